@@ -1,5 +1,5 @@
-//! Which option of the program helps where the library refused: it names what is wrong, and does not know how its
-//! settings are spelled on a command line.
+//! The option of the program that helps after a refusal of the library, which does not know how its settings are spelled on a
+//! command line.
 
 use crawler::publish::PublishError;
 
@@ -14,8 +14,6 @@ pub(crate) fn in_full(error: &anyhow::Error) -> String {
 
 fn advice(error: &PublishError) -> Option<&'static str> {
     match error {
-        PublishError::Shrunk { .. } => Some("--force publishes anyway"),
-        PublishError::Doubted(_) => Some("if that is meant, crawl with --force"),
         PublishError::Refused(_) => Some("publish anyway with --force"),
         PublishError::Outdated { .. } => Some("--force publishes what this state knows"),
         PublishError::Foreign(_) => Some("--force replaces it and keeps a backup"),
@@ -23,7 +21,7 @@ fn advice(error: &PublishError) -> Option<&'static str> {
         PublishError::Check { .. } => {
             Some("until it is mended, --exclude leaves out a URL that is named here")
         }
-        // The others say themselves what was expected, or no option helps.
+        // Messages of the others have the expected form, or no option helps.
         _ => None,
     }
 }
@@ -35,13 +33,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_option_that_helps_stands_behind_the_error_wherever_it_came_from() {
-        let shrunk = PublishError::Shrunk { before: 9, now: 3 };
-        let error = anyhow::Error::from(shrunk).context("https://h.example/");
-        assert_eq!(
-            in_full(&error),
-            "https://h.example/: a partial set would list 3 URLs, the published set lists 9; --force publishes anyway"
-        );
+    fn the_option_that_helps_stands_after_any_error() {
+        let foreign = PublishError::Foreign(PathBuf::from("out/sitemap.xml"));
+        let error = anyhow::Error::from(foreign).context("https://h.example/");
+        assert!(in_full(&error).starts_with("https://h.example/: out/sitemap.xml is not"));
         let foreign = PublishError::Foreign(PathBuf::from("out/sitemap.xml"));
         assert_eq!(
             in_full(&foreign.into()),

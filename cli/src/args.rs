@@ -1,11 +1,10 @@
-//! What was typed: names, help and shape of the command line, nothing else. Values stay text here;
-//! what they mean and whether they make sense is decided once, in [`crate::settings`], for flags,
-//! variables and files alike.
+//! The command line: its names, help and shape, nothing else. Values stay text here; [`crate::settings`] reads and checks them
+//! once, for flags, variables and files alike.
 //!
 //! An option that is a setting has the setting's name, by which [`crate::settings::typed`] finds it.
 //!
-//! Each command has a file for its options. Options that several commands have stand in a group of their
-//! own, which is part of their structs (`#[command(flatten)]`).
+//! Each command has a file for its options. Options that several commands have are in a group, which is part of their structs
+//! (`#[command(flatten)]`).
 
 mod build;
 mod check;
@@ -20,8 +19,8 @@ mod status;
 mod announcing;
 mod entries;
 mod place;
+mod reporting;
 mod requests;
-mod telling;
 
 use clap::{Parser, Subcommand};
 
@@ -60,7 +59,7 @@ pub(crate) enum Command {
     /// Check sitemaps, indexes, feeds and URL lists: files, folders, or where they are served
     #[command(long_about = check::CHECK_HELP)]
     Check(Box<CheckArgs>),
-    /// Tell search engines of what was published: IndexNow, robots.txt, ping
+    /// Notify search engines of the published set: IndexNow, robots.txt, ping
     #[command(long_about = notify::NOTIFY_HELP)]
     Notify(Box<NotifyArgs>),
     /// Crawl sites by their schedules, until a signal comes
@@ -72,7 +71,7 @@ pub(crate) enum Command {
     /// Publish again what the last crawl found, or restore earlier sitemaps, without crawling
     #[command(long_about = publish::PUBLISH_HELP)]
     Publish(Box<PublishArgs>),
-    /// Remove what is known of a site: its state, its names and its line in status
+    /// Remove all data of a site: its state, its names and its line in status
     #[command(long_about = forget::FORGET_HELP)]
     Forget(Box<ForgetArgs>),
 }
@@ -140,7 +139,7 @@ mod tests {
             {
                 assert!(
                     own.contains(&option) || names.contains(option),
-                    "{name}: --{option} is no setting"
+                    "{name}: --{option} is not a setting"
                 );
             }
         }

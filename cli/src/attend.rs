@@ -1,5 +1,4 @@
-//! What happens beside the work: the newest progress is shown, signals are obeyed. It knows nothing of
-//! what the work is.
+//! Runs beside the work: shows the newest progress, obeys signals. It is independent of the work.
 
 use std::{future::Future, io, pin::pin, time::Duration};
 
@@ -15,7 +14,7 @@ use crate::{
 /// Time that requests in flight get to finish after the first signal.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
-/// Time after the first signal in which the process ends, whatever it is doing: service managers kill it a little later.
+/// Time after the first signal in which the process endsin any case: service managers kill it a little later.
 const STOP_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Time between two looks at the progress on a terminal, and without one.
@@ -28,14 +27,14 @@ const LINE_GAP: Duration = Duration::from_secs(30);
 
 /// Work whose progress can be shown.
 pub(crate) trait Watched {
-    /// Redraws the live view; without a terminal, says a line now and then.
+    /// Redraws the live view; without a terminal, prints a line now and then.
     fn show(&mut self, output: &Output);
 
-    /// Says what is told once.
+    /// Prints news that are reported once.
     fn say_news(&mut self, output: &Output);
 }
 
-/// When lines about the progress are due where nothing can be redrawn.
+/// Times of progress lines on an output that cannot be redrawn.
 #[derive(Debug)]
 pub(crate) struct Lines {
     next: Duration,
@@ -48,7 +47,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Whether a line is due, `elapsed` after the beginning.
+    /// Returns whether a line is due, `elapsed` after the beginning.
     pub(crate) fn is_due(&mut self, elapsed: Duration) -> bool {
         let is_due = elapsed >= self.next;
         if is_due {
@@ -64,9 +63,9 @@ pub(crate) struct Attendant {
     output: Output,
     signals: Signals,
     stop: Stop,
-    /// When the first signal came, and which.
+    /// The first signal and its time.
     stopped: Option<(Instant, StopSignal)>,
-    /// Servers are asked: what is said of a stop speaks of requests.
+    /// The work sends requests, and messages about a stop mention them.
     sends_requests: bool,
 }
 
@@ -153,7 +152,7 @@ impl Attendant {
         }
     }
 
-    /// Ends the process as it is: a clean way out was asked for, and did not come in time.
+    /// Ends the process as it is: the clean stop was not in time.
     fn die(&self, why: &str, signal: StopSignal) -> ! {
         self.output.hide();
         self.output.error(why);

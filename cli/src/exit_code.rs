@@ -1,5 +1,4 @@
-//! What the process tells its parent: the documented exit codes, and the one place where an error
-//! or an outcome becomes one.
+//! The documented exit codes, and the one place where an error or an outcome becomes one.
 
 use std::path::PathBuf;
 
@@ -9,23 +8,26 @@ use crawler::{
     fetch::FetchError,
     publish::PublishError,
     seeds::SeedListError,
+    site_run::SessionError,
     store::{StoreError, StoreErrorKind},
 };
 
-use crate::{human, panicked::Panicked, settings::SettingsError, signal::StopSignal};
+use crate::{
+    advice::in_full, human, panicked::Panicked, settings::SettingsError, signal::StopSignal,
+};
 
-/// How a process of arpent ends.
+/// Result of a process of arpent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitCode {
-    /// Published, or nothing changed; nothing wrong with what was checked.
+    /// Published, or nothing changed; no errors in a check.
     Success = 0,
     /// `check` found errors; a set is older than `status --max-age` allows.
     Invalid = 1,
     /// Wrong usage or settings; a state that cannot be opened, or was written by a newer arpent.
     Usage = 2,
-    /// Published, but partial: some URLs failed after their tries, or were not reached; or the set
-    /// stands, but what is to be remembered of it could not be stored.
+    /// Published, but partial: some URLs failed after their tries, or were not reached; or the set is published, but its state
+    /// could not be stored.
     Partial = 3,
     /// Refused to publish, the old set stands: nothing to list, the guard, a foreign file in the way,
     /// the site went down, a disk that cannot be written.
@@ -43,7 +45,7 @@ pub(crate) enum ExitCode {
 }
 
 impl ExitCode {
-    /// All of them, the worst first: what several sites end with is the worst of their codes.
+    /// All of them, the worst first: several sites end with the worst of their codes.
     const WORST_FIRST: [Self; 10] = [
         Self::Terminated,
         Self::Interrupted,
@@ -87,7 +89,7 @@ impl ExitCode {
             || error.is::<FetchError>()
             || error.is::<Misuse>()
         {
-            // The only fetch error that gets here says that the client cannot be built from its settings.
+            // The only fetch error that gets here: the client cannot be built from its settings.
             return Self::Usage;
         }
         if error.is::<AnotherDaemon>() {
@@ -107,11 +109,11 @@ impl ExitCode {
         match error {
             CrawlError::Start(_) | CrawlError::Robots(_) => Self::NotCrawled,
             CrawlError::Settings(_) => Self::Usage,
-            // As with a state that cannot be read: nothing was asked, the old set stands.
+            // As with a state that cannot be read: no request was sent, the old set stands.
             CrawlError::Holds(_) => Self::Refused,
             CrawlError::Store(error) => Self::of_store_error(error),
             CrawlError::Stopped => Self::Interrupted,
-            // `Internal`, and whatever the library may learn to fail by until this place knows it.
+            // `Internal`, and later errors of the library that are not handled here yet.
             _ => Self::Internal,
         }
     }
@@ -119,8 +121,6 @@ impl ExitCode {
     fn of_publish_error(error: &PublishError) -> Self {
         match error {
             PublishError::Empty
-            | PublishError::Shrunk { .. }
-            | PublishError::Doubted(_)
             | PublishError::Refused(_)
             | PublishError::Foreign(_)
             | PublishError::Astray(_)
@@ -132,7 +132,7 @@ impl ExitCode {
             PublishError::Settings(_) => Self::Usage,
             PublishError::Stopped => Self::Interrupted,
             PublishError::Store(error) => Self::of_store_error(error),
-            // `Check`, and whatever the library may learn to fail by until this place knows it.
+            // `Check`, and later errors of the library that are not handled here yet.
             _ => Self::Internal,
         }
     }
@@ -162,7 +162,7 @@ impl ExitCode {
     }
 }
 
-/// The host failed too often: nothing is published from what a failing host says.
+/// The host failed too often: answers of a failing host are not published.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the site went down during the crawl; nothing is published, the same command later goes on"
@@ -188,11 +188,11 @@ pub(crate) struct FaultyInput {
 pub(crate) struct AnotherDaemon {
     /// The folder of the states.
     pub(crate) folder: PathBuf,
-    /// Who it is, as it says itself.
+    /// Name that the process has given itself.
     pub(crate) holder: String,
 }
 
-/// What was typed makes no sense, or names what cannot be read.
+/// The command line is invalid, or names an unreadable file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Misuse(pub(crate) String);
@@ -209,6 +209,19 @@ impl From<StopSignal> for ExitCode {
 impl From<ExitCode> for std::process::ExitCode {
     fn from(code: ExitCode) -> Self {
         Self::from(code as u8)
+    }
+}
+
+/// The error that ended a session, as the error that it holds.
+pub(crate) fn error_of(error: SessionError) -> anyhow::Error {
+    match error {
+        SessionError::Crawl(error) => error.into(),
+        SessionError::Publish(error) => error.into(),
+        SessionError::Store(error) => error.into(),
+        SessionError::Settings(message) => Misuse(message).into(),
+        SessionError::SiteDown => SiteDown.into(),
+        // `Internal`, and whatever the library may learn to fail by until this place knows it.
+        error => Panicked::new(in_full(&error.into())).into(),
     }
 }
 
@@ -283,8 +296,6 @@ mod tests {
             2,
         );
         check(PublishError::Empty, 4);
-        check(PublishError::Shrunk { before: 2, now: 1 }, 4);
-        check(PublishError::Doubted(String::new()), 4);
         check(PublishError::Foreign(PathBuf::from("x")), 4);
         check(PublishError::Astray(PathBuf::from("x")), 4);
         check(
@@ -309,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bug_and_a_file_that_cannot_be_read_are_told_apart() {
+    fn a_bug_and_a_file_that_cannot_be_read_are_distinguished() {
         let io = || std::io::Error::other("x");
         let holds = CrawlError::Holds(HoldsError::Read {
             path: PathBuf::from("x"),

@@ -1,5 +1,5 @@
-//! What a running crawl looks like: the newest progress as lines of text, for a terminal of any
-//! width or for a log. It formats and estimates; it neither prints nor asks for the time.
+//! The display of a crawl: the newest progress as lines of text, for a terminal of any width or for a log. It formats and
+//! estimates; it neither prints nor reads a clock.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -16,8 +16,7 @@ const SAMPLE_GAP: Duration = Duration::from_millis(500);
 /// Pages per second over the last half minute.
 #[derive(Debug, Default)]
 pub(crate) struct Speed {
-    /// When, since the start, how many pages were done and how many URLs waited. At most the window divided by the gap,
-    /// and one.
+    /// Time since the start, pages done and URLs waiting. At most the window divided by the gap, and one.
     samples: VecDeque<(Duration, u64, u64)>,
 }
 
@@ -53,7 +52,7 @@ impl Speed {
         (seconds > 0.0).then(|| pages as f64 / seconds)
     }
 
-    /// Whether more URLs wait than at any time before in the window.
+    /// Returns whether more URLs wait than at any time before in the window.
     pub(crate) fn is_queue_growing(&self) -> bool {
         let mut samples = self.samples.iter().rev();
         samples.next().is_some_and(|(_, _, queued)| {
@@ -62,7 +61,7 @@ impl Speed {
     }
 }
 
-/// What the figures of [`Progress`] mean together.
+/// Evaluation of the figures of [`Progress`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     /// The newest progress.
@@ -71,13 +70,13 @@ pub(crate) struct View<'a> {
     pub(crate) per_second: Option<f64>,
     /// More URLs wait than at any time in the last half minute.
     pub(crate) is_queue_growing: bool,
-    /// The `delay` setting, to tell it from the host's own wish.
+    /// The `delay` setting, to distinguish it from the wish of the host.
     pub(crate) delay: Option<Duration>,
 }
 
 impl View<'_> {
-    /// The lines of the live view, each at most `width` characters: the site, the figures, and what
-    /// the host is doing when it is not simply being crawled.
+    /// The lines of the live view, each at most `width` characters: the site, the figures, and the state of the host when it is
+    /// worth reporting.
     pub(crate) fn lines(&self, width: usize) -> Vec<String> {
         let mut lines = Vec::with_capacity(3);
         if let Some(site) = &self.progress.site {
@@ -88,7 +87,7 @@ impl View<'_> {
         lines
     }
 
-    /// What is known of the progress, on one line for a log.
+    /// The progress on one line, for a log.
     pub(crate) fn log_line(&self) -> String {
         let mut line = self.figures(usize::MAX).trim_start().to_owned();
         if let Some(host) = self.host() {
@@ -101,7 +100,7 @@ impl View<'_> {
         }
     }
 
-    /// As many figures as `width` has room for, the important ones before the others.
+    /// The figures that fit into `width`, the important ones first.
     fn figures(&self, width: usize) -> String {
         let progress = self.progress;
         if progress.site.is_none() {
@@ -115,7 +114,7 @@ impl View<'_> {
         let left = self
             .time_left()
             .map(|left| format!("{manner} {} left", human::duration(whole_seconds(left))));
-        // Each with its rank: the lowest ranks stay when there is no room for all.
+        // Each with its rank: the lowest ranks stay when not all fit.
         let figures = [
             (
                 0,
@@ -154,7 +153,7 @@ impl View<'_> {
         fitting.unwrap_or_else(|| fit(&line_up_to(0), width))
     }
 
-    /// What the host is doing, when it is worth a word.
+    /// State of the host, when it is worth reporting.
     fn host(&self) -> Option<String> {
         words_of_host(
             self.progress.host,
@@ -173,13 +172,13 @@ impl View<'_> {
             .filter(|speed| *speed > 0.0)
             .map(|speed| 1.0 / speed);
         let observed = observed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        // Without a page in the last half minute only the pauses tell; without pauses nothing does.
+        // Without a page in the last half minute only the pauses show the state; without pauses it is unknown.
         let per_page = observed.max(self.progress.pace)?;
         per_page.checked_mul(queued)
     }
 }
 
-/// What a host is doing, when it is worth a word; `own_delay` is the `delay` setting, `trouble` the last failure.
+/// State of a host, when it is worth reporting; `own_delay` is the `delay` setting, `trouble` the last failure.
 pub(crate) fn words_of_host(
     state: HostState,
     own_delay: Option<Duration>,
@@ -217,7 +216,7 @@ pub(crate) fn words_of_host(
     }
 }
 
-/// Rounded up: what is left is never nothing.
+/// Rounded up: the rest is never zero.
 pub(crate) fn whole_seconds(left: Duration) -> Duration {
     Duration::from_millis(999)
         .checked_add(left)
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_give_way_by_rank_when_there_is_no_room() {
+    fn figures_give_way_by_rank_on_narrow_lines() {
         fn check(width: usize, expected: &[&str]) {
             assert_eq!(view(&progress()).lines(width), expected, "{width}");
         }
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_of_the_host_is_told() {
+    fn the_state_of_the_host_is_reported() {
         fn check(host: HostState, delay: Option<u64>, expected: Option<&str>) {
             let failed = matches!(host, HostState::SlowedDown(_) | HostState::Pausing(_));
             let progress = Progress {

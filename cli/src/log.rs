@@ -1,5 +1,5 @@
-//! The log: whoever speaks, the program itself or a room of the library by an event of `tracing`, gets its time and its
-//! site. As JSON it is one object per line. It makes the lines; [`Output`] writes them.
+//! The log: each line, of the program or of a module of the library by an event of `tracing`, has its time and its site. As JSON
+//! it is one object per line. It makes the lines; [`Output`] writes them.
 
 use std::fmt::{self, Write as _};
 
@@ -21,10 +21,10 @@ use crate::{
     untrusted::shorten,
 };
 
-/// Who speaks when it is the program itself.
+/// Target of lines of the program.
 const OWN_TARGET: &str = "arpent";
 
-/// The field of a span that says for which site something happens.
+/// The field of a span with its site.
 const SITE: &str = "site";
 
 /// One line.
@@ -33,9 +33,9 @@ struct Line<'l> {
     /// Of the machine, UTC, with milliseconds.
     time: String,
     level: &'static str,
-    /// The room that speaks.
+    /// The module of the line.
     target: &'l str,
-    /// What the site is called, when it is about one.
+    /// Name of the site, when the line is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     site: Option<&'l str>,
     message: &'l str,
@@ -43,7 +43,7 @@ struct Line<'l> {
     fields: &'l Map<String, Value>,
 }
 
-/// What the program itself says, as a line.
+/// A line of the program.
 pub(crate) fn own_line(
     level: Level,
     site: Option<&str>,
@@ -83,31 +83,31 @@ pub(crate) fn time_now() -> String {
     format!("{:.0}", SystemClock.now())
 }
 
-/// The span of what happens for the site `name`: what rooms say in it is said with that name.
+/// The span of the site `name`: events of modules in it are logged with that name.
 pub(crate) fn site_span(name: &str) -> Span {
     // At this level, because a span that the filter leaves out names no site.
     tracing::error_span!(target: OWN_TARGET, "site", site = name)
 }
 
-/// How the events of the rooms look.
+/// Form of the events of modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     /// One object each.
     Json,
     /// Talk like any other, as `warning: ...`.
     Talk,
-    /// With level and room: somebody asked for a log.
+    /// With level and module: a log was requested.
     Verbose,
 }
 
-/// Turns the events of the rooms into lines.
+/// Turns the events of modules into lines.
 #[derive(Debug)]
-pub(crate) struct RoomLog {
+pub(crate) struct ModuleLog {
     output: Output,
     look: Look,
 }
 
-impl RoomLog {
+impl ModuleLog {
     /// Lines that go to `output`.
     pub(crate) fn new(output: &Output, look: Look) -> Self {
         Self {
@@ -117,11 +117,11 @@ impl RoomLog {
     }
 }
 
-/// What a span says of the site.
+/// Site of a span.
 #[derive(Debug, Clone)]
 struct SiteName(String);
 
-impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for RoomLog {
+impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ModuleLog {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let mut words = Words::default();
         attributes.record(&mut words);
@@ -159,7 +159,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for RoomLog {
     }
 }
 
-/// What an event says.
+/// Text of an event.
 #[derive(Debug, Default)]
 struct Words {
     message: String,
@@ -167,7 +167,7 @@ struct Words {
 }
 
 impl Words {
-    /// What it says, with its fields behind that.
+    /// Its message, followed by its fields.
     fn text(&self) -> String {
         let mut text = self.message.clone();
         for (name, value) in &self.fields {

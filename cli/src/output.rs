@@ -1,5 +1,5 @@
-//! The only file that prints. Data (summaries, help, versions) goes to stdout, talk to stderr; what
-//! others wrote is escaped here, on the way out, so that no caller can forget it. It computes nothing.
+//! The only file that prints. Data (summaries, help, versions) goes to stdout, messages to stderr; foreign text is escaped here,
+//! on the way out, so that no caller can forget it. It computes nothing.
 
 use std::{
     io::{self, IsTerminal as _, Write},
@@ -17,7 +17,7 @@ use tracing_subscriber::{
 use serde_json::{Map, Value};
 
 use crate::{
-    log::{Look, RoomLog, own_line, site_span, time_now},
+    log::{Look, ModuleLog, own_line, site_span, time_now},
     panicked::words_of,
     settings::Environment,
     untrusted::{escape, escape_json, shorten},
@@ -26,10 +26,10 @@ use crate::{
 /// Redraws of the live view per second, at most.
 const REDRAWS_PER_SECOND: u8 = 10;
 
-/// Longest line of talk, in characters: room for a long URL and what is said of it.
+/// Longest message, in characters: enough for a long URL and its text.
 pub(crate) const MAX_TALK: usize = 4_000;
 
-/// Width and height that are assumed when the terminal does not tell.
+/// Width and height that are assumed when the terminal does not report them.
 const USUAL_WIDTH: usize = 80;
 const USUAL_HEIGHT: u16 = 24;
 
@@ -37,7 +37,7 @@ const USUAL_HEIGHT: u16 = 24;
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     shared: Arc<Shared>,
-    /// What is said is about this site.
+    /// Messages are about this site.
     site: Option<Arc<str>>,
 }
 
@@ -50,7 +50,7 @@ struct Shared {
     screen: Mutex<Screen>,
 }
 
-/// What stands on the terminal below the talk.
+/// The part of the terminal below the messages.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 struct Screen {
@@ -59,12 +59,12 @@ struct Screen {
     is_json: bool,
     /// Without a terminal each line of talk has its time.
     is_log: bool,
-    /// What is said about a site is said with its name.
+    /// Messages about a site have its name.
     names_sites: bool,
     live: Option<ProgressBar>,
 }
 
-/// How a piece of data looks on a terminal.
+/// Style of data on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     /// As everything.
@@ -79,14 +79,14 @@ pub(crate) enum Paint {
     Note,
 }
 
-/// What a line of talk is; text begins with the word, a log has it as its level.
+/// Kind of a message; text begins with the word, a log has it as its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// News.
     Plain,
-    /// What the user should not miss.
+    /// A message that the user should not miss.
     Warning,
-    /// What went wrong.
+    /// A failure.
     Error,
 }
 
@@ -110,7 +110,7 @@ impl Output {
         }
     }
 
-    /// For what is said about the site `name`: a log has the name beside each line.
+    /// The output for messages about the site `name`: a log has the name in each line.
     pub(crate) fn of_site(&self, name: &str) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
@@ -118,7 +118,7 @@ impl Output {
         }
     }
 
-    /// In which the rooms of the library work for the site `name`, so that their lines of a log have its name.
+    /// The span of the site `name`: log lines of the modules of the library in it have its name.
     pub(crate) fn span_of_site(&self, name: &str) -> Span {
         let screen = self.screen();
         if screen.is_json || screen.names_sites {
@@ -128,8 +128,8 @@ impl Output {
         }
     }
 
-    /// From now on each line of talk has its time, unless it goes to a terminal; where there are `several_sites`, what is
-    /// said about one has its name.
+    /// From now on each message has its time, unless it goes to a terminal; with `several_sites`, a message about one has its
+    /// name.
     pub(crate) fn begin_log(&self, several_sites: bool) {
         let mut screen = self.screen();
         screen.is_log = !self.shared.is_terminal;
@@ -141,12 +141,12 @@ impl Output {
         self.screen().is_json = true;
     }
 
-    /// From now on nothing but errors goes to stderr.
+    /// From now on only errors go to stderr.
     pub(crate) fn be_quiet(&self) {
         self.screen().quiet = true;
     }
 
-    /// Whether stderr is a terminal on which lines can be redrawn.
+    /// Returns whether stderr is a terminal on which lines can be redrawn.
     pub(crate) fn is_terminal(&self) -> bool {
         self.shared.is_terminal && !self.screen().is_json
     }
@@ -177,7 +177,7 @@ impl Output {
         self.talk(Kind::Warning, line);
     }
 
-    /// A line about what went wrong; it is said in any case.
+    /// An error; it is printed in any case.
     pub(crate) fn error(&self, line: &str) {
         self.talk(Kind::Error, line);
     }
@@ -265,8 +265,8 @@ impl Output {
         }
     }
 
-    /// Sends the log to stderr, from `level` on, and panics with it as errors. Libraries below the
-    /// rooms of arpent only speak at the last level: they would drown everything else.
+    /// Sends the log to stderr, from `level` on, and panics with it as errors. Other
+    /// libraries log only at the last level, because of their many lines.
     pub(crate) fn take_log(&self, level: LevelFilter) {
         const BELOW: [&str; 7] = ["h2", "hyper", "mio", "reqwest", "rustls", "tokio", "tower"];
         let below = if level == LevelFilter::TRACE {
@@ -284,7 +284,7 @@ impl Output {
         } else {
             Look::Verbose
         };
-        let lines = RoomLog::new(self, look).with_filter(filter);
+        let lines = ModuleLog::new(self, look).with_filter(filter);
         // Only a second call could fail, and then the first one holds.
         let _ = tracing_subscriber::registry().with(lines).try_init();
         let output = self.clone();
@@ -298,7 +298,7 @@ impl Output {
         }));
     }
 
-    /// A line of the log that was asked for, which always has its time.
+    /// A line of the requested log, which always has its time.
     pub(crate) fn log_text(&self, line: &str) {
         let screen = self.screen();
         let line = format!("{} {}{line}", time_now(), self.site_prefix(&screen));
@@ -352,7 +352,7 @@ impl Output {
     }
 
     fn write_talk(line: &str, screen: &Screen) {
-        // When stderr is gone there is nobody left to tell.
+        // A failure of stderr cannot be reported.
         let write = || drop(writeln!(io::stderr().lock(), "{line}"));
         match &screen.live {
             Some(bar) => bar.suspend(write),
@@ -380,18 +380,18 @@ impl Output {
 
 /// The terminal at stderr, on which the live view is drawn.
 ///
-/// The view fills each line with spaces up to the edge, so that the next one begins below. That would let what the terminal echoes
-/// of Ctrl-C begin a line of its own, and the view be taken away from the wrong lines; so lines end where their text does.
+/// The view fills each line with spaces up to the edge, so that the next one begins below. The echo of Ctrl-C would then begin a
+/// new line, and the view would be removed from the wrong lines; so lines end where their text does.
 #[derive(Debug, Default)]
 struct Terminal {
     drawing: Mutex<Drawing>,
 }
 
-/// What waits to be written.
+/// Text that waits to be written.
 #[derive(Debug, Default)]
 struct Drawing {
     text: String,
-    /// The line has been filled: what follows stands below.
+    /// The line has been filled: the next text is below.
     is_filled: bool,
 }
 

@@ -1,6 +1,6 @@
-//! SIGINT and SIGTERM: the first asks for a clean stop, the second drops what is in flight, the
-//! third ends the process at once. SIGHUP asks a daemon to read its settings again, and is nothing to any other job that
-//! has no terminal. It only counts and translates; what stopping means is the engine's.
+//! SIGINT and SIGTERM: the first asks for a clean stop, the second drops what is in flight, the third ends the process at once.
+//! SIGHUP asks a daemon to read its settings again, and is ignored by any other job without a terminal. It only counts and
+//! translates; the engine does the stopping.
 
 #[cfg(unix)]
 use std::io::IsTerminal as _;
@@ -11,7 +11,7 @@ use std::{
 
 use crawler::engine::Shutdown;
 
-/// A signal that asks the program to stop.
+/// A signal that stops the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopSignal {
     /// SIGINT: Ctrl-C.
@@ -20,7 +20,7 @@ pub(crate) enum StopSignal {
     Terminate,
 }
 
-/// What a signal led to.
+/// Result of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reaction {
     /// No new requests.
@@ -31,7 +31,7 @@ pub(crate) enum Reaction {
     Dying,
 }
 
-/// The signals so far, and what they ask of the runs. Clones share their state.
+/// The signals so far, and their requests to the crawls. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop {
     /// Handed to the engines.
@@ -40,7 +40,7 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// The signal that asked first, if one did.
+    /// The first signal, if any.
     pub(crate) fn asked_by(&self) -> Option<StopSignal> {
         self.first.get().copied()
     }
@@ -82,9 +82,9 @@ impl Signals {
         })
     }
 
-    /// Listens for a job that goes on when SIGHUP comes and no terminal is there that could have been closed: what else
-    /// sends it means somebody who reads settings again. With a terminal it stays what it is: the end, from which the next
-    /// start goes on.
+    /// Listens for a job that goes on when SIGHUP comes and no terminal is there that could have been closed: then SIGHUP means a
+    /// request to read the settings again. With a terminal SIGHUP stays the end of the session, and the next one goes on from
+    /// there.
     ///
     /// # Errors
     /// The system refused.
@@ -131,7 +131,7 @@ impl Signals {
         })
     }
 
-    /// Listens to what can stop a job: here nothing hangs up.
+    /// Listens to signals that stop a job: this system has no SIGHUP.
     ///
     /// # Errors
     /// The system refused.
@@ -149,7 +149,7 @@ impl Signals {
     }
 }
 
-/// What the outside asks of a program that runs until it is told to end.
+/// Requests of the outside to a program that runs until it is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// To stop.

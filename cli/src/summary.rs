@@ -21,12 +21,12 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use crawler::{
     build::Loaded,
     config::{Config, HookEvent},
-    engine::{CrawlError, Crawled},
+    engine::CrawlError,
     notes::Note,
-    page::Reason,
-    publish::{Doubted, PublishError, Published},
+    publish::{PublishError, Published},
     report::Report,
     site::Site,
+    site_run::{CrawlFacts, Outcome},
 };
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ use self::{
     dates::add_dates,
     extensions::ExtensionLines,
     files::FileLine,
-    guard::{DoubtLine, GuardLine},
+    guard::GuardLine,
     input::InputLine,
     reasons::{add_reasons, with_texts},
     robots::RobotsLine,
@@ -43,7 +43,7 @@ use self::{
 use crate::{advice::in_full, human};
 
 pub(crate) use self::notified::{Channel, Notified};
-pub(crate) use self::outcome::Outcome;
+pub(crate) use self::outcome::of_failure;
 pub(crate) use self::robots::RobotsFile;
 
 /// Everything that is told of one site. The serialised fields are the line of JSON.
@@ -106,9 +106,6 @@ pub(crate) struct Summary {
     /// What ended the work without a set, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// What is not believed yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    doubted: Option<DoubtLine>,
     /// What the guard objects to.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<GuardLine>,
@@ -174,24 +171,14 @@ impl Summary {
         self.site = site.url();
     }
 
-    /// The crawl has ended.
-    pub(crate) fn set_crawled(&mut self, crawled: &Crawled) {
-        self.set_site(&crawled.site);
-        self.fetched = crawled.fetched;
-        self.not_modified = crawled.not_modified;
-        self.bytes_in = crawled.bytes_in;
-        self.resumed = crawled.resumed;
-        self.notes.clone_from(&crawled.notes);
-        self.set_doubted(crawled.doubted.as_ref());
-    }
-
-    /// So much of what was heard is not believed.
-    pub(crate) fn set_doubted(&mut self, doubted: Option<&Doubted>) {
-        self.doubted = doubted.map(DoubtLine::from);
-        // That all of it is not is the error that ends the work.
-        let partly = doubted.filter(|doubted| !doubted.is_all);
-        self.notes
-            .extend(partly.map(|doubted| Note::doubted(&doubted.text).counting(doubted.pages)));
+    /// The crawl of `site` has ended.
+    pub(crate) fn set_crawled(&mut self, site: &Site, crawl: &CrawlFacts) {
+        self.set_site(site);
+        self.fetched = crawl.fetched;
+        self.not_modified = crawl.not_modified;
+        self.bytes_in = crawl.bytes_in;
+        self.resumed = crawl.resumed;
+        self.notes.clone_from(&crawl.notes);
     }
 
     /// The inputs of a build were read.
@@ -254,24 +241,7 @@ impl Summary {
 
     /// Whether some URL failed after its tries, was not reached, or was cut short.
     pub(crate) fn is_partial(&self) -> bool {
-        self.lacks_pages() || self.report.kept_unreachable() > 0
-    }
-
-    /// Whether something waits to be fetched, listed all the same or not.
-    pub(crate) fn is_unfinished(&self) -> bool {
-        self.queued > 0 || self.kept.contains_key(Reason::KeptNotReached.code())
-    }
-
-    /// Whether that leaves pages out. One that is listed by its last good answer is not missing.
-    pub(crate) fn lacks_pages(&self) -> bool {
-        let cut_short = self.excluded.contains_key(Reason::CutShort.code());
-        self.failed > 0 || self.queued > 0 || self.not_recorded > 0 || cut_short
-    }
-
-    /// Whether a sitemap, feed or list could not be read for a reason that may pass: what it names is then
-    /// missing for no good reason.
-    pub(crate) fn has_missing_seeds(&self) -> bool {
-        self.report.seeds.passing > 0
+        self.report.is_partial()
     }
 
     /// Whether readers see another set than before.
@@ -341,7 +311,7 @@ impl Summary {
             Outcome::Refused if !self.has_old_set => "not published",
             // A build reads its inputs from their beginning again.
             Outcome::Interrupted if self.is_build => "interrupted, nothing published",
-            outcome => outcome.text(),
+            outcome => outcome::text(outcome),
         }
     }
 

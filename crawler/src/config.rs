@@ -37,6 +37,8 @@ use crate::url_key::{Identity, UrlKey};
 pub struct Config {
     /// Where the crawl may go, and what it costs at most.
     pub limits: LimitsConfig,
+    /// Begins a new crawl that sends no validators and looks at its own visits alone. Default: no.
+    pub fresh: bool,
     /// Which URLs belong to it.
     pub scope: ScopeConfig,
     /// URL of the directory that the site is written as: for a staging copy, the production site. Nothing

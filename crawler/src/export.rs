@@ -1,11 +1,12 @@
-//! Which entry a page becomes, or why none: the last judgement (what needs other records). Reads and writes the store
-//! only; knows no files. The module `lastmod` dates the pages.
+//! The entry that a page of the merged view becomes, or why it has none. Reads the store only; knows no files. The module
+//! `lastmod` dates the pages.
 
 mod extensions;
 mod hreflang;
 mod own;
 mod rules;
-mod settle;
+mod spelling;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -19,163 +20,107 @@ use std::{
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{Loc, UrlEntry, extension::Element};
 
-use self::{extensions::PageExtensions, settle::Gathered};
+use self::extensions::PageExtensions;
 use crate::{
     config::{Extensions, FileDates},
-    lastmod::{Dating, Trust},
-    page::{ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, RunId, State},
+    lastmod::{Dating, Statistics, Trust},
+    page::{DateSource, LedgerEntry, Outcome, PageFacts, PageRecord, Reason, RunId, State},
     robots::Rules,
     runs,
-    store::{
-        Commit, LedgerEntry, Rejudged, Store, StoreError, change_in_chunks,
-        names::LASTMOD_DISTRUSTED, outbox::ContentMark,
-    },
+    store::{Store, StoreError, names::LASTMOD_DISTRUSTED},
     url_key::{StandIn, UrlKey},
+    verdict::Merged,
 };
 
 pub use self::extensions::{ExtensionCounts, KindCounts, LeftOut};
 pub use self::rules::{EntryRules, EntryRulesError, Sameness};
+pub(crate) use self::spelling::Spelling;
+pub use self::view::{EachMerged, View};
 
-/// The judgement of a run as a whole, ready to be written.
+/// How pages become entries.
 #[derive(Debug)]
 pub struct Export {
-    run: RunId,
     now: Timestamp,
     dating: Dating,
-    duplicates: u64,
     stand_in: Option<StandIn>,
     rules: EntryRules,
     extensions: PageExtensions,
-    /// What certain pages are listed without.
-    bare: HashSet<(Without, UrlKey)>,
+    /// The parts that certain pages are listed without, with the fingerprints of the pages.
+    exceptions: HashSet<(Without, u64)>,
 }
 
-/// What a page is listed without, because no sitemap may hold it.
+/// A part that a page is listed without, because no sitemap may have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Without {
+    /// The whole entry: the page is not listed, for this reason.
+    Entry(Reason),
     /// Those of its extensions that [`Extensions::retain_writable`](sitemap_core::extension::Extensions::retain_writable) takes away.
     Unwritable,
-    /// Its extensions, all of them.
+    /// All its extensions.
     Extensions,
     /// The article that it is.
     News,
 }
 
 /// A listed page on its way into the files.
-#[derive(Debug)]
-pub struct Listed<'a> {
-    /// Which page.
-    pub key: &'a UrlKey,
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// The page.
+    pub key: UrlKey,
     /// The URL that it is written as.
     pub written: UrlKey,
-    /// How it stands in a sitemap.
+    /// The entry in a sitemap.
     pub entry: UrlEntry,
-    /// What it calls itself.
-    pub title: Option<&'a str>,
-    /// Where its `lastmod` came from, if it has one.
+    /// The title of the page.
+    pub title: Option<String>,
+    /// The source of its `lastmod`, if it has one.
     pub source: Option<DateSource>,
-    /// What tells whether its content is another one, where it was read.
-    pub content: Option<ContentMark>,
-    /// What of its extensions stands in the entry, and what does not.
+    /// Counts of the extensions that are in the entry, and of those that are not.
     pub extensions: ExtensionCounts,
     /// The article that it is, while that is news. It is not in the entry: news have files of their own.
     pub news: Option<Element>,
 }
 
-impl Listed<'_> {
-    /// How it stands in a sitemap of news.
+impl Listed {
+    /// The entry in a sitemap of news.
     pub fn news_entry(&self) -> Option<UrlEntry> {
         let mut entry = UrlEntry::new(self.entry.loc.clone());
         entry.lastmod.clone_from(&self.entry.lastmod);
-        // Whatever is said of a page is said wherever it is listed (R26).
+        // A URL has the same values in every file that lists it (R26).
         (entry.changefreq, entry.priority) = (self.entry.changefreq, self.entry.priority);
         entry.extensions.add(self.news.clone()?).ok()?;
         Some(entry)
     }
 }
 
-/// Receives the listed pages of a site one by one; says whether to go on.
-pub type VisitListed<'a, E> = dyn FnMut(Listed<'_>) -> Result<ControlFlow<()>, E> + 'a;
-
-/// Is shown records with their last judgement, one by one.
-pub type WatchJudged<'a> =
-    dyn FnMut(&dyn Store, &UrlKey, &PageRecord, Reason) -> Result<(), StoreError> + 'a;
+/// Receives the listed pages of a site one by one; returns whether to go on.
+pub type VisitListed<'a, E> = dyn FnMut(Listed) -> Result<ControlFlow<()>, E> + 'a;
 
 impl Export {
-    /// Judges what needs other records (redirect and canonical chains) and decides whom to trust. `stand_in`
-    /// says what the site is written as.
+    /// The rules by which pages become entries at `now`; `stand_in` is the site that URLs are written as.
     ///
     /// # Errors
     /// The store failed.
-    pub fn prepare(
-        store: &mut dyn Store,
-        run: RunId,
+    pub fn new(
+        store: &Store,
         stand_in: Option<&StandIn>,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
-        Self::prepare_watched(store, run, stand_in, now, &mut |_, _, _, _| Ok(()))
-    }
-
-    /// Judges and decides as [`Export::prepare`] does; `watch` is shown every record, in key order, with its last judgement. Of a page that is listed by an earlier
-    /// answer because it redirects to a URL that waits it is shown that redirect.
-    ///
-    /// # Errors
-    /// The store failed, or `watch` did.
-    pub fn prepare_watched(
-        store: &mut dyn Store,
-        run: RunId,
-        stand_in: Option<&StandIn>,
-        now: Timestamp,
-        watch: &mut WatchJudged<'_>,
-    ) -> Result<Self, StoreError> {
-        let mut export = Self {
-            run,
+        let distrusted = store.value(LASTMOD_DISTRUSTED)?;
+        Ok(Self {
             now,
             dating: Dating {
                 start: runs::host_date(store)?,
                 latest: now + 24.hours(),
                 clocks_agree: runs::clocks_apart(store)?.is_none(),
                 file_dates: FileDates::default(),
-                trust: trust(store)?,
+                trust: Trust::parse(&distrusted.unwrap_or_default()),
             },
-            duplicates: 0,
             stand_in: stand_in.cloned(),
             rules: EntryRules::default(),
             extensions: PageExtensions::default(),
-            bare: HashSet::new(),
-        };
-        let mut gathered = Gathered::default();
-        let look =
-            |store: &dyn Store, key: &UrlKey, record: PageRecord, known, changed: &mut Vec<_>| {
-                let known: Option<LedgerEntry> = known;
-                let reason = export.look_at(store, key, &record, known.as_ref(), &mut gathered)?;
-                let judged = reason.unwrap_or(record.reason);
-                let is_asked = record.fetched_at.is_some();
-                let own = if record.reason == Reason::KeptNotReached && is_asked {
-                    store.put_off(key)?
-                } else {
-                    None
-                };
-                watch(store, key, own.as_ref().unwrap_or(&record), judged)?;
-                changed.extend(reason.map(|reason| (key.clone(), reason)));
-                Ok(())
-            };
-        change_in_chunks(store, run, look, |store, changed: Vec<Rejudged>| {
-            if changed.is_empty() {
-                return Ok(());
-            }
-            store.rejudge(&changed)
-        })?;
-        export.duplicates = gathered.duplicates;
-        let trust = &mut export.dating.trust;
-        if export.dating.clocks_agree && trust.update(run, &gathered.statistics) {
-            store.commit(&Commit {
-                run,
-                values: vec![distrusted_value(trust.to_text())],
-                ..Commit::default()
-            })?;
-        }
-        Ok(export)
+            exceptions: HashSet::new(),
+        })
     }
 
     /// Whether `Last-Modified` counts.
@@ -185,13 +130,13 @@ impl Export {
         self
     }
 
-    /// Adds what the settings say of entries.
+    /// Adds the rules of the settings for entries.
     #[must_use]
     pub fn with_rules(self, rules: EntryRules) -> Self {
         Self { rules, ..self }
     }
 
-    /// Adds what is taken from the pages themselves. Images that `robots` disallows are left out.
+    /// Adds the extensions that are taken from the pages. Images that `robots` disallows are left out.
     #[must_use]
     pub fn with_extensions(self, wanted: Extensions, robots: Option<Rules>) -> Self {
         Self {
@@ -200,20 +145,77 @@ impl Export {
         }
     }
 
-    /// Lists the page `key` without this from now on. Every such page is kept in memory.
-    pub fn leave_out(&mut self, without: Without, key: UrlKey) {
-        self.bare.insert((without, key));
+    /// Lists the page `key` without this part from now on. Every such page takes 16 bytes of memory.
+    pub(crate) fn leave_out(&mut self, without: Without, key: &UrlKey) {
+        self.exceptions.insert((without, key.fingerprint()));
     }
 
-    /// Whether the page `key` is listed without this.
+    /// The reason of a page of the view, or the reason why no sitemap can have it.
+    pub(crate) fn reason(&self, key: &UrlKey, reason: Reason) -> Reason {
+        let refusals = [
+            Reason::Unwritable,
+            Reason::DuplicateSpelling,
+            Reason::EntryRefused,
+        ];
+        let mut refusals = refusals.into_iter();
+        if reason.state() != State::Listed {
+            return reason;
+        }
+        let refusal = refusals.find(|refusal| self.lacks(Without::Entry(*refusal), key));
+        refusal.unwrap_or(reason)
+    }
+
+    /// The URL that a page is written as; `None` when it is outside of the site that URLs are written as.
+    pub(crate) fn written(&self, key: &UrlKey) -> Option<UrlKey> {
+        written(self.stand_in.as_ref(), key)
+    }
+
+    /// Whether the page `key` is listed without this part.
     fn lacks(&self, without: Without, key: &UrlKey) -> bool {
-        !self.bare.is_empty() && self.bare.contains(&(without, key.clone()))
+        !self.exceptions.is_empty() && self.exceptions.contains(&(without, key.fingerprint()))
     }
 
-    /// Listed pages that have the same content, byte for byte, as an earlier listed one. They stay: only
-    /// the site can say which of them is the one.
-    pub fn duplicates(&self) -> u64 {
-        self.duplicates
+    /// Takes in the statistics of the dates of crawl `number`. Returns the value of the state with the distrusted sources, when
+    /// it changed: then pages may have other dates.
+    pub(crate) fn judge_dates(
+        &mut self,
+        number: RunId,
+        statistics: &Statistics,
+    ) -> Option<(String, Option<String>)> {
+        let trust = &mut self.dating.trust;
+        let is_other = self.dating.clocks_agree && trust.update(number, statistics);
+        is_other.then(|| (LASTMOD_DISTRUSTED.to_owned(), trust.to_text()))
+    }
+
+    /// Counts the dates that are stated for a listed page.
+    pub(crate) fn count_dates(
+        &self,
+        key: &UrlKey,
+        record: &PageRecord,
+        known: Option<&LedgerEntry>,
+        statistics: &mut Statistics,
+    ) {
+        self.dating.count(key, record, known, statistics);
+    }
+
+    /// The `lastmod` history of a listed page for its page row.
+    pub(crate) fn dates(
+        &self,
+        key: &UrlKey,
+        record: &PageRecord,
+        known: Option<&LedgerEntry>,
+        listed: &Listed,
+    ) -> Option<LedgerEntry> {
+        if record.facts().is_none() {
+            // The content is not known.
+            return Some(LedgerEntry {
+                lastmod: listed.entry.lastmod.as_ref().map(ToString::to_string),
+                source: listed.source,
+                ..known.cloned().unwrap_or_default()
+            });
+        }
+        let change = self.dating.ledger_change(key, record, known);
+        change.or_else(|| known.cloned())
     }
 
     /// Visits the listed pages in key order, from `from` (included) on, as entries.
@@ -222,57 +224,60 @@ impl Export {
     /// The store failed, or `visit` did.
     pub fn visit<E: From<StoreError>>(
         &self,
-        store: &dyn Store,
+        view: &View<'_>,
         from: Option<&UrlKey>,
         visit: &mut VisitListed<'_, E>,
     ) -> Result<(), E> {
-        let mut failure = None;
-        store.visit_pages_with_ledger(self.run, from, &mut |key, record, known| {
-            let Some((written, mut entry, source)) = self.entry(key, &record, known.as_ref())
-            else {
-                return ControlFlow::Continue(());
+        view.each(from, &mut |key, rows, merged| {
+            let Some(merged) = merged else {
+                return Ok(ControlFlow::Continue(()));
             };
-            let title = record.facts().and_then(|facts| facts.title.as_deref());
-            let content = record.facts().and_then(content_mark);
-            let added = self
-                .extensions
-                .add(store, self.run, key, &record, &mut entry);
-            let visited = added.map_err(E::from).and_then(|extensions| {
-                let news = entry.extensions.take_news();
-                let source = source.filter(|_| entry.lastmod.is_some());
-                let news = news.filter(|_| !self.lacks(Without::News, key));
-                let is_bare = self.lacks(Without::Extensions, key);
-                if is_bare {
-                    entry.extensions = sitemap_core::extension::Extensions::default();
-                } else if self.lacks(Without::Unwritable, key) {
-                    // It was told when it was found out.
-                    drop(entry.extensions.retain_writable(&entry.loc));
-                }
-                let extensions = if is_bare {
-                    ExtensionCounts::default()
-                } else {
-                    extensions
-                };
-                visit(Listed {
-                    key,
-                    written,
-                    entry,
-                    title,
-                    source,
-                    content,
-                    extensions,
-                    news: news.filter(|news| news.is_recent(self.now)),
-                })
-            });
-            visited.unwrap_or_else(|error| {
-                failure = Some(error);
-                ControlFlow::Break(())
-            })
-        })?;
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(()),
+            let known = rows.page.as_ref().and_then(|page| page.dates.as_ref());
+            match self.listed(view, key, &merged, known)? {
+                Some(listed) => visit(listed),
+                None => Ok(ControlFlow::Continue(())),
+            }
+        })
+    }
+
+    /// How a page of the view is listed, if it is.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(crate) fn listed(
+        &self,
+        view: &View<'_>,
+        key: &UrlKey,
+        merged: &Merged,
+        known: Option<&LedgerEntry>,
+    ) -> Result<Option<Listed>, StoreError> {
+        let record = &merged.record;
+        if self.reason(key, record.reason).state() != State::Listed {
+            return Ok(None);
         }
+        let Some((written, mut entry, source)) = self.entry(key, record, known) else {
+            return Ok(None);
+        };
+        let mut extensions = self.extensions.add(view, key, record, &mut entry)?;
+        let news = entry.extensions.take_news();
+        let source = source.filter(|_| entry.lastmod.is_some());
+        let news = news.filter(|_| !self.lacks(Without::News, key));
+        if self.lacks(Without::Extensions, key) {
+            entry.extensions = sitemap_core::extension::Extensions::default();
+            extensions = ExtensionCounts::default();
+        } else if self.lacks(Without::Unwritable, key) {
+            // The trial of the entry reported it.
+            drop(entry.extensions.retain_writable(&entry.loc));
+        }
+        Ok(Some(Listed {
+            key: key.clone(),
+            written,
+            entry,
+            title: record.facts().and_then(|facts| facts.title.clone()),
+            source,
+            extensions,
+            news: news.filter(|news| news.is_recent(self.now)),
+        }))
     }
 
     fn entry(
@@ -281,9 +286,6 @@ impl Export {
         record: &PageRecord,
         known: Option<&LedgerEntry>,
     ) -> Option<(UrlKey, UrlEntry, Option<DateSource>)> {
-        if record.reason.state() != State::Listed {
-            return None;
-        }
         let written = written(self.stand_in.as_ref(), key)?;
         let mut entry = UrlEntry::new(Loc::parse(written.as_str()).ok()?);
         let dated = self.dating.dated(key, record, known);
@@ -303,7 +305,7 @@ impl Export {
         Some((written, entry, source))
     }
 
-    /// What was selected on a page for elements of own namespaces, as readers are shown it.
+    /// The values that rules selected on a page for custom elements, with URLs as they are written.
     fn values<'a>(&self, facts: &'a PageFacts) -> Cow<'a, BTreeMap<String, String>> {
         let Some(stand_in) = &self.stand_in else {
             return Cow::Borrowed(&facts.selected_values);
@@ -313,57 +315,9 @@ impl Export {
             shown.filter_map(|(name, text)| Some((name.clone(), stand_in.shown_text(text)?)));
         Cow::Owned(shown.collect())
     }
-
-    /// Makes the ledger remember what was just published.
-    ///
-    /// # Errors
-    /// The store failed; some entries may be stored.
-    pub fn remember(&self, store: &mut dyn Store) -> Result<(), StoreError> {
-        let look =
-            |_: &dyn Store, key: &UrlKey, record: PageRecord, known, entries: &mut Vec<_>| {
-                let known: Option<LedgerEntry> = known;
-                let change = self.dating.ledger_change(key, &record, known.as_ref());
-                entries.extend(change.map(|entry| (key.clone(), entry)));
-                Ok(())
-            };
-        change_in_chunks(store, self.run, look, |store, entries: Vec<_>| {
-            if entries.is_empty() {
-                return Ok(());
-            }
-            store.set_ledger(&entries)
-        })
-    }
 }
 
-/// Whose dates the state of a site does not trust.
-fn trust(store: &dyn Store) -> Result<Trust, StoreError> {
-    let text = store.value(LASTMOD_DISTRUSTED)?;
-    Ok(Trust::parse(&text.unwrap_or_default()))
-}
-
-/// The same as a value for its fresh state, whose runs are others.
-///
-/// # Errors
-/// The store failed.
-pub(crate) fn distrusted(store: &dyn Store) -> Result<(String, Option<String>), StoreError> {
-    Ok(distrusted_value(trust(store)?.without_run().to_text()))
-}
-
-/// The value with this text.
-pub(crate) fn distrusted_value(text: Option<String>) -> (String, Option<String>) {
-    (LASTMOD_DISTRUSTED.to_owned(), text)
-}
-
-/// What tells whether the content of a page is another one.
-pub(crate) fn content_mark(facts: &PageFacts) -> Option<ContentMark> {
-    let ContentHash(hash) = facts.content_hash?;
-    Some(ContentMark {
-        version: ContentHash::VERSION,
-        hash: u64::try_from(hash & u128::from(u64::MAX)).unwrap_or_default(),
-    })
-}
-
-/// The URL that `url` is written as; `None` when it has no place in what is written.
+/// The URL that `url` is written as; `None` when it is outside of the site that URLs are written as.
 fn written(stand_in: Option<&StandIn>, url: &UrlKey) -> Option<UrlKey> {
     match stand_in {
         Some(stand_in) => stand_in.shown(url),

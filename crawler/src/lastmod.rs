@@ -1,19 +1,19 @@
-//! `lastmod` of a page with its source, and what the ledger remembers of it: plain functions over what one crawl recorded
-//! and what was published before. Reads no store and no clock.
+//! `lastmod` of a page with its source, and its history: plain functions over the facts of one crawl and the published
+//! `lastmod`. Reads no store and no clock.
 //!
-//! `lastmod` is never "now". Evidence, first that holds:
+//! `lastmod` is never the time of the crawl by itself. The evidence, of which the first that holds decides:
 //! 1. a date that a page rule selected;
-//! 2. own history: while the content hash has not changed, the published value stays, whatever is stated. Without a
-//!    published value, a stated date is taken only if it is not later than the first time that this content was seen.
+//! 2. own history: while the content hash has not changed, the published value stays, whatever dates are stated. Without
+//!    a published value, a stated date is taken only if it is not later than the first time that this content was seen.
 //!    When the content changed between two fetches, a stated date counts if it lies between them and was not stated
 //!    before; otherwise the time of the second fetch;
-//! 3. what is stated: structured data, metas and microdata, a sitemap of the site, `Last-Modified`, a `time` element
+//! 3. stated dates: structured data, metas and microdata, a sitemap of the site, `Last-Modified`, a `time` element
 //!    that is called the date of an update. Each only if it is earlier than the host's own clock at the start of the
-//!    crawl (a day: than its day) and not before the date of publication, and if the host and its directory are trusted
-//!    with it.
+//!    crawl (a day: than its day) and not before the date of publication, and if the source is trusted on the host and in the
+//!    directory.
 //!
 //! A hash of another version does not show a change: the value stays, unless a trusted date has moved. In a crawl in which
-//! the clock of this machine and that of the host are more than a day apart nothing new is dated, and the ledger stays as it
+//! the clock of this machine and that of the host are more than a day apart nothing new is dated, and the history stays as it
 //! is, so that the next crawl finds the change again.
 
 mod evidence;
@@ -26,8 +26,10 @@ use self::evidence::{History, Stated};
 pub(crate) use self::trust::{Statistics, Trust};
 use crate::{
     config::FileDates,
-    page::{Basis, ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, State},
-    store::{LedgerDates, LedgerEntry},
+    page::{
+        Basis, ContentHash, DateSource, LedgerDates, LedgerEntry, Outcome, PageFacts, PageRecord,
+        Reason, State,
+    },
     url_key::UrlKey,
 };
 
@@ -41,12 +43,12 @@ pub(crate) struct Dated {
     pub(crate) source: DateSource,
 }
 
-/// What one crawl needs to date its pages.
+/// The rules by which one crawl dates its pages.
 #[derive(Debug)]
 pub(crate) struct Dating {
     /// The host's clock at the start of the crawl.
     pub(crate) start: Option<Timestamp>,
-    /// No date may be later.
+    /// The latest date that is plausible.
     pub(crate) latest: Timestamp,
     /// The clocks of this machine and of the host agree. Without that nothing new is dated.
     pub(crate) clocks_agree: bool,
@@ -56,7 +58,7 @@ pub(crate) struct Dating {
 }
 
 impl Dating {
-    /// When a page changed.
+    /// The date of a page with its source.
     pub(crate) fn dated(
         &self,
         key: &UrlKey,
@@ -64,12 +66,12 @@ impl Dating {
         known: Option<&LedgerEntry>,
     ) -> Option<Dated> {
         let facts = match &record.outcome {
+            _ if is_as_published(record) => return self.published(known?),
             Some(Outcome::Given(given)) => {
                 let value = given.lastmod.clone()?;
                 let source = DateSource::Input;
                 return Some(Dated { value, source });
             }
-            _ if is_as_published(record) => return self.published(known?),
             Some(Outcome::Answered(facts)) => facts,
             // The page was not fetched.
             Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. }) | None => {
@@ -122,7 +124,7 @@ impl Dating {
         }
     }
 
-    /// The published date. A clock that was ahead may have put it into the future: then it was never true.
+    /// The published date, unless it is in the future: then a clock was ahead when it was published.
     fn published(&self, known: &LedgerEntry) -> Option<Dated> {
         let value = LastMod::parse(known.lastmod.as_deref()?).ok()?;
         let source = known.source?;
@@ -130,7 +132,7 @@ impl Dating {
         (is_past && self.counts(source)).then_some(Dated { value, source })
     }
 
-    /// Whether the settings let a source state dates.
+    /// Whether the settings allow a source of dates.
     fn counts(&self, source: DateSource) -> bool {
         source != DateSource::Header || self.file_dates == FileDates::Mtime
     }
@@ -170,7 +172,7 @@ impl Dating {
         instant >= EARLIEST && instant <= self.latest
     }
 
-    /// Counts what a page shows of those who state dates.
+    /// Counts the dates that are stated for a page.
     pub(crate) fn count(
         &self,
         key: &UrlKey,
@@ -199,7 +201,7 @@ impl Dating {
         }
     }
 
-    /// What the ledger has to remember of a page, if that is not what it knows.
+    /// The new history of a page, if it is another one than `known`.
     pub(crate) fn ledger_change(
         &self,
         key: &UrlKey,
@@ -221,7 +223,7 @@ impl Dating {
             .unzip();
         let seen = seen_at(record).map(Timestamp::as_second);
         let entry = match (history, &record.basis) {
-            // The content was not seen this time, nor what is stated with it.
+            // Neither the content nor the dates that are stated with it were read in this crawl.
             (History::Same(known), Basis::Kept(_)) => LedgerEntry {
                 lastmod,
                 source,
@@ -253,7 +255,8 @@ impl Dating {
     }
 }
 
-/// When the content of a page was seen. A kept page was seen before its attempts began to fail.
+/// When the content of a page was read. A page that stays listed by its last good answer was read before its attempts began
+/// to fail.
 fn seen_at(record: &PageRecord) -> Option<Timestamp> {
     match &record.basis {
         Basis::Own | Basis::Confirmed => record.fetched_at,
@@ -261,7 +264,7 @@ fn seen_at(record: &PageRecord) -> Option<Timestamp> {
     }
 }
 
-/// Whether nothing is known of a page but that it is published.
+/// Whether nothing but the published entry is known of a page.
 fn is_as_published(record: &PageRecord) -> bool {
     let is_kept = matches!(
         record.reason,

@@ -93,6 +93,8 @@ notes! {
          this machine, or try another --user-agent";
     start_status "start-status" (url, status)
         "{url} answered {status}; a crawl needs a start page that answers 200";
+    start_empty "start-empty" (url)
+        "{url} answered 200 without content; a crawl needs a start page";
     start_without_answer "start-without-answer" (url)
         "max_time passed before {url} answered";
     start_leads_elsewhere "start-leads-elsewhere" (problem)
@@ -149,8 +151,6 @@ notes! {
          whole, and so are all pages there in the next runs";
     not_modified_trusted "not-modified-trusted" (place)
         "the server tells the truth about what is not modified (304) again: it is believed {place}";
-    doubted "doubted" (what)
-        "{what}";
 
     bound_reached "not-recorded" (setting)
         "{setting} is reached: further URLs are counted and not recorded; set it higher, or leave parts of the site out with \
@@ -199,9 +199,6 @@ notes! {
         "no listed page is in the section {section}, so it has no sitemap";
     file_backed_up "file-backed-up" (file, backup)
         "{file} was not as arpent left it; what it was is kept as {backup}";
-    generations_set_aside "generations-set-aside" (reason, aside)
-        "the list of the sets that are kept cannot be read ({reason}): it is set aside in the state as {aside}, its copies \
-         stay, and a new list begins";
 
     // What is odd about the inputs of a build.
     bytes_after_compressed "bytes-after-compressed" (name)

@@ -6,7 +6,7 @@
 
 mod facts;
 mod given;
-mod likeness;
+mod ledger;
 mod reason;
 mod warnings;
 
@@ -16,15 +16,13 @@ pub use self::facts::{
     BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Link, PageFacts,
     Refresh, StatedDates,
 };
+pub use self::given::{Given, GivenExtensionsError, extensions_from_json};
+pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::reason::{Reason, State};
 pub use self::warnings::Warnings;
-pub use self::{
-    given::{Given, GivenExtensionsError, extensions_from_json},
-    likeness::Likeness,
-};
 use crate::url_key::UrlKey;
 
-/// The number of a run of one site; the first run is 1. Every stored fact carries its run.
+/// The number of a crawl of one site; the first is 1.
 pub type RunId = u64;
 
 /// How a URL was found first.
@@ -141,16 +139,6 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// While nothing is decided.
-    fn undecided(failing_since: Option<Timestamp>, gone_since: Option<Timestamp>) -> Self {
-        Self {
-            reason: Reason::Queued,
-            since: failing_since.unwrap_or(Timestamp::UNIX_EPOCH),
-            gone_since,
-            error: String::new(),
-        }
-    }
-
     /// When the first attempt since the last good answer failed, if one did.
     pub fn failing_since(&self) -> Option<Timestamp> {
         Some(self.since).filter(|since| *since != Timestamp::UNIX_EPOCH)
@@ -196,11 +184,13 @@ pub enum DateSource {
     TimeElement,
     /// An input of the user's.
     Input,
+    /// A published set that was read back.
+    Imported,
 }
 
 impl DateSource {
     /// Every source, in the order in which they are believed.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Rule,
         Self::History,
         Self::JsonLd,
@@ -209,6 +199,7 @@ impl DateSource {
         Self::Header,
         Self::TimeElement,
         Self::Input,
+        Self::Imported,
     ];
 
     /// The word for this source.
@@ -222,6 +213,7 @@ impl DateSource {
             Self::Header => "header",
             Self::TimeElement => "time-element",
             Self::Input => "input",
+            Self::Imported => "imported",
         }
     }
 
@@ -253,11 +245,9 @@ impl Outcome {
     pub const PUBLISHED: Self = Self::NotFetched(Reason::KeptNotReached);
 }
 
-/// The stored record of one known URL in one run.
+/// What is recorded of one URL: of the last attempt in a [`Visit`], of what counts in a [`Page`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageRecord {
-    /// The run that this record belongs to.
-    pub run: RunId,
     /// Why the URL is in its state; [`Reason::state`] is the state.
     pub reason: Reason,
     /// Fewest known hops from the start URL (0).
@@ -271,51 +261,73 @@ pub struct PageRecord {
     /// When the last attempt ended.
     pub fetched_at: Option<Timestamp>,
     /// What a sitemap of the site says of its last change, in W3C format; not one that arpent published. A store
-    /// keeps what it was told in this run ([`crate::store::Commit::dated`]).
+    /// keeps the first of a crawl ([`crate::store::Commit::dated`]).
     pub sitemap_lastmod: Option<SitemapDate>,
-    /// How it ended; `None` while queued. The links of the facts are kept apart
+    /// How it ended; `None` while queued. The links of the facts are stored apart
     /// ([`crate::store::Store::links`]) and are empty here.
     pub outcome: Option<Outcome>,
-    /// Whose answer the outcome is; anything but [`Basis::Own`] only with [`Outcome::Answered`], and [`Basis::Kept`] with
-    /// [`Outcome::PUBLISHED`] as well.
+    /// Whose answer the outcome is. In a visit [`Basis::Confirmed`] stands beside the facts of the answer 304 itself: the
+    /// page row has what it confirms. [`Basis::Kept`] occurs in page rows and in the merged view only.
     pub basis: Basis,
+}
+
+/// A URL that a published crawl decided, or that an imported set lists: a row of the table `page`. Written by publishing
+/// only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// What counts: the reason as published, and the last good answer where one is known.
+    pub record: PageRecord,
+    /// Number of the crawl that met the URL last; 0 for a URL that only an imported set names.
+    pub crawl: RunId,
+    /// When a publish wrote it first.
+    pub first_seen: Timestamp,
+    /// When a publish met it last: an unlisted row leaves 30 days later.
+    pub last_seen: Timestamp,
+    /// When the first attempt since the last good answer failed, if the last one did.
+    pub failing_since: Option<Timestamp>,
+    /// When it answered 404 first since then.
+    pub gone_since: Option<Timestamp>,
+    /// The published `lastmod` with the content that it belongs to. Of a listed URL it is always there, and its `lastmod`
+    /// is what the published set states.
+    pub dates: Option<LedgerEntry>,
+}
+
+/// A URL of the crawl under way: a row of the table `visit`. Written by the crawl loop only, but for the mark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Visit {
+    /// What the crawl knows; its outcome is that of the last attempt, and its reason the verdict of the loop on that alone.
+    pub record: PageRecord,
+    /// Its place in the queue.
+    pub sequence: u64,
+    /// Redirects in a row that led to it.
+    pub hops: u8,
+    /// A sitemap, a feed or a list named it, and no page has led to it.
+    pub is_orphan: bool,
+    /// A publish of this crawl, which goes on, copied it to its page row.
+    pub promotion: Option<Promotion>,
+}
+
+/// The mark of a visit that was copied to `page`: what the guard has to know of the row that was there when the crawl
+/// began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Promotion {
+    /// The URL was listed.
+    pub was_listed: bool,
+    /// Main-content hash of the published page (lower 64 bits), where one was known.
+    pub content: Option<u64>,
+    /// Its title.
+    pub title: Option<String>,
+    /// It asked for a password.
+    pub has_password: bool,
+    /// Where it redirected.
+    pub target: Option<String>,
 }
 
 impl PageRecord {
     /// Whether this is the start page: the start URL led to it, by itself or by its redirects.
     pub fn is_start(&self) -> bool {
         self.via == Via::Start || self.via == Via::Redirect && self.depth == 0
-    }
-
-    /// The record as it counts while its URL waits and is listed all the same ([`Reason::KeptNotReached`]): by its
-    /// `earlier` answer.
-    #[must_use]
-    pub fn listed_by(
-        mut self,
-        earlier: Option<&PageFacts>,
-        failing_since: Option<Timestamp>,
-        gone_since: Option<Timestamp>,
-    ) -> Self {
-        if let (Reason::KeptNotReached, None, Some(facts)) = (self.reason, &self.outcome, earlier) {
-            self.outcome = Some(Outcome::Answered(Box::new(facts.clone())));
-            self.basis = Basis::Kept(Kept::undecided(failing_since, gone_since));
-        }
-        self
-    }
-
-    /// The record as it counts while its URL is decided by an answer that may turn out to mean nothing, and is listed all the
-    /// same ([`Reason::KeptNotReached`]): by the answer from `before`, if one is known.
-    #[must_use]
-    pub fn put_off(
-        mut self,
-        before: Option<PageFacts>,
-        failing_since: Option<Timestamp>,
-        gone_since: Option<Timestamp>,
-    ) -> Self {
-        let answered = before.map(|facts| Outcome::Answered(Box::new(facts)));
-        self.outcome = Some(answered.unwrap_or(Outcome::PUBLISHED));
-        self.basis = Basis::Kept(Kept::undecided(failing_since, gone_since));
-        self
     }
 
     /// The facts of the answer, if there was one.

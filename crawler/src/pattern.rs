@@ -1,11 +1,11 @@
-//! The globs of the settings that choose URLs: `include` and `exclude`, the pages of a rule, the entries
-//! that get a value. One way to read them and one way to compare them with a URL, wherever they stand.
+//! The globs of the settings that choose URLs: `include` and `exclude`, the pages of a rule, the entries that get a value. All of
+//! them are read and compared with a URL in the same way.
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::url_key::{UrlKey, escape_of, key_spelling};
 
-/// A glob on URLs; see [`crate::config::ScopeConfig`] for what it may hold.
+/// A glob on URLs; see [`crate::config::ScopeConfig`] for its syntax.
 ///
 /// ```
 /// use crawler::{pattern::Pattern, url_key::UrlKey};
@@ -31,8 +31,7 @@ impl Pattern {
     /// Reads a glob.
     ///
     /// # Errors
-    /// What is wrong with it, as a fragment that fits behind the glob: it is none, or could never match
-    /// a URL.
+    /// What is wrong with it, as a fragment that follows the glob: it is none, or could never match a URL.
     pub fn parse(pattern: &str) -> Result<Self, String> {
         let sees_origin = pattern.starts_with("http://") || pattern.starts_with("https://");
         if !sees_origin && !pattern.starts_with(['/', '*', '?', '[', '{']) {
@@ -74,7 +73,7 @@ impl Pattern {
         &self.directory
     }
 
-    /// Whether the whole URL, or its path and query, match.
+    /// Returns whether the whole URL, or its path and query, match.
     pub fn matches(&self, key: &UrlKey) -> bool {
         self.matcher.is_match(if self.sees_origin {
             key.as_str()
@@ -84,12 +83,12 @@ impl Pattern {
     }
 }
 
-/// What stands before the first sign of a glob, up to its last slash, without scheme and host.
+/// The text before the first sign of a glob, up to its last slash, without scheme and host.
 fn literal_directory(spelled: &str, sees_origin: bool) -> String {
     let literal = spelled.split(['*', '?', '[', '{', '\\']).next();
     let literal = literal.unwrap_or_default();
     let slashes: Vec<usize> = literal.match_indices('/').map(|(at, _)| at).collect();
-    // Behind `https://` and the host.
+    // After `https://` and the host.
     let first = slashes.get(if sees_origin { 2 } else { 0 });
     match (first, slashes.last()) {
         (Some(&first), Some(&last)) => literal[first..=last].to_owned(),
@@ -114,8 +113,8 @@ fn as_keys_are_written(pattern: &str, sees_origin: bool) -> Result<String, Strin
     Ok(format!("{}{path}", origin.to_ascii_lowercase()))
 }
 
-/// Characters that keys hold only percent-encoded, encoded where they stand for themselves: outside
-/// `[...]`, and not as signs of a glob (`\\[` stands for itself, `[` does not).
+/// Percent-encodes characters that keys have only in this form, where they stand for themselves: outside `[...]`, and not as
+/// signs of a glob (`\\[` stands for itself, `[` does not).
 fn with_forbidden_escaped(pattern: &str) -> String {
     let mut output = String::with_capacity(pattern.len());
     let mut is_in_class = false;
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matches_lies_in_the_directory_of_the_glob() {
+    fn matches_lie_in_the_directory_of_the_glob() {
         let check = |glob: &str, expected: &str| {
             let pattern = Pattern::parse(glob).unwrap();
             assert_eq!(pattern.directory(), expected, "{glob}");

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    page::{Reason, RunId, State},
+    page::{Reason, State},
     runs,
     seeds::Tally,
     store::{Store, StoreError},
@@ -37,17 +37,30 @@ pub struct Report {
 }
 
 impl Report {
-    /// Counts the records of run `run`, which must be the last one that was begun: orphans and documents are
-    /// kept of that one only.
+    /// Counts the visits of the crawl under way, by what the crawl decided: the report of a session that publishes nothing.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn read(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
+    pub fn read(store: &Store) -> Result<Self, StoreError> {
+        let mut orphans = 0;
+        store.each_visit(&mut |_, visit| orphans += u64::from(visit.is_orphan))?;
+        Self::of(store, &store.counts()?, orphans)
+    }
+
+    /// The report on counts by reason, with what the state knows beside them.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn of(
+        store: &Store,
+        counts: &BTreeMap<Reason, u64>,
+        orphans: u64,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
             not_recorded: runs::not_recorded(store)?,
-            orphans: store.orphan_count()?,
+            orphans,
             seeds: Tally::read(store)?,
-            ..Self::from_counts(&store.counts(run)?)
+            ..Self::from_counts(counts)
         })
     }
 
@@ -75,6 +88,18 @@ impl Report {
         report
     }
 
+    /// Whether some URL failed after its tries, was not reached, was cut short or not recorded.
+    pub fn is_partial(&self) -> bool {
+        let kept = [Reason::KeptUnreachable, Reason::KeptNotReached];
+        self.failed() > 0
+            || self.queued > 0
+            || self.not_recorded > 0
+            || self.excluded.contains_key(Reason::CutShort.code())
+            || kept
+                .iter()
+                .any(|reason| self.kept.contains_key(reason.code()))
+    }
+
     /// Listed URLs that could not be fetched this time.
     pub fn kept_unreachable(&self) -> u64 {
         let code = Reason::KeptUnreachable.code();
@@ -100,44 +125,15 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        page::Via,
-        store::{Commit, Discovery, memory::MemoryStore},
-        url_key::UrlKey,
-    };
 
-    /// A run in which every reason has a count of its own: the nth reason has n + 1 URLs.
-    fn store_with_every_reason(run: RunId) -> MemoryStore {
-        let discovered = Reason::ALL
-            .iter()
-            .enumerate()
-            .flat_map(|(number, reason)| (0..=number).map(move |copy| (number, copy, *reason)))
-            .enumerate()
-            .map(|(sequence, (number, copy, reason))| Discovery {
-                key: UrlKey::from_normalised(&format!("https://example.com/{number}/{copy}"))
-                    .unwrap(),
-                sequence: sequence as u64,
-                depth: 1,
-                hops: 0,
-                via: Via::Link,
-                found_on: None,
-                reason,
-            })
-            .collect();
-        let mut store = MemoryStore::default();
-        store
-            .commit(&Commit {
-                run,
-                discovered,
-                ..Commit::default()
-            })
-            .unwrap();
-        store
+    /// Every reason has a count of its own: the nth reason has n + 1 URLs.
+    fn every_reason() -> BTreeMap<Reason, u64> {
+        Reason::ALL.iter().copied().zip(1..).collect()
     }
 
     #[test]
     fn every_known_url_is_counted_once() {
-        let report = Report::read(&store_with_every_reason(1), 1).unwrap();
+        let report = Report::from_counts(&every_reason());
         let of_documents = Reason::ALL
             .iter()
             .position(|reason| *reason == Reason::SeedDocument)
@@ -152,7 +148,7 @@ mod tests {
 
     #[test]
     fn each_reason_is_counted_under_its_state() {
-        let report = Report::read(&store_with_every_reason(1), 1).unwrap();
+        let report = Report::from_counts(&every_reason());
         let mut listed = 0;
         let mut queued = 0;
         let mut explained = BTreeMap::new();
@@ -186,14 +182,6 @@ mod tests {
         let mut told = report.excluded;
         told.extend(report.failed_reasons);
         assert_eq!(told, explained);
-    }
-
-    #[test]
-    fn other_runs_do_not_count() {
-        assert_eq!(
-            Report::read(&store_with_every_reason(1), 2).unwrap(),
-            Report::default()
-        );
     }
 
     #[test]

@@ -1,6 +1,5 @@
-//! What robots.txt allows us ([RFC 9309](https://www.rfc-editor.org/rfc/rfc9309)): reads the file for
-//! one product token and judges URLs by it. It never fetches, and never decides what an unreachable
-//! file means beyond saying that it is unreachable. Any bytes give an answer, at a bounded cost.
+//! Rules of robots.txt ([RFC 9309](https://www.rfc-editor.org/rfc/rfc9309)): reads the file for one product token and judges URLs
+//! by it. It never fetches, and only reports an unreachable file. Any bytes have a result, at a bounded cost.
 //!
 //! ```text
 //! answer -> RobotsSink (at most 500 KiB) -> judge_answer -> Rules -> allows(path and query)
@@ -27,8 +26,8 @@ pub use self::body::{MAX_ROBOTS_BYTES, RobotsSink, cut};
 
 use self::matcher::Matcher;
 
-/// Redirects that are followed to a robots.txt, across hosts too; behind more there is no file
-/// ([RFC 9309 section 2.3.1.2](https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1.2)).
+/// Redirects that are followed to a robots.txt, across hosts too; after more there is no file ([RFC 9309 section
+/// 2.3.1.2](https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1.2)).
 pub const MAX_REDIRECTS: u32 = 5;
 
 /// The longest `Crawl-delay` that a crawl obeys; a longer one ends it, since no site is crawled at that pace.
@@ -55,8 +54,8 @@ pub struct Rules {
     is_hidden: bool,
 }
 
-/// What the answer to a request for robots.txt means
-/// ([RFC 9309 section 2.3.1](https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1)).
+/// Meaning of the answer to a request for robots.txt ([RFC 9309 section
+/// 2.3.1](https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1)).
 #[derive(Debug, Clone)]
 pub enum RobotsAnswer {
     /// These rules hold.
@@ -67,7 +66,7 @@ pub enum RobotsAnswer {
     Unreachable,
 }
 
-/// Whether a URL is allowed, and what decided it.
+/// Result for a URL, with the rule that decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision<'a> {
     /// The verdict.
@@ -78,8 +77,7 @@ pub struct Decision<'a> {
     pub pattern: Option<&'a str>,
 }
 
-/// Says what an answer to a request for robots.txt means for `agent` (a product token, see
-/// [`agent_token`]).
+/// Judges the answer to a request for robots.txt for `agent` (a product token, see [`agent_token`]).
 ///
 /// `status` is `None` when no answer came (DNS, connection, TLS, time-out), `end` is how the body ended.
 /// Redirects are the caller's to follow; a 3xx that is passed here is one too many, or leads nowhere.
@@ -122,11 +120,11 @@ pub fn agent_token(user_agent: &str) -> String {
 }
 
 impl Rules {
-    /// Reads the rules for `agent`, a product token (see [`agent_token`]), compared without case. A version
-    /// behind a `/` is ignored.
+    /// Reads the rules for `agent`, a product token (see [`agent_token`]), compared without case. A version after a `/` is
+    /// ignored.
     ///
-    /// Of a body over [`MAX_ROBOTS_BYTES`] only the first lines count. A line that is no directive is
-    /// skipped, so that an HTML page gives no rules rather than an error.
+    /// Of a body over [`MAX_ROBOTS_BYTES`] only the first lines count. A line that is not a directive is skipped, so that an HTML
+    /// page gives no rules rather than an error.
     pub fn parse(body: &[u8], agent: &str) -> Self {
         parse::rules(cut(body), agent)
     }
@@ -136,8 +134,8 @@ impl Rules {
         Self::default()
     }
 
-    /// What an answer with `status` allows that is no file to obey ([`RobotsAnswer::AllowAll`]): everything. Only 404 and
-    /// 410 say besides that there is no file.
+    /// The result of an answer with `status` that has no valid file ([`RobotsAnswer::AllowAll`]): everything is allowed. Only 404
+    /// and 410 prove that there is no file.
     pub(crate) fn of_refusal(status: u16) -> Self {
         Self {
             is_hidden: !matches!(status, 404 | 410),
@@ -145,8 +143,7 @@ impl Rules {
         }
     }
 
-    /// What may be fetched, as a robots.txt for everybody that says the same: for those who ask later. `Sitemap` lines
-    /// and `Crawl-delay` are not in it.
+    /// The same rules as a robots.txt for all agents, for later use. `Sitemap` lines and `Crawl-delay` are left out.
     pub(crate) fn to_text(&self) -> String {
         let mut text = "User-agent: *\n".to_owned();
         for (is_allow, pattern) in self.matcher.lines() {
@@ -157,26 +154,26 @@ impl Rules {
         text
     }
 
-    /// Reads what [`Rules::to_text`] wrote, which may be longer than a file that is fetched: what is outside of ASCII
-    /// is escaped.
+    /// Reads what [`Rules::to_text`] wrote, which may be longer than a fetched file, because characters outside of ASCII are
+    /// escaped.
     pub(crate) fn from_text(text: &str) -> Self {
         parse::rules(text.as_bytes(), "")
     }
 
-    /// Whether there may be a file that is not shown to us (401, 403, a redirect to nowhere): all is allowed then, but
-    /// that there are no `Sitemap` lines is not known.
+    /// Returns whether there may be a file that is not served to arpent (401, 403, a broken redirect): then everything is
+    /// allowed, but its `Sitemap` lines are unknown.
     pub fn is_hidden(&self) -> bool {
         self.is_hidden
     }
 
-    /// Whether a URL may be fetched: `path_and_query` is that of the normalised URL that is really
-    /// requested. An empty one means `/`; a fragment is ignored.
+    /// Returns whether a URL may be fetched: `path_and_query` is that of the normalised URL that is really requested. An empty
+    /// one means `/`; a fragment is ignored.
     pub fn allows(&self, path_and_query: &str) -> bool {
         self.decide(path_and_query).allowed
     }
 
-    /// Whether a URL may be fetched, with the rule that decided: the longest pattern that matches, an `Allow` among equals
-    /// ([RFC 9309 section 2.2.2](https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2)).
+    /// Returns whether a URL may be fetched, with the rule that decided: the longest pattern that matches, an `Allow` among
+    /// equals ([RFC 9309 section 2.2.2](https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2)).
     pub fn decide(&self, path_and_query: &str) -> Decision<'_> {
         match self.matcher.deciding_rule(path_and_query) {
             Some(rule) => Decision {
@@ -192,13 +189,12 @@ impl Rules {
         }
     }
 
-    /// The largest `Crawl-delay` of our groups. The directive is not in the RFC and has no upper bound
-    /// here; zero asks for nothing.
+    /// The largest `Crawl-delay` of our groups. The directive is not in the RFC and has no upper bound here; zero has no effect.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
-    /// The values of all `Sitemap` lines, whatever group they stand in, without repetitions, in order.
+    /// The values of all `Sitemap` linesof any group, without repetitions, in order.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }

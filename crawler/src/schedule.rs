@@ -1,15 +1,15 @@
-//! Which site is crawled next, and when? Pure: cron expressions, zones, what was done before and the time
-//! of now go in, the next start comes out. Whoever waits, and whoever crawls, is elsewhere.
+//! Decides the next site to crawl and its time. Pure: from cron expressions, zones, the past and the current time it computes the
+//! next start. Waiting and crawling are elsewhere.
 //!
-//! A [`Schedule`] is the rule of one site; its *slots* are the times that its cron expression names. A
-//! [`Timetable`] holds the sites of a program and says which of them starts.
+//! A [`Schedule`] is the rule of one site; its *slots* are the times of its cron expression. A [`Timetable`] has the sites of a
+//! program and decides which of them starts.
 //!
-//! - A slot that passed while nobody looked is made up once, however many there were.
+//! - Slots that passed while the program was not running are made up by one crawl.
 //! - A slot that comes while the site's run of an earlier one still goes on is skipped.
-//! - Where a clock change takes the wall-clock time of a slot away, its run starts with the first time that
-//!   exists again; where it brings one twice, a slot at a fixed time happens once.
-//! - A clock that was put back by less than the time between two slots does not start a run again that was
-//!   started before; put back by more, it leaves out nothing that is still to come.
+//! - When a clock change skips the wall-clock time of a slot, its crawl starts at the first time after the gap; when it repeats a
+//!   time, a slot at a fixed time happens once.
+//! - A clock that is set back by less than the time between two slots starts no crawl twice; set back by more, it skips no later
+//!   slot.
 
 mod timetable;
 
@@ -36,7 +36,7 @@ const JITTER_PART: i32 = 10;
 /// From here on it is tried whether an expression ever names a time.
 const SOME_DAY: Timestamp = Timestamp::constant(1_704_067_200, 0);
 
-/// When a site is crawled.
+/// Times at which a site is crawled.
 #[derive(Clone)]
 pub struct Schedule {
     cron: Cron,
@@ -56,19 +56,19 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// Why there can be no such schedule.
+/// Reason why a schedule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
     /// The expression has another form.
     #[error(
-        "{expression:?} is no cron expression ({problem}); expected five fields (minute, hour, day of month, month, day of \
+        "{expression:?} is not a cron expression ({problem}); expected five fields (minute, hour, day of month, month, day of \
          week) such as \"30 2 * * *\", or one of @hourly, @daily, @weekly, @monthly"
     )]
     Expression {
-        /// What was given.
+        /// The text that was passed.
         expression: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The expression names no time that ever comes.
@@ -76,34 +76,34 @@ pub enum ScheduleError {
     Never(String),
     /// There is no such zone.
     #[error(
-        "{0:?} is no time zone; expected a name of the IANA database such as Europe/Paris, or UTC"
+        "{0:?} is not a time zone; expected a name of the IANA database such as Europe/Paris, or UTC"
     )]
     Zone(String),
 }
 
-/// What was done of a schedule so far. Kept between starts of the program.
+/// Progress of a schedule. It is stored between sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     /// The schedule that it is about, as [`Schedule::text`] has it.
     pub schedule: String,
     /// Since when the schedule is in force: slots before were never its own.
     pub since: Timestamp,
-    /// The newest slot that is dealt with: a run was started for it, or it was skipped.
+    /// The newest served slot: a crawl was started for it, or it was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Timestamp>,
 }
 
-/// What comes next for one site.
+/// Next crawl of one site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextRun {
-    /// A run for `slot` starts now.
+    /// A crawl for `slot` starts now.
     Now {
         /// The newest slot that passed.
         slot: Timestamp,
-        /// Earlier slots that nobody served, at most 1,000: this run makes up for them.
+        /// Earlier missed slots, at most 1,000: this crawl makes up for them.
         missed: u32,
     },
-    /// A run for `slot` starts at `start`.
+    /// A crawl for `slot` starts at `start`.
     At {
         /// The slot.
         slot: Timestamp,
@@ -115,12 +115,12 @@ pub enum NextRun {
 }
 
 impl Schedule {
-    /// The schedule of the site `name` by a cron expression of five fields in `zone`; `jitter` is the most by
-    /// which a run starts later than its slot (default of the settings: 0), but no more than a tenth of
-    /// the time to the next slot. Equal names are delayed equally.
+    /// The schedule of the site `name` by a cron expression of five fields in `zone`. `jitter` is the most by which a crawl
+    /// starts later than its slot (default of the settings: 0), but no more than a tenth of the time to the next slot. Equal
+    /// names are delayed equally.
     ///
-    /// Fields are those of POSIX `crontab`, with names, steps, `L`, `#` and `W`; if both days are
-    /// restricted, either of them fits.
+    /// Fields are those of POSIX `crontab`, with names, steps, `L`, `#` and `W`; if both days are restricted, either of them
+    /// matches.
     ///
     /// # Errors
     /// See [`ScheduleError`].
@@ -164,12 +164,12 @@ impl Schedule {
         }
     }
 
-    /// The expression and its zone, for people and to tell whether a schedule is another one now.
+    /// The expression and its zone, for messages and to detect a changed schedule.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The first slot behind `time`.
+    /// The first slot after `time`.
     pub fn slot_after(&self, time: Timestamp) -> Option<Timestamp> {
         let from = time.to_zoned(self.zone.clone());
         let found = self.cron.find_next_occurrence(&from, false).ok()?;
@@ -183,7 +183,7 @@ impl Schedule {
         Some(found.timestamp()).filter(|found| *found <= time)
     }
 
-    /// When the run for `slot` starts: `slot` and its part of the jitter, whole seconds.
+    /// Start of the crawl for `slot`: `slot` and its part of the jitter, whole seconds.
     pub fn start_of(&self, slot: Timestamp) -> Timestamp {
         let limit = self.slot_after(slot).map_or(self.jitter, |next| {
             self.jitter.min(next.duration_since(slot) / JITTER_PART)
@@ -204,9 +204,9 @@ impl Schedule {
         }
     }
 
-    /// What of `past` can be true at `now`: whatever has another time than a right clock could have given it was done
-    /// under a wrong one, and would stop the schedule until that time comes. A slot to come may be served already only
-    /// if it is the next one. What a schedule of another text did is nothing of this one.
+    /// The part of `past` that can be true at `now`. A time that a right clock could not have set is dropped, because it would
+    /// stop the schedule until that time. A future slot may be served already only if it is the next one. The past of a schedule
+    /// with another text is dropped.
     ///
     /// Whoever keeps a past keeps this in its place: a schedule that begins anew at every look never comes to a slot.
     #[must_use]
@@ -220,7 +220,7 @@ impl Schedule {
         past.clone()
     }
 
-    /// What comes next, when this was done so far.
+    /// The next crawl after `past`.
     pub fn next(&self, past: &Past, now: Timestamp) -> NextRun {
         let past = self.believed(past, now);
         let Some(first) = self.slot_after(past.dealt_with_until()) else {
@@ -245,13 +245,13 @@ impl Schedule {
         }
     }
 
-    /// Notes that a run for `slot` was started.
+    /// Notes that a crawl for `slot` was started.
     pub fn serve(&self, past: &mut Past, slot: Timestamp) {
         past.served = Some(slot);
     }
 
-    /// Notes that a run which began earlier has ended at `now`: slots whose runs would have started meanwhile
-    /// are skipped. Says how many, at most 1,000.
+    /// Notes that an earlier crawl has ended at `now`: slots whose crawls would have started meanwhile are skipped. Returns their
+    /// number, at most 1,000.
     pub fn skip(&self, past: &mut Past, now: Timestamp) -> u32 {
         *past = self.believed(past, now);
         let mut skipped = 0;
@@ -276,7 +276,7 @@ impl Schedule {
 }
 
 impl Past {
-    /// Up to when nothing is left to do.
+    /// Time up to which all slots are served.
     fn dealt_with_until(&self) -> Timestamp {
         self.served.map_or(self.since, |slot| slot.max(self.since))
     }

@@ -1,6 +1,5 @@
-//! Which URLs belong to a crawl, and by which rule. It looks at the URL alone: robots.txt, depth and
-//! the page itself are judged elsewhere. A rule that cannot be evaluated is an error at the start,
-//! never a guess during the crawl.
+//! Decides the URLs that belong to a crawl, with the rule. It reads the URL alone: robots.txt, depth and the page itself are
+//! judged elsewhere. A rule that cannot be evaluated is an error at the start, never a guess during the crawl.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +12,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// What the scope says of one URL.
+/// Judgement of the scope on one URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Judgement {
     /// On another origin, or outside the directory of the crawl: such a URL is only counted.
@@ -28,7 +27,7 @@ pub enum Judgement {
     Inside,
 }
 
-/// A setting that is no rule.
+/// A setting that is not a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {setting} rule `{pattern}` {problem}")]
 pub struct ScopeError {
@@ -36,15 +35,14 @@ pub struct ScopeError {
     pub setting: &'static str,
     /// The rule as written.
     pub pattern: String,
-    /// What is wrong with it, and what is expected.
+    /// The problem, and the expected form.
     pub problem: String,
 }
 
 /// The rules of one crawl, ready to judge.
 ///
-/// The first of these that fits decides: outside the directory, `exclude`, `follow_only`,
-/// `list_only`, `include`. The start URL is always fetched: where a rule would leave it out it is fetched
-/// for its links only.
+/// The first of these that matches decides: outside the directory, `exclude`, `follow_only`, `list_only`, `include`. The start
+/// URL is always fetched: where a rule would leave it out it is fetched for its links only.
 #[derive(Debug, Clone)]
 pub struct Scope {
     site: Site,
@@ -54,16 +52,16 @@ pub struct Scope {
     include: Vec<Pattern>,
 }
 
-/// A [`Judgement`] with the rule behind it, for people.
+/// A [`Judgement`] with the rule after it, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// What [`Scope::judge`] says.
+    /// The judgement.
     pub judgement: Judgement,
     /// The setting that decided: a field of [`ScopeConfig`], `scope` for origin and directory, or
     /// `start` for the start URL.
     pub setting: &'static str,
-    /// The rule as written; the directory's URL for `scope`; `None` when no rule had to decide, or
-    /// when no `include` rule fits.
+    /// The rule as written; the directory's URL for `scope`; `None` when no rule had to decide, or when no `include` rule
+    /// matches.
     pub rule: Option<String>,
 }
 
@@ -71,7 +69,7 @@ impl Scope {
     /// Reads the rules of `config` for `site`.
     ///
     /// # Errors
-    /// A pattern is no glob, or could never match a URL.
+    /// A pattern is not a glob, or could never match a URL.
     pub fn new(site: &Site, config: &ScopeConfig) -> Result<Self, ScopeError> {
         let mut site = site.clone();
         match config.width {
@@ -87,7 +85,7 @@ impl Scope {
         })
     }
 
-    /// What is to be done with `key`.
+    /// Judges `key`.
     pub fn judge(&self, key: &UrlKey) -> Judgement {
         self.decide(key).0
     }
@@ -111,13 +109,13 @@ impl Scope {
         format!("{}{}", self.site.origin, self.site.directory)
     }
 
-    /// Whether `key` is on the site's origin and in its directory, whatever the rules say.
+    /// Returns whether `key` is on the site's origin and in its directory, independent of the rules.
     pub fn contains(&self, key: &UrlKey) -> bool {
         self.site.contains(key)
     }
 
-    /// Whether an `exclude` rule matches `key`, anywhere on the site's origin: sitemaps stand above the directory that is
-    /// crawled, too.
+    /// Returns whether an `exclude` rule matches `key`, anywhere on the site's origin: sitemaps may be above the crawled
+    /// directory.
     pub fn excludes(&self, key: &UrlKey) -> bool {
         key.is_on(&self.site.origin) && self.exclude.iter().any(|rule| rule.matches(key))
     }

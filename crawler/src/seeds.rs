@@ -7,8 +7,8 @@
 //! robots.txt, pages, lists -> Document (waiting) -> its bytes -> read -> batches of URLs -> Document (read, failed ...)
 //! ```
 
+mod cached;
 mod encoding;
-mod kept;
 mod list;
 mod own;
 mod read;
@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::encoding::Decoded;
 pub use self::{
-    kept::{
-        KEPT_LIFETIME, KEPT_MARGIN, KeptDocuments, MAX_KEPT_BYTES, MAX_KEPT_BYTES_IN_ALL, pack,
-        unpack,
+    cached::{
+        CACHE_LIFETIME, CACHE_MARGIN, CachedSitemaps, MAX_CACHED_BYTES, MAX_CACHED_BYTES_IN_ALL,
+        pack, unpack,
     },
     list::{
         BadLine, LineProblem, ListCheck, MAX_BAD_LINES_TOLD, MAX_LIST_BYTES, SeedList,
@@ -370,7 +370,7 @@ pub fn put(commit: &mut Commit, number: usize, document: &Document, count: usize
 ///
 /// # Errors
 /// The store failed, or holds values that cannot be read.
-pub fn take_up(store: &mut dyn Store, run: RunId) -> Result<Vec<Document>, StoreError> {
+pub fn take_up(store: &mut Store, run: RunId) -> Result<Vec<Document>, StoreError> {
     let now = run.to_string();
     if store.value(RUN)?.as_ref() == Some(&now) {
         return documents(store);
@@ -380,7 +380,6 @@ pub fn take_up(store: &mut dyn Store, run: RunId) -> Result<Vec<Document>, Store
     let mut values: Vec<_> = names.map(|name| (name, None)).collect();
     values.push((RUN.to_owned(), Some(now)));
     store.commit(&Commit {
-        run,
         values,
         ..Commit::default()
     })?;
@@ -391,7 +390,7 @@ pub fn take_up(store: &mut dyn Store, run: RunId) -> Result<Vec<Document>, Store
 ///
 /// # Errors
 /// The store failed, or holds values that cannot be read.
-pub fn documents(store: &dyn Store) -> Result<Vec<Document>, StoreError> {
+pub fn documents(store: &Store) -> Result<Vec<Document>, StoreError> {
     let read = |number| {
         let name = name_of(number);
         let text = store.value(&name)?.unwrap_or_default();
@@ -400,7 +399,7 @@ pub fn documents(store: &dyn Store) -> Result<Vec<Document>, StoreError> {
     (0..count(store)?).map(read).collect()
 }
 
-fn count(store: &dyn Store) -> Result<usize, StoreError> {
+fn count(store: &Store) -> Result<usize, StoreError> {
     let Some(text) = store.value(COUNT)? else {
         return Ok(0);
     };
@@ -447,7 +446,7 @@ impl Tally {
     ///
     /// # Errors
     /// See [`documents`].
-    pub fn read(store: &dyn Store) -> Result<Self, StoreError> {
+    pub fn read(store: &Store) -> Result<Self, StoreError> {
         let mut tally = Self::default();
         let documents = documents(store)?;
         let names: Vec<String> = documents

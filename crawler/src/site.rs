@@ -1,8 +1,7 @@
-//! Which site a run is about: one origin and one directory of it. Everything a run knows, writes and
-//! locks is named after it.
+//! The site of a crawl: one origin and one directory of it. State, files and locks of a crawl are named after it.
 //!
-//! The start URL decides it, together with the redirects it answers with ([`settle`]). Nothing here
-//! touches the network: whoever follows the redirects asks here what they mean.
+//! The start URL decides it, together with the redirects it answers with ([`settle`]). Nothing here touches the network: the
+//! caller follows the redirects, and this module judges them.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +17,7 @@ use crate::{
 /// that file systems allow.
 const MAX_NAME_BYTES: usize = 150;
 
-/// What is kept of a longer name, in front of its hash.
+/// Length to which a longer name is cut, in front of its hash.
 const CUT_NAME_BYTES: usize = 120;
 
 /// One origin and the directory that is crawled. Its state is named after it, its set of sitemaps after
@@ -29,13 +28,13 @@ pub struct Site {
     pub origin: Origin,
     /// Path of the scope's directory, normalised, with a slash at both ends; `/` is the whole origin.
     pub directory: String,
-    /// Where the crawl begins: the start URL after the redirects that decided the site.
+    /// Start of the crawl: the start URL after the redirects that decided the site.
     pub start: UrlKey,
-    /// What the directory stands for in everything that is written; `None`: for itself.
+    /// The site that the directory stands for in all output; `None`: itself.
     pub stand_in: Option<StandIn>,
 }
 
-/// Why a start URL decides no site. Each message says what to do.
+/// Reason why a start URL does not decide a site. Each message has advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartProblem {
@@ -56,7 +55,7 @@ pub enum StartProblem {
     Downgrade {
         /// The start URL as typed.
         typed: UrlKey,
-        /// Where the redirects end.
+        /// End of the redirects.
         landed: UrlKey,
     },
     /// The redirects end on another port of the same scheme.
@@ -66,7 +65,7 @@ pub enum StartProblem {
     OtherPort {
         /// The start URL as typed.
         typed: UrlKey,
-        /// Where the redirects end.
+        /// End of the redirects.
         landed: UrlKey,
     },
     /// The redirects end outside the directory of the start URL.
@@ -76,7 +75,7 @@ pub enum StartProblem {
     LeavesScope {
         /// The start URL as typed.
         typed: UrlKey,
-        /// Where the redirects end.
+        /// End of the redirects.
         landed: UrlKey,
     },
 }
@@ -100,7 +99,7 @@ impl Site {
         })
     }
 
-    /// The site that readers of the sitemaps know: the one that this one stands for, or itself.
+    /// The public site: the one that this one stands for, or itself.
     #[must_use]
     pub fn written(&self) -> Self {
         let Some(stand_in) = &self.stand_in else {
@@ -125,7 +124,7 @@ impl Site {
         }
     }
 
-    /// The key of what is written as `written`; `None` when nothing of the site is.
+    /// The key of a URL written as `written`; `None` for a URL outside of the site.
     pub fn crawled_key(&self, written: &UrlKey) -> Option<UrlKey> {
         match &self.stand_in {
             Some(stand_in) => stand_in.crawled_of(written),
@@ -136,10 +135,9 @@ impl Site {
     /// The name of the site in file and folder names: scheme, host, port when it is not the scheme's
     /// default, and directory when it is not `/`, joined by `_`, e.g. `https_www.example.com_docs`.
     ///
-    /// `a-z`, `0-9` and `-` are kept, so are the dots of the host; a dot joins the segments of the
-    /// directory; every other byte becomes `_` and two hexadecimal digits, because some disks do not tell
-    /// upper from lower case. At most 150 bytes: a longer name is cut and ends in a hash of the whole.
-    /// Different sites have different names.
+    /// `a-z`, `0-9` and `-` stay, and so do the dots of the host; a dot joins the segments of the directory. Every other byte
+    /// becomes `_` and two hexadecimal digits, because some disks do not distinguish upper and lower case. At most 150 bytes: a
+    /// longer name is cut and ends in a hash of the whole. Different sites have different names.
     pub fn name(&self) -> String {
         let Origin { scheme, host, port } = &self.origin;
         let mut name = format!("{scheme}_");
@@ -150,7 +148,7 @@ impl Site {
             .directory
             .strip_prefix('/')
             .and_then(|path| path.strip_suffix('/'));
-        // Behind a host, digits that begin the scope would read as a port (or as an escape of the host).
+        // After a host, digits that begin the scope would read as a port (or as an escape of the host).
         let needs_port =
             scope.is_some_and(|scope| scope.starts_with(|first: char| first.is_ascii_digit()));
         if needs_port || !matches!((&**scheme, port), ("http", 80) | ("https", 443)) {
@@ -181,7 +179,7 @@ impl Site {
         name
     }
 
-    /// Whether `key` is on the site's origin and in its directory.
+    /// Returns whether `key` is on the site's origin and in its directory.
     pub fn contains(&self, key: &UrlKey) -> bool {
         key.is_on(&self.origin) && key.path().starts_with(&self.directory)
     }
@@ -218,7 +216,7 @@ pub fn settle(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Result<Site
     }
 }
 
-/// What [`settle`] comes to when the redirects end here, without asking whether they may.
+/// Result of [`settle`] when the redirects end here, without checking them.
 pub fn settle_so_far(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Site {
     let landed = hops.last().unwrap_or(typed);
     let directory = match width {
@@ -239,8 +237,8 @@ pub fn settle_so_far(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Site
     }
 }
 
-/// Whether a redirect of the start URL may be requested at all: [`settle`] accepts no other host anywhere
-/// in the chain, so a hop can be checked before the request is sent.
+/// Returns whether a redirect of the start URL may be requested. [`settle`] accepts no other host anywhere in the chain, so a hop
+/// can be checked before its request.
 ///
 /// # Errors
 /// The hop is on a host that is neither the start URL's nor its `www.` twin.

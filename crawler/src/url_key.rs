@@ -1,8 +1,8 @@
-//! URL identity: turns text into keys. Equal keys are the same page for us; the key is what is
-//! requested, judged and listed. Normalising twice changes nothing. It never touches the network.
+//! URL identity: turns text into keys. Equal keys are the same page; the key is what is requested, judged and listed. Normalising
+//! twice changes nothing. It never touches the network.
 //!
-//! [`Identity`] holds the rules and makes keys; the `url` crate parses (WHATWG URL), and what it
-//! leaves apart although RFC 3986 section 6.2.2 calls it equal is unified here.
+//! [`Identity`] holds the rules and makes keys; the `url` crate parses (WHATWG URL). Forms that it distinguishes although they
+//! are equal by RFC 3986 section 6.2.2 are unified here.
 
 mod identity;
 mod normal_form;
@@ -21,11 +21,10 @@ pub use self::identity::{Identity, MAX_REFERENCE_BYTES, SESSION_PARAMETERS, TRAC
 pub(crate) use self::normal_form::{escape_of, key_spelling};
 pub use self::stand_in::{StandIn, StandInError};
 
-/// Longest URL that is followed or listed, in bytes: the sitemap protocol asks for fewer than 2,048
-/// characters.
+/// Longest URL that is followed or listed, in bytes: the sitemap protocol requires fewer than 2,048 characters.
 pub const MAX_URL_BYTES: usize = 2_047;
 
-/// Why text is no key.
+/// Reason why a text is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlKeyError {
@@ -40,7 +39,7 @@ pub enum UrlKeyError {
     TooLong,
 }
 
-/// Scheme, host and port: what a robots.txt, a credential and a sitemap set are bound to.
+/// Scheme, host and port, to which a robots.txt, a credential and a sitemap set are bound.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
     /// `http` or `https`.
@@ -51,7 +50,7 @@ pub struct Origin {
     pub port: u16,
 }
 
-/// The unit of politeness: one set of clocks for each. By host name, whatever the port.
+/// The unit of politeness: one set of clocks for each. By host name, for all ports.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HostKey(Arc<str>);
 
@@ -62,15 +61,15 @@ pub struct HostKey(Arc<str>);
 #[derive(Clone)]
 pub struct UrlKey {
     text: Arc<str>,
-    /// Where the host ends in `text`; a `:` with the port may follow.
+    /// End of the host in `text`; a `:` with the port may follow.
     host_end: u16,
-    /// Where the path begins in `text`.
+    /// Start of the path in `text`.
     path_at: u16,
 }
 
 impl UrlKey {
-    /// Takes text that [`Identity`] made earlier, e.g. from a store: checks that it is a URL in the
-    /// shape of a key, not that it is what the identity rules of today would make.
+    /// Takes text that [`Identity`] made earlier, e.g. from a store: checks that it is a URL in the shape of a key, not that the
+    /// current identity rules would make it.
     ///
     /// # Errors
     /// It is not an absolute http(s) URL with a path, holds a fragment, user-info or a character
@@ -141,7 +140,7 @@ impl UrlKey {
         }
     }
 
-    /// Path and query, beginning with `/`: what robots.txt patterns, scopes and globs see.
+    /// Path and query, beginning with `/`, the part that robots.txt patterns, scopes and globs match.
     pub fn path_and_query(&self) -> &str {
         self.text.split_at(self.path_at.into()).1
     }
@@ -161,7 +160,7 @@ impl UrlKey {
         }
     }
 
-    /// Whether this URL is on `origin`; the same as comparing [`UrlKey::origin`], without building one.
+    /// Returns whether this URL is on `origin`; the same as comparing [`UrlKey::origin`], without building one.
     pub fn is_on(&self, origin: &Origin) -> bool {
         self.host_str() == &*origin.host
             && self.port() == origin.port
@@ -233,8 +232,8 @@ impl UrlKey {
     }
 }
 
-/// Whether `authority` is a host name that every URL parser takes as it is: lower-case labels that
-/// are not punycode, the last one no number (which would make it an IPv4 address), and no port.
+/// Returns whether `authority` is a host name that every URL parser takes as it is: lower-case labels without punycode, and no
+/// port. The last label must not be a number, which would make it an IPv4 address.
 fn is_plain_name(authority: &str) -> bool {
     let plain_label = |label: &str| {
         label

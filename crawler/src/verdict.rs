@@ -1,14 +1,16 @@
-//! Is this page listed, and which links are followed? The decision table as pure functions of stored
+//! The verdict on a page, and the links that are followed: the decision table as pure functions of stored
 //! facts: the same facts under the same settings give the same verdict, during the crawl and whenever
 //! they are judged again.
 //!
-//! [`judge`] decides from one page alone, right after it was read. [`settle`] decides what needs the
-//! records of other pages (redirect loops, canonical targets that cannot be listed), once they are known;
+//! [`judge`] decides from one page alone, right after it was read. [`settle`] decides what depends on
+//! other pages (redirect loops, canonical targets that cannot be listed), once they are known;
 //! it does not depend on the order in which they became known. Nothing here fetches, stores or queues.
 //!
 //! The table follows Google Search Central ("Robots meta tag", "Redirects", "How to specify a canonical
 //! URL", "HTTP status codes") and RFC 9110; a sitemap holds canonical, indexable URLs that answer 200.
 
+mod judge;
+mod merge;
 mod removal;
 
 #[cfg(test)]
@@ -24,22 +26,24 @@ use crate::{
     url_key::UrlKey,
 };
 
+pub use self::judge::Judge;
+pub use self::merge::{Lookup, Merged, Merging, Mode, Rows, Standing};
 pub use self::removal::{GONE_AGAIN_AFTER, expires, stays};
 
 /// Hops of a redirect chain, or of a chain of canonical links, that are followed: Google gives up
-/// behind the tenth redirect.
+/// after the tenth redirect.
 pub const MAX_HOPS: usize = 10;
 
-/// Which of a page's own statements count.
+/// The statements of a page that count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Policy {
     /// `noindex` and `unavailable_after` do not keep a page out. Default: they do.
     pub ignore_noindex: bool,
-    /// Default: every canonical link counts.
+    /// The canonical links that count. Default: all.
     pub canonicals: CanonicalPolicy,
 }
 
-/// Which canonical links count.
+/// The canonical links that count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CanonicalPolicy {
     /// All of them.
@@ -49,7 +53,7 @@ pub enum CanonicalPolicy {
     Ignore,
 }
 
-/// What is taken from a page into the crawl.
+/// The links that are taken from a page into the crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follow {
     /// Nothing.
@@ -65,13 +69,13 @@ pub enum Follow {
 pub struct Verdict {
     /// Why the page is in its state; [`Reason::state`] is the state.
     pub reason: Reason,
-    /// What is taken from it.
+    /// The links that are taken from it.
     pub follow: Follow,
-    /// Worth a warning, and no part of the decision.
+    /// Warnings, which are not part of the decision.
     pub warnings: Warnings,
 }
 
-/// What [`settle`] has to know of another page.
+/// A page in outline, as [`settle`] needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brief {
     /// The reason in its record, settled or not.
@@ -80,9 +84,9 @@ pub struct Brief {
     pub next: Option<UrlKey>,
 }
 
-/// Judges the last attempt at `key`. What a 304 confirms is judged by the facts of the earlier answer, as any answer.
+/// Judges the last attempt at `key`. A page that a 304 confirms is judged by the facts of the earlier answer.
 ///
-/// The first row that fits decides: the user's scope rules, status, body, kind of content, immediate
+/// The first row that matches decides: the user's scope rules, status, body, kind of content, immediate
 /// meta refresh, follow-only and page rules, noindex, `unavailable_after`, canonical link.
 pub fn judge(
     key: &UrlKey,
@@ -111,7 +115,7 @@ pub fn judge(
         Outcome::NotFetched(Reason::ExcludedByRule | Reason::ListOnly) => {
             without_links(Reason::Queued)
         }
-        // What is listed as it was published is so by no rule.
+        // A page that is listed as it was published is judged by no rule.
         Outcome::NotFetched(Reason::KeptNotReached) if standing == Judgement::FollowOnly => {
             without_links(Reason::FollowOnly)
         }
@@ -125,7 +129,7 @@ pub fn judge(
             | Judgement::Inside => Reason::Given,
         }),
         Outcome::Answered(facts) => {
-            let page = Page {
+            let page = Answer {
                 key,
                 facts,
                 standing,
@@ -145,7 +149,7 @@ pub fn judge(
     }
 }
 
-/// What `follow` takes from a page: URLs with the way they were found. Scope is judged by the caller.
+/// The URLs that `follow` takes from a page, with the way in which they were found. Scope is judged by the caller.
 pub fn targets(
     facts: &PageFacts,
     follow: Follow,
@@ -180,12 +184,11 @@ pub fn targets(
     sent_to.chain(links.filter(move |_| takes_links))
 }
 
-/// The reason of a record in the light of other records, when that is another than the record's:
-/// loops and chains of redirects, loops and dead ends of canonical links. `lookup` tells what is
-/// known of a URL; at most [`MAX_HOPS`] are looked up.
+/// The reason of a page in the light of other pages, when it is another than that of `record`: loops and chains of redirects,
+/// loops and dead ends of canonical links. `lookup` returns the outline of a URL; at most [`MAX_HOPS`] are looked up.
 ///
-/// A page that leads into a loop counts as part of it. A canonical chain is fine when a listed page
-/// ends it; that page alone is listed.
+/// A page that leads into a loop counts as part of it. Of a canonical chain that ends at a listed page, that page alone is
+/// listed.
 pub fn settle(
     key: &UrlKey,
     record: &PageRecord,
@@ -235,7 +238,7 @@ impl Brief {
 }
 
 /// An answer and everything it is judged by.
-struct Page<'a> {
+struct Answer<'a> {
     key: &'a UrlKey,
     facts: &'a PageFacts,
     standing: Judgement,
@@ -244,7 +247,7 @@ struct Page<'a> {
     now: Timestamp,
 }
 
-impl Page<'_> {
+impl Answer<'_> {
     fn decide(&self) -> (Reason, Follow) {
         self.by_status()
             .or_else(|| self.by_body())
@@ -289,10 +292,10 @@ impl Page<'_> {
         }
     }
 
-    /// `None` for a page or document that can be judged by what it says.
+    /// `None` for a page or document that can be judged by its facts.
     fn by_body(&self) -> Option<(Reason, Follow)> {
         match (&self.facts.end, self.facts.kind) {
-            // The links that were read are real, and where the page breaks off is no fault of theirs.
+            // The links that were read before the page broke off count.
             (BodyEnd::TooLarge, _) => Some((Reason::TooLarge, self.follow())),
             (BodyEnd::CutShort, _) => Some((Reason::CutShort, self.follow())),
             (BodyEnd::Undecodable(_), _) => Some((Reason::Undecodable, Follow::Nothing)),
@@ -303,7 +306,7 @@ impl Page<'_> {
                 Some((Reason::NotAPage, Follow::Nothing))
             }
             (BodyEnd::Skipped, BodyKind::Page) => Some((Reason::Unparsable, Follow::Nothing)),
-            // What comes after the cut may say noindex, or name another canonical URL.
+            // After the cut there may be a noindex, or another canonical URL.
             (BodyEnd::Complete, BodyKind::Page) if self.facts.warnings.parse_cut => {
                 Some((Reason::Unparsable, self.follow()))
             }
@@ -377,8 +380,8 @@ impl Page<'_> {
         counts.then_some(target)
     }
 
-    /// `nofollow` is about links; where a page sends its readers is no link. Documents are not read
-    /// for links, but a `Link` header may name their canonical URL.
+    /// `nofollow` is about links; the target of a redirect is not a link. Documents are not read for links,
+    /// but a `Link` header may name their canonical URL.
     fn follow(&self) -> Follow {
         match self.facts.kind {
             BodyKind::Page if !self.facts.directives.nofollow => Follow::All,
@@ -398,17 +401,17 @@ enum Chain {
 enum ChainEnd {
     /// It comes back to a page it went through.
     Loop,
-    /// It goes on behind [`MAX_HOPS`].
+    /// It goes on after [`MAX_HOPS`].
     TooLong,
-    /// At a page that nothing is known of.
+    /// At a page that is not known.
     Unknown,
     /// At a page that is decided for this reason.
     At(Reason),
 }
 
 impl Chain {
-    /// The chain that a page with this reason belongs to. Reasons that [`settle`] gives count as
-    /// those it got, so that it does not matter which pages were settled before.
+    /// The chain that a page with this reason belongs to. A reason that [`settle`] returned counts as the one that it was given,
+    /// so that the order in which pages are settled does not matter.
     fn of(reason: Reason) -> Option<Self> {
         match reason {
             Reason::Redirected | Reason::RedirectLoop | Reason::TooManyRedirects => {
@@ -451,6 +454,7 @@ impl Chain {
             | Reason::DuplicateSpelling
             | Reason::Unwritable
             | Reason::PageRule
+            | Reason::NotInSet
             | Reason::TooDeep
             | Reason::InternalError => None,
         }

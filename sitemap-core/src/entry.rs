@@ -1,4 +1,4 @@
-//! What stands in a sitemap: [`UrlEntry`] for a page, [`IndexEntry`] for a sitemap file.
+//! Entries of a sitemap: [`UrlEntry`] for a page, [`IndexEntry`] for a sitemap file.
 //!
 //! Plain data made of checked values, so that every entry that exists can be written. Which pages become entries, and with
 //! which values, is decided elsewhere.
@@ -18,13 +18,13 @@ use crate::{LastMod, Loc, extension::Extensions, write};
 pub struct UrlEntry {
     /// The address of the page, as it answers without a redirect (R10).
     pub loc: Loc,
-    /// When the page was last changed, by evidence; never the time of the crawl (R14).
+    /// Time of the last change of the page, by evidence; never the time of the crawl (R14).
     pub lastmod: Option<LastMod>,
-    /// How often the page is likely to change (R16).
+    /// Likely frequency of changes of the page (R16).
     pub changefreq: Option<ChangeFreq>,
-    /// How important the page is among those of its site (R18); missing means [`Priority::DEFAULT`] (R19).
+    /// Importance of the page among those of its site (R18); missing means [`Priority::DEFAULT`] (R19).
     pub priority: Option<Priority>,
-    /// Pictures, films, news, versions in other languages, and elements of own namespaces (R70, R71).
+    /// Images, videos, news, versions in other languages, and elements of custom namespaces (R70, R71).
     pub extensions: Extensions,
 }
 
@@ -34,14 +34,14 @@ pub struct UrlEntry {
 pub struct IndexEntry {
     /// The address of the file.
     pub loc: Loc,
-    /// When the bytes of the file last changed, not its pages (R41).
+    /// Time of the last change of the bytes of the file, not of its pages (R41).
     pub lastmod: Option<LastMod>,
     /// The last instant of a year, a month or a minute that was read in place of a date, and that no file may have.
     pub(crate) vague_lastmod: Option<Timestamp>,
 }
 
 impl UrlEntry {
-    /// An entry with nothing but its address.
+    /// An entry with its address only.
     pub fn new(loc: Loc) -> Self {
         Self {
             loc,
@@ -61,7 +61,7 @@ impl UrlEntry {
 
     /// The bytes this entry takes in a file before compression: escaped, with its tags and its line end.
     ///
-    /// It is exactly what [`UrlSetWriter`](crate::UrlSetWriter) adds to a file, counted without keeping any of it.
+    /// It is exactly the number that [`UrlSetWriter`](crate::UrlSetWriter) adds to a file.
     ///
     /// ```
     /// use sitemap_core::{Loc, UrlEntry};
@@ -77,7 +77,7 @@ impl UrlEntry {
 }
 
 impl IndexEntry {
-    /// An entry with nothing but its address.
+    /// An entry with its address only.
     pub fn new(loc: Loc) -> Self {
         Self {
             loc,
@@ -93,8 +93,7 @@ impl IndexEntry {
         self
     }
 
-    /// Whether the file may have changed at `since` or later, so that it has to be read again: its date is not earlier, or it has
-    /// none (R43).
+    /// Returns whether the file may have changed at `since` or later (R43): its date is not earlier, or it has none.
     ///
     /// A date counts as its last instant in UTC, and so do a year, a month and a minute, which an index of others may have. Source:
     /// <https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions>, "retrieve sitemaps in the index that were modified
@@ -124,7 +123,7 @@ impl IndexEntry {
     }
 }
 
-/// How often a page is likely to change: a hint, not a command (R16, R17).
+/// Likely frequency of changes of a page: a hint, not a command (R16, R17).
 ///
 /// Source: <https://www.sitemaps.org/protocol.html#xmlTagDefinitions>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -162,7 +161,7 @@ impl ChangeFreq {
         Self::Never,
     ];
 
-    /// Reads one of the seven lower case words.
+    /// Reads one of the seven lower case values.
     ///
     /// # Errors
     /// [`ChangeFreqError`] for anything else.
@@ -173,7 +172,7 @@ impl ChangeFreq {
             .ok_or(ChangeFreqError)
     }
 
-    /// The word that stands in a file.
+    /// The value as a file has it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Always => "always",
@@ -193,7 +192,7 @@ impl fmt::Display for ChangeFreq {
     }
 }
 
-/// How important a page is among those of its own site: 0.0 to 1.0 in steps of a tenth (R18).
+/// Importance of a page among those of its site: 0.0 to 1.0 in steps of a tenth (R18).
 ///
 /// Source: <https://www.sitemaps.org/protocol.html#xmlTagDefinitions>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -201,13 +200,13 @@ pub struct Priority {
     tenths: u8,
 }
 
-/// A value that is no [`Priority`].
+/// A value that is not a [`Priority`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a priority, expected a decimal from 0.0 to 1.0 with a point and no exponent")]
 pub struct PriorityError;
 
 impl Priority {
-    /// What a missing priority means: 0.5 (R19).
+    /// Meaning of a missing priority: 0.5 (R19).
     pub const DEFAULT: Self = Self { tenths: 5 };
 
     /// A priority of so many tenths, 0 to 10.

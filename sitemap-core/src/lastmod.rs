@@ -1,7 +1,7 @@
 //! [`LastMod`]: the date or instant of the last change, with the precision it was stated in.
 //!
-//! Of the W3C date-time profiles (<https://www.w3.org/TR/NOTE-datetime>) only the two that the schema of the protocol accepts as
-//! well can exist: a date, and a date with time, seconds and zone. Nothing is invented: a date never becomes an instant, a
+//! Of the W3C date-time profiles (<https://www.w3.org/TR/NOTE-datetime>) only two can exist, because the schema of the protocol
+//! accepts no others: a date, and a date with time, seconds and zone. Nothing is invented: a date never becomes an instant, a
 //! fraction keeps its digits. There is no clock here.
 
 use std::fmt;
@@ -21,7 +21,7 @@ const MAX_FRACTION_DIGITS: usize = 32;
 /// The largest distance from UTC that the schema accepts (XML Schema part 2, section 3.2.7.3), in minutes.
 const MAX_OFFSET_MINUTES: i32 = 14 * 60;
 
-/// When something was last changed: `2005-01-01` or `2004-12-23T18:00:15.5+01:00` (R13).
+/// Time of a last change: `2005-01-01` or `2004-12-23T18:00:15.5+01:00` (R13).
 ///
 /// The text is kept as it was parsed. Two values are equal when their texts are; to compare in time, use
 /// [`latest_instant`](Self::latest_instant).
@@ -41,11 +41,11 @@ pub struct LastMod {
     latest: Timestamp,
 }
 
-/// Why a text is not a [`LastMod`].
+/// Reason why a text is not a [`LastMod`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LastModError {
-    /// There is no text at all.
+    /// The text is empty.
     #[error("date is empty")]
     Empty,
     /// White space stands around the value.
@@ -77,7 +77,7 @@ impl LastMod {
     /// Checks a text: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm:ss`, a fraction if need be, and `Z` or `±hh:mm`.
     ///
     /// # Errors
-    /// [`LastModError`] says which rule of the W3C note or of the schema the text breaks.
+    /// [`LastModError`] names the rule of the W3C note or of the schema that the text breaks.
     pub fn parse(text: &str) -> Result<Self, LastModError> {
         let latest = match parse_form(text)? {
             Form::Date(date) => end_of(date),
@@ -118,7 +118,7 @@ impl LastMod {
         }
     }
 
-    /// The first and the last instant of a year, a month or a minute, which W3C date-time knows, but the schema refuses; `None` for
+    /// The first and the last instant of a year, a month or a minute, which are dates of W3C but not of the schema; `None` for
     /// anything else.
     pub(crate) fn vague_span(text: &str) -> Option<(Timestamp, Timestamp)> {
         if parse_form(text).err() != Some(LastModError::Precision) {
@@ -129,7 +129,7 @@ impl LastMod {
             7 => ("-01T00:00:00Z", &["-31", "-30", "-29", "-28"]),
             _ => (":00", &[":59"]),
         };
-        // The zone of a time stands behind its minute.
+        // The zone of a time follows its minute.
         let (head, zone) = text
             .split_at_checked("YYYY-MM-DDThh:mm".len())
             .unwrap_or((text, ""));
@@ -162,7 +162,7 @@ impl LastMod {
 
     /// The latest instant that the value can mean: a date counts as its last instant, in UTC.
     ///
-    /// Whoever asks for "changed since" with it misses nothing that changed on that day (R43).
+    /// A query for "changed since" this date finds everything that changed on that day (R43).
     pub fn latest_instant(&self) -> Timestamp {
         self.latest
     }
@@ -214,7 +214,7 @@ fn parse_form(text: &str) -> Result<Form, LastModError> {
         return Err(LastModError::Shape);
     }
     if !rest.accept(b'T') {
-        // A date with a zone has the shape of a date with something valid behind it.
+        // A date with a zone has the shape of a date with a valid zone after it.
         return Err(match parse_zone(&mut rest) {
             Ok(_) if rest.is_empty() => LastModError::ZoneWithoutTime,
             Ok(_) | Err(_) => LastModError::Shape,
@@ -304,7 +304,7 @@ fn clamped(local: DateTime) -> Timestamp {
     }
 }
 
-/// What is left of the text, read field by field.
+/// The rest of the text, read field by field.
 struct Digits<'a>(&'a [u8]);
 
 impl Digits<'_> {
@@ -334,7 +334,7 @@ impl Digits<'_> {
             .fold(0, |number, digit| number * 10 + u16::from(digit - b'0')))
     }
 
-    /// The digits behind the point as nanoseconds; what is finer counts for nothing.
+    /// The digits after the point as nanoseconds; finer digits are ignored.
     fn fraction(&mut self) -> Result<i32, LastModError> {
         let width = self
             .0

@@ -1,9 +1,9 @@
 //! The sitemap protocol of <https://www.sitemaps.org/protocol.html>, as a library without network, runtime, clock or files.
 //!
-//! Values are checked when they are made, so what exists can be written: a [`Loc`] is a URL in the form in which a sitemap has it, a
-//! [`LastMod`] a date that both the text of the protocol and its schemas accept, a [`UrlEntry`] one page, with images and the like as
-//! [`extension`]s. The writers count entries and bytes and never exceed the limits; the reader takes what others publish and says
-//! what was wrong with it. Everything goes through `impl Write` and `impl BufRead`, and the time is an argument.
+//! Values are checked when they are made, so every value can be written. A [`Loc`] is a URL in the form in which a sitemap has
+//! it. A [`LastMod`] is a date that both the text of the protocol and its schemas accept. A [`UrlEntry`] is one page, with its
+//! images and other [`extension`]s. The writers count entries and bytes and never exceed the limits; the reader takes files of
+//! others and reports their problems. Everything goes through `impl Write` and `impl BufRead`, and the time is an argument.
 //!
 //! ```text
 //! Loc, LastMod -> UrlEntry -> UrlSetWriter -> (GzipWriter) -> bytes -> read::check -> ready to publish
@@ -123,8 +123,8 @@
 //! }
 //! assert_eq!(urls, ["https://example.com/?a=1&b=2"]);
 //! assert_eq!(left_out, ["line 1, byte 63: URL is not absolute, expected http:// or https:// and a host (R9)"]);
-//! let forgiven: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
-//! assert_eq!(forgiven[1], "line 1, byte 42: ampersand is not escaped, expected &amp; (R3)");
+//! let findings: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
+//! assert_eq!(findings[1], "line 1, byte 42: ampersand is not escaped, expected &amp; (R3)");
 //! # Ok::<(), sitemap_core::LocError>(())
 //! ```
 //!

@@ -1,6 +1,6 @@
-//! The numbers of the sitemap protocol, each with its source, and [`Limits`], the pair every writer and reader is given.
+//! The numbers of the sitemap protocol, each with its source, and [`Limits`], the limits of a writer or reader.
 //!
-//! Nothing here decides anything: the writers count, the readers cap. The constants are the only place where these numbers stand.
+//! The writers count, the readers cap. These constants are the only place where these numbers stand.
 
 /// The most entries one file may have: URLs in a urlset, sitemaps in an index (R27, R32).
 ///
@@ -15,7 +15,7 @@ pub const MAX_BYTES: u64 = 52_428_800;
 /// The most characters a `<loc>` may have after percent-encoding and before entity escaping (R11).
 ///
 /// Source: <https://www.sitemaps.org/protocol.html#xmlTagDefinitions>, "must be less than 2,048 characters". The schema accepts
-/// 2,048 as well; what both accept is 2,047.
+/// 2,048 as well; both accept 2,047.
 pub const MAX_LOC_CHARACTERS: usize = 2_047;
 
 /// The fewest characters a `<loc>` may have.
@@ -31,7 +31,7 @@ pub const MAX_FRAME_BYTES: u64 = 4_096;
 /// Source: <https://www.sitemaps.org/protocol.html#xmlTagDefinitions> and the `targetNamespace` of both schemas.
 pub const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
-/// How much one file may hold. A writer never exceeds it, a reader stops at it.
+/// Limits of one file. A writer never exceeds it, a reader stops at it.
 ///
 /// The default is the maximum of the protocol. A writer takes smaller values as they are and larger ones as the maximum; a
 /// reader takes any, because a file that breaks the limits can still be worth reading.

@@ -2,7 +2,7 @@
 //!
 //! A `Loc` that exists can be written: its constructor is the only place that checks and encodes. It never carries a fragment,
 //! user-info or a raw character that RFC 3986 forbids. It does not look anything up, follow anything or decide what a page *is*:
-//! existing escapes stay as the page linked them, so `%FC` on an ISO-8859-1 server is still `%FC` (R23).
+//! existing escapes stay as the page links them, so `%FC` on an ISO-8859-1 server is still `%FC` (R23).
 
 mod syntax;
 
@@ -19,7 +19,8 @@ pub(crate) use syntax::{Rawness, has_ascii_host, rawness};
 /// An absolute `http` or `https` URL in the form in which it is written into a sitemap.
 ///
 /// - The scheme and the host are lower case, the host is an A-label (`xn--`) or an address, a default port is left out.
-/// - The path begins with `/` and has no dot segments; whatever RFC 3986 forbids raw in path and query is percent-encoded as UTF-8.
+/// - The path begins with `/` and has no dot segments; characters that RFC 3986 forbids raw in path and query are percent-encoded
+///   as UTF-8.
 /// - Existing escapes keep their bytes and their case; a `%` that begins no escape is `%25`.
 /// - It is ASCII and at most [`MAX_LOC_CHARACTERS`] long.
 ///
@@ -35,15 +36,15 @@ pub(crate) use syntax::{Rawness, has_ascii_host, rawness};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Loc {
     text: Box<str>,
-    /// Where the path begins in `text`; a function of `text`, so it never decides a comparison.
+    /// Start of the path in `text`; a function of `text`, so it never decides a comparison.
     path_start: usize,
 }
 
-/// Why a text is not a [`Loc`].
+/// Reason why a text is not a [`Loc`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LocError {
-    /// There is no text at all.
+    /// The text is empty.
     #[error("URL is empty")]
     Empty,
     /// White space stands before or after the URL (R12).
@@ -52,7 +53,7 @@ pub enum LocError {
     /// It does not begin with `http://` or `https://` (R9).
     #[error("URL is not absolute, expected http:// or https:// and a host")]
     NotAbsolute,
-    /// The host is missing, or is no domain name and no address.
+    /// The host is missing, or is neither a domain name nor an address.
     #[error("URL has no valid host")]
     Host,
     /// The port is not a number from 0 to 65,535.
@@ -144,7 +145,7 @@ impl Loc {
         &rest[..rest.find('?').unwrap_or(rest.len())]
     }
 
-    /// The URL up to and including the last `/` of its path: what a sitemap at this place covers.
+    /// The URL up to and including the last `/` of its path, which a sitemap at this place covers.
     pub fn directory(&self) -> &str {
         let path = self.path();
         let in_path = path.rfind('/').map_or(0, |slash| slash + 1);
@@ -172,12 +173,12 @@ impl Loc {
         Cow::Owned(normalised)
     }
 
-    /// Whether both are the same URL: they have the same [normal form](Self::normalised).
+    /// Returns whether both are the same URL, that is, have the same [normal form](Self::normalised).
     pub fn is_equivalent(&self, other: &Self) -> bool {
         self == other || self.normalised() == other.normalised()
     }
 
-    /// Whether an escape stands for a character that needs none.
+    /// Returns whether a character is escaped that needs no escape.
     pub(crate) fn has_needless_escapes(&self) -> bool {
         has_needless_escape(self.path_and_query())
     }
@@ -185,9 +186,9 @@ impl Loc {
     /// The location rule: whether a sitemap at this URL may list `page` (R58 to R60, R64).
     ///
     /// It may when both have the same scheme, host and port, and the path of the page begins with the directory of the sitemap.
-    /// Paths are compared with the escapes of unreserved characters decoded and the others in upper case (RFC 3986 section 6.2.2),
-    /// so `%63atalog` is `catalog` and `%2F` is no separator. Query and fragment do not count. The same rule decides which
-    /// sitemaps an index may list. Source: <https://www.sitemaps.org/protocol.html#location>.
+    /// Paths are compared with the escapes of unreserved characters decoded and the others in upper case (RFC 3986 section
+    /// 6.2.2), so `%63atalog` is `catalog` and `%2F` is not a separator. Query and fragment do not count. The same rule decides
+    /// which sitemaps an index may list. Source: <https://www.sitemaps.org/protocol.html#location>.
     ///
     /// ```
     /// use sitemap_core::Loc;

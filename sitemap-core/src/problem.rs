@@ -1,5 +1,5 @@
-//! [`Problem`]: everything that can be wrong with a document or a set of them, in one table: its rule, how much it matters, what
-//! says so, its text and how to mend it. A new problem is one row there and one place where it is found.
+//! [`Problem`]: the table of all defects of a document or a set of them, with rule, severity, source, text and help. A new problem
+//! is one row there and one place where it is found.
 
 mod rule;
 
@@ -20,15 +20,15 @@ use crate::{
     },
 };
 
-/// Each row is a problem with its fields: the rule that it breaks in a urlset, how much it matters, `Schema` where the schema alone
-/// refuses it, its text, and how to mend it where more can be said than the rule does.
+/// Each row is a problem with its fields: the rule that it breaks in a urlset, its severity, `Schema` where the schema alone
+/// refuses it, and its text. Help is added where more can be advised than by the rule.
 macro_rules! problems {
     ($(
         $(#[$doc:meta])*
         $name:ident $({ $($field:ident: $type:ty),+ })? $(($($inner:ty),+))? = $rule:literal $severity:ident $($source:ident)?,
             $text:literal $([$($argument:tt)+])? $(=> $help:literal)?;
     )*) => {
-        /// What can be wrong with a document, or with a set of them.
+        /// Defects of a document, or of a set of them.
         #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
         #[non_exhaustive]
         pub enum Problem {
@@ -40,14 +40,14 @@ macro_rules! problems {
         }
 
         impl Problem {
-            /// What its row says of its rule and its weight.
+            /// Rule, severity and source of its row.
             fn row(&self) -> (u8, Severity, Source) {
                 match self {
                     $(Self::$name { .. } => ($rule, Severity::$severity, source_of_row!($($source)?)),)*
                 }
             }
 
-            /// How to mend it, as its row says.
+            /// The help of its row.
             fn usual_help(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$name { .. } => help_of_row!($($help)?),)*
@@ -76,23 +76,23 @@ macro_rules! help_of_row {
 }
 
 problems! {
-    /// The bytes are no well-formed XML from here on.
+    /// The bytes are not well-formed XML from here on.
     NotWellFormed { detail: String } = 1 Error, "not well-formed: {detail}";
     /// Something that well-formed XML forbids, but that can be read over.
     IllFormed { what: &'static str } = 1 Error, "not well-formed: {what}";
     /// The file ends before its root element does.
     Truncated = 1 Error, "file ends before its root element is closed";
-    /// There is nothing but white space.
+    /// The file has only white space.
     Blank = 4 Error, "file is blank, expected <urlset> or <sitemapindex>";
     /// It does not begin with markup, and there is no URL near its beginning.
     NotXml = 1 Error, "file is neither XML nor a list of URLs";
-    /// A web page in place of a sitemap: often the page for what does not exist, with the status of one that does.
+    /// A web page in place of a sitemap: often the page for a missing URL, with status 200.
     Html = 4 Error, "file is a web page (HTML), expected a sitemap";
     /// There is white space or a comment before the XML declaration.
     LateDeclaration = 1 Warning, "XML declaration is not at the beginning of the file";
-    /// A document type declaration, which no sitemap needs; nothing in it is looked at.
+    /// A document type declaration, which no sitemap needs; it is skipped.
     Doctype = 1 Error, "file has a DOCTYPE, expected none";
-    /// Elements stand too deep in each other.
+    /// Elements are nested too deep.
     TooDeep = 1 Error, "elements are nested deeper than {MAX_DEPTH}";
     /// A tag or a document type that is longer than any that means something; good XML perhaps, but more than is read.
     TokenTooLong = 1 Error, "tag is longer than {MAX_TOKEN_BYTES} bytes, which is more than is read";
@@ -104,29 +104,29 @@ problems! {
     Encoding { declared: Option<String>, found: &'static str } = 2 Error, "encoding is {}, expected UTF-8" [encoding_read(declared.as_deref(), found)];
     /// Bytes that mean nothing in the encoding of the file. Each is read as U+FFFD, but a value with one is left out.
     NotUtf8 = 2 Error, "bytes mean nothing in the encoding of the file";
-    /// Four bytes for each character, which nobody reads.
+    /// Four bytes for each character, which no reader supports.
     Utf32 = 2 Error, "encoding is UTF-32, expected UTF-8";
-    /// An `&` that begins no reference; it is read as it stands.
+    /// An `&` that does not begin a reference; it is read as it stands.
     BareAmpersand = 3 Error, "ampersand is not escaped, expected &amp;";
-    /// The root element is that of no sitemap and no feed.
+    /// The root element belongs neither to a sitemap nor to a feed.
     Root { name: String } = 4 Error, "root element is <{name}>, expected <urlset> or <sitemapindex>";
-    /// Something stands before the XML declaration that is no markup of a sitemap, such as the warning of a program; it is skipped.
+    /// Something stands before the XML declaration that is not markup of a sitemap, such as a PHP warning; it is skipped.
     BeforeDeclaration = 1 Error, "something stands before the XML declaration, expected it at the beginning of the file";
-    /// The name of an element is in another case than the protocol has it; the element is taken. Told once for each name.
+    /// The name of an element is in another case than the protocol has it; the element is taken. Reported once for each name.
     NameCase { found: String, expected: &'static str } = 6 Error, "element is <{found}>, expected <{expected}>: case counts";
-    /// Something stands behind the root element. Another root element is read as well.
+    /// Something follows the root element. Another root element is read as well.
     AfterRoot = 4 Error, "something follows the root element";
     /// The root element is in another namespace or in none, or an element in it is that should be in the same; elements are taken by
     /// their names.
     Namespace { found: Option<String> } = 5 Error, "namespace is {}, expected {NAMESPACE}" [.found.as_deref().unwrap_or("missing")];
-    /// An element of the sitemap namespace where the protocol has none; it is skipped.
+    /// An element of the sitemap namespace that the protocol does not define; it is skipped.
     UnknownElement { name: String } = 6 Warning Schema, "unknown element <{name}>";
-    /// An element of the protocol in one that has none of its name. An entry in an entry is read nevertheless, and the text of what
-    /// stands in a `<loc>`.
+    /// An element of the protocol in the wrong parent. An entry in an entry is read nevertheless, and so is the text of an
+    /// element in a `<loc>`.
     Misplaced { name: &'static str, parent: &'static str } = 6 Error, "<{name}> stands in <{parent}>";
     /// An entry in an element that is skipped, or in one of an extension: it is left out with it.
     LostEntry { name: &'static str } = 6 Error, "<{name}> stands in an element that can have none, and is left out with it";
-    /// An attribute where the schema has none.
+    /// An attribute that the schema does not allow.
     UnknownAttribute { name: String } = 6 Warning Schema, "unknown attribute {name}";
     /// Text between elements.
     StrayText = 6 Warning Schema, "text outside of an element for text";
@@ -136,15 +136,15 @@ problems! {
     LocOutsideEntry = 6 Error, "<loc> stands outside of an entry, expected <url> or <sitemap> around it";
     /// An item of a feed without an address.
     NoLink = 7 Error, "item has no <link>";
-    /// The address of an entry stands in it as text; it is taken.
+    /// The URL of an entry is text in it; it is read.
     LocMissing = 7 Error, "entry has its URL as text, expected <loc>";
     /// An entry with several URLs. Each is read as an entry of its own, with the values that follow it.
     ManyLocs = 7 Error, "entry has more than one <loc>";
-    /// An element that an entry may have once stands there again; the first one counts.
+    /// An element that an entry may have once is repeated; the first one counts.
     Repeated { name: &'static str } = 8 Error, "entry has more than one <{name}>";
     /// The elements of an entry are not in the order of the schema.
     Order { name: &'static str } = 8 Warning Schema, "<{name}> is out of order, expected loc, lastmod, changefreq, priority, then extensions";
-    /// A `<loc>` that is no URL.
+    /// A `<loc>` that is not a URL.
     Loc(LocError) = 9 Error, "{0}";
     /// White space around the text of an element, or around the URL in a line; it is left out.
     Padded { name: &'static str } = 12 Warning, "{} has white space around its text" [if *.name == "line" { "line".to_owned() } else { format!("<{name}>") }];
@@ -162,16 +162,16 @@ problems! {
     NeedlessEscapes { normal: String } = 26 Note, "URL has escapes that it does not need, its normal form is {normal}";
     /// A URL of fewer characters than the schema asks for; the text of the protocol has no such bound.
     LocShort = 68 Warning Schema, "URL has fewer than {MIN_LOC_CHARACTERS} characters, which the schema refuses";
-    /// A quotation mark, an apostrophe or a `>` that stands raw in a value: good XML, but the protocol asks for an entity. Told
-    /// once per file.
+    /// A quotation mark, an apostrophe or a `>` that stands raw in a value: good XML, but the protocol asks for an entity. It is
+    /// reported once per file.
     RawCharacter { character: char } = 20 Note, "character {character} is not escaped, expected {}" [entity_of(*.character)];
     /// An `xsi:schemaLocation` that does not name the schema of this kind of file.
     SchemaLocation(SchemaLocationError) = 69 Warning, "{0}";
     /// A URL that was escaped twice, by its looks.
     EscapedTwice = 20 Warning, "URL seems to be escaped twice";
-    /// A URL with an entity whose `&` is percent-encoded, by its looks: entities were written first.
+    /// A URL with an entity whose `&` is percent-encoded; apparently entities were written before percent-encoding.
     EncodedEntity = 25 Warning, "URL has an entity that is percent-encoded";
-    /// A `<lastmod>` that is no date; it is left out.
+    /// A `<lastmod>` that is not a date; it is left out.
     LastMod(LastModError) = 13 Error, "{0}";
     /// A time without a zone; it is read as UTC.
     ZoneAssumed = 13 Error, "time has no zone, read as UTC";
@@ -213,50 +213,50 @@ problems! {
     UndeclaredPrefix { prefix: String } = 70 Error, "prefix {prefix} is not declared";
 
     // Extensions, as far as they can be read.
-    /// The namespace of an extension is not spelled as it should be; told once for each extension.
+    /// The namespace of an extension is not spelled as it should be; reported once for each extension.
     ExtensionNamespace { found: String, extension: Extension } = 71 Warning, "namespace is {found}, expected {}" [.extension.namespace()];
-    /// A namespace is declared below the root; told once.
+    /// A namespace is declared below the root; reported once.
     DeclaredBelowRoot = 70 Note, "namespace is declared below the root element";
-    /// An element that search engines dropped, or that only its schema knows; told once for each.
+    /// An element that search engines dropped, or that only its schema defines; reported once for each.
     Retired { name: &'static str } = 71 Note, "<{name}> is not read by search engines any more, leave it out";
     /// An element that the extension does not have; it is skipped.
     UnknownPart { name: String, parent: &'static str } = 71 Warning Schema, "unknown element <{name}> in <{parent}>";
     /// An element that stands in the root element, beside the entries; it is skipped.
-    OutsideEntry { name: String } = 71 Warning, "<{name}> stands outside of <url>, where nobody reads it";
+    OutsideEntry { name: String } = 71 Warning, "<{name}> stands outside of <url>, where it is ignored";
     /// An attribute that the element does not have.
     UnknownPartAttribute { name: String, element: &'static str } = 71 Warning Schema, "unknown attribute {name} of <{element}>";
     /// The elements are not in the order of their schema.
     PartOrder { name: &'static str } = 71 Warning Schema, "<{name}> is out of the order of its schema";
-    /// An element that may stand there once stands there again; the first one counts.
+    /// An element that may occur once is repeated; the first one counts.
     RepeatedPart { name: &'static str } = 71 Error, "more than one <{name}>";
     /// There are more elements of a kind than allowed; the first ones count.
     TooManyParts { name: &'static str, limit: usize } = 71 Error, "more than {limit} <{name}>";
-    /// An element lacks what it must have; it is left out.
+    /// An element lacks a required part; it is left out.
     MissingPart { what: &'static str, element: &'static str } = 71 Error, "<{element}> has no {what}";
     /// A value cannot be used; it is left out.
     PartValue { name: &'static str, problem: ValueProblem } = 71 Error, "{name}: {problem}";
-    /// The text of an element that nobody reads any more is not as its schema has it.
+    /// The text of a retired element does not match its schema.
     PartForm { name: &'static str, expected: &'static str } = 71 Warning Schema, "{name} is not as its schema has it, expected {expected}";
-    /// The value of an attribute that nobody reads is not as the schema has it.
+    /// The value of an attribute that search engines ignore does not match its schema.
     AttributeForm { name: &'static str, element: &'static str, expected: &'static str } = 71 Warning Schema, "{name} of <{element}> is not as its schema has it, expected {expected}";
     /// A time without a zone; it is read as UTC.
     PartZoneAssumed { name: &'static str } = 71 Error, "{name}: time has no zone, read as UTC";
-    /// White space around a value that is no free text; it is left out.
+    /// White space around a value that is not free text; it is left out.
     PartPadded { name: &'static str } = 71 Warning, "{name} has white space around its value";
     /// Something contradicts the entry, or there is too much of it; it is left out.
     RefusedPart(ExtensionError) = 71 Error, "{0}";
     /// The entry has more than a reader takes; the rest of its extensions is left out.
     ExtensionsTooLarge = 71 Warning, "extensions of the entry have more than {MAX_ENTRY_BYTES} bytes";
-    /// The file has more articles than allowed; told once.
+    /// The file has more articles than allowed; reported once.
     TooManyNews = 71 Error, "file has more than {MAX_NEWS_PER_FILE} <news:news>";
 
-    /// An element of a namespace that is not known; it is skipped. Only the first one is told.
+    /// An element of a namespace that is not known; it is skipped. Only the first is reported.
     Extension { name: String } = 71 Note Schema, "extension <{name}>";
-    /// An element of another namespace in an index, whose schema has a place for none; it is skipped. Only the first one is told.
+    /// An element of another namespace in an index, whose schema allows none; it is skipped. Only the first is reported.
     ExtensionInIndex { name: String } = 71 Warning Schema, "extension <{name}> stands in an index";
     /// RSS 1.0 or 0.90, which the protocol does not know; it is read.
     Rss10 = 45 Note, "feed is RSS 1.0, expected RSS 2.0 or Atom";
-    /// An RSS feed of another version than 2.0, which is the one the protocol knows; it is read.
+    /// An RSS feed of another version than 2.0, the version of the protocol; it is read.
     RssVersion { found: Option<String> } = 45 Note, "feed is RSS {}, expected RSS 2.0 or Atom" [.found.as_deref().unwrap_or("without a version")];
     /// An Atom feed in another namespace than those of 1.0 and 0.3, or in none; elements are taken by their names.
     AtomNamespace { found: Option<String> } = 45 Error, "namespace is {}, expected http://www.w3.org/2005/Atom" [.found.as_deref().unwrap_or("missing")];
@@ -264,31 +264,31 @@ problems! {
     RelativeLink { resolved: String } = 46 Warning, "link is relative, expected {resolved}";
     /// An item of RSS without `<link>`; its `<guid>` is taken.
     GuidAsLink = 46 Warning, "item has no <link>, its <guid> is taken";
-    /// A `<pubDate>` that is no date; it is left out.
+    /// A `<pubDate>` that is not a date; it is left out.
     PubDate = 47 Error, "not an RFC 822 date, expected one such as Mon, 02 Mar 2026 04:00:11 GMT";
     /// A `<pubDate>` that is not quite as it should be: another zone or comma, a name written out, a wrong day of the week; it is read.
     PubDateNear = 47 Warning, "date is not as RFC 822 wants it, expected one such as Mon, 02 Mar 2026 04:00:11 GMT";
     /// A `<pubDate>` in the form of other formats; it is read.
     PubDateForm = 47 Error, "date is in W3C form, expected RFC 822 such as Mon, 02 Mar 2026 04:00:11 GMT";
-    /// A date of Atom 1.0 that is short of time, seconds or upper case; it is read as far as it says something.
+    /// A date of Atom 1.0 without time or seconds, or in lower case; it is read as far as possible.
     AtomDateForm = 47 Error, "date is not as RFC 3339 wants it, expected one such as 2026-03-02T04:00:11Z";
     /// Blank lines in a text file.
     BlankLine = 50 Warning, "line is blank";
-    /// The first line of a text file is no URL; it is left out.
+    /// The first line of a text file is not a URL; it is left out.
     Header = 55 Error, "first line is not a URL, expected no header";
-    /// The last line of a text file is no URL; it is left out.
+    /// The last line of a text file is not a URL; it is left out.
     Footer = 55 Error, "last line is not a URL, expected no footer";
     /// A comment in a text file; it is left out.
     TextComment = 54 Error, "line is a comment, expected a URL";
     /// A line of a text file has more columns than the one of the URL, which is taken.
     Columns = 54 Error, "line has more than a URL in it";
-    /// A text file is a table; nothing in it is taken for a URL.
+    /// A text file is a table; no URL is read from it.
     Table = 54 Error, "this is the header line of a table, expected a file with one URL per line";
     /// A line of a text file is a URL, but looks like one with more columns; it is taken as it stands.
-    Commas = 54 Warning, "line may have more than a URL in it: what stands behind a comma looks like a date, a frequency or a priority";
+    Commas = 54 Warning, "line may have more than a URL in it: the text after a comma looks like a date, a frequency or a priority";
 
-    // What only the strict reading looks at.
-    /// A list over the limits, which has to be divided; told beside [`TooManyEntries`](Self::TooManyEntries) or
+    // Problems that only the strict reading finds.
+    /// A list over the limits, which has to be divided; reported beside [`TooManyEntries`](Self::TooManyEntries) or
     /// [`TooManyBytes`](Self::TooManyBytes).
     NeedsSeveral { amount: u64, unit: &'static str, sitemaps: u64 } = 30 Note, "{amount} {unit} need at least {sitemaps} sitemaps, and an index that lists them";
     /// A URL of another scheme than the sitemap, or than the first entry when its place is not known.
@@ -297,18 +297,18 @@ problems! {
     Host { expected: String, missing: Option<ProofLine> } = 60 Error, "URL is of another host than {expected}";
     /// A URL of another port.
     Port { expected: String, missing: Option<ProofLine> } = 64 Error, "URL has another port than {expected}";
-    /// Hosts that differ in nothing but `www.`; told once per document, beside [`Host`](Self::Host).
+    /// Hosts that differ only in `www.`; reported once per document, beside [`Host`](Self::Host).
     OnlyWww { expected: String, found: String } = 60 Note, "{found} and {expected} differ in \"www.\" only, but are two hosts";
     /// A URL outside of the directory of the sitemap.
     OutOfScope { directory: String, covering: String } = 58 Error, "URL is outside of {directory}, the directory of the sitemap";
-    /// URLs that search engines drop because they may not be listed where they are; told once per document.
+    /// URLs that search engines drop because they may not be listed where they are; reported once per document.
     Dropped { count: u64, of: u64 } = 61 Note, "{}" [dropped(*count, *of)];
-    /// A URL outside of the directory of its sitemap that the index of that sitemap could list, if it were a sitemap; told once per
-    /// sitemap.
+    /// A URL outside of the directory of its sitemap that the index of that sitemap could list, if it were a sitemap. It is
+    /// reported once per sitemap.
     OnlyIndexCovers { index: Loc } = 44 Note, "index {index} covers this URL, but its sitemap is judged at its own place";
-    /// A URL outside of the directory of its sitemap that another sitemap could list; told once per sitemap.
+    /// A URL outside of the directory of its sitemap that another sitemap could list; reported once per sitemap.
     OtherCovers { sitemap: String } = 63 Note, "sitemap {sitemap} covers this URL at its place";
-    /// A sitemap that lists URLs of another host, of which nothing is known that allows it; told once per host.
+    /// A sitemap that lists URLs of another host, without a known proof that allows it; reported once per host.
     Unproven { origin: String, line: ProofLine, is_alone: bool } = 65 Note, "nothing proves that this sitemap may list URLs of {origin}";
     /// The sitemap lists URLs of another host, whose robots.txt points to it.
     Proven { origin: String, robots: Loc } = 67 Note, "URLs of {origin} are allowed here: {robots} points to this sitemap"
@@ -327,16 +327,16 @@ problems! {
     Future { date: String } = 14 Warning, "date {date} lies in the future";
     /// A date before there was a web.
     Ancient { date: String } = 14 Warning, "date {date} is older than the web";
-    /// Every page is said to have changed at nearly the same time.
-    AllAtOnce { count: u64, lastmod: LastMod } = 14 Note, "all {count} pages are said to have changed within ten minutes, the last at {lastmod}: perhaps a deploy";
-    /// Every sitemap of an index is said to have changed just now.
-    IndexAllNow { count: u64, lastmod: LastMod } = 41 Warning, "all {count} sitemaps are said to have changed at {lastmod}, when the index was made";
-    /// An index that does not say of many of its sitemaps when they changed.
+    /// The `lastmod` of all pages is nearly the same time.
+    AllAtOnce { count: u64, lastmod: LastMod } = 14 Note, "all {count} pages have dates within ten minutes, the last is {lastmod}: perhaps a deploy";
+    /// The `lastmod` of all sitemaps of an index is the time at which it was made.
+    IndexAllNow { count: u64, lastmod: LastMod } = 41 Warning, "all {count} sitemaps are dated {lastmod}, the time of the index";
+    /// An index with many sitemaps that lack a `lastmod`.
     Undated { count: u64, of: u64 } = 43 Note, "{}" [undated(*count, *of)];
     /// An index that robots.txt does not name although it names another one of the same site.
     UnnamedIndex { robots: Loc, index: Loc } = 34 Note, "{robots} names another index of this site, but not this one";
-    /// Every page is said to change all the time.
-    AllBusy { count: u64 } = 17 Note, "all {count} pages are said to change always or hourly";
+    /// The `changefreq` of all pages is "always" or "hourly".
+    AllBusy { count: u64 } = 17 Note, "all {count} pages have the frequency always or hourly";
     /// Every page has the same priority.
     EqualPriorities { count: u64 } = 19 Note, "all {count} pages have the same priority";
     /// A URL that the same document lists before.
@@ -356,41 +356,41 @@ problems! {
     Unlisted = 31 Note, "sitemap is listed by no index";
     /// Several sitemaps, and no index.
     NoIndex { count: usize, site: Option<Site> } = 31 Note, "{}, but no index that lists them" [count_of_site(*.count, .site.as_ref())];
-    /// There is nothing but feeds.
+    /// The site has only feeds.
     OnlyFeeds = 48 Note, "there are only feeds, and no sitemap of all URLs";
     /// A sitemap that robots.txt names although an index does.
     BesideIndex { robots: Loc, sitemap: Loc, index: String } = 75 Note, "robots.txt names {sitemap}, which the index {index} lists already";
-    /// A `Sitemap:` line that is no absolute URL.
+    /// A `Sitemap:` line that is not an absolute URL.
     RelativeSitemapLine { value: String } = 73 Warning, "line \"Sitemap: {value}\" has no absolute URL";
     /// A URL that robots.txt disallows.
     Blocked = 79 Warning, "URL is disallowed by robots.txt"
         => "take the URL out of the sitemap, or allow it in robots.txt";
-    /// A page that says `noindex`.
-    NoIndexPage = 79 Warning, "page says noindex"
+    /// A page with `noindex`.
+    NoIndexPage = 79 Warning, "page has noindex"
         => "take the page out of the sitemap, or its noindex out of the page";
     /// A page that answers with a redirect.
     Redirects { target: String } = 10 Warning, "URL redirects to {target}";
     /// A page that does not answer with 200.
     Status { status: u16 } = 10 Warning, "URL answers with status {status}"
         => "list only URLs that answer with 200";
-    /// The server says that the page changed after its `lastmod`.
-    ChangedLater { last_modified: LastMod } = 15 Note, "server says that the page changed later, at {last_modified}";
+    /// The `Last-Modified` of the server is later than the `lastmod` of the page.
+    ChangedLater { last_modified: LastMod } = 15 Note, "server reports a later change of the page, at {last_modified}";
     /// A page that has another canonical address.
-    CanonicalElsewhere { target: String } = 10 Warning, "page says that its canonical address is {target}"
+    CanonicalElsewhere { target: String } = 10 Warning, "page names the canonical address {target}"
         => "list the canonical address instead of this one";
-    /// A page of which there was no answer at all.
+    /// A page without an answer.
     NoAnswer { why: String } = 10 Warning, "URL does not answer: {why}"
         => "list only URLs that answer with 200";
     /// A sitemap that cannot be had.
     Unavailable { why: String } = 72 Error, "sitemap cannot be read: {why}"
         => "serve the sitemap there with status 200, or name the address at which it is served";
-    /// A sitemap that robots.txt keeps from being read.
+    /// A sitemap that robots.txt disallows.
     SitemapBlocked = 79 Error, "sitemap is disallowed by robots.txt"
-        => "allow the sitemap in robots.txt, or nobody reads it";
-    /// A sitemap of a host whose robots.txt cannot be read, which keeps crawlers from everything there.
+        => "allow the sitemap in robots.txt, or it is not read";
+    /// A sitemap of a host whose robots.txt cannot be read; crawlers then request nothing from it.
     RobotsUnreachable { why: String, is_child: bool } = 72 Error, "sitemap may not be read: {why}"
         => "let robots.txt answer with 200, or with 404 if there is none: until then crawlers read nothing of its host";
-    /// A sitemap that was not asked for, which says nothing about it.
+    /// A sitemap that was not requested, so it was not checked.
     NotAsked { why: String, help: String, is_child: bool } = 72 Warning, "sitemap was not read: {why}";
     /// A sitemap that redirects to another one that is listed, or named, as well.
     CheckedElsewhere { place: Loc, is_child: bool } = 72 Warning, "sitemap redirects to {place}, which is checked by itself"
@@ -404,19 +404,19 @@ problems! {
     /// A document of which only the beginning was read.
     NotReadFurther { limit: u64 } = 28 Error, "file is too large: only its first {limit} bytes were read";
     /// So many entries that reading ended.
-    EntriesNotRead { limit: u64 } = 27 Warning, "only the first {limit} entries are read, and nothing behind them";
+    EntriesNotRead { limit: u64 } = 27 Warning, "only the first {limit} entries are read, and nothing after them";
     /// So many bytes that reading ended.
-    BytesNotRead { limit: u64 } = 28 Warning, "only the first {limit} bytes are read, uncompressed, and nothing behind them";
+    BytesNotRead { limit: u64 } = 28 Warning, "only the first {limit} bytes are read, uncompressed, and nothing after them";
     /// A content coding that cannot be undone.
     Undecodable { coding: String } = 29 Error, "Content-Encoding cannot be undone: {coding}"
-        => "compress with gzip and say so in Content-Encoding, or send the file as it is";
+        => "compress with gzip and declare it in Content-Encoding, or send the file as it is";
     /// A content coding that is announced and not there.
-    CodingMissing = 29 Warning, "Content-Encoding says that the answer is compressed, but it is not"
-        => "compress with gzip and say so in Content-Encoding, or send the file as it is";
-    /// A media type that does not fit the document.
+    CodingMissing = 29 Warning, "Content-Encoding announces a compressed answer, but it is not compressed"
+        => "compress with gzip and declare it in Content-Encoding, or send the file as it is";
+    /// A media type that does not match the document.
     ContentType { found: Option<String>, expected: &'static str } = 2 Note, "{}, expected {expected}" [type_found(found.as_deref())];
     /// A header that names another encoding than UTF-8.
-    HeaderCharset { charset: String } = 2 Warning, "Content-Type says that the encoding is {charset}"
+    HeaderCharset { charset: String } = 2 Warning, "Content-Type declares the encoding {charset}"
         => "leave charset out of Content-Type, or write charset=UTF-8";
     /// A compressed file that is not called so.
     NotNamedGzip = 29 Note, "file is compressed, but its name does not end in .gz"
@@ -424,15 +424,15 @@ problems! {
     /// A file that is called compressed and is not.
     NamedGzip = 29 Note, "name ends in .gz, but the file is not compressed"
         => "let the name of a compressed file end in .gz, and no other; readers look at the bytes";
-    /// The server says that a sitemap changed after the `lastmod` that its index has for it.
-    FileChangedLater { lastmod: LastMod, last_modified: LastMod } = 41 Note, "server says that the sitemap changed at {last_modified}, its index says {lastmod}";
-    /// An article that is no news any more.
+    /// The `Last-Modified` of a sitemap is later than its `lastmod` in the index.
+    FileChangedLater { lastmod: LastMod, last_modified: LastMod } = 41 Note, "server reports a change of the sitemap at {last_modified}, its index lists {lastmod}";
+    /// An article that is too old to be news.
     OldNews { published: LastMod } = 71 Warning, "article of {published} is older than two days"
         => "take <news:news> out of the entry when the article is two days old";
-    /// The picture that stands for a film is the page with the film.
+    /// The thumbnail of a video is the page with the video.
     ThumbnailIsPage { title: Box<str> } = 71 Error, "<video:thumbnail_loc> of \"{title}\" is the page itself"
-        => "write the address of a picture of the film";
-    /// A picture of a page is the page.
+        => "write the address of an image of the video";
+    /// An image of a page is the page.
     ImageIsPage = 71 Warning, "<image:loc> is the page itself"
         => "write the address of the picture, not of the page that shows it";
     /// A page with versions that is not one of them.
@@ -442,7 +442,7 @@ problems! {
     NoReturnLink { href: Box<str> } = 71 Warning, "version {href} does not link back"
         => "list all versions in the entry of each of them; links that are not returned are ignored";
     /// A version that is not listed.
-    VersionNotListed { href: Box<str> } = 71 Note, "version {href} is no entry of the sitemaps that were checked"
+    VersionNotListed { href: Box<str> } = 71 Note, "version {href} is not an entry of the checked sitemaps"
         => "list the version in a sitemap too, if it is a page of this site";
     /// More than can be compared.
     NotCompared { limit: usize, what: &'static str } = 26 Note, "only the first {limit} {what} are compared with each other"
@@ -455,7 +455,7 @@ impl Problem {
         Rule(self.judgement().0)
     }
 
-    /// How much it matters to a reader that goes on.
+    /// Severity to a reader that goes on.
     pub(crate) fn severity(&self) -> Severity {
         self.judgement().1
     }
@@ -469,12 +469,12 @@ impl Problem {
         }
     }
 
-    /// Whether the schema alone refuses it; everything else breaks a rule that is written down.
+    /// Returns whether the schema alone refuses it; everything else breaks a rule that is written down.
     pub(crate) fn source(&self) -> Source {
         self.judgement().2
     }
 
-    /// What its row says, or its values where these decide.
+    /// The judgement of its row, or by its values where these decide.
     fn judgement(&self) -> (u8, Severity, Source) {
         use Severity::{Error, Warning};
         let (rule, severity, source) = self.row();
@@ -499,7 +499,7 @@ impl Problem {
             Self::PartValue { name, problem } => {
                 (rule, severity_of(problem, name), source_of(problem, name))
             }
-            // Of versions, videos and own elements there may be any number; how many are read is our own bound.
+            // Of versions, videos and custom elements the protocol allows any number; the bound is ours.
             Self::RefusedPart(ExtensionError::TooMany { what, .. }) if *what != "image:image" => {
                 (rule, Warning, source)
             }
@@ -510,8 +510,8 @@ impl Problem {
         }
     }
 
-    /// Whether a value or an element was left out because of it. What else is wrong was forgiven: the value is there, read as it was
-    /// meant.
+    /// Returns whether a value or an element was left out because of it. After every other problem the value is there, read as it
+    /// was meant.
     pub(crate) fn costs_value(&self) -> bool {
         match self {
             Self::MissingPart { element, .. } => !is_retired(element),
@@ -535,7 +535,7 @@ impl Problem {
         }
     }
 
-    /// How to mend it in the document at `place`, where more can be said than the rule does.
+    /// Help for the document at `place`, where more can be advised than by the rule.
     pub(crate) fn help(&self, place: Option<&Loc>) -> Option<String> {
         Some(match (self, place) {
             (Self::NotAsked { help, .. }, _) => help.clone(),
@@ -595,7 +595,7 @@ pub struct Site {
 pub struct ProofLine {
     /// The robots.txt that would have to have it.
     pub robots: String,
-    /// What it would have to name: the sitemap, or the first of the indexes that lead to it.
+    /// The target it would have to name: the sitemap, or the first of the indexes that lead to it.
     pub sitemap: Loc,
 }
 
@@ -606,7 +606,7 @@ impl fmt::Display for ProofLine {
     }
 }
 
-/// The namespace of the protocol before it was given to sitemaps.org, in 2006.
+/// The namespace of the protocol before sitemaps.org took it over in 2006.
 const HISTORIC_NAMESPACE: &str = "http://www.google.com/schemas/sitemap/0.84";
 
 /// An encoding by its declared name and the one it is read by, which differ where the web took one for the other.
@@ -627,7 +627,7 @@ fn too_long(name: &str) -> String {
     }
 }
 
-/// What the protocol writes for a character (R20).
+/// The entity of the protocol for a character (R20).
 fn entity_of(character: char) -> &'static str {
     match character {
         '"' => "&quot;",
@@ -656,7 +656,7 @@ fn rule_of_loc(error: &LocError) -> u8 {
     }
 }
 
-/// Whether nobody reads an element any more, so that only its schema asks what it has.
+/// Returns whether an element is retired, so that only its schema restricts it.
 fn is_retired(element: &str) -> bool {
     matches!(element, "video:tvshow" | "video:id")
 }
@@ -680,7 +680,7 @@ fn severity_of(problem: &ValueProblem, name: &str) -> Severity {
     }
 }
 
-/// Of the length of a video's title only the schema speaks, and of dates it allows less than the text.
+/// Only the schema limits the length of a title of a video, and it allows fewer dates than the text.
 fn source_of(problem: &ValueProblem, name: &str) -> Source {
     let is_schema = match problem {
         ValueProblem::Text(TextError::TooLong { .. }) => name == "video:title",

@@ -1,4 +1,4 @@
-//! What `arpent check` prints, and how it ends.
+//! Output and exit codes of `arpent check`.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -92,7 +92,7 @@ sitemap.xml:4:37: warning[R6]: unknown element <title> (only the schema refuses 
                                        ^
     help: put into <urlset> nothing but <url> elements, and into these only loc, lastmod, changefreq, priority and extensions
 sitemap.xml: note[R61]: 1 of 2 URLs is dropped by search engines; the others count
-    help: move the URLs that are told to a sitemap that may list them, or take them out
+    help: move the reported URLs to a sitemap that may list them, or take them out
 sitemap.xml: note[R62]: sitemap is in https://h.example/docs/ and can list no URL outside of it
     help: a sitemap in the root directory may list every URL of its host
 1 file, 2 entries: 2 errors, 1 warning, 2 notes
@@ -182,8 +182,8 @@ fn json_is_one_object() {
     let ran = place
         .check(&["a.xml", "b.xml", "--format", "json"])
         .expect_code(1);
-    let said = json(&ran);
-    let finding = said["findings"]
+    let printed = json(&ran);
+    let finding = printed["findings"]
         .as_array()
         .unwrap()
         .iter()
@@ -203,7 +203,7 @@ fn json_is_one_object() {
             .unwrap()
             .contains("<loc>https://h.example/")
     );
-    let files = said["files"].as_array().unwrap();
+    let files = printed["files"].as_array().unwrap();
     assert_eq!(files.len(), 2);
     assert_eq!(files[1]["file"], "b.xml");
     assert_eq!(files[1]["kind"], "urlset");
@@ -211,9 +211,9 @@ fn json_is_one_object() {
     assert_eq!(files[1]["errors"], 0);
     assert_eq!(files[1]["complete"], true);
     assert_eq!(files[1]["directory"], "https://h.example/");
-    assert_eq!(said["summary"]["files"], 2);
-    assert_eq!(said["summary"]["entries"], 2);
-    assert_eq!(said["summary"]["errors"], 1);
+    assert_eq!(printed["summary"]["files"], 2);
+    assert_eq!(printed["summary"]["entries"], 2);
+    assert_eq!(printed["summary"]["errors"], 1);
     // Nothing in it acts on a terminal.
     assert!(!ran.stdout.contains('\u{202e}'));
 }
@@ -246,7 +246,7 @@ fn standard_input_is_a_file() {
 }
 
 #[test]
-fn wrong_usage_says_what_was_expected() {
+fn wrong_usage_names_the_expected_form() {
     let place = Place::new(&[("a.xml", &urlset(GOOD)), ("empty/readme.md", "x")]);
     let check = |arguments: &[&str], expected: &str| {
         let ran = place.check(arguments).expect_code(2);
@@ -310,8 +310,8 @@ fn path_that_cannot_be_read_leaves_the_json_whole() {
     let check = |paths: &[&str], names: &[&str], code: i32| {
         let arguments = [paths, &["--format", "json"]].concat();
         let ran = place.check(&arguments).expect_code(code);
-        let said = json(&ran);
-        let files = said["files"].as_array().unwrap();
+        let printed = json(&ran);
+        let files = printed["files"].as_array().unwrap();
         let found: Vec<_> = files
             .iter()
             .map(|file| file["file"].as_str().unwrap())
@@ -330,7 +330,7 @@ fn path_that_cannot_be_read_leaves_the_json_whole() {
             assert!(stderr.contains(gone.trim_end_matches('/')), "{stderr}");
         }
     }
-    // A URL that nobody can ask for is known to be wrong before anything is read.
+    // A URL that cannot be requested is known to be wrong before anything is read.
     let ran = place
         .check(&["a.xml", "http://", "--format", "json"])
         .expect_code(2);
@@ -350,7 +350,7 @@ fn rule_is_explained() {
 }
 
 #[test]
-fn folder_is_served_where_its_index_says() {
+fn folder_is_served_by_its_index() {
     let index = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><sitemap><loc>https://h.example/docs/a.xml</loc></sitemap></sitemapindex>\n";
     let place = Place::new(&[
         ("set/sitemap.xml", index),
@@ -406,22 +406,22 @@ fn every_part_that_an_index_lists_may_be_missing_from_its_folder() {
     // A deploy that takes along *.xml only.
     check(&["sitemap-root.xml.gz"], &[], 1);
     check(&["a.xml.gz", "b/a.xml.gz"], &[], 2);
-    // What stands beside them is not taken to be somewhere else for it.
+    // Files beside them do not change their place.
     check(&["blog/sitemap.xml.gz"], &[("set/old.xml", &*other)], 1);
     check(&["A.xml"], &[("set/b.xml", &*other)], 1);
-    // One of them says where the folder is served; a program is no file.
+    // One of them decides the place of the folder; a program is not a file.
     check(&["a.xml", "b.xml"], &[("set/a.xml", &*other)], 1);
     check(&["list.php?p=1"], &[], 0);
 }
 
-/// What the schema says of a document, and what the strict reading does.
+/// Verdicts of the schema and of the strict reading on a document.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     /// Both accept it or both refuse it.
     Same,
-    /// The schema accepts what a rule refuses, with the rule.
+    /// The schema accepts a document that a rule refuses, with the rule.
     RuleOnly(String),
-    /// The schema refuses what the rules let pass or nearly so, with the finding.
+    /// The schema refuses a document that the rules accept or nearly so, with the finding.
     SchemaOnly(String),
 }
 
@@ -429,8 +429,8 @@ enum Verdict {
 fn verdict(file: &Path, is_valid: bool) -> Verdict {
     let place = Place::new(&[]);
     let ran = place.check(&[file.to_str().unwrap(), "--format", "json"]);
-    let said = json(&ran);
-    let findings = said["findings"].as_array().unwrap();
+    let printed = json(&ran);
+    let findings = printed["findings"].as_array().unwrap();
     let is_schema = |finding: &&Value| finding["source"] == "schema";
     let is_error = |finding: &&Value| finding["severity"] == "error";
     let words = |finding: &Value| {
@@ -521,8 +521,8 @@ fn strict_verdicts_agree_with_xmllint_on_documents_of_other_projects() {
             continue;
         };
         let verdicts: BTreeMap<String, Value> = serde_json::from_str(&text).unwrap();
-        for (name, said) in verdicts {
-            let is_valid = said["xsd"] == "valid";
+        for (name, printed) in verdicts {
+            let is_valid = printed["xsd"] == "valid";
             let path = project.join(&name);
             if !path.is_file() {
                 continue;

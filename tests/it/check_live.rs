@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
-mod asked;
-mod told;
+mod findings;
+mod requests;
 
 use std::{
     collections::HashMap,
@@ -24,7 +24,7 @@ use crate::support::{
     site::{Response, Seen, Site},
 };
 
-/// What a run needs: a folder for its state, and no patience with failures.
+/// Settings of a check: a folder for its state, and no retries of failures.
 struct Bench(tempfile::TempDir);
 
 impl Bench {
@@ -119,13 +119,13 @@ fn site<'a>(answers: impl IntoIterator<Item = (&'a str, Response)>) -> Site {
     })
 }
 
-/// The findings as `severity rule file-path:line`, in order; a file is told by its path.
-fn findings(said: &Value) -> Vec<String> {
+/// The findings as `severity rule file-path:line`, in order; a file is named by its path.
+fn findings(json: &Value) -> Vec<String> {
     let path = |url: &str| {
         let (_, rest) = url.split_once("://").unwrap_or(("", url));
         rest.find('/').map_or("", |slash| &rest[slash..]).to_owned()
     };
-    said["findings"]
+    json["findings"]
         .as_array()
         .unwrap()
         .iter()
@@ -143,8 +143,8 @@ fn findings(said: &Value) -> Vec<String> {
 
 /// Asserts that this was found, whatever else was.
 #[track_caller]
-fn has(said: &Value, expected: &str) {
-    let found = findings(said);
+fn has(json: &Value, expected: &str) {
+    let found = findings(json);
     assert!(
         found.iter().any(|finding| finding == expected),
         "{expected}: {found:#?}"
@@ -153,23 +153,23 @@ fn has(said: &Value, expected: &str) {
 
 /// The message of the first finding for a rule.
 #[track_caller]
-fn message<'a>(said: &'a Value, rule: &str) -> &'a str {
-    let found = said["findings"].as_array().unwrap();
+fn message<'a>(json: &'a Value, rule: &str) -> &'a str {
+    let found = json["findings"].as_array().unwrap();
     let found = found.iter().find(|finding| finding["rule"] == rule);
-    found.unwrap_or_else(|| panic!("no {rule}: {said:#}"))["message"]
+    found.unwrap_or_else(|| panic!("no {rule}: {json:#}"))["message"]
         .as_str()
         .unwrap()
 }
 
 /// The documents by their path: kind, entries, status.
-fn files(said: &Value) -> Vec<(String, Value, Value, Value)> {
+fn files(json: &Value) -> Vec<(String, Value, Value, Value)> {
     let file = |file: &Value| {
         let url = file["url"].as_str().unwrap();
         let path = url.splitn(4, '/').nth(3).unwrap_or_default();
         let [kind, entries, status] = ["kind", "entries", "status"].map(|key| file[key].clone());
         (format!("/{path}"), kind, entries, status)
     };
-    said["files"].as_array().unwrap().iter().map(file).collect()
+    json["files"].as_array().unwrap().iter().map(file).collect()
 }
 
 fn targets(site: &Site) -> Vec<String> {

@@ -1,5 +1,4 @@
-//! What `arpent` publishes has nothing to be told of, whatever the layout and the options: the notes that help others are no noise
-//! where everything is as they advise.
+//! Published sets have no findings with any layout and options, not even notes.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -14,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::support::program::Ran;
 
-/// Enough directories with files of their own that an index without dates would be told of (R43).
+/// Enough directories with files of their own that an index without dates would be reported (R43).
 const SECTIONS: usize = 12;
 
-/// What a directory needs for a file of its own.
+/// Pages that a directory needs for its own file.
 const PAGES_OF_A_SECTION: usize = 100;
 
 fn arpent(folder: &Path) -> Command {
@@ -62,8 +61,8 @@ fn check(folder: &Path, arguments: &[&str]) -> (i32, Vec<Value>) {
         command.args(arguments);
         command
     });
-    let said: Value = serde_json::from_str(&ran.stdout).unwrap();
-    let findings = said["findings"].as_array().unwrap().clone();
+    let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let findings = printed["findings"].as_array().unwrap().clone();
     (ran.code.unwrap(), findings)
 }
 
@@ -78,7 +77,7 @@ fn nothing_but(findings: &[Value], rules: &[&str], set: &str) {
 }
 
 #[test]
-fn published_sets_have_nothing_to_be_told_of() {
+fn published_sets_have_no_findings() {
     for base in ["https://h.example/", "https://h.example/docs/"] {
         for layout in ["root", "in-place"] {
             for format in ["xml", "txt", "xml,txt,rss,atom"] {
@@ -105,7 +104,7 @@ fn published_sets_have_nothing_to_be_told_of() {
 }
 
 #[test]
-fn sets_with_extensions_have_nothing_to_be_told_of() {
+fn sets_with_extensions_have_no_findings() {
     let base = "https://h.example/";
     let now = jiff::Timestamp::now().to_string();
     let mut lines = String::new();
@@ -139,7 +138,7 @@ fn sets_with_extensions_have_nothing_to_be_told_of() {
 }
 
 #[test]
-fn a_set_for_another_host_needs_one_line_which_is_told_once() {
+fn a_set_for_another_host_needs_one_line_which_is_reported_once() {
     let folder = tempfile::tempdir().unwrap();
     list(folder.path(), "https://h.example/");
     let base = "https://maps.example/h/";

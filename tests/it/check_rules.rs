@@ -1,5 +1,5 @@
-//! Every rule of the protocol that a document, its place or a set can break, through `arpent check`: one set of files that breaks
-//! it, where that is said, and one that is as near to it as can be and does not.
+//! Every rule of the protocol that a document, its place or a set can break, through `arpent check`. Each case has one set of
+//! files that breaks the rule, with the place of the finding, and a similar one that does not.
 //!
 //! What was broken and kept is recorded while it runs; [`coverage`] runs all groups of cases and looks for rules without.
 
@@ -56,25 +56,25 @@ macro_rules! groups {
 
 groups! {
     document: xml_and_its_root beginning_names_and_prefixes_that_are_read_all_the_same elements_of_an_entry urls escapes values_of_an_entry values_that_all_entries_share urls_are_listed_once;
-    sizes_and_indexes: limits compression indexes several_indexes listed_sitemaps_stand_at_their_own_place sitemaps_that_are_read_again_each_time what_an_index_lists dates_of_an_index damaged_compression_is_told_behind_all_that_can_be_read;
+    sizes_and_indexes: limits compression indexes several_indexes listed_sitemaps_stand_at_their_own_place sitemaps_that_are_read_again_each_time entries_of_an_index dates_of_an_index damaged_compression_is_reported_after_all_that_can_be_read;
     formats: feeds dates_of_feeds text_files;
-    places: places urls_that_are_dropped_are_counted sections_have_sitemaps_of_their_own sets_for_other_hosts_stand_where_they_do_on_purpose the_missing_line_is_told sitemaps_on_other_hosts robots_of_the_folder;
+    places: places urls_that_are_dropped_are_counted sections_have_sitemaps_of_their_own sets_for_other_hosts_stand_where_they_do_on_purpose the_missing_line_is_reported sitemaps_on_other_hosts robots_of_the_folder;
     extensions: schema_and_namespaces extensions versions_in_other_languages;
     served: pages sitemaps_that_cannot_be_had;
 }
 
-/// What was seen of a rule in the runs so far.
+/// Cases of a rule that were seen so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
-    /// A document broke it, which was told in the right line.
+    /// A document broke it, which was reported in the right line.
     Broken,
-    /// A document broke it, which was told as another rule in the right line.
+    /// A document broke it, which was reported as another rule in the right line.
     BrokenAs(u8),
-    /// A document that does what it is about had no finding of it.
+    /// A document that keeps it had no finding of it.
     Kept,
 }
 
-/// Each rule with what was seen of it.
+/// Cases of each rule that were seen.
 static SEEN: Mutex<BTreeSet<(u8, Seen)>> = Mutex::new(BTreeSet::new());
 
 fn number(rule: &str) -> u8 {
@@ -89,7 +89,7 @@ fn record(rule: &str, seen: Seen) {
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const SITEMAP: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
-/// Files by name, and what is typed besides the path: the file itself if there is one, else their folder.
+/// Files by name, and the arguments besides the path: the file itself if there is one, else their folder.
 struct Given {
     files: Vec<(String, Vec<u8>)>,
     arguments: Vec<String>,
@@ -118,14 +118,14 @@ impl Given {
     }
 }
 
-/// What the program found, as it says it with `--format json`.
+/// Findings of the program with `--format json`.
 struct Found {
     code: i32,
     findings: Vec<Value>,
 }
 
 impl Found {
-    /// Whether a rule is broken in this way, in this line.
+    /// Returns whether a rule is broken in this way, in this line.
     fn has(&self, rule: &str, severity: &str, line: Option<u64>) -> bool {
         self.findings.iter().any(|finding| {
             finding["rule"] == rule
@@ -159,12 +159,12 @@ fn check(given: &Given) -> Found {
 
 fn run(folder: &Path, path: &str, arguments: &[String]) -> Found {
     let ran = Ran::of(command(folder, path, arguments));
-    let said: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| {
+    let printed: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| {
         panic!("{error}: {} {}", ran.stdout, ran.stderr);
     });
     Found {
         code: ran.code.unwrap(),
-        findings: said["findings"].as_array().unwrap().clone(),
+        findings: printed["findings"].as_array().unwrap().clone(),
     }
 }
 
@@ -183,14 +183,14 @@ fn rule(rule: &str, severity: &str, line: impl Into<Option<u64>>, fail: &Given, 
     keeps(rule, &check(pass));
 }
 
-/// The same of a rule that breaks by breaking another one, which is told.
+/// The same of a rule that breaks by breaking another one, which is reported.
 #[track_caller]
-fn rule_as(rule: &str, told: &str, line: u64, fail: &Given, pass: &Given) {
-    breaks(told, "error", Some(line), &check(fail));
-    record(rule, Seen::BrokenAs(number(told)));
+fn rule_as(rule: &str, reported: &str, line: u64, fail: &Given, pass: &Given) {
+    breaks(reported, "error", Some(line), &check(fail));
+    record(rule, Seen::BrokenAs(number(reported)));
     let found = check(pass);
     keeps(rule, &found);
-    keeps(told, &found);
+    keeps(reported, &found);
 }
 
 #[track_caller]
@@ -210,13 +210,13 @@ fn breaks(rule: &str, severity: &str, line: Option<u64>, found: &Found) {
 fn keeps(rule: &str, found: &Found) {
     assert!(
         found.findings.iter().all(|finding| finding["rule"] != rule),
-        "{rule} is told of what keeps it: {:#?}",
+        "{rule} is reported for an allowed document: {:#?}",
         found.findings
     );
     record(rule, Seen::Kept);
 }
 
-/// What a rule allows has no findings at all.
+/// An allowed document has no findings at all.
 #[track_caller]
 fn allowed(rule: &str, given: &Given) {
     let found = check(given);
@@ -253,7 +253,7 @@ fn index_text(lines: &str) -> String {
     format!("{HEAD}<sitemapindex xmlns=\"{SITEMAP}\">\n{lines}\n</sitemapindex>\n")
 }
 
-/// One page with these elements behind its `loc`, in line 3.
+/// One page with these elements after its `loc`, in line 3.
 fn page(elements: &str) -> Given {
     urlset(&format!(
         "<url><loc>https://h.example/a</loc>{elements}</url>"

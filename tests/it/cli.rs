@@ -216,7 +216,7 @@ fn quiet_says_errors_still() {
 fn warnings_go_to_stderr_and_not_when_quiet() {
     let folder = tempfile::tempdir().unwrap();
     let variables = [("ARPENT_RATES", "1"), ("ARPENT_FAULT", "panic-in-crawl")];
-    let warning = "warning: the variable ARPENT_RATES is no setting and is ignored; did you mean ARPENT_RATE?\n";
+    let warning = "warning: the variable ARPENT_RATES is not a setting and is ignored; did you mean ARPENT_RATE?\n";
     let crawl = |arguments: &[&str]| {
         let all = [&["crawl", "https://example.com/"], arguments].concat();
         text(&arpent(folder.path(), &all, &variables).stderr).to_owned()

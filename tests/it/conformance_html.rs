@@ -25,7 +25,7 @@ const EXPECTED_FAILURES: &str = include_str!("../data/expected_failures/html.txt
 /// Base of the rows that have none.
 const SITE: &str = "https://site.test/";
 
-/// Whether a row holds, and why not.
+/// Result of a row, with the reason of a failure.
 type Judgement = Result<(), String>;
 
 /// Judges every row of a table, `table/0` being the first; a row that is expected to fail must fail.
@@ -45,7 +45,7 @@ fn same<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Judgement {
     }
 }
 
-/// URLs as they are: what the tables say of session ids is another matter.
+/// URLs as they are: the tables test session ids elsewhere.
 fn plain_identity() -> Identity {
     Identity {
         drop_parameters: Vec::new(),
@@ -127,7 +127,7 @@ fn followed(facts: &PageFacts) -> BTreeSet<String> {
     links.map(|link| link.target.as_str().to_owned()).collect()
 }
 
-/// What a URL of a table is called here, or `None` when it is no page's.
+/// Key of a URL of a table, or `None` when it is not a page's.
 fn key(base: &str, url: &str) -> Option<String> {
     let url = Url::parse(base).expect("an absolute URL").join(url).ok()?;
     let key = plain_identity().parse(url.as_str()).ok()?;
@@ -179,7 +179,7 @@ fn judge_links(row: &Value) -> Judgement {
         let is_found = found.iter().any(|link| link.contains(wanted));
         same(&is_found, &true).map_err(|_| format!("no {wanted} in {found:?}"))?;
     }
-    // `L` marks what is followed, `E` what belongs to the page.
+    // `L` marks links that are followed, `E` parts of the page.
     for wanted in list(row, "links_typed").filter_map(Value::as_str) {
         let is_found = wanted
             .strip_prefix("L ")
@@ -188,7 +188,7 @@ fn judge_links(row: &Value) -> Judgement {
     }
     for field in ["links", "link_set"] {
         if row.get(field).is_some() {
-            // Of what the table wants, only http(s) can be a page.
+            // Only http(s) URLs of the table can be pages.
             let wanted = list(row, field).filter_map(|link| key(base, &url_of(link)));
             same(&found, &wanted.collect())?;
         }
@@ -218,7 +218,7 @@ fn links_are_those_of_other_crawlers() {
     }
 }
 
-/// Whether each candidate is the image of the page once it is the widest.
+/// Returns whether each candidate is the image of the page once it is the widest.
 fn judge_candidates(row: &Value) -> Judgement {
     let (srcset, base) = (text(row, "srcset"), Url::parse(SITE).expect("a URL"));
     let candidates = row["urls"].as_array().expect("a list");
@@ -278,7 +278,7 @@ fn directives_are_those_of_other_crawlers() {
     );
 }
 
-/// Behind `start`: a link whose path shows in which encoding the page was read. It is no valid UTF-8.
+/// After `start`: a link whose path shows in which encoding the page was read. It is not a valid UTF-8.
 fn with_encoding_probe(start: &[u8]) -> Vec<u8> {
     /// The first bytes, in which an encoding is looked for.
     const SEARCHED: usize = 16 * 1_024;

@@ -1,9 +1,8 @@
 //! robots.txt against the test suites of other projects: Google's parser, crawler-commons and reppy.
 //!
-//! The tables are found through `ARPENT_SHARED`. Rows of the classes `core` and `rfc-not-google` say what
-//! RFC 9309 asks for and must pass, except those listed with a reason in
-//! `tests/data/expected_failures/robots.txt`. Rows of other classes are choices of their project: they
-//! only must not panic.
+//! The tables are found through `ARPENT_SHARED`. Rows of the classes `core` and `rfc-not-google` are requirements of RFC 9309 and
+//! must pass, except those listed with a reason in `tests/data/expected_failures/robots.txt`. Rows of other classes are choices
+//! of their project: they only must not panic.
 
 use std::{
     path::{Path, PathBuf},
@@ -29,7 +28,7 @@ const EXPECTED_FAILURES: &str = include_str!("../data/expected_failures/robots.t
 const SITE: &str = "http://site.test/";
 
 #[test]
-fn rules_answer_as_the_tables_say() {
+fn rules_answer_as_in_the_tables() {
     let Some(folder) = tables() else { return };
     let mut expected = ExpectedFailures::new(EXPECTED_FAILURES);
     for table in TABLES {
@@ -51,7 +50,7 @@ fn units_of_google_s_parser_hold() {
     let Some(folder) = tables() else { return };
     for row in rows(&folder.join("google_units.jsonl")) {
         match text(&row, "kind") {
-            // The other rows are no URLs and no references that a page could hold.
+            // The other rows are neither URLs nor references that a page could have.
             "path" if text(&row, "url").is_empty() || text(&row, "url").contains("://") => {
                 assert_eq!(
                     path_and_query(text(&row, "url")),
@@ -93,7 +92,7 @@ fn units_of_google_s_parser_hold() {
     }
 }
 
-/// Compares what our rules say with what the row says.
+/// Compares the result of the rules with that of the row.
 fn judge(row: &Value) -> Result<(), String> {
     let rules = parse(&body(row), row["agent"].as_str().unwrap_or("agent"));
     if let Some(wanted) = row.get("crawl_delay_ms") {
@@ -149,7 +148,7 @@ fn path_and_query(url: &str) -> String {
     }
 }
 
-/// The folder of the tables; `None` after saying that the test is skipped.
+/// The folder of the tables; `None` after a note that the test is skipped.
 fn tables() -> Option<PathBuf> {
     support::shared().map(|shared| shared.join("conformance/robots"))
 }

@@ -1,10 +1,10 @@
 //! Sitemaps against the test suites of other projects: crawler-commons, sitemap.js, crawlee, rust-sitemap and the Ultimate Sitemap
 //! Parser.
 //!
-//! The tables are found through `ARPENT_SHARED`. Each document goes through the lenient reader, and what comes out is compared with
-//! what the table expects of it: kind, entries and their values, extensions. Where a table expects an error, the reader has to say so
-//! of the file, though it goes on. Whole sites are walked here in memory; how a crawl walks them is tested elsewhere. Cases that fail
-//! are listed with a reason in `tests/data/expected_failures/sitemaps.txt`.
+//! The tables are found through `ARPENT_SHARED`. Each document goes through the lenient reader, and the result is compared with
+//! that of the table: kind, entries and their values, extensions. When a table expects an error, the reader has to report one,
+//! though it goes on. Whole sites are walked here in memory; how a crawl walks them is tested elsewhere. Cases that fail are
+//! listed with a reason in `tests/data/expected_failures/sitemaps.txt`.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -33,7 +33,7 @@ const SITES: &str = "ultimate-sitemap-parser";
 
 const EXPECTED_FAILURES: &str = include_str!("../data/expected_failures/sitemaps.txt");
 
-/// Room for the documents that break the limits of the protocol.
+/// Limits for the documents that break the limits of the protocol.
 const WIDE: Limits = Limits {
     entries: 200_000,
     bytes: 1 << 28,
@@ -43,7 +43,7 @@ const WIDE: Limits = Limits {
 const MAX_FAILED_PERCENT: usize = 3;
 
 #[test]
-fn documents_read_as_the_tables_say() {
+fn documents_read_as_in_the_tables() {
     let Some(folder) = support::shared().map(|shared| shared.join("conformance/sitemaps")) else {
         return;
     };
@@ -77,7 +77,7 @@ struct Reading {
     kind: Option<Kind>,
     urls: Vec<UrlEntry>,
     sitemaps: Vec<IndexEntry>,
-    /// What was left out or forgiven.
+    /// Problems of the document.
     findings: Vec<Finding>,
     is_whole: bool,
 }
@@ -149,11 +149,11 @@ fn sitemap_value(entry: &IndexEntry) -> Value {
     })
 }
 
-/// Whether a document reads as its case says; `None` for what is no document.
+/// Returns whether a document reads as in its case; `None` for a case without a document.
 fn judge(folder: &Path, case: &Value) -> Option<Result<(), String>> {
     let expect = &case["expect"];
     let kind = text(expect, "kind");
-    // How robots.txt is read and what is fetched how often is not up to the reader.
+    // The reader neither reads robots.txt nor decides about fetches.
     if matches!(kind, "recipe" | "http" | "robots") {
         return None;
     }
@@ -176,7 +176,7 @@ fn judge(folder: &Path, case: &Value) -> Option<Result<(), String>> {
             let strict = Reading::of(&bytes, place.as_ref(), Limits::PROTOCOL);
             holds(
                 !too_many || strict.has_rule(&[27, 52]),
-                "more than 50,000 entries were not told of",
+                "more than 50,000 entries were not reported",
             )
         }),
     )
@@ -248,7 +248,7 @@ fn judge_reading(
     if expect.get("warnings").is_some() {
         holds(
             reading.has_rule(&[6, 36]),
-            "an unknown element was not told of",
+            "an unknown element was not reported",
         )?;
     }
     if let Some(full) = expect["full"].as_str() {
@@ -268,7 +268,7 @@ fn judge_reading(
         };
         holds(
             reading.has_rule(rules),
-            &format!("nothing was said of: {warning}"),
+            &format!("no finding for: {warning}"),
         )?;
     }
     for assertion in list(&expect["upstream_asserts"]) {
@@ -393,7 +393,7 @@ fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> 
             "uploader": video.get("uploader"),
             "tags": tags,
         });
-        let wanted = wanted.as_object().ok_or("a video is no object")?;
+        let wanted = wanted.as_object().ok_or("a video is not an object")?;
         let known = wanted
             .iter()
             .filter(|(name, _)| found.get(name.as_str()).is_some());
@@ -540,7 +540,7 @@ fn document(folder: &Path, file: &Path) -> Vec<u8> {
 
 /// Compares the fields that are expected, dates as instants.
 fn compare(found: &Value, wanted: &Value) -> Result<(), String> {
-    let fields = wanted.as_object().ok_or("the entry is no object")?;
+    let fields = wanted.as_object().ok_or("the entry is not an object")?;
     for (name, wanted) in fields {
         let found = &found[name];
         let is_same = match (name.as_str(), found.as_str(), wanted.as_str()) {

@@ -1,10 +1,9 @@
 //! URL identity against the test suites of other projects: web-platform-tests, crawler-commons,
 //! Nutch, `StormCrawler` and Heritrix.
 //!
-//! The tables are found through `ARPENT_SHARED`. Each is read as a table of equivalences: what a row
-//! expects is another spelling of its input, so both have the same key; what two rows expect apart
-//! stays apart. A row that demands otherwise stands with its number and a reason in
-//! `tests/data/expected_failures/url_<table>.txt`; a listed row that passes is an error.
+//! The tables are found through `ARPENT_SHARED`. Each is read as a table of equivalences: the expected URL of a row is another
+//! spelling of its input, so both have the same key; rows with different expected URLs stay apart. A row that demands otherwise
+//! stands with its number and a reason in `tests/data/expected_failures/url_<table>.txt`; a listed row that passes is an error.
 
 use std::{
     collections::HashMap,
@@ -29,7 +28,7 @@ struct Row {
     text: String,
     /// The key of its input.
     found: Key,
-    /// What the table expects, as written, and its key; `None` when the table expects no URL.
+    /// The expected URL, as written, and its key; `None` when the table expects no URL.
     expected: Option<(String, Key)>,
 }
 
@@ -140,7 +139,7 @@ fn with_sessions(names: &[&str]) -> Vec<String> {
     identity().drop_sessions.into_iter().chain(names).collect()
 }
 
-/// A URL without what keys never have: fragment and user-info.
+/// A URL without the parts that keys never have: fragment and user-info.
 fn without_private_parts(href: &str) -> String {
     let href = href.split('#').next().unwrap_or_default();
     let authority_at = href.find("://").map_or(0, |colon| colon + 3);
@@ -193,8 +192,7 @@ fn check(table: &str, minimum: usize, sides: impl Fn(&Value) -> (Key, Option<(St
     expected.finish(minimum);
 }
 
-/// What is wrong with a row; `apart` holds what the first row of its group with the same key
-/// expects.
+/// Problem of a row; `apart` has the expected URL of the first row of its group with the same key.
 fn problem_of<'a>(
     row: &'a Row,
     apart: &mut HashMap<(&'a str, &'a UrlKey), &'a str>,
@@ -215,7 +213,7 @@ fn problem_of<'a>(
     }
 }
 
-/// The folder of the tables; `None` after saying that the test is skipped.
+/// The folder of the tables; `None` after a note that the test is skipped.
 fn tables() -> Option<PathBuf> {
     support::shared().map(|shared| shared.join("conformance/url"))
 }

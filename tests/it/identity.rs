@@ -251,24 +251,6 @@ fn sites_that_turn_out_to_be_one_are_an_error_that_names_both() {
 }
 
 #[test]
-fn a_mistyped_start_url_leaves_with_the_next_crawl() {
-    let world = World::new();
-    let url = |path| world.url("two.test", path);
-    world.crawl(&url("/?mistyped"), &[]).expect_code(0);
-    let set = world
-        .bench
-        .path()
-        .join("sitemaps")
-        .join(world.name("two.test"));
-    assert_eq!(Published::read(&set).urls(), [url("/?mistyped")]);
-    for _ in 0..2 {
-        world.crawl(&url("/"), &[]).expect_code(0);
-        let expected = ["/", "/a", "/b"].map(url);
-        assert_eq!(Published::read(&set).urls(), expected);
-    }
-}
-
-#[test]
 fn what_is_known_of_a_site_is_removed_and_nothing_else() {
     let world = World::new();
     let (typed, other) = (world.url("one.test", "/"), world.url("two.test", "/"));
@@ -294,11 +276,6 @@ fn what_is_known_of_a_site_is_removed_and_nothing_else() {
             dry.stdout
         );
     }
-    assert!(
-        dry.stdout.contains(&line(&format!("state/{name}.db.old-"))),
-        "{}",
-        dry.stdout
-    );
     assert!(
         dry.stdout.contains(&line(&format!("the name {typed} of "))),
         "{}",

@@ -32,7 +32,6 @@ mod identity;
 mod kill;
 mod lastmod;
 mod limits;
-mod moved;
 mod notify;
 mod options;
 mod outage;

@@ -58,14 +58,9 @@ fn what_failed_when_the_site_went_down_is_asked_for_when_it_is_well_again() {
         let ran = bench.crawl(&site.url("/"), &options).expect_code(4);
         assert_eq!(ran.summary()["outcome"], "refused", "{}", ran.stderr);
         let found = reasons(&bench);
-        let in_outage = if is_known {
-            Reason::KeptUnreachable
-        } else {
-            Reason::ServerError
-        };
         let failed = found
             .values()
-            .filter(|reason| **reason == in_outage)
+            .filter(|reason| **reason == Reason::ServerError)
             .count();
         assert!(failed >= 6, "{found:?}");
         is_down.store(false, SeqCst);

@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use crawler::{config::Layout, store::sqlite::SqliteStore};
+use crawler::{config::Layout, store::Store};
 
 use self::{
     keys::{Change, HUBS, Keys, URLS, hub},
@@ -38,8 +38,8 @@ fn check_history(layout: Layout) {
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let state = folder.path().join("state.db");
-    let store = SqliteStore::open(&state).expect("a new state");
-    let mut library = Library::new(Box::new(store), layout, &folder.path().join("out"));
+    let store = Store::open(&state).expect("a new state");
+    let mut library = Library::new(store, layout, &folder.path().join("out"));
     let mut keys = Keys::new();
     let mut before: Option<Published> = None;
     for step in 0..=Keys::STEPS {

@@ -45,7 +45,7 @@ fn documents(folder: &Path) -> BTreeMap<String, String> {
     documents
 }
 
-/// What the reader makes of a document: the entries it yields, and the rule and severity of everything it says.
+/// Result of reading a document: the number of entries, and rule and severity of each finding.
 fn reading(document: &str) -> (usize, Vec<String>) {
     let mut reader = Reader::new(document.as_bytes(), Limits::default());
     let mut entries = 0;
@@ -80,18 +80,18 @@ fn passes_check(document: &str) -> bool {
 fn valid_documents_are_read_without_a_word() {
     let Some(schemas) = schemas() else { return };
     for (name, document) in documents(&schemas.join("examples/valid")) {
-        let (entries, said) = reading(&document);
+        let (entries, printed) = reading(&document);
         // The schema allows one character more than the text of the protocol.
         if name == "urlset-loc-2048.xml" {
             assert_eq!(
-                (entries, said),
+                (entries, printed),
                 (0, vec!["Warning R11".to_owned()]),
                 "{name}"
             );
             assert!(!passes_check(&document), "{name}");
         } else {
             assert_eq!(entries, document.matches("<loc>").count(), "{name}");
-            assert_eq!(said, Vec::<String>::new(), "{name}");
+            assert_eq!(printed, Vec::<String>::new(), "{name}");
             assert!(passes_check(&document), "{name}");
         }
     }
@@ -100,7 +100,7 @@ fn valid_documents_are_read_without_a_word() {
 #[test]
 fn invalid_documents_are_reported_with_their_rule() {
     let Some(schemas) = schemas() else { return };
-    // Name, entries that can be used nevertheless, what is said in its order.
+    // Name, usable entries, findings in their order.
     let expected = [
         ("index-bad-lastmod.xml", 1, "Error R42"),
         ("index-changefreq.xml", 1, "Error R36"),
@@ -153,7 +153,7 @@ fn documents_that_only_the_schema_accepts_are_reported() {
         ("xsd-accepts-hour-24.xml", 1, "Error R13"),
         ("xsd-accepts-link-without-href.xml", 1, "Error R71"),
         ("xsd-accepts-negative-year.xml", 1, "Error R13"),
-        // Only the check knows where the file stands.
+        // Only the check knows the place of the file.
         ("xsd-accepts-other-host.xml", 2, ""),
         ("xsd-accepts-padded-loc.xml", 1, "Warning R12"),
         ("xsd-accepts-raw-non-ascii-and-space.xml", 1, "Error R24"),
@@ -177,20 +177,20 @@ fn documents_that_only_the_schema_accepts_are_reported() {
 fn compare(folder: &Path, expected: &[(&str, usize, &str)]) {
     let documents = documents(folder);
     assert_eq!(documents.len(), expected.len(), "{:?}", documents.keys());
-    for (name, entries, said) in expected {
+    for (name, entries, printed) in expected {
         let document = &documents[*name];
-        let said: Vec<String> = said
+        let printed: Vec<String> = printed
             .split(", ")
-            .filter(|said| !said.is_empty())
+            .filter(|printed| !printed.is_empty())
             .map(ToOwned::to_owned)
             .collect();
-        assert_eq!(reading(document), (*entries, said), "{name}");
+        assert_eq!(reading(document), (*entries, printed), "{name}");
         let is_short_url = *name == "urlset-loc-too-short.xml";
         assert!(!passes_check(document) || is_short_url, "{name}");
     }
 }
 
-/// URLs with everything that may stand in one.
+/// URLs with every allowed character.
 fn urls() -> Vec<Loc> {
     let mut urls = Vec::new();
     for code in (0..0x3000_u32).step_by(7) {
@@ -389,7 +389,7 @@ impl Dice {
     }
 }
 
-/// The schema of the own namespace of [`Dice::own`].
+/// The schema of the custom namespace of [`Dice::own`].
 const OWN_SCHEMA: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="https://www.example.com/schemas/shop?a=1"
            elementFormDefault="qualified">

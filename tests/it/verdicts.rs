@@ -290,7 +290,7 @@ fn every_reason_has_a_page() {
     /// before there is a page, a page that takes too long has a test of its own, a bug is a bug, inputs are
     /// read by another command, a feed is no page (`discovery`), what a page brings into its entry can be
     /// written, and what stays listed was so before.
-    const UNREACHABLE: [Reason; 9] = [
+    const UNREACHABLE: [Reason; 10] = [
         Reason::RobotsUnreachable,
         Reason::Unparsable,
         Reason::InternalError,
@@ -300,6 +300,7 @@ fn every_reason_has_a_page() {
         Reason::KeptGoneOnce,
         Reason::KeptUnreachable,
         Reason::KeptNotReached,
+        Reason::NotInSet,
     ];
     let mut seen = covered(&pages("http://elsewhere.example/"));
     seen.extend(covered(&failures()));

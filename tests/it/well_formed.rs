@@ -1,5 +1,5 @@
-//! What `arpent check` says of documents that are not well-formed, beside what `xmllint` says: neither lets anything pass that the
-//! other finds. The documents are made from a good one by random damage, from a fixed seed.
+//! Verdicts of `arpent check` and `xmllint` on documents that are not well-formed: neither accepts a document that the other
+//! refuses. The documents are made from a good one by random damage, from a fixed seed.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -28,7 +28,7 @@ const SEED: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <!-- the end -->
 "#;
 
-/// What is put into it.
+/// Pieces that are inserted.
 const PIECES: [&str; 84] = [
     "<",
     ">",
@@ -116,7 +116,7 @@ const PIECES: [&str; 84] = [
     "<!x>",
 ];
 
-/// What damages the declaration and the first lines.
+/// Damage of the declaration and the first lines.
 const STARTS: [(&str, &str); 20] = [
     ("encoding=", "encodng="),
     (" version=\"1.0\"", ""),
@@ -200,7 +200,7 @@ impl Dice {
     }
 }
 
-/// The documents in which `xmllint` finds an error, of those in the folder, with what it says first.
+/// The documents in which `xmllint` finds an error, of those in the folder, with its first message.
 fn refused_by_xmllint(folder: &Path, names: &[String]) -> BTreeMap<String, String> {
     let mut command = Command::new("xmllint");
     command
@@ -210,31 +210,31 @@ fn refused_by_xmllint(folder: &Path, names: &[String]) -> BTreeMap<String, Strin
     let ran = Ran::of(command);
     let mut refused = BTreeMap::new();
     for line in ran.stderr.lines() {
-        let Some((name, said)) = line.split_once(':').filter(|(name, _)| {
+        let Some((name, printed)) = line.split_once(':').filter(|(name, _)| {
             Path::new(name)
                 .extension()
                 .is_some_and(|extension| extension == "xml")
         }) else {
             continue;
         };
-        // Constraints on namespaces are errors that leave a document well-formed, but an address is no part of them.
-        if said.contains(" error : ") && !said.contains("is not a valid URI") {
+        // Constraints on namespaces are errors that leave a document well-formed, but an address is not part of them.
+        if printed.contains(" error : ") && !printed.contains("is not a valid URI") {
             refused
                 .entry(name.to_owned())
-                .or_insert_with(|| said.to_owned());
+                .or_insert_with(|| printed.to_owned());
         }
     }
     refused
 }
 
-/// What `arpent check` says of the form of each document: the rules of errors, and all that is said of R1.
+/// Verdict of `arpent check` on the form of each document: the rules of errors, and all findings of R1.
 #[derive(Default)]
-struct Said {
+struct Verdict {
     errors: BTreeSet<String>,
     form: Vec<String>,
 }
 
-fn said_by_check(folder: &Path, names: &[String]) -> BTreeMap<String, Said> {
+fn verdicts_of_check(folder: &Path, names: &[String]) -> BTreeMap<String, Verdict> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
     command.env_clear().current_dir(folder);
     command
@@ -242,34 +242,34 @@ fn said_by_check(folder: &Path, names: &[String]) -> BTreeMap<String, Said> {
         .args(names);
     let ran = Ran::of(command);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-    let mut said: BTreeMap<String, Said> = BTreeMap::new();
+    let mut printed: BTreeMap<String, Verdict> = BTreeMap::new();
     for finding in report["findings"].as_array().unwrap() {
         let Some(name) = finding["file"].as_str() else {
             continue;
         };
         let rule = finding["rule"].as_str().unwrap();
         let message = finding["message"].as_str().unwrap();
-        let said = said.entry(name.to_owned()).or_default();
+        let printed = printed.entry(name.to_owned()).or_default();
         if finding["severity"] == "error" {
-            said.errors.insert(rule.to_owned());
+            printed.errors.insert(rule.to_owned());
             if ["R1", "R3", "R21", "R22"].contains(&rule) {
-                said.form.push(format!("{}: {message}", finding["line"]));
+                printed.form.push(format!("{}: {message}", finding["line"]));
             }
         }
     }
-    said
+    printed
 }
 
-/// Rules whose errors tell of a document that is not well-formed, or not by the namespaces.
+/// Rules whose errors mean a document that is not well-formed, or not by the namespaces.
 const RULES_OF_FORM: [&str; 7] = ["R1", "R2", "R3", "R4", "R21", "R22", "R70"];
 
-/// What `check` refuses and `xmllint` does not, or takes for a warning, though XML 1.0 forbids it or the protocol asks for more.
+/// Findings that `xmllint` does not report, or only as a warning, though XML 1.0 forbids the text or the protocol requires more.
 const STRICTER: [&str; 4] = [
     // R1: a sitemap has none.
     "DOCTYPE",
     // Section 2.8 with the production of a 1.0 document; xmllint warns.
     "XML version is not 1.0",
-    // It stops at the end of the file, where nothing is missing for it.
+    // It stops at the end of the file, which it accepts.
     "nested deeper",
     "has more than",
 ];
@@ -296,23 +296,27 @@ fn form_is_judged_as_xmllint_does() {
     let (mut refused, mut differences) = (0, Vec::new());
     for names in names.chunks(500) {
         let by_xmllint = refused_by_xmllint(folder.path(), names);
-        let mut by_check = said_by_check(folder.path(), names);
+        let mut by_check = verdicts_of_check(folder.path(), names);
         refused += by_xmllint.len();
         for name in names {
-            let said = by_check.remove(name).unwrap_or_default();
+            let printed = by_check.remove(name).unwrap_or_default();
             // For xmllint the document ends there, as every text in C does.
             let is_cut = documents[name].contains('\0');
-            let is_told = RULES_OF_FORM.iter().any(|rule| said.errors.contains(*rule));
+            let is_reported = RULES_OF_FORM
+                .iter()
+                .any(|rule| printed.errors.contains(*rule));
             match by_xmllint.get(name) {
-                Some(fault) if !is_told => {
+                Some(fault) if !is_reported => {
                     differences.push(format!("{name} is refused by xmllint only: {fault}"));
                 }
                 None if is_cut => {}
                 None => {
-                    let form = said.form.iter();
+                    let form = printed.form.iter();
                     differences.extend(
-                        form.filter(|said| !STRICTER.iter().any(|known| said.contains(known)))
-                            .map(|said| format!("{name} is refused by check only: {said}")),
+                        form.filter(|printed| {
+                            !STRICTER.iter().any(|known| printed.contains(known))
+                        })
+                        .map(|printed| format!("{name} is refused by check only: {printed}")),
                     );
                 }
                 Some(_) => {}

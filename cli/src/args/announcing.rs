@@ -1,15 +1,15 @@
-//! Options of the commands that tell others of a set that they published.
+//! Options of the commands that notify others of a published set.
 
 use serde::Serialize;
 
-/// Who is told.
+/// Options of notifications.
 #[derive(Debug, Default, Serialize, clap::Args)]
 pub(super) struct AnnouncingArgs {
-    /// When something changed, tell an engine of IndexNow which URLs
+    /// Notify an engine of IndexNow of changed URLs
     #[arg(long, help_heading = "Notify")]
     indexnow: bool,
 
-    /// When something changed, ask for this URL, with the sitemap's in the place of {sitemap} (repeatable)
+    /// After a change, request this URL, with that of the sitemap in the place of {sitemap} (repeatable)
     #[arg(long, value_name = "URL", help_heading = "Notify")]
     ping: Vec<String>,
 

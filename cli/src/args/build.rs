@@ -1,12 +1,12 @@
-//! What was typed after `arpent build`.
+//! Arguments of `arpent build`.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{entries::EntryArgs, telling::TellingArgs};
+use super::{entries::EntryArgs, reporting::ReportingArgs};
 
-/// What was typed after `arpent build`.
+/// Arguments of `arpent build`.
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct BuildArgs {
@@ -31,11 +31,11 @@ pub(crate) struct BuildArgs {
     #[arg(long, help_heading = "Input")]
     strict: bool,
 
-    /// What the times of files say: when a page changed, if plausible; or nothing [default: mtime]
+    /// Meaning of the times of files: the change of a page, if plausible; or nothing [default: mtime]
     #[arg(long, value_name = "mtime|none", help_heading = "Input")]
     lastmod: Option<String>,
 
-    /// Where about.html of a folder is served: at /about, at /about.html, or at /about if its canonical link says so [default: auto]
+    /// URL of about.html of a folder: at /about, at /about.html, or at /about if its canonical link says so [default: auto]
     #[arg(long, value_name = "drop|keep|auto", help_heading = "Input")]
     html_suffix: Option<String>,
 
@@ -47,11 +47,11 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     exclude: Vec<String>,
 
-    /// Where the sitemaps are written [default: sitemaps/SITE]
+    /// Folder of the sitemaps [default: sitemaps/SITE]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     output: Option<String>,
 
-    /// Where what is known of folders of HTML is kept, and of lists when this is given
+    /// Folder of the state of folders of HTML, and of lists when this is given
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     state: Option<String>,
 
@@ -65,7 +65,7 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     #[serde(flatten)]
-    telling: TellingArgs,
+    reporting: ReportingArgs,
 }
 
 /// Shown above the options by `--help`.
@@ -75,16 +75,16 @@ Publish the sitemaps of a site from lists and folders, without a request
 A list has one URL per line; or it is a table (CSV, with a header line that names url, lastmod, \
 changefreq, priority), or JSON objects with these keys, one per line; or an existing sitemap. Gzip is \
 undone. Relative URLs are relative to the base URL. Of several entries for one URL the one with the \
-newest lastmod counts, then the one that says more.
+newest lastmod counts, then the one with more metadata.
 
-A folder is read like a site: its HTML files are judged by what they say (noindex, canonical, refresh), \
+A folder is read like a site: its HTML files are judged by their content (noindex, canonical, refresh), \
 index.html is its folder's page, and a robots.txt in it is obeyed. On a host that serves about.html as \
-/about, pages say so by their canonical links, or you by --html-suffix drop.
+/about, use canonical links in the pages or --html-suffix drop.
 
 Every option is also a setting of the same name (--base-url is base_url) in the settings file, and a \
 variable ARPENT_<NAME>. Options win over variables, variables over the file.";
 
-/// Shown below the options; [`crate::exit_code`] says the same at length.
+/// Shown below the options; [`crate::exit_code`] has the details.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    published, or nothing changed

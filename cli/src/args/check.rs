@@ -1,4 +1,4 @@
-//! What was typed after `arpent check`.
+//! Arguments of `arpent check`.
 
 use std::path::PathBuf;
 
@@ -7,31 +7,31 @@ use sitemap_core::validate::DEFAULT_REPEATS;
 
 use super::requests::RequestArgs;
 
-/// What was typed after `arpent check`.
+/// Arguments of `arpent check`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {
-    /// What to check: files, folders with all sitemaps in them, URLs of sitemaps or of sites, - for standard input
+    /// Documents to check: files, folders with all sitemaps in them, URLs of sitemaps or of sites, - for standard input
     #[arg(value_name = "FILE|DIR|URL|-", required_unless_present = "explain")]
     #[serde(skip)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Where a file is served: its URL, or with a / at the end that of its folder
+    /// URL of a file, or with a / at the end that of its folder
     #[arg(long, value_name = "URL")]
     pub(crate) at: Option<String>,
 
-    /// What the robots.txt of a host says, instead of asking the host: its Sitemap lines prove that a
-    /// sitemap may list URLs of this host although it stands on another one (repeatable)
+    /// The robots.txt of a host, which is then not requested: its Sitemap lines prove that a sitemap on another host may list
+    /// URLs of this one (repeatable)
     #[arg(long, value_name = "https://HOST=FILE")]
     pub(crate) robots: Vec<String>,
 
-    /// How to say it
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text", value_parser = ["text", "json"])]
-    // A setting of this name says what is published.
+    // The setting of this name decides the published formats.
     #[serde(skip)]
     pub(crate) format: String,
 
-    /// How many findings of one kind are shown per file; more are counted
+    /// Number of findings of one kind that are shown per file; more are counted
     #[arg(long, value_name = "N", default_value_t = DEFAULT_REPEATS)]
     pub(crate) repeats: u64,
 
@@ -53,7 +53,7 @@ pub(crate) struct CheckArgs {
     #[serde(flatten)]
     requests: RequestArgs,
 
-    /// Say nothing on stderr but errors
+    /// Print only errors on stderr
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -64,13 +64,13 @@ Check sitemaps, indexes, feeds and URL lists in files and folders, or where they
 
 Every rule of the sitemap protocol that applies is checked, with the limits, the location rules and \
 the extensions of Google. A folder is checked as a set: its indexes, what they list, and sitemaps that \
-no index lists. It is served where --at says, else where its only index says that its files are, else at \
+no index lists. It is served at the URL of --at, else where its only index lists its files, else at \
 the root of the host whose sitemaps its robots.txt names; else each file is checked alone. Pages that no \
-sitemap lists are no finding: absence excludes nothing (R80), robots.txt and noindex do.
+sitemap lists are not a finding: absence excludes nothing (R80), robots.txt and noindex do.
 
 The URL of a sitemap is fetched with all that it lists; that of a page or a site means the sitemaps that \
 its robots.txt names, or /sitemap.xml. The robots.txt of each host is obeyed, proves sitemaps that list \
-URLs of this host from another one, and tells which listed URLs are disallowed. How requests are sent is \
+URLs of this host from another one, and decides which listed URLs are disallowed. How requests are sent is \
 set as for a crawl: by options, variables ARPENT_<NAME>, or the settings file.";
 
 /// Shown below the options.

@@ -1,15 +1,15 @@
-//! What was typed after `arpent crawl`.
+//! Arguments of `arpent crawl`.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::{
-    announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, requests::RequestArgs,
-    telling::TellingArgs,
+    announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, reporting::ReportingArgs,
+    requests::RequestArgs,
 };
 
-/// What was typed after `arpent crawl`.
+/// Arguments of `arpent crawl`.
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CrawlArgs {
@@ -38,8 +38,8 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     concurrency: Option<String>,
 
-    /// Where URLs come from: links on pages, the sitemaps that robots.txt names, feeds that pages name, the
-    /// lists of --seeds [default: links,sitemaps,feeds,list]
+    /// Sources of URLs: links on pages, the sitemaps that robots.txt names, feeds that pages name, the lists of --seeds [default:
+    /// links,sitemaps,feeds,list]
     #[arg(long, value_name = "SOURCES", help_heading = "Discovery")]
     discover: Vec<String>,
 
@@ -91,13 +91,13 @@ pub(crate) struct CrawlArgs {
     #[serde(flatten)]
     announcing: AnnouncingArgs,
 
-    /// Forget what is known of the site (the old state is set aside, not deleted)
+    /// Forget the state of the site (the old state is set aside, not deleted)
     #[arg(long, help_heading = "Run")]
     fresh: bool,
 
     #[command(flatten)]
     #[serde(flatten)]
-    telling: TellingArgs,
+    reporting: ReportingArgs,
 }
 
 /// Shown above the options by `--help`.
@@ -108,7 +108,7 @@ Every option is also a setting of the same name (--max-pages is max_pages) in th
 a variable ARPENT_<NAME> (ARPENT_MAX_PAGES). Options win over variables, variables over the file. \
 config/default.toml documents all settings, those without an option too.";
 
-/// Shown below the options; [`crate::exit_code`] says the same at length.
+/// Shown below the options; [`crate::exit_code`] has the details.
 const EXIT_CODES: &str = "\
 Times are written like 500ms, 2s, 1m, 24h; a number alone is seconds.
 

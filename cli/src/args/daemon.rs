@@ -1,10 +1,10 @@
-//! What was typed after `arpent daemon`.
+//! Arguments of `arpent daemon`.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// What was typed after `arpent daemon`.
+/// Arguments of `arpent daemon`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct DaemonArgs {
@@ -13,19 +13,19 @@ pub(crate) struct DaemonArgs {
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Where progress and memory are kept [default: arpent/ in the platform's state directory]
+    /// Folder of the states [default: arpent/ in the platform's state directory]
     #[arg(long, value_name = "DIR")]
     state: Option<String>,
 
-    /// What stderr looks like [default: text]
+    /// Format of stderr [default: text]
     #[arg(long, value_name = "json|text")]
     log: Option<String>,
 
-    /// Say nothing on stderr but errors
+    /// Print only errors on stderr
     #[arg(long)]
     quiet: bool,
 
-    /// Say more on stderr; twice and three times for even more
+    /// Print more on stderr; twice and three times for even more
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
@@ -35,12 +35,12 @@ pub(super) const DAEMON_HELP: &str = "\
 Crawl sites by their schedules, until a signal comes
 
 Each site of the settings that has a schedule is crawled by it, as arpent crawl would: several at a time, never two on \
-one host. A run that was missed is made up once; one that would begin while that before it goes on is skipped. \
-What happens is told on stderr, with a line for the end of each run (--log json: an object per line); hooks are \
+one host. A missed crawl is made up once; a crawl that would begin during the one before it is skipped. \
+The log is on stderr, with a line for the end of each run (--log json: an object per line); hooks are \
 called as after a crawl.
 
-SIGHUP reads the settings again; if they are wrong, those of before stay. SIGTERM and SIGINT stop: runs that are under \
-way go on where they stopped when the daemon starts again. systemd is told what goes on (sd_notify). \
+SIGHUP reads the settings again; if they are wrong, the current ones stay. SIGTERM and SIGINT stop: runs that are under \
+way go on where they stopped when the daemon starts again. systemd is notified of the state (sd_notify). \
 arpent status shows the sites.";
 
 /// Shown below the options.

@@ -1,9 +1,8 @@
-//! Options of every command that writes a set: which files, what stands in them, and whether they are
-//! written.
+//! Options of every command that writes a set: its files, their content, and dry runs.
 
 use serde::Serialize;
 
-/// How a set is written.
+/// Options of writing a set.
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -26,23 +25,24 @@ pub(super) struct EntryArgs {
     #[arg(long, help_heading = "Output")]
     no_gzip: bool,
 
-    /// Give matching pages a sitemap of their own with this name, e.g. '/shop/**=shop' (repeatable, the first that fits counts)
+    /// Give matching pages a sitemap of their own with this name, e.g. '/shop/**=shop' (repeatable, the first that matches
+    /// counts)
     #[arg(long, value_name = "GLOB=NAME", help_heading = "Output")]
     sections: Vec<String>,
 
-    /// How often matching pages change, e.g. '/news/*=daily' (repeatable, the first that fits counts)
+    /// Frequency of changes of matching pages, e.g. '/news/*=daily' (repeatable, the first that matches counts)
     #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
     changefreq: Vec<String>,
 
-    /// How important matching pages are within the site, e.g. '/shop/*=0.8' (repeatable, the first that fits counts)
+    /// Importance of matching pages within the site, e.g. '/shop/*=0.8' (repeatable, the first that matches counts)
     #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
     priority: Vec<String>,
 
-    /// Say in the entries what the pages (of a site, or of a folder) say of their images, and of their versions in other languages
+    /// Add to the entries the images of the pages (of a site, or of a folder), and their versions in other languages
     #[arg(long, value_name = "images,hreflang", help_heading = "Output")]
     extensions: Vec<String>,
 
-    /// Say in each file where its schemas are, for validators that ask for it
+    /// Name the schemas in each file, for validators that need it
     #[arg(long, help_heading = "Output")]
     schema_location: bool,
 

@@ -1,10 +1,10 @@
-//! What was typed after `arpent forget`.
+//! Arguments of `arpent forget`.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// What was typed after `arpent forget`.
+/// Arguments of `arpent forget`.
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ForgetArgs {
@@ -12,7 +12,7 @@ pub(crate) struct ForgetArgs {
     #[arg(value_name = "SITE", required = true)]
     urls: Vec<String>,
 
-    /// Say what would be removed, and remove nothing
+    /// Print what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -21,14 +21,14 @@ pub(crate) struct ForgetArgs {
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Where the states are [default: arpent/ in the platform's state directory]
+    /// Folder of the states [default: arpent/ in the platform's state directory]
     #[arg(long, value_name = "DIR")]
     state: Option<String>,
 }
 
 /// Shown above the options by `--help`.
 pub(super) const FORGET_HELP: &str = "\
-Remove what is known of a site: its state, its names and its line in status
+Remove all data of a site: its state, its names and its line in status
 
 The state is removed with states that were set aside, the sets that are kept for a rollback, the record of the last \
 run, and the start URLs that led to the site. The published sitemaps are not touched, and how long a host asked to \

@@ -1,10 +1,10 @@
-//! What was typed after `arpent notify`.
+//! Arguments of `arpent notify`.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// What was typed after `arpent notify`.
+/// Arguments of `arpent notify`.
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -16,15 +16,15 @@ pub(crate) struct NotifyArgs {
     #[arg(value_name = "URL")]
     urls: Vec<String>,
 
-    /// Say where to submit the sitemaps by hand, and ask nobody
+    /// Print where to submit the sitemaps by hand, and send nothing
     #[arg(long)]
     pub(crate) list: bool,
 
-    /// Say what would be sent and written, and ask nobody
+    /// Print what would be sent and written, and send nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Tell engines of every URL of the published set, not only of what changed; needs IndexNow
+    /// Notify engines of every URL of the published set, not only of changes; needs IndexNow
     #[arg(long)]
     pub(crate) submit_all: bool,
 
@@ -33,15 +33,15 @@ pub(crate) struct NotifyArgs {
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Where the state of the crawl is [default: arpent/ in the platform's state directory]
+    /// Folder of the states [default: arpent/ in the platform's state directory]
     #[arg(long, value_name = "DIR")]
     state: Option<String>,
 
-    /// Tell an engine of IndexNow which URLs changed
+    /// Notify an engine of IndexNow of changed URLs
     #[arg(long, help_heading = "Notify")]
     indexnow: bool,
 
-    /// Which engine [default: that of api.indexnow.org]
+    /// Engine [default: that of api.indexnow.org]
     #[arg(long, value_name = "URL", help_heading = "Notify")]
     indexnow_endpoint: Option<String>,
 
@@ -81,32 +81,32 @@ pub(crate) struct NotifyArgs {
     #[arg(long, value_name = "FILE", help_heading = "Requests")]
     ca_file: Option<String>,
 
-    /// Say nothing on stderr but errors
+    /// Print only errors on stderr
     #[arg(long)]
     quiet: bool,
 
-    /// Say more on stderr; twice and three times for even more
+    /// Print more on stderr; twice and three times for even more
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
 
 /// Shown above the options by `--help`.
 pub(super) const NOTIFY_HELP: &str = "\
-Tell search engines of what was published
+Notify search engines of the published set
 
 The line that robots.txt should have is printed, and looked for in the live robots.txt. What the settings (table \
-[notify]) or the options ask for is done: an engine of IndexNow is told which URLs were added, changed or removed \
+[notify]) or the options ask for is done: an engine of IndexNow is notified of URLs that were added, changed or removed \
 since the last time, which a crawl notes in its state; engines that still take it get the request of the sitemap \
 protocol; a robots.txt file gets its line. A crawl with the same settings does all of this by itself when it \
 changed something.
 
-Being told of a URL makes no engine index it, and a URL that stands in no sitemap is not excluded by that.";
+A notification makes no engine index a URL, and a URL without a sitemap is not excluded by that.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    all was told, or there was nothing to tell
+  0    all was sent, or there was nothing to send
   2    wrong usage or settings, or nothing was published yet
-  3    something could not be told; what waits is sent with the next try
+  3    a notification failed; it is sent with the next try
   6    busy: a run holds the state
   130  stopped by SIGINT (143: SIGTERM)";

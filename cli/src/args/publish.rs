@@ -1,15 +1,15 @@
-//! What was typed after `arpent publish`.
+//! Arguments of `arpent publish`.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::{
-    announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, requests::RequestArgs,
-    telling::TellingArgs,
+    announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, reporting::ReportingArgs,
+    requests::RequestArgs,
 };
 
-/// What was typed after `arpent publish`.
+/// Arguments of `arpent publish`.
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct PublishArgs {
@@ -63,24 +63,24 @@ pub(crate) struct PublishArgs {
 
     #[command(flatten)]
     #[serde(flatten)]
-    telling: TellingArgs,
+    reporting: ReportingArgs,
 }
 
 /// Shown above the options by `--help`.
 pub(super) const PUBLISH_HELP: &str = "\
 Publish again what the last crawl found, without crawling
 
-What is known of the pages is judged under the settings of now, and by what robots.txt said when it was asked last, and \
+The stored pages are judged by the current settings and by the last robots.txt, and \
 published as after a crawl. What would have to be fetched for that stays as it is. With --force a set is published that \
 the guard refused.
 
 The last three published sets are kept beside the state; --rollback restores the one before the last, as it was, where \
-it stands. What crawls decided since counts no more, pages that are as they were keep their dates, and what changed on \
-the site since shows with the next crawl.
+it stands. Later decisions of crawls are dropped, unchanged pages keep their dates, and changes of \
+the site show with the next crawl.
 
-Whom the settings name is told as after a crawl: hooks, engines, a robots.txt file. After --rollback an engine of \
-IndexNow is told of every URL that comes or goes with it; the pages themselves did not change. A dry run changes \
-nothing and tells nobody.";
+The settings decide who is notified, as after a crawl: hooks, engines, a robots.txt file. After --rollback an engine of \
+IndexNow is notified of every URL that comes or goes with it; the pages themselves did not change. A dry run changes \
+nothing and notifies nobody.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\

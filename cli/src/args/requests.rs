@@ -1,8 +1,8 @@
-//! Options of every command that asks servers: how often, as whom, and on which way.
+//! Options of every command that sends requests: pace, identity and route.
 
 use serde::Serialize;
 
-/// How requests are sent.
+/// Options of requests.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 pub(super) struct RequestArgs {
     /// Requests per second and host, at most [default: 10]

@@ -1,10 +1,10 @@
-//! What was typed after `arpent status`.
+//! Arguments of `arpent status`.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// What was typed after `arpent status`.
+/// Arguments of `arpent status`.
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct StatusArgs {
@@ -13,7 +13,7 @@ pub(crate) struct StatusArgs {
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Where the states are [default: arpent/ in the platform's state directory]
+    /// Folder of the states [default: arpent/ in the platform's state directory]
     #[arg(long, value_name = "DIR")]
     state: Option<String>,
 

@@ -3,40 +3,41 @@
 
 mod place;
 
-use std::{fs, io, path::PathBuf};
+use std::{fs, io, path::PathBuf, sync::Arc};
 
 use anyhow::Context as _;
 use crawler::{
     build::{BuildError, LoadRequest, News, Source, load},
-    config::{GuardConfig, ScopeWidth},
+    clock::Clock,
+    config::{Config, ScopeWidth},
     engine::Shutdown,
-    publish::{OutputHold, PublishRequest, publish},
+    publish::OutputHold,
     report::Report,
     runs,
     site::{Site, settle},
+    site_run::{OpenRequest, Outcome, Places, StoredRequest, open_state, publish_built},
     store::Store,
 };
-use jiff::Timestamp;
 use tokio::time::Instant;
 
 use self::place::Place;
 use super::{
-    crawl::{begin_telling, check_site, foresee_log, read_settings_file},
+    crawl::{begin_telling, check_site, foresee_log, read_settings_file, site::places_of},
     print,
-    published::Ended,
+    published::print_published,
     runtime::{self, Threads},
     seams, tell,
 };
 use crate::{
     args::BuildArgs,
     attend::Attendant,
-    exit_code::{ExitCode, FaultyInput, Misuse},
+    exit_code::{ExitCode, FaultyInput, Misuse, error_of},
     fault::Faults,
     human,
     output::Output,
     panicked::Panicked,
     settings::{BuildSettings, Environment, settled, typed},
-    summary::{Outcome, RobotsFile, Summary},
+    summary::{RobotsFile, Summary, of_failure},
 };
 
 /// Lines about faulty inputs that are shown; the others are counted.
@@ -72,7 +73,7 @@ pub(super) fn run(
         Err(error) => {
             let code = ExitCode::of_error(&error);
             tell(&error, output);
-            summary.outcome = Outcome::of_failure(code);
+            summary.outcome = of_failure(code);
             print(&summary, format, output);
             return Ok(code);
         }
@@ -83,7 +84,7 @@ pub(super) fn run(
             .context("failed to listen to signals")?
             .of_work_without_requests();
         let job = Job {
-            now: seams::clock(environment).now(),
+            clock: seams::clock(environment),
             faults: Faults::new(environment),
             output: output.clone(),
             shutdown: attendant.stop().shutdown.clone(),
@@ -126,7 +127,7 @@ pub(super) fn run(
             summary.outcome = if is_unusable_input(&error) {
                 Outcome::Refused
             } else {
-                Outcome::of_failure(code)
+                of_failure(code)
             };
             code
         }))
@@ -152,7 +153,7 @@ fn is_unusable_input(error: &anyhow::Error) -> bool {
 struct Job {
     settings: BuildSettings,
     site: Site,
-    now: Timestamp,
+    clock: Arc<dyn Clock>,
     faults: Faults,
     output: Output,
     shutdown: Shutdown,
@@ -174,28 +175,27 @@ impl Job {
             ))
             .into());
         }
-        let mut store = self.open_store()?;
-        // Whatever an earlier build left open, this one begins with nothing.
-        let identity = format!("build {}", self.now);
-        let run = runs::open(&mut *store, &identity, self.now)?.number;
+        let mut places = places_of(common, &self.site)?;
+        places.state.clone_from(&self.store);
         let mut config = common.config.clone();
-        config.publish.output = common.output_of(&self.site.name());
-        config.publish.public_url = common.public_url_of(&self.site)?;
-        // What the inputs say is what was meant: only a crawl can be led astray by a site.
-        config.publish.guard = GuardConfig::OFF;
+        config.publish.output.clone_from(&places.output);
+        config.publish.public_url.clone_from(&places.public_url);
         config.publish.remembers = self.is_kept;
+        let mut store = self.open_store(&places, &config)?;
+        // Whatever an earlier build left open, this one begins with nothing.
+        let now = self.clock.now();
+        runs::open(&mut store, "build", now, true)?;
         let request = LoadRequest {
             site: &self.site,
             config: &config,
-            run,
-            now: self.now,
+            now,
             is_stopped: &|| self.shutdown.is_stopping(),
         };
         let mut talk = Talk {
             output: &self.output,
             remarks: 0,
         };
-        let loaded = load(&mut *store, self.sources()?, &request, &mut |news| {
+        let loaded = load(&mut store, self.sources()?, &request, &mut |news| {
             talk.hear(&news);
         })?;
         talk.end();
@@ -203,7 +203,7 @@ impl Job {
             self.output.warn(&note.text);
         }
         summary.set_loaded(&loaded);
-        summary.set_report(Report::read(&*store, run)?);
+        summary.set_report(Report::read(&store)?);
         if config.build.strict && loaded.has_faults() {
             return Err(FaultyInput {
                 lines: loaded.left_out,
@@ -211,8 +211,7 @@ impl Job {
             }
             .into());
         }
-        let is_partial = summary.is_partial() || loaded.left_out > 0;
-        summary.output = Some(config.publish.output.clone());
+        summary.output = Some(places.output.clone());
         self.output.show(&["  writing the sitemaps".to_owned()]);
         // Not before: an input may be waited for as long as it likes.
         let _hold = (!common.dry_run)
@@ -221,42 +220,45 @@ impl Job {
                 OutputHold::take(&config.publish.output, state, &config.publish)
             })
             .transpose()?;
-        let published = publish(
-            &mut *store,
-            &PublishRequest {
-                site: &self.site,
-                run,
-                config: &config.publish,
-                robots: loaded.robots.as_ref(),
-                partial: is_partial,
-                doubted: None,
-                dry_run: common.dry_run,
-                now: self.now,
-                is_stopped: &|| self.shutdown.is_stopping(),
-            },
-        );
-        let report = runs::finish(&mut *store, run)
-            .and_then(|()| runs::forget(&mut *store, run, self.now))
-            .and_then(|()| Report::read(&*store, run));
-        let ended = Ended {
-            published,
-            report,
-            robots: RobotsFile::unread(&self.site),
+        let is_stopped = || self.shutdown.is_stopping();
+        let request = StoredRequest {
+            site: &self.site,
+            config: &config,
+            places: &places,
             dry_run: common.dry_run,
-            is_partial: is_partial || loaded.has_faults(),
+            clock: &self.clock,
+            is_stopped: &is_stopped,
         };
-        ended.tell(summary, &self.output)
+        let ended = publish_built(store, &request, loaded.robots.as_ref());
+        let outcome = match ended.outcome {
+            Outcome::Published | Outcome::Unchanged if loaded.has_faults() => Outcome::Partial,
+            outcome => outcome,
+        };
+        print_published(
+            summary,
+            ended.report,
+            ended.published,
+            outcome,
+            &RobotsFile::unread(&self.site),
+            &self.output,
+        )
     }
 
-    /// The store: one that is kept may be damaged.
-    fn open_store(&self) -> anyhow::Result<Box<dyn Store>> {
-        if !self.is_kept {
-            return Ok(seams::state(&self.store)?);
-        }
-        let output = self.settings.common.output_of(&self.site.name());
-        let opened = seams::sound_state(&self.store, self.now, None, (&self.site, &output))?;
-        opened.tell(&self.site, &self.output);
-        Ok(opened.store)
+    /// The store, which knows the published set.
+    fn open_store(&self, places: &Places, config: &Config) -> anyhow::Result<Store> {
+        let opened = open_state(
+            &OpenRequest {
+                site: &self.site,
+                places,
+                config,
+                clock: &self.clock,
+                dry_run: false,
+            },
+            None,
+        );
+        let (store, opened) = opened.map_err(error_of)?;
+        seams::report_opened(&opened, &self.site.url(), &self.output);
+        Ok(store)
     }
 
     fn sources(&self) -> Result<Vec<Source>, BuildError> {

@@ -110,7 +110,7 @@ impl Teller {
     /// The state failed. Whatever else fails is among the problems.
     pub(super) fn tell(
         &mut self,
-        store: &mut dyn Store,
+        store: &mut Store,
         standing: &Standing,
         has_changed: bool,
         dry_run: bool,

@@ -1,20 +1,14 @@
 //! `arpent publish`: a set is made of what the state of a site knows, or an earlier one is restored, and others are
 //! told of it as after a crawl. Nothing is asked of the site but what telling needs.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use crawler::{
-    config::PublishConfig,
-    engine::{JudgedAgain, judge_again},
-    notify::adopt,
     politeness::Politeness,
-    publish::{OutputHold, PublishRequest, has_records, is_published, publish, roll_back},
-    report::Report,
-    robots::Rules,
+    publish::{OutputHold, is_published},
     runs,
-    site::Site,
-    store::Store,
+    site_run::{Held, OpenRequest, StoredRequest, open_state, publish_stored, restore},
 };
 use tokio::{task::spawn_blocking, time::Instant};
 use tracing::Instrument as _;
@@ -22,19 +16,18 @@ use tracing::Instrument as _;
 use super::{
     crawl::{
         begin_telling, check_site, read_settings_file,
-        site::{Crawler, SiteRun, summary_of},
+        site::{Crawler, SiteRun, places_of, summary_of},
     },
     names::find_state,
     print,
-    published::Ended,
+    published::print_published,
     runtime::{self, Threads},
     seams,
 };
 use crate::{
     args::PublishArgs,
     attend::Attendant,
-    exit_code::{ExitCode, Misuse},
-    human,
+    exit_code::{ExitCode, Misuse, error_of},
     output::Output,
     panicked::Panicked,
     settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
@@ -111,7 +104,10 @@ async fn publish_site(crawler: &Crawler, site: &Arc<SiteSettings>, back: Option<
     let result = match result {
         Ok(Done { code, held }) => {
             // The output is held until others are told.
-            let Held { store, hold: _hold } = held;
+            let Held {
+                store,
+                output: _output,
+            } = held;
             if !is_dry {
                 crawler.tell_of(site, store, &mut summary).await;
             }
@@ -137,16 +133,10 @@ struct Job {
     back: Option<u32>,
 }
 
-/// A set stands.
+/// A set is published.
 struct Done {
     code: ExitCode,
     held: Held,
-}
-
-/// What nobody else may work with meanwhile.
-struct Held {
-    store: Box<dyn Store>,
-    hold: Option<OutputHold>,
 }
 
 impl Job {
@@ -160,138 +150,71 @@ impl Job {
         }
         summary.set_site(&site);
         check_site(settings, &site)?;
-        let mut store = self.open(&path)?;
-        let mut config = settings.config.publish.clone();
-        config.output = settings.output_of(&site.written().name());
-        config.public_url = settings.public_url_of(&site)?;
-        config.generations = Some(settings.generations_of(&site));
-        summary.has_old_set = is_published(&config.output);
-        summary.output = Some(config.output.clone());
+        let places = places_of(settings, &site)?;
+        let mut config = settings.config.clone();
+        config.publish.output.clone_from(&places.output);
+        config.publish.public_url.clone_from(&places.public_url);
+        config.publish.generations = Some(places.generations.clone());
+        summary.has_old_set = is_published(&places.output);
+        summary.output = Some(places.output.clone());
         self.crawler
             .places
-            .take(&self.site, &site, [&path, &config.output])?;
+            .take(&self.site, &site, [&path, &places.output])?;
         let state = Some(settings.state.as_path());
-        let hold = (!settings.dry_run).then(|| OutputHold::take(&config.output, state, &config));
-        let hold = hold.transpose()?;
-        if settings.config.notify.indexnow {
-            adopt(&mut *store)?;
-        }
-        let ended = match self.back {
-            Some(back) => self.roll_back(&mut *store, &site, &config, back, summary)?,
-            None => self.publish_again(&mut *store, &site, &config, summary)?,
+        let hold = (!settings.dry_run)
+            .then(|| OutputHold::take(&places.output, state, &config.publish))
+            .transpose()?;
+        let opened = open_state(
+            &OpenRequest {
+                site: &site,
+                places: &places,
+                config: &config,
+                clock: &self.crawler.clock,
+                dry_run: settings.dry_run,
+            },
+            None,
+        );
+        let (store, opened) = opened.map_err(error_of)?;
+        seams::report_opened(&opened, &site.url(), &self.crawler.output);
+        let is_stopped = || self.crawler.stop.shutdown.is_stopping();
+        let request = StoredRequest {
+            site: &site,
+            config: &config,
+            places: &places,
+            dry_run: settings.dry_run,
+            clock: &self.crawler.clock,
+            is_stopped: &is_stopped,
         };
-        let code = ended.tell(summary, &self.crawler.output)?;
+        let ended = if let Some(back) = self.back {
+            restore(store, &request, usize::try_from(back).unwrap_or(usize::MAX))
+        } else {
+            if runs::number(&store)? == 0 && opened.imported.is_none() {
+                let message = "its state knows of no crawl; arpent crawl begins one";
+                return Err(Misuse(message.to_owned()).into());
+            }
+            let (ended, robots) = publish_stored(store, &request);
+            if robots.is_none() && !config.ignore.robots {
+                self.crawler.output.warn(
+                    "the state does not know what robots.txt said, so what it disallows now may be listed; arpent crawl asks it",
+                );
+            }
+            ended
+        };
+        let code = print_published(
+            summary,
+            ended.report,
+            ended.published,
+            ended.outcome,
+            &RobotsFile::unread(&site),
+            &self.crawler.output,
+        )?;
+        let lasting = ended.held.context("a session without a state")?;
         Ok(Done {
             code,
-            held: Held { store, hold },
+            held: Held {
+                output: hold,
+                ..lasting
+            },
         })
-    }
-
-    /// The state; for a dry run one that forgets what is written to it.
-    fn open(&self, path: &Path) -> anyhow::Result<Box<dyn Store>> {
-        Ok(if self.site.settings.dry_run {
-            seams::rehearsed_state(path)?
-        } else {
-            seams::state(path)?
-        })
-    }
-
-    fn roll_back(
-        &self,
-        store: &mut dyn Store,
-        site: &Site,
-        config: &PublishConfig,
-        back: u32,
-        summary: &Summary,
-    ) -> anyhow::Result<Ended> {
-        let run = runs::newest(store)?.unwrap_or_default();
-        let published = {
-            let is_stopped = || self.crawler.stop.shutdown.is_stopping();
-            let request = self.request((site, config, run), None, false, &is_stopped);
-            roll_back(store, &request, usize::try_from(back).unwrap_or(usize::MAX))
-        };
-        Ok(Ended {
-            // The records are those of a later crawl.
-            report: Ok(Report {
-                listed: published.as_ref().map_or(0, |published| published.listed),
-                ..Report::default()
-            }),
-            published,
-            robots: RobotsFile::unread(site),
-            dry_run: self.site.settings.dry_run,
-            is_partial: summary.is_partial(),
-        })
-    }
-
-    fn publish_again(
-        &self,
-        store: &mut dyn Store,
-        site: &Site,
-        config: &PublishConfig,
-        summary: &mut Summary,
-    ) -> anyhow::Result<Ended> {
-        let run = runs::newest(store)?.ok_or_else(|| {
-            Misuse("its state knows of no crawl; arpent crawl begins one".to_owned())
-        })?;
-        let (settings, output) = (&self.site.settings, &self.crawler.output);
-        let judged = judge_again(&settings.config, site, store, run, &self.crawler.clock)?;
-        let JudgedAgain {
-            unfetched,
-            robots,
-            doubted,
-        } = judged;
-        if unfetched > 0 {
-            output.warn(&format!(
-                "{} would have to be fetched under these settings, and stay as they are; arpent crawl does so",
-                human::count(unfetched, "URL")
-            ));
-        }
-        let obeys_robots = !settings.config.ignore.robots;
-        if obeys_robots && robots.is_none() {
-            output.warn(
-                "the state does not know what robots.txt said, so what it disallows now may be listed; arpent crawl asks it",
-            );
-        }
-        summary.set_doubted(doubted.as_ref());
-        summary.set_report(Report::read(store, run)?);
-        let is_partial = summary.is_partial() || summary.is_unfinished();
-        let lacks_pages = is_partial && !has_records(store)?;
-        let published = {
-            let is_stopped = || self.crawler.stop.shutdown.is_stopping();
-            let robots = robots.as_ref().filter(|_| obeys_robots);
-            let request = self.request((site, config, run), robots, lacks_pages, &is_stopped);
-            let request = PublishRequest {
-                doubted: doubted.as_ref(),
-                ..request
-            };
-            publish(store, &request)
-        };
-        Ok(Ended {
-            published,
-            report: Report::read(store, run),
-            robots: RobotsFile::unread(site),
-            dry_run: settings.dry_run,
-            is_partial,
-        })
-    }
-
-    fn request<'r>(
-        &self,
-        (site, config, run): (&'r Site, &'r PublishConfig, u64),
-        robots: Option<&'r Rules>,
-        partial: bool,
-        is_stopped: &'r dyn Fn() -> bool,
-    ) -> PublishRequest<'r> {
-        PublishRequest {
-            site,
-            run,
-            config,
-            robots,
-            partial,
-            doubted: None,
-            dry_run: self.site.settings.dry_run,
-            now: self.crawler.clock.now(),
-            is_stopped,
-        }
     }
 }

@@ -11,12 +11,8 @@ use crawler::{
     config::FetchConfig,
     fetch::{FetchError, FetchErrorKind, http::HttpFetch},
     holds::{Holds, HoldsError},
-    publish::{Recalled, carry_over, recall, recall_dates, salvage},
-    site::Site,
-    store::{
-        Store, StoreError,
-        sqlite::{self, Damaged, Sound, SqliteStore, held_since},
-    },
+    site_run::Opened,
+    store::{self, Store, StoreError, held_since},
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -87,26 +83,18 @@ pub(super) fn held(error: HoldsError) -> FetchError {
 ///
 /// # Errors
 /// See [`StoreError`].
-pub(super) fn state(path: &Path) -> Result<Box<dyn Store>, StoreError> {
-    Ok(Box::new(SqliteStore::open(path)?))
+pub(super) fn state(path: &Path) -> Result<Store, StoreError> {
+    Store::open(path)
 }
 
 /// Shows the state `path` of one site to `look`, if there is one that can be read, and touches nothing. What is wrong
 /// with it is told by whoever opens it.
-pub(super) fn peek(path: &Path, look: &mut dyn FnMut(&dyn Store)) {
-    match SqliteStore::peek(path) {
+pub(super) fn peek(path: &Path, look: &mut dyn FnMut(&Store)) {
+    match Store::peek(path) {
         Ok(Some(store)) => look(&store),
         Ok(None) => {}
         Err(error) => tracing::debug!(target: "store", "{error}"),
     }
-}
-
-/// The existing state `path`, to see what would come of work on it: nothing that is written stays.
-///
-/// # Errors
-/// See [`StoreError`].
-pub(super) fn rehearsed_state(path: &Path) -> Result<Box<dyn Store>, StoreError> {
-    Ok(Box::new(SqliteStore::rehearse(path)?))
 }
 
 /// The files of the state `path`, and of those that were set aside in its place.
@@ -114,7 +102,7 @@ pub(super) fn rehearsed_state(path: &Path) -> Result<Box<dyn Store>, StoreError>
 /// # Errors
 /// See [`StoreError`].
 pub(super) fn files_of(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    sqlite::files_of(path)
+    store::files_of(path)
 }
 
 /// Removes them, and what `also` removes, while nobody else works with the state.
@@ -125,7 +113,7 @@ pub(super) fn forget(
     path: &Path,
     also: impl FnOnce() -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    sqlite::forget(path, also)
+    store::forget(path, also)
 }
 
 /// Since when somebody works with the state `path`; `None`: nobody does.
@@ -133,102 +121,30 @@ pub(super) fn busy_since(path: &Path) -> Option<Timestamp> {
     held_since(path)
 }
 
-/// The state of a site that is about to be crawled.
-pub(super) struct Opened {
-    /// It, or what took its place.
-    pub(super) store: Box<dyn Store>,
-    /// What was found damaged and is set aside.
-    pub(super) damaged: Option<Damaged>,
-    /// What a state that knew of no published set, or of an older one, read back from it.
-    pub(super) recalled: Recalled,
-}
-
-impl Opened {
-    /// Tells of a state that was damaged, or knew nothing of the set that stands.
-    pub(super) fn tell(&self, site: &Site, output: &Output) {
-        let Recalled {
-            files,
-            pages,
-            dates,
-            was_outdated,
-        } = self.recalled;
-        let recalled = (files > 0).then(|| {
-            format!(
-                "the published set is read back: {} in {}, with dates of {}",
-                human::count(pages, "page"),
-                human::count(files, "file"),
-                human::count(dates, "page")
-            )
-        });
-        let site = site.url();
-        if let Some(damaged) = &self.damaged {
-            let recalled = recalled.map_or_else(String::new, |recalled| format!("; {recalled}"));
+/// Prints what opening the state of the site at `url` found: a state that was damaged, or that did not know the published set.
+pub(super) fn report_opened(opened: &Opened, url: &str, output: &Output) {
+    let imported = opened.imported.as_ref().map(|imported| {
+        format!(
+            "the published set is read back: {} in {}",
+            human::count(imported.pages, "page"),
+            human::count(imported.files, "file"),
+        )
+    });
+    match (&opened.damaged, imported) {
+        (Some(damaged), imported) => {
+            let imported = imported.map_or_else(String::new, |imported| format!("; {imported}"));
             output.error(&format!(
-                "{site}: {}; it is kept as {}, and a new one begins{recalled}",
+                "{url}: {}; it is kept as {}, and a new one begins{imported}",
                 damaged.problem,
                 damaged.aside.display()
             ));
-        } else if let Some(recalled) = recalled {
-            let what = if was_outdated {
-                "the state is older than the published set (is it a copy, or of another user?); what its crawls found counts no more"
-            } else {
-                "the state knows of no set"
-            };
-            output.warn(&format!("{site}: {what}; {recalled}"));
         }
+        (None, Some(imported)) => output.warn(&format!(
+            "{url}: the state does not know the published set, or is older (is it a copy, or of another user?); {imported}"
+        )),
+        (None, None) => {}
     }
-}
-
-/// The state of a site that is to be crawled: all of it is looked at, and when it is damaged (as `damage` may say already) it is set
-/// aside and one takes its place that knows what the published set in `output` and the damaged one tell.
-///
-/// # Errors
-/// See [`StoreError`].
-pub(super) fn sound_state(
-    path: &Path,
-    now: Timestamp,
-    damage: Option<&str>,
-    (site, output): (&Site, &Path),
-) -> Result<Opened, StoreError> {
-    let mut recalled = Recalled::default();
-    let opened = SqliteStore::open_sound(path, &file_time(now), damage, |old, new| {
-        recalled = salvage(old, new, site, output)?;
-        Ok(())
-    })?;
-    let Sound { store, damaged } = opened;
-    let mut store: Box<dyn Store> = Box::new(store);
-    if damaged.is_none() {
-        recalled = recall(&mut *store, site, output)?;
+    for warning in &opened.warnings {
+        output.warn(&format!("{url}: {warning}"));
     }
-    Ok(Opened {
-        store,
-        damaged,
-        recalled,
-    })
-}
-
-/// A time as a part of the name of a file.
-fn file_time(now: Timestamp) -> String {
-    now.strftime("%Y%m%dT%H%M%SZ").to_string()
-}
-
-/// The state of a site that is to be crawled as if for the first time: an existing state is set aside, and the new one knows of it only what the
-/// published set needs to stay true. Killed at any instant, it leaves the one or the other.
-///
-/// # Errors
-/// See [`StoreError`].
-pub(super) fn fresh_state(
-    path: &Path,
-    now: Timestamp,
-    (site, output): (&Site, &Path),
-) -> Result<Opened, StoreError> {
-    let store =
-        SqliteStore::open_anew(path, &file_time(now), |old, new| carry_over(old, new, now))?;
-    let mut store: Box<dyn Store> = Box::new(store);
-    let recalled = recall_dates(&mut *store, site, output)?;
-    Ok(Opened {
-        store,
-        damaged: None,
-        recalled,
-    })
 }

@@ -1,6 +1,6 @@
-//! The settings file: TOML with flat keys, a table for who is told, tables for page rules and namespaces, and a table
-//! for each site with the same keys again. It finds names, values and lines, and every problem of the file at once; what a value
-//! means is decided by the table of settings.
+//! The settings file: TOML with flat keys, a table for notifications, tables for page rules and namespaces, and a table for each
+//! site with the same keys. It finds names, values and lines, and all problems of the file at once; the table of settings
+//! interprets the values.
 
 use std::{borrow::Cow, ops::Range, path::Path, sync::Arc};
 
@@ -24,17 +24,17 @@ pub(crate) const MAX_FILE_BYTES: usize = 1024 * 1024;
 /// The key of the tables that hold the sites.
 const SITE: &str = "site";
 
-/// The key of the table that says who is told, of all sites or of one.
+/// The key of the table for notifications, of all sites or of one.
 const NOTIFY: &str = "notify";
 
-/// What only the table of a site has: where it begins, and what it is called.
+/// Keys that only the table of a site has: its start URL and its name.
 const SITE_URL: &str = "url";
 const SITE_NAME: &str = "name";
 
-/// What a settings file says.
+/// Content of a settings file.
 #[derive(Debug, Default)]
 pub(crate) struct SettingsFile {
-    /// What holds for every site.
+    /// Settings of every site.
     pub(crate) shared: Section,
     /// The sites that have a table.
     pub(crate) sites: Vec<SiteTable>,
@@ -42,7 +42,7 @@ pub(crate) struct SettingsFile {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Settings that stand together: those above the sites, or those of one site.
+/// Settings of one place: those above the sites, or those of one site.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Section {
     /// The values, by line.
@@ -56,11 +56,11 @@ pub(crate) struct Section {
 /// The value of one setting.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
-    /// Which setting.
+    /// The setting.
     pub(crate) name: &'static str,
-    /// What is written there.
+    /// Its value.
     pub(crate) value: Value,
-    /// Where.
+    /// Its place.
     pub(crate) origin: Origin,
     /// In the table of a site, for this site alone.
     pub(crate) is_own: bool,
@@ -69,13 +69,13 @@ pub(crate) struct Written {
 /// One `[[site]]`.
 #[derive(Debug)]
 pub(crate) struct SiteTable {
-    /// Where its crawl starts.
+    /// Start of its crawl.
     pub(crate) url: String,
-    /// What it is called.
+    /// Its name.
     pub(crate) name: Option<(String, Origin)>,
-    /// Where its URL stands.
+    /// Place of its URL.
     pub(crate) origin: Origin,
-    /// What is written for it alone.
+    /// Settings of this site alone.
     pub(crate) section: Section,
 }
 
@@ -92,7 +92,7 @@ impl SettingsFile {
             file.problems.push(place.problem(
                 &(0..0),
                 "",
-                "larger than 1 MiB: this is no settings file",
+                "larger than 1 MiB: this is not a settings file",
             ));
             return file;
         }
@@ -104,7 +104,7 @@ impl SettingsFile {
                 &one_line(error.message()),
             ));
         }
-        // What a broken line left behind would only be reported twice.
+        // What a broken line left would only be reported twice.
         if !file.problems.is_empty() {
             return file;
         }
@@ -123,8 +123,8 @@ impl SettingsFile {
         file
     }
 
-    /// What holds for the site of `table`: its own settings over those of all. A list replaces the list below it
-    /// as a whole, and so do the page rules and the namespaces.
+    /// The settings for the site of `table`: its own over those of all sites. A list replaces the list below it as a whole, and
+    /// so do the page rules and the namespaces.
     pub(crate) fn section_of(&self, table: Option<&SiteTable>) -> Section {
         let mut section = self.shared.clone();
         let Some(SiteTable { section: own, .. }) = table else {
@@ -216,17 +216,17 @@ impl Section {
     }
 }
 
-/// Which table of the file.
+/// A table of the file.
 #[derive(Debug, Clone, Copy, Default)]
 struct Table {
-    /// That of a site, or in it.
+    /// The table of a site, or one in it.
     is_of_site: bool,
-    /// The one that says who is told.
+    /// The table for notifications.
     is_notify: bool,
 }
 
 impl Table {
-    /// What stands in it, for messages.
+    /// Its content, for messages.
     fn what(self) -> &'static str {
         match (self.is_notify, self.is_of_site) {
             (true, _) => "setting of [notify]",
@@ -249,7 +249,7 @@ impl Table {
         settings.chain(tables.iter().copied())
     }
 
-    /// Why `setting` does not stand here; `None`: it may.
+    /// Reason why `setting` may not be here; `None`: it may.
     fn misplaced(self, setting: &Setting) -> Option<&'static str> {
         if setting.is(Special::Notify) != self.is_notify {
             return Some(if self.is_notify {
@@ -273,10 +273,10 @@ impl Table {
     }
 }
 
-/// Where in which file.
+/// Place in a file.
 pub(super) struct Place {
     path: Arc<Path>,
-    /// Where the line breaks are, in order.
+    /// Offsets of the line breaks, in order.
     breaks: Vec<usize>,
 }
 

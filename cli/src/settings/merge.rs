@@ -1,5 +1,5 @@
-//! The layers of settings put on top of each other, the lowest first, and what only shows when all
-//! of them are there: values that do not fit each other.
+//! The layers of settings put on top of each other, the lowest first, and the problems that need all of them: values that
+//! conflict.
 
 mod draft;
 mod finish;
@@ -28,12 +28,12 @@ use super::{
     value::{Item, Value, Wrong},
 };
 
-/// The layers so far, the lowest first: each value replaces what was there.
+/// The layers so far, the lowest first: each value replaces the one below.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
     pub(super) draft: Draft,
     origins: BTreeMap<&'static str, Origin>,
-    /// Settings whose value stands in the table of the site: they are meant for it alone.
+    /// Settings whose value is in the table of the site: they apply to it alone.
     own: BTreeSet<&'static str>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<String>,
@@ -42,14 +42,14 @@ pub(super) struct Merge {
 /// Prefix of the variables that are settings.
 pub(super) const VARIABLE_PREFIX: &str = "ARPENT_";
 
-/// Settings that are meant for one site: a variable that somebody set and forgot must not reach others.
+/// Settings that are meant for one site: a forgotten variable must not reach others.
 const NOT_FROM_VARIABLES: [&str; 1] = ["ignore"];
 
-/// Variables that a hook gets: when it starts the program again, they are no slips.
+/// Variables that a hook gets: when it starts the program again, they are not mistakes.
 const HOOK_VARIABLES: [&str; 5] = ["event", "site", "outcome", "exit_code", "sitemaps_dir"];
 
 impl Merge {
-    /// Puts what a settings file says on top.
+    /// Adds the layer of a settings file.
     pub(super) fn section(&mut self, section: Section, world: &World<'_>) {
         for written in section.values {
             let Some(setting) = setting_of(written.name) else {
@@ -130,7 +130,7 @@ impl Merge {
                     }) {
                         let nearest = nearest.to_ascii_uppercase();
                         self.warnings.push(format!(
-                            "the variable {variable} is no setting and is ignored; did you mean {VARIABLE_PREFIX}{nearest}?"
+                            "the variable {variable} is not a setting and is ignored; did you mean {VARIABLE_PREFIX}{nearest}?"
                         ));
                     }
                 }
@@ -168,7 +168,7 @@ impl Merge {
         self.origins.get(name).cloned().unwrap_or_default()
     }
 
-    /// Where the table of the site has its own value for `name`, if it has one that counts.
+    /// Place of the site's own value for `name` in its table, if it counts.
     pub(super) fn own_origin(&self, name: &str) -> Option<Origin> {
         self.own.contains(name).then(|| self.origin(name))
     }
@@ -191,25 +191,24 @@ fn setting_of(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
-/// Problems as one reads: the file from its first line on, then what lies on top of it. What is shared by
-/// several sites is told once.
+/// Problems as one reads: the file from its first line on, then the layers above. A problem of several sites is reported once.
 pub(super) fn problems_in_order(mut problems: Vec<Problem>) -> SettingsError {
     problems.sort_by_key(|problem| problem.origin.position());
-    let mut told: Vec<Problem> = Vec::with_capacity(problems.len());
+    let mut reported: Vec<Problem> = Vec::with_capacity(problems.len());
     for problem in problems {
         let here = problem.origin.position();
-        let mut beside = told
+        let mut beside = reported
             .iter()
             .rev()
             .take_while(|known| known.origin.position() == here);
         if !beside.any(|known| *known == problem) {
-            told.push(problem);
+            reported.push(problem);
         }
     }
-    SettingsError::Problems(told)
+    SettingsError::Problems(reported)
 }
 
-/// What is wrong with the namespaces and their selectors.
+/// Problem of the namespaces and their selectors.
 fn problem_of_namespaces(config: &EntryConfig) -> Option<String> {
     let entries = EntryRules::new(config).err().map(|error| error.problem);
     entries.or_else(|| {

@@ -1,6 +1,6 @@
-//! From what was written to what is meant: flags win over variables of the environment, these over
-//! the settings file, this over the defaults. Every value remembers where it came from, and all
-//! problems are reported at once. What the values do is the business of [`crawler`].
+//! Reads and merges the settings: flags win over variables of the environment, these over the settings file, this over the
+//! defaults. Every value remembers where it came from, and all problems are reported at once. Their effects belong to
+//! [`crawler`].
 
 mod file;
 mod merge;
@@ -48,7 +48,7 @@ use self::{
 };
 use crate::args::{BuildArgs, CheckArgs};
 
-/// What is printed on stdout at the end.
+/// Form of the summary on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum SummaryFormat {
     /// For people.
@@ -58,7 +58,7 @@ pub(crate) enum SummaryFormat {
     Json,
 }
 
-/// What the log on stderr looks like.
+/// Form of the log on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum LogFormat {
     /// For people.
@@ -96,29 +96,29 @@ pub(crate) struct Settings {
     pub(crate) urls: Vec<UrlKey>,
     /// For the library. Output folder, credential origins and start host are filled in per site.
     pub(crate) config: Config,
-    /// Where the sets are written; `None`: `sitemaps/<site>`.
+    /// Folder of the sets; `None`: `sitemaps/<site>`.
     pub(crate) output: Option<PathBuf>,
-    /// Where the states are kept.
+    /// Folder of the states.
     pub(crate) state: PathBuf,
     /// Files with URLs to crawl too; `-` is standard input.
     pub(crate) seeds: Vec<String>,
-    /// Forget what is known.
+    /// Forget the state.
     pub(crate) fresh: bool,
     /// Write no sitemaps.
     pub(crate) dry_run: bool,
-    /// What goes to stdout.
+    /// Form of the summary.
     pub(crate) summary: SummaryFormat,
     /// Nothing but errors on stderr.
     pub(crate) quiet: bool,
-    /// How much more goes to stderr: 0 to 3 levels.
+    /// Additional levels of the log on stderr: 0 to 3.
     pub(crate) verbose: u32,
-    /// What stderr looks like.
+    /// Form of stderr.
     pub(crate) log: LogFormat,
     /// The time zone of its schedule, and of times for people.
     pub(crate) time_zone: TimeZone,
     /// The longest that a daemon takes to stop.
     pub(crate) stop_timeout: Duration,
-    /// What the user should know about the settings, each a sentence.
+    /// Warnings about the settings, each a sentence.
     pub(crate) warnings: Vec<String>,
     /// Variables that hooks do not inherit.
     pub(crate) withheld: Vec<String>,
@@ -126,29 +126,29 @@ pub(crate) struct Settings {
     is_output_shared: bool,
     /// The public URL is meant for other sites too, so it gets the site's name.
     is_public_url_shared: bool,
-    /// Where the public URL came from, for a problem that only shows when the site is known.
+    /// Origin of the public URL, for a problem that only shows when the site is known.
     public_url_origin: Origin,
 }
 
 /// Everything `arpent build` needs to know, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct BuildSettings {
-    /// What it has in common with a crawl; its only URL is the base URL.
+    /// The part in common with a crawl; its only URL is the base URL.
     pub(crate) common: Settings,
     /// Files and folders; `-` is standard input. At least one.
     pub(crate) inputs: Vec<String>,
-    /// When what is known is kept in [`Settings::state`].
+    /// Condition for storing the state in [`Settings::state`].
     pub(crate) state: KeptState,
 }
 
-/// When a build keeps what it knows.
+/// Condition for storing the state of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptState {
     /// The user named a place for it.
     Always,
-    /// When a folder is read: `lastmod` of a page whose content did not change stays.
+    /// For folders: `lastmod` of a page whose content did not change stays.
     OfFolders,
-    /// There is no place for it.
+    /// No folder for the state is known.
     Never,
 }
 
@@ -193,7 +193,7 @@ struct Layers<'w> {
     file: SettingsFile,
     world: World<'w>,
     typed: Vec<(&'static str, Value)>,
-    /// What the user should know about the file as a whole.
+    /// Warnings about the file as a whole.
     warnings: Vec<String>,
 }
 
@@ -235,7 +235,7 @@ impl<'w> Layers<'w> {
         Ok(layers)
     }
 
-    /// Leaves out what the file says of secrets, and with it what is wrong with them.
+    /// Leaves out the secrets of the file, and their problems.
     fn forget_secrets(&mut self) {
         let file = &mut self.file;
         let own = file.sites.iter_mut().map(|site| &mut site.section);
@@ -248,8 +248,8 @@ impl<'w> Layers<'w> {
         self.warnings.clear();
     }
 
-    /// Variables that nobody inherits who is called: those that are settings, because each may be a secret, and
-    /// those that the settings of any site name as the place of one.
+    /// Variables that called programs do not inherit: settings, because each may be a secret, and those named as the place of a
+    /// secret by any site.
     fn withheld(&self) -> Vec<String> {
         let own = self.file.sites.iter().map(|site| &site.section);
         let values = std::iter::once(&self.file.shared)
@@ -271,7 +271,7 @@ impl<'w> Layers<'w> {
         names.into_iter().collect()
     }
 
-    /// What holds for all sites, with the problems of the file.
+    /// Settings of all sites, with the problems of the file.
     fn shared(&self) -> Merge {
         let mut merge = self.merge(self.file.section_of(None));
         merge.problems.extend_from_slice(&self.file.problems);
@@ -302,12 +302,12 @@ impl Settings {
         }
     }
 
-    /// The file that holds what is known of `site`: named after what is crawled, whatever it is written as.
+    /// The state file of `site`, named after the crawled site, not after the public one.
     pub(crate) fn state_of(&self, site: &Site) -> PathBuf {
         self.state.join(format!("{}.db", site.name()))
     }
 
-    /// The file that says how the last run of `site` ended.
+    /// The file with the result of the last session of `site`.
     pub(crate) fn last_run_of(&self, site: &Site) -> PathBuf {
         self.state.join(format!("{}.last.json", site.name()))
     }
@@ -317,9 +317,9 @@ impl Settings {
         self.state.join(format!("{}.generations", site.name()))
     }
 
-    /// The URL of the directory where the set of `site` will be served, as the library wants it. A
-    /// sitemap may only list what is below its own directory, unless it is of another origin, whose
-    /// robots.txt then has to name it (sitemaps.org protocol, "Sitemap file location").
+    /// The URL of the directory where the set of `site` will be served, in the form of the library. A sitemap may only list what
+    /// is below its own directory, unless it is of another origin, whose robots.txt then has to name it (sitemaps.org protocol,
+    /// "Sitemap file location").
     ///
     /// # Errors
     /// The directory is of the origin that the site is written as and does not cover it.
@@ -338,7 +338,7 @@ impl Settings {
         let public_url =
             public_url_of(template, &site, self.is_public_url_shared).ok_or_else(|| {
                 problem(format!(
-                    "{template} is no URL for {}; use {{site}} in the path",
+                    "{template} is not a URL for {}; use {{site}} in the path",
                     site.url()
                 ))
             })?;

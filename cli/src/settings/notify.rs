@@ -1,4 +1,4 @@
-//! Readers of the settings that say who is told. What may be secret in a URL is never repeated in a message.
+//! Readers of the settings of notifications. A part of a URL that may be secret is never repeated in a message.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ pub(crate) fn hook_url(value: &Value) -> Read<Secret> {
     }
 }
 
-/// What hooks are called for.
+/// Events for which hooks are called.
 pub(crate) fn hook_events(value: &Value) -> Read<BTreeSet<HookEvent>> {
     let known = HookEvent::ALL.map(|event| (event.as_str(), event));
     Ok(words(value, &known)?.into_iter().collect())

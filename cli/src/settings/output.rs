@@ -1,4 +1,4 @@
-//! Readers of the settings that say what the published set looks like.
+//! Readers of the settings of the published set.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crawler::config::{
 
 use super::value::{Read, Value, Wrong, list, optional_text, switches, text, words};
 
-/// Words for formats, several of which may stand in one text, divided by commas.
+/// Words for formats, several in one text divided by commas.
 pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
     const WORDS: [(&str, Format); 4] = [
         ("xml", Format::Xml),
@@ -37,9 +37,9 @@ pub(crate) fn changefreq(value: &Value) -> Read<Vec<EntryRule<ChangeFreq>>> {
 /// `GLOB=NUMBER` lines.
 pub(crate) fn priority(value: &Value) -> Read<Vec<EntryRule<Priority>>> {
     const EXPECTED: &str =
-        "GLOB=NUMBER from 0.0 to 1.0 with one digit behind the point, such as \"/shop/*=0.8\"";
+        "GLOB=NUMBER from 0.0 to 1.0 with one digit after the point, such as \"/shop/*=0.8\"";
     entry_rules(value, EXPECTED, |number| {
-        // What would be rounded is not what was meant.
+        // A value that would be rounded was not meant.
         Priority::parse(number).ok().filter(|_| {
             number
                 .split_once('.')

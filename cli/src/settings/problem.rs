@@ -1,4 +1,4 @@
-//! What is wrong with the settings, and where it was written: a message that teaches.
+//! Problems of the settings with their places: messages that teach.
 
 use std::{
     fmt,
@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-/// Where a value was written.
+/// Place of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Origin {
     /// Nowhere.
@@ -14,9 +14,9 @@ pub(crate) enum Origin {
     Default,
     /// In the settings file.
     File {
-        /// Which file.
+        /// The file.
         path: Arc<Path>,
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
     },
     /// In this variable of the environment.
@@ -26,7 +26,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// The origin of what was typed for `setting`.
+    /// The origin of a typed value of `setting`.
     pub(crate) fn flag(setting: &str) -> Self {
         match setting {
             "urls" => Self::Flag("URL".to_owned()),
@@ -35,7 +35,7 @@ impl Origin {
         }
     }
 
-    /// The order in which problems are told: layer by layer, the file by line.
+    /// The order of reported problems: layer by layer, the file by line.
     pub(crate) fn position(&self) -> (u8, usize) {
         match self {
             Self::File { line, .. } => (0, *line),
@@ -49,11 +49,11 @@ impl Origin {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// Where it was written.
+    /// Its place.
     pub(crate) origin: Origin,
-    /// Which setting; empty when it is about the file as a whole.
+    /// The setting; empty when it is about the file as a whole.
     pub(crate) setting: String,
-    /// What is wrong and what was expected: a fragment.
+    /// The problem and the expected form: a fragment.
     pub(crate) message: String,
 }
 
@@ -81,7 +81,7 @@ pub(crate) enum SettingsError {
     /// The file cannot be read.
     #[error("failed to read the settings file {}", path.display())]
     Unreadable {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The system's words.
         #[source]

@@ -1,5 +1,4 @@
-//! Readers of the settings that say how requests are sent: names, credentials, addresses. What is
-//! secret is never repeated in a message.
+//! Readers of the settings of requests: names, credentials, addresses. Secrets are never repeated in a message.
 
 use std::net::IpAddr;
 
@@ -36,7 +35,7 @@ const RESERVED_HEADERS: &[&str] = &[
 /// Headers that carry secrets: they should not be typed, a process list shows them.
 const SECRET_HEADERS: &[&str] = &["authorization", "cookie", "proxy-authorization"];
 
-/// Whether a header of this name carries a secret.
+/// Returns whether a header of this name carries a secret.
 pub(crate) fn is_secret_header(name: &str) -> bool {
     SECRET_HEADERS
         .iter()
@@ -188,7 +187,7 @@ pub(crate) fn proxy(value: &Value) -> Read<Option<String>> {
     }
 }
 
-/// What the URL of a directory looks like, for messages.
+/// Form of the URL of a directory, for messages.
 const DIRECTORY_FORM: &str = "the http or https URL of a directory, without query and user name";
 
 /// Stands in a public URL for the name of the site, as its folder has it.
@@ -197,7 +196,7 @@ const SITE_PLACE: &str = "{site}";
 /// Stands in a public URL for the host of the site.
 const HOST_PLACE: &str = "{host}";
 
-/// What may stand in braces in a public URL, for messages.
+/// Names allowed in braces in a public URL, for messages.
 const PLACES_FORM: &str = "nothing but {site} and {host} in braces";
 
 /// The URL of a directory, with or without places for the site's name or host; gets its slash. Empty: the
@@ -242,7 +241,7 @@ pub(crate) fn public_url_of(
     )
 }
 
-/// Whether several sites on one host would have the same public URL.
+/// Returns whether several sites on one host would have the same public URL.
 pub(crate) fn is_one_for_a_host(public_url: &str) -> bool {
     public_url.contains(HOST_PLACE) && !public_url.contains(SITE_PLACE)
 }
@@ -270,7 +269,7 @@ fn directory(text: &str) -> Option<UrlKey> {
     identity.parse(&format!("{url}/")).ok()
 }
 
-/// Whether the authority of a URL holds a user name or password.
+/// Returns whether the authority of a URL holds a user name or password.
 pub(crate) fn has_user_info(url: &str) -> bool {
     let authority = url.split_once("//").map_or(url, |(_, rest)| rest);
     authority
@@ -285,7 +284,7 @@ pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(allowed)
 }
 
-/// What a header value may hold: visible ASCII, spaces and tabs.
+/// Bytes of a header value: visible ASCII, spaces and tabs.
 fn is_field_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() || byte == b' ' || byte == b'\t'
 }

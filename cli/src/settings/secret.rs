@@ -1,5 +1,5 @@
-//! Secrets that are kept elsewhere than in the settings file: in a file of their own, in a credential of
-//! systemd, in a variable. The settings say where; what stands there is never shown.
+//! Secrets outside of the settings file: in another file, in a credential of systemd, in a variable. The settings name the place;
+//! the secret is never shown.
 
 use std::{collections::BTreeSet, io, path::Path};
 
@@ -12,13 +12,13 @@ use super::{
 /// The variable that names the folder of the unit's credentials (systemd.exec, `LoadCredential=`).
 pub(super) const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 
-/// Where a secret may be kept, as the keys of the table that says so.
+/// Places of a secret, as the keys of its table.
 const PLACES: [&str; 3] = ["file", "credential", "variable"];
 
 /// Longest secret, in bytes: no header or token is longer.
 const MAX_SECRET_BYTES: usize = 64 * 1024;
 
-/// Adds the names of the variables in which `value` says that secrets are kept.
+/// Adds the names of the variables that `value` names as places of secrets.
 pub(super) fn add_variables_of(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Table(entries) => {
@@ -40,7 +40,7 @@ pub(super) fn add_variables_of(value: &Value, names: &mut BTreeSet<String>) {
 /// A file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileText {
-    /// What stands in it.
+    /// Its content.
     pub(crate) text: String,
     /// Every user of the machine can read it.
     pub(crate) is_open_to_all: bool,
@@ -62,8 +62,7 @@ pub(super) struct World<'w> {
 }
 
 impl World<'_> {
-    /// The value of a secret setting: a table in it stands for what is kept where it says. What the user should
-    /// know of the place is added to `warnings`.
+    /// The value of a secret setting: a table names the place of the secret. Problems of the place are added to `warnings`.
     pub(super) fn reveal(&self, value: &Value, warnings: &mut Vec<String>) -> Read<Value> {
         match value {
             Value::Table(entries) => self.kept(entries, warnings).map(Value::Text),
@@ -84,7 +83,7 @@ impl World<'_> {
         }
     }
 
-    /// What is kept where a table says.
+    /// The secret at the place of a table.
     fn kept(&self, entries: &[(String, Value)], warnings: &mut Vec<String>) -> Read<String> {
         const EXPECTED: &str = r#"expected text, or one of { file = "..." }, { credential = "..." } and { variable = "..." }"#;
         let [(place, Value::Text(name))] = entries else {

@@ -22,7 +22,7 @@ use super::{
     problem::{Origin, Problem},
 };
 
-/// Sites that are crawled at the same time when nobody says otherwise.
+/// Sites that are crawled at the same time by default.
 const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");
 
 /// Everything `arpent crawl` needs to know, checked.
@@ -30,43 +30,41 @@ const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");
 pub(crate) struct CrawlSettings {
     /// The sites in the order in which they are written; at least one, none twice.
     pub(crate) sites: Vec<Arc<SiteSettings>>,
-    /// What holds for the program as a whole, and for hosts that are no site's.
+    /// Settings of the program as a whole, and of hosts without a site.
     pub(crate) shared: Settings,
     /// Sites that are crawled at the same time, at most.
     pub(crate) max_sites: usize,
 }
 
-/// What the settings of sites are for.
+/// Purpose of the settings of sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Crawling and publishing.
     Crawl,
     /// The same by schedules: one site at least has one.
     Daemon,
-    /// Notifying others of what was published.
+    /// Notifying others of the published set.
     Notify,
-    /// Looking at what is known of them, or forgetting it: there may be none, and secrets are not asked for, because who looks
-    /// need not be who crawls.
+    /// Showing or removing their state: there may be none, and secrets are not read, because another user may crawl.
     Look,
 }
 
-/// One site and what holds for it.
+/// One site and its settings.
 #[derive(Debug, Clone)]
 pub(crate) struct SiteSettings {
-    /// What it is called in messages and by a timetable; no two sites are called the same.
+    /// Its name in messages and in a timetable; names are unique.
     pub(crate) name: String,
-    /// Where its crawl starts.
+    /// Start of its crawl.
     pub(crate) start: UrlKey,
-    /// When it is crawled by itself.
+    /// Schedule of its crawls.
     pub(crate) schedule: Option<Schedule>,
     /// Its settings.
     pub(crate) settings: Arc<Settings>,
 }
 
 impl CrawlSettings {
-    /// Merges what was typed after a command for sites (the path of its settings file, and its options) with the
-    /// environment, the settings file and the defaults. `read_file` reads the settings file and files with secrets;
-    /// everything else is given.
+    /// Merges the arguments of a command for sites (the path of its settings file, and its options) with the environment, the
+    /// settings file and the defaults. `read_file` reads the settings file and files with secrets; everything else is passed in.
     ///
     /// # Errors
     /// The file cannot be read, or anything in any of the layers makes no sense for any of the sites; all problems
@@ -132,7 +130,7 @@ impl CrawlSettings {
         for draft in &mut drafts {
             draft.merge.check_key_location(&draft.start, among);
             if purpose == Purpose::Notify {
-                draft.merge.for_telling();
+                draft.merge.for_notifying();
             }
         }
         let withheld = layers.withheld();
@@ -154,13 +152,13 @@ impl CrawlSettings {
             Err(mut found) => problems.append(&mut found),
             Ok(mut shared) if problems.is_empty() => {
                 warnings.append(&mut shared.warnings);
-                let mut told: Vec<String> = Vec::with_capacity(warnings.len());
+                let mut reported: Vec<String> = Vec::with_capacity(warnings.len());
                 for warning in warnings {
-                    if !told.contains(&warning) {
-                        told.push(warning);
+                    if !reported.contains(&warning) {
+                        reported.push(warning);
                     }
                 }
-                shared.warnings = told;
+                shared.warnings = reported;
                 let sites = sites.into_iter().map(|resolved| Arc::new(resolved.site));
                 return Ok(Self {
                     sites: sites.collect(),
@@ -175,7 +173,7 @@ impl CrawlSettings {
 }
 
 impl SiteSettings {
-    /// The site as far as it is known before its start URL was asked: a redirect may still change its origin.
+    /// The site as far as it is known before its start URL was requested: a redirect may still change its origin.
     pub(super) fn foreseen(&self) -> Site {
         foreseen(&self.start, &self.settings)
     }
@@ -200,7 +198,7 @@ fn foreseen(start: &UrlKey, settings: &Settings) -> Site {
 struct SiteDraft {
     start: UrlKey,
     name: Option<(String, Origin)>,
-    /// Where the site is named.
+    /// Place of its name.
     origin: Origin,
     merge: Merge,
 }
@@ -210,7 +208,7 @@ struct SiteDraft {
 struct Resolved {
     site: SiteSettings,
     warnings: Vec<String>,
-    /// Where it is named.
+    /// Place of its name.
     origin: Origin,
     name_origin: Origin,
     output_origin: Origin,
@@ -220,9 +218,9 @@ struct Resolved {
 
 /// The sites of one start of the program.
 struct Chosen {
-    /// Those that are worked on.
+    /// The chosen sites.
     drafts: Vec<SiteDraft>,
-    /// Where these start, and those of the file that were not chosen.
+    /// Starts of these, and of the sites of the file that were not chosen.
     named: Vec<UrlKey>,
 }
 
@@ -239,7 +237,7 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
     let mut named: Vec<UrlKey> = tables.iter().map(|draft| draft.start.clone()).collect();
     let mut written = written_urls(layers, shared);
     written.retain(|url| !named.contains(url));
-    // A single URL of the file is what was typed in its place.
+    // A single typed URL replaces that of the file.
     if named.len() + written.len() > 1 {
         named.extend(written);
     }
@@ -288,7 +286,7 @@ fn written_urls(layers: &Layers<'_>, shared: &Merge) -> Vec<UrlKey> {
     let mut merge = Merge::default();
     let values = layers.file.shared.values.iter();
     for written in values.filter(|written| written.name == "urls") {
-        // What is wrong with them is told where they count.
+        // Their problems are reported where they count.
         merge.value(written.name, &written.value, written.origin.clone());
     }
     let mut urls: Vec<UrlKey> = Vec::new();

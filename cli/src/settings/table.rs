@@ -1,6 +1,6 @@
-//! The table of settings: one row for each, with its name and how its value is read. The name is
-//! the key in the settings file; the option is `--` and the name with `-` for `_`; the variable is
-//! `ARPENT_` and the name in capitals. Those of who is told stand in the table `[notify]` of the file. `config/default.toml` documents each row.
+//! The table of settings: one row for each, with its name and its reader. The name is the key in the settings file; the option is
+//! `--` and the name with `-` for `_`; the variable is `ARPENT_` and the name in capitals. Settings of notifications are in the
+//! table `[notify]` of the file. `config/default.toml` documents each row.
 
 use std::time::Duration;
 
@@ -33,30 +33,30 @@ pub(crate) struct Setting {
     pub(crate) read: fn(&mut Draft, &Value) -> Read<()>,
 }
 
-/// What is special about a setting. One that is neither of the program nor of builds is about a site: it may stand in the table of
-/// each.
+/// Special properties of a setting. A setting that is neither of the program nor of builds is about a site and may be in the
+/// table of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Special {
     /// It is about the program with all its sites.
     Program,
     /// It is about `arpent build`.
     Build,
-    /// It stands in the table `[notify]` of the file.
+    /// It is in the table `[notify]` of the file.
     Notify,
-    /// The file may say where its value is kept instead.
+    /// The file may name the place of its value instead.
     Secret,
     /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
     List,
 }
 
 impl Setting {
-    /// Whether this is special about it.
+    /// Returns whether this is special about it.
     pub(crate) fn is(&self, special: Special) -> bool {
         self.specials.contains(&special)
     }
 }
 
-/// Each row has the name of a setting, what is special about it, the field of the draft that it fills, and what reads its value.
+/// Each row has the name of a setting, its special properties, the field of the draft that it fills, and its reader.
 macro_rules! settings {
     ($($name:literal $([$($special:ident)*])? $($field:ident).+: $read:expr;)*) => {
         /// Every setting but the page rules and namespaces, in the order of `config/default.toml`.
@@ -284,7 +284,7 @@ fn share(value: &Value) -> Read<Share> {
     Ok(Share::millionths(millionths.parse().unwrap_or_default()))
 }
 
-/// How many times as many.
+/// A factor, or no limit.
 fn factor_or_unlimited(value: &Value) -> Read<Option<u32>> {
     match count_or_unlimited(value)? {
         Some(0) => Err(Wrong::found(

@@ -133,7 +133,7 @@ impl TryFrom<ElementTable> for NamespaceElement {
 }
 
 impl Place {
-    /// The settings in the tables under `key`, which is part of the table `of`; what is wrong with them is among `problems`.
+    /// The settings in the tables under `key`, which is part of the table `of`; their problems are added to `problems`.
     pub(super) fn read_tables<T: DeserializeOwned, S: TryFrom<T, Error = String>>(
         &self,
         value: &Spanned<DeValue<'_>>,
@@ -163,7 +163,7 @@ impl Place {
         settings
     }
 
-    /// The tables under a key, `path` in full; none of them when anything else stands there.
+    /// The tables under a key, `path` in full; none when the value is anything else.
     pub(super) fn tables<'a, 'd>(
         &self,
         value: &'a Spanned<DeValue<'d>>,

@@ -23,7 +23,7 @@ use crawler::{
 use super::{merge::default_state_folder, *};
 use crate::args::{Args, Command};
 
-/// What holds for all sites, loaded from arguments behind `arpent crawl`, variables and a file `config.toml`.
+/// Settings of all sites, loaded from arguments after `arpent crawl`, variables and a file `config.toml`.
 fn load(
     arguments: &[&str],
     variables: &[(&str, &str)],

@@ -1,4 +1,4 @@
-//! What was typed after a command, as values of settings.
+//! Arguments of a command, as values of settings.
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -11,7 +11,7 @@ use super::{
 /// Settings that were typed, by their names.
 pub(crate) type Typed = Vec<(&'static str, Value)>;
 
-/// The settings among the options `args` of a command; what was not typed is left out.
+/// The settings among the options `args` of a command; others are left out.
 pub(crate) fn typed(args: &impl Serialize) -> Typed {
     let options = serde_json::to_value(args).unwrap_or_default();
     let typed = SETTINGS.iter().filter_map(|setting| {

@@ -1,20 +1,19 @@
-//! Quantities as people write them: durations (`500ms`, `1m 30s`, `24h`) and sizes (`15 MiB`).
-//! Pure and total; what range a setting allows is not decided here.
+//! Quantities as people write them: durations (`500ms`, `1m 30s`, `24h`) and sizes (`15 MiB`). Pure and total; ranges of settings
+//! are checked elsewhere.
 
 use std::time::Duration;
 
 /// Longest duration that can be written: 3,650 days. Beyond it, adding to an instant could overflow.
 pub(crate) const MAX_DURATION: Duration = Duration::from_secs(3_650 * 24 * 60 * 60);
 
-/// What a duration looks like, for messages.
+/// Form of a duration, for messages.
 pub(crate) const DURATION_FORM: &str = r#"a duration such as "500ms", "2s", "1m" or "24h""#;
 
-/// What a size looks like, for messages.
+/// Form of a size, for messages.
 pub(crate) const SIZE_FORM: &str = r#"a size such as "500 kB" or "15 MiB""#;
 
-/// Reads a duration: one or more numbers with a unit (`ms`, `s`, `m` or `min`, `h`, `d`), spaces
-/// allowed between them. A number alone is seconds, as in robots.txt's `Crawl-delay`.
-/// `None`: the text is no duration, or longer than [`MAX_DURATION`].
+/// Reads a duration: one or more numbers with a unit (`ms`, `s`, `m` or `min`, `h`, `d`), spaces allowed between them. A number
+/// alone is seconds, as in robots.txt's `Crawl-delay`. `None`: the text is not a duration, or longer than [`MAX_DURATION`].
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim_ascii();
     if let Some(seconds) = decimal(rest) {
@@ -85,7 +84,7 @@ fn seconds_within_bounds(seconds: f64) -> Option<Duration> {
         .filter(|duration| *duration <= MAX_DURATION)
 }
 
-/// Splits before the first byte that `ends` says ends the part; such a byte must be ASCII or begin a character.
+/// Splits before the first byte for which `ends` returns true; such a byte must be ASCII or begin a character.
 fn split_where(text: &str, ends: impl Fn(u8) -> bool) -> (&str, &str) {
     text.split_at(text.bytes().position(ends).unwrap_or(text.len()))
 }
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused() {
+    fn text_that_is_not_a_duration_is_refused() {
         fn check(text: &str) {
             assert_eq!(duration(text), None, "{text}");
         }
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_refused() {
+    fn text_that_is_not_a_size_is_refused() {
         fn check(text: &str) {
             assert_eq!(size(text), None, "{text}");
         }

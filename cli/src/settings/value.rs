@@ -1,11 +1,11 @@
-//! Values as they were written, and how each kind is read. A reader checks the value it is given,
-//! nothing else; every refusal says what was expected and what was found.
+//! Values as they were written, and the reader of each kind. A reader checks its value, nothing else; every refusal names the
+//! expected and the found form.
 
 use std::{fmt, num::NonZeroU32, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use super::units;
 
-/// A value as written, wherever that was.
+/// A value as written, in any layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     /// Text: typed, from a variable, or between quotes in the file.
@@ -28,7 +28,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// A value that stands in no file.
+    /// A value outside of a file.
     pub(crate) fn new(value: Value) -> Self {
         Self { value, line: None }
     }
@@ -48,14 +48,14 @@ impl fmt::Display for Value {
 /// A value that a setting cannot have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wrong {
-    /// What is wrong: a fragment that fits behind the setting's name.
+    /// The problem: a fragment that follows the setting's name.
     pub(crate) message: String,
     /// The line of the file, when it is known better than that of the whole value.
     pub(crate) line: Option<usize>,
 }
 
 impl Wrong {
-    /// A fragment that fits behind the setting's name.
+    /// A fragment that follows the setting's name.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -159,7 +159,7 @@ pub(crate) fn time_out(value: &Value) -> Read<Duration> {
     }
 }
 
-/// A size in bytes within `range`; `range_text` says it for people.
+/// A size in bytes within `range`; `range_text` is for messages.
 pub(crate) fn size(value: &Value, range: RangeInclusive<u64>, range_text: &str) -> Read<u64> {
     let bytes = scalar(value)
         .and_then(units::size)
@@ -186,7 +186,7 @@ pub(crate) fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Read<T> {
     })
 }
 
-/// Words of a list, several of which may stand in one text, divided by commas.
+/// Words of a list, several in one text divided by commas.
 pub(crate) fn words<T: Copy>(value: &Value, words: &[(&str, T)]) -> Read<Vec<T>> {
     let found = list(value, |item| {
         let text = text(item, "a word")?.split(',');
@@ -196,7 +196,7 @@ pub(crate) fn words<T: Copy>(value: &Value, words: &[(&str, T)]) -> Read<Vec<T>>
     Ok(found.into_iter().flatten().collect())
 }
 
-/// What a word changes.
+/// The change that a word makes.
 type Change<C> = fn(&mut C);
 
 /// The same, where each word changes `config`.
@@ -231,7 +231,7 @@ pub(crate) fn filled(value: &Value, expected: &str) -> Read<String> {
     }
 }
 
-/// What a number or word is read from: text, or the bare value of the file.
+/// Source of a number or word: text, or the bare value of the file.
 fn scalar(value: &Value) -> Option<&str> {
     match value {
         Value::Text(text) | Value::Bare(text) => Some(text.trim_ascii()),

@@ -1,6 +1,6 @@
-//! Why the guard kept the published set, or pages of it, for scripts.
+//! Why the guard kept the published set, for scripts.
 
-use crawler::publish::{Doubted, Objection, Refusal};
+use crawler::publish::{Objection, Refusal};
 use serde::Serialize;
 
 /// What the guard said.
@@ -20,27 +20,6 @@ impl From<&Refusal> for GuardLine {
             objections: refusal.objections.iter().map(Objection::code).collect(),
             published: refusal.before,
             would_list: refusal.now,
-        }
-    }
-}
-
-/// What is not believed yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct DoubtLine {
-    /// Pages.
-    pages: u64,
-    /// In what they are alike, each a stable word.
-    objections: Vec<&'static str>,
-    /// What becomes of them, for people.
-    message: String,
-}
-
-impl From<&Doubted> for DoubtLine {
-    fn from(doubted: &Doubted) -> Self {
-        Self {
-            pages: doubted.pages,
-            objections: doubted.signs.clone(),
-            message: doubted.text.clone(),
         }
     }
 }

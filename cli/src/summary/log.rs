@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Summary;
+use super::{Summary, outcome::text};
 use crate::human;
 
 /// Files of the set that a line of a log names; programs that collect logs cut lines of more than some 48 kB.
@@ -11,7 +11,7 @@ const MAX_FILES: usize = 100;
 impl Summary {
     /// How the run ended, with the numbers that matter, as one line.
     pub(crate) fn line(&self) -> String {
-        let ending = self.outcome.text();
+        let ending = text(self.outcome);
         if self.known == 0 && self.fetched == 0 {
             return ending.to_owned();
         }

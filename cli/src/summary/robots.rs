@@ -1,7 +1,7 @@
 //! The lines that robots.txt should have so that search engines find the set, and those that it has.
 
 use crawler::{
-    engine::Crawled,
+    robots::Rules,
     site::Site,
     url_key::{Identity, Origin, UrlKey},
 };
@@ -29,17 +29,15 @@ pub(crate) struct RobotsFile {
 }
 
 impl RobotsFile {
-    /// As `crawled` has seen it. That of the site which a crawled one stands for is not read.
-    pub(crate) fn of(crawled: &Crawled) -> Self {
-        let origin = crawled.site.written().origin;
-        let is_of_site = origin == crawled.site.origin;
-        let robots = crawled.robots.as_ref();
+    /// That of `site`, which a crawl read as `robots`. The file of the site that a crawled one is written as is not read.
+    pub(crate) fn of(site: &Site, robots: Option<&Rules>) -> Self {
+        let origin = site.written().origin;
+        let is_of_site = origin == site.origin;
         let robots = robots.filter(|robots| is_of_site && !robots.is_hidden());
         Self {
             origin,
             sitemaps: robots.map(|robots| {
-                let robots_url =
-                    UrlKey::from_normalised(&format!("{}/robots.txt", crawled.site.origin));
+                let robots_url = UrlKey::from_normalised(&format!("{}/robots.txt", site.origin));
                 let urls = robots_url.map(|url| robots.sitemap_urls(&url.to_url()));
                 urls.unwrap_or_default()
                     .into_iter()

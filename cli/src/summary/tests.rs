@@ -2,7 +2,7 @@
 
 use crawler::{
     export::{ExtensionCounts, KindCounts, LeftOut},
-    page::DateSource,
+    page::{DateSource, Reason},
     publish::{Journal, PublishedFile},
     seeds::{Document, DocumentKind, Outside, RuleTally, SeedProblem, Tally},
 };
@@ -297,7 +297,7 @@ https://www.example.com/docs/: published, but partial
 #[test]
 fn a_failed_site_has_a_summary_too() {
     let mut summary = Summary::new("https://example.com/");
-    summary.outcome = Outcome::of_failure(crate::exit_code::ExitCode::NotCrawled);
+    summary.outcome = of_failure(crate::exit_code::ExitCode::NotCrawled);
     assert_eq!(
         summary.text(),
         ["https://example.com/: could not be crawled"]
@@ -389,6 +389,7 @@ fn what_failed_or_was_not_reached_makes_a_run_partial() {
                 | Reason::InternalError
                 | Reason::CutShort
                 | Reason::KeptUnreachable
+                | Reason::KeptNotReached
         );
         check(reason, expected);
     }

@@ -47,7 +47,7 @@ const BATCH: usize = 1_000;
 
 /// Loads the files of the folder `root`.
 pub(super) fn load(
-    store: &mut dyn Store,
+    store: &mut Store,
     root: &Path,
     request: &LoadRequest<'_>,
     scope: &Scope,
@@ -69,7 +69,6 @@ pub(super) fn load(
         ),
         dates_count,
         commit: Commit {
-            run: request.run,
             ..Commit::default()
         },
         sequence: 0,
@@ -197,7 +196,6 @@ impl Reading<'_> {
         };
         self.sequence += 1;
         let record = PageRecord {
-            run: self.request.run,
             reason: verdict.reason,
             depth: 0,
             via: Via::File,

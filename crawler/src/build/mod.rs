@@ -1,5 +1,5 @@
 //! A site from inputs instead of from requests: lists of URLs, sitemaps, folders of HTML files. It
-//! fills a store with the records of one run, and the set is published from that store as after a crawl;
+//! fills a store with visits, and the set is published from that store as after a crawl;
 //! nothing here sorts, writes sitemaps or touches the network.
 //!
 //! ```text
@@ -47,7 +47,7 @@ use self::{
 use crate::{
     config::{Config, ElementValue, Namespace},
     notes::Note,
-    page::{Outcome, Reason, RunId, extensions_from_json},
+    page::{Outcome, Reason, extensions_from_json},
     parse::ParseConfigError,
     robots::Rules,
     scope::{Judgement, Scope, ScopeError},
@@ -86,8 +86,6 @@ pub struct LoadRequest<'a> {
     pub site: &'a Site,
     /// Scope, identity and page rules as for a crawl, and the settings of [`Config::build`].
     pub config: &'a Config,
-    /// The run that the records belong to.
-    pub run: RunId,
     /// The time of this run: what changed later did not change.
     pub now: Timestamp,
     /// Asked from time to time: whether to give up.
@@ -98,7 +96,6 @@ impl fmt::Debug for LoadRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LoadRequest")
             .field("site", &self.site)
-            .field("run", &self.run)
             .field("now", &self.now)
             .finish_non_exhaustive()
     }
@@ -272,13 +269,13 @@ const MAX_AHEAD_HOURS: i64 = 24;
 /// The first year in which a page can have changed; the web began in 1990. Programs write earlier dates for "never".
 const FIRST_YEAR: u16 = 1990;
 
-/// Loads `sources` into `store` as the records of [`LoadRequest::run`], which has to be begun. Folders
+/// Loads `sources` into `store` as visits of the crawl that was begun last. Folders
 /// first: what a page of a folder says of itself goes before what a list says of its URL.
 ///
 /// # Errors
-/// The records of the run are not complete, and must not be published; see [`BuildError`].
+/// The visits are not complete, and must not be published; see [`BuildError`].
 pub fn load(
-    store: &mut dyn Store,
+    store: &mut Store,
     sources: Vec<Source>,
     request: &LoadRequest<'_>,
     tell: &mut dyn FnMut(News<'_>),
@@ -306,7 +303,7 @@ pub fn load(
         tell,
     };
     let mut failure = None;
-    let gave = store.give(request.run, &mut || match lists.next() {
+    let gave = store.take_given(&mut || match lists.next() {
         Ok(Some(url)) => Giving::Url(url),
         Ok(None) => Giving::End,
         Err(error) => {

@@ -6,8 +6,7 @@ use std::io::Cursor;
 
 use super::*;
 use crate::{
-    config::ScopeWidth, page::PageRecord, runs, site::settle, store::memory::MemoryStore,
-    url_key::Identity,
+    config::ScopeWidth, page::PageRecord, runs, site::settle, store::Store, url_key::Identity,
 };
 
 const NOW: &str = "2026-03-02T04:00:11Z";
@@ -17,7 +16,7 @@ fn load_list(
     list: &str,
     config: &Config,
     is_stopped: &dyn Fn() -> bool,
-) -> (MemoryStore, Result<Loaded, BuildError>, Vec<String>) {
+) -> (Store, Result<Loaded, BuildError>, Vec<String>) {
     let base = Identity::default().parse("https://example.com/").unwrap();
     let site = settle(&base, &[], ScopeWidth::Directory).unwrap();
     load_list_of(&site, list.as_bytes(), config, is_stopped)
@@ -29,14 +28,13 @@ fn load_list_of(
     list: &[u8],
     config: &Config,
     is_stopped: &dyn Fn() -> bool,
-) -> (MemoryStore, Result<Loaded, BuildError>, Vec<String>) {
+) -> (Store, Result<Loaded, BuildError>, Vec<String>) {
     let now = NOW.parse().unwrap();
-    let mut store = MemoryStore::default();
-    let run = runs::open(&mut store, "", now).unwrap().number;
+    let mut store = Store::in_memory().unwrap();
+    runs::open(&mut store, "", now, true).unwrap();
     let request = LoadRequest {
         site,
         config,
-        run,
         now,
         is_stopped,
     };
@@ -52,9 +50,9 @@ fn load_list_of(
     (store, loaded, told)
 }
 
-fn page(store: &MemoryStore, path: &str) -> Option<PageRecord> {
+fn page(store: &Store, path: &str) -> Option<PageRecord> {
     let key = UrlKey::from_normalised(&format!("https://example.com{path}")).unwrap();
-    store.page(&key).unwrap()
+    store.visit(&key).unwrap().map(|visit| visit.record)
 }
 
 #[test]
@@ -138,7 +136,7 @@ fn hosts_and_paths_are_told_apart_however_they_are_written() {
     assert_eq!(loaded.unwrap().repeated, 3);
     for path in ["/%C3%A9", "/a%2Fb", "/~c"] {
         let key = UrlKey::from_normalised(&format!("{}{path}", site.origin)).unwrap();
-        assert!(store.page(&key).unwrap().is_some(), "{path}");
+        assert!(store.visit(&key).unwrap().is_some(), "{path}");
     }
 }
 

@@ -20,10 +20,10 @@ use super::{
 };
 use crate::robots::Rules;
 
-/// How deep folders may stand in each other.
+/// Largest depth of folders.
 const MAX_DEPTH: usize = 64;
 
-/// How many sitemaps of an index say where it is served; in sets that real sites publish the first few agree.
+/// Number of sitemaps of an index that say where it is served; in sets that real sites publish the first few agree.
 const MAX_CONSULTED: usize = 1_000;
 
 /// The files of a folder that are sitemaps; paths are relative to the folder.
@@ -45,11 +45,11 @@ struct Mount {
 type Wanted = (PathBuf, Option<DocumentId>);
 
 impl Check<'_> {
-    /// Checks all sitemaps in a folder: indexes, then what they list, then the others.
+    /// Checks all sitemaps in a folder: indexes, then the sitemaps they list, then the others.
     pub(super) fn folder(&mut self, path: &Path) -> Result<(), String> {
-        let said = self.at.as_ref().map(Base::of_folder).transpose()?;
+        let at = self.at.as_ref().map(Base::of_folder).transpose()?;
         let folder = Folder::read(path)?;
-        let mount = match said {
+        let mount = match at {
             Some(base) => Some(Mount {
                 below: PathBuf::new(),
                 base,
@@ -62,7 +62,7 @@ impl Check<'_> {
         let mut queue = Queue::new(MAX_DOCUMENTS);
         for files in [folder.indexes, folder.others] {
             for file in files {
-                // There are no more files than the queue has room for.
+                // The number of files is at most the size of the queue.
                 queue.push(&file.clone(), (file, None));
             }
             while let Some(wanted) = queue.pop() {
@@ -72,7 +72,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Where a folder is served, for which nobody gave a URL. Reports by which file.
+    /// The URL of a folder when none was passed. Reports the file that decided.
     fn mount_of(&mut self, folder: &Folder) -> Option<Mount> {
         let found = folder.mount();
         let count = folder.indexes.len();
@@ -80,7 +80,7 @@ impl Check<'_> {
             // Joining nothing adds a slash.
             let served: PathBuf = folder.path.join(below).components().collect();
             self.reports.emit(Event::Info(format!(
-                "{} is taken to be served at {}, as its {source} says; --at URL says otherwise",
+                "{} is taken to be served at {}, by its {source}; --at URL overrides this",
                 served.display(),
                 base.loc()
             )));
@@ -158,14 +158,14 @@ impl Folder {
         })
     }
 
-    /// The place of the folder as its only index says it, or else its robots.txt, and which of them it is.
+    /// The place of the folder by its only index, or else by its robots.txt, and the name of that file.
     fn mount(&self) -> Option<(Mount, &'static str)> {
         let by_index = self.mount_by_index().map(|mount| (mount, "index"));
         by_index.or_else(|| Some((self.mount_by_robots()?, "robots.txt")))
     }
 
-    /// The folder of the only index is served where most of the sitemaps that it lists are files below it: at the lowest directory that
-    /// they have in common or above, and of equally good ones at the highest.
+    /// The folder of the only index is served where most of its sitemaps are files below it: at the lowest common directory or
+    /// above, and of equally good ones at the highest.
     fn mount_by_index(&self) -> Option<Mount> {
         let [index] = &*self.indexes else {
             return None;
@@ -223,7 +223,8 @@ impl Mount {
         self.base.place(file.strip_prefix(&self.below).ok()?)
     }
 
-    /// The file that a listed sitemap is, whether it exists or not; `None` for a sitemap elsewhere, and for what a program answers.
+    /// The file that a listed sitemap is, whether it exists or not; `None` for a sitemap elsewhere, and for the answer of a
+    /// program.
     fn file_of(&self, child: &Loc) -> Option<PathBuf> {
         let file = self.base.relative(&without_query(child))?;
         has_ending(child.path()).then(|| self.below.join(file))
@@ -298,7 +299,7 @@ fn children(index: &Path) -> impl Iterator<Item = Loc> + use<> {
     })
 }
 
-/// A URL without its query, which says nothing to a server of files.
+/// A URL without its query, which a server of files ignores.
 fn without_query(loc: &Loc) -> Loc {
     let path = loc.as_str().split('?').next().unwrap_or_default();
     Loc::parse(path).unwrap_or_else(|_| loc.clone())
@@ -325,7 +326,7 @@ mod tests {
         )
     }
 
-    /// The mount of a folder with these files: its path, where it is served, and which file says so.
+    /// The mount of a folder with these files: its path, its URL, and the file that decided.
     fn mount(
         indexes: &[(&str, &[&str])],
         files: &[&str],
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_index_says_where_its_folder_is_served() {
+    fn the_only_index_decides_the_place_of_its_folder() {
         let check = |children: &[&str], files: &[&str], expected: &str| {
             let mount = mount(&[("i.xml", children)], files, "");
             let (_, place, source) = mount.unwrap();
@@ -392,13 +393,13 @@ mod tests {
     }
 
     #[test]
-    fn robots_txt_says_where_a_folder_without_one_index_is_served() {
+    fn robots_txt_decides_the_place_of_a_folder_without_one_index() {
         let two: [(&str, &[&str]); 2] = [
             ("i.xml", &["https://h/a.xml"]),
             ("j.xml", &["https://h/b.xml"]),
         ];
         let check = |robots: &str, expected: Option<&str>| {
-            // An index that lists nothing says nothing.
+            // An empty index decides nothing.
             for indexes in [&two[..], &[], &[("i.xml", &[])]] {
                 let mount = mount(indexes, &["a.xml"], robots);
                 let found = mount.as_ref().map(|(_, place, source)| (&**place, *source));

@@ -1,5 +1,5 @@
-//! Live sitemaps: from a URL, or from what the robots.txt of a site names, through indexes to all that they list. Every request is
-//! made under the clocks and the robots.txt of its host; the calls block until there is an answer.
+//! Live sitemaps: from a URL, or from the robots.txt of a site, through indexes to all their sitemaps. Every request is made
+//! under the clocks and the robots.txt of its host; the calls block until there is an answer.
 //!
 //! ```text
 //! URL -> robots.txt of its origin -> document -> robots.txt of the origins it lists -> check
@@ -40,15 +40,15 @@ use crate::{
     url_key::{Identity, Origin, UrlKey},
 };
 
-/// Indexes that may lead to a sitemap. The protocol wants one (R40); more are followed to find what else is wrong.
+/// Indexes that may lead to a sitemap. The protocol wants one (R40); more are followed to find other problems.
 const MAX_INDEXES: u32 = 3;
 
-/// The most bytes of a document that are fetched: twice what the protocol allows, so that what is wrong with one that is too large
-/// can be reported, and none fills the disk.
+/// The most bytes of a document that are fetched: twice the limit of the protocol, so that problems of a larger one can be
+/// reported, and no document fills the disk.
 const MAX_FETCHED_BYTES: u64 = 2 * MAX_BYTES;
 
-/// The most origins whose robots.txt is asked for only because a document lists URLs of them: a sitemap may list the URLs of one
-/// (R66), so what lists more is broken, and no reason to bother everybody. Those of what is checked have no part in it.
+/// The most origins whose robots.txt is requested only because a document lists their URLs. A sitemap may list the URLs of one
+/// (R66), so a document with more is broken, and other servers are spared. Origins of checked documents do not count.
 const MAX_ORIGINS: usize = 100;
 
 /// The URL of a table ends so, or its media type is one of these: RFC 4180, and the one that is registered for tabs.
@@ -58,20 +58,20 @@ const TABLE_TYPES: [&str; 2] = ["text/csv", "text/tab-separated-values"];
 /// The way to the network of a check.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Network<'n> {
-    /// Makes what fetches from a URL that was typed, by its origin: what that URL allows (addresses of its kind, credentials for
-    /// its origin) holds for what is reached from it.
+    /// Makes the client for a typed URL, by its origin. The permissions of that URL (addresses of its kind, credentials for its
+    /// origin) hold for all URLs reached from it.
     pub connect: &'n mut dyn FnMut(&Origin) -> Result<Downloader, FetchError>,
     /// The identity of URLs.
     pub identity: Identity,
     /// Reads pages.
     pub reader: Arc<PageReader>,
-    /// Where requests are made.
+    /// Runtime for requests.
     pub runtime: Handle,
     /// Ends the check early.
     pub shutdown: Shutdown,
 }
 
-/// How many of the listed pages are asked for.
+/// Number of listed pages that are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pages {
     /// At most so many, and at most [`MAX_SAMPLED_PAGES`](super::MAX_SAMPLED_PAGES).
@@ -80,7 +80,7 @@ pub enum Pages {
     All,
 }
 
-/// The check was asked to stop.
+/// The check was stopped.
 #[derive(Debug)]
 struct Stopped;
 
@@ -94,11 +94,11 @@ pub struct Live<'n, 'e> {
     /// The number of the one that is used.
     current: usize,
     queue: Queue<Wanted>,
-    /// Origins that were asked for their robots.txt only because URLs of them are listed.
+    /// Origins whose robots.txt was requested only because URLs of them are listed.
     strangers: usize,
     pages: Pages,
     sample: Sample<Listed>,
-    /// Fingerprints of pages that were asked for.
+    /// Fingerprints of pages that were requested.
     asked: HashSet<u64>,
     /// Hosts that get no further request for a page.
     closed: BTreeSet<String>,
@@ -111,7 +111,7 @@ struct Wanted {
     listed: Option<(DocumentId, Child)>,
     /// Indexes that lead to it.
     indexes: u32,
-    /// Its answer, if it was asked for already.
+    /// Its answer, if it was requested already.
     answer: Option<Box<Result<Document, DownloadError>>>,
 }
 
@@ -134,7 +134,7 @@ impl Wanted {
         self.listed.as_ref().map(|(_, child)| child)
     }
 
-    /// What is reported of the document besides what is in it.
+    /// Facts of the document besides its content.
     fn described(&self, document: Option<&Document>) -> CheckedDocument {
         CheckedDocument {
             url: Some(self.loc.to_string()),
@@ -146,7 +146,7 @@ impl Wanted {
 }
 
 impl<'n, 'e> Live<'n, 'e> {
-    /// A check that asks for `pages` of the listed pages.
+    /// A check that requests `pages` of the listed pages.
     pub fn new(check: Check<'e>, network: Network<'n>, pages: Pages) -> Self {
         let wanted = match pages {
             Pages::Some(wanted) => wanted,
@@ -171,7 +171,7 @@ impl<'n, 'e> Live<'n, 'e> {
         &mut self.check
     }
 
-    /// Checks what is at a URL, and all that it leads to.
+    /// Checks the document at a URL, and all that it leads to.
     ///
     /// # Errors
     /// A setting of the network cannot be used.
@@ -191,7 +191,7 @@ impl<'n, 'e> Live<'n, 'e> {
         self.check.finish()
     }
 
-    /// Finds out what the start URL is: a sitemap, or a page of a site.
+    /// Decides the kind of the start URL: a sitemap, or a page of a site.
     fn begin(&mut self, start: &UrlKey) -> Result<(), Stopped> {
         // A key is a URL of the same shape.
         let Ok(loc) = Loc::parse(start.as_str()) else {
@@ -232,7 +232,7 @@ impl<'n, 'e> Live<'n, 'e> {
         }
     }
 
-    /// Checks what the robots.txt of the site at `page` names.
+    /// Checks the sitemaps of the robots.txt of the site at `page`.
     fn site(&mut self, page: &Loc) -> Result<(), Stopped> {
         let origin = page.origin();
         let place = |path| Loc::parse(&format!("{origin}/{path}"));
@@ -261,12 +261,12 @@ impl<'n, 'e> Live<'n, 'e> {
         self.check.reports.emit(Event::Warning(text));
     }
 
-    /// Reports that a part was not checked: what is not asked for has no faults, but is not checked either.
+    /// Reports that a part was not checked: documents that were not requested have no faults, but are not checked either.
     fn unanswered(&mut self) {
         self.check.reports.outcome.has_unanswered = true;
     }
 
-    /// Checks documents and what they list, indexes before their sitemaps.
+    /// Checks documents and the sitemaps they list, indexes before their sitemaps.
     fn walk(&mut self, from: impl IntoIterator<Item = Wanted>) -> Result<(), Stopped> {
         let from = from.into_iter();
         let left_out = from.filter_map(|wanted| self.queue.push(&wanted.loc.clone(), wanted));
@@ -286,14 +286,15 @@ impl<'n, 'e> Live<'n, 'e> {
         Ok(())
     }
 
-    /// Puts the sitemaps of an index into the queue; those for which there is no room are reported once.
+    /// Puts the sitemaps of an index into the queue; those above the limit are reported once.
     fn follow(&mut self, index: DocumentId, children: Vec<Child>, indexes: u32) {
         let mut left_out: Option<(Child, u64)> = None;
         for child in children {
             let loc = child.loc.clone();
             if indexes > MAX_INDEXES {
                 if !self.queue.has_seen(&loc) {
-                    let why = format!("it is listed {indexes} indexes deep, where nobody looks");
+                    let why =
+                        format!("it is listed {indexes} indexes deep, below the limit of depth");
                     self.check.missing(index, &child, &why);
                 }
                 continue;
@@ -334,7 +335,7 @@ impl<'n, 'e> Live<'n, 'e> {
             Ok(document) => {
                 let mut why = format!("status {}", document.status);
                 if document.redirects > 0 {
-                    why = format!("{why}, behind a redirect to {}", document.url);
+                    why = format!("{why}, after a redirect to {}", document.url);
                 }
                 self.unavailable(&wanted, &Unavailable::Because(&why), Some(&document));
                 Ok(())
@@ -348,7 +349,7 @@ impl<'n, 'e> Live<'n, 'e> {
         let target = Loc::parse(document.url.as_str()).ok();
         let target = target.filter(|target| document.redirects > 0 && *target != wanted.loc);
         let place = target.as_ref().unwrap_or(&wanted.loc);
-        // What waits has its turn, so that the order in which the two are listed does not matter.
+        // Waiting documents keep their order, so that the order in which the two are listed does not matter.
         if target.is_some() && !self.queue.see(place) {
             self.unavailable(wanted, &Unavailable::Elsewhere(place), Some(&document));
             return Ok(());
@@ -367,7 +368,7 @@ impl<'n, 'e> Live<'n, 'e> {
         Ok(())
     }
 
-    /// Reads a document and reports what is wrong with it; `None` when it cannot be read.
+    /// Reads a document and reports its problems; `None` when it cannot be read.
     fn judge(
         &mut self,
         wanted: &Wanted,
@@ -480,7 +481,7 @@ impl<'n, 'e> Live<'n, 'e> {
         let answer = self.network.runtime.block_on(async {
             tokio::select! {
                 answer = answer => answer,
-                // Dropped is a request in flight: that is what was asked for.
+                // A request in flight is dropped, as requested.
                 () = shutdown.aborted() => Err(DownloadError::Stopped),
             }
         });
@@ -556,7 +557,7 @@ impl<'n, 'e> Live<'n, 'e> {
             };
             if loc.origin() != place.origin() && !strangers.contains_key(loc.origin()) {
                 strangers.insert(loc.origin().to_owned(), loc);
-                // One more than may be asked, so that it is reported.
+                // One more than the limit, so that it is reported.
                 if strangers.len() > MAX_ORIGINS {
                     break;
                 }
@@ -576,7 +577,7 @@ impl<'n, 'e> Live<'n, 'e> {
         Ok(())
     }
 
-    /// Whether robots.txt disallows a URL not only to this program: what it says to everybody is known if its host was asked.
+    /// Returns whether robots.txt disallows a URL to all agents; its rules are known if they were requested.
     fn is_disallowed_to_all(&mut self, url: &UrlKey) -> Result<bool, Stopped> {
         let Ok(loc) = Loc::parse(url.as_str()) else {
             return Ok(false);

@@ -1,6 +1,5 @@
-//! Checks of sitemaps in files and folders and where they are served: [`Check`] reads documents, decides in which order and where
-//! each is served, and reports what is wrong; [`Live`] fetches them. What is right and wrong is decided by
-//! [`sitemap_core::validate`]; nothing is printed here.
+//! Checks of sitemaps in files and folders and where they are served: [`Check`] reads documents, decides their order and the URL
+//! of each, and reports problems; [`Live`] fetches them. [`sitemap_core::validate`] judges them; nothing is printed here.
 //!
 //! ```text
 //! file, folder -> Check -> Validator -> Event, Outcome
@@ -38,7 +37,7 @@ pub use self::{
 };
 use crate::robots::{MAX_ROBOTS_BYTES, Rules};
 
-/// The name under which robots.txt is asked whether listed URLs may be fetched: the rules for everybody.
+/// The agent for which robots.txt judges listed URLs: the rules for all.
 const AGENT: &str = "*";
 
 /// The most sitemaps of one folder, and of all URLs of one check: two full indexes.
@@ -48,84 +47,84 @@ const MAX_DOCUMENTS: usize = 100_000;
 /// first are reported first.
 const MAX_WAITING: usize = 1_000;
 
-/// How a [`Check`] works.
+/// Options of a [`Check`].
 #[derive(Debug)]
 pub struct Options {
     /// The current time.
     pub now: Timestamp,
     /// Findings of one kind that are reported for each document; more are counted.
     pub max_repeats: u64,
-    /// Whether one folder is all that is checked, so that it should hold all sitemaps of a site.
+    /// True when one folder is all that is checked, so that it should hold all sitemaps of a site.
     pub is_whole: bool,
-    /// The URL of what is checked, or with a `/` at the end of its folder.
+    /// The URL of the checked file, or with a `/` at the end of its folder.
     pub at: Option<Loc>,
-    /// Contents of robots.txt files by a URL of their origin, in place of what the host itself answers.
+    /// Contents of robots.txt files by a URL of their origin, in place of the answer of the host.
     pub robots: Vec<(Loc, Vec<u8>)>,
     /// Shows how far the check is.
     pub progress: Progress,
 }
 
-/// What a check reports while it works. `document` is the name of the document that the event is about; without one it is about all
-/// of them, or about the URL of the finding.
+/// Events of a check. `document` is the name of the document that the event is about; without one it is about all of them, or
+/// about the URL of the finding.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// Something is wrong, or worth knowing.
     Finding {
         /// The document it is in.
         document: Option<&'a str>,
-        /// What is wrong.
+        /// The finding.
         finding: &'a Finding,
     },
     /// Findings like others that were reported.
     Repeated {
         /// The document they are in.
         document: Option<&'a str>,
-        /// How many there are.
+        /// The number that there is.
         repeated: &'a Repeated,
     },
     /// A document was read.
     Read(&'a CheckedDocument),
-    /// A sentence about what the check does.
+    /// A sentence about the work of the check.
     Info(String),
-    /// A sentence about what the check leaves out.
+    /// A sentence about a part that the check leaves out.
     Warning(String),
-    /// A sentence about what cannot be read.
+    /// A sentence about an unreadable document.
     Error(String),
 }
 
 /// A document that was checked, or was to be.
 #[derive(Debug, Default)]
 pub struct CheckedDocument {
-    /// How findings call it: a path or a URL.
+    /// Its name in findings: a path or a URL.
     pub name: String,
-    /// Its URL, as it was given or asked for.
+    /// Its URL, as it was typed or requested.
     pub url: Option<String>,
     /// The URL that answered, after all redirects.
     pub final_url: Option<String>,
     /// HTTP status.
     pub status: Option<u16>,
-    /// What was found in it, without its children; `None` when it could not be read.
+    /// Its result, without its children; `None` when it could not be read.
     pub report: Option<Report>,
 }
 
-/// What a check came to.
+/// Result of a check.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// All documents, in the order in which they were read.
     pub documents: Vec<CheckedDocument>,
-    /// Pages that were asked for.
+    /// Pages that were requested.
     pub pages: u64,
     /// All findings.
     pub counts: Counts,
     /// A file or a folder could not be read, or has no place.
     pub has_unreadable: bool,
-    /// A URL did not answer, or was not asked for.
+    /// A URL did not answer, or was not requested.
     pub has_unanswered: bool,
     /// The check was stopped before its end.
     pub is_stopped: bool,
 }
 
-/// The robots.txt of an origin: what it says to everybody, and the sitemaps that it names.
+/// The robots.txt of an origin: its rules for all agents, and its sitemaps.
 #[derive(Debug)]
 struct Robots {
     rules: Arc<Rules>,
@@ -142,7 +141,7 @@ pub struct Check<'e> {
     reports: Reports<'e>,
 }
 
-/// What was read of a document that others need.
+/// Parts of a document that others need.
 #[derive(Debug)]
 struct Reading {
     document: DocumentId,
@@ -151,7 +150,7 @@ struct Reading {
 }
 
 impl<'e> Check<'e> {
-    /// A check that has read nothing but the robots.txt files of `options`; `emit` takes its events.
+    /// A check that has read only the robots.txt files of `options`; `emit` takes its events.
     pub fn new(options: &Options, emit: &'e mut dyn FnMut(Event<'_>)) -> Self {
         let mut rules = validate::Options::new(options.now);
         rules.max_repeats = options.max_repeats;
@@ -173,7 +172,7 @@ impl<'e> Check<'e> {
         check
     }
 
-    /// Checks what is in a file or a folder.
+    /// Checks a file or a folder.
     pub fn path(&mut self, path: &Path) {
         let checked = if path.is_dir() {
             self.folder(path)
@@ -198,7 +197,7 @@ impl<'e> Check<'e> {
         self.refuse(checked);
     }
 
-    /// Reports what only shows when all documents are known, and sums up.
+    /// Reports the problems that need all documents, and returns the summary.
     pub fn finish(self) -> Outcome {
         let Self {
             validator,
@@ -218,7 +217,7 @@ impl<'e> Check<'e> {
         reports.outcome
     }
 
-    /// The URL of a file, when `at` says it.
+    /// The URL of a file by `at`.
     fn place(&self, path: &Path) -> Result<Option<Loc>, String> {
         let at = self.at.as_ref();
         at.map(|at| place_of_file(at, path.file_name())).transpose()
@@ -240,7 +239,7 @@ impl<'e> Check<'e> {
         self.take_rules(origin, Arc::new(Rules::parse(body, AGENT)));
     }
 
-    /// Takes in what the robots.txt of the origin of a URL says to everybody.
+    /// Takes in the rules for all agents of the robots.txt of the origin of a URL.
     fn take_rules(&mut self, url: &Loc, rules: Arc<Rules>) {
         let Ok(place) = Loc::parse(&format!("{}/robots.txt", url.origin())) else {
             return;
@@ -276,7 +275,7 @@ impl<'e> Check<'e> {
         read.map_err(|error| self.unreadable(&name, &error)).ok()
     }
 
-    /// Checks a document and reports what is wrong with it.
+    /// Checks a document and reports its problems.
     fn document(
         &mut self,
         input: impl BufRead,
@@ -313,14 +312,14 @@ impl<'e> Check<'e> {
     }
 }
 
-/// What is known of a document before it is read.
+/// Facts of a document before it is read.
 fn facts<'a>(name: &'a str, place: Option<&'a Loc>) -> Facts<'a> {
     let mut facts = Facts::new(name);
     facts.place = place;
     facts
 }
 
-/// What counts of the robots.txt in `file`, and a byte more where it is longer: the rest is as if it were not there.
+/// The part of the robots.txt in `file` that counts, and one more byte when it is longer.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -331,12 +330,12 @@ pub fn read_robots(file: &Path) -> io::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Brings findings into the order of their documents, and hands them on. Besides those of the document that is read, nothing but
-/// what [`Outcome`] has is remembered.
+/// Brings findings into the order of their documents, and hands them on. Besides those of the current document, only the parts of
+/// [`Outcome`] are remembered.
 struct Reports<'e> {
     emit: &'e mut dyn FnMut(Event<'_>),
     progress: Progress,
-    /// Findings of the document that is being read; `None` while none is.
+    /// Findings of the document that is being read; `None` between documents.
     waiting: Option<Vec<Finding>>,
     outcome: Outcome,
 }
@@ -385,7 +384,7 @@ impl Reports<'_> {
         self.waiting = None;
     }
 
-    /// Hands on what waits, in the order of the document; what is about all of it comes last.
+    /// Hands on the waiting findings, in the order of the document; those about all of it come last.
     fn hand_on(&mut self) {
         let mut waiting = self
             .waiting

@@ -1,4 +1,4 @@
-//! The file that is served at a URL, and the URL at which a file is served: a folder stands at a [`Base`], its files below. Pure.
+//! The file that is served at a URL, and the URL at which a file is served: a folder is at a [`Base`], its files below. Pure.
 
 use std::{
     ffi::OsStr,
@@ -11,7 +11,7 @@ use sitemap_core::Loc;
 /// Names of sitemaps and feeds end so.
 const ENDINGS: [&str; 5] = [".xml", ".txt", ".rss", ".atom", ".gz"];
 
-/// Whether a name is one that sitemaps and feeds have.
+/// Returns whether a name is one that sitemaps and feeds have.
 pub(super) fn has_ending(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name != "robots.txt" && ENDINGS.iter().any(|ending| name.ends_with(ending))
@@ -49,12 +49,12 @@ impl Base {
         &self.0
     }
 
-    /// Whether it is the root directory of its host.
+    /// Returns whether it is the root directory of its host.
     pub(super) fn is_root(&self) -> bool {
         self.0.path_and_query() == "/"
     }
 
-    /// Where a file of the folder is served; `None` for a name that no URL can have.
+    /// URL of a file of the folder; `None` for a name that is impossible in a URL.
     pub(super) fn place(&self, relative: &Path) -> Option<Loc> {
         Loc::parse(&format!("{}{}", self.0, encoded(relative)?)).ok()
     }
@@ -90,7 +90,7 @@ fn encoded(relative: &Path) -> Option<String> {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
                     url.push(char::from(byte));
                 }
-                // May stand raw in a path, and usually does (RFC 3986 section 3.3).
+                // May be raw in a path, and usually is (RFC 3986 section 3.3).
                 b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
                 | b':' | b'@' => url.push(char::from(byte)),
                 _ => {
@@ -103,7 +103,7 @@ fn encoded(relative: &Path) -> Option<String> {
     Some(url)
 }
 
-/// The relative path that a part of a URL's path names; `None` when it could leave the folder or is no name of a file.
+/// The relative path that a part of a URL's path names; `None` when it could leave the folder or is not a name of a file.
 fn decoded(url: &str) -> Option<PathBuf> {
     if url.is_empty() || url.contains('?') {
         return None;
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_elsewhere_are_no_files() {
+    fn urls_elsewhere_are_not_files() {
         let check = |url: &str| {
             let loc = Loc::parse(url).unwrap();
             assert_eq!(base("https://h/docs/").relative(&loc), None, "{url}");

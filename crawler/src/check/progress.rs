@@ -1,4 +1,4 @@
-//! How far a check is, for whoever watches it.
+//! Progress of a check, for its display.
 
 use std::{
     io::{self, BufRead, Read},
@@ -9,7 +9,7 @@ use sitemap_core::{Loc, read::Severity};
 
 use crate::{engine::Shutdown, url_key::HostKey};
 
-/// How far a check is; clones share it.
+/// Progress of a check; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Arc<Mutex<Figures>>);
 
@@ -20,7 +20,7 @@ pub struct Figures {
     pub current: String,
     /// Its host.
     pub host: Option<HostKey>,
-    /// How often [`current`](Self::current) changed.
+    /// Number of changes of [`current`](Self::current).
     pub turns: u64,
     /// Bytes of it that were read so far.
     pub bytes: u64,
@@ -30,7 +30,7 @@ pub struct Figures {
     pub queued: u64,
     /// Entries of the documents that are done.
     pub entries: u64,
-    /// Pages that were asked for.
+    /// Pages that were requested.
     pub pages: u64,
     /// Errors found so far.
     pub errors: u64,

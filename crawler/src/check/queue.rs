@@ -28,7 +28,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Puts a document in, unless it was seen before; returns it when there is no room.
+    /// Puts a document in, unless it was seen before; returns it when the queue is full.
     pub(super) fn push(&mut self, place: &impl Hash, document: T) -> Option<T> {
         if self.has_seen(place) {
             return None;
@@ -57,7 +57,7 @@ impl<T> Queue<T> {
         self.seen.insert(fingerprint(place))
     }
 
-    /// Whether a document was put in, or a redirect led to it.
+    /// Returns whether a document was put in, or a redirect led to it.
     pub(super) fn has_seen(&self, place: &impl Hash) -> bool {
         self.seen.contains(&fingerprint(place))
     }
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(queue.push(&1, 1), None);
         assert_eq!((queue.pop(), queue.pop()), (Some(1), None));
         assert_eq!(queue.push(&1, 1), None);
-        // A redirect takes no room, and what it led to is not put in again.
+        // A redirect does not count, and its target is not put in again.
         assert!(queue.see(&2) && !queue.see(&2));
         assert_eq!(queue.push(&2, 2), None);
         assert_eq!(queue.len(), 0);

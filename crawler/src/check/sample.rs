@@ -1,11 +1,10 @@
-//! The choice of listed pages that are asked for: some that are spread evenly over the whole list, whose length is known only at
+//! The choice of listed pages that are requested: some that are spread evenly over the whole list, whose length is known only at
 //! its end. The same list gives the same pages.
 
 /// The most pages that can be chosen by number; twice as many are remembered while the list is read.
 pub const MAX_SAMPLED_PAGES: usize = 100_000;
 
-/// Keeps every first, then every second, every fourth ... of what it is given, so that it never keeps more than twice what is
-/// wanted.
+/// Keeps every first, then every second, every fourth ... item, so that it never has more than twice the wanted number.
 #[derive(Debug)]
 pub(super) struct Sample<T> {
     wanted: usize,

@@ -1,4 +1,4 @@
-//! When the published set is kept in spite of a new one.
+//! Settings of the guard: when the published set is not replaced by a new one.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,44 +31,32 @@ impl Share {
         Self::millionths(u32::try_from(share.unwrap_or_default()).unwrap_or(u32::MAX))
     }
 
-    /// This share, and `other` of what is left.
-    #[must_use]
-    pub fn with(self, other: Self) -> Self {
-        let left = u64::from(Self::ALL.0.saturating_sub(self.0));
-        let more = left * u64::from(other.0) / u64::from(Self::ALL.0);
-        Self::millionths(
-            self.0
-                .saturating_add(u32::try_from(more).unwrap_or(u32::MAX)),
-        )
-    }
-
     /// In percent, rounded.
     pub fn percent(self) -> u32 {
         self.0.saturating_add(5_000) / 10_000
     }
 }
 
-/// When the published set is kept in spite of a new one.
+/// The bounds of the guard's objections, beside `start-page`, which has no setting: the start URL always has to answer. A
+/// set that is outside of a bound does not replace the published one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardConfig {
-    /// The least share of the published set that a new one lists, unless fewer than 20 URLs are missing. Pages that
-    /// answer 404 for the first time are listed all the same, but count as missing here. Default 0.8.
+    /// `fewer-urls`: the least share of the published URLs that a new set lists, unless fewer than 20 are missing and more
+    /// than half are left. What the rules of the settings remove is not counted as missing. 0: any. Default 0.8.
     pub min_listed_share: Share,
-    /// The largest share of the known URLs that cannot be fetched. What fails stays listed for a while anyhow
-    /// ([`RemovalConfig::keep_failing`](super::RemovalConfig::keep_failing)), so less would only hold back the news of the others; of a site that
-    /// mostly fails even what answers says little. Default 0.5.
+    /// `failing`: the largest share of the URLs asked for in the crawl that fail (network, 5xx, 401, 403), from 20 failed
+    /// URLs on. 1: any. Default 0.5.
     pub max_error_share: Share,
-    /// The largest share of the pages of the published set that answered and are one page now: by what they say, by
-    /// title and heading, by a form that asks for a password, or by where they redirect to. Fewer than five do not
-    /// count, unless they are all but the start page; a third of it has to be new. Default 0.3.
+    /// `alike`: the largest share of the published pages that answered and now have one main text, one redirect target,
+    /// or one title and a password field, from five pages on. 1: any. Default 0.3.
     pub max_alike_share: Share,
-    /// How many times as many URLs a new set lists at most, unless it is not 1,000 more. `None`: as many as there
-    /// are. Default 5.
+    /// `many-more-urls`: how many times as many URLs as a complete crawl published a new set lists at most, unless it is
+    /// not 1,000 more. `None`: any number. Default 5.
     pub max_growth: Option<u32>,
 }
 
 impl GuardConfig {
-    /// Nothing speaks against a set.
+    /// No bounds.
     pub const OFF: Self = Self {
         min_listed_share: Share::NONE,
         max_error_share: Share::ALL,

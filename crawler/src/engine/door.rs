@@ -31,6 +31,9 @@ use crate::{
 /// How often a host without a free turn is looked at again: its turns may be held by another engine.
 pub(super) const BUSY_POLL: Duration = Duration::from_millis(50);
 
+/// A robots.txt is used for at most this long (RFC 9309 section 2.4).
+pub(super) const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Everything needed to ask one question politely.
 #[derive(Clone)]
 pub(super) struct Door {
@@ -383,60 +386,16 @@ impl Door {
             .await
     }
 
-    /// Asks for `url` with the validators of an earlier answer: one try.
-    pub(super) async fn ask_once_with<S: BodySink + Send>(
-        &self,
-        url: &UrlKey,
-        validators: &Validators,
-        stop: &CancellationToken,
-        sink: impl FnMut() -> S,
-    ) -> Result<Answered<S>, Refused> {
-        let request = Request {
-            validators: Some(validators.clone()),
-            ..Request::get(url, self.max_body_bytes)
-        };
-        self.ask_until(&request, stop, sink, |_| true).await
-    }
-
-    /// Asks for `url` as [`Door::ask`] does, after `tries` that came to nothing: the pause after them, if `pauses`, and
-    /// the tries that are left, one at least.
-    pub(super) async fn ask_after<S: BodySink + Send>(
-        &self,
-        tries: u32,
-        pauses: bool,
-        url: &UrlKey,
-        stop: &CancellationToken,
-        sink: impl FnMut() -> S,
-    ) -> Result<Answered<S>, Refused> {
-        if pauses {
-            self.pause(url, tries, stop).await?;
-        }
-        let request = Request::get(url, self.max_body_bytes);
-        let is_final = |asked: &Result<Fetched, FetchError>| !signal::is_passing(asked);
-        self.ask_from(tries, &request, stop, sink, is_final).await
-    }
-
     /// Sends any request as [`Door::ask`] sends its own; `is_final` says after which answers there is no further try.
     pub(super) async fn ask_until<S: BodySink + Send>(
         &self,
-        request: &Request,
-        stop: &CancellationToken,
-        sink: impl FnMut() -> S,
-        is_final: impl Fn(&Result<Fetched, FetchError>) -> bool,
-    ) -> Result<Answered<S>, Refused> {
-        self.ask_from(0, request, stop, sink, is_final).await
-    }
-
-    /// Goes on with a request of which `tries` were made before.
-    async fn ask_from<S: BodySink + Send>(
-        &self,
-        mut tries: u32,
         request: &Request,
         stop: &CancellationToken,
         mut sink: impl FnMut() -> S,
         is_final: impl Fn(&Result<Fetched, FetchError>) -> bool,
     ) -> Result<Answered<S>, Refused> {
         let url = &request.url;
+        let mut tries = 0;
         loop {
             let turn = self.turn(url, stop).await?;
             let mut receiver = sink();
@@ -598,6 +557,19 @@ pub(super) fn retry_delay(limits: &LimitsConfig, url: &UrlKey, tries: u32) -> Du
         .unwrap_or_default();
     let spread = u32::try_from((url.fingerprint() ^ u64::from(tries)) % 256).unwrap_or_default();
     base.saturating_add(base.saturating_mul(spread) / 1024)
+}
+
+/// Takes the head of an answer only.
+pub(super) struct Unread;
+
+impl BodySink for Unread {
+    fn head(&mut self, _: &ResponseHead) -> BodyWish {
+        BodyWish::Stop
+    }
+
+    fn chunk(&mut self, _: &[u8]) -> BodyWish {
+        BodyWish::Stop
+    }
 }
 
 /// Notes when the head of an answer arrives, and passes everything on.

@@ -25,8 +25,7 @@ use tokio::time::Instant;
 
 use super::{
     Shutdown,
-    door::{Answered, Door, Refused, Robots, location},
-    run::ROBOTS_LIFETIME,
+    door::{Answered, Door, ROBOTS_LIFETIME, Refused, Robots, location},
     signal,
     start::too_slow,
 };

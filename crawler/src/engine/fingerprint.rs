@@ -16,7 +16,7 @@ const READING: u32 = 2;
 
 /// Changes with the settings that decide which URLs are known and what is known of them: a run under
 /// others is not resumed but followed by a new one. Extensions are none of them: the pages that have to be are asked
-/// for again ([`Judge::again`](super::judge::Judge::again)).
+/// for again ([`Judge::again`](crate::verdict::Judge::again)).
 pub(super) fn identity_of(config: &Config, lists: &[SeedList]) -> String {
     let names: Vec<&str> = lists.iter().map(SeedList::name).collect();
     let sources = format!("{} {names:?}", discover_text(config.discover));

@@ -10,11 +10,10 @@ pub mod download;
 mod begin;
 mod door;
 mod fingerprint;
-mod honesty;
-mod judge;
 mod run;
 mod signal;
 mod start;
+mod validators;
 
 #[cfg(test)]
 mod tests;
@@ -30,41 +29,39 @@ use self::{
     door::Door,
     download::Downloader,
     fingerprint::{identity_of, read_as},
-    judge::Judge,
-    run::{Run, Setup, doubt, resume},
-    start::{Peek, Started},
+    run::{Run, Setup, resume},
+    start::Started,
 };
 pub use crate::politeness::HostState;
 use crate::{
     clock::Clock,
-    config::{Config, PublishConfig},
-    fetch::Fetch,
+    config::Config,
+    fetch::{Fetch, FetchError, Fetched},
     holds::{Holds, HoldsError},
     notes::Note,
-    page::RunId,
+    page::{PageFacts, RunId},
     parse::PageReader,
     politeness::SharedPoliteness,
-    publish::Doubted,
-    robots,
+    robots, runs,
     scope::Scope,
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
     store::{Store, StoreError},
     url_key::{HostKey, UrlKey},
+    verdict::Judge,
 };
 
 /// Longer than anybody waits, and short enough for the arithmetic of instants: 30 years.
 const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
+/// An answer and what it says, or why there is none.
+type FetchedFacts = Result<(Fetched, Box<PageFacts>), FetchError>;
+
 /// What a task was doing that had the store.
 const USING_STATE: &str = "using the state of this site";
 
 /// Opens the store of a site, once the start URL has told which site it is.
-pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<Box<dyn Store>, StoreError> + Send>;
-
-/// Shows what is stored of a site before its store is opened, if anything is: only to look, without a lock, so it may be
-/// older than the store is then, or wrong. It makes nothing, waits for nobody and tells of no failure.
-pub type PeekStore = Arc<dyn Fn(&Site, &mut dyn FnMut(&dyn Store)) + Send + Sync>;
+pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<Store, StoreError> + Send>;
 
 /// Says where the set of a site will be served, once it is known which site it is: the URL of a directory, or
 /// `None` when nobody said. Our own index is then missing there without a fault before its first upload.
@@ -80,8 +77,6 @@ pub struct Seams {
     pub politeness: SharedPoliteness,
     /// The newest state of the run, for whoever shows it.
     pub progress: watch::Sender<Progress>,
-    /// A look at the memory of a site.
-    pub peek_store: PeekStore,
     /// The memory of the site.
     pub open_store: OpenStore,
     /// `Retry-After` of earlier starts.
@@ -175,8 +170,7 @@ impl Shutdown {
 /// How a crawl ended. `Err` is only what makes a crawl impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Every known URL was asked for, and decided but for what is doubted ([`crate::publish::Doubts`]), of which only another
-    /// run can tell more.
+    /// Every known URL was asked for.
     Drained,
     /// `max_pages` or `max_time` was reached.
     LimitReached,
@@ -203,10 +197,12 @@ pub struct Crawled {
     /// The site, after the start URL's redirects.
     pub site: Site,
     /// The memory of the site; everything is committed.
-    pub store: Box<dyn Store>,
-    /// The run that was begun or resumed.
-    pub run: RunId,
-    /// Whether an unfinished run was resumed.
+    pub store: Store,
+    /// The rules, with the newest robots.txt.
+    pub judge: Judge,
+    /// Number of the crawl that was begun or resumed.
+    pub number: RunId,
+    /// Whether an unfinished crawl was resumed.
     pub resumed: bool,
     /// How it ended.
     pub ending: Ending,
@@ -222,8 +218,6 @@ pub struct Crawled {
     pub limit: Option<Limit>,
     /// What robots.txt of the site says now; `None` when it could not be read, and that is ignored.
     pub robots: Option<robots::Rules>,
-    /// What is not believed yet of what this start, and those that were stopped before it, heard; `None`: all is.
-    pub doubted: Option<Doubted>,
     /// What the user should know when the crawl is over.
     pub notes: Vec<Note>,
 }
@@ -232,7 +226,7 @@ impl std::fmt::Debug for Crawled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Crawled")
             .field("site", &self.site)
-            .field("run", &self.run)
+            .field("number", &self.number)
             .field("resumed", &self.resumed)
             .field("ending", &self.ending)
             .field("fetched", &self.fetched)
@@ -295,7 +289,6 @@ pub async fn crawl(
         clock,
         politeness,
         progress,
-        peek_store,
         open_store,
         holds,
         lists,
@@ -332,7 +325,6 @@ pub async fn crawl(
     let seams = RunSeams {
         reader,
         progress,
-        peek_store,
         open_store,
         lists,
         public_url,
@@ -350,7 +342,6 @@ pub async fn crawl(
 struct RunSeams {
     reader: Arc<PageReader>,
     progress: watch::Sender<Progress>,
-    peek_store: PeekStore,
     open_store: OpenStore,
     lists: Vec<SeedList>,
     public_url: PublicUrl,
@@ -367,12 +358,11 @@ async fn crawl_through(
     let RunSeams {
         reader,
         progress,
-        peek_store,
         open_store,
         lists,
         public_url,
     } = seams;
-    let identity: Arc<str> = identity_of(config, &lists).into();
+    let identity = identity_of(config, &lists);
     let clock = Arc::clone(&door.clock);
     begin_at_hosts(config, start, door);
     let began = clock.now();
@@ -386,11 +376,7 @@ async fn crawl_through(
         deadline,
         shutdown,
     };
-    let peek = Peek {
-        store: peek_store,
-        identity: Arc::clone(&identity),
-    };
-    let started = finding.site(Some(&peek)).await?;
+    let started = finding.site().await?;
     let (site, is_robots_read) = (&started.site, started.is_robots_read);
     let rules = started.robots.clone();
     let door = &door.standing_in(site.stand_in.clone());
@@ -404,8 +390,8 @@ async fn crawl_through(
     let opening = Opening {
         open_store,
         identity,
+        fresh: config.fresh,
         host_date: host_date.unwrap_or(began),
-        began,
         clocks,
         judge,
     };
@@ -413,9 +399,8 @@ async fn crawl_through(
         store,
         run: open_run,
         memory,
-        started,
         judge,
-    } = opening.open(&finding, started).await?;
+    } = opening.open(&started, shutdown).await?;
     let Started {
         site,
         hops,
@@ -423,7 +408,6 @@ async fn crawl_through(
         notes,
         ..
     } = started;
-    let keeping = judge.clone();
     let moved = (!start.is_on(&site.origin))
         .then(|| Note::start_redirected(&start.origin(), &site.origin).naming(start));
     let public_url = public_url(&site);
@@ -438,9 +422,8 @@ async fn crawl_through(
         shutdown,
         progress,
         store,
-        number: open_run.number,
+        open: open_run,
         is_robots_read,
-        resumed: open_run.resumed,
         public_url,
         deadline,
     });
@@ -454,13 +437,7 @@ async fn crawl_through(
     run.add_bytes(bytes_in);
     run.seed(hops);
     run.begin_seeding(&rules, lists);
-    let crawled = run.drive().await?;
-    match crawled.ending {
-        Ending::LimitReached | Ending::Deferred | Ending::Drained => {
-            conclude(crawled, keeping, &config.publish, shutdown).await
-        }
-        Ending::SiteDown | Ending::Stopped => Ok(crawled),
-    }
+    run.drive().await
 }
 
 /// Fetches what is on the site, and the files of other hosts that belong to it.
@@ -474,92 +451,27 @@ fn downloader_of(site: &Site, door: &Door, config: &Config, rules: &robots::Rule
     }
 }
 
-/// What [`judge_again`] came to.
-#[derive(Debug)]
-pub struct JudgedAgain {
-    /// URLs that would have to be fetched for a verdict: they stay as they are.
-    pub unfetched: u64,
-    /// What robots.txt of the site said when a run read it last; `None` when the state does not know.
-    pub robots: Option<robots::Rules>,
-    /// What is not believed of what the run heard; `None`: all is.
-    pub doubted: Option<Doubted>,
-}
-
-/// Judges what run `run` of `site` knows under the settings of now, and by what robots.txt said when it was read last,
-/// without a request; what waits to be fetched is listed as earlier runs had it.
+/// The rules of the settings of now for `site`, with its robots.txt as it was read last, and that, if it was: what a crawl
+/// that is over is judged by without a request.
 ///
 /// # Errors
 /// A setting does not fit the site, or the store failed.
-pub fn judge_again(
+pub fn judge_at_rest(
     config: &Config,
     site: &Site,
-    store: &mut dyn Store,
-    run: RunId,
+    store: &Store,
     clock: &Arc<dyn Clock>,
-) -> Result<JudgedAgain, CrawlError> {
+) -> Result<(Judge, Option<robots::Rules>), CrawlError> {
     let scope =
         Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
     let robots = resume::noted_robots(store)?;
     let rules = robots.clone().unwrap_or_default();
     let read_as = read_as(config, site);
-    let judge = Judge::new(config, scope, rules, read_as, Arc::clone(clock));
-    let unfetched = resume::judge_stored(store, run, &judge)?;
-    resume::keep_unreached(store, run, &judge)?;
-    // What was put off already has to be heard again, whoever takes the rest as it is.
-    let guard = Some(&config.publish.guard).filter(|_| !config.publish.force);
-    let doubted = match guard {
-        Some(_) => doubt::put_off(store, site, run, &judge, guard)?.doubted,
-        None => None,
-    };
-    Ok(JudgedAgain {
-        unfetched,
-        robots,
-        doubted,
-    })
-}
-
-/// Lists what the run did not come to as earlier runs had it, as a limit is no evidence against a page, and puts off what is
-/// doubted.
-async fn conclude(
-    mut crawled: Crawled,
-    judge: Judge,
-    config: &PublishConfig,
-    shutdown: &Shutdown,
-) -> Result<Crawled, CrawlError> {
-    let judge = match &crawled.robots {
-        Some(rules) => judge.with_robots(rules.clone()),
-        None => judge,
-    };
-    let guard = (!config.force).then_some(config.guard);
-    let span = tracing::Span::current();
-    let work = tokio::task::spawn_blocking(move || {
-        let _entered = span.entered();
-        let store = &mut *crawled.store;
-        let is_drained = crawled.ending == Ending::Drained;
-        if !is_drained {
-            resume::keep_unreached(store, crawled.run, &judge)?;
-        }
-        let is_whole = is_drained && !crawled.resumed;
-        let put_off = doubt::put_off(
-            store,
-            &crawled.site,
-            crawled.run,
-            &judge,
-            guard.as_ref().filter(|_| !is_whole),
-        )?;
-        crawled.doubted = put_off.doubted;
-        if put_off.is_over {
-            crawled.ending = Ending::Drained;
-            crawled.limit = None;
-        }
-        Ok::<_, StoreError>(crawled)
-    });
-    // Where the program ends first, the next start does it again.
-    let kept = tokio::select! {
-        kept = work => kept,
-        () = shutdown.aborted() => return Err(CrawlError::Stopped),
-    };
-    Ok(kept.map_err(|error| CrawlError::of_task(USING_STATE, error))??)
+    let mut judge = Judge::new(config, scope, rules, read_as, Arc::clone(clock));
+    if runs::clocks_apart(store)?.is_some() {
+        judge = judge.without_clock();
+    }
+    Ok((judge, robots))
 }
 
 /// Tells the clocks of the hosts that `start` may be on that a run begins.

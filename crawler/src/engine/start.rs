@@ -1,8 +1,6 @@
 //! From the URL that was typed to the site that is crawled: robots.txt first, then the start URL and
-//! its redirects, each hop under the rules of its own origin and under its host's clocks. A page that earlier runs know is
-//! asked whether it changed (`known`).
-
-mod known;
+//! its redirects, each hop under the rules of its own origin and under its host's clocks. Each page on the way is fetched
+//! whole.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,28 +11,20 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::known::{Confirmation, Known, Peek, Standing, last_answer, standing};
 use super::{
     CrawlError,
     door::{Answered, Door, Refused, Robots},
-    honesty::Doubt,
-    judge::Judge,
-    read_as, rough_duration,
-    run::{
-        page_sink::{Found, PageSink, Wanted},
-        recrawl::{FetchedFacts, is_answer_to, is_server_error, says_all},
-    },
-    signal,
+    rough_duration,
+    run::page_sink::{Found, PageSink, Wanted},
 };
 use crate::{
     config::Config,
-    fetch::{FetchError, FetchErrorKind, Fetched, Request, Validators},
+    fetch::{FetchError, FetchErrorKind, Request},
     notes::Note,
-    page::PageFacts,
+    page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
     politeness::Signal,
     robots::{self, RobotsSink, Rules},
-    scope::Scope,
     site::{self, Site},
     url_key::{Identity, Origin, UrlKey},
     verdict::MAX_HOPS,
@@ -47,22 +37,8 @@ pub(super) struct Hop {
     /// What it is when it is, or may be, no page.
     pub(super) found: Option<Found>,
     pub(super) attempts: u32,
-    pub(super) manner: Manner,
     /// The answer sets a cookie.
-    pub(super) sets_cookie: bool,
-    /// What stands by its answer, a 304 that is believed.
-    pub(super) standing: Option<Standing>,
-}
-
-/// How a page was asked for before the loop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// As a whole.
-    Whole,
-    /// Whether it changed, and that was answered.
-    Conditionally(Validators),
-    /// As a whole, because the server had no answer to that.
-    InVain(Doubt),
+    sets_cookie: bool,
 }
 
 /// What the start URL told.
@@ -80,29 +56,12 @@ pub(super) struct Started {
     pub(super) notes: Vec<Note>,
 }
 
-impl Started {
-    /// The start page's "not modified", which means nothing until the store is asked.
-    pub(super) fn confirmation(&self) -> Option<Confirmation> {
-        let last = self.hops.last().filter(|hop| hop.facts.status == 304)?;
-        match &last.manner {
-            Manner::Conditionally(validators) => Some(Confirmation {
-                url: last.url.clone(),
-                validators: validators.clone(),
-                answer: last.facts.clone(),
-            }),
-            Manner::Whole | Manner::InVain(_) => None,
-        }
-    }
-}
-
 /// What the way from the start URL to the site is found with.
 pub(super) struct Guide<'a> {
     pub(super) door: &'a Door,
     pub(super) reader: &'a Arc<PageReader>,
     pub(super) config: &'a Config,
     pub(super) stop: &'a CancellationToken,
-    /// `None`: every page is asked for as a whole.
-    pub(super) peek: Option<&'a Peek>,
 }
 
 /// Finds out which site `typed` is.
@@ -145,18 +104,16 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
             let note = Note::start_disallowed(&url, &origin, &door.agent, &advice);
             return Err(CrawlError::Start(note.naming(&url)));
         }
-        let known = match rules.get(&origin) {
-            Some(robots) => guide.known(&so_far, robots, &url).await,
-            None => None,
-        };
-        let (hop, wire_bytes) = guide.ask(door, &url, known).await?;
+        let (hop, wire_bytes) = guide.ask(door, &url).await?;
         bytes_in += wire_bytes;
         let (status, location) = (hop.facts.status, hop.facts.location.clone());
-        let is_confirmed = matches!(&hop.manner, Manner::Conditionally(_)) && status == 304;
+        let is_empty = hop.facts.end == BodyEnd::Complete && hop.facts.body_bytes == 0;
         hops.push(hop);
         match (status, location) {
+            (200, _) if is_empty => {
+                return Err(CrawlError::Start(Note::start_empty(&url).naming(&url)));
+            }
             (200, _) => break,
-            (304, _) if is_confirmed => break,
             (300..=303 | 307 | 308, Some(target)) => {
                 if hops.len() > MAX_HOPS || hops.iter().any(|hop| hop.url == target) {
                     return Err(loops(typed, &hops, config));
@@ -191,86 +148,16 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
 }
 
 impl Guide<'_> {
-    /// What earlier runs know of `url`, should it be the start page of `site`.
-    async fn known(&self, site: &Site, robots: &Rules, url: &UrlKey) -> Option<Known> {
-        let peek = self.peek?;
-        // Settings that do not fit the site are told of when it is known to be the one.
-        let scope = Scope::new(site, &self.config.scope).ok()?;
-        let read_as = read_as(self.config, site);
-        let clock = Arc::clone(&self.door.clock);
-        let judge = Judge::new(self.config, scope, robots.clone(), read_as, clock);
-        peek.known(site, judge, url).await
-    }
-
-    /// Asks for a page on the way through `door`, first whether it is what is `known` of it; how often that
-    /// fails, it is asked for as a whole before it is given up. The bytes that came over the wire are counted.
-    async fn ask(
-        &self,
-        door: &Door,
-        url: &UrlKey,
-        known: Option<Known>,
-    ) -> Result<(Hop, u64), CrawlError> {
+    /// Asks for a page on the way through `door`; the bytes that came over the wire are counted.
+    async fn ask(&self, door: &Door, url: &UrlKey) -> Result<(Hop, u64), CrawlError> {
         let sink = || {
             let parser = PageParser::new(url, &door.identity, self.reader);
             PageSink::new(parser, wanted_of_start(self.config))
         };
-        let refused = |refused| refused_start(door, url, refused);
-        let Some(Known { facts, validators }) = known else {
-            let asked = door.ask(url, self.stop, sink).await;
-            let asked = asked.map_err(refused)?;
-            obey_long_wait(door, url, asked.signal)?;
-            let hop = hop_of(url, asked, Manner::Whole);
-            return self.or_reason(door, url, hop).await;
-        };
-        let asked = door.ask_once_with(url, &validators, self.stop, sink).await;
-        let asked = asked.map_err(refused)?;
-        let tries = asked.tries;
-        let is_passing = signal::is_passing(&asked.result);
-        let (result, found) = finish(url, asked);
-        let mut wasted_bytes = 0;
-        if let Ok((fetched, answer)) = &result {
-            let is_open = match answer.status {
-                304 => !says_all(answer, &facts),
-                // Without the page there is no crawl, so that the question alone must not be what makes it go.
-                status => matches!(status, 404 | 410),
-            };
-            if !is_passing && !is_open && is_answer_to(&validators, url, &result) {
-                let hop = Hop {
-                    url: url.clone(),
-                    facts: PageFacts::clone(answer),
-                    found,
-                    attempts: tries,
-                    manner: Manner::Conditionally(validators),
-                    sets_cookie: sets_cookie(fetched),
-                    standing: None,
-                };
-                return Ok((hop, fetched.wire_bytes));
-            }
-            wasted_bytes = fetched.wire_bytes;
-        }
-        tracing::debug!(target: "engine", %url, "no answer to a conditional request");
-        let asked = door.ask_after(tries, is_passing, url, self.stop, sink);
-        let asked = asked.await.map_err(refused)?;
-        let manner = match &result {
-            failed if is_server_error(failed) => Manner::InVain(Doubt::Failed { answers: 0 }),
-            // Nobody knows why it failed.
-            _ if is_passing => Manner::Whole,
-            Ok(_) | Err(_) => Manner::InVain(Doubt::Refused),
-        };
+        let asked = door.ask(url, self.stop, sink).await;
+        let asked = asked.map_err(|refused| refused_start(door, url, refused))?;
         obey_long_wait(door, url, asked.signal)?;
-        let hop = hop_of(url, asked, manner);
-        let (hop, bytes) = self.or_reason(door, url, hop).await?;
-        Ok((hop, bytes + wasted_bytes))
-    }
-
-    /// What came of asking for `url`, or why there is no crawl without its answer.
-    async fn or_reason(
-        &self,
-        door: &Door,
-        url: &UrlKey,
-        asked: Result<(Hop, u64), FetchError>,
-    ) -> Result<(Hop, u64), CrawlError> {
-        match asked {
+        match hop_of(url, asked) {
             Ok(hop) => Ok(hop),
             Err(error) => {
                 let note = unanswered(door, url, &error, self.stop).await;
@@ -353,42 +240,15 @@ async fn speaks_other_scheme(door: &Door, url: &UrlKey, stop: &CancellationToken
     is_spoken.then(|| note(&server, &robots.origin()))
 }
 
-fn sets_cookie(fetched: &Fetched) -> bool {
-    fetched.head.headers.all("set-cookie").next().is_some()
-}
-
-/// An answer as far as it could be read, and what it is when it is, or may be, no page.
-type Read = (FetchedFacts, Option<Found>);
-
-fn finish(url: &UrlKey, answered: Answered<PageSink>) -> Read {
-    let Answered {
-        result, receiver, ..
-    } = answered;
-    match result {
-        Ok(fetched) => {
-            let (facts, found) = receiver.finish(url, &fetched);
-            (Ok((fetched, Box::new(facts))), found)
-        }
-        Err(error) => (Err(error), None),
-    }
-}
-
-fn hop_of(
-    url: &UrlKey,
-    answered: Answered<PageSink>,
-    manner: Manner,
-) -> Result<(Hop, u64), FetchError> {
-    let attempts = answered.tries;
-    let (result, found) = finish(url, answered);
-    let (fetched, facts) = result?;
+fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), FetchError> {
+    let fetched = answered.result?;
+    let (facts, found) = answered.receiver.finish(url, &fetched);
     let hop = Hop {
         url: url.clone(),
-        facts: *facts,
+        facts,
         found,
-        attempts,
-        manner,
-        sets_cookie: sets_cookie(&fetched),
-        standing: None,
+        attempts: answered.tries,
+        sets_cookie: fetched.head.headers.all("set-cookie").next().is_some(),
     };
     Ok((hop, fetched.wire_bytes))
 }

@@ -1,5 +1,4 @@
-//! What an entry says besides the four elements of the protocol, from the facts of its page; and how
-//! often there was something that must not be said, and why.
+//! Images and language versions of an entry, from the facts of its page; and counts of those that are left out, by reason.
 
 #[cfg(test)]
 mod tests;
@@ -14,12 +13,12 @@ use sitemap_core::{
     extension::{Alternate, Element},
 };
 
-use super::written;
+use super::{View, written};
 use crate::{
     config::Extensions,
-    page::{PageFacts, PageRecord, RunId},
+    page::{PageFacts, PageRecord},
     robots::Rules,
-    store::{Store, StoreError},
+    store::StoreError,
     url_key::{StandIn, UrlKey},
 };
 
@@ -32,7 +31,7 @@ const IMAGE_TAGS_BYTES: usize = 64;
 
 macro_rules! left_out {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
-        /// Why an image or a version in another language does not stand in an entry. The codes are stable.
+        /// Why an image or a version in another language is left out of an entry. The codes are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum LeftOut { $($(#[$doc])* $name,)* }
 
@@ -60,7 +59,7 @@ left_out! {
     RobotsDisallowed = "robots-disallowed", "disallowed by robots.txt";
     /// The address cannot be written, or the entry would become too large.
     Unwritable = "unwritable", "too long to be written";
-    /// On the host that is crawled, outside of the directory that stands for another site.
+    /// On the crawled host, outside of the directory whose URLs are written as another site.
     NotWritten = "not-written", "on the crawled host, outside of what is written as another site";
     /// `hreflang` is neither a language nor `x-default`.
     InvalidCode = "invalid-code", "hreflang is no language";
@@ -76,18 +75,18 @@ left_out! {
     NoReturnLink = "no-return-link", "without a link back";
 }
 
-/// What became of one kind of extension.
+/// Counts of one kind of extension.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KindCounts {
     /// Pages whose entry has any.
     pub pages: u64,
     /// Elements in entries.
     pub written: u64,
-    /// Those that were found and do not stand in an entry, by reason.
+    /// Elements that were found and left out, by reason.
     pub left_out: BTreeMap<LeftOut, u64>,
     /// Pages that have more of them than are taken.
     pub pages_cut: u64,
-    /// Listed pages that were read before anybody asked for them.
+    /// Listed pages that were read before the settings asked for them.
     pub pages_not_read: u64,
 }
 
@@ -121,7 +120,7 @@ impl KindCounts {
     }
 }
 
-/// What became of the extensions that were asked for; `None` where they were not.
+/// Counts of the extensions that the settings ask for; `None` for other kinds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtensionCounts {
     /// Images.
@@ -131,7 +130,7 @@ pub struct ExtensionCounts {
 }
 
 impl ExtensionCounts {
-    /// Adds what `other` counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         let Self { images, hreflang } = other;
         for (sum, other) in [(&mut self.images, images), (&mut self.hreflang, hreflang)] {
@@ -142,13 +141,13 @@ impl ExtensionCounts {
     }
 }
 
-/// What is asked for, and what robots.txt says of it.
+/// The extensions that the settings ask for, with the rules of robots.txt.
 #[derive(Debug, Default)]
 pub(super) struct PageExtensions {
     wanted: Extensions,
     /// `None`: not known, so that nothing is disallowed.
     robots: Option<Rules>,
-    /// What the site is written as.
+    /// The site that URLs are written as.
     stand_in: Option<StandIn>,
 }
 
@@ -165,20 +164,19 @@ impl PageExtensions {
         }
     }
 
-    /// Adds to the entry of a listed page what is asked for.
+    /// Adds the extensions of a listed page to its entry.
     ///
     /// # Errors
     /// The store failed.
     pub(super) fn add(
         &self,
-        store: &dyn Store,
-        run: RunId,
+        view: &View<'_>,
         key: &UrlKey,
         record: &PageRecord,
         entry: &mut UrlEntry,
     ) -> Result<ExtensionCounts, StoreError> {
         let mut found = ExtensionCounts::default();
-        // A page that is listed without having been fetched says nothing.
+        // A page that is listed without having been fetched has no facts.
         let Some(facts) = record.facts() else {
             return Ok(found);
         };
@@ -191,9 +189,8 @@ impl PageExtensions {
             counts.pages_cut = u64::from(facts.warnings.alternates_cut);
             match &facts.alternates {
                 Some(versions) => {
-                    let cluster = super::hreflang::verified(store, run, key, versions, counts)?;
+                    let cluster = super::hreflang::verified(view, key, versions, counts)?;
                     for (code, target) in cluster {
-                        // Whatever is listed can be written.
                         let Some(loc) = self.loc(target) else {
                             continue;
                         };
@@ -243,7 +240,7 @@ impl PageExtensions {
                 continue;
             };
             let loc = Loc::parse(written.as_str()).ok();
-            // What only seems to be a picture: `src="."`, which a script was to fill in.
+            // Not a picture: `src="."`, which a script was to fill in.
             if loc
                 .as_ref()
                 .is_some_and(|loc| loc.is_equivalent(&entry.loc))
@@ -262,14 +259,14 @@ impl PageExtensions {
         counts.wrote(entry.extensions.images().len());
     }
 
-    /// The address of an image on the crawled host, when it is named by that of what the host stands for.
+    /// The address of an image on the crawled host, when the page names it on the site that URLs are written as.
     fn crawled<'a>(&self, image: &'a UrlKey) -> Cow<'a, UrlKey> {
         let crawled = self.stand_in.as_ref();
         let crawled = crawled.and_then(|stand_in| stand_in.crawled_of(image));
         crawled.map_or(Cow::Borrowed(image), Cow::Owned)
     }
 
-    /// How `url` stands in a file; `None` when it cannot.
+    /// `url` as it is written; `None` when it cannot be.
     fn loc(&self, url: &UrlKey) -> Option<Loc> {
         Loc::parse(written(self.stand_in.as_ref(), url)?.as_str()).ok()
     }
@@ -280,7 +277,7 @@ impl PageExtensions {
     }
 }
 
-/// What the element of an image takes in a file, at most.
+/// Bytes of the element of an image in a file, at most.
 fn written_bytes(loc: &Loc) -> usize {
     // The longest escapes are those of `&` and `'`.
     let escaped = loc

@@ -1,9 +1,9 @@
 //! Which versions in other languages an entry names: only those that are listed themselves and name the page
-//! in turn. Search engines ignore every other link, so it is not said but counted.
+//! in turn. Search engines ignore every other link, so it is left out and counted.
 //!
 //! The page, P, and each version, V, must agree:
 //! - P names V under a code that is a language, or `x-default`, and under that code nothing else;
-//! - V calls itself that, if it calls itself anything; `x-default` says nothing about a language, so it need not;
+//! - V calls itself that, if it calls itself anything; `x-default` is not a language, so it need not;
 //! - the same the other way round.
 //!
 //! This is decided for each pair from the facts of its two pages, so that both come to the same, in whatever order they are
@@ -18,24 +18,26 @@ use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use sitemap_core::extension::Hreflang;
 
-use super::extensions::{KindCounts, LeftOut};
+use super::{
+    View,
+    extensions::{KindCounts, LeftOut},
+};
 use crate::{
-    page::{LanguageVersion, RunId},
-    store::{Store, StoreError, Version},
+    page::{LanguageVersion, State},
+    store::StoreError,
     url_key::UrlKey,
 };
 
-/// The code for everybody whose language there is no version for.
+/// The code of the version for all other languages.
 const DEFAULT: &str = "x-default";
 
-/// What the entry of the listed page `key` says of the `versions` that the page names; `counts` is told what
-/// it does not say.
+/// The alternates in the entry of the listed page `key`, of the `versions` that the page names; those that are left out are
+/// added to `counts`.
 ///
 /// # Errors
 /// The store failed.
 pub(super) fn verified<'a>(
-    store: &dyn Store,
-    run: RunId,
+    view: &View<'_>,
     key: &'a UrlKey,
     versions: &'a [LanguageVersion],
     counts: &mut KindCounts,
@@ -51,29 +53,28 @@ pub(super) fn verified<'a>(
         }
         is_here
     });
-    let targets: Vec<&UrlKey> = named.keys().copied().collect();
-    let found = store.versions(run, key, &targets)?;
     let mut cluster = Vec::new();
     let mut called_by_others = BTreeSet::new();
-    for ((target, codes), version) in named.into_iter().zip(&found) {
-        let of_target;
-        let back = match version {
-            Version::Unknown => Err(LeftOut::NotCrawled),
-            Version::Unlisted => Err(LeftOut::NotListed),
-            Version::Alike => Ok(&claims),
-            Version::Other(versions) => {
-                of_target = Claims::read(versions, &mut KindCounts::default());
-                Ok(&of_target)
+    for (target, codes) in named {
+        let found = view.of(target)?;
+        let versions = match &found {
+            None => Err(LeftOut::NotCrawled),
+            Some(found) if found.record.reason.state() != State::Listed => Err(LeftOut::NotListed),
+            Some(found) => {
+                let facts = found.record.facts();
+                Ok(facts.and_then(|facts| facts.alternates.as_deref()))
             }
         };
-        let back = match back {
+        let back = versions
+            .map(|versions| Claims::read(versions.unwrap_or_default(), &mut KindCounts::default()));
+        let back = match &back {
             Ok(back) if back.names(key) => back,
             Ok(_) => {
                 counts.leave_out(LeftOut::NoReturnLink, codes.len() as u64);
                 continue;
             }
             Err(reason) => {
-                counts.leave_out(reason, codes.len() as u64);
+                counts.leave_out(*reason, codes.len() as u64);
                 continue;
             }
         };
@@ -102,7 +103,7 @@ pub(super) fn verified<'a>(
     Ok(cluster)
 }
 
-/// What one page says of its versions, itself included.
+/// The versions that one page names, itself included.
 #[derive(Debug, Default)]
 struct Claims<'a> {
     /// `None`: several targets, so that the code means nothing.
@@ -110,7 +111,7 @@ struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// Reads what a page says; `counts` is told what makes no sense by itself.
+    /// Reads the versions of a page; those that make no sense by themselves are added to `counts`.
     fn read(versions: &'a [LanguageVersion], counts: &mut KindCounts) -> Self {
         let mut claims = Self::default();
         for version in versions {

@@ -1,4 +1,4 @@
-//! The elements of own namespaces that entries get (sitemaps.org protocol, "Extending the Sitemaps
+//! The custom elements of entries (sitemaps.org protocol, "Extending the Sitemaps
 //! protocol"): a constant, what a page rule selected, or a field of the input.
 
 use std::collections::BTreeMap;
@@ -39,8 +39,8 @@ impl OwnRules {
     /// Reads the namespaces of the settings.
     ///
     /// # Errors
-    /// What is wrong with which of them: a name, an address, a glob, a text, two namespaces that exclude
-    /// each other, or too many elements.
+    /// The setting that is wrong: a name, an address, a glob, a text, two namespaces that exclude each other, or too many
+    /// elements.
     pub(super) fn new(namespaces: &[Namespace]) -> Result<Self, String> {
         let mut declared = Namespaces::default();
         let mut rules = Vec::new();
@@ -80,7 +80,7 @@ impl OwnRules {
                 continue;
             };
             let element = rule.element.clone().with_text(text);
-            // What the entry brought along may leave no room.
+            // The extensions of the entry may leave no room.
             if extensions.add_own(element).is_ok() {
                 given.push(&rule.qualified);
             }
@@ -204,7 +204,7 @@ mod tests {
             &[("Stock", "3"), ("stock", "4")],
             &["z:origin=a b", "a:stock=3"],
         );
-        // What cannot be written is no value.
+        // A value that cannot be written is left out.
         check("/", &[("Stock", "  ")], &["z:origin=a b"]);
     }
 
@@ -236,10 +236,10 @@ mod tests {
             &[namespace("image", Vec::new())],
             "image: prefix image is that of",
         );
-        check(&[namespace("1", Vec::new())], "1: \"1\" is no XML name");
+        check(&[namespace("1", Vec::new())], "1: \"1\" is not an XML name");
         check(
             &[one("a b", "*", selected())],
-            "s:a b: \"a b\" is no XML name",
+            "s:a b: \"a b\" is not an XML name",
         );
         check(
             &[one("a", "x", selected())],

@@ -1,5 +1,5 @@
-//! What the settings add to the entries: `changefreq` and `priority` by glob, and elements of own
-//! namespaces. Nothing of it by default, because search engines ignore it or nearly so.
+//! Values that the settings add to entries: `changefreq` and `priority` by glob, and custom elements. None by default, because
+//! search engines ignore them or nearly so.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// The compiled settings. Of several rules for the same thing the first that fits decides.
+/// The compiled settings. Of several rules for the same value the first that matches decides.
 #[derive(Debug, Default)]
 pub struct EntryRules {
     changefreq: Vec<(Pattern, ChangeFreq)>,
@@ -22,13 +22,13 @@ pub struct EntryRules {
     own: OwnRules,
 }
 
-/// A setting that is no rule.
+/// A rule that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{setting}: {problem}")]
 pub struct EntryRulesError {
     /// The field of [`EntryConfig`], e.g. `priority`.
     pub setting: &'static str,
-    /// What is wrong with which of its values.
+    /// The value, and what is wrong with it.
     pub problem: String,
 }
 
@@ -36,7 +36,7 @@ impl EntryRules {
     /// Reads the rules.
     ///
     /// # Errors
-    /// A glob is none, or could never match a URL; a namespace or element cannot stand in a sitemap.
+    /// A glob cannot be read, or could never match a URL; a namespace or element cannot be in a sitemap.
     pub fn new(config: &EntryConfig) -> Result<Self, EntryRulesError> {
         Ok(Self {
             changefreq: compile("changefreq", &config.changefreq)?,
@@ -48,8 +48,8 @@ impl EntryRules {
         })
     }
 
-    /// Adds what the rules say of `key`; `values` are those that the elements of own namespaces take
-    /// from the page or from the input, by name.
+    /// Adds the values of the rules that match `key`; `values` are those that custom elements take from the page or from the
+    /// input, by name.
     pub(super) fn apply(
         &self,
         key: &UrlKey,
@@ -81,8 +81,8 @@ fn first<T: Copy>(rules: &[(Pattern, T)], key: &UrlKey) -> Option<T> {
     rule.map(|(_, value)| *value)
 }
 
-/// Whether what the rules add tells the pages of a site apart. Search engines read `priority` among the
-/// pages of one site only, so one value for all says nothing (sitemaps.org protocol, rule R19).
+/// Counts whether the values of the entries differ. Search engines compare `priority` among the pages of one site only, so
+/// one value for all pages is useless (sitemaps.org protocol, rule R19).
 #[derive(Debug, Default)]
 pub struct Sameness {
     entries: u64,
@@ -98,7 +98,7 @@ pub struct Sameness {
     last_modified: HashMap<i64, u64>,
 }
 
-/// Pages that share one `Last-Modified` before it is worth a word: of fewer it may be chance.
+/// Pages that share one `Last-Modified` before there is a note: with fewer pages it may be chance.
 const MIN_SHARING: u64 = 5;
 
 /// Different values of `Last-Modified` that are counted; they take less than a megabyte.
@@ -126,7 +126,7 @@ impl Sameness {
         self.restless += u64::from(is_restless);
     }
 
-    /// What the user should know.
+    /// Notes for the user.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         // One page alone is always like all others.

@@ -1,17 +1,29 @@
-//! The last judgement and the evidence for `lastmod`, on records in a store in memory.
-
-use jiff::Timestamp;
+//! Entries as they are published, and the evidence for `lastmod`, on a store in memory over several crawls.
 
 mod evidence;
 
+use std::{fs, sync::Arc};
+
+use jiff::Timestamp;
+use tempfile::TempDir;
+
 use super::*;
 use crate::{
-    page::{Basis, BodyEnd, BodyKind, Canonical, ContentHash, Outcome, PageFacts, Reason, Via},
-    store::{Discovery, Finished, memory::MemoryStore},
+    clock::SystemClock,
+    config::{Config, GuardConfig, IndexMode, PublishConfig},
+    page::{
+        Basis, BodyEnd, BodyKind, Canonical, ContentHash, Outcome, PageFacts, PageRecord, Reason,
+        Via,
+    },
+    publish::{PublishRequest, Published, publish},
+    scope::Scope,
+    site::Site,
+    store::{Commit, Discovery, Finished, PageLinks, PageRow, Store},
     url_key::Identity,
+    verdict::{Judge, Mode},
 };
 
-/// The host's clock when the run began.
+/// The host's clock at the start of the first crawl.
 const START: &str = "2026-03-01T12:00:00Z";
 
 fn time(text: &str) -> Timestamp {
@@ -23,87 +35,188 @@ fn key(path: &str) -> UrlKey {
 }
 
 /// A listed page: path, version of its content, `Last-Modified`.
-type Page<'a> = (&'a str, u128, Option<&'a str>);
+type Found<'a> = (&'a str, u128, Option<&'a str>);
 
 struct Bench {
-    store: MemoryStore,
-    run: RunId,
+    folder: TempDir,
+    store: Store,
+    site: Site,
+    judge: Judge,
 }
 
 impl Bench {
     fn new() -> Self {
+        let site = Site {
+            origin: key("/").origin(),
+            directory: "/".to_owned(),
+            start: key("/"),
+            stand_in: None,
+        };
+        let config = Config::default();
+        let scope = Scope::new(&site, &config.scope).unwrap();
         Self {
-            store: MemoryStore::default(),
-            run: 0,
+            folder: tempfile::tempdir().unwrap(),
+            store: Store::in_memory().unwrap(),
+            judge: Judge::new(&config, scope, Rules::default(), 0, Arc::new(SystemClock)),
+            site,
         }
     }
 
-    /// A new run that found `pages`, begun at [`START`] plus `hours`.
-    fn crawl(&mut self, hours: i64, pages: &[Page<'_>]) {
-        let start = time(START) + hours.hours();
-        runs::open(&mut self.store, "", start).unwrap();
-        self.run += 1;
-        let mut commit = Commit {
-            run: self.run,
-            ..Commit::default()
-        };
-        for (number, &(path, version, last_modified)) in pages.iter().enumerate() {
+    /// A new crawl that found `pages`, and the other listed pages gone, begun at [`START`] plus `hours`.
+    fn crawl(&mut self, hours: i64, pages: &[Found<'_>]) {
+        let found = pages.iter().map(|&(path, version, last_modified)| {
             let facts = PageFacts {
-                status: 200,
-                kind: BodyKind::Page,
-                end: BodyEnd::Complete,
                 content_hash: Some(ContentHash(version)),
                 body_hash: Some(version),
                 last_modified: last_modified.map(time),
-                ..PageFacts::default()
+                ..page()
             };
-            push(&mut commit, number as u64 + 1, path, Reason::Listed, facts);
+            (path, answered(facts))
+        });
+        self.crawl_records(time(START) + hours.hours(), false, found.collect());
+    }
+
+    /// A new crawl that found these pages, and the other listed pages gone.
+    fn crawl_records(&mut self, start: Timestamp, fresh: bool, found: Vec<(&str, PageRecord)>) {
+        runs::set_phase(&mut self.store, runs::Phase::Finished).unwrap();
+        runs::open(&mut self.store, "", start, fresh).unwrap();
+        let found = found
+            .into_iter()
+            .map(|(path, record)| (key(path), record))
+            .collect();
+        self.finish(found);
+        let gone = PageFacts {
+            status: 410,
+            ..PageFacts::default()
+        };
+        let unvisited = self.store.unvisited(None, 1_000).unwrap().into_iter();
+        let unvisited = unvisited.map(|(key, _)| (key, answered(gone.clone())));
+        self.finish(unvisited.collect());
+    }
+
+    /// Commits the visits of these URLs.
+    fn finish(&mut self, visits: Vec<(UrlKey, PageRecord)>) {
+        let mut commit = Commit::default();
+        let last = self.store.size().unwrap().last_sequence;
+        for (sequence, (key, mut record)) in (last + 1..).zip(visits) {
+            if record.basis == Basis::Own {
+                let outcome = record.outcome.as_ref().unwrap();
+                record.reason = self.judge.after_fetch(&key, outcome).reason;
+            }
+            commit.discovered.push(Discovery {
+                key: key.clone(),
+                sequence,
+                depth: 1,
+                hops: 0,
+                via: Via::Link,
+                found_on: None,
+                reason: Reason::Queued,
+            });
+            let date = record.sitemap_lastmod.take();
+            commit.dated.extend(date.map(|date| (key.clone(), date)));
+            commit.finished.push(Finished {
+                key,
+                sequence,
+                record,
+                links: None,
+            });
         }
         self.store.commit(&commit).unwrap();
-        runs::finish(&mut self.store, self.run).unwrap();
     }
 
-    /// What would be published, and then counts as published.
-    fn publish(&mut self) -> Vec<(String, Option<String>)> {
-        let export =
-            Export::prepare(&mut self.store, self.run, None, time(START) + 48.hours()).unwrap();
-        let mut entries = Vec::new();
-        export
-            .visit::<StoreError>(&self.store, None, &mut |listed| {
-                let lastmod = listed.entry.lastmod.map(|lastmod| lastmod.to_string());
-                entries.push((listed.key.path_and_query().to_owned(), lastmod));
-                Ok(ControlFlow::Continue(()))
-            })
-            .unwrap();
-        export.remember(&mut self.store).unwrap();
-        entries
+    /// Publishes what the state has; `is_drained`: the crawl is over then.
+    fn publish_at(&mut self, now: Timestamp, is_drained: bool) -> Published {
+        let config = PublishConfig {
+            output: self.output(),
+            guard: GuardConfig::OFF,
+            gzip: false,
+            index: IndexMode::Auto,
+            ..PublishConfig::default()
+        };
+        let request = PublishRequest {
+            site: &self.site,
+            judge: &self.judge,
+            mode: Mode::of(&self.store, false).unwrap(),
+            is_drained,
+            config: &config,
+            robots: None,
+            dry_run: false,
+            now,
+            is_stopped: &|| false,
+        };
+        publish(&mut self.store, &request).result.unwrap()
     }
 
+    /// The output, one for each name that the site is written as.
+    fn output(&self) -> std::path::PathBuf {
+        let name = self.site.written().name();
+        self.folder.path().join(name.replace(['/', ':', '%'], "_"))
+    }
+
+    /// Publishes the crawl as one that is over.
+    fn publish(&mut self) -> Published {
+        self.publish_at(time(START) + 48.hours(), true)
+    }
+
+    /// The published URLs with their `lastmod`.
+    fn entries(&self) -> Vec<(String, Option<String>)> {
+        let file = fs::read_to_string(self.output().join("sitemap.xml")).unwrap();
+        let value = |entry: &str, element: &str| {
+            let (_, rest) = entry.split_once(&format!("<{element}>"))?;
+            Some(rest.split_once('<')?.0.to_owned())
+        };
+        let entries = file.split("<url>").skip(1);
+        let entries = entries.map(|entry| (value(entry, "loc").unwrap(), value(entry, "lastmod")));
+        entries.collect()
+    }
+
+    /// The dates of a publish, in the order of the URLs.
     fn dates(&mut self) -> Vec<Option<String>> {
-        self.publish()
-            .into_iter()
-            .map(|(_, lastmod)| lastmod)
-            .collect()
+        self.publish();
+        let entries = self.entries().into_iter();
+        entries.map(|(_, lastmod)| lastmod).collect()
+    }
+
+    fn row(&self, path: &str) -> crate::page::Page {
+        self.store.page(&key(path)).unwrap().unwrap()
     }
 
     fn reason(&self, path: &str) -> Reason {
-        self.store.page(&key(path)).unwrap().unwrap().reason
+        self.row(path).record.reason
+    }
+
+    /// Changes what is remembered of the `lastmod` of a published page.
+    fn set_dates(&mut self, path: &str, change: impl FnOnce(&mut LedgerEntry)) {
+        let mut page = self.row(path);
+        change(page.dates.as_mut().unwrap());
+        let row = PageRow {
+            key: key(path),
+            page,
+            links: PageLinks::Own,
+            promotion: None,
+        };
+        let commit = Commit {
+            pages: vec![row],
+            ..Commit::default()
+        };
+        self.store.commit(&commit).unwrap();
     }
 }
 
-fn push(commit: &mut Commit, sequence: u64, path: &str, reason: Reason, facts: PageFacts) {
-    commit.discovered.push(Discovery {
-        key: key(path),
-        sequence,
-        depth: 1,
-        hops: 0,
-        via: Via::Link,
-        found_on: None,
-        reason: Reason::Queued,
-    });
-    let record = PageRecord {
-        run: commit.run,
-        reason,
+/// A page that answered.
+fn page() -> PageFacts {
+    PageFacts {
+        status: 200,
+        kind: BodyKind::Page,
+        end: BodyEnd::Complete,
+        body_bytes: 100,
+        ..PageFacts::default()
+    }
+}
+
+fn answered(facts: PageFacts) -> PageRecord {
+    PageRecord {
+        reason: Reason::Listed,
         depth: 1,
         via: Via::Link,
         found_on: None,
@@ -112,13 +225,7 @@ fn push(commit: &mut Commit, sequence: u64, path: &str, reason: Reason, facts: P
         sitemap_lastmod: None,
         outcome: Some(Outcome::Answered(Box::new(facts))),
         basis: Basis::Own,
-    };
-    commit.finished.push(Finished {
-        key: key(path),
-        sequence,
-        record,
-        links: None,
-    });
+    }
 }
 
 fn some(dates: &[&str]) -> Vec<Option<String>> {
@@ -127,14 +234,14 @@ fn some(dates: &[&str]) -> Vec<Option<String>> {
 
 #[test]
 fn trust_comes_back_only_well_below_the_border() {
-    let site = |nows: usize, good: &'static str| -> Vec<Page<'static>> {
+    let site = |nows: usize, good: &'static str| -> Vec<Found<'static>> {
         const PATHS: [&str; 20] = [
             "/00", "/01", "/02", "/03", "/04", "/05", "/06", "/07", "/08", "/09", "/10", "/11",
             "/12", "/13", "/14", "/15", "/16", "/17", "/18", "/19",
         ];
         let now = "2026-03-02T00:00:00Z";
         let header = |number| Some(if number < nows { now } else { good });
-        // New content in each run, so that nothing is kept from the ledger.
+        // New content in each crawl, so that no published date stays.
         let version = |number: usize| number as u128 + nows as u128 * 1_000;
         PATHS
             .iter()
@@ -157,28 +264,20 @@ fn trust_comes_back_only_well_below_the_border() {
 #[test]
 fn a_selected_date_comes_before_the_header() {
     let mut bench = Bench::new();
-    bench.crawl(0, &[]);
-    for (number, (path, selected)) in [
+    let selected = [
         ("/day", "2025-05-06"),
         ("/future", "2031-01-01"),
         ("/words", "yesterday"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ];
+    let found = selected.map(|(path, selected)| {
         let facts = PageFacts {
-            status: 200,
             last_modified: Some(time("2020-01-01T00:00:00Z")),
             selected_lastmod: Some(selected.to_owned()),
-            ..PageFacts::default()
+            ..page()
         };
-        let mut commit = Commit {
-            run: 1,
-            ..Commit::default()
-        };
-        push(&mut commit, number as u64 + 1, path, Reason::Listed, facts);
-        bench.store.commit(&commit).unwrap();
-    }
+        (path, answered(facts))
+    });
+    bench.crawl_records(time(START), false, found.into());
     let expected = ["2025-05-06", "2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"];
     assert_eq!(bench.dates(), some(&expected));
 }
@@ -196,12 +295,14 @@ fn of_several_spellings_that_a_sitemap_writes_alike_one_is_listed() {
             ("/a%zz%7C", 4, None),
         ],
     );
-    let listed: Vec<String> = bench.publish().into_iter().map(|(path, _)| path).collect();
-    assert_eq!(listed, ["/100%25", "/a%zz%7C"]);
+    assert_eq!(bench.publish().listed, 2);
+    assert_eq!(bench.reason("/100%25"), Reason::Listed);
+    assert_eq!(bench.reason("/a%zz%7C"), Reason::Listed);
     assert_eq!(bench.reason("/100%"), Reason::DuplicateSpelling);
     assert_eq!(bench.reason("/a%zz|"), Reason::DuplicateSpelling);
     // Judged again, it stays so.
-    assert_eq!(bench.publish().len(), 2);
+    assert_eq!(bench.publish().listed, 2);
+    assert_eq!(bench.reason("/100%"), Reason::DuplicateSpelling);
 }
 
 #[test]
@@ -210,7 +311,7 @@ fn a_url_that_grows_too_long_when_written_is_not_listed() {
     let path = format!("/{}", "%zz".repeat(600));
     assert!(Identity::default().parse(key(&path).as_str()).is_ok());
     bench.crawl(0, &[("/", 1, None), (&path, 2, None)]);
-    assert_eq!(bench.publish().len(), 1);
+    assert_eq!(bench.publish().listed, 1);
     assert_eq!(bench.reason(&path), Reason::Unwritable);
 }
 
@@ -218,21 +319,13 @@ fn a_url_that_grows_too_long_when_written_is_not_listed() {
 fn spelling_and_length_are_those_of_what_a_site_is_written_as() {
     let written = |bench: &mut Bench, original: &str| {
         let original = UrlKey::from_normalised(original).unwrap();
-        let stand_in = StandIn::new(&key("/"), &original).unwrap();
-        let now = time(START) + 48.hours();
-        let export = Export::prepare(&mut bench.store, bench.run, Some(&stand_in), now).unwrap();
-        let mut urls = Vec::new();
-        export
-            .visit::<StoreError>(&bench.store, None, &mut |listed| {
-                assert!(listed.written.as_str().starts_with(original.as_str()));
-                urls.push(listed.entry.loc.to_string());
-                Ok(ControlFlow::Continue(()))
-            })
-            .unwrap();
-        urls
+        bench.site.stand_in = Some(StandIn::new(&key("/"), &original).unwrap());
+        bench.publish();
+        let urls = bench.entries().into_iter().map(|(url, _)| url);
+        urls.collect::<Vec<_>>()
     };
     let mut bench = Bench::new();
-    // It fits on the host that is crawled, but not on one with a longer name.
+    // Short enough on the host that is crawled, but not on one with a longer name.
     let long = format!("/{}", "x".repeat(2_040 - "https://h.example/".len()));
     bench.crawl(
         0,
@@ -260,94 +353,45 @@ fn spelling_and_length_are_those_of_what_a_site_is_written_as() {
         urls[0].starts_with("https://p.example/a%25zz/100"),
         "{urls:?}"
     );
-    // And as itself, everything that fits is back.
-    assert_eq!(bench.publish().len(), 3);
+    // As itself, every URL that is short enough is back.
+    bench.site.stand_in = None;
+    assert_eq!(bench.publish().listed, 3);
 }
 
 #[test]
 fn pages_that_repeat_another_one_are_listed_and_counted() {
     let mut bench = Bench::new();
-    let duplicates = |bench: &mut Bench| {
-        let now = time(START) + 48.hours();
-        Export::prepare(&mut bench.store, bench.run, None, now)
-            .unwrap()
-            .duplicates()
-    };
-    bench.crawl(
-        0,
-        &[
-            ("/a", 1 << 64, None),
-            ("/b", 2 << 64, None),
-            ("/c", 1 << 64, None),
-        ],
-    );
-    assert_eq!(duplicates(&mut bench), 1);
-    assert_eq!(bench.publish().len(), 3);
-}
-
-#[test]
-fn chains_are_judged_when_all_is_known() {
-    let mut bench = Bench::new();
-    bench.crawl(0, &[("/end", 1, None)]);
-    let mut commit = Commit {
-        run: 1,
-        ..Commit::default()
-    };
-    for (number, (from, to)) in [("/a", "/b"), ("/b", "/a"), ("/c", "/end")]
-        .into_iter()
-        .enumerate()
-    {
-        let facts = PageFacts {
-            status: 301,
-            location: Some(key(to)),
-            ..PageFacts::default()
-        };
-        push(
-            &mut commit,
-            number as u64 + 10,
-            from,
-            Reason::Redirected,
-            facts,
-        );
-    }
-    bench.store.commit(&commit).unwrap();
-    bench.publish();
-    assert_eq!(bench.reason("/a"), Reason::RedirectLoop);
-    assert_eq!(bench.reason("/b"), Reason::RedirectLoop);
-    assert_eq!(bench.reason("/c"), Reason::Redirected);
+    let pages = [
+        ("/a", 1 << 64, None),
+        ("/b", 2 << 64, None),
+        ("/c", 1 << 64, None),
+    ];
+    bench.crawl(0, &pages);
+    let published = bench.publish();
+    assert_eq!((published.listed, published.duplicates), (3, 1));
 }
 
 #[test]
 fn a_chain_onto_a_spelling_that_is_left_out_settles_alike_each_time() {
     let mut bench = Bench::new();
     let long = format!("/{}", "%zz".repeat(600));
-    bench.crawl(0, &[("/100%", 1, None), ("/100%25", 2, None)]);
-    let mut commit = Commit {
-        run: 1,
-        ..Commit::default()
-    };
-    let facts = PageFacts {
-        status: 200,
-        ..PageFacts::default()
-    };
-    push(&mut commit, 8, &long, Reason::Listed, facts);
-    // One stands before its target in key order, one behind.
-    for (number, (path, target)) in [("/-", "/100%"), ("/z", "/100%"), ("/y", &*long)]
-        .into_iter()
-        .enumerate()
-    {
+    bench.crawl(
+        0,
+        &[("/100%", 1, None), ("/100%25", 2, None), (&long, 3, None)],
+    );
+    // One source comes before its target in key order, one after it.
+    let sources = [("/-", "/100%"), ("/z", "/100%"), ("/y", &*long)];
+    let sources = sources.map(|(path, target)| {
         let facts = PageFacts {
-            status: 200,
             canonical: Canonical::Other(key(target)),
-            ..PageFacts::default()
+            ..page()
         };
-        let sequence = number as u64 + 10;
-        let reason = Reason::CanonicalElsewhere;
-        push(&mut commit, sequence, path, reason, facts);
-    }
-    bench.store.commit(&commit).unwrap();
-    for _ in 0..3 {
-        assert_eq!(bench.publish().len(), 1);
+        (key(path), answered(facts))
+    });
+    bench.finish(sources.into());
+    for is_drained in [false, true, true] {
+        let now = time(START) + 48.hours();
+        assert_eq!(bench.publish_at(now, is_drained).listed, 1);
         assert_eq!(bench.reason("/100%"), Reason::DuplicateSpelling);
         assert_eq!(bench.reason(&long), Reason::Unwritable);
         for path in ["/-", "/z", "/y"] {
@@ -370,12 +414,15 @@ fn a_publish_that_is_done_again_comes_to_the_same_dates() {
     ];
     for hours in [24, 48] {
         bench.crawl(hours, &deployed);
-        let dates = bench.dates();
-        for _ in 0..2 {
-            assert_eq!(bench.dates(), dates);
+        bench.publish_at(time(START) + 48.hours(), false);
+        let entries = bench.entries();
+        // Of the crawl that goes on, of the one that is over, and without a crawl.
+        for is_drained in [false, true, true] {
+            bench.publish_at(time(START) + 48.hours(), is_drained);
+            assert_eq!(bench.entries(), entries);
         }
     }
-    // Another run may trust again; a fresh state begins its runs anew.
+    // Another crawl may trust again.
     let new = Some("2026-03-02T00:00:00Z");
     let quiet = [("/a/1", 1, deploy), ("/a/2", 2, deploy), ("/a/4", 4, new)];
     bench.crawl(72, &deployed[..1]);
@@ -385,18 +432,27 @@ fn a_publish_that_is_done_again_comes_to_the_same_dates() {
 }
 
 #[test]
-fn a_fresh_state_keeps_distrust_but_not_the_run_that_decided_it() {
-    let now = Some("2026-03-01T12:00:00Z");
-    let good = Some("2020-01-01T00:00:00Z");
-    let mut old = Bench::new();
-    old.crawl(0, &[("/a", 1, now), ("/b", 2, good)]);
-    assert_eq!(old.dates(), [None, None]);
-    let mut fresh = Bench::new();
-    crate::publish::carry_over(&old.store, &mut fresh.store, Timestamp::UNIX_EPOCH).unwrap();
-    let value = fresh.store.value(LASTMOD_DISTRUSTED).unwrap();
-    assert_eq!(value.as_deref(), Some("header *"));
-    let new = Some("2020-01-02T00:00:00Z");
-    fresh.crawl(24, &[("/a", 10, new), ("/b", 20, new)]);
-    assert_eq!(fresh.run, old.run);
-    assert_eq!(fresh.dates(), some(&["2020-01-02T00:00:00Z"; 2]));
+fn a_fresh_crawl_keeps_the_dates_and_the_distrust_of_before() {
+    let [old, moved] = ["2020-01-01T00:00:00Z", "2026-02-20T00:00:00Z"];
+    let fresh = |bench: &mut Bench, hours: i64, dates: [&str; 2]| {
+        let found = ["/a", "/b"].into_iter().zip(dates).map(|(path, date)| {
+            let facts = PageFacts {
+                content_hash: Some(ContentHash(1)),
+                last_modified: Some(time(date)),
+                ..page()
+            };
+            (path, answered(facts))
+        });
+        bench.crawl_records(time(START) + hours.hours(), true, found.collect());
+    };
+    let mut bench = Bench::new();
+    bench.crawl(0, &[("/a", 1, Some(old)), ("/b", 1, Some(old))]);
+    assert_eq!(bench.dates(), some(&[old; 2]));
+    fresh(&mut bench, 24, [moved; 2]);
+    assert_eq!(bench.dates(), some(&[old; 2]));
+    let distrusted = bench.store.value(LASTMOD_DISTRUSTED).unwrap();
+    assert_eq!(distrusted.as_deref(), Some("run 2\nheader *"));
+    fresh(&mut bench, 48, [moved; 2]);
+    assert_eq!(bench.dates(), some(&[old; 2]));
+    assert_eq!(bench.store.value(LASTMOD_DISTRUSTED).unwrap(), None);
 }

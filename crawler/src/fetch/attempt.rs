@@ -1,9 +1,8 @@
 //! One attempt at one request: the addresses it may connect to, and when it had a connection.
 //!
-//! The HTTP client calls its resolver and its connector in the task of the request that needs a
-//! connection. What they must know, and what they find out, travels through a task-local: so the
-//! connection uses exactly the addresses that were checked for this request, whatever the name
-//! server says by then.
+//! The HTTP client calls its resolver and its connector in the task of the request that needs a connection. Their arguments and
+//! results travel through a task-local. So the connection uses exactly the addresses that were checked for this request, even if
+//! the name server has others by then.
 
 use std::{
     net::IpAddr,
@@ -63,16 +62,15 @@ impl Attempt {
         CURRENT.scope(self, future).await
     }
 
-    /// The addresses that the current attempt may use for `name`; `None` outside of an attempt, and
-    /// for a name nobody checked.
+    /// The addresses that the current attempt may use for `name`; `None` outside of an attempt, and for an unchecked name.
     pub(super) fn checked_addresses(name: &str) -> Option<Vec<IpAddr>> {
         let of_current =
             |attempt: &Arc<Self>| (*attempt.name == *name).then(|| attempt.addresses.clone());
         CURRENT.try_with(of_current).ok().flatten()
     }
 
-    /// When the head must be there: `head_timeout` after the request could be sent. While the
-    /// connection is being opened that instant is not known, but at most `connect_timeout` away.
+    /// Deadline of the head: `head_timeout` after the request could be sent. While the connection is being opened that instant is
+    /// unknown, but at most `connect_timeout` away.
     pub(super) fn head_deadline(
         &self,
         connect_timeout: Duration,
@@ -87,7 +85,7 @@ impl Attempt {
     }
 }
 
-/// Wraps the connector, to tell the current attempt about its connection.
+/// Wraps the connector, to record the connection in the current attempt.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WatchLayer;
 
@@ -117,7 +115,7 @@ where
     }
 
     fn call(&mut self, target: R) -> Self::Future {
-        // Outside of an attempt nobody wants to know.
+        // Outside of an attempt it is not needed.
         let _ = CURRENT.try_with(|attempt| attempt.is_connecting.store(true, Ordering::Relaxed));
         let connecting = self.0.call(target);
         Box::pin(async move {

@@ -1,5 +1,5 @@
-//! The limits of one body: counts what comes over the wire and what it unfolds into, and stops at
-//! the first byte too many. Holds one piece at a time.
+//! The limits of one body: counts its bytes on the wire and decoded, and stops at the first byte too many. Stores one piece at a
+//! time.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +18,7 @@ pub(super) struct BodyReader {
 }
 
 impl BodyReader {
-    /// A reader for the body behind `head`; `length` is its announced size on the wire.
+    /// A reader for the body after `head`; `length` is its announced size on the wire.
     ///
     /// # Errors
     /// The body cannot be decoded, or is too large already by its announcement.
@@ -63,7 +63,7 @@ impl BodyReader {
             if !surplus.is_empty() {
                 return ControlFlow::Break(BodyEnd::TooLarge);
             }
-            // Decoding and parsing take processor time: let others, and the time limits, have a turn.
+            // Decoding and parsing take processor time: yield to other tasks and to the time limits.
             tokio::task::yield_now().await;
         }
         if surplus.is_empty() {
@@ -78,7 +78,7 @@ impl BodyReader {
         self.wire_bytes
     }
 
-    /// How a body ends whose last wire byte was taken.
+    /// End of a body whose last wire byte was taken.
     pub(super) fn end(&self) -> BodyEnd {
         if self.decoder.is_complete() {
             BodyEnd::Complete

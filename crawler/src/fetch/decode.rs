@@ -1,9 +1,8 @@
 //! Content codings of a body: gzip, deflate, br, zstd.
 //!
-//! Decodes piece by piece into one buffer of fixed size, so a small body that unfolds into a huge
-//! one costs no memory; whoever counts the pieces decides when enough is enough. It never guesses a
-//! coding that was not declared, and decodes one layer only: RFC 9110 8.4 allows stacks, browsers
-//! and attackers are the only ones who know them.
+//! Decodes piece by piece into one buffer of fixed size, so a small body that unfolds into a huge one costs no memory; the caller
+//! counts the pieces and stops. It never guesses an undeclared coding, and decodes one layer only: RFC 9110 8.4 allows stacks,
+//! but only browsers and attackers use them.
 //!
 //! Sits between the wire bytes of [`super::http`] and the [`super::BodySink`].
 
@@ -40,7 +39,7 @@ impl Coding {
     /// The one coding of an answer, read from all its `Content-Encoding` lines without regard to case.
     ///
     /// # Errors
-    /// More than one coding, or an unknown one: the text names what was sent.
+    /// More than one coding, or an unknown one: the text has the header.
     pub(super) fn of(headers: &Headers) -> Result<Self, String> {
         let mut names: Vec<String> = Vec::new();
         for line in headers.all("content-encoding") {
@@ -85,7 +84,7 @@ fn shortened(name: &str) -> String {
     name.chars().take(MAX_NAME_CHARS).collect()
 }
 
-/// The coded bytes break the rules of their coding; what was decoded before is still good.
+/// The coded bytes break the rules of their coding; the data decoded before is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Corrupt;
 
@@ -134,8 +133,8 @@ impl Decoder {
         })
     }
 
-    /// The next decoded piece, at most [`PIECE_BYTES`] long. Takes what it used off `input`; an empty
-    /// piece means that `input` is used up.
+    /// The next decoded piece, at most [`PIECE_BYTES`] long. Removes the used part of `input`; an empty piece means that `input`
+    /// is used up.
     ///
     /// # Errors
     /// The coded bytes are broken; the text names the coding.
@@ -157,7 +156,7 @@ impl Decoder {
         }
     }
 
-    /// Whether the coded stream may end here. A body without a single byte is complete in every coding.
+    /// Returns whether the coded stream may end here. A body without a single byte is complete in every coding.
     pub(super) fn is_complete(&self) -> bool {
         match &self.engine {
             Engine::Identity => true,

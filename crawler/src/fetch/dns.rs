@@ -1,9 +1,8 @@
-//! Names to addresses, remembered for the run.
+//! Names to addresses, remembered for the session.
 //!
-//! The system's resolver is asked, so `/etc/hosts` and split horizons work. Its calls cannot be
-//! cancelled: each sits on a blocking thread until it returns, so their number is bounded and each
-//! name is asked for once at a time. Knows nothing of the guard: [`super::http`] filters what comes
-//! out of here, and connects to exactly that.
+//! The system's resolver is used, so `/etc/hosts` and split horizons work. Its calls cannot be cancelled: each sits on a blocking
+//! thread until it returns, so their number is bounded and each name is resolved once at a time. Independent of the guard:
+//! [`super::http`] filters the addresses, and connects to exactly those.
 
 use std::{
     collections::HashMap,
@@ -18,19 +17,19 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// How long addresses are used. The system's resolver hides the record's own lifetime.
+/// Time for which addresses are used. The system's resolver hides the record's own lifetime.
 const MAX_AGE: Duration = Duration::from_secs(10 * 60);
 
 /// Younger addresses are kept even when no connection to them succeeded.
 const MIN_AGE: Duration = Duration::from_secs(60);
 
-/// How long a failure is believed.
+/// Time for which a failure is cached.
 const NEGATIVE_AGE: Duration = Duration::from_secs(30);
 
 /// Tries per lookup, the first included.
 const TRIES: u32 = 2;
 
-/// Calls of the system's resolver at the same time, those that nobody waits for any more included.
+/// Calls of the system's resolver at the same time, including abandoned ones.
 const MAX_CALLS: usize = 16;
 
 /// Most names that are remembered. A crawl meets a handful; when there are more, all are forgotten.
@@ -89,7 +88,7 @@ impl Resolver {
     /// The addresses of `name`, at least one.
     ///
     /// # Errors
-    /// The text says why there are none, e.g. `no answer within 10s`.
+    /// The text has the reason why there are none, e.g. `no answer within 10s`.
     pub(super) async fn lookup(&self, name: &str) -> Result<Arc<[IpAddr]>, String> {
         let entry = self.entry(name);
         let answer = entry.answer.get_or_init(|| async {
@@ -155,7 +154,7 @@ impl Resolver {
         let (ask, name) = (self.ask, name.to_owned());
         let call = tokio::task::spawn_blocking(move || {
             let answer = ask(&name);
-            // Given back when the call has really ended, also when nobody waits for it any more.
+            // Released when the call has really ended, even if it was abandoned.
             drop(permit);
             answer
         });

@@ -1,5 +1,5 @@
-//! What a failure before the complete head means: finds the cause at the bottom of the error chain
-//! and says it in words that name the host. Branches on types, never on texts.
+//! Classifies a failure before the complete head: finds the cause at the bottom of the error chain and describes it with the name
+//! of the host. Branches on types, never on texts.
 
 use std::{error::Error, fmt, io, net::UdpSocket, time::Duration};
 
@@ -14,7 +14,7 @@ const MAX_NAMES: usize = 5;
 /// Errors of a chain that are looked at; real chains have about six.
 const MAX_DEPTH: usize = 16;
 
-/// What was being asked for.
+/// Target of the request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {
     /// The whole URL.
@@ -23,12 +23,12 @@ pub(super) struct Target<'a> {
     pub(super) host: &'a str,
     /// Its port.
     pub(super) port: u16,
-    /// A proxy stands between it and us.
+    /// A proxy is between it and arpent.
     pub(super) is_proxied: bool,
 }
 
 impl fmt::Display for Target<'_> {
-    /// What is connected to.
+    /// The peer of the connection.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let suffix = if self.is_proxied {
             " through the proxy"
@@ -39,7 +39,7 @@ impl fmt::Display for Target<'_> {
     }
 }
 
-/// How far the attempt had come.
+/// Progress of the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// No connection yet (TCP and TLS).
@@ -48,7 +48,7 @@ pub(super) enum Phase {
     Waiting,
 }
 
-/// The failure behind `error`.
+/// The failure after `error`.
 pub(super) fn describe(
     error: &(dyn Error + 'static),
     phase: Phase,
@@ -139,7 +139,7 @@ pub(super) fn timed_out(what: &str, limit: Duration) -> FetchError {
     FetchError::new(FetchErrorKind::Timeout, format!("{what} within {limit:?}"))
 }
 
-/// The most telling error of a chain.
+/// The most specific error of a chain.
 enum Cause<'a> {
     Tls(&'a rustls::Error),
     Io(&'a io::Error),
@@ -162,7 +162,7 @@ impl<'a> Cause<'a> {
         let mut found = None;
         for error in std::iter::successors(Some(error), |error| inner(*error)).take(MAX_DEPTH) {
             last = error;
-            // An inner cause is more telling than what wraps it.
+            // An inner cause is more specific than its wrapper.
             found = Self::of_one(error).or(found);
         }
         found.unwrap_or_else(|| Self::Unknown(last.to_string()))
@@ -222,7 +222,7 @@ const EMFILE: i32 = 24;
 /// The system has too many open files, on every Unix.
 const ENFILE: i32 = 23;
 
-/// Why this machine could not even ask, if the error says so.
+/// Local reason why the request could not be sent, if the error has one.
 fn local_reason(error: &io::Error) -> Option<&'static str> {
     match (error.kind(), error.raw_os_error()) {
         (_, Some(EMFILE | ENFILE)) => {
@@ -235,10 +235,10 @@ fn local_reason(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// Whether this machine has a route to anywhere. A name with addresses of two families may fail by the one that this machine
-/// does not have. Nothing is sent: connecting a datagram socket only looks for a route.
+/// Returns whether this machine has a route to anywhere. A name with addresses of two families may fail by the one that this
+/// machine does not have. Nothing is sent: connecting a datagram socket only looks for a route.
 fn has_route() -> bool {
-    // Addresses for documentation (RFC 5737, RFC 3849), where nobody listens.
+    // Addresses for documentation (RFC 5737, RFC 3849), without any host.
     let leads_to = |own: &str, other: &str| {
         UdpSocket::bind((own, 0)).is_ok_and(|socket| socket.connect((other, 9)).is_ok())
     };

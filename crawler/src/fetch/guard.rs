@@ -1,14 +1,12 @@
 //! The address guard: which addresses a crawl may contact.
 //!
-//! A link, a redirect or a DNS record of a crawled site must not lead the crawler into the network
-//! it runs in (server-side request forgery). The host the user named decides: a crawl that began on
-//! a public site contacts public addresses only. Pure decisions; [`super::http`] asks before it
-//! connects and connects to nothing else.
+//! A link, a redirect or a DNS record of a crawled site must not lead the crawler into the network it runs in (server-side
+//! request forgery). The host the user named decides: a crawl that began on a public site contacts public addresses only. Pure
+//! decisions; [`super::http`] calls it before it connects, and connects to no other address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of network an address belongs to, by the IANA special-purpose address registries
-/// (RFC 6890) and the address plans they name.
+/// Kind of network of an address, by the IANA special-purpose address registries (RFC 6890) and the address plans they name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum AddressClass {
     /// Globally routed.
@@ -19,10 +17,9 @@ pub(super) enum AddressClass {
     LinkLocal,
     /// A private network: RFC 1918, RFC 6598 (100.64.0.0/10), `fc00::/7`.
     Private,
-    /// Where cloud providers serve the machine's credentials, whatever range the address is from.
+    /// Addresses at which cloud providers serve the credentials of the machine, in any range.
     Metadata,
-    /// Everything else that is no host on the Internet: unspecified, multicast, documentation,
-    /// benchmarks, reserved.
+    /// Everything else that is not a host on the Internet: unspecified, multicast, documentation, benchmarks, reserved.
     Special,
 }
 
@@ -66,7 +63,7 @@ impl AddressClass {
             [0xfc00..=0xfdff, ..] => Self::Private,
             // IETF protocol assignments (2001::/23), documentation.
             [0x2001, 0..=0x01ff | 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => Self::Special,
-            // Global unicast is 2000::/3 and nothing else (RFC 4291 2.4, IANA).
+            // Global unicast is only 2000::/3 (RFC 4291 2.4, IANA).
             [0x2000..=0x3fff, ..] => Self::Public,
             _ => Self::Special,
         }
@@ -112,7 +109,7 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Which addresses one crawl may contact.
+/// Addresses that one crawl may contact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Guard {
     /// Addresses of the start host, when none of them is public.
@@ -167,7 +164,7 @@ impl Guard {
         class.unwrap_or(AddressClass::Public).as_str()
     }
 
-    /// Why the start host `name` was refused, which was public in the last crawl; `None`: it still is.
+    /// Reason why the start host `name` was refused, which was public in the last crawl; `None`: it still is.
     pub(super) fn refusal_of_start(&self, name: &str) -> Option<String> {
         if self.began_on.contains(&AddressClass::Public) {
             return None;
@@ -181,7 +178,7 @@ impl Guard {
         ))
     }
 
-    /// Whether `address` may be contacted.
+    /// Returns whether `address` may be contacted.
     pub(super) fn permits(&self, address: IpAddr) -> bool {
         let class = AddressClass::of(address);
         match class {
@@ -197,13 +194,13 @@ impl Guard {
         }
     }
 
-    /// Whether a host whose addresses cannot be known may be asked for through a proxy. Only names
-    /// that say what they are can be refused.
+    /// Returns whether a host with unknown addresses may be requested through a proxy. Only names with an obvious kind can be
+    /// refused.
     pub(super) fn permits_name(&self, name: &str) -> bool {
         class_of_name(name).is_none_or(|class| self.began_on.contains(&class))
     }
 
-    /// Why `address`, which is literally in a URL, was refused.
+    /// Reason why `address`, a literal in a URL, was refused.
     pub(super) fn refusal_of_literal(&self, address: IpAddr) -> String {
         format!(
             "{address} is a {} address but {}",
@@ -212,7 +209,7 @@ impl Guard {
         )
     }
 
-    /// Why `name` was refused; `address` is what it resolved to.
+    /// Reason why `name` was refused; it resolved to `address`.
     pub(super) fn refusal_of_name(&self, name: &str, address: IpAddr) -> String {
         format!(
             "{name} resolves to {address} ({}) but {}",
@@ -221,7 +218,7 @@ impl Guard {
         )
     }
 
-    /// Why `name` was refused before a proxy was asked.
+    /// Reason why `name` was refused before a proxy was used.
     pub(super) fn refusal_of_unresolved(&self, name: &str) -> String {
         let class = class_of_name(name).map_or("unknown", AddressClass::as_str);
         format!("{name} is a {class} name but {}", self.origin())

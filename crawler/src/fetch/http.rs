@@ -1,4 +1,4 @@
-//! HTTP over real sockets, on `reqwest`; no other file names that crate.
+//! HTTP over real sockets, on `reqwest`; no other file uses that crate.
 //!
 //! The client is stripped to one request and one answer: no redirects, no cookies, no referer, no
 //! decoding, no proxies of the environment. What is left to do here: ask the guard, resolve, send,
@@ -31,16 +31,16 @@ use crate::{
     url_key::Origin,
 };
 
-/// What a request says of the JSON it sends, in the words of `IndexNow`.
+/// `Content-Type` of JSON in requests, as `IndexNow` specifies it.
 const JSON: &str = "application/json; charset=utf-8";
 
-/// What [`super::decode`] can undo.
+/// Codings that [`super::decode`] supports.
 const ACCEPTED_CODINGS: &str = "gzip, br, zstd, deflate";
 
 /// Most header lines of an answer. Real ones have twenty or thirty; browsers allow more.
 const MAX_HEAD_LINES: usize = 256;
 
-/// Most header lines that the client reads over HTTP/1.1, where it does not say which limit an answer breaks.
+/// Most header lines that the client reads over HTTP/1.1, where its error does not name the broken limit.
 const MAX_READ_LINES: usize = 16 * MAX_HEAD_LINES;
 
 /// Most bytes of all header lines together, as in Chromium.
@@ -54,11 +54,11 @@ const POOL_IDLE: Duration = Duration::from_secs(4);
 /// never more than requests were in flight at once, and each of those needs its connection again.
 const POOL_MAX_IDLE: usize = 1_000;
 
-/// A body nobody wants is read anyway, up to this, when that keeps an HTTP/1.1 connection alive: the
-/// body of a redirect or an error page costs both sides less than a new connection.
+/// Largest part of an unwanted body that is read when this keeps an HTTP/1.1 connection alive: the body of a redirect or an error
+/// page costs both sides less than a new connection.
 const DRAIN_BYTES: u64 = 16 * 1024;
 
-/// How long such a body is waited for.
+/// Time for which such a body is awaited.
 const DRAIN_TIME: Duration = Duration::from_millis(250);
 
 /// Header fields that belong to the client; a setting that changed them would break the protocol or the manners.
@@ -163,12 +163,6 @@ impl HttpFetch {
         })
     }
 
-    /// The kind of network that the start host is on, such as `public` or `private`; `None` before the first request, and
-    /// behind a proxy.
-    pub fn network(&self) -> Option<&'static str> {
-        self.router.network()
-    }
-
     async fn run(
         &self,
         request: &Request,
@@ -207,9 +201,9 @@ impl HttpFetch {
         ))
     }
 
-    /// Sends the request until its head is there. A connection of the pool that breaks off before that
-    /// may have been closed by the server while the request was on its way; but the server may as well
-    /// have seen it, so another try has to wait for its turn like any other.
+    /// Sends the request until its head is there. A connection of the pool that breaks off before that may have been closed by
+    /// the server while the request was on its way. The server may also have seen the request, so another try waits for a permit
+    /// like any other.
     async fn send(
         &self,
         message: reqwest::Request,
@@ -340,7 +334,7 @@ impl HttpFetch {
         };
         let drained = match end {
             BodyEnd::Skipped => drain(response, deadline).await,
-            // All of it was read, or what is left is not worth reading: the connection is closed.
+            // All of it was read, or the rest is not worth reading: the connection is closed.
             BodyEnd::Complete | BodyEnd::TooLarge | BodyEnd::CutShort | BodyEnd::Undecodable(_) => {
                 0
             }
@@ -375,6 +369,10 @@ impl Fetch for HttpFetch {
             }
         })
     }
+
+    fn network(&self) -> Option<&'static str> {
+        self.router.network()
+    }
 }
 
 impl fmt::Debug for HttpFetch {
@@ -383,7 +381,7 @@ impl fmt::Debug for HttpFetch {
     }
 }
 
-/// Why there is no head.
+/// Reason why there is no head.
 enum Failure {
     /// The whole request took too long.
     Total,
@@ -392,7 +390,7 @@ enum Failure {
     Client(reqwest::Error),
 }
 
-/// Gives the client the addresses that were checked for the current attempt, and nothing else.
+/// Gives the client the addresses that were checked for the current attempt, and no others.
 struct CheckedAddresses;
 
 impl ReqwestResolve for CheckedAddresses {
@@ -484,7 +482,7 @@ fn read_head(response: &Response, target: Target<'_>) -> Result<ResponseHead, Fe
     };
     let status = response.status().as_u16();
     if !(200..600).contains(&status) {
-        return refused(&format!("status {status} is no answer"));
+        return refused(&format!("status {status} is not an answer"));
     }
     let mut headers = Headers::default();
     let mut bytes = 0;
@@ -504,8 +502,7 @@ fn read_head(response: &Response, target: Target<'_>) -> Result<ResponseHead, Fe
     Ok(ResponseHead { status, headers })
 }
 
-/// Reads what is left of a small body on HTTP/1.1, so that the connection can be used again; the
-/// bytes that were read.
+/// Reads the rest of a small body on HTTP/1.1, so that the connection can be used again; returns the number of bytes.
 async fn drain(response: &mut Response, deadline: Instant) -> u64 {
     let is_small = response
         .content_length()

@@ -36,23 +36,27 @@ pub trait Fetch: Send + Sync {
         request: &'a Request,
         sink: &'a mut (dyn BodySink + Send),
     ) -> BoxFuture<'a, Result<Fetched, FetchError>>;
+
+    /// The kind of network that the start host is on, such as `public` or `private`; `None` while it is not known.
+    fn network(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// One request: GET, or POST when there is something to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What to ask for.
+    /// The requested URL.
     pub url: UrlKey,
     /// Most decoded (and most wire) bytes of the body that are read.
     pub max_body_bytes: u64,
-    /// What a call of a service needs besides; `None` for everything that is crawled.
+    /// Options of a call of a service; `None` for all requests of a crawl.
     pub call: Option<CallOptions>,
     /// Asked with, the answer is 304 without a body when nothing changed; default none.
     pub validators: Option<Validators>,
 }
 
-/// What an earlier answer said of the state it was made from (RFC 9110 section 8.8): the fields of a
-/// conditional request.
+/// Validators of an earlier answer (RFC 9110 section 8.8): the fields of a conditional request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Validators {
     /// `ETag`, as it was sent, for `If-None-Match`.
@@ -62,7 +66,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Whether there is nothing to ask with.
+    /// Returns whether there is nothing to ask with.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
@@ -78,9 +82,9 @@ impl Validators {
         etag.into_iter().chain(since)
     }
 
-    /// Whether an answer 304 with this `ETag` is about another state than the one that was asked about: it says
-    /// nothing of that (RFC 9111 section 4.3.4). Whether a tag is weak does not matter, nor what servers add to
-    /// it for the coding of a body, because an answer 304 has none.
+    /// Returns whether an answer 304 with this `ETag` is about another state than the requested one, and so proves nothing about
+    /// it (RFC 9111 section 4.3.4). The mark of a weak tag is ignored, and so is the mark of a coding, because an answer 304 has
+    /// none.
     pub fn are_not_of(&self, etag: Option<&str>) -> bool {
         let asked = self.etag.as_deref().map(opaque_tag);
         asked
@@ -89,7 +93,7 @@ impl Validators {
     }
 }
 
-/// What an `ETag` says, without its quotes and without the mark of a coding.
+/// The value of an `ETag` without its quotes and without the mark of a coding.
 fn opaque_tag(etag: &str) -> &str {
     const CODINGS: [&str; 4] = ["gzip", "br", "zstd", "deflate"];
     let etag = etag.trim();
@@ -103,10 +107,10 @@ fn opaque_tag(etag: &str) -> &str {
     without_coding.filter(|tag| !tag.is_empty()).unwrap_or(etag)
 }
 
-/// What the call of a service has that no request of a crawl needs.
+/// Options of the call of a service that requests of a crawl do not need.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CallOptions {
-    /// What the URL is called in messages and logs: the URL itself may hold a key.
+    /// Form of the URL in messages and logs: the URL itself may have a key.
     pub shown: Arc<str>,
     /// A body of JSON that is sent (POST); without one the request is a GET.
     pub json: Option<Arc<str>>,
@@ -132,30 +136,29 @@ impl Request {
         }
     }
 
-    /// What the URL is called in messages and logs.
+    /// Form of the URL in messages and logs.
     pub fn shown(&self) -> &str {
         let call = self.call.as_ref();
         call.map_or(self.url.as_str(), |call| &call.shown)
     }
 }
 
-/// The types that are asked for when nothing else is said: HTML first; anything else is answered too, its type
-/// decides what becomes of it.
+/// The default types of a request: HTML first. Other types are accepted too; the type of the answer decides.
 pub const PAGE_TYPES: &str = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1";
 
 /// Receives an answer while it arrives.
 pub trait BodySink {
-    /// The value of `Accept` (RFC 9110 section 12.5.1) that fits what can be received; [`PAGE_TYPES`] by default.
+    /// The value of `Accept` (RFC 9110 section 12.5.1) for the types that can be received; [`PAGE_TYPES`] by default.
     fn accepted_types(&self) -> &'static str {
         PAGE_TYPES
     }
-    /// The head has arrived. Says whether the body is wanted.
+    /// The head has arrived. Returns whether the body is wanted.
     fn head(&mut self, head: &ResponseHead) -> BodyWish;
-    /// The next decoded piece of the body, never empty. Says whether more is wanted.
+    /// The next decoded piece of the body, never empty. Returns whether more is wanted.
     fn chunk(&mut self, bytes: &[u8]) -> BodyWish;
 }
 
-/// Whether a [`BodySink`] wants (more of) the body.
+/// Wish of a [`BodySink`] for (more of) the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyWish {
     /// Go on.
@@ -215,13 +218,13 @@ impl<'a> FromIterator<(&'a str, &'a str)> for Headers {
 pub struct Fetched {
     /// Status and headers.
     pub head: ResponseHead,
-    /// How the body ended.
+    /// End of the body.
     pub end: BodyEnd,
     /// Body bytes that came over the wire: coded as they were sent, without the framing of chunks.
     pub wire_bytes: u64,
 }
 
-/// What kind of failure left us without an answer.
+/// Kind of failure without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FetchErrorKind {
     /// The host name could not be resolved.
@@ -243,7 +246,7 @@ pub enum FetchErrorKind {
 }
 
 impl FetchErrorKind {
-    /// Whether another try may help: what went wrong lies on the way, not in the answer.
+    /// Returns whether another try may help: the failure is on the way, not in the answer.
     pub fn is_passing(self) -> bool {
         match self {
             Self::Dns | Self::Connect | Self::Timeout | Self::Reset => true,
@@ -285,7 +288,7 @@ impl FetchError {
         Self::new(FetchErrorKind::Protocol, message)
     }
 
-    /// What callers branch on.
+    /// The kind, for callers to branch on.
     pub fn kind(&self) -> FetchErrorKind {
         self.kind
     }
@@ -308,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_304_is_of_the_state_that_was_asked_about_unless_its_tag_is_another() {
+    fn a_304_is_of_the_requested_state_unless_its_tag_differs() {
         #[track_caller]
         fn check(asked: Option<&str>, answered: Option<&str>, is_of: bool) {
             let validators = Validators {

@@ -1,6 +1,5 @@
-//! Where a request may connect to: fixed addresses, the resolver, the proxy, and the guard's word on
-//! each of them. Opens nothing; the [`Attempt`] it hands out holds the only addresses that the
-//! connection of that request can use.
+//! Decides the addresses of a request: fixed ones, the resolver, the proxy, and the judgement of the guard on each. Opens
+//! nothing; its [`Attempt`] has the only addresses that the connection of that request can use.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -17,9 +16,9 @@ pub(super) struct Router {
     /// The host that is connected to instead of that of the URL.
     proxy: Option<Host>,
     start_host: Option<Host>,
-    /// The start host was public in the last crawl, and nobody said that it may be private now.
+    /// The start host was public in the last crawl, and settings do not allow a private one now.
     has_to_be_public: bool,
-    /// Decided when the first request has looked up the start host, then kept for the run.
+    /// Decided when the first request has looked up the start host, then fixed for the session.
     guard: OnceCell<Guard>,
 }
 
@@ -59,7 +58,7 @@ impl Router {
         })
     }
 
-    /// Decides whether `url` may be asked for, and where to connect to.
+    /// Decides whether `url` may be requested, and the addresses to connect to.
     ///
     /// # Errors
     /// The guard refuses (`Forbidden`), or a name does not resolve (`Dns`).
@@ -96,7 +95,7 @@ impl Router {
         }
     }
 
-    /// Whether requests go through a proxy.
+    /// Returns whether requests go through a proxy.
     pub(super) fn has_proxy(&self) -> bool {
         self.proxy.is_some()
     }
@@ -106,13 +105,13 @@ impl Router {
         self.resolver.doubt(name);
     }
 
-    /// The kind of network that the start host is on; `None` while nobody asked, and where a proxy hides it.
+    /// The kind of network that the start host is on; `None` before the first request, and when a proxy hides it.
     pub(super) fn network(&self) -> Option<&'static str> {
         let guard = self.guard.get().filter(|_| !self.has_proxy());
         guard.map(Guard::network)
     }
 
-    /// The guard that the start host asks for.
+    /// The guard for the start host.
     async fn start_guard(&self) -> Result<Guard, FetchError> {
         let guard = self.guard_of_start().await?;
         match &self.start_host {

@@ -7,13 +7,12 @@
 //!
 //! The window is always the *beginning* of what the store has behind the last URL that entered it,
 //! so no URL can be in it twice: a discovery enters directly only while nothing waits in the store. Where
-//! URLs may have earlier answers none enters directly: only the store can say what to ask them with. Some of them are
-//! brought forward ([`Frontier::hurry`]): their places behind the window are passed over later.
+//! URLs may have earlier answers none enters directly: only the store can say what to ask them with.
 
 mod directories;
 mod seen;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use tokio::time::Instant;
 
@@ -26,9 +25,6 @@ use crate::{
 
 /// URLs in the window at most. At up to 2 KiB each this bounds it to a few megabytes.
 pub const WINDOW_URLS: usize = 4_096;
-
-/// URLs at most that are brought forward and have their places behind the window: half a megabyte.
-const MAX_AHEAD: usize = 65_536;
 
 /// URLs of failing directories at most that wait behind all others, and other tries that wait behind first tries. Beyond
 /// it they keep their places. At up to 2 KiB each this bounds either to 32 MiB.
@@ -126,18 +122,6 @@ pub struct Frontier {
     /// Take one depth after the other, so that depths are the fewest hops.
     level_by_level: bool,
     entry: Entry,
-    hurry: Hurry,
-}
-
-/// URLs that come before their places, by these.
-#[derive(Debug, Default)]
-struct Hurry {
-    /// The store is to be asked for them.
-    wanted: Vec<u64>,
-    /// It is being asked for some.
-    is_asked: bool,
-    /// They came.
-    ahead: BTreeSet<u64>,
 }
 
 /// How discoveries enter the window.
@@ -165,7 +149,6 @@ impl Frontier {
             passed_by: false,
             level_by_level,
             entry: Entry::Direct,
-            hurry: Hurry::default(),
         }
     }
 
@@ -220,59 +203,8 @@ impl Frontier {
         if let Some(last) = urls.last() {
             self.entered = Some(last.sequence);
         }
-        let ahead = &self.hurry.ahead;
-        let new = urls
-            .into_iter()
-            .filter(|url| !ahead.contains(&url.sequence));
-        self.window.extend(new.map(|url| Waiting { url, tries: 0 }));
-        let entered = self.entered;
-        self.hurry
-            .ahead
-            .retain(|sequence| Some(*sequence) > entered);
-    }
-
-    /// Lets the URL with this place, which was just discovered, come next. Where the order of depths counts it keeps its
-    /// place, and so it does when too many came before theirs.
-    pub fn hurry(&mut self, sequence: u64) {
-        let Hurry { wanted, ahead, .. } = &mut self.hurry;
-        let has_room = ahead.len() + wanted.len() < MAX_AHEAD;
-        if self.entry == Entry::ThroughStore && !self.level_by_level && has_room {
-            wanted.push(sequence);
-        }
-    }
-
-    /// Whether URLs are to come next of which the store has not told yet.
-    pub fn is_hurried(&self) -> bool {
-        self.hurry.is_asked || !self.hurry.wanted.is_empty()
-    }
-
-    /// Their places, for the store; to be followed by [`Frontier::bring_forward`].
-    pub fn take_hurried(&mut self) -> Vec<u64> {
-        self.hurry.is_asked = !self.hurry.wanted.is_empty();
-        std::mem::take(&mut self.hurry.wanted)
-    }
-
-    /// Takes those of them that wait.
-    pub fn bring_forward(&mut self, urls: Vec<QueuedUrl>) {
-        self.hurry.is_asked = false;
-        for url in urls.into_iter().rev() {
-            let sequence = url.sequence;
-            let mut window = self.window.iter();
-            let place = window.position(|waiting| waiting.url.sequence == sequence);
-            let waiting = match place {
-                Some(place) => self.window.remove(place),
-                None => (Some(sequence) > self.entered).then_some(Waiting { url, tries: 0 }),
-            };
-            if let Some(waiting) = waiting {
-                self.hurry.ahead.insert(sequence);
-                self.window.push_front(waiting);
-            }
-        }
-    }
-
-    /// Whether a URL came before its place; known until its place comes.
-    pub fn came_forward(&self, sequence: u64) -> bool {
-        self.hurry.ahead.contains(&sequence)
+        let new = urls.into_iter().map(|url| Waiting { url, tries: 0 });
+        self.window.extend(new);
     }
 
     /// The next URL to work on.
@@ -479,45 +411,6 @@ mod tests {
         frontier.asked();
         frontier.refill(&wanted, Vec::new());
         frontier
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_url_in_a_hurry_comes_next_and_once() {
-        let now = Instant::now();
-        let stored: Vec<QueuedUrl> = (1..=6).map(|sequence| url(sequence, 0)).collect();
-        let mut frontier = Frontier::new(false).through_store();
-        let wanted = frontier.wants().unwrap();
-        frontier.asked();
-        frontier.refill(&wanted, stored[..3].to_vec());
-        let lease = frontier.lease(now);
-        assert!(matches!(&lease, Next::Lease(lease) if lease.sequence() == 1));
-        // Behind the window, and in it.
-        (4..=6).for_each(|sequence| frontier.offer(url(sequence, 0)));
-        frontier.hurry(5);
-        frontier.hurry(3);
-        assert!(frontier.is_hurried());
-        assert_eq!(frontier.take_hurried(), [5, 3]);
-        assert!(frontier.is_hurried());
-        frontier.bring_forward(vec![stored[4].clone(), stored[2].clone()]);
-        assert!(!frontier.is_hurried());
-        assert!(frontier.came_forward(5) && !frontier.came_forward(2));
-        let wanted = frontier.wants().unwrap();
-        assert_eq!(wanted.after, Some(3));
-        frontier.asked();
-        frontier.refill(&wanted, stored[3..].to_vec());
-        assert_eq!(drained(&mut frontier), [5, 3, 2, 4, 6]);
-        assert!(frontier.is_empty());
-        assert!(!frontier.came_forward(5));
-        // What is leased already is not brought forward again.
-        frontier.bring_forward(vec![stored[0].clone()]);
-        assert!(frontier.is_empty());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn nobody_hurries_past_those_that_are_nearer() {
-        let mut frontier = Frontier::new(true).through_store();
-        frontier.hurry(5);
-        assert!(!frontier.is_hurried());
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,24 +1,21 @@
-//! What is stated of a page, and how it compares with what the ledger remembers.
+//! The dates that are stated for a page, compared with the history of its `lastmod`.
 
 use jiff::Timestamp;
 use sitemap_core::LastMod;
 
 use super::Dated;
-use crate::{
-    page::{Basis, ContentHash, DateSource, PageFacts, PageRecord},
-    store::LedgerEntry,
-};
+use crate::page::{Basis, ContentHash, DateSource, LedgerEntry, PageFacts, PageRecord};
 
-/// What the ledger knows of the content that was just seen.
+/// The content of a page compared with that of its history.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum History<'a> {
-    /// Nothing: the page is new.
+    /// There is no history: the page is new.
     None,
-    /// It is the same.
+    /// The content is the same.
     Same(&'a LedgerEntry),
     /// It cannot be compared: another version hashed it, or this time nothing was hashed.
     Unknown(&'a LedgerEntry),
-    /// It is another one.
+    /// The content changed.
     Changed(&'a LedgerEntry),
 }
 
@@ -29,7 +26,7 @@ impl<'a> History<'a> {
         };
         let now = match known.hash_version {
             ContentHash::VERSION => facts.content_hash.map(|ContentHash(hash)| hash),
-            // Without a tag only a 304 says that a document is the same.
+            // Without a tag only a 304 shows that a document is the same.
             ContentHash::OF_DOCUMENT => facts.document_tag().filter(|tag| {
                 *tag == known.content_hash && (*tag != 0 || *basis == Basis::Confirmed)
             }),
@@ -47,7 +44,7 @@ impl<'a> History<'a> {
 pub(super) struct Stated {
     pub(super) source: DateSource,
     pub(super) value: LastMod,
-    /// Whether the same source stated another one when the page was fetched last; `None` when that is not known.
+    /// Whether the same source stated another date when the page was fetched last; `None` when that is not known.
     pub(super) has_moved: Option<bool>,
 }
 
@@ -82,7 +79,7 @@ pub(super) fn between(
     let until = until.map(Timestamp::as_second);
     let is_between = |stated: &Stated| {
         let value = &stated.value;
-        // What was stated before the change is not of the change. A day may have begun before the last fetch.
+        // A date that was stated before the change is not that of the change. A day may have begun before the last fetch.
         stated.has_moved != Some(false)
             && known
                 .seen_seconds
@@ -105,7 +102,7 @@ pub(super) fn moved(
     between(stated, until, known)
 }
 
-/// Every date that is stated of a page, in the order in which they are believed.
+/// Every date that is stated for a page, the most trusted source first.
 pub(super) fn values(
     record: &PageRecord,
     facts: &PageFacts,
@@ -129,7 +126,7 @@ pub(super) fn values(
     .flatten()
 }
 
-/// Whether `source` stated another date than `value` when the page was fetched last; `None` when it stated none.
+/// Whether `source` stated another date than `value` when the page was fetched last; `None` when it stated no date.
 pub(super) fn has_moved(
     source: DateSource,
     value: &LastMod,
@@ -145,7 +142,9 @@ pub(super) fn has_moved(
             let seconds = known.last_modified_seconds?;
             return Some(seconds != value.latest_instant().as_second());
         }
-        DateSource::Rule | DateSource::History | DateSource::Input => return None,
+        DateSource::Rule | DateSource::History | DateSource::Input | DateSource::Imported => {
+            return None;
+        }
     };
     Some(before.as_deref()? != value.as_str())
 }

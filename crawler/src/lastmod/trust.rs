@@ -1,7 +1,7 @@
-//! Whose dates are believed. A source (`Last-Modified`, structured data, metas, sitemaps, `time` elements) is not believed on
+//! Trust in the sources of dates. A source (`Last-Modified`, structured data, metas, sitemaps, `time` elements) is distrusted on
 //! a host or in a first-level directory where more than a fifth of its dates are wrong: not earlier than the start of the
-//! crawl, moved while the content did not, or the date of the sitemap file. Where one instant stands for most pages, a source
-//! other than `Last-Modified` is not believed either.
+//! crawl, moved while the content did not, or the date of the sitemap file. Where most pages have one instant, a source other
+//! than `Last-Modified` is distrusted too.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// Begins the line of the text form that names the run; a source begins the others.
+/// Begins the line of the text form with the number of the crawl; the other lines begin with a source.
 const RUN_LINE: &str = "run ";
 
 /// First-level directories that get statistics of their own; the others count for the host only.
@@ -60,7 +60,7 @@ struct Families {
 struct Count {
     /// Dates that were read in this crawl.
     read: u64,
-    /// Dates of pages that were not read, because they are what they were or could not be fetched.
+    /// Dates of pages that were not read, because they did not change or could not be fetched.
     unread: u64,
     wrong: u64,
     /// How often each instant is stated; by Misra and Gries, "Finding repeated elements" (1982).
@@ -81,21 +81,21 @@ impl Count {
         }
     }
 
-    /// Whether a source is not believed.
+    /// Whether a source is distrusted.
     fn is_bad(&self, source: DateSource, was_bad: bool) -> bool {
         let is_above = |count: u64, all: u64, [begin, end]: [u64; 2]| {
             count * 100 > all * if was_bad { end } else { begin }
         };
         let all = self.read + self.unread;
         if source != DateSource::Header && all < MIN_SAMPLES {
-            // One page may be saved anew as it is; a template does it to all of them.
+            // One page may be saved again unchanged; a template moves the dates of all pages.
             return is_above(self.wrong, all, MOST_PERCENT);
         }
         if was_bad && self.unread > 0 && self.read < MIN_SAMPLES {
-            // Hardly anything is known of what is stated now.
+            // Too few dates were read to trust the source again.
             return true;
         }
-        // A page that was not read has not stated anything else, but makes up for nothing that was wrong before.
+        // A page that was not read has stated no other date, but does not restore trust either.
         let all = if was_bad { self.read } else { all };
         let alike = self.instants.iter().map(|(_, count)| *count).max();
         let is_alike =
@@ -146,22 +146,21 @@ impl Statistics {
     }
 }
 
-/// Whose dates are not used as evidence, remembered between crawls so that a share at the border does not flip back and
-/// forth.
+/// The distrusted sources, stored between crawls so that a share at the border does not change the trust back and forth.
 ///
-/// Within one crawl trust only shrinks. A publish that is done again after it was interrupted finds the dates that moved
-/// already in the ledger, so that they do not look moved any more; it must not come to another decision for that.
+/// Within one crawl trust only shrinks. A publish that is done again after it was interrupted finds the moved
+/// dates in the history already, so that they do not count as moved any more; it must come to the same decision.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trust {
-    /// The run that decided it, if it is one of this state.
+    /// The crawl that decided it.
     run: Option<RunId>,
     /// Sources with a directory, or [`HOST`].
     bad: BTreeSet<(DateSource, String)>,
 }
 
 impl Trust {
-    /// Reads the text form: `run` and the run that decided it; then a source with a directory, or `*` for the host as a
-    /// whole, on each line.
+    /// Reads the text form: `run` and the number of the crawl that decided it; then a source with a directory, or `*` for
+    /// the host as a whole, on each line.
     pub(crate) fn parse(text: &str) -> Self {
         let mut trust = Self::default();
         for line in text.lines() {
@@ -176,7 +175,7 @@ impl Trust {
         trust
     }
 
-    /// The text form; `None` when everybody is trusted: then there is nothing that the crawl could not change.
+    /// The text form; `None` when all sources are trusted.
     pub(crate) fn to_text(&self) -> Option<String> {
         if self.bad.is_empty() {
             return None;
@@ -188,12 +187,7 @@ impl Trust {
         Some(lines.join("\n"))
     }
 
-    /// The same for a fresh state, whose runs are others.
-    pub(crate) fn without_run(self) -> Self {
-        Self { run: None, ..self }
-    }
-
-    /// Takes the statistics of `run` in; whether anything changed.
+    /// Takes the statistics of the crawl `run` in; returns whether the trust changed.
     pub(crate) fn update(&mut self, run: RunId, statistics: &Statistics) -> bool {
         let mut bad = BTreeSet::new();
         for (&source, families) in &statistics.of {
@@ -216,7 +210,7 @@ impl Trust {
         changed
     }
 
-    /// Whether what `source` says of `key` is used.
+    /// Whether the dates of `source` for `key` are trusted.
     pub(super) fn trusts(&self, source: DateSource, key: &UrlKey) -> bool {
         let is_bad = |family: &str| self.bad.contains(&(source, family.to_owned()));
         self.bad.is_empty() || !is_bad(HOST) && !first_directory(key).is_some_and(is_bad)

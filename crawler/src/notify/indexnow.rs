@@ -5,7 +5,7 @@
 //! A URL leaves the outbox when the engine has it (200, 202), or refuses that URL alone again and again; the time between
 //! its answer and the store is the only one in which a crash makes it be told twice.
 
-use std::{path::Path, sync::Arc};
+use std::{ops::ControlFlow, path::Path, sync::Arc};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -15,10 +15,12 @@ use super::{Caller, Key, KeyError, service_url, shown_url, unanswered, with_caus
 use crate::{
     config::NotifyConfig,
     engine::download::{Answer, Call, Retry},
+    page::State,
     publish::{Placed, PublishError, Standing, place_file, take_back},
+    site::Site,
     store::{
-        Commit, Store, StoreError,
-        outbox::{OutboxStep, TELLS_ENGINES, Waiting},
+        Commit, MetaValue, Store, StoreError,
+        outbox::{OutboxStep, TELLS_ENGINES, UrlChange, Waiting},
     },
     url_key::UrlKey,
 };
@@ -81,7 +83,7 @@ pub struct Submitted {
 ///
 /// # Errors
 /// The store failed.
-pub fn adopt(store: &mut dyn Store) -> Result<(), StoreError> {
+pub fn adopt(store: &mut Store) -> Result<(), StoreError> {
     if store.value(TELLS_ENGINES)?.is_some() {
         return Ok(());
     }
@@ -92,19 +94,47 @@ pub fn adopt(store: &mut dyn Store) -> Result<(), StoreError> {
     })
 }
 
-fn adopted() -> (String, Option<String>) {
+fn adopted() -> MetaValue {
     (TELLS_ENGINES.to_owned(), Some("1".to_owned()))
 }
 
 /// Puts every URL of the published set into the outbox: for a site that begins to tell engines.
 ///
 /// # Errors
-/// The store failed.
-pub fn submit_all(store: &mut dyn Store, now: Timestamp) -> Result<(), StoreError> {
-    store.commit(&Commit {
-        outbox: vec![OutboxStep::TellAll { since: now }],
-        ..Commit::default()
-    })
+/// The store failed; some URLs may wait already.
+pub fn submit_all(store: &mut Store, site: &Site, now: Timestamp) -> Result<(), StoreError> {
+    let mut from: Option<UrlKey> = None;
+    loop {
+        let (mut changes, mut next) = (Vec::new(), None);
+        store.each(from.as_ref(), &mut |key, page, _| {
+            if changes.len() == MAX_URLS_PER_REQUEST {
+                next = Some(key.clone());
+                return ControlFlow::Break(());
+            }
+            let is_listed = page.is_some_and(|page| page.record.reason.state() == State::Listed);
+            let written = match &site.stand_in {
+                Some(stand_in) => stand_in.shown(key),
+                None => Some(key.clone()),
+            };
+            changes.extend(
+                written
+                    .filter(|_| is_listed)
+                    .map(|url| (url, UrlChange::Added)),
+            );
+            ControlFlow::Continue(())
+        })?;
+        store.commit(&Commit {
+            outbox: vec![OutboxStep::Add {
+                changes,
+                since: now,
+            }],
+            ..Commit::default()
+        })?;
+        match next {
+            Some(key) => from = Some(key),
+            None => return Ok(()),
+        }
+    }
 }
 
 /// Sends what waits in the outbox: where nobody was told before, what the last publish changed. The time is asked for anew where it matters, because answers take time.
@@ -112,7 +142,7 @@ pub fn submit_all(store: &mut dyn Store, now: Timestamp) -> Result<(), StoreErro
 /// # Errors
 /// The store failed; what was told before is noted.
 pub fn submit(
-    store: &mut dyn Store,
+    store: &mut Store,
     submission: &Submission<'_>,
     clock: &dyn Fn() -> Timestamp,
     call: &mut Caller<'_>,
@@ -201,7 +231,7 @@ fn batches(waiting: &[Waiting]) -> impl Iterator<Item = &[Waiting]> {
 }
 
 /// What a dry run says.
-fn show(store: &dyn Store, now: Timestamp, submitted: &mut Submitted) -> Result<(), StoreError> {
+fn show(store: &Store, now: Timestamp, submitted: &mut Submitted) -> Result<(), StoreError> {
     let mut after = None;
     loop {
         let waiting = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, now)?;
@@ -219,7 +249,7 @@ fn show(store: &dyn Store, now: Timestamp, submitted: &mut Submitted) -> Result<
 }
 
 /// The key of the settings, or that of the state, which is made when there is none.
-fn key_of(store: &mut dyn Store, config: &NotifyConfig) -> Result<Key, KeyError> {
+fn key_of(store: &mut Store, config: &NotifyConfig) -> Result<Key, KeyError> {
     if let Some(path) = &config.indexnow_key_file {
         return Key::read(path);
     }
@@ -256,7 +286,7 @@ struct Sender<'a> {
 
 impl Sender<'_> {
     /// Writes the key's file into the output, when that is where it is served; one of an earlier key goes.
-    fn place_key_file(&mut self, store: &mut dyn Store, now: Timestamp) -> Result<(), StoreError> {
+    fn place_key_file(&mut self, store: &mut Store, now: Timestamp) -> Result<(), StoreError> {
         let standing = self.submission.standing;
         let output = Path::new(&standing.output);
         // On another host it would prove nothing of this one.
@@ -315,7 +345,7 @@ impl Sender<'_> {
     /// Sends those of the URLs that the key's file at `location` covers; whether to go on.
     fn send_batch(
         &mut self,
-        store: &mut dyn Store,
+        store: &mut Store,
         location: &Loc,
         waiting: &[Waiting],
         clock: &dyn Fn() -> Timestamp,
@@ -408,7 +438,7 @@ impl Sender<'_> {
     /// Sends URLs that the file at `location` covers, and that were refused `refusals` times; whether to go on.
     fn send(
         &mut self,
-        store: &mut dyn Store,
+        store: &mut Store,
         location: &Loc,
         (urls, refusals): (&[(UrlKey, Loc)], u32),
         clock: &dyn Fn() -> Timestamp,

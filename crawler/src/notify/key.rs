@@ -81,7 +81,7 @@ impl Key {
     ///
     /// # Errors
     /// The store failed, or keeps something else.
-    pub fn stored(store: &dyn Store) -> Result<Option<Self>, KeyError> {
+    pub fn stored(store: &Store) -> Result<Option<Self>, KeyError> {
         let text = store.value(VALUE)?;
         text.as_deref().map(Self::parse).transpose()
     }
@@ -90,7 +90,7 @@ impl Key {
     ///
     /// # Errors
     /// The system has no random bytes, or the store failed.
-    pub fn make(store: &mut dyn Store) -> Result<Self, KeyError> {
+    pub fn make(store: &mut Store) -> Result<Self, KeyError> {
         let mut random = [0; RANDOM_BYTES];
         getrandom::fill(&mut random).map_err(KeyError::Random)?;
         let digits = random.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -136,7 +136,7 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::memory::MemoryStore;
+    use crate::store::Store;
 
     #[test]
     fn a_key_has_8_to_128_known_characters() {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_key_that_is_made_is_kept_and_not_shown() {
-        let mut store = MemoryStore::default();
+        let mut store = Store::in_memory().unwrap();
         assert!(Key::stored(&store).unwrap().is_none());
         let key = Key::make(&mut store).unwrap();
         assert_eq!(key.reveal().len(), 32);

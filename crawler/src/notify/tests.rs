@@ -4,7 +4,7 @@ use std::{cell::RefCell, path::Path};
 
 use jiff::Timestamp;
 
-use super::{Key, MAX_URLS_PER_REQUEST, PingTemplate, Submission, Submitted, submit, submit_all};
+use super::{Key, MAX_URLS_PER_REQUEST, PingTemplate, Submission, Submitted, submit};
 use crate::{
     config::NotifyConfig,
     engine::download::{Answer, CallError},
@@ -12,8 +12,7 @@ use crate::{
     publish::Standing,
     store::{
         Commit, Store,
-        memory::MemoryStore,
-        outbox::{Difference, Listing, OutboxStep, Tell, UrlChange, Waiting},
+        outbox::{OutboxStep, UrlChange},
     },
     url_key::UrlKey,
 };
@@ -43,7 +42,7 @@ type AnswerTo<'a> = dyn Fn(usize, &[String]) -> Result<Answer, CallError> + 'a;
 /// A site whose set stands in a folder, with these URLs to be told of.
 struct Bench {
     folder: tempfile::TempDir,
-    store: MemoryStore,
+    store: Store,
     config: NotifyConfig,
     standing: Standing,
     /// Every call: what it is shown as, and its body.
@@ -53,14 +52,12 @@ struct Bench {
 impl Bench {
     fn new(urls: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = MemoryStore::default();
-        let waiting = urls.iter().map(|text| Waiting {
-            key: url(text),
-            change: UrlChange::Changed,
+        let mut store = Store::in_memory().unwrap();
+        let changes = urls.iter().map(|text| (url(text), UrlChange::Changed));
+        let outbox = vec![OutboxStep::Add {
+            changes: changes.collect(),
             since: now(),
-            tries: 0,
-        });
-        let outbox = vec![OutboxStep::Put(waiting.collect())];
+        }];
         let commit = Commit {
             outbox,
             ..Commit::default()
@@ -171,7 +168,7 @@ fn without_an_answer_the_urls_stay() {
     assert_eq!((submitted.told, submitted.waiting), (0, 1));
     assert_eq!(submitted.problems, ["https://engine.example/...: refused"]);
     // What names the engine already names it once.
-    let message = "https://engine.example/...: status 999 is no answer";
+    let message = "https://engine.example/...: status 999 is not an answer";
     let submitted = bench.submit_with(NOW, &|_| {
         Err(CallError::NoAnswer {
             kind: FetchErrorKind::Protocol,
@@ -265,13 +262,12 @@ fn a_key_is_in_no_message_whatever_the_servers_say() {
 fn a_url_that_is_refused_holds_nothing_back() {
     let mut bench = Bench::new(&[]);
     let waits = |bench: &mut Bench, paths: &[&str]| {
-        let waiting = paths.iter().map(|path| Waiting {
-            key: url(&format!("https://h.example{path}")),
-            change: UrlChange::Changed,
+        let url = |path: &&str| url(&format!("https://h.example{path}"));
+        let changes = paths.iter().map(|path| (url(path), UrlChange::Changed));
+        let outbox = vec![OutboxStep::Add {
+            changes: changes.collect(),
             since: now(),
-            tries: 0,
-        });
-        let outbox = vec![OutboxStep::Put(waiting.collect())];
+        }];
         bench
             .store
             .commit(&Commit {
@@ -398,14 +394,11 @@ fn a_key_that_is_called_like_a_sitemap_gets_no_file() {
 fn the_same_url_is_not_told_again_within_ten_minutes() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     assert_eq!(bench.submit(200).told, 1);
-    let again = || Waiting {
-        key: url("https://h.example/a"),
-        change: UrlChange::Removed,
-        since: now(),
-        tries: 0,
-    };
     let commit = Commit {
-        outbox: vec![OutboxStep::Put(vec![again()])],
+        outbox: vec![OutboxStep::Add {
+            changes: vec![(url("https://h.example/a"), UrlChange::Removed)],
+            since: now(),
+        }],
         ..Commit::default()
     };
     bench.store.commit(&commit).unwrap();
@@ -422,21 +415,16 @@ fn the_same_url_is_not_told_again_within_ten_minutes() {
 #[test]
 fn a_dry_run_asks_nobody_and_writes_nothing() {
     let mut bench = Bench::new(&[]);
-    let listed = ["https://h.example/a", "https://h.example/b"].map(|text| Difference {
-        key: url(text),
-        change: None,
-        listing: Some(Listing::default()),
-    });
-    let take = OutboxStep::Take {
-        since: now(),
-        tell: Tell::All,
-    };
+    let changes = ["https://h.example/a", "https://h.example/b"];
+    let changes = changes.map(|text| (url(text), UrlChange::Added));
     let commit = Commit {
-        outbox: vec![OutboxStep::Stage(listed.to_vec()), take],
+        outbox: vec![OutboxStep::Add {
+            changes: changes.to_vec(),
+            since: now(),
+        }],
         ..Commit::default()
     };
     bench.store.commit(&commit).unwrap();
-    submit_all(&mut bench.store, now()).unwrap();
     let submission = Submission {
         config: &bench.config,
         standing: &bench.standing,

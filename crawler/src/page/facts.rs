@@ -163,9 +163,6 @@ pub struct PageFacts {
     pub content_hash: Option<ContentHash>,
     /// XXH3 (128 bits) of the decoded body, when it was read to its end.
     pub body_hash: Option<u128>,
-    /// What it looks like in outline, as [`Likeness::pack`](super::Likeness::pack) has it. Where [`PageFacts::content_hash`] is known, unless
-    /// an earlier version read the page.
-    pub likeness: Option<u64>,
     /// What the page states of its dates.
     pub dates: StatedDates,
     /// `Last-Modified`, when readable.

@@ -142,6 +142,8 @@ reasons! {
     EntryRefused = "entry-refused", Excluded, "its entry would break a rule of the sitemap protocol";
     /// A page rule's selector matched.
     PageRule = "page-rule", Excluded, "left out by a page rule";
+    /// It was published, and is not in the set that was restored or read back; no crawl met it since.
+    NotInSet = "not-in-set", Excluded, "not in the set that was restored or read back, and not met by a crawl since";
     /// Deeper than `max_depth`.
     TooDeep = "too-deep", Excluded, "more hops away than max_depth";
     /// The task that handled the page panicked; the run goes on.

@@ -1,5 +1,5 @@
-//! What a page says of its versions in other languages: `link rel=alternate hreflang` in its head and in
-//! `Link` headers. Codes are taken as they are written; what they are worth is judged once all pages are known.
+//! Versions of a page in other languages: `link rel=alternate hreflang` in its head and in `Link` headers. Codes are taken as
+//! they are written; they are judged once all pages are known.
 
 use encoding_rs::Encoding;
 use url::Url;
@@ -63,7 +63,7 @@ impl AlternateList {
         }
     }
 
-    /// The versions, ordered so that pages that say the same have equal lists.
+    /// The versions, ordered so that pages with the same versions have equal lists.
     pub(super) fn into_ordered(mut self) -> Vec<LanguageVersion> {
         self.versions.sort_unstable();
         self.versions

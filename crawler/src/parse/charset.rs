@@ -1,19 +1,17 @@
 //! The character encoding of a page, and its bytes as UTF-8.
 //!
-//! Order of evidence: byte order mark, `Content-Type`, `<meta>` in the first 1,024 bytes by the
-//! prescan of the HTML standard, XML declaration, a `<meta>` further on in the first 16 KiB (for which
-//! a browser would begin again), UTF-8 when these 16 KiB are valid UTF-8, and windows-1252. It never
-//! guesses a language.
+//! Order of evidence: byte order mark, `Content-Type`, `<meta>` in the first 1,024 bytes by the prescan of the HTML standard, XML
+//! declaration. A later `<meta>` in the first 16 KiB follows (for which a browser would begin again), then UTF-8 when these 16
+//! KiB are valid UTF-8, and else windows-1252. The language is never guessed.
 
 use encoding_rs::{
     CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED,
 };
 
-/// How many bytes the search for `<meta>` looks at (HTML standard section 13.2.3.2).
+/// Number of bytes that the search for `<meta>` reads (HTML standard section 13.2.3.2).
 const PRESCAN_BYTES: usize = 1_024;
 
-/// How many bytes must be valid UTF-8 for the guess: enough for the first non-ASCII text of nearly
-/// every page.
+/// Number of bytes that must be valid UTF-8 for the guess: enough for the first non-ASCII text of nearly every page.
 pub(super) const GUESS_BYTES: usize = 16 * 1_024;
 
 /// An encoding and the byte order mark to skip.
@@ -50,7 +48,7 @@ impl Charset {
     }
 }
 
-/// What a `<meta>` in `text` declares.
+/// The encoding that a `<meta>` in `text` declares.
 fn declared_by_meta(text: &[u8]) -> Option<&'static Encoding> {
     Prescan { text, position: 0 }.run().ok().flatten()
 }
@@ -59,7 +57,7 @@ fn declared_by_meta(text: &[u8]) -> Option<&'static Encoding> {
 fn guess(prefix: &[u8]) -> &'static Encoding {
     match std::str::from_utf8(prefix) {
         Ok(_) => UTF_8,
-        // A character that is cut at the end is no fault.
+        // A character that is cut at the end is not a fault.
         Err(error) if error.error_len().is_none() => UTF_8,
         Err(_) => WINDOWS_1252,
     }
@@ -70,8 +68,8 @@ pub(super) fn encoding_of_label(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label.as_bytes())
 }
 
-/// Turns the chunks of a body into UTF-8, without ever holding more than a chunk. UTF-8 passes
-/// through unchecked: the tokenizer replaces broken sequences.
+/// Turns the chunks of a body into UTF-8, with at most one chunk in memory. UTF-8 passes through unchecked: the tokenizer
+/// replaces broken sequences.
 pub(super) struct Utf8Stream {
     decoder: Option<Decoder>,
     bom_bytes: usize,
@@ -90,7 +88,7 @@ impl Utf8Stream {
         }
     }
 
-    /// The next chunk as UTF-8; `is_last` flushes what an incomplete character left behind.
+    /// The next chunk as UTF-8; `is_last` flushes the rest of an incomplete character.
     pub(super) fn decode<'a>(&'a mut self, bytes: &'a [u8], is_last: bool) -> &'a [u8] {
         let skipped = self.bom_bytes.min(bytes.len());
         self.bom_bytes -= skipped;
@@ -350,20 +348,20 @@ mod tests {
     }
 
     #[test]
-    fn meta_far_behind_comes_after_other_declarations() {
-        let check_behind = |start: &[u8], spaces: usize, expected: &str| {
+    fn late_meta_comes_after_other_declarations() {
+        let check_after = |start: &[u8], spaces: usize, expected: &str| {
             let mut body = start.to_vec();
             body.resize(start.len() + spaces, b' ');
             body.extend_from_slice(b"<meta charset=gbk>\xff ");
             check(&body, None, expected);
         };
         let xml = b"<?xml version='1.0' encoding='big5'?>";
-        check_behind(b"", 1_000, "GBK");
-        check_behind(b"", 1_024, "GBK");
-        check_behind(xml, 900, "GBK");
-        check_behind(xml, 1_024, "Big5");
-        check_behind(b"", 16_366, "GBK");
-        check_behind(b"\xff", 16_384, "windows-1252");
+        check_after(b"", 1_000, "GBK");
+        check_after(b"", 1_024, "GBK");
+        check_after(xml, 900, "GBK");
+        check_after(xml, 1_024, "Big5");
+        check_after(b"", 16_366, "GBK");
+        check_after(b"\xff", 16_384, "windows-1252");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! What kind of thing a body is: reads `Content-Type` by the WHATWG MIME Sniffing and Fetch standards,
-//! and recognises HTML by its first bytes when the type says nothing. It never looks past those bytes.
+//! Type of a body: reads `Content-Type` by the WHATWG MIME Sniffing and Fetch standards, and recognises HTML by its first bytes
+//! when the type is unknown. It never looks past those bytes.
 
 use encoding_rs::Encoding;
 
 use crate::fetch::Headers;
 
-/// How many bytes of a resource are looked at, from WHATWG MIME Sniffing section 5.
+/// Number of bytes of a resource that are looked at, from WHATWG MIME Sniffing section 5.
 pub(super) const SNIFF_BYTES: usize = 1_445;
 
 /// The two syntaxes a page can be written in.
@@ -13,16 +13,16 @@ pub(super) const SNIFF_BYTES: usize = 1_445;
 pub(super) enum Markup {
     /// HTML syntax.
     Html,
-    /// XML syntax: self-closing tags and CDATA sections mean what they say.
+    /// XML syntax: self-closing tags and CDATA sections are valid.
     Xhtml,
 }
 
-/// What is done with a body, by its type alone.
+/// Handling of a body, by its type alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// A page: parse it.
     Page(Markup),
-    /// The type says nothing: look at the first bytes.
+    /// The type is missing or generic: look at the first bytes.
     Unknown,
     /// Listed by its type, not parsed.
     Document,
@@ -63,7 +63,7 @@ pub(super) fn declared_type(headers: &Headers) -> Option<MediaType> {
     declared
 }
 
-/// What to do with a body of this type.
+/// Handling of a body of this type.
 pub(super) fn classify(media_type: Option<&MediaType>, document_types: &[String]) -> Class {
     let Some(media_type) = media_type else {
         return Class::Unknown;
@@ -80,8 +80,7 @@ pub(super) fn classify(media_type: Option<&MediaType>, document_types: &[String]
     }
 }
 
-/// Recognises a page by the first [`SNIFF_BYTES`] of its body: HTML that says so (browsers take more for HTML, and so would show
-/// sources and templates as pages), and XML whose root element is `html`.
+/// Recognises a page by the first [`SNIFF_BYTES`] of its body: declared HTML, and XML whose root element is `html`.
 pub(super) fn sniff(prefix: &[u8]) -> Option<Markup> {
     let text = without_bom(&prefix[..prefix.len().min(SNIFF_BYTES)]);
     let text = text.trim_ascii_start();
@@ -95,7 +94,7 @@ pub(super) fn sniff(prefix: &[u8]) -> Option<Markup> {
     is_html.then_some(Markup::Html)
 }
 
-/// Whether `text` begins with this tag, and not with a longer name.
+/// Returns whether `text` begins with this tag, and not with a longer name.
 fn begins_with_tag(text: &[u8], tag: &[u8]) -> bool {
     let Some((start, rest)) = text.split_at_checked(tag.len()) else {
         return false;
@@ -139,14 +138,14 @@ fn root_element(mut text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// What follows the first `end` in `text`.
+/// The text after the first `end` in `text`.
 fn after<'t>(text: &'t [u8], end: &[u8]) -> Option<&'t [u8]> {
     let found = memchr::memmem::find(text, end)?;
     text.get(found + end.len()..)
 }
 
-/// Whether a body that is served as `text/html` is XHTML all the same: an XML declaration and then
-/// an XHTML document type.
+/// Returns whether a body that is served as `text/html` is XHTML all the same: an XML declaration and then an XHTML document
+/// type.
 pub(super) fn has_xhtml_prolog(prefix: &[u8]) -> bool {
     let text = without_bom(&prefix[..prefix.len().min(SNIFF_BYTES)]);
     text.starts_with(b"<?xml") && contains(&text, b"-//W3C//DTD XHTML ")
@@ -225,7 +224,7 @@ fn parse_media_type(text: &str) -> Option<MediaType> {
     })
 }
 
-/// A parameter's value, quoted or not, and what follows its `;`.
+/// A parameter's value, quoted or not, and the text after its `;`.
 fn read_parameter_value(text: &str) -> (Option<String>, Option<&str>) {
     let after = |rest: &str| rest.find(';').map(|semicolon| semicolon + 1);
     let Some(quoted) = text.strip_prefix('"') else {
@@ -240,7 +239,7 @@ fn read_parameter_value(text: &str) -> (Option<String>, Option<&str>) {
     (Some(value), after(rest).map(|start| &rest[start..]))
 }
 
-/// The content of a quoted string whose opening quote has been read, and what follows its closing quote.
+/// The content of a quoted string whose opening quote has been read, and the text after its closing quote.
 pub(super) fn read_quoted(text: &str) -> (String, &str) {
     let mut value = String::new();
     let mut characters = text.char_indices();
@@ -258,7 +257,7 @@ fn is_http_whitespace(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' ')
 }
 
-/// Whether `text` is a token of RFC 9110 section 5.6.2.
+/// Returns whether `text` is a token of RFC 9110 section 5.6.2.
 fn is_token(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|character| {
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_says_so_is_html() {
+    fn only_declared_html_is_html() {
         check_sniff(b"", None);
         check_sniff(b"hello", None);
         check_sniff(b"<!DOCTYPE html>", Some(Markup::Html));

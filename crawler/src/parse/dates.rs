@@ -81,7 +81,7 @@ fn parse_loose_iso_8601(text: &str) -> Option<String> {
     with_time(date, rest[1..].trim_start()).or_else(day)
 }
 
-/// A time with its zone behind a date; `None` without a zone that can be read.
+/// A time with its zone after a date; `None` without a zone that can be read.
 fn with_time(date: Date, text: &str) -> Option<String> {
     let end = text
         .find(|character: char| !character.is_ascii_digit() && character != ':')
@@ -147,7 +147,7 @@ fn parse_iso_8601(text: &str) -> Option<Timestamp> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Some(instant);
     }
-    // `2025-01-31 10:00:00 +01:00`: the space before the zone is no part of ISO 8601, but common.
+    // `2025-01-31 10:00:00 +01:00`: the space before the zone is not part of ISO 8601, but common.
     let joined = text
         .replacen(" +", "+", 1)
         .replacen(" -", "-", 1)

@@ -6,7 +6,7 @@ use crate::page::Directives;
 
 use super::dates::parse_rule_date;
 
-/// What `Robots-Tag` and `X-Robots-Tag` differ in.
+/// Difference between `Robots-Tag` and `X-Robots-Tag`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagForm {
     /// `X-Robots-Tag: [bot:] rule, rule`.
@@ -61,7 +61,7 @@ impl DirectiveSum {
         }
     }
 
-    /// What `other` found counts here too.
+    /// Adds the directives of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         self.directives.noindex |= other.directives.noindex;
         self.directives.nofollow |= other.directives.nofollow;
@@ -108,7 +108,7 @@ impl DirectiveSum {
 
 const UNAVAILABLE_AFTER: &str = "unavailable_after";
 
-/// Rules with a value; the word before their colon is no bot.
+/// Rules with a value; the word before their colon is not a bot.
 const VALUED_RULES: [&str; 4] = [
     UNAVAILABLE_AFTER,
     "max-snippet",
@@ -132,7 +132,7 @@ const PLAIN_RULES: [&str; 12] = [
     "indexifembedded",
 ];
 
-/// Whether a piece of a list begins with a known rule.
+/// Returns whether a piece of a list begins with a known rule.
 fn is_rule(text: &str) -> bool {
     let end = text
         .find(|character: char| matches!(character, ':' | '=') || character.is_ascii_whitespace());
@@ -153,13 +153,12 @@ fn split_bot_name(text: &str, form: TagForm) -> Option<(&str, &str)> {
     (is_name && !is_rule(name)).then(|| (name, text[at + 1..].trim_ascii_start()))
 }
 
-/// One rule of a list, with what a date needs: its value may hold commas, so it ends where the next
-/// known rule begins.
+/// One rule of a list, with the state that dates need: a date may have commas, so it ends where the next known rule begins.
 #[derive(Debug)]
 struct Piece<'a> {
-    /// The piece, trimmed; of `unavailable_after` only what comes before its value.
+    /// The piece, trimmed; of `unavailable_after` only the part before its value.
     text: &'a str,
-    /// It stands at the beginning or after a comma, not after a semicolon.
+    /// It is at the beginning or after a comma, not after a semicolon.
     begins_member: bool,
     /// The value of `unavailable_after`.
     date: Option<&'a str>,
@@ -180,7 +179,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// Where the value of a date ends: before the next piece that is a rule.
+    /// End of the value of a date: before the next piece that is a rule.
     fn end_of_date(list: &str) -> usize {
         let mut from = 0;
         while let Some(separator) = list[from..].find([',', ';']) {

@@ -1,5 +1,4 @@
-//! From what was found to facts: everything that is written relative to something else is resolved
-//! here, once the page has ended and its base is known.
+//! Turns findings into facts: relative references are resolved here, once the page has ended and its base is known.
 
 use encoding_rs::{Encoding, UTF_8};
 use jiff::Timestamp;
@@ -27,7 +26,7 @@ use super::{
     tree,
 };
 
-/// The page that was asked for, and the settings it is read with.
+/// The requested page, and the settings it is read with.
 #[derive(Debug)]
 pub(super) struct Site<'a> {
     pub(super) url: &'a UrlKey,
@@ -44,7 +43,7 @@ pub(super) struct ParsedPage {
     pub(super) kept: Option<Vec<u8>>,
 }
 
-/// Fills in what head and page say.
+/// Fills in the facts of head and page.
 pub(super) fn fill(
     facts: &mut PageFacts,
     site: &Site<'_>,
@@ -89,13 +88,13 @@ pub(super) fn fill(
     facts.warnings.bad_unavailable_after = directives.bad_date;
 }
 
-/// Whether it says which URL the page is to be known under.
+/// Returns whether it names a canonical URL.
 fn names_canonical(link: &HeaderLink) -> bool {
     let is_for_a_variant = !link.hreflang.is_empty() || link.has_media || link.media_type.is_some();
     link.is("canonical") && !is_for_a_variant
 }
 
-/// What headers alone say of that.
+/// The canonical URL by headers alone.
 fn canonical_by_header(site: &Site<'_>, links: &[HeaderLink]) -> Canonical {
     let mut canonicals = Canonicals::default();
     for link in links.iter().filter(|link| names_canonical(link)) {
@@ -111,14 +110,14 @@ struct Content<'a> {
     own: Url,
     links: LinkList,
     canonicals: Canonicals,
-    /// `None` when they are not asked for, like the next.
+    /// `None` when they are not requested, like the next.
     images: Option<Vec<UrlKey>>,
     alternates: Option<AlternateList>,
     feeds: Vec<UrlKey>,
 }
 
 impl Content<'_> {
-    /// Links of headers are relative to the page itself, whatever `<base>` says (RFC 8288 section 3.2).
+    /// Links of headers are relative to the page itself, independent of `<base>` (RFC 8288 section 3.2).
     fn take_headers(&mut self, links: &[HeaderLink]) {
         for link in links {
             let has_hreflang = !link.hreflang.is_empty();
@@ -209,9 +208,8 @@ impl Content<'_> {
         if !findings.is_cut {
             let title = facts.title.as_deref();
             let data = json_ld::content_hash(&data);
-            let hashes = findings.content.finish(&resolved.in_content, title, data);
-            facts.content_hash = Some(hashes.content);
-            facts.likeness = Some(hashes.likeness.pack());
+            let hash = findings.content.finish(&resolved.in_content, title, data);
+            facts.content_hash = Some(hash);
         }
         if let Some(images) = findings.images {
             facts.warnings.images_cut = images.cut;
@@ -222,7 +220,7 @@ impl Content<'_> {
         }
     }
 
-    /// What the page states of its dates.
+    /// The dates that the page states.
     fn dates(
         &self,
         raw: RawDates,

@@ -41,7 +41,7 @@ pub(super) fn forbids_sniffing(headers: &Headers) -> bool {
         .is_some_and(|value| value.trim().eq_ignore_ascii_case("nosniff"))
 }
 
-/// Where a redirect leads, relative to the URL that was asked for.
+/// Target of a redirect, relative to the requested URL.
 pub(super) fn location(head: &ResponseHead, url: &UrlKey, identity: &Identity) -> Option<UrlKey> {
     if !matches!(head.status, 300..=303 | 305..=399) {
         return None;
@@ -55,7 +55,7 @@ pub(super) fn location(head: &ResponseHead, url: &UrlKey, identity: &Identity) -
         .ok()
 }
 
-/// A header value as text. Bytes that are not UTF-8 stay what they are, percent-encoded.
+/// A header value as text. Bytes that are not UTF-8 stay, percent-encoded.
 pub(super) fn header_text(value: &[u8]) -> String {
     let value = value.trim_ascii();
     std::str::from_utf8(value).map_or_else(
@@ -103,14 +103,13 @@ pub(super) struct HeaderLink {
 }
 
 impl HeaderLink {
-    /// Whether `rel` holds `relation`, given in lower case.
+    /// Returns whether `rel` holds `relation`, given in lower case.
     pub(super) fn is(&self, relation: &str) -> bool {
         rel_contains(&self.rel, relation)
     }
 }
 
-/// The links of all `Link` headers, in order. Links with an `anchor` speak of another resource and
-/// are left out.
+/// The links of all `Link` headers, in order. Links with an `anchor` are about another resource and are left out.
 pub(super) fn links(headers: &Headers) -> Vec<HeaderLink> {
     let mut links = Vec::new();
     for line in headers.all("link") {
@@ -130,7 +129,7 @@ pub(super) fn links(headers: &Headers) -> Vec<HeaderLink> {
     links
 }
 
-/// The parameters of one link, and what follows its comma.
+/// The parameters of one link, and the text after its comma.
 fn read_parameters<'a>(target: &str, text: &'a str) -> (Option<HeaderLink>, &'a str) {
     let mut link = HeaderLink {
         target: target.trim().to_owned(),

@@ -1,6 +1,6 @@
-//! The streaming pass over a page: takes links, directives, canonical links and a little text from
-//! the tags as they go by. Nothing here holds a page or builds a tree, and nothing is resolved: a
-//! later `<base>` could change it. No other room knows the tokenizer, `lol_html`.
+//! The streaming pass over a page: takes links, directives, canonical links and a little text from the tags as they go by. It
+//! neither stores a page nor builds a tree, and resolves no URL, because a later `<base>` could change it. No other module uses
+//! the tokenizer, `lol_html`.
 //!
 //! The tokenizer takes the content of `noscript` and `noframes` for text, as a browser with scripts and
 //! frames does. Their links are there for readers without, and a crawler is one: that text goes through
@@ -41,7 +41,6 @@ use super::{
     stated::RawDates,
     text::{TextCount, Title},
 };
-use crate::url_key::UrlKey;
 
 /// Memory of the tokenizer: its stack of open elements, and a tag or comment that is not complete yet.
 const MAX_MEMORY_BYTES: usize = 64 * 1_024 * 1_024;
@@ -52,7 +51,7 @@ const MAX_INNER_MEMORY_BYTES: usize = 8 * 1_024 * 1_024;
 /// The page, `noscript` in the page, and `noscript` in that. Deeper ones are not read.
 const MAX_LEVELS: usize = 3;
 
-/// What the pass found, as it is written on the page.
+/// Findings of the pass, as written on the page.
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -75,13 +74,13 @@ pub(super) struct Findings {
     pub(super) title: Title,
     /// The text readers see.
     pub(super) text: TextCount,
-    /// Images, when they are asked for.
+    /// Images, when they are requested.
     pub(super) images: Option<RawImages>,
-    /// Versions in other languages that the head names, when they are asked for.
+    /// Versions in other languages that the head names, when they are requested.
     pub(super) alternates: Option<RawAlternates>,
-    /// What tells whether the page changed.
+    /// Evidence of a change of the page.
     pub(super) content: MainContent,
-    /// When the page says it changed.
+    /// Dates that the page states.
     pub(super) dates: RawDates,
     /// Its structured data.
     pub(super) json_ld: JsonLdBlocks,
@@ -91,7 +90,7 @@ pub(super) struct Findings {
     pub(super) has_anchor: bool,
     /// There is a field for a password.
     pub(super) has_password_field: bool,
-    /// The tokenizer gave up; what follows that point is missing.
+    /// The tokenizer gave up; the page after that point is missing.
     pub(super) is_cut: bool,
 }
 
@@ -143,13 +142,6 @@ impl HtmlPass {
         }
     }
 
-    /// For the page at `url`.
-    pub(super) fn of(self, url: &UrlKey) -> Self {
-        let path_and_query = url.path_and_query();
-        lock(&self.collector).findings.content.is_of(path_and_query);
-        self
-    }
-
     /// Takes the next piece of the page, in UTF-8.
     pub(super) fn write(&mut self, text: &[u8]) {
         if let Some(rewriter) = &mut self.rewriter
@@ -165,12 +157,12 @@ impl HtmlPass {
         lock(&self.collector).findings.is_cut = true;
     }
 
-    /// Whether it has stopped reading.
+    /// Returns whether it has stopped reading.
     pub(super) fn is_stopped(&self) -> bool {
         self.rewriter.is_none()
     }
 
-    /// What was found, once the page has ended.
+    /// The findings, once the page has ended.
     pub(super) fn finish(mut self) -> Findings {
         if let Some(rewriter) = self.rewriter.take()
             && rewriter.end().is_err()

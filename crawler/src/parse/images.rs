@@ -1,11 +1,9 @@
-//! Which images a page has: one reference for each `img`, collected as text while the page streams by
-//! and resolved at its end.
+//! Images of a page: one reference for each `img`, collected as text while the page streams by and resolved at its end.
 //!
-//! An image is listed once, however many files it has: by its `src`, which every reader can use, or
-//! without a usable one by the largest candidate of its `srcset`, or of the first `source` of its `picture`. What
-//! only a script would load (`data-src` and its like) is not looked for; lazily loaded images have their
-//! place in a `noscript`, which is read. Images in there that are meant to be seen by nobody (the counters of
-//! statistics) are left out. Neither backgrounds nor icons, posters, drawings or buttons are images of the page.
+//! An image is listed once, however many files it has. Its URL is its `src`, which every reader can use, or without a usable one
+//! the largest candidate of its `srcset`, or of the first `source` of its `picture`. Images that only a script would load
+//! (`data-src` and similar) are left out; lazily loaded images are in a `noscript`, which is read. Counting pixels in it are left
+//! out. Backgrounds, icons, posters, drawings and buttons do not count as images of the page.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -22,7 +20,7 @@ use super::{
 /// Images of one page that are taken: an entry may have no more (Google Search Central, "Image sitemaps").
 pub(super) const MAX_IMAGES: usize = 1_000;
 
-/// What is written on an `img`.
+/// Attributes of an `img`.
 #[derive(Debug, Default)]
 pub(super) struct RawImage {
     pub(super) src: Option<String>,
@@ -64,7 +62,7 @@ impl RawImages {
         self.picture = Picture::None;
     }
 
-    /// Whether the `srcset` of a `source` here is of an image that has none yet.
+    /// Returns whether the `srcset` of a `source` here is of an image that has none yet.
     pub(super) fn wants_source(&self) -> bool {
         matches!(self.picture, Picture::Open(None))
     }
@@ -122,7 +120,7 @@ impl RawImages {
     }
 }
 
-/// Whether a reference can lead to an image: not empty, not the page itself, not the image's own data.
+/// Returns whether a reference can lead to an image: not empty, not the page itself, not the image's own data.
 fn is_usable(reference: &str) -> bool {
     let reference = without_fragment(reference);
     !reference.is_empty() && !has_foreign_scheme(reference)
@@ -133,15 +131,15 @@ fn without_fragment(reference: &str) -> &str {
     reference.split('#').next().unwrap_or(reference)
 }
 
-/// Whether an image is no picture but a counter: one pixel or none, or, where readers without scripts
-/// are counted, hidden.
+/// Returns whether an image is not a picture but a counter: one pixel or none, or, where readers without scripts are counted,
+/// hidden.
 fn is_invisible(image: &RawImage) -> bool {
     let is_tiny = |length: &Option<String>| length.as_deref().is_some_and(is_pixel_at_most);
     is_tiny(&image.width) && is_tiny(&image.height)
         || image.is_fallback && image.style.as_deref().is_some_and(is_hidden)
 }
 
-/// Whether a length (HTML standard section 2.3.4.4) is one pixel at most.
+/// Returns whether a length (HTML standard section 2.3.4.4) is one pixel at most.
 fn is_pixel_at_most(length: &str) -> bool {
     let length = length.trim_ascii_start();
     let digits = length.bytes().take_while(u8::is_ascii_digit).count();
@@ -151,7 +149,7 @@ fn is_pixel_at_most(length: &str) -> bool {
         && !unit.starts_with(['.', '%'])
 }
 
-/// Whether an inline style puts an element out of sight, in one of the ways in which counters do it.
+/// Returns whether an inline style puts an element out of sight, in one of the ways in which counters do it.
 fn is_hidden(style: &str) -> bool {
     let style: String = style
         .chars()
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_no_images() {
+    fn counters_are_not_images() {
         let check = |width: &str, height: &str, style: &str, is_fallback: bool, expected: bool| {
             let image = RawImage {
                 width: Some(width.to_owned()),

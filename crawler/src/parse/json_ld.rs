@@ -1,6 +1,5 @@
-//! Structured data of a page (JSON-LD): when the page says that it was changed and published, and a hash of the
-//! rest. Blocks are kept as text while the page goes by and read at its end; size, depth and number are bounded,
-//! and what cannot be read says nothing.
+//! Structured data of a page (JSON-LD): the dates of change and publication, and a hash of the rest. Blocks are stored as text
+//! while the page goes by and read at its end. Size, depth and number are bounded, and an unreadable block is ignored.
 
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -13,13 +12,13 @@ const MAX_BYTES: usize = 256 * 1_024;
 /// Blocks of one page.
 const MAX_BLOCKS: usize = 32;
 
-/// How deep nodes are looked for and hashed; the reader itself stops at 128.
+/// Depth to which nodes are looked for and hashed; the reader itself stops at 128.
 const MAX_DEPTH: usize = 32;
 
 /// Nodes of one page that are looked at.
 const MAX_NODES: usize = 10_000;
 
-/// Types that say the same on every page of a site: what a header and a footer are in text.
+/// Types with the same content on every page of a site, as header and footer have in text.
 const SITE_TYPES: [&str; 7] = [
     "BreadcrumbList",
     "Organization",
@@ -30,7 +29,7 @@ const SITE_TYPES: [&str; 7] = [
     "WebSite",
 ];
 
-/// Whether schema.org's `name` is a kind of page: `WebPage`, `Article` or one of their subtypes (schema.org 28).
+/// Returns whether schema.org's `name` is a kind of page: `WebPage`, `Article` or one of their subtypes (schema.org 28).
 pub(super) fn is_page_type(name: &str) -> bool {
     let is_kind = |kind: &&str| name.ends_with(*kind);
     ["Page", "Article", "Gallery"].iter().any(is_kind)
@@ -57,7 +56,7 @@ pub(super) struct JsonLdBlocks {
 }
 
 impl JsonLdBlocks {
-    /// Adds a piece of a block; `ends_block` says that it is the last one.
+    /// Adds a piece of a block; `ends_block` marks the last one.
     pub(super) fn add(&mut self, text: &str, ends_block: bool) {
         if !self.is_open {
             self.is_open = true;
@@ -80,7 +79,7 @@ impl JsonLdBlocks {
         self.is_open = !ends_block;
     }
 
-    /// What the blocks say.
+    /// The values of the blocks.
     pub(super) fn read(&self) -> Vec<Value> {
         self.blocks
             .iter()
@@ -111,8 +110,8 @@ pub(super) struct EntityDates {
     pub(super) published: Vec<String>,
 }
 
-/// The dates of the page's main entity among `blocks`. `is_page` says whether a reference, as it is written, is
-/// the page itself. Nodes that name the page count; if there is none, the only page or article that names no other one.
+/// The dates of the page's main entity among `blocks`. `is_page` decides whether a reference, as written, is the page itself.
+/// Nodes that name the page count; without one, the only page or article that does not name another one.
 pub(super) fn entity_dates(blocks: &[Value], is_page: &dyn Fn(&str) -> bool) -> EntityDates {
     let mut search = Search {
         is_page,
@@ -187,7 +186,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A name for a node that is no URL of a page: a blank node, another scheme, or a bare fragment.
+/// A name for a node that is not a URL of a page: a blank node, another scheme, or a bare fragment.
 fn is_opaque(reference: &str) -> bool {
     reference.is_empty()
         || reference.starts_with("_:")
@@ -233,8 +232,8 @@ fn first_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A hash of what `blocks` say, in whatever order, without dates, counts of readers, and what is the same on every
-/// page of the site.
+/// A hash of the content of `blocks`, independent of their order, without dates, counts of readers, and parts that are the same
+/// on every page of the site.
 pub(super) fn content_hash(blocks: &[Value]) -> u64 {
     let mut hashes: Vec<u64> = Vec::new();
     for block in blocks {
@@ -249,7 +248,7 @@ pub(super) fn content_hash(blocks: &[Value]) -> u64 {
     hash.digest()
 }
 
-/// Hashes the nodes of a block one by one: graphs and lists are no order.
+/// Hashes the nodes of a block one by one: the order in graphs and lists is ignored.
 fn collect(value: &Value, hashes: &mut Vec<u64>) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| collect(value, hashes)),
@@ -292,7 +291,7 @@ fn node_hash(value: &Value, depth: usize) -> u64 {
     hash.digest()
 }
 
-/// Whether a property moves without a change of the page: dates, and counts of readers.
+/// Returns whether a property moves without a change of the page: dates, and counts of readers.
 fn is_moving(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.starts_with("date")

@@ -1,5 +1,5 @@
-//! From what is written to where it leads: references are collected as text while the page streams
-//! by, and resolved at its end, because a `<base>` may come after the first links.
+//! Resolves references to their targets: they are collected as text while the page streams by, and resolved at its end, because a
+//! `<base>` may come after the first links.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -19,15 +19,14 @@ use super::main_content::{Regions, link_hash};
 /// Different canonical links of one page that are kept: two make it conflicting already.
 const MAX_CANONICALS: usize = 16;
 
-/// Whether a `rel` value holds `relation` (in lower case); tokens are separated by spaces or commas,
-/// as Google reads them.
+/// Returns whether a `rel` value holds `relation` (in lower case); tokens are separated by spaces or commas, as Google reads
+/// them.
 pub(super) fn rel_contains(rel: &str, relation: &str) -> bool {
     rel.split(|character: char| character.is_ascii_whitespace() || character == ',')
         .any(|token| token.eq_ignore_ascii_case(relation))
 }
 
-/// Whether a `rel` value asks not to follow the link (Google Search Central, "Qualify your outbound
-/// links").
+/// Returns whether a `rel` value forbids following the link (Google Search Central, "Qualify your outbound links").
 pub(super) fn is_nofollow(rel: &str) -> bool {
     ["nofollow", "ugc", "sponsored"]
         .iter()
@@ -40,7 +39,7 @@ struct RawLink {
     reference: Arc<str>,
     via: Via,
     nofollow: bool,
-    /// Where in the page's content it stands.
+    /// Its place in the content of the page.
     regions: Regions,
 }
 
@@ -187,7 +186,7 @@ pub(super) struct Canonicals {
 }
 
 impl Canonicals {
-    /// Adds what one canonical link says.
+    /// Adds one canonical link.
     pub(super) fn add(
         &mut self,
         base: &Url,
@@ -208,7 +207,7 @@ impl Canonicals {
         }
     }
 
-    /// What they say together.
+    /// The result of all canonical links.
     pub(super) fn judge(&self, own: &UrlKey) -> Canonical {
         match &*self.targets {
             [] => Canonical::Absent,
@@ -224,8 +223,7 @@ impl Canonicals {
     }
 }
 
-/// The base URL of a document: what its first `<base href>` makes of its own URL. A base that is
-/// not http(s) is ignored.
+/// The base URL of a document: its first `<base href>`, resolved against its own URL. A base that is not http(s) is ignored.
 pub(super) fn base_url(own: Url, base: Option<&str>) -> Url {
     let joined = base.and_then(|base| own.join(trim_reference(base)).ok());
     joined
@@ -233,13 +231,13 @@ pub(super) fn base_url(own: Url, base: Option<&str>) -> Url {
         .unwrap_or(own)
 }
 
-/// Leading and trailing control characters and spaces are no part of a URL (WHATWG URL section 4.4).
+/// Leading and trailing control characters and spaces are not part of a URL (WHATWG URL section 4.4).
 pub(super) fn trim_reference(reference: &str) -> &str {
     reference.trim_matches(|character| character <= ' ')
 }
 
-/// Whether a reference is absolute with a scheme other than http(s). The bases of pages are http(s), so
-/// everything else is decided by the URL parser.
+/// Returns whether a reference is absolute with a scheme other than http(s). The bases of pages are http(s), so everything else
+/// is decided by the URL parser.
 pub(super) fn has_foreign_scheme(reference: &str) -> bool {
     let mut scheme = String::new();
     for character in reference.chars() {

@@ -1,18 +1,17 @@
-//! What a page says, without what stands around it: the hash that tells whether a page changed.
+//! The main content of a page: the hash that shows whether the page changed.
 //!
-//! It covers the text of the main part, its images and links as sets, the title, and the structured data.
-//! The main part is `main`, or without one the only `article`, if it holds a good part of the text; else
-//! the body. Navigation, footers, asides, page headers, advertising, scripts, templates and fallbacks for
-//! readers without scripts are left out, and so is every attribute but those of links and images: tokens of forms
-//! and build numbers of assets never count. In the text, dates and counts are blanks ([`mask`]).
+//! It covers the text of the main part, its images and links as sets, the title, and the structured data. The main part is
+//! `main`, or without one the only `article`, if it has a large part of the text; else the body. Left out are navigation,
+//! footers, asides, page headers, advertising, scripts, templates and fallbacks for readers without scripts. Attributes count
+//! only on links and images, so tokens of forms and build numbers of assets never count. Dates and counts in the text are blanks
+//! ([`mask`]).
 //!
-//! Markup errs: content stands in a `div` that is called a sidebar, or behind a `nav` that nobody closed. Where
-//! hardly anything else is left of a page, what stands around counts too: a change too many is better than none ever.
+//! Markup can be wrong: content stands in a `div` that is called a sidebar, or after a `nav` without an end tag. When little of a
+//! page is left, the parts around it count too: a change too many is better than a missed one.
 //!
-//! Nothing is held but hashes, a few words, and one number for each link and image. Elements are told by their tags
-//! alone; where the markup is broken, the same bytes still give the same hash.
+//! Memory has only hashes, and one number for each link and image. Elements are recognised by their tags alone; in
+//! broken markup the same bytes still give the same hash.
 
-mod likeness;
 mod mask;
 mod words;
 
@@ -21,12 +20,8 @@ use std::{borrow::Cow, fmt};
 use lol_html::send::Element;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use crate::page::{ContentHash, Likeness};
-
-use self::{
-    likeness::{Counting, Headings, Sketch, Subheading, opening_word},
-    mask::{Mask, TakeWord},
-};
+use self::mask::{Mask, TakeWord};
+use crate::page::ContentHash;
 
 /// A place that text stands in, as a bit: the body, the main part by name, or an article.
 pub(super) type Regions = u8;
@@ -34,11 +29,11 @@ pub(super) type Regions = u8;
 const BODY: Regions = 1;
 const ARTICLE: Regions = 1 << 1;
 const MAIN: Regions = 1 << 2;
-/// What is left out of the others.
+/// Marks text that is left out of the others.
 const AROUND: Regions = 1 << 3;
 const REGIONS: [Regions; 4] = [BODY, ARTICLE, MAIN, AROUND];
 
-/// Said of text in [`AROUND`] that is left out for the name of a class only.
+/// Marks text in [`AROUND`] that is left out only because of the name of a class.
 const NAMED: Regions = 1 << 4;
 
 /// Elements that matter and are open in each other; deeper ones are taken for ordinary ones.
@@ -53,7 +48,7 @@ const BATCH_BYTES: usize = 1_024;
 /// An article is the main part when it has at least one of so many words of the body.
 const ARTICLE_SHARE: u64 = 4;
 
-/// The same of `main`, which says by itself what it is; a skip link or a heading alone does not make it the main part.
+/// The same for `main`, which is explicit; a skip link or a heading alone does not make it the main part.
 const MAIN_SHARE: u64 = 4;
 
 /// With as many words as a paragraph it needs a smaller share: menus may be long ...
@@ -62,7 +57,7 @@ const PARAGRAPH: u64 = 25;
 /// ... which is this.
 const LONG_MAIN_SHARE: u64 = 16;
 
-/// An image says as much as so many words.
+/// Number of words that an image counts as.
 const WORDS_OF_IMAGE: u64 = 10;
 
 /// A page that is left with fewer words is hollow when [`HOLLOW_SHARE`] times as many, and at least
@@ -75,7 +70,7 @@ const HOLLOW_SHARE: u64 = 10;
 /// See [`HOLLOW`].
 const MIN_DOUBTFUL: u64 = 20;
 
-/// Classes of elements that hold advertising, or what is chosen anew for each reader. Whole names only.
+/// Classes of elements that hold advertising, or content chosen for each reader. Whole names only.
 const FOREIGN_CLASSES: [&str; 33] = [
     "ad",
     "ad-banner",
@@ -150,24 +145,20 @@ pub(super) enum Part {
     Section,
     /// Left out.
     Foreign,
-    /// Left out, and what it says of dates is not of the page.
+    /// Left out; its dates are not dates of the page.
     Aside,
-    /// The same, but only the name of its class says so.
+    /// The same, but only because of the name of its class.
     Named,
     /// About something else than the page: its text counts, its dates do not.
     Item,
-    /// A main heading: how the page begins.
-    Heading,
-    /// Another one: how a page without a main one begins.
-    Subheading,
 }
 
-/// Which end tag ends an element.
+/// The end tag that ends an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closing {
     /// Its own.
     Own,
-    /// That of an element that it stands in.
+    /// The end tag of an element around it.
     OfParent,
 }
 
@@ -177,12 +168,9 @@ pub(super) struct MainContent {
     mask: Mask,
     hashes: RegionHashes,
     open: Vec<Part>,
-    headings: Headings,
-    /// The first one of each of [`REGIONS`].
-    subheadings: [Subheading; REGIONS.len()],
-    /// Articles that stand in no other one.
+    /// Articles that are not in another one.
     articles: u32,
-    /// Something that is left out was not closed: nobody knows where it was meant to end.
+    /// An element that is left out was not closed, so its end is unknown.
     is_left_open: bool,
 }
 
@@ -195,14 +183,12 @@ struct RegionHashes {
     /// Words in [`NAMED`].
     named_words: u64,
     images: Vec<(u64, Regions)>,
-    counting: Counting,
 }
 
 #[derive(Default)]
 struct RegionHash {
     text: Xxh3Default,
     words: u64,
-    sketch: Sketch,
 }
 
 impl fmt::Debug for RegionHash {
@@ -222,27 +208,6 @@ impl TakeWord for RegionHashes {
         self.batch.push_str(word);
         self.batch.push(' ');
         self.batch_words += 1;
-        if regions & AROUND != 0 {
-            // It tells nothing of what the page is like.
-            return;
-        }
-        let counting = self.counting.take(word);
-        let mut opening = None;
-        for (of_region, region) in self.regions.iter_mut().zip(REGIONS) {
-            if regions & region == 0 {
-                continue;
-            }
-            let sketch = &mut of_region.sketch;
-            if sketch.is_beginning() {
-                opening = opening.or_else(|| opening_word(word));
-                if let Some(hash) = opening {
-                    sketch.begin(hash);
-                }
-            }
-            if let Some(hash) = counting {
-                sketch.add(hash);
-            }
-        }
     }
 }
 
@@ -262,32 +227,11 @@ impl RegionHashes {
     }
 }
 
-/// What the text of a page comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hashes {
-    /// Another one when what the page says changed.
-    pub(super) content: ContentHash,
-    /// What it shares with pages that say nearly the same; see [`likeness`].
-    pub(super) likeness: Likeness,
-}
-
 impl MainContent {
-    /// Says which page it is, before its first byte.
-    pub(super) fn is_of(&mut self, path_and_query: &str) {
-        self.hashes.counting.leave_out(path_and_query);
-    }
-
-    /// Says which title it has, before its text.
-    pub(super) fn is_titled(&mut self, title: &str) {
-        self.hashes.counting.leave_out(title);
-    }
-
     /// What part the element is; `None` for most.
     pub(super) fn part_of(&self, name: &str, element: &Element<'_, '_>) -> Option<Part> {
         match name {
             "main" => return Some(Part::Main),
-            "h1" => return Some(Part::Heading),
-            "h2" | "h3" | "h4" | "h5" | "h6" => return Some(Part::Subheading),
             "nav" | "footer" | "dialog" => return Some(Part::Foreign),
             "header" if !self.is_in_sections() => return Some(Part::Foreign),
             "aside" => {
@@ -339,34 +283,31 @@ impl MainContent {
     /// The last one of those that [`MainContent::open`] took ends, by the end tag `by` of an element.
     pub(super) fn close(&mut self, by: Closing) {
         let part = self.open.pop();
-        if part == Some(Part::Subheading) {
-            self.subheadings.iter_mut().for_each(Subheading::end);
-        }
         self.is_left_open |= by == Closing::OfParent && part.is_some_and(Part::is_left_out);
     }
 
-    /// Where the next text stands.
+    /// Regions of the next text.
     pub(super) fn regions(&self) -> Regions {
         let mut regions = BODY;
         let mut left_out = 0;
         for part in &self.open {
             match part {
-                // It cannot be part of what is left out: that was not closed.
+                // It cannot be in an element that is left out: that one was not closed.
                 Part::Main => {
                     regions |= MAIN;
                     left_out = 0;
                 }
                 Part::Article => regions |= ARTICLE,
-                // Within what is left out for a good reason a name gives no other.
+                // A name does not change the reason of an element that is left out already.
                 Part::Named if left_out == 0 => left_out = AROUND | NAMED,
                 Part::Foreign | Part::Aside => left_out = AROUND,
-                Part::Named | Part::Section | Part::Item | Part::Heading | Part::Subheading => {}
+                Part::Named | Part::Section | Part::Item => {}
             }
         }
         if left_out == 0 { regions } else { left_out }
     }
 
-    /// Whether what stands here may say when the page changed.
+    /// Returns whether the text here may have the date of the page.
     pub(super) fn may_be_dated(&self) -> bool {
         !self
             .open
@@ -383,21 +324,10 @@ impl MainContent {
     /// Takes a piece of a text node as it is written.
     pub(super) fn text(&mut self, text: &str, ends_node: bool) {
         let regions = self.regions();
-        if regions & AROUND == 0 {
-            if self.open.contains(&Part::Heading) {
-                self.headings.add(text, ends_node);
-            } else if self.open.contains(&Part::Subheading) {
-                for (subheading, region) in self.subheadings.iter_mut().zip(REGIONS) {
-                    if regions & region != 0 {
-                        subheading.add(text, ends_node);
-                    }
-                }
-            }
-        }
         self.mask.add(text, ends_node, regions, &mut self.hashes);
     }
 
-    /// Takes an image by its reference, and what stands for it.
+    /// Takes an image by its reference, and its alternative text.
     pub(super) fn image(&mut self, reference: &str, alternative: Option<&str>) {
         let regions = self.regions();
         if self.hashes.images.len() < MAX_IMAGES {
@@ -409,13 +339,13 @@ impl MainContent {
         }
     }
 
-    /// The hashes of a page with these links (hashes, and where they stand), title and structured data.
+    /// The hash of a page with these links (hashes, and where they stand), title and structured data.
     pub(super) fn finish(
         mut self,
         links: &[(u64, Regions)],
         title: Option<&str>,
         data: u64,
-    ) -> Hashes {
+    ) -> ContentHash {
         self.mask.finish(&mut self.hashes);
         self.hashes.end_batch();
         let main = self.main_region(links);
@@ -428,22 +358,11 @@ impl MainContent {
             regions, images, ..
         } = self.hashes;
         let mut hash = Xxh3Default::new();
-        let mut sketch = Sketch::default();
         for (of_region, region) in regions.iter().zip(REGIONS) {
             if taken & region != 0 {
                 hash.update(&of_region.text.digest128().to_le_bytes());
             }
-            if region == main {
-                sketch = of_region.sketch;
-            }
         }
-        let shown = images.iter().filter(|(_, regions)| regions & main != 0);
-        let mut subheadings = self.subheadings.iter().zip(REGIONS);
-        let subheading = subheadings.find(|(_, region)| *region == main);
-        let heading = self.headings.finish();
-        let heading =
-            heading.or_else(|| subheading.and_then(|(subheading, _)| subheading.finish()));
-        let likeness = sketch.finish(heading, shown.map(|(image, _)| *image));
         for set in [links, &images] {
             let mut members: Vec<u64> = set
                 .iter()
@@ -464,10 +383,7 @@ impl MainContent {
         of_title.end_batch();
         hash.update(&of_title.regions[0].text.digest().to_le_bytes());
         hash.update(&data.to_le_bytes());
-        Hashes {
-            content: ContentHash(hash.digest128()),
-            likeness,
-        }
+        ContentHash(hash.digest128())
     }
 
     fn main_region(&self, links: &[(u64, Regions)]) -> Regions {
@@ -488,7 +404,7 @@ impl MainContent {
         }
     }
 
-    /// How much a region says, in words.
+    /// Size of a region in words.
     fn size(&self, region: Regions) -> u64 {
         let of_region = self.hashes.regions.iter().zip(REGIONS);
         let words = of_region
@@ -500,7 +416,7 @@ impl MainContent {
         words + images * WORDS_OF_IMAGE
     }
 
-    /// Whether the page would be left with nothing, or next to nothing, for no good reason.
+    /// Returns whether the page would be left with nothing, or next to nothing, for no good reason.
     fn is_hollow(&self, main: Regions) -> bool {
         let size = self.size(main);
         let doubtful = if self.is_left_open || self.open.iter().any(|part| part.is_left_out()) {
@@ -516,12 +432,7 @@ impl Part {
     fn is_left_out(self) -> bool {
         match self {
             Self::Foreign | Self::Aside | Self::Named => true,
-            Self::Main
-            | Self::Article
-            | Self::Section
-            | Self::Item
-            | Self::Heading
-            | Self::Subheading => false,
+            Self::Main | Self::Article | Self::Section | Self::Item => false,
         }
     }
 }
@@ -540,7 +451,7 @@ fn has_class(classes: &str, known: &[&str]) -> bool {
         .any(|class| known.iter().any(|known| known.eq_ignore_ascii_case(class)))
 }
 
-/// The hash of a link's target, without what only tells readers apart or times of requests.
+/// The hash of a link's target, without parameters that only identify readers or times of requests.
 pub(super) fn link_hash(target: &str) -> u64 {
     if target.contains('?') {
         xxh3_64(without_volatile_parameters(target).as_bytes())
@@ -549,7 +460,7 @@ pub(super) fn link_hash(target: &str) -> u64 {
     }
 }
 
-/// A reference without parameters that are nothing of what it names.
+/// A reference without parameters that do not identify its target.
 fn without_volatile_parameters(reference: &str) -> String {
     let (path, query) = reference.split_once('?').unwrap_or((reference, ""));
     let mut name = path.to_owned();
@@ -569,7 +480,7 @@ fn add_parameters(name: &mut String, query: &str, is_left_out: fn(&str, &str) ->
     }
 }
 
-/// Whether a parameter is a token, a signature, a session or a tag for statistics: nothing that makes another page.
+/// Returns whether a parameter is a token, a signature, a session or a tag for statistics: nothing that makes another page.
 fn is_token(name: &str, value: &str) -> bool {
     const ALWAYS: [&str; 14] = [
         "_",
@@ -587,7 +498,7 @@ fn is_token(name: &str, value: &str) -> bool {
         "signature",
         "xsrf",
     ];
-    // Others use these names for what they list: only a long value is a token.
+    // Others use these names for lists: only a long value is a token.
     const IF_LONG: [&str; 12] = [
         "auth",
         "hash",
@@ -658,8 +569,8 @@ pub(super) fn data_name(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What an image, a sound or a film is called wherever it is served from: its path without the host, which may be one
-/// of several, without fingerprints that a build adds to a name, and without volatile parameters.
+/// Name of an image, a sound or a video, independent of its server: its path without the host, which may be one of several.
+/// Fingerprints that a build adds to a name, and volatile parameters, are left out.
 fn asset_name(reference: &str) -> String {
     let reference = reference.trim();
     let reference = reference.split('#').next().unwrap_or(reference);
@@ -709,7 +620,7 @@ fn asset_name(reference: &str) -> String {
     name
 }
 
-/// Whether a part of a name looks like the fingerprint of a build: hexadecimal digits of at least four bytes, or
+/// Returns whether a part of a name looks like the fingerprint of a build: hexadecimal digits of at least four bytes, or
 /// characters that no word has in this mixture.
 fn is_fingerprint(token: &str) -> bool {
     let bytes = token.as_bytes();

@@ -1,5 +1,5 @@
-//! What an answer says: bytes, headers and URL become [`crate::page::PageFacts`]. Pure and total:
-//! a bad page never fails, it has fewer facts. It never fetches and never judges.
+//! Reading of an answer: bytes, headers and URL become [`crate::page::PageFacts`]. Pure and total: a bad page never fails, it has
+//! fewer facts. It never fetches and never judges.
 //!
 //! ```text
 //! head   -> content: is the body wanted?     headers: dates, directives, links
@@ -96,7 +96,7 @@ pub struct PageParser {
     parse_time: Duration,
 }
 
-/// What happens to the next chunk.
+/// Handling of the next chunk.
 enum Stage {
     /// It is not wanted.
     Unwanted,
@@ -106,7 +106,7 @@ enum Stage {
     Page(Box<PageBody>),
 }
 
-/// The first bytes of a body, and what the head said of them.
+/// The first bytes of a body, and their type by the head.
 #[derive(Default)]
 struct Prefix {
     bytes: Vec<u8>,
@@ -126,7 +126,7 @@ struct PageBody {
     kept: Option<Vec<u8>>,
 }
 
-/// The compiled settings of this room, shared by all pages of a run.
+/// The compiled settings of this module, shared by all pages of a crawl.
 #[derive(Debug)]
 pub struct PageReader {
     /// Lower case.
@@ -141,13 +141,13 @@ pub struct PageReader {
     extensions: Extensions,
 }
 
-/// A setting of this room that cannot be used.
+/// A setting of this module that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{setting}: {problem}")]
 pub struct ParseConfigError {
-    /// Which setting.
+    /// The setting.
     pub setting: String,
-    /// What is wrong and what was expected.
+    /// The problem and the expected value.
     pub problem: String,
 }
 
@@ -175,13 +175,13 @@ impl PageReader {
         })
     }
 
-    /// Makes it look also for what `extensions` asks for.
+    /// Makes it collect the facts for `extensions` too.
     #[must_use]
     pub fn with_extensions(self, extensions: Extensions) -> Self {
         Self { extensions, ..self }
     }
 
-    /// Whether directives for a bot of this name are obeyed.
+    /// Returns whether directives for a bot of this name are obeyed.
     fn obeys(&self, name: &str) -> bool {
         self.robots_names
             .iter()
@@ -230,9 +230,8 @@ impl PageParser {
         };
         facts::fill(&mut facts, &site, &fetched.head, page);
         if !is_complete {
-            // Of a part of a page nobody knows whether the rest changed.
+            // The rest of an incomplete page may have changed.
             facts.content_hash = None;
-            facts.likeness = None;
         }
         facts
     }
@@ -253,7 +252,7 @@ impl PageParser {
         rest
     }
 
-    /// Goes as far as the first bytes allow: finds out what the body is, and begins to parse it.
+    /// Goes as far as the first bytes allow: decides the type of the body, and begins to parse it.
     fn end_of_prefix(&mut self, is_whole_body: bool) {
         let Stage::Prefix(prefix) = &mut self.stage else {
             return;
@@ -276,7 +275,7 @@ impl PageParser {
             encoding: charset.encoding,
             text: Utf8Stream::new(charset),
             filter: is_xhtml.then(XhtmlFilter::new),
-            pass: HtmlPass::new(&self.reader).of(&self.url),
+            pass: HtmlPass::new(&self.reader),
             kept: has_rules.then(Vec::new),
         }));
         self.parse(&prefix.bytes);
@@ -315,7 +314,7 @@ impl BodySink for PageParser {
         let media_type = content::declared_type(&head.headers);
         let markup = match content::classify(media_type.as_ref(), &self.reader.document_types) {
             Class::Page(markup) => Some(markup),
-            // The server asks readers not to guess.
+            // The server forbids guessing.
             Class::Unknown if headers::forbids_sniffing(&head.headers) => return self.refuse(),
             Class::Unknown => None,
             Class::Document => {
@@ -357,7 +356,7 @@ impl BodySink for PageParser {
 }
 
 impl Prefix {
-    /// How many bytes are needed to know how to read the body.
+    /// Number of bytes that are needed to know how to read the body.
     fn wanted_bytes(&self) -> usize {
         match (self.encoding, self.markup) {
             // First find out whether it is a page at all: other bodies are not read further.

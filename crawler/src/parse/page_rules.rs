@@ -30,7 +30,7 @@ struct CompiledRule {
     action: PageAction,
 }
 
-/// What the rules found on a page.
+/// Results of the rules on a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RuleFacts {
     /// An exclude rule matched.
@@ -76,7 +76,7 @@ impl PageRules {
         })
     }
 
-    /// Whether any rule is meant for the page.
+    /// Returns whether any rule is meant for the page.
     pub(super) fn concern(&self, url: &UrlKey) -> bool {
         self.rules.iter().any(|rule| rule.pages.matches(url))
     }
@@ -116,7 +116,6 @@ impl RuleFacts {
                     .insert(name.to_owned(), text.as_str().to_owned());
             }
             Err(TextError::TooLong { .. }) => self.has_long_value = true,
-            // Nothing stands there.
             Err(_) => {}
         }
     }

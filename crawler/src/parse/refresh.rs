@@ -6,11 +6,11 @@
 pub(super) struct RawRefresh {
     /// Delay in whole seconds.
     pub(super) delay_seconds: u32,
-    /// Where to; `None` reloads the page.
+    /// The target; `None` reloads the page.
     pub(super) target: Option<String>,
 }
 
-/// Reads the content of a refresh; `None` when the standard says to ignore it.
+/// Reads the content of a refresh; `None` when the standard ignores it.
 pub(super) fn parse_refresh(content: &str) -> Option<RawRefresh> {
     let text = skip_space(content);
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -42,7 +42,7 @@ pub(super) fn parse_refresh(content: &str) -> Option<RawRefresh> {
     })
 }
 
-/// What follows `url =`; without a whole keyword the text is the target itself.
+/// The text after `url =`; without a whole keyword the text is the target itself.
 fn skip_url_keyword(text: &str) -> &str {
     let has_keyword = text
         .get(..3)

@@ -1,5 +1,5 @@
-//! The candidates of a `srcset` (HTML standard section 4.8.4.3.9, "parsing a srcset attribute"), and which
-//! of them stands for the image. URLs may hold commas, so nothing is simply split.
+//! The candidates of a `srcset` (HTML standard section 4.8.4.3.9, "parsing a srcset attribute"), and the choice of one for the
+//! image. URLs may have commas, so the text is not simply split.
 
 /// The candidate that shows the most of the image: the widest, or without any width the densest; the
 /// first of equals. Only those that `is_usable` are looked at.
@@ -13,7 +13,7 @@ pub(super) fn largest(srcset: &str, is_usable: impl Fn(&str) -> bool) -> Option<
     best.map(|(url, _)| url)
 }
 
-/// What the descriptor of a candidate says.
+/// Size by the descriptor of a candidate.
 #[derive(Debug, PartialEq, PartialOrd)]
 enum Size {
     /// `x`, in pixels of the image per pixel of the page.

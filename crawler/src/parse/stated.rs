@@ -1,7 +1,7 @@
 //! The dates that a page states of itself, besides its structured data: metas, microdata, `time` elements that a
 //! class or the words before them call the date of an update. Never a bare `time`: it may be that of a comment or an event.
 //!
-//! A list of articles has a date for each. Where different ones claim to be the page's, none is.
+//! A list of articles has a date for each. Different dates of the page cancel each other.
 
 use super::dates::parse_stated;
 
@@ -14,7 +14,7 @@ const MAX_DATE_BYTES: usize = 64;
 /// Dates of publication that are kept; the earliest counts.
 const MAX_PUBLISHED: usize = 8;
 
-/// Metas that say when a page was changed, the best first.
+/// Metas with the date of change, the best first.
 const MODIFIED_METAS: [&str; 12] = [
     "article:modified_time",
     "og:article:modified_time",
@@ -30,7 +30,7 @@ const MODIFIED_METAS: [&str; 12] = [
     "bt:moddate",
 ];
 
-/// Metas that say when it was published.
+/// Metas with the date of publication.
 const PUBLISHED_METAS: [&str; 6] = [
     "article:published_time",
     "og:article:published_time",
@@ -99,18 +99,18 @@ const JOINING_WORDS: [&str; 13] = [
     "on", "at", "am", "le", "el", "il", "em", "op", "de", "date", "the", "last", "was",
 ];
 
-/// What an element with a date is.
+/// Meaning of an element with a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claim {
     Modified,
     Published,
-    /// A `time` that is said to be of an update.
+    /// A `time` that is marked as an update.
     Updated,
     /// A `time` that its own text may call so.
     Perhaps,
 }
 
-/// What is written on an element that may have a date.
+/// Attributes of an element that may have a date.
 #[derive(Debug, Default)]
 pub(super) struct DatedElement {
     pub(super) is_time: bool,
@@ -132,7 +132,7 @@ pub(super) struct RawDates {
     published: Vec<String>,
     /// Text that came last.
     label: String,
-    /// An element whose text may be its date, or say what its date is.
+    /// An element whose text may be its date, or name the meaning of its date.
     pending: Option<Pending>,
 }
 
@@ -141,7 +141,7 @@ pub(super) struct RawDates {
 struct Pending {
     claim: Claim,
     value: Option<String>,
-    /// What came of its text.
+    /// Text so far.
     text: String,
 }
 
@@ -171,7 +171,7 @@ impl Single {
     }
 }
 
-/// What the page states, in W3C format.
+/// Dates that the page states, in W3C format.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PageStates {
     pub(super) meta: Option<String>,
@@ -295,7 +295,7 @@ impl RawDates {
         }
     }
 
-    /// What came of it.
+    /// The result.
     pub(super) fn finish(self) -> PageStates {
         PageStates {
             meta: self
@@ -317,7 +317,7 @@ fn tail(text: &str) -> &str {
     &text[start..]
 }
 
-/// Whether a text ends with the label of a date of an update: "Last updated on:".
+/// Returns whether a text ends with the label of a date of an update: "Last updated on:".
 fn is_label(text: &str) -> bool {
     let text = text.to_lowercase();
     let mut text = trim_marks(&text);
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_needs_a_word_that_says_so() {
+    fn a_time_needs_a_word_for_its_meaning() {
         #[track_caller]
         fn check(before: &str, inside: &str, element: &DatedElement, expected: Option<&str>) {
             let mut dates = RawDates::default();

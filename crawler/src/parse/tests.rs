@@ -96,8 +96,8 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Links, one per line: `!` in front of those not to follow, the way they were found behind others
-/// than plain links; the site's own origin is left out.
+/// Links, one per line: `!` in front of those not to follow, the way they were found after others than plain links; the site's
+/// own origin is left out.
 fn links(facts: &PageFacts) -> String {
     let mut text = String::new();
     for link in &facts.links {

@@ -22,7 +22,7 @@ pub(super) struct TextCount {
 }
 
 impl TextCount {
-    /// Adds a piece of a text node; `ends_node` says that it is the last one.
+    /// Adds a piece of a text node; `ends_node` marks the last one.
     pub(super) fn add(&mut self, text: &str, ends_node: bool) {
         if !self.has_few_words() && !self.has_few_characters() {
             return;
@@ -58,7 +58,7 @@ pub(super) struct Title {
 }
 
 impl Title {
-    /// Adds a piece of a title's text; of later titles nothing is taken.
+    /// Adds a piece of a title's text; later titles are ignored.
     pub(super) fn add(&mut self, text: &str, ends_node: bool) {
         if self.is_complete {
             return;
@@ -82,7 +82,7 @@ impl Title {
     }
 }
 
-/// Whether a title is that of an error page.
+/// Returns whether a title is that of an error page.
 pub(super) fn is_error_title(title: &str) -> bool {
     let title = title.to_lowercase();
     let has_404 = title

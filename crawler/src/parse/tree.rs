@@ -1,5 +1,5 @@
-//! A page as a tree, for its rules, within bounds: a tree builder can be made to ask for gigabytes, or to compute for hours, by a
-//! small page (deep nesting, formatting elements that are never closed, thousands of attributes on one tag).
+//! A page as a tree, for its rules, within bounds. A small page can make a tree builder allocate gigabytes or compute for hours:
+//! by deep nesting, formatting elements that are never closed, or thousands of attributes on one tag.
 
 use html5ever::{
     driver::{self, ParseOpts},
@@ -38,7 +38,8 @@ pub(super) fn build(html: &str, has_time: impl Fn() -> bool) -> Option<Html> {
     Some(parser.finish())
 }
 
-/// How much of a text is read at once. It has at most one tag: each can copy all formatting elements that are open.
+/// End of the piece of text that is read at once. A piece has at most one tag: each can copy all formatting elements that are
+/// open.
 fn end_of_piece(text: &str) -> usize {
     let next_tag = memchr::memchr(b'<', text.as_bytes().get(1..).unwrap_or_default());
     let end = next_tag.map_or(text.len(), |at| at + 1);

@@ -1,9 +1,8 @@
 //! Makes XHTML safe for an HTML tokenizer, byte by byte, before it is parsed.
 //!
-//! In XML syntax `<script src="x"/>` is a whole element; an HTML tokenizer takes everything behind it
-//! for script text. So such elements get an end tag of their own. What HTML would take for markup
-//! but XML does not (CDATA sections, processing instructions, the internal subset of a document
-//! type) is left out. Everything else passes unchanged, well-formed or not.
+//! In XML syntax `<script src="x"/>` is a whole element; an HTML tokenizer takes everything after it for script text. So such
+//! elements get an end tag of their own. What HTML would take for markup but XML does not (CDATA sections, processing
+//! instructions, the internal subset of a document type) is left out. Everything else passes unchanged, well-formed or not.
 
 /// Elements whose start tag changes how the tokenizer reads on.
 const EXPANDED: [&str; 13] = [
@@ -30,7 +29,7 @@ const CDATA_START: &[u8] = b"<![CDATA[";
 #[derive(Debug)]
 enum State {
     Text,
-    /// Behind a `<` whose construct is not known yet; the bytes are in `pending`.
+    /// After a `<` whose construct is not known yet; the bytes are in `pending`.
     Open,
     Tag(Tag),
     /// The end that is looked for, how much of it has been seen, and whether the content is dropped.
@@ -146,7 +145,7 @@ impl XhtmlFilter {
         }
     }
 
-    /// Finds out what construct `pending` begins, as soon as that is certain.
+    /// Decides the construct that `pending` begins, as soon as that is certain.
     fn decide(&mut self) {
         let pending = &*self.pending;
         if pending == CDATA_START {
@@ -271,7 +270,7 @@ impl Tag {
     }
 }
 
-/// How much of `end` has been seen after one more byte.
+/// Length of the part of `end` that was seen after one more byte.
 fn advance(end: &[u8], matched: usize, byte: u8) -> usize {
     if end[matched] == byte {
         return matched + 1;
@@ -331,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_markup_in_xml_is_left_out() {
+    fn text_that_is_not_markup_in_xml_is_left_out() {
         check("<?xml version='1.0'?><p>", "<p>");
         check("<?php echo '<a>' ?>x", "x");
         check("a<![CDATA[ <a href='x'> ]]]>b", "ab");

@@ -1,147 +1,425 @@
-//! The counting scan: every entry once, in key order. It gives the plan of the files, and what must be
-//! known of all entries before the first of them is written.
+//! The judging pass: every URL of the view once, in key order. It gives the plan of the files, what must be known of all
+//! entries before the first of them is written, and the numbers of the guard and of the report.
 
-use std::{collections::BTreeMap, ops::ControlFlow};
+use std::{
+    collections::{BTreeMap, HashSet},
+    ops::ControlFlow,
+};
 
 use sitemap_core::{
-    Loc, UrlEntry,
+    Loc,
     extension::{MAX_NEWS_PER_FILE, Namespaces},
     partition::{Counter, Layout as PartLayout, Part, PartitionError, Placement, Plan, Thresholds},
 };
 
 use super::{
     PublishError, PublishRequest,
+    guard::{Counts, Look},
+    journal::{Journal, change_of},
     manifest::Manifest,
     recent::Recent,
     sections::Sections,
-    trial::{Refusals, Trial},
+    trial::{LeftOut, Trial, Tried, declare},
 };
 use crate::{
     config::{Layout, PublishConfig},
-    export::{Export, ExtensionCounts, Sameness},
+    export::{Export, ExtensionCounts, Listed, Sameness, Spelling, View, Without},
+    lastmod::Statistics,
     notes::Note,
-    page::DateSource,
-    store::Store,
+    page::{Basis, DateSource, Outcome, Page, PageFacts, Reason, State, Visit},
+    store::{StoreError, outbox::UrlChange},
+    url_key::UrlKey,
+    verdict::{MAX_HOPS, Merged, Mode, Rows, Standing},
 };
 
-/// What the counting scan found.
-#[derive(Debug)]
+/// Body hashes that are compared with each other: 160 MB at most. Further bodies are not compared.
+const MAX_CONTENTS: usize = 10_000_000;
+
+/// The numbers and the plan of a set before its first file is written.
 pub(super) struct Census {
-    /// Which files there are and which keys they hold.
+    /// The files and the keys that each of them holds.
     pub(super) plan: Plan,
     /// Listed URLs.
     pub(super) listed: u64,
     /// Bytes of all entries.
     pub(super) bytes: u64,
-    /// Where the dates of the entries came from.
-    pub(super) sources: BTreeMap<DateSource, u64>,
-    /// What became of the extensions that were asked for.
-    pub(super) extensions: ExtensionCounts,
-    /// What the entries of the whole site need to have declared.
+    /// Namespaces of the entries of the whole site.
     pub(super) namespaces: Namespaces,
     /// Path and query of the first article of each file of news.
     pub(super) news: Vec<String>,
-    /// The pages that changed last, when there is to be a feed.
+    /// The pages that changed last, for the feeds.
     pub(super) recent: Recent,
-    /// What cannot be written, which is counted here all the same: the scan has to be repeated without it.
-    pub(super) refused: Refusals,
-    /// What the user should know.
+    /// Notes for the user.
     pub(super) notes: Vec<Note>,
+    pub(super) numbers: Numbers,
+}
+
+/// Counts of a judging pass beside the plan.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// URLs of the view by reason.
+    pub(super) reasons: BTreeMap<Reason, u64>,
+    /// URLs that only sitemaps, feeds or lists name.
+    pub(super) orphans: u64,
+    /// Changes between the published set and this one.
+    pub(super) journal: Journal,
+    /// The numbers of the guard.
+    pub(super) guard: Counts,
+    /// Published URLs that leave by the user's own rules and have no visit.
+    pub(super) removed_unvisited: u64,
+    /// Entries with a `lastmod`, by source.
+    pub(super) sources: BTreeMap<DateSource, u64>,
+    /// Counts of the extensions that the settings ask for.
+    pub(super) extensions: ExtensionCounts,
+    /// Listed pages whose content an earlier listed page has too.
+    pub(super) duplicates: u64,
+    /// How often the dates of each source were wrong.
+    pub(super) dates: Statistics,
+    /// Halves of the hashes of the bodies of listed pages, at most [`MAX_CONTENTS`].
+    contents: HashSet<u64>,
+}
+
+/// What has to be known of a page when the trial of its entry ends.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    reason: Reason,
+    change: Option<UrlChange>,
+    /// The page is in the published set.
+    is_published: bool,
+    /// The page was in the set that was published when the crawl began.
+    was_published: bool,
+}
+
+/// A judging pass under way.
+struct Pass<'a> {
+    counter: Counter,
+    sections: &'a Sections,
+    trial: Trial<Seen>,
+    namespaces: Namespaces,
+    recent: Recent,
+    sameness: Sameness,
+    news: Vec<String>,
+    articles: u64,
+    numbers: Numbers,
+    left_out: LeftOut,
+    exceptions: Vec<(Without, UrlKey)>,
 }
 
 impl Census {
-    /// Counts all entries in one scan and divides them into files.
+    /// Judges and counts all URLs of the view, and divides the listed ones into files. URLs that cannot be listed are noted in
+    /// `export`.
     ///
     /// # Errors
-    /// The store failed, or the thresholds make no sense.
+    /// The store failed, or the settings contradict each other.
     pub(super) fn take(
-        store: &dyn Store,
+        view: &View<'_>,
         request: &PublishRequest<'_>,
-        export: &Export,
+        export: &mut Export,
         sections: &Sections,
         previous: &Manifest,
     ) -> Result<Self, PublishError> {
-        let mut counter = counter(request, previous)
+        let counter = counter(request, previous)
             .and_then(|counter| counter.with_sections(sections.all()))
             .map_err(|error| PublishError::Settings(error.to_string()))?;
-        let mut namespaces = Namespaces::default();
-        let mut recent = Recent::new(request.config);
-        let mut sameness = Sameness::default();
-        let mut news = Vec::new();
-        let mut articles = 0;
-        let mut extensions = ExtensionCounts::default();
         let site = request.site.written().url();
         let place = Loc::parse(&site)
             .map_err(|error| PublishError::Settings(format!("the directory {site}: {error}")))?;
-        let mut trial = Trial::new(place);
-        let mut sources = BTreeMap::new();
-        export.visit::<PublishError>(store, None, &mut |listed| {
-            let entry = &listed.entry;
-            let path_and_query = listed.written.path_and_query();
-            let pushed = match sections.of(listed.key) {
-                Some(section) => counter.push_to(section, path_and_query, entry.written_len()),
-                None => counter.push(path_and_query, entry.written_len()),
-            };
-            match pushed {
-                Ok(()) => {}
-                Err(error @ (PartitionError::Key { .. } | PartitionError::KeyTooLong { .. })) => {
-                    trial.refuse(listed.key, format!("{}: {error} (R58)", entry.loc))?;
-                    return Ok(ControlFlow::Continue(()));
+        let mut pass = Pass {
+            counter,
+            sections,
+            trial: Trial::new(place),
+            namespaces: Namespaces::default(),
+            recent: Recent::new(request.config),
+            sameness: Sameness::default(),
+            news: Vec::new(),
+            articles: 0,
+            numbers: Numbers::default(),
+            left_out: LeftOut::default(),
+            exceptions: Vec::new(),
+        };
+        let mut spelling = Spelling::default();
+        let mut urls = 0_u64;
+        view.each::<PublishError>(None, &mut |key, rows, merged| {
+            urls += 1;
+            if urls.is_multiple_of(STOP_EVERY) {
+                super::go_on(request)?;
+            }
+            pass.take_in(request, view, export, &mut spelling, (key, rows, merged))?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for tried in pass.trial.finish()? {
+            pass.count(tried)?;
+        }
+        for (without, key) in &pass.exceptions {
+            export.leave_out(*without, key);
+        }
+        Ok(pass.finish())
+    }
+}
+
+/// URLs after which a pass asks whether to stop.
+const STOP_EVERY: u64 = 1_024;
+
+impl Pass<'_> {
+    /// Takes in one URL.
+    fn take_in(
+        &mut self,
+        request: &PublishRequest<'_>,
+        view: &View<'_>,
+        export: &Export,
+        spelling: &mut Spelling,
+        (key, rows, merged): (&UrlKey, &Rows, Option<Merged>),
+    ) -> Result<(), PublishError> {
+        let visit = rows.visit.as_ref().filter(|_| request.mode != Mode::AtRest);
+        let then = Then::of(rows.page.as_ref(), visit);
+        let known = rows.page.as_ref().and_then(|page| page.dates.as_ref());
+        let Some(merged) = merged else {
+            self.unlisted(rows, then.as_ref(), Reason::NotInSet, false);
+            return Ok(());
+        };
+        self.numbers.orphans += u64::from(visit.is_some_and(|visit| visit.is_orphan));
+        self.look(view, key, visit, then.as_ref(), &merged)?;
+        let mut reason = merged.record.reason;
+        if reason.state() == State::Listed
+            && let Some(objection) = spelling.objection(export, view, key)?
+        {
+            self.exceptions
+                .push((Without::Entry(objection), key.clone()));
+            reason = objection;
+        }
+        let listed = if reason.state() == State::Listed {
+            export.listed(view, key, &merged, known)?
+        } else {
+            None
+        };
+        let Some(listed) = listed else {
+            let reason = export.reason(key, reason);
+            self.unlisted(rows, then.as_ref(), reason, true);
+            return Ok(());
+        };
+        let numbers = &mut self.numbers;
+        export.count_dates(key, &merged.record, known, &mut numbers.dates);
+        if let Some(hash) = merged.record.facts().and_then(|facts| facts.body_hash) {
+            numbers.note_content(hash);
+        }
+        let seen = Seen {
+            reason,
+            change: change_of(rows.page.as_ref(), Some((&merged.record, &listed))),
+            is_published: change_of(rows.page.as_ref(), None).is_some(),
+            was_published: then.is_some(),
+        };
+        for tried in self.trial.add(listed, seen)? {
+            self.count(tried)?;
+        }
+        Ok(())
+    }
+
+    /// Counts a URL that is not listed; `is_known`: the view has it.
+    fn unlisted(&mut self, rows: &Rows, then: Option<&Then>, reason: Reason, is_known: bool) {
+        let numbers = &mut self.numbers;
+        if is_known {
+            *numbers.reasons.entry(reason).or_default() += 1;
+        }
+        if let Some(change) = change_of(rows.page.as_ref(), None) {
+            numbers.journal.count(change);
+        }
+        if then.is_some() {
+            numbers.guard.lost(reason);
+            let is_of_rules = Counts::is_of_rules(reason);
+            numbers.removed_unvisited += u64::from(is_of_rules && rows.visit.is_none());
+        }
+    }
+
+    /// Counts an entry that was tried.
+    fn count(&mut self, tried: Tried<Seen>) -> Result<(), PublishError> {
+        let Tried {
+            listed,
+            known,
+            mut without,
+        } = tried;
+        let entry = &listed.entry;
+        let is_refused = |(without, _): &(Without, _)| matches!(without, Without::Entry(_));
+        if !without.iter().any(is_refused)
+            && let Err(error) = self.push(&listed)
+        {
+            match error {
+                PartitionError::Key { .. } | PartitionError::KeyTooLong { .. } => {
+                    let without_entry = Without::Entry(Reason::EntryRefused);
+                    without.push((without_entry, format!("{}: {error} (R58)", entry.loc)));
                 }
-                Err(error) => {
+                error => {
                     return Err(PublishError::Check {
                         name: "the partition".to_owned(),
                         problem: error.to_string(),
                     });
                 }
             }
-            trial.add(listed.key, entry, listed.news_entry())?;
-            declare(&mut namespaces, entry)?;
-            sameness.add(entry, listed.source);
-            if listed.news.is_some() {
-                if articles % MAX_NEWS_PER_FILE == 0 {
-                    news.push(listed.written.path_and_query().to_owned());
-                }
-                articles += 1;
+        }
+        let is_refused = without.iter().any(is_refused);
+        for (without, why) in without {
+            self.left_out.add(why);
+            self.exceptions.push((without, listed.key.clone()));
+        }
+        let numbers = &mut self.numbers;
+        if is_refused {
+            let reason = Reason::EntryRefused;
+            *numbers.reasons.entry(reason).or_default() += 1;
+            if known.is_published {
+                numbers.journal.count(UrlChange::Removed);
             }
-            if let Some(source) = listed.source {
-                *sources.entry(source).or_default() += 1;
+            if known.was_published {
+                numbers.guard.lost(reason);
             }
-            extensions.merge(&listed.extensions);
-            recent.offer(&listed);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        let plan = counter.finish();
-        let mut notes = sameness.notes();
-        notes.extend(recent.note());
+            return Ok(());
+        }
+        *numbers.reasons.entry(known.reason).or_default() += 1;
+        if let Some(change) = known.change {
+            numbers.journal.count(change);
+        }
+        self.note_entry(&listed)
+    }
+
+    fn push(&mut self, listed: &Listed) -> Result<(), PartitionError> {
+        let path_and_query = listed.written.path_and_query();
+        let bytes = listed.entry.written_len();
+        match self.sections.of(&listed.key) {
+            Some(section) => self.counter.push_to(section, path_and_query, bytes),
+            None => self.counter.push(path_and_query, bytes),
+        }
+    }
+
+    /// Counts the answer of a visit for the guard.
+    fn look(
+        &mut self,
+        view: &View<'_>,
+        key: &UrlKey,
+        visit: Option<&Visit>,
+        then: Option<&Then>,
+        merged: &Merged,
+    ) -> Result<(), PublishError> {
+        let counts = &mut self.numbers.guard;
+        let Some(visit) = visit else {
+            return Ok(());
+        };
+        let has_answer = match &visit.record.outcome {
+            Some(Outcome::Answered(_)) => true,
+            Some(Outcome::NoAnswer { .. }) => false,
+            Some(Outcome::NotFetched(_) | Outcome::Given(_)) | None => return Ok(()),
+        };
+        counts.asked += 1;
+        let has_failed = visit.record.reason.state() == State::Failed
+            || merged.record.reason == Reason::KeptUnreachable;
+        counts.failed += u64::from(has_failed);
+        let facts = match (&visit.record.basis, merged.standing) {
+            (Basis::Confirmed, Standing::Decided) => merged.record.facts(),
+            _ => visit.record.facts(),
+        };
+        if visit.record.is_start() {
+            let is_good = facts.is_some_and(|facts| facts.status == 200 && facts.body_bytes > 0);
+            counts.has_start = Some(is_good || counts.has_start == Some(true));
+        }
+        if let (Some(facts), Some(then), true) = (facts, then, has_answer) {
+            let end = end_of(view, facts)?;
+            let now = Look::of(facts, end.as_ref());
+            counts.answered(key.as_str(), &now, &then.look);
+        }
+        Ok(())
+    }
+
+    fn note_entry(&mut self, listed: &Listed) -> Result<(), PublishError> {
+        let entry = &listed.entry;
+        declare(&mut self.namespaces, entry)?;
+        self.sameness.add(entry, listed.source);
+        if listed.news.is_some() {
+            if self.articles.is_multiple_of(MAX_NEWS_PER_FILE) {
+                self.news.push(listed.written.path_and_query().to_owned());
+            }
+            self.articles += 1;
+        }
+        let numbers = &mut self.numbers;
+        if let Some(source) = listed.source {
+            *numbers.sources.entry(source).or_default() += 1;
+        }
+        numbers.extensions.merge(&listed.extensions);
+        self.recent.offer(listed);
+        Ok(())
+    }
+
+    fn finish(self) -> Census {
+        let plan = self.counter.finish();
+        let mut notes = self.sameness.notes();
+        notes.extend(self.recent.note());
         let is_in = |section| {
             plan.parts()
                 .iter()
                 .any(|part| part.section() == Some(section))
         };
-        notes.extend(sections.notes(is_in));
-        Ok(Self {
-            listed: plan.parts().iter().map(Part::entries).sum(),
+        notes.extend(self.sections.notes(is_in));
+        notes.extend(self.left_out.notes());
+        let listed = plan.parts().iter().map(Part::entries).sum();
+        let mut numbers = self.numbers;
+        numbers.guard.listed = listed;
+        Census {
+            listed,
             bytes: plan.parts().iter().map(Part::bytes).sum(),
-            sources,
-            extensions,
-            namespaces,
-            news,
-            recent,
-            refused: trial.finish()?,
+            namespaces: self.namespaces,
+            news: self.news,
+            recent: self.recent,
             notes,
             plan,
+            numbers,
+        }
+    }
+}
+
+impl Numbers {
+    fn note_content(&mut self, hash: u128) {
+        let half = u64::try_from(hash >> 64).unwrap_or_default();
+        if self.contents.contains(&half) {
+            self.duplicates += 1;
+        } else if self.contents.len() < MAX_CONTENTS {
+            self.contents.insert(half);
+        }
+    }
+}
+
+/// A URL that was published when the crawl began.
+struct Then {
+    look: Look,
+}
+
+impl Then {
+    fn of(page: Option<&Page>, visit: Option<&Visit>) -> Option<Self> {
+        if let Some(promotion) = visit.and_then(|visit| visit.promotion.as_ref()) {
+            return promotion.was_listed.then(|| Self {
+                look: Look::when_promoted(promotion),
+            });
+        }
+        let page = page.filter(|page| page.record.reason.state() == State::Listed)?;
+        let facts = page.record.facts();
+        Some(Self {
+            look: facts.map(|facts| Look::of(facts, None)).unwrap_or_default(),
         })
     }
 }
 
-/// Adds what an entry needs to have declared.
-pub(super) fn declare(namespaces: &mut Namespaces, entry: &UrlEntry) -> Result<(), PublishError> {
-    namespaces
-        .add(&entry.extensions)
-        .map_err(|error| PublishError::Settings(format!("{}: {error}", entry.loc)))
+/// The answer at the end of the redirects of an answer.
+fn end_of(view: &View<'_>, facts: &PageFacts) -> Result<Option<PageFacts>, StoreError> {
+    let mut end = None;
+    let mut next = facts.location.clone();
+    for _ in 0..MAX_HOPS {
+        let Some(key) = &next else { break };
+        let found = view.of(key)?;
+        let Some(facts) = found.and_then(|found| found.record.facts().cloned()) else {
+            break;
+        };
+        next.clone_from(&facts.location);
+        end = Some(facts);
+    }
+    Ok(end)
 }
 
+/// Divides the listed URLs into files, beginning with the layout of the published set.
 fn counter(request: &PublishRequest<'_>, previous: &Manifest) -> Result<Counter, PartitionError> {
     let PublishConfig {
         min_section,

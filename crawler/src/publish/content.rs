@@ -1,11 +1,9 @@
-//! What is in each file: its content is hashed first, only what changed is written, and every written
-//! file is checked with our own reader before anybody else can see it.
+//! The content of each file: it is hashed first, written only when it changed, and checked with our own reader before the
+//! file becomes visible.
 
 use std::{
-    fs::File,
-    io::{self, BufRead, Write},
+    io::{BufRead, Write},
     ops::ControlFlow,
-    path::Path,
 };
 
 use sitemap_core::{
@@ -20,10 +18,9 @@ use sitemap_core::{
 
 use super::{
     PublishError, PublishRequest,
-    census::{Census, declare},
+    census::Census,
     file::{
         self, BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed,
-        write_to,
     },
     files::{Content, Feed, Of, PlannedFile, PlannedSet, Share},
     folder::{Folder, Temporary},
@@ -31,17 +28,17 @@ use super::{
     place::Address,
     previous::Previous,
     sections::Sections,
+    trial::declare,
 };
 use crate::{
-    export::{Export, VisitListed},
-    page::{PageRecord, State},
-    store::Store,
+    export::{Export, View, VisitListed},
+    page::State,
     url_key::UrlKey,
 };
 
 /// Everything needed to build the files of one publish.
 pub(super) struct Builder<'a> {
-    pub(super) store: &'a dyn Store,
+    pub(super) view: &'a View<'a>,
     pub(super) export: &'a Export,
     pub(super) request: &'a PublishRequest<'a>,
     pub(super) census: &'a Census,
@@ -56,7 +53,7 @@ struct Generated<'a> {
     of: Entries<'a>,
 }
 
-/// What the entries of a file are.
+/// The kind of entries of a file.
 #[derive(Clone, Copy)]
 enum Entries<'a> {
     UrlSet(&'a Share),
@@ -132,17 +129,14 @@ impl Builder<'_> {
         })
     }
 
-    /// A file must not stand where the site has a page that is listed.
+    /// Refuses a file whose URL is that of a listed page.
     fn refuse_page_at(&self, url: &str) -> Result<(), PublishError> {
         let written = UrlKey::from_normalised(url).ok();
         let Some(key) = written.and_then(|url| self.request.site.crawled_key(&url)) else {
             return Ok(());
         };
-        let page = self.store.page(&key)?;
-        let is_listed = |page: &PageRecord| {
-            page.run == self.request.run && page.reason.state() == State::Listed
-        };
-        if page.as_ref().is_some_and(is_listed) {
+        let page = self.view.of(&key)?;
+        if page.is_some_and(|page| page.record.reason.state() == State::Listed) {
             return Err(PublishError::Settings(format!(
                 "{url} is a page of the site, so no sitemap can stand there; leave the page out or use the other layout"
             )));
@@ -241,14 +235,13 @@ impl Builder<'_> {
         for page in self.census.recent.newest_first() {
             match push(&page.entry, page.title.as_deref())? {
                 Push::Written => {}
-                // Of recent changes so many are enough.
                 Push::Full => break,
             }
         }
         Ok(())
     }
 
-    /// What a feed says of itself: nothing that changes while its entries do not.
+    /// The head of a feed: it changes only with the entries.
     fn feed_info(&self, planned: &PlannedFile) -> Result<FeedInfo, PublishError> {
         let home = self.request.site.written().url();
         let loc = |text: &str| {
@@ -264,7 +257,7 @@ impl Builder<'_> {
         ))
     }
 
-    /// What these entries need to have declared, and nothing else (R70). Only where the
+    /// The namespaces that these entries need, and no others (R70). Only where the
     /// site has extensions at all they are looked at before they are written, and no further than to
     /// the entry that shows the last of them.
     fn namespaces(&self, share: &Share) -> Result<Namespaces, PublishError> {
@@ -301,12 +294,12 @@ impl Builder<'_> {
                 continue;
             };
             self.export
-                .visit::<PublishError>(self.store, Some(&from), &mut |listed| {
+                .visit::<PublishError>(self.view, Some(&from), &mut |listed| {
                     if !range.contains(listed.written.path_and_query()) {
                         return Ok(ControlFlow::Break(()));
                     }
                     if let Of::Only(section) = share.of
-                        && self.sections.of(listed.key) != section
+                        && self.sections.of(&listed.key) != section
                     {
                         return Ok(ControlFlow::Continue(()));
                     }
@@ -338,13 +331,8 @@ impl Generated<'_> {
 }
 
 impl FileContent for Generated<'_> {
-    fn weigh(&self) -> Result<Weighed, PublishError> {
-        self.write_entries(io::sink())
-    }
-
-    fn write(&self, path: &Path, file: &File) -> Result<Weighed, PublishError> {
-        let name = &self.planned.address.name;
-        write_to(name, path, file, |out| self.write_entries(out))
+    fn write(&self, out: &mut dyn Write) -> Result<Weighed, PublishError> {
+        self.write_entries(out)
     }
 
     fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError> {
@@ -369,7 +357,7 @@ impl FileContent for Generated<'_> {
     }
 }
 
-/// Which entry stands at this place of a file: that of a URL, or one behind it when its own cannot be read.
+/// The entry at this place of a file, in words: that of a URL, or the one after a URL when its own cannot be read.
 pub(super) fn entry_at(file: impl BufRead, position: Position) -> Option<String> {
     let mut reader = Reader::new(file, Limits::PROTOCOL);
     let mut before = None;

@@ -10,18 +10,18 @@ use super::{MANIFEST, PublishError, folder::TEMPORARY, manifest::Manifest};
 use crate::{
     machine,
     site::Site,
-    store::{Store, StoreError},
+    store::{MetaValue, Store, StoreError},
 };
 
 /// Name of the state's value with the output and the folder at which its disk is mounted, one per line.
 const MOUNT: &str = crate::store::names::PUBLISH_MOUNT;
 
-/// Free room is told of when it is less than this many times the size of the set: the new one stands beside the
-/// old one before it takes its place.
+/// Free room is reported when it is less than this many times the size of the set: the new files are written beside the
+/// old files before they replace them.
 const SCARCE: u64 = 2;
 
 /// The value that remembers the disk of the folder `output`; nothing when it is that of the system.
-pub(super) fn mount(output: &Path) -> (String, Option<String>) {
+pub(super) fn mount(output: &Path) -> MetaValue {
     let text = machine::mount_point(output).and_then(|mount| {
         let output = std::path::absolute(output).ok()?;
         let (output, mount) = (output.to_str()?.to_owned(), mount.to_str()?.to_owned());
@@ -36,7 +36,7 @@ pub(super) fn mount(output: &Path) -> (String, Option<String>) {
 ///
 /// # Errors
 /// [`PublishError::Unmounted`]; the store failed.
-pub(super) fn check_mount(store: &dyn Store, output: &Path) -> Result<(), PublishError> {
+pub(super) fn check_mount(store: &Store, output: &Path) -> Result<(), PublishError> {
     let Some(known) = store.value(MOUNT)? else {
         return Ok(());
     };
@@ -53,12 +53,12 @@ pub(super) fn check_mount(store: &dyn Store, output: &Path) -> Result<(), Publis
     Ok(())
 }
 
-/// What is to be known of the disk of the folder `output` before a crawl begins, each a sentence.
+/// Problems of the disk of the folder `output` before a crawl begins, each a sentence.
 ///
 /// # Errors
-/// [`PublishError::Unmounted`], unless `force` says that the set may be written elsewhere; the store failed.
+/// [`PublishError::Unmounted`], unless `force` is on; the store failed.
 pub fn check_disk(
-    store: &dyn Store,
+    store: &Store,
     site: &Site,
     output: &Path,
     force: bool,
@@ -87,7 +87,7 @@ pub fn check_disk(
 }
 
 /// Bytes of the published files on the disk.
-fn standing_bytes(store: &dyn Store, site: &Site, output: &Path) -> Result<u64, StoreError> {
+fn standing_bytes(store: &Store, site: &Site, output: &Path) -> Result<u64, StoreError> {
     let manifest = store.value(MANIFEST)?;
     let manifest = manifest.and_then(|text| Manifest::read(&text, &site.written().name()));
     let files = manifest.into_iter().flat_map(|manifest| manifest.files);
@@ -95,8 +95,8 @@ fn standing_bytes(store: &dyn Store, site: &Site, output: &Path) -> Result<u64, 
     Ok(sizes.flatten().map(|metadata| metadata.len()).sum())
 }
 
-/// `error`; when the disk of the folder `output` was full it says how much did not fit. Asked while the
-/// temporary files still stand.
+/// `error`; when the disk of the folder `output` was full, with the number of bytes that did not fit. To be called
+/// while the temporary files are still there.
 pub(super) fn explained(error: PublishError, output: &Path) -> PublishError {
     let PublishError::Io { source, path, .. } = &error else {
         return error;

@@ -23,7 +23,7 @@ pub(super) fn after(steps: u32, fault: Fault) {
     PLAN.set(Some((steps, fault)));
 }
 
-/// No step fails any more. Whether one did.
+/// Ends the faults; whether a step failed.
 pub(super) fn end() -> bool {
     PLAN.take().is_none_or(|(left, _)| left == 0)
 }

@@ -1,6 +1,6 @@
 //! One file of a set on its way to its name: whether it changed, and the checked temporary that takes its place when
-//! it did. What is in it says a [`FileContent`]; the same way is gone by a file of a new set, by a copy of a kept one,
-//! and by every index. It makes nothing visible.
+//! it did. A [`FileContent`] gives the content of a file of a new set, of a copy of an archived file, or of an index. It makes
+//! nothing visible.
 
 use std::{
     fs::File,
@@ -39,11 +39,11 @@ pub(super) struct BuiltFile {
     pub(super) made: Made,
 }
 
-/// What became of a file.
+/// Result of building a file.
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) record: FileRecord,
-    /// It is not as it stands.
+    /// It differs from the published file.
     pub(super) changed: bool,
     pub(super) temporary: Option<Temporary>,
 }
@@ -51,20 +51,16 @@ pub(super) struct Made {
 /// A content before compression: its SHA-256, hex, and its counts.
 pub(super) type Weighed = (String, FileSummary);
 
-/// What is in a file.
+/// The content of a file.
 pub(super) trait FileContent {
-    /// Finds out what it is without writing it.
-    fn weigh(&self) -> Result<Weighed, PublishError>;
-
-    /// Writes it to the new file at `path`, as it will stand.
-    fn write(&self, path: &Path, file: &File) -> Result<Weighed, PublishError>;
+    /// Writes it, before compression.
+    fn write(&self, out: &mut dyn Write) -> Result<Weighed, PublishError>;
 
     /// Whether what was written may become visible.
     fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError>;
 }
 
-/// Finds out whether the file `name` changes, and writes a checked temporary when it does; without a folder nothing is
-/// written.
+/// Writes the file `name` to a checked temporary when its content changed; without a folder nothing is written.
 pub(super) fn make(
     request: &PublishRequest<'_>,
     previous: &Previous,
@@ -73,14 +69,7 @@ pub(super) fn make(
     folder: Option<&mut Folder>,
 ) -> Result<Made, PublishError> {
     go_on(request)?;
-    if let Some(path) = folder.as_ref().and_then(|folder| folder.astray(name)) {
-        return Err(PublishError::Astray(path));
-    }
     let known = previous.file(name);
-    let on_disk = match &folder {
-        Some(folder) => folder.hash(name)?,
-        None => known.map(|known| known.file_sha256.clone()),
-    };
     let changed_at = changed_at(request, known);
     let record = |(sha256, summary): Weighed, file_sha256: &str| FileRecord {
         name: name.to_owned(),
@@ -94,45 +83,74 @@ pub(super) fn make(
             UNKNOWN
         },
     };
-    let stands = known.filter(|known| on_disk.as_ref() == Some(&known.file_sha256));
-    if stands.is_some() || folder.is_none() {
-        let weighed = content.weigh()?;
-        if let Some(known) = stands.filter(|known| known.sha256 == weighed.0) {
-            return Ok(Made::standing(known.clone()));
-        }
-        if folder.is_none() {
-            return Ok(Made {
-                record: record(weighed, ""),
-                changed: true,
-                temporary: None,
-            });
-        }
+    let Some(folder) = folder else {
+        let weighed = content.write(&mut io::sink())?;
+        let same = known.filter(|known| known.sha256 == weighed.0);
+        return Ok(match same {
+            Some(known) => Made::standing(known.clone()),
+            None => Made::new(record(weighed, ""), None),
+        });
+    };
+    if let Some(path) = folder.astray(name) {
+        return Err(PublishError::Astray(path));
     }
-    let folder = folder.expect("without a folder the function returned above");
+    let on_disk = folder.hash(name)?;
+    let mut buffer = Buffer::default();
+    let weighed = content.write(&mut buffer)?;
+    let stands = known.filter(|known| on_disk.as_ref() == Some(&known.file_sha256));
+    if let Some(known) = stands.filter(|known| known.sha256 == weighed.0) {
+        return Ok(Made::standing(known.clone()));
+    }
     let (path, file) = folder.create_temporary()?;
-    let weighed = content.write(&path, &file)?;
+    write_to(name, &path, &file, |out| match &buffer.bytes {
+        Some(bytes) => out.write_all(bytes).map_err(failed("write", &path)),
+        None => content.write(out).map(drop),
+    })?;
     let temporary = Folder::finish_temporary(path, &file, changed_at)?;
     content.check(&temporary, &weighed.1)?;
     let record = record(weighed, &temporary.file_sha256);
-    if on_disk.as_ref() == Some(&temporary.file_sha256) {
-        // Written by a publish that did not come to its end, or put there by a copy: it stands.
-        let lastmod = known
-            .map(|known| known.lastmod)
-            .max(folder.modified(name))
-            .unwrap_or(changed_at);
-        if lastmod <= changed_at {
-            return Ok(Made::standing(FileRecord { lastmod, ..record }));
-        }
+    Ok(
+        match stands_as(previous, folder, record, on_disk.as_deref(), changed_at) {
+            Ok(record) => Made::standing(record),
+            Err(record) => Made::new(record, Some(temporary)),
+        },
+    )
+}
+
+/// The record of a file that an interrupted publish, or a copy of the output, put there already; otherwise `record` as an
+/// error.
+pub(super) fn stands_as(
+    previous: &Previous,
+    folder: &Folder,
+    record: FileRecord,
+    on_disk: Option<&str>,
+    changed_at: Timestamp,
+) -> Result<FileRecord, FileRecord> {
+    if on_disk != Some(record.file_sha256.as_str()) {
+        return Err(record);
     }
-    Ok(Made {
-        record,
-        changed: true,
-        temporary: Some(temporary),
-    })
+    let known = previous.file(&record.name);
+    let lastmod = known
+        .map(|known| known.lastmod)
+        .max(folder.modified(&record.name))
+        .unwrap_or(changed_at);
+    if lastmod <= changed_at {
+        Ok(FileRecord { lastmod, ..record })
+    } else {
+        Err(record)
+    }
 }
 
 impl Made {
-    fn standing(record: FileRecord) -> Self {
+    pub(super) fn new(record: FileRecord, temporary: Option<Temporary>) -> Self {
+        Self {
+            record,
+            changed: true,
+            temporary,
+        }
+    }
+
+    pub(super) fn standing(record: FileRecord) -> Self {
         Self {
             record,
             changed: false,
@@ -141,14 +159,14 @@ impl Made {
     }
 }
 
-/// The time of a change now: whole seconds, and later than the recorded one, so that whoever
-/// fetches by the index's `lastmod` sees the change.
-fn changed_at(request: &PublishRequest<'_>, known: Option<&FileRecord>) -> Timestamp {
+/// The time of a change now: whole seconds, and later than the recorded one, so that readers
+/// who fetch by the index's `lastmod` notice the change.
+pub(super) fn changed_at(request: &PublishRequest<'_>, known: Option<&FileRecord>) -> Timestamp {
     let now = Timestamp::from_second(request.now.as_second()).unwrap_or(request.now);
     known.map_or(now, |known| now.max(known.lastmod + 1.second()))
 }
 
-/// Whether the name, which is ours, says gzip.
+/// Whether a name of ours ends in `.gz`.
 fn is_gzipped(name: &str) -> bool {
     let suffixes = [Suffix::XmlGz, Suffix::TxtGz];
     suffixes
@@ -156,26 +174,56 @@ fn is_gzipped(name: &str) -> bool {
         .any(|suffix| name.ends_with(suffix.as_str()))
 }
 
-/// Lets `write` write to the new file at `path`, compressed if its final name `name` says so.
-pub(super) fn write_to(
+/// Lets `write` write to the new file at `path`, compressed if its final name `name` ends in `.gz`.
+fn write_to(
     name: &str,
     path: &Path,
     file: &File,
-    write: impl FnOnce(&mut dyn Write) -> Result<Weighed, PublishError>,
-) -> Result<Weighed, PublishError> {
+    write: impl FnOnce(&mut dyn Write) -> Result<(), PublishError>,
+) -> Result<(), PublishError> {
     let mut buffered = BufWriter::new(file);
     if is_gzipped(name) {
         let mut gzip = GzipWriter::new(buffered);
-        let written = write(&mut gzip)?;
-        let buffered = gzip.finish().map_err(failed("write", path))?;
-        buffered
-            .into_inner()
-            .map_err(|error| failed("write", path)(error.into_error()))?;
-        Ok(written)
+        write(&mut gzip)?;
+        buffered = gzip.finish().map_err(failed("write", path))?;
     } else {
-        let written = write(&mut buffered)?;
-        buffered.flush().map_err(failed("write", path))?;
-        Ok(written)
+        write(&mut buffered)?;
+    }
+    buffered.flush().map_err(failed("write", path))
+}
+
+/// The bytes of a file before compression, in memory up to [`Buffer::MAX_BYTES`]: a file that did not change is neither
+/// compressed nor written.
+struct Buffer {
+    /// `None`: there are more.
+    bytes: Option<Vec<u8>>,
+}
+
+impl Buffer {
+    /// A file aims at 10,000 entries, which take about 1 MB; a larger file is generated twice when it changed.
+    const MAX_BYTES: usize = 8 * 1024 * 1024;
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self {
+            bytes: Some(Vec::new()),
+        }
+    }
+}
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let has_room = |held: &Vec<u8>| held.len() + bytes.len() <= Self::MAX_BYTES;
+        self.bytes = self.bytes.take().filter(has_room);
+        if let Some(held) = &mut self.bytes {
+            held.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -226,7 +274,7 @@ pub(super) fn write_failed(name: &str, error: WriteError) -> PublishError {
     }
 }
 
-/// The file `name` has no room for what it is to hold.
+/// The error that the file `name` has no room for its content.
 pub(super) fn over_limit(name: &str) -> PublishError {
     PublishError::Check {
         name: name.to_owned(),
@@ -234,7 +282,7 @@ pub(super) fn over_limit(name: &str) -> PublishError {
     }
 }
 
-/// Hashes what passes through.
+/// Hashes the bytes that pass through.
 pub(super) struct Hashing<W> {
     out: W,
     hash: Sha256,
@@ -248,7 +296,7 @@ impl<W> Hashing<W> {
         }
     }
 
-    /// SHA-256 of what passed, hex.
+    /// SHA-256 of the bytes so far, hex.
     pub(super) fn finish(self) -> String {
         hex(self.hash)
     }

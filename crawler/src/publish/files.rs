@@ -1,4 +1,4 @@
-//! Which files the new set has, how they are called, and which of them the indexes name.
+//! The files of the new set, their names, and the index that names each of them.
 //!
 //! | format | files |
 //! | --- | --- |
@@ -6,8 +6,8 @@
 //! | text | the same parts as URLs alone, e.g. `sitemap.blog.txt.gz` |
 //! | RSS, Atom | one feed of recent changes each: `sitemap-recent.rss`, `sitemap-recent.atom` |
 //!
-//! The index names the XML parts, or the text parts when there is no XML: the same URLs twice would be
-//! of no use. It names the feeds too (sitemaps.org protocol, rule R40).
+//! The index names the XML parts, or the text parts when there is no XML: naming the same URLs twice
+//! would be of no use. It names the feeds too (sitemaps.org protocol, rule R40).
 
 use std::{num::NonZeroUsize, ops::Range};
 
@@ -27,7 +27,7 @@ use crate::config::{Format, IndexMode, PublishConfig};
 /// Begins the names of feeds.
 const FEED_STEM: &str = "sitemap-recent";
 
-/// The feeds, and how their names end.
+/// The feeds with the ends of their names.
 const FEEDS: [(Format, &str, Feed); 2] = [
     (Format::Rss, ".rss", Feed::Rss),
     (Format::Atom, ".atom", Feed::Atom),
@@ -38,16 +38,16 @@ const FEEDS: [(Format, &str, Feed); 2] = [
 pub(super) struct PlannedFile {
     /// Path relative to the output, and URL.
     pub(super) address: Address,
-    /// What is in it.
+    /// The content.
     pub(super) content: Content,
-    /// Who finds it.
+    /// How readers find it.
     pub(super) role: Role,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
-    /// Listed URLs with all that is said of them.
+    /// Listed URLs with all their values.
     UrlSet(Share),
     /// The articles among listed URLs, as news.
     News(Share),
@@ -59,11 +59,11 @@ pub(super) enum Content {
     Index(Vec<usize>),
 }
 
-/// The kind of a [`Content`], which stays true of a file whatever it is called.
+/// The kind of a [`Content`], whatever the name of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FileKind {
-    /// Listed URLs with all that is said of them.
+    /// Listed URLs with all their values.
     UrlSet,
     /// The articles among listed URLs, as news.
     News,
@@ -75,25 +75,25 @@ pub(super) enum FileKind {
     Index,
 }
 
-/// Which of the listed URLs a file is about.
+/// The listed URLs of a file.
 #[derive(Debug, Clone)]
 pub(super) struct Share {
-    /// Where they lie.
+    /// The range of their keys.
     pub(super) ranges: Vec<KeyRange>,
-    /// Of which section they are.
+    /// Their section.
     pub(super) of: Of,
 }
 
-/// Which sections a [`Share`] is of.
+/// The sections of a [`Share`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// Of all, and of none.
+    /// All sections, and URLs of none.
     Every,
-    /// Of the section with this number, or of none.
+    /// The section with this number, or none.
     Only(Option<usize>),
 }
 
-/// In which format a feed is written.
+/// The format of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Feed {
     /// RSS 2.0.
@@ -105,9 +105,9 @@ pub(super) enum Feed {
 /// How readers find a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Through an index, or not at all: who wants the text parts knows their names.
+    /// Through an index; text parts beside XML parts through no file.
     Part,
-    /// Through a line of robots.txt, besides the entrance.
+    /// Through a line of robots.txt, beside that of the index.
     Beside,
     /// Through a line of robots.txt: an index, or the only file. It becomes visible after all others.
     Entrance,
@@ -203,7 +203,7 @@ impl PlannedSet {
         }
         let plan = &census.plan;
         let mut files = Vec::with_capacity(plan.parts().len() * forms.len() + feeds.len());
-        // The places of the files that the index names for the parts.
+        // Places of the files that the index names.
         let mut named = Vec::with_capacity(plan.parts().len());
         for part in plan.parts() {
             named.push(files.len());
@@ -251,13 +251,13 @@ pub(super) fn certain_names(config: &PublishConfig) -> Vec<String> {
         .collect()
 }
 
-/// Whether all entries fit into one file, with what surrounds them.
+/// Whether one file has room for all entries, its head and its end.
 fn fits_one_file(config: &PublishConfig, entries: u64, bytes: u64) -> bool {
     let room = MAX_BYTES - MAX_FRAME_BYTES;
     entries <= config.file_entries && bytes <= config.file_bytes.min(room)
 }
 
-/// The files of news: `sitemap-news.xml.gz`, `sitemap-news-2.xml.gz`, ... No part has such a name: behind
+/// The files of news: `sitemap-news.xml.gz`, `sitemap-news-2.xml.gz`, ... No part has such a name: after
 /// `sitemap` a part has a dot, or `-root`. Google reads at most 1,000 articles in each.
 fn news<'a>(
     place: &'a Place,
@@ -330,8 +330,8 @@ fn only(place: &Place, census: &Census, form: Form, main: Form) -> PlannedFile {
     }
 }
 
-/// The feeds that were asked for. They stand in the root, where they may list everything, and are not
-/// compressed: feed readers ask for that by themselves.
+/// The feeds that the settings ask for. They are in the root, where they may list every URL, and are not compressed: feed
+/// readers negotiate compression with the server.
 fn feeds(
     request: &PublishRequest<'_>,
     census: &Census,
@@ -339,7 +339,6 @@ fn feeds(
     is_one_file: bool,
 ) -> Vec<PlannedFile> {
     let wanted = FEEDS.into_iter().filter(|(format, _, _)| {
-        // A feed without an entry is none.
         request.config.formats.contains(format) && !census.recent.is_empty()
     });
     wanted
@@ -355,7 +354,7 @@ fn feeds(
         .collect()
 }
 
-/// What each index names: the parts as the plan divides them, news and feeds in the last one that has room.
+/// The files that each index names: the parts as the plan divides them, news and feeds in the last index that has room.
 fn index_members(
     request: &PublishRequest<'_>,
     census: &Census,

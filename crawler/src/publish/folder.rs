@@ -1,8 +1,8 @@
-//! The output folder: temporary files, and the moves that make files visible. Nothing here knows what is in the
-//! files.
+//! The output folder: temporary files, and the moves that make files visible. It does not know the content of
+//! the files.
 //!
-//! A file appears under its name by one rename of a finished, synced file. No link in the folder is followed: one under a
-//! final name is replaced.
+//! A file appears under its name by one rename of a finished, synced file. No link in the folder is followed: a link
+//! under a final name is replaced.
 
 use std::{
     cell::Cell,
@@ -21,10 +21,10 @@ use super::fault;
 use super::{PublishError, rights::Rights};
 use crate::{machine::open_regular, store::hex};
 
-/// Temporary files stand in this folder inside the output, so that a rename stays on one file system.
+/// Folder of the temporary files inside the output, so that a rename stays on one file system.
 pub(super) const TEMPORARY: &str = ".arpent-tmp";
 
-/// An empty file that stands for an instant: whether it can be made tells whether others can.
+/// An empty file that is made and removed: other files can be made when this one can.
 const PROBE: &str = ".arpent-probe";
 
 /// Backups of one file at one time.
@@ -47,8 +47,8 @@ pub(super) struct Temporary {
 }
 
 impl Folder {
-    /// Creates the folder when it is missing, and removes what an interrupted run left half-written. What is made in it
-    /// gets these rights. Runs exclude each other by [`super::OutputHold`].
+    /// Creates the folder when it is missing, and removes the temporary files of an interrupted session. New files in it
+    /// get these rights. Sessions exclude each other by [`super::OutputHold`].
     pub(super) fn open(root: &Path, rights: Rights) -> Result<Self, PublishError> {
         create_durably(root, rights).map_err(failed("create", root))?;
         let folder = Self::at(root, rights);
@@ -56,7 +56,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The folder as it stands, which may be missing: to look into it.
+    /// The folder for reading; it may be missing.
     pub(super) fn at(root: &Path, rights: Rights) -> Self {
         Self {
             root: root.to_owned(),
@@ -65,7 +65,7 @@ impl Folder {
         }
     }
 
-    /// Where `name` stands.
+    /// The path of `name`.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
@@ -122,7 +122,7 @@ impl Folder {
         Ok(Temporary { path, file_sha256 })
     }
 
-    /// Whether anything stands under `name`.
+    /// Whether there is anything under `name`.
     pub(super) fn exists(&self, name: &str) -> bool {
         fs::symlink_metadata(self.path(name)).is_ok()
     }
@@ -161,8 +161,8 @@ impl Folder {
             .and_then(|time| Timestamp::from_second(time.as_second()).ok())
     }
 
-    /// Keeps what stands under `name` as `<name>.bak-<time>` beside it; where that is taken, with a
-    /// number. It stands under its own name until it is replaced, so that readers always find something.
+    /// Backs the file under `name` up as `<name>.bak-<time>` beside it; where that name is taken, with a number. The file
+    /// stays under its own name until it is replaced, so that readers always find a file.
     pub(super) fn back_up(&self, name: &str, now: Timestamp) -> Result<PathBuf, PublishError> {
         let path = self.path(name);
         #[cfg(test)]
@@ -185,8 +185,8 @@ impl Folder {
         Err(failed("back up", &path)(error))
     }
 
-    /// The first folder on the way from the root to `name` that is none of this output: a link, which
-    /// leads elsewhere, or a file.
+    /// The first folder on the way from the root to `name` that is not a folder of this output: a
+    /// link, which leads elsewhere, or a file.
     pub(super) fn astray(&self, name: &str) -> Option<PathBuf> {
         let mut folder = self.root.clone();
         let mut segments: Vec<&str> = name.split('/').collect();
@@ -196,14 +196,14 @@ impl Folder {
             match fs::symlink_metadata(&folder) {
                 Ok(metadata) if metadata.is_dir() => {}
                 Ok(_) => return Some(folder),
-                // What is not there will be made.
+                // A missing folder will be made.
                 Err(_) => return None,
             }
         }
         None
     }
 
-    /// Puts a temporary file under its final name, replacing what stands there.
+    /// Puts a temporary file under its final name, replacing what is there.
     pub(super) fn install(&self, temporary: &Temporary, name: &str) -> Result<(), PublishError> {
         let path = self.path(name);
         #[cfg(test)]
@@ -228,7 +228,7 @@ impl Folder {
         self.sync_folders(std::iter::once(name))
     }
 
-    /// Gives the rights to a file that stands and did not change, if it has others.
+    /// Gives the rights to a published file that did not change, if it has others.
     pub(super) fn give_rights(&self, name: &str) -> Result<(), PublishError> {
         let path = self.path(name);
         if self.astray(name).is_some() {
@@ -290,7 +290,7 @@ impl Folder {
 }
 
 /// Whether the folder can be written to, or be made where it is missing, and files in it can have these rights.
-/// Nothing is left behind.
+/// Leaves nothing there.
 pub(super) fn probe(root: &Path, rights: Rights) -> Result<(), PublishError> {
     let absolute = std::path::absolute(root).map_err(failed("create", root))?;
     let nearest = absolute
@@ -303,7 +303,7 @@ pub(super) fn probe(root: &Path, rights: Rights) -> Result<(), PublishError> {
         return Err(failed("create", root)(error));
     }
     let path = nearest.join(PROBE);
-    // One that was killed may have left it behind.
+    // A process that was killed may have left it there.
     let _ = fs::remove_file(&path);
     let action = if nearest == absolute {
         "write to"
@@ -342,7 +342,7 @@ pub(super) fn read_text(path: &Path, limit: u64) -> Option<String> {
 /// The text of an open file, if it is one and not longer than `limit` bytes.
 pub(super) fn text_of(file: File, limit: u64) -> Option<String> {
     let mut text = String::new();
-    // One byte more tells a longer one.
+    // One byte more than the limit shows a longer file.
     let read = file.take(limit.saturating_add(1)).read_to_string(&mut text);
     let is_whole = u64::try_from(read.ok()?).is_ok_and(|read| read <= limit);
     is_whole.then_some(text)
@@ -387,7 +387,7 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
     let mut copy = options.write(true).create_new(true).open(to)?;
     let copied = io::copy(&mut source, &mut copy).and_then(|_| copy.sync_all());
     if copied.is_err() {
-        // Half a copy is no backup; that the copy failed is told.
+        // Half a copy is not a backup; the error of the copy is reported.
         let _ = fs::remove_file(to);
     }
     copied
@@ -414,7 +414,7 @@ fn create_durably(root: &Path, rights: Rights) -> io::Result<()> {
     let above: Vec<&Path> = missing.filter_map(Path::parent).collect();
     create_folders(&root, rights)?;
     for folder in above {
-        // One may write to a folder that one may not read; then the system syncs it in its own time.
+        // A folder may be writable and not readable; then the system syncs it in its own time.
         let _ = sync_folder(folder);
     }
     Ok(())

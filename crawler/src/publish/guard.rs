@@ -1,507 +1,358 @@
-//! May a run replace the published set? A pure judgement on plain numbers; it reads no store and no file.
+//! May a crawl replace the published set? A pure judgement on plain numbers; it reads no store and no file.
 //!
 //! | objection | when |
 //! | --- | --- |
-//! | fewer | less than `min_listed_share` of the published set would be listed, and [`MIN_LOSS`] URLs fewer, those aside that redirect to another one of it each |
-//! | gone | the same of what would be left without the pages that stay only because one 404 proves nothing |
-//! | start | the start page has no content, or cannot be read, and so would leave the set |
-//! | failing | more than `max_error_share` of the known URLs could not be fetched |
-//! | alike | more than `max_alike_share` of the pages of the published set that answered show one sign, a third of that share since it was published; or, at the end of a first crawl in several parts, of all of its pages |
-//! | grown | more than `max_growth` times as many URLs would be listed, and [`MIN_GROWTH`] more |
+//! | `start-page` | the start URL has no 200 with content after its redirects |
+//! | `fewer-urls` | less than `min_listed_share` of the published URLs and at least [`MIN_LOSS`] fewer, or under half of at least [`MIN_SMALL`]; what the user's own rules remove is not counted as lost |
+//! | `many-more-urls` | more than `max_growth` times as many, and [`MIN_GROWTH`] more, than a complete crawl published |
+//! | `failing` | more than `max_error_share`, and at least [`MIN_FAILING`], of the URLs asked for in this crawl failed |
+//! | `alike` | more than `max_alike_share`, and at least [`MIN_ALIKE`], of the published pages that answered now share a sign, and fewer did when they were published |
 //!
-//! What pages that are alike show together is in [`signs`]. What was so already when a set was published last, or
-//! published with force, is how the site is. Nothing is refused for ever that a person has looked at once.
-//!
-//! A run that is not over came to a part of the pages only. It is judged by the share of all of the set, and what is less is
-//! not believed before it is heard twice: see [`is_doubtful`] and the module `doubts`.
+//! Published means: when the crawl began, whatever its sessions published since.
 
-mod signs;
-
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+};
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     config::{GuardConfig, Share},
-    page::{Reason, RunId},
+    page::{ContentHash, PageFacts, Promotion, Reason, RunId},
+    url_key::UrlKey,
 };
-
-pub use self::signs::Alike;
-pub(super) use self::signs::{Group, Sign, Usual, is_usual};
 
 /// URLs that a set must lose before that is refused: a small site loses a section in one edit.
 const MIN_LOSS: u64 = 20;
 
-/// URLs that a set must win before that is held.
+/// Published URLs of which half must stay, however few they are.
+const MIN_SMALL: u64 = 5;
+
+/// URLs that a set must win before that is refused.
 const MIN_GROWTH: u64 = 1_000;
 
-/// Pages that must be alike; fewer are one edit of a person, unless they are all there are, the start page aside. A few
-/// that get one name are an edit even then: who has four pages gives all of them the title and heading of the company.
+/// URLs that must fail.
+const MIN_FAILING: u64 = 20;
+
+/// Pages that must be alike: fewer are one edit.
 const MIN_ALIKE: u64 = 5;
 
-/// Redirects of a start that are doubted when they lead to one page, or to pages that look the same.
-const MIN_MERGED: u64 = 2;
-
-/// Other pages that are when they are alike: fewer are one edit.
-const MIN_DOUBTFUL: u64 = 3;
-
-/// New pages that are alike, when sites have such sections too.
-const NEARLY_ALL: Share = Share::millionths(900_000);
-
-/// One of so many parts of `max_alike_share` has to be new: a wall rises in a few nights, or in one.
-const FRESH_PARTS: u64 = 3;
+/// Groups that are counted at once. A group that has more than a thousandth of the pages is never missed, and counted at
+/// most by a thousandth of the pages too low (Misra and Gries, "Finding repeated elements", 1982).
+const MAX_GROUPS: usize = 1_000;
 
 /// Reasons that a refusal names at most.
 const MAX_REASONS: usize = 3;
 
-/// What became of the pages of the published set in a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct OldSet {
-    /// All of them.
-    pub(super) pages: u64,
-    /// Those that said something in this run.
-    pub(super) heard: u64,
-    /// Those that are not listed any more, by reason.
-    pub(super) lost: BTreeMap<Reason, u64>,
-    /// Those that are listed only because one answer 404 proves nothing.
-    pub(super) gone_once: u64,
-    /// Those that are not listed any more because they answered 404 again.
-    pub(super) gone_again: u64,
-    /// Pages that left an earlier set, and redirect.
-    pub(super) moved: u64,
-    /// Those that redirect to where nobody knows what stands.
-    pub(super) open: u64,
-    /// Those that stood in it under two addresses, of which one redirects to the other now, which is listed.
-    pub(super) twins: u64,
-    /// Why the start page is not listed any more, when it says nothing of why it should not be.
-    pub(super) start: Option<Reason>,
-    /// Those that this run does not know.
-    pub(super) unknown: u64,
-    /// The largest groups of each sign among those that said something, and those that moved.
-    pub(super) groups: Vec<Group>,
+/// The counts that the guard compares with, as the state has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Baseline {
+    /// The number of a crawl.
+    pub(super) crawl: RunId,
+    /// URLs that were published when it began.
+    pub(super) published: u64,
+    /// URLs that the last complete crawl published.
+    pub(super) complete: Option<u64>,
 }
 
-/// What a run found beside the pages of the published set: how it goes on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Young {
-    /// Pages that would be listed and are not in the set; with those of it that said something in this run, when an earlier
-    /// one published them, and so they were asked for again.
-    pub(super) pages: u64,
-    /// The largest groups of each sign among them.
-    pub(super) groups: Vec<Group>,
-    /// The set that stands is of this very run, from its first page on: nothing of the site was asked for twice.
-    pub(super) is_first: bool,
+/// The sign that alike pages share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Alike {
+    /// They redirect to one URL, its query aside.
+    Target,
+    /// They have one main-content hash.
+    Content,
+    /// They have one title and ask for a password.
+    Login,
 }
 
-/// How the site was when it was published last; kept in the state.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Remembered {
-    /// Every known URL was decided.
-    pub(super) is_complete: bool,
-    /// Share of the known URLs that could not be fetched.
-    pub(super) failing: Share,
-    /// Pages that were published although they had answered 404, once.
-    #[serde(default)]
-    pub(super) gone_once: u64,
-    /// Listed pages that were looked at for what they share; none of a set that was built from lists.
-    #[serde(default)]
-    pub(super) looked_at: u64,
-    /// URLs that were listed when every known URL was decided last, or that a person let through: what crawls that end at
-    /// a limit take out piece by piece is counted from there.
-    #[serde(default)]
-    pub(super) whole: u64,
-    /// The run that all of the set is of, as it began with nothing; 0: several are.
-    #[serde(default)]
-    pub(super) only_run: RunId,
-    /// Shares of the listed pages that have something in common, by [`Usual::word`], and of the published and moved
-    /// ones that redirect to the same, by [`Group::name`].
-    pub(super) alike: BTreeMap<String, Share>,
+impl Alike {
+    /// The sign as the end of a sentence about the pages.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Target => "redirect to one URL",
+            Self::Content => "have the same content",
+            Self::Login => "have one title and ask for a password",
+        }
+    }
 }
 
-/// What a run is judged by.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Figures {
-    /// URLs in the published set; 0: there is none.
-    pub(super) before: u64,
+/// The signs of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    content: Option<u64>,
+    /// The title of a page that asks for a password.
+    login: Option<u64>,
+    target: Option<u64>,
+}
+
+impl Look {
+    /// The signs of an answer; of an answer that redirects, `end` is the page at the end of the redirects.
+    pub(super) fn of(facts: &PageFacts, end: Option<&PageFacts>) -> Self {
+        let of = |facts: &PageFacts| {
+            let title = facts.title.as_deref().unwrap_or_default();
+            Self {
+                content: facts.content_hash.map(mark),
+                login: (facts.warnings.password_field).then(|| xxh3_64(title.as_bytes())),
+                target: None,
+            }
+        };
+        let target = facts.location.as_ref().map(UrlKey::as_str);
+        Self {
+            target: target.map(hash_of_target),
+            ..of(end.unwrap_or(facts))
+        }
+    }
+
+    /// The signs that a promoted page had when the crawl began.
+    pub(super) fn when_promoted(promotion: &Promotion) -> Self {
+        let title = promotion.title.as_deref().unwrap_or_default();
+        Self {
+            content: promotion.content,
+            login: (promotion.has_password).then(|| xxh3_64(title.as_bytes())),
+            target: promotion.target.as_deref().map(hash_of_target),
+        }
+    }
+
+    fn signs(&self) -> [(Alike, Option<u64>); 3] {
+        [
+            (Alike::Target, self.target),
+            (Alike::Content, self.content),
+            (Alike::Login, self.login),
+        ]
+    }
+}
+
+/// The lower half of a content hash.
+pub(super) fn mark(ContentHash(hash): ContentHash) -> u64 {
+    u64::try_from(hash & u128::from(u64::MAX)).unwrap_or_default()
+}
+
+fn hash_of_target(url: &str) -> u64 {
+    xxh3_64(url.split('?').next().unwrap_or(url).as_bytes())
+}
+
+/// The number of pages that share a value, in bounded memory.
+#[derive(Debug, Default)]
+struct Groups {
+    /// By value: the number of pages, and one of them.
+    of: HashMap<u64, (u64, String)>,
+}
+
+impl Groups {
+    fn add(&mut self, sign: u64, example: &str) {
+        if let Some((count, _)) = self.of.get_mut(&sign) {
+            *count += 1;
+        } else if self.of.len() < MAX_GROUPS {
+            self.of.insert(sign, (1, example.to_owned()));
+        } else {
+            self.of.retain(|_, (count, _)| {
+                *count -= 1;
+                *count > 0
+            });
+        }
+    }
+
+    fn largest(&self) -> Option<(u64, &str)> {
+        let groups = self.of.values();
+        let largest = groups.max_by_key(|(count, example)| (*count, std::cmp::Reverse(example)));
+        largest.map(|(count, example)| (*count, &**example))
+    }
+}
+
+/// The numbers of the guard, counted in a pass over the view.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
     /// URLs that would be listed.
     pub(super) listed: u64,
-    /// Known URLs.
-    pub(super) known: u64,
-    /// Those of them that could not be fetched, listed all the same or not.
-    pub(super) failing: u64,
-    /// Whether every known URL was decided.
-    pub(super) is_complete: bool,
-    pub(super) old: OldSet,
-    pub(super) young: Young,
-    /// What is remembered of the set that stands; nothing where nobody looked when it was published.
-    pub(super) last: Remembered,
+    /// URLs that were asked for in this crawl.
+    pub(super) asked: u64,
+    /// Number of them that failed.
+    pub(super) failed: u64,
+    /// Whether the start URL has a 200 with content; `None`: it was not asked for.
+    pub(super) has_start: Option<bool>,
+    /// Published URLs that are not listed any more, by reason.
+    pub(super) lost: BTreeMap<Reason, u64>,
+    /// Published pages that answered.
+    answered: u64,
+    now: BTreeMap<Alike, Groups>,
+    then: BTreeMap<Alike, Groups>,
 }
 
-/// Of which pages some are alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
-    /// Those of the published set that said something in this run.
-    Answered,
-    /// All of the published set, of which the run did not come to some.
-    Published,
-    /// Those that were not published before.
-    New,
+impl Counts {
+    /// Counts an answer of a published page.
+    pub(super) fn answered(&mut self, url: &str, now: &Look, then: &Look) {
+        self.answered += 1;
+        for (groups, look) in [(&mut self.now, now), (&mut self.then, then)] {
+            for (alike, sign) in look.signs() {
+                if let Some(sign) = sign {
+                    groups.entry(alike).or_default().add(sign, url);
+                }
+            }
+        }
+    }
+
+    /// Counts a published URL that is not listed any more.
+    pub(super) fn lost(&mut self, reason: Reason) {
+        *self.lost.entry(reason).or_default() += 1;
+    }
+
+    /// Whether this reason comes from the user's own rules.
+    pub(super) fn is_of_rules(reason: Reason) -> bool {
+        matches!(
+            reason,
+            Reason::ExcludedByRule | Reason::FollowOnly | Reason::PageRule | Reason::TooDeep
+        )
+    }
+
+    fn removed_by_rules(&self) -> u64 {
+        let lost = self.lost.iter();
+        let own = lost.filter(|(reason, _)| Self::is_of_rules(**reason));
+        own.map(|(_, count)| count).sum()
+    }
 }
 
-/// One thing that speaks against a run.
+/// An objection to a crawl; see the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Objection {
-    /// Too many pages of the published set are alike now.
-    Alike {
-        /// In what.
-        alike: Alike,
-        /// How many are.
-        pages: u64,
-        /// Of so many; of redirects, with those that left the set earlier.
-        of: u64,
-        /// One of them; of redirects, where they lead.
-        example: String,
-        /// Of which pages `of` is the number.
-        whose: Whose,
-    },
-    /// Too many URLs could not be fetched.
-    Failing {
-        /// How many.
-        failing: u64,
-        /// Of how many known ones.
-        known: u64,
-    },
-    /// The start page would leave without having said so.
-    Start {
-        /// What is wrong with it.
-        reason: Reason,
-    },
+    /// The start URL has no 200 with content.
+    StartPage,
     /// Too few would be listed.
-    Fewer {
-        /// Of so many pages: those of the published set, or of the last set of all pages.
+    FewerUrls {
+        /// Published URLs, without those that the user's own rules remove.
         of: u64,
     },
-    /// Too few would be listed if the pages were gone that answered 404 for the first time.
-    Gone {
-        /// How many did.
-        pages: u64,
+    /// Too many would be listed.
+    ManyMoreUrls {
+        /// URLs that the last complete crawl published.
+        complete: u64,
     },
-    /// So many more would be listed that they may not be pages of the site's own.
-    Grown {
-        /// The factor that was passed.
-        factor: u32,
+    /// Too many URLs failed.
+    Failing {
+        /// URLs that failed.
+        failed: u64,
+        /// URLs that were asked for.
+        asked: u64,
+    },
+    /// Too many published pages share a sign now.
+    Alike {
+        /// The sign.
+        alike: Alike,
+        /// Pages that share it.
+        pages: u64,
+        /// Published pages that answered.
+        of: u64,
+        /// One of them.
+        example: String,
     },
 }
 
 impl Objection {
-    /// A stable word for it, for scripts.
+    /// The stable code, for scripts.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Alike { alike, .. } => alike.code(),
+            Self::StartPage => "start-page",
+            Self::FewerUrls { .. } => "fewer-urls",
+            Self::ManyMoreUrls { .. } => "many-more-urls",
             Self::Failing { .. } => "failing",
-            Self::Start { .. } => "start-page",
-            Self::Fewer { .. } => "fewer-urls",
-            Self::Gone { .. } => "gone",
-            Self::Grown { .. } => "many-more-urls",
+            Self::Alike { .. } => "alike",
         }
     }
 }
 
-/// Why the published set was kept.
+/// The refusal of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// URLs in the published set.
+    /// URLs that were published when the crawl began.
     pub before: u64,
     /// URLs that would have been listed.
     pub now: u64,
-    /// What speaks against it; at least one.
+    /// The objections, at least one.
     pub objections: Vec<Objection>,
-    /// How many URLs of the published set would have left it, by the words for why; the most first.
+    /// How many published URLs would have left the set, by reason; the most first.
     pub lost: Vec<(u64, &'static str)>,
 }
 
-/// Judges a run. `None`: it may publish.
-pub(super) fn judge(figures: &Figures, config: &GuardConfig) -> Option<Refusal> {
-    if figures.before == 0 {
-        return None;
-    }
+/// Judges a crawl. `None`: it may publish.
+pub(super) fn judge(counts: &Counts, baseline: &Baseline, config: &GuardConfig) -> Option<Refusal> {
     let objections: Vec<Objection> = [
-        start(figures, config),
-        alike(figures, config),
-        begun_alike(figures, config),
-        failing(figures, config),
-        fewer(figures, config),
-        grown(figures, config),
+        (counts.has_start == Some(false)).then_some(Objection::StartPage),
+        fewer(counts, baseline, config),
+        many_more(counts, baseline, config),
+        failing(counts, config),
+        alike(counts, config),
     ]
     .into_iter()
     .flatten()
     .collect();
+    let mut lost: Vec<_> = counts.lost.iter().collect();
+    lost.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let lost = lost.into_iter().take(MAX_REASONS);
     (!objections.is_empty()).then(|| Refusal {
-        before: figures.before,
-        now: figures.listed,
+        before: baseline.published,
+        now: counts.listed,
         objections,
-        lost: lost(&figures.old),
+        lost: lost
+            .map(|(reason, count)| (*count, reason.text()))
+            .collect(),
     })
 }
 
-/// What is wrong with the start page is a failure; where all may fail, it may too.
-fn start(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let reason = figures.old.start?;
-    (config.max_error_share < Share::ALL).then_some(Objection::Start { reason })
+fn fewer(counts: &Counts, baseline: &Baseline, config: &GuardConfig) -> Option<Objection> {
+    let of = baseline.published.saturating_sub(counts.removed_by_rules());
+    let loss = of.saturating_sub(counts.listed);
+    let share = Share::of(counts.listed, of);
+    let are_few = share < config.min_listed_share && loss >= MIN_LOSS;
+    let are_half = config.min_listed_share > Share::NONE
+        && of >= MIN_SMALL
+        && counts.listed.saturating_mul(2) < of;
+    (are_few || are_half).then_some(Objection::FewerUrls { of })
 }
 
-fn fewer(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let pages = figures.old.gone_once;
-    // So many that only a person can have let them through: that these may be gone was looked at then.
-    let looked_at = Some(figures.last.gone_once).filter(|pages| *pages >= MIN_LOSS);
-    let looked_at = looked_at.map_or(0, |pages| pages.min(figures.old.gone_again));
-    let before = baseline(figures).saturating_sub(looked_at);
-    if are_too_few(figures.listed, before, config) {
-        Some(Objection::Fewer { of: before })
-    } else if are_too_few(figures.listed.saturating_sub(pages), before, config) {
-        Some(Objection::Gone { pages })
-    } else {
-        None
-    }
+fn many_more(counts: &Counts, baseline: &Baseline, config: &GuardConfig) -> Option<Objection> {
+    let complete = baseline.complete.filter(|complete| *complete > 0)?;
+    let most = complete.saturating_mul(u64::from(config.max_growth?));
+    let is_over = counts.listed > most && counts.listed - complete >= MIN_GROWTH;
+    is_over.then_some(Objection::ManyMoreUrls { complete })
 }
 
-/// Whether nothing speaks against a run but that it did not come to all pages: what waits to be fetched, or was not met,
-/// would make up for what is missing.
-pub(super) fn is_for_want_of_time(
-    refusal: &Refusal,
-    figures: &Figures,
-    config: &GuardConfig,
-) -> bool {
-    let waiting = figures.old.lost.get(&Reason::Queued).copied();
-    let with_all = figures.listed + waiting.unwrap_or_default() + figures.old.unknown;
-    let are_few = matches!(refusal.objections[..], [Objection::Fewer { .. }]);
-    are_few && !are_too_few(with_all, baseline(figures), config)
+fn failing(counts: &Counts, config: &GuardConfig) -> Option<Objection> {
+    let Counts { failed, asked, .. } = *counts;
+    let is_over = Share::of(failed, asked) > config.max_error_share && failed >= MIN_FAILING;
+    is_over.then_some(Objection::Failing { failed, asked })
 }
 
-/// Pages that the site had: those of the published set, each once, as one that moved while a crawl ended at a limit stands
-/// in it under both addresses; or, for a crawl that ends at a limit, those of the last set of all pages, of which such crawls
-/// may have taken some out already.
-fn baseline(figures: &Figures) -> u64 {
-    let pages = figures.before.saturating_sub(figures.old.twins);
-    if figures.is_complete {
-        pages
-    } else {
-        pages.max(figures.last.whole)
-    }
-}
-
-fn are_too_few(listed: u64, before: u64, config: &GuardConfig) -> bool {
-    let loss = before.saturating_sub(listed);
-    Share::of(listed, before) < config.min_listed_share && loss >= MIN_LOSS
-}
-
-fn failing(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let before = figures.last.failing;
-    let share = Share::of(figures.failing, figures.known);
-    is_over(share, before, config.max_error_share).then_some(Objection::Failing {
-        failing: figures.failing,
-        known: figures.known,
+/// The largest group that is too large.
+fn alike(counts: &Counts, config: &GuardConfig) -> Option<Objection> {
+    let of = counts.answered;
+    let groups = counts.now.iter().filter_map(|(alike, groups)| {
+        let (pages, example) = groups.largest()?;
+        let before = counts.then.get(alike).and_then(Groups::largest);
+        let is_over = Share::of(pages, of) > config.max_alike_share
+            && pages >= MIN_ALIKE
+            && before.is_none_or(|(before, _)| before < pages);
+        is_over.then(|| Objection::Alike {
+            alike: *alike,
+            pages,
+            of,
+            example: example.to_owned(),
+        })
+    });
+    groups.max_by_key(|objection| match objection {
+        Objection::Alike { pages, .. } => *pages,
+        _ => 0,
     })
 }
-
-/// The largest group that is too large; the one that says most, of several.
-fn alike(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let old = &figures.old;
-    let groups = old.groups.iter();
-    // Of a run that is not over, what is less is doubted, and what is missing may be well.
-    let of = if figures.is_complete {
-        old.heard
-    } else {
-        old.pages
-    };
-    let last = &figures.last;
-    let groups = groups.filter(|group| is_too_large(group, old, of, last, config, MIN_ALIKE));
-    let group = groups.min_by_key(|group| (group.sign.alike(), std::cmp::Reverse(group.pages)))?;
-    Some(Objection::Alike {
-        alike: group.sign.alike(),
-        pages: group.pages,
-        of: with_moved(group, old, of),
-        example: group.example.clone(),
-        whose: if figures.is_complete {
-            Whose::Answered
-        } else {
-            Whose::Published
-        },
-    })
-}
-
-/// The same sign on so many of the pages of a first crawl that was gone on with until nothing was left: the site may have
-/// been itself when it began only. The next run asks again for what is published.
-fn begun_alike(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let Figures { old, young, .. } = figures;
-    let is_over_all =
-        |group: &&Group| Share::of(group.pages, old.heard + young.pages) > config.max_alike_share;
-    let groups = young.groups.iter();
-    let last = &figures.last;
-    let groups = groups.filter(|group| are_too_many(group, young, last, config, MIN_ALIKE));
-    let group = groups
-        .filter(is_over_all)
-        .max_by_key(|group| group.pages)
-        .filter(|_| figures.is_complete && young.is_first)?;
-    Some(Objection::Alike {
-        alike: group.sign.alike(),
-        pages: group.pages,
-        of: young.pages,
-        example: group.example.clone(),
-        whose: Whose::New,
-    })
-}
-
-/// Whether a group among the pages of the set that one start heard may be a wall, though they are not enough to tell that from an
-/// edit, or from a section of the site that is like that. `old` is what that start heard.
-pub(super) fn is_doubtful(
-    group: &Group,
-    old: &OldSet,
-    last: &Remembered,
-    config: &GuardConfig,
-) -> bool {
-    let is_too_large = |min| is_too_large(group, old, old.heard, last, config, min);
-    match group.sign {
-        // Whatever redirected there before is not of the set any more.
-        Sign::Target | Sign::Moved => {
-            group.pages >= MIN_MERGED && Share::of(group.pages, old.heard) > config.max_alike_share
-        }
-        // Of several that redirect to where nobody knows what stands, the end of one may be known.
-        Sign::Each if old.open > 0 => is_too_large(1),
-        Sign::Each => is_too_large(MIN_MERGED),
-        Sign::Content
-        | Sign::Words
-        | Sign::Replaced
-        | Sign::Text
-        | Sign::FormTitle
-        | Sign::FormHeading
-        | Sign::FormText
-        | Sign::FormShort
-        | Sign::Heading
-        | Sign::Opening => is_too_large(MIN_DOUBTFUL),
-    }
-}
-
-/// The same of a group among the new pages that it heard.
-pub(super) fn is_doubtful_of_new(
-    group: &Group,
-    young: &Young,
-    last: &Remembered,
-    config: &GuardConfig,
-) -> bool {
-    are_too_many(group, young, last, config, MIN_DOUBTFUL)
-}
-
-/// Whether a group among the pages that are new is one that a site seldom has, and this one had not.
-fn are_too_many(
-    group: &Group,
-    young: &Young,
-    last: &Remembered,
-    config: &GuardConfig,
-    min: u64,
-) -> bool {
-    let allowed = if needs_no_second(group.sign) {
-        config.max_alike_share
-    } else {
-        NEARLY_ALL.max(config.max_alike_share)
-    };
-    group.pages >= min
-        && last.looked_at > 0
-        && last.share_of(group) <= config.max_alike_share
-        && Share::of(group.fresh * FRESH_PARTS, young.pages) > config.max_alike_share
-        && Share::of(group.pages, young.pages) > allowed
-}
-
-/// Whether a sign says something of pages that nobody knew: many of a section may have one title and heading.
-fn needs_no_second(sign: Sign) -> bool {
-    sign.needs_no_memory() || sign.alike() == Alike::Form
-}
-
-/// So many pages of a group: of redirects, those with them that a wall which grows by a few pages each night has taken
-/// out of the set already.
-fn with_moved(group: &Group, old: &OldSet, pages: u64) -> u64 {
-    match group.sign.alike() {
-        Alike::Target | Alike::Targets => pages + old.moved,
-        Alike::Content | Alike::Text | Alike::Form | Alike::Title => pages,
-    }
-}
-
-/// So many pages: what stands at addresses of their own has to be known.
-fn known_ends(group: &Group, old: &OldSet, pages: u64) -> u64 {
-    if group.sign == Sign::Each {
-        pages.saturating_sub(old.open)
-    } else {
-        pages
-    }
-}
-
-/// Whether a group of at least `min` pages, or of all, is one that no honest site shows among `of` pages.
-fn is_too_large(
-    group: &Group,
-    old: &OldSet,
-    of: u64,
-    last: &Remembered,
-    config: &GuardConfig,
-    min: u64,
-) -> bool {
-    let pages = with_moved(group, old, old.pages);
-    let heard = known_ends(group, old, with_moved(group, old, of));
-    let are_two_merged = group.sign == Sign::Moved && group.pages == 2;
-    let is_a_rename = group.sign.alike() == Alike::Title;
-    let are_all = group.pages > 1 && group.pages + 1 >= pages && !are_two_merged && !is_a_rename;
-    let before = last.share_of(group);
-    let share = Share::of(group.pages, heard);
-    // A crawl may come first, or only, to pages that were alike all the time; those of which a few are, by chance, are
-    // not among the pages that go.
-    let is_chance = group.sign.redirects().is_some()
-        && before <= config.max_alike_share
-        && before < Share::of(MIN_ALIKE, pages);
-    let are_more = is_chance || Share::of(group.pages, pages) > before;
-    // What says what it said is how the site is; a few more each night are its own doing.
-    let are_fresh = Share::of(group.fresh * FRESH_PARTS, heard) > config.max_alike_share;
-    (group.pages >= min || are_all)
-        && (last.looked_at > 0 || group.sign.needs_no_memory())
-        && are_more
-        && are_fresh
-        && is_over(share, before, config.max_alike_share)
-}
-
-fn grown(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let factor = config.max_growth?;
-    let was_complete = figures.last.is_complete;
-    let is_more = figures.listed > figures.before.saturating_mul(u64::from(factor))
-        && figures.listed - figures.before > MIN_GROWTH;
-    (was_complete && is_more).then_some(Objection::Grown { factor })
-}
-
-/// Whether a share is larger than it may be: than `allowed`; where it was larger already, than `allowed` of what
-/// was left.
-fn is_over(now: Share, before: Share, allowed: Share) -> bool {
-    let limit = if before <= allowed {
-        allowed
-    } else {
-        before.with(allowed)
-    };
-    now > limit
-}
-
-fn lost(old: &OldSet) -> Vec<(u64, &'static str)> {
-    let known = old
-        .lost
-        .iter()
-        .map(|(reason, count)| (*count, reason.text()));
-    let unknown = (old.unknown > 0).then_some((old.unknown, "nothing led to them"));
-    let mut lost: Vec<_> = known.chain(unknown).collect();
-    lost.sort_by_key(|(count, text)| (std::cmp::Reverse(*count), *text));
-    lost.truncate(MAX_REASONS);
-    lost
-}
-
-impl std::error::Error for Refusal {}
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kept the old set of {} URLs: ", Grouped(self.before))?;
+        write!(
+            f,
+            "kept the published set of {} URLs: ",
+            Grouped(self.before)
+        )?;
         for (position, objection) in self.objections.iter().enumerate() {
             if position > 0 {
                 f.write_str("; ")?;
@@ -514,67 +365,50 @@ impl fmt::Display for Refusal {
 
 impl Refusal {
     fn write_objection(&self, objection: &Objection, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let now = Grouped(self.now);
         match objection {
-            Objection::Alike {
-                alike,
-                pages,
-                of,
-                example,
-                whose,
-            } => {
-                let (pages, of) = (Grouped(*pages), Grouped(*of));
-                let which = match whose {
-                    Whose::New => "pages that would be new",
-                    Whose::Answered => "pages in it that answered now",
-                    Whose::Published => "pages in it",
-                };
-                write!(
-                    f,
-                    "{pages} of {of} {which} {} (a login wall, a parked domain, maintenance, \"not found\" with status \
-                     200?)",
-                    alike.with(example)
-                )
-            }
-            Objection::Failing { failing, known } => write!(
-                f,
-                "{} of {} known URLs could not be fetched",
-                Grouped(*failing),
-                Grouped(*known)
-            ),
-            Objection::Fewer { of } => {
-                let loss = of.saturating_sub(self.now);
-                let percent = Share::of(loss, *of).percent();
-                let now = Grouped(self.now);
+            Objection::StartPage => f.write_str("the start page does not answer 200 with content"),
+            Objection::FewerUrls { of } => {
+                let percent = Share::of(of.saturating_sub(self.now), *of).percent();
                 write!(f, "this crawl would list only {now} (-{percent} %)")?;
-                if *of > self.before {
-                    write!(
-                        f,
-                        " of the {} before crawls that ended at a limit",
-                        Grouped(*of)
-                    )?;
-                }
                 for (position, (count, text)) in self.lost.iter().enumerate() {
                     f.write_str(if position == 0 { ", without " } else { ", " })?;
                     write!(f, "{} ({text})", Grouped(*count))?;
                 }
                 Ok(())
             }
-            Objection::Start { reason } => write!(f, "the start page: {}", reason.text()),
-            Objection::Gone { pages } => {
-                write!(f, "{} pages in it answer 404 now", Grouped(*pages))
-            }
-            Objection::Grown { factor } => write!(
+            Objection::ManyMoreUrls { complete } => write!(
                 f,
-                "this crawl would list {}, more than {factor} times as many: pages without end, or pages that are not \
-                 yours?",
-                Grouped(self.now)
+                "this crawl would list {now}, and the last complete one listed {}",
+                Grouped(*complete)
+            ),
+            Objection::Failing { failed, asked } => write!(
+                f,
+                "{} of {} URLs that were asked for failed",
+                Grouped(*failed),
+                Grouped(*asked)
+            ),
+            Objection::Alike {
+                alike,
+                pages,
+                of,
+                example,
+            } => write!(
+                f,
+                "{} of {} published pages that answered {}, as {example} does (a login wall, a parked domain, maintenance, \
+                 \"not found\" with status 200?)",
+                Grouped(*pages),
+                Grouped(*of),
+                alike.text()
             ),
         }
     }
 }
 
-/// A number with a comma between groups of three digits.
-pub(super) struct Grouped(pub(super) u64);
+impl std::error::Error for Refusal {}
+
+/// A number with commas between groups of three digits.
+struct Grouped(u64);
 
 impl fmt::Display for Grouped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

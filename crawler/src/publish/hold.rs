@@ -1,6 +1,6 @@
-//! The lock of a run on its output, from before the first page until after the publish: two crawls that write to one
-//! folder would take turns in replacing each other's set. Nothing is written to the folder, which the whole web can
-//! read: the folder itself is locked, and so is a file beside the state, which says who is at work.
+//! The lock of a session on its output, from before the first page until after the publish: two sessions that publish to
+//! one folder would replace each other's set. Nothing is written to the folder, which the whole web can read: the folder
+//! itself is locked, and so is a file beside the state, which names the process.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -21,7 +21,7 @@ use crate::{
     store::hex,
 };
 
-/// The lock of a run on its output; given back when it is dropped or the process ends.
+/// The lock of a session on its output; given back when it is dropped or the process ends.
 #[derive(Debug)]
 pub struct OutputHold {
     /// Folders that were made for it, the deepest first.
@@ -30,13 +30,14 @@ pub struct OutputHold {
 }
 
 impl OutputHold {
-    /// Locks the folder `output`, which is made when it is missing, against other runs with the same folder `state`, and,
-    /// where the disk can lock folders, against all other runs on this machine. `None`: nothing is written beside a state.
+    /// Locks the folder `output`, which is made when it is missing, against other sessions with the same folder `state`,
+    /// and, where the disk can lock folders, against all other sessions on this machine. `None`: nothing is written beside a
+    /// state.
     ///
     /// # Errors
-    /// - [`PublishError::Busy`]: another run has it; the error names it when it has the same folder of states.
-    /// - [`PublishError::Io`], [`PublishError::Settings`]: it cannot be made with the rights that are set, or the lock not
-    ///   be written.
+    /// - [`PublishError::Busy`]: another session has the lock; the error names the process when it has the same folder of states.
+    /// - [`PublishError::Io`], [`PublishError::Settings`]: the folder cannot be made with the rights of the settings, or
+    ///   the lock cannot be written.
     pub fn take(
         output: &Path,
         state: Option<&Path>,
@@ -46,7 +47,7 @@ impl OutputHold {
         let missing = root.ancestors().take_while(|folder| !folder.exists());
         let made = missing.map(Path::to_owned).collect();
         create_folders(&root, Rights::of(config)?).map_err(failed("create", output))?;
-        // What was made is removed again when another run has it.
+        // A new folder is removed again when another session has the lock.
         let mut hold = Self {
             made,
             locks: Vec::new(),
@@ -70,7 +71,7 @@ impl OutputHold {
 }
 
 impl Drop for OutputHold {
-    /// Leaves no folder behind in which nothing was published.
+    /// Removes the folders that were made, if nothing was published.
     fn drop(&mut self) {
         let _ = self.made.iter().try_for_each(fs::remove_dir);
     }
@@ -144,7 +145,7 @@ mod tests {
         fs::write(output.join("sitemap.xml"), "published").unwrap();
         drop(hold);
         assert_eq!(names(&output), ["sitemap.xml"]);
-        // One file for one output, whatever it is called.
+        // One file for one output, whatever its path is written like.
         assert_eq!(names(&state).len(), 1);
         take(&folder.path().join("a/../a/b"), Some(&state)).unwrap();
         assert_eq!(names(&state).len(), 1);

@@ -1,11 +1,6 @@
-//! What is in an index, whoever builds the set that it names: one entry for each of its files, with the time that the
-//! file changed. Every index is written here.
+//! The content of an index of a new or a restored set: one entry for each file, with the time at which the file changed.
 
-use std::{
-    fs::File,
-    io::{self, Write},
-    path::Path,
-};
+use std::io::Write;
 
 use sitemap_core::{
     IndexEntry, LastMod, Limits, Loc,
@@ -15,9 +10,7 @@ use sitemap_core::{
 
 use super::{
     PublishError, PublishRequest,
-    file::{
-        BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed, write_to,
-    },
+    file::{BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed},
     folder::Temporary,
     manifest::UNKNOWN,
     place::Address,
@@ -26,12 +19,12 @@ use super::{
 /// An index that is to be written.
 pub(super) struct Index<'a> {
     pub(super) address: &'a Address,
-    /// What it names, in this order.
+    /// The files that it names, in this order.
     pub(super) members: Vec<&'a BuiltFile>,
     pub(super) schema_location: SchemaLocation,
 }
 
-/// Whether documents say where their schema is.
+/// Whether documents name their schema.
 pub(super) fn schema_location(request: &PublishRequest<'_>) -> SchemaLocation {
     if request.config.schema_location {
         SchemaLocation::Written
@@ -67,14 +60,8 @@ impl Index<'_> {
 }
 
 impl FileContent for Index<'_> {
-    fn weigh(&self) -> Result<Weighed, PublishError> {
-        self.write_entries(io::sink())
-    }
-
-    fn write(&self, path: &Path, file: &File) -> Result<Weighed, PublishError> {
-        write_to(&self.address.name, path, file, |out| {
-            self.write_entries(out)
-        })
+    fn write(&self, out: &mut dyn Write) -> Result<Weighed, PublishError> {
+        self.write_entries(out)
     }
 
     fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError> {
@@ -85,7 +72,7 @@ impl FileContent for Index<'_> {
     }
 }
 
-/// The URL `text`, which the file `name` stands at or names.
+/// The URL `text`, which is that of the file `name`, or which the file names.
 pub(super) fn location(name: &str, text: &str) -> Result<Loc, PublishError> {
     Loc::parse(text).map_err(|error| PublishError::Check {
         name: name.to_owned(),

@@ -1,41 +1,44 @@
-//! What the last publish left: every file with its hashes, its counts and the time it changed; the
-//! layout it had; and the files that were dropped and still stand. It makes the index's `lastmod` the
-//! time the *file* changed, and tells our files from foreign ones.
+//! The manifest of a published set: every file with its hashes, its counts and the time at which it changed; the layout; and
+//! the files that were dropped and are still in the output. By the manifest the index states as `lastmod` the time at which the
+//! *file* changed, and our files are distinguished from those of others.
 //!
-//! The state holds it; the output has a copy for people and for the day the state is lost.
+//! The manifest is in the state; the output has a copy for people, and in case the state is lost.
 
 use std::path::{Component, Path};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
-use super::guard::Remembered;
+use crate::store::hex;
 
 /// Version of the format.
 const VERSION: u32 = 1;
 
-/// What the last publish left.
+/// Hexadecimal digits of the id of a set.
+const ID_DIGITS: usize = 16;
+
+/// The manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
     version: u32,
     /// Name of the site the set is of.
     pub(super) site: String,
-    /// The folder it stands in, as an absolute path without links; empty in the copy, which the whole web can read.
+    /// The folder of the output, as an absolute path without links; empty in the copy, which the whole web can read.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) output: String,
     /// When it was published.
     pub(super) published: Timestamp,
     /// Listed URLs.
     pub(super) listed: u64,
-    /// What the guard of the next publish compares with, for the day the state is lost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) remembered: Option<Remembered>,
+    /// The id of the set: a state with another id reads the set back.
+    pub(super) set_id: String,
     /// The layout, for hysteresis, in its text form.
     pub(super) layout: String,
     /// The indexes, or the only urlset, then the parts.
     pub(super) files: Vec<FileRecord>,
-    /// Files that left the index and still stand.
+    /// Files that left the index and are still in the output.
     pub(super) dropped: Vec<Dropped>,
 }
 
@@ -47,7 +50,7 @@ pub(super) struct FileRecord {
     pub(super) name: String,
     /// SHA-256 of the uncompressed content, hex.
     pub(super) sha256: String,
-    /// SHA-256 of the file as it stands, hex: the same for a plain file.
+    /// SHA-256 of the file, hex; of a file without compression the same.
     pub(super) file_sha256: String,
     /// Entries.
     pub(super) entries: u64,
@@ -66,14 +69,14 @@ pub(super) const UNKNOWN: Timestamp = Timestamp::UNIX_EPOCH;
 pub(super) struct Dropped {
     /// Path relative to the output.
     pub(super) name: String,
-    /// SHA-256 of the file as we left it, hex: a file with another content is not ours to remove.
+    /// SHA-256 of the file as published, hex: a file with another content is not removed.
     pub(super) file_sha256: String,
     /// When it left the index.
     pub(super) since: Timestamp,
 }
 
 impl Manifest {
-    /// A manifest of nothing yet.
+    /// A manifest without files.
     pub(super) fn new(site: &str, output: &str, published: Timestamp) -> Self {
         Self {
             version: VERSION,
@@ -81,23 +84,26 @@ impl Manifest {
             output: output.to_owned(),
             published,
             listed: 0,
-            remembered: None,
+            set_id: String::new(),
             layout: String::new(),
             files: Vec::new(),
             dropped: Vec::new(),
         }
     }
 
-    /// Notes how the site was; where the files are those of `previous` what that knows serves: nothing is written because of
-    /// a page more or less that fails.
-    pub(super) fn remember(&mut self, remembered: &Remembered, previous: &Self) {
-        let known = previous.remembered.as_ref();
-        let known = known.filter(|_| self.files == previous.files);
-        self.remembered = Some(known.unwrap_or(remembered).clone());
+    /// Gives the set its id, by its files and the time of its publish.
+    pub(super) fn identify(&mut self) {
+        let mut hash = Sha256::new();
+        hash.update(format!("{} {}\n", self.site, self.published));
+        for file in &self.files {
+            hash.update(format!("{} {}\n", file.name, file.file_sha256));
+        }
+        self.set_id = hex(hash);
+        self.set_id.truncate(ID_DIGITS);
     }
 
-    /// The same without the times that are still to come, which no file can have: the clock was ahead when they were
-    /// noted. The files stay as they are, and get a time with their next change.
+    /// The same without the times that are still to come, which no file can have: the clock was ahead when they
+    /// were noted. The files stay, and get a time with their next change.
     pub(super) fn without_future(
         mut self,
         now: Timestamp,
@@ -116,14 +122,13 @@ impl Manifest {
         self
     }
 
-    /// Reads the text form; `None` when it is not one of this version and site, or names a file that
-    /// no output can have.
+    /// Reads the text form; `None` when it has another version or site, or names a file that no output can have.
     pub(super) fn read(text: &str, site: &str) -> Option<Self> {
         let manifest: Self = serde_json::from_str(text).ok()?;
         (manifest.site == site && manifest.is_sound()).then_some(manifest)
     }
 
-    /// Whether it is one of this version, and names only files that an output can have.
+    /// Whether it has this version, and names only files that an output can have.
     pub(super) fn is_sound(&self) -> bool {
         self.version == VERSION && self.contents().all(|(name, _)| is_name(name))
     }
@@ -170,8 +175,8 @@ impl Manifest {
     }
 }
 
-/// Whether `name` can be a file inside the output: a text that others could have written must not
-/// lead us out of it.
+/// Whether `name` can be a file inside the output: others may have written the text, and
+/// no file outside of the output may be touched.
 pub(super) fn is_name(name: &str) -> bool {
     let mut segments = Path::new(name).components();
     !name.is_empty() && segments.all(|segment| matches!(segment, Component::Normal(_)))

@@ -1,5 +1,5 @@
-//! What stands, for those who tell others of it: where the set is, which URLs it has; and files that belong
-//! to it without being sitemaps, such as the one that proves whose site it is.
+//! The published set as notifications need it: its folder and its URLs; and files that belong to it without being sitemaps,
+//! such as the key file of `IndexNow`.
 
 use std::path::Path;
 
@@ -12,21 +12,15 @@ use super::{
     manifest::is_name,
     rights::Rights,
 };
-use crate::store::{Store, StoreError, StoreErrorKind, hex, outbox::TELLS_ENGINES};
+use crate::store::{MetaValue, Store, StoreError, StoreErrorKind, hex};
 
 /// Name of the state's value with the [`Standing`] set.
 const STANDING: &str = crate::store::names::PUBLISH_STANDING;
 
-/// Name of the state's value with the name of the key's file. The file is ours, so is what it holds.
-const KEY_FILE: &str = crate::store::names::NOTIFY_KEY_FILE;
-
-/// Name of the state's value with the key.
-const KEY: &str = crate::store::names::NOTIFY_KEY;
-
 /// The set that was published last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// URL of the directory of the site, as readers know it.
+    /// URL of the directory of the site, as published.
     pub site: String,
     /// The folder with the set, an absolute path.
     pub output: String,
@@ -49,17 +43,17 @@ impl Standing {
         }
     }
 
-    pub(super) fn value(&self) -> (String, Option<String>) {
+    pub(super) fn value(&self) -> MetaValue {
         let text = serde_json::to_string(self).expect("strings are always JSON");
         (STANDING.to_owned(), Some(text))
     }
 }
 
-/// The set that the state knows to stand; `None` before the first publish.
+/// The published set; `None` before the first publish.
 ///
 /// # Errors
 /// The store failed, or holds a value that cannot be read.
-pub fn standing(store: &dyn Store) -> Result<Option<Standing>, StoreError> {
+pub fn standing(store: &Store) -> Result<Option<Standing>, StoreError> {
     let Some(text) = store.value(STANDING)? else {
         return Ok(None);
     };
@@ -69,28 +63,21 @@ pub fn standing(store: &dyn Store) -> Result<Option<Standing>, StoreError> {
     })
 }
 
-/// The values that a fresh state takes over.
-pub(super) fn values(old: &dyn Store) -> Result<Vec<(String, Option<String>)>, StoreError> {
-    let names = [STANDING, KEY_FILE, KEY, TELLS_ENGINES];
-    let values = names.map(|name| Ok((name.to_owned(), old.value(name)?)));
-    values.into_iter().collect()
-}
-
 /// What [`place_file`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placed {
-    /// The file stands there now.
+    /// The file was written.
     New,
-    /// It stood there already, with this content.
+    /// The file was there already, with this content.
     Stood,
 }
 
-/// Puts the file `name` with `content` into the folder `output` of a published set, in one step. What
-/// stands there and is not the same is never replaced.
+/// Puts the file `name` with `content` into the folder `output` of a published set, in one step. A
+/// file with another content is never replaced.
 ///
 /// # Errors
-/// - [`PublishError::Foreign`]: something else stands there.
-/// - [`PublishError::Settings`]: `name` is none for a file in the folder.
+/// - [`PublishError::Foreign`]: there is something else under this name.
+/// - [`PublishError::Settings`]: a file in the folder cannot have this name.
 /// - [`PublishError::Io`]: the folder cannot be written now.
 pub fn place_file(
     output: &Path,
@@ -103,7 +90,7 @@ pub fn place_file(
             "the name of the key's file cannot be one in the output".to_owned(),
         ));
     }
-    // It is published as what stands there already.
+    // It gets the rights of the files that are there already.
     let folder = Folder::open(output, Rights::like(&output.join(MANIFEST_COPY)))?;
     let placed = if !folder.exists(name) {
         folder.write(name, content, now).map(|()| Placed::New)

@@ -14,7 +14,7 @@ pub(super) struct Place {
     /// The URL of the output's root, ending in `/`.
     root_url: String,
     /// The folder of the crawled directory in the output: not empty only when the output is served from
-    /// above it and files stand in place.
+    /// above it and the layout is `in-place`.
     folder: String,
     /// The folder as text of a URL.
     below: String,
@@ -25,7 +25,7 @@ pub(super) struct Place {
 pub(super) struct Address {
     /// Path relative to the output, `/` between folders.
     pub(super) name: String,
-    /// Where it will be served.
+    /// The URL at which it will be served.
     pub(super) url: String,
 }
 
@@ -87,7 +87,7 @@ impl Place {
     /// The file of a part; `base` is the crawled directory.
     pub(super) fn of_part(&self, part: &Part, base: &str, suffix: Suffix) -> Address {
         let (path, url_path) = (part.path(suffix), part.url_path(suffix));
-        // The base's own files stand beside the index.
+        // The base's own files are beside the index.
         if !path.contains('/') && part.id().directory == base {
             return Address {
                 name: path,

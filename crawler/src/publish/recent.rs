@@ -1,5 +1,4 @@
-//! The pages that changed last, for the feeds: chosen while all entries pass by, in memory that is
-//! bounded by a setting.
+//! The pages that changed last, for the feeds: chosen in the judging pass, in memory that a setting bounds.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -30,7 +29,7 @@ pub(super) struct RecentPage {
     changed: Timestamp,
     /// With a `lastmod`.
     pub(super) entry: UrlEntry,
-    /// What the page calls itself.
+    /// The title.
     pub(super) title: Option<String>,
 }
 
@@ -46,8 +45,8 @@ impl Recent {
         }
     }
 
-    /// Takes a page in, if it is among the newest: only one with a `lastmod` can be.
-    pub(super) fn offer(&mut self, listed: &Listed<'_>) {
+    /// Takes a page in, if it is among the newest. A page without a `lastmod` never is.
+    pub(super) fn offer(&mut self, listed: &Listed) {
         let Some(lastmod) = listed.entry.lastmod.as_ref().filter(|_| self.most > 0) else {
             return;
         };
@@ -61,13 +60,13 @@ impl Recent {
         if is_full {
             self.pages.pop();
         }
-        // A feed says nothing of images or versions, and with them an entry may take megabytes.
+        // A feed has no images or versions, with which an entry may take megabytes.
         let mut entry = UrlEntry::new(listed.entry.loc.clone());
         entry.lastmod = Some(lastmod.clone());
         self.pages.push(Reverse(RecentPage {
             changed,
             entry,
-            title: listed.title.map(str::to_owned),
+            title: listed.title.clone(),
         }));
     }
 
@@ -88,7 +87,7 @@ impl Recent {
         self.pages.is_empty()
     }
 
-    /// What the user should know: why a feed that was asked for is not there.
+    /// The note on a feed that is missing because it would be empty.
     pub(super) fn note(&self) -> Option<Note> {
         (self.most > 0 && self.is_empty()).then(Note::feed_empty)
     }
@@ -143,12 +142,11 @@ mod tests {
             let mut entry = UrlEntry::new(Loc::parse(&url).unwrap());
             entry.lastmod = lastmod.map(|lastmod| LastMod::parse(lastmod).unwrap());
             recent.offer(&Listed {
-                key: &key,
                 written: key.clone(),
+                key,
                 entry,
-                title: Some(path),
+                title: Some((*path).to_owned()),
                 source: None,
-                content: None,
                 extensions: ExtensionCounts::default(),
                 news: None,
             });
@@ -218,12 +216,11 @@ mod tests {
         let key = UrlKey::from_normalised("https://example.com/").unwrap();
         let mut recent = Recent::new(&config(2, &[Format::Xml, Format::Atom]));
         recent.offer(&Listed {
-            key: &key,
             written: key.clone(),
+            key,
             entry,
             title: None,
             source: None,
-            content: None,
             extensions: ExtensionCounts::default(),
             news: None,
         });

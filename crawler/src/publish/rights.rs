@@ -24,7 +24,7 @@ pub(super) struct Rights {
 }
 
 impl Rights {
-    /// What the settings ask for.
+    /// The rights that the settings ask for.
     ///
     /// # Errors
     /// [`PublishError::Settings`]: there is no such group, or no such rights on this system.
@@ -33,7 +33,7 @@ impl Rights {
             None => None,
             Some(FileGroup::Number(number)) => Some(*number),
             Some(FileGroup::Name(name)) => {
-                // A file of the system, wherever a link has it.
+                // A file of the system, which may be a link.
                 let groups = File::open(GROUPS).ok();
                 let groups = groups.and_then(|file| text_of(file, MAX_GROUPS_BYTES));
                 let number = number_of(name, &groups.unwrap_or_default());
@@ -57,7 +57,7 @@ impl Rights {
         }
     }
 
-    /// The rights of a file that stands already, for one that belongs to it.
+    /// The rights of an existing file, for a file that belongs to it.
     pub(super) fn like(path: &Path) -> Self {
         fs::symlink_metadata(path)
             .ok()
@@ -70,7 +70,7 @@ impl Rights {
         self.change(&file.metadata()?, |mode| mode, &Open(file))
     }
 
-    /// Gives them to a file that stands, where it has others; its time and content stay. A link is left alone.
+    /// Gives them to an existing file that has others; its time and content stay. A link is left alone.
     pub(super) fn give_standing(self, path: &Path) -> io::Result<()> {
         if self == Self::default() {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The sections that the settings name: which page belongs to which, and the directory that each lies in.
-//! It decides nothing about files; the partition does.
+//! The sections of the settings: the section of each page, and the directory of each section. The partition decides about
+//! files.
 
 use sitemap_core::partition::Section;
 
@@ -9,7 +9,7 @@ use crate::{notes::Note, pattern::Pattern, site::Site, url_key::UrlKey};
 /// The compiled settings.
 #[derive(Debug)]
 pub(super) struct Sections {
-    /// Which pages, and the number of their section. The first that fits decides.
+    /// Globs of pages with the number of their section. The first that matches decides.
     rules: Vec<(Pattern, usize)>,
     /// In the order in which the settings name them first.
     sections: Vec<Section>,
@@ -19,7 +19,7 @@ impl Sections {
     /// Reads the settings.
     ///
     /// # Errors
-    /// A glob is none, or could never match a URL.
+    /// A glob cannot be read, or could never match a URL.
     pub(super) fn new(request: &PublishRequest<'_>) -> Result<Self, PublishError> {
         let mut found = Self {
             rules: Vec::new(),
@@ -46,7 +46,7 @@ impl Sections {
         Ok(found)
     }
 
-    /// All of them.
+    /// All sections.
     pub(super) fn all(&self) -> &[Section] {
         &self.sections
     }
@@ -57,7 +57,7 @@ impl Sections {
         rule.map(|(_, number)| *number)
     }
 
-    /// What the user should know when `has_pages` is not true of all sections.
+    /// A note on each section without pages.
     pub(super) fn notes(&self, has_pages: impl Fn(usize) -> bool) -> Vec<Note> {
         let empty = (0..).zip(&self.sections).filter(|(at, _)| !has_pages(*at));
         empty

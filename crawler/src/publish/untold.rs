@@ -1,28 +1,28 @@
-//! Who does not know of the set that stands yet. It is noted in the commit of a publish and taken away when all know:
-//! a crash in between, and a hook or an engine that fails, would leave them without the news until the next change.
-//! `IndexNow` is told URL by URL, from the outbox.
+//! The hooks and engines that have to be notified of the published set. They are noted in the commit of a publish and removed
+//! when they were notified, so that a crash, or a hook or an engine that fails, does not lose the notification. `IndexNow` is
+//! notified URL by URL, from the outbox.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::manifest::Manifest;
-use crate::store::{Commit, Store, StoreError};
+use crate::store::{Commit, MetaValue, Store, StoreError};
 
 /// Name of the state's value with [`Untold`].
 const UNTOLD: &str = crate::store::names::PUBLISH_UNTOLD;
 
-/// Who does not know of the set that stands.
+/// The hooks and engines that have to be notified of the published set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Untold {
     /// Origins of the engines that take the request of the protocol; `None`: all that the settings name.
     pub engines: Option<BTreeSet<String>>,
-    /// Whether the hooks are among them.
+    /// Whether the hooks have to run.
     pub hooks: bool,
 }
 
 impl Untold {
-    /// Nobody knows yet.
+    /// All hooks and engines.
     fn everybody() -> Self {
         Self {
             engines: None,
@@ -34,48 +34,43 @@ impl Untold {
         !self.hooks && self.engines.as_ref().is_some_and(BTreeSet::is_empty)
     }
 
-    fn value(&self) -> (String, Option<String>) {
+    fn value(&self) -> MetaValue {
         let text = serde_json::to_string(self).expect("strings are always JSON");
         (UNTOLD.to_owned(), Some(text).filter(|_| !self.is_nobody()))
     }
 }
 
-/// The value that notes that nobody knows of the set `new`, when its files are not those of `old`.
-pub(super) fn value_for(old: &Manifest, new: &Manifest) -> Option<(String, Option<String>)> {
+/// The value that notes all hooks and engines, when the files of the set `new` are not those of `old`.
+pub(super) fn value_for(old: &Manifest, new: &Manifest) -> Option<MetaValue> {
     (old.files != new.files).then(|| Untold::everybody().value())
 }
 
-/// The value that a fresh state takes over.
-pub(super) fn carried(old: &dyn Store) -> Result<(String, Option<String>), StoreError> {
-    Ok((UNTOLD.to_owned(), old.value(UNTOLD)?))
-}
-
-/// Who does not know of the set that stands; `None`: all do.
+/// The hooks and engines that have to be notified; `None`: none.
 ///
 /// # Errors
 /// The store failed.
-pub fn untold(store: &dyn Store) -> Result<Option<Untold>, StoreError> {
+pub fn untold(store: &Store) -> Result<Option<Untold>, StoreError> {
     let text = store.value(UNTOLD)?;
-    // To be told twice does less harm than not at all.
+    // A second notification does less harm than none.
     Ok(text.map(|text| serde_json::from_str(&text).unwrap_or_else(|_| Untold::everybody())))
 }
 
-/// Notes who does not know of the set that stands.
+/// Notes the hooks and engines that have to be notified.
 ///
 /// # Errors
 /// The store failed.
-pub fn note_untold(store: &mut dyn Store, untold: &Untold) -> Result<(), StoreError> {
+pub fn note_untold(store: &mut Store, untold: &Untold) -> Result<(), StoreError> {
     store.commit(&Commit {
         values: vec![untold.value()],
         ..Commit::default()
     })
 }
 
-/// Notes that the hooks know of the set that stands.
+/// Notes that the hooks were notified.
 ///
 /// # Errors
 /// The store failed.
-pub fn hooks_know(store: &mut dyn Store) -> Result<(), StoreError> {
+pub fn hooks_know(store: &mut Store) -> Result<(), StoreError> {
     match untold(store)? {
         None => Ok(()),
         Some(untold) => {
@@ -88,12 +83,12 @@ pub fn hooks_know(store: &mut dyn Store) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::memory::MemoryStore;
+    use crate::store::Store;
 
     #[test]
     fn what_is_noted_goes_when_all_know() {
-        let mut store = MemoryStore::default();
-        let noted = |store: &MemoryStore| untold(store).unwrap();
+        let mut store = Store::in_memory().unwrap();
+        let noted = |store: &Store| untold(store).unwrap();
         assert_eq!(noted(&store), None);
         hooks_know(&mut store).unwrap();
         assert_eq!(noted(&store), None);
@@ -123,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_to_all() {
-        let mut store = MemoryStore::default();
+        let mut store = Store::in_memory().unwrap();
         let values = vec![(UNTOLD.to_owned(), Some("soon".to_owned()))];
         let commit = Commit {
             values,

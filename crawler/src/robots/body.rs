@@ -1,13 +1,13 @@
-//! How much of a robots.txt is read.
+//! Limit of reading a robots.txt.
 
 use crate::fetch::{BodySink, BodyWish, ResponseHead};
 
-/// Bytes of a robots.txt that count, after decoding: 500 KiB, the least that
-/// [RFC 9309 section 2.5](https://www.rfc-editor.org/rfc/rfc9309#section-2.5) asks for and what Google reads.
+/// Bytes of a robots.txt that count, after decoding: 500 KiB, the least that [RFC 9309 section
+/// 2.5](https://www.rfc-editor.org/rfc/rfc9309#section-2.5) requires, and the limit of Google.
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1_024;
 
-/// The part of `body` that counts: all of it, or the whole lines within [`MAX_ROBOTS_BYTES`]. Half a
-/// line could open what the line closes: `Allow: /` out of `Allow: /open`.
+/// The part of `body` that counts: all of it, or the whole lines within [`MAX_ROBOTS_BYTES`]. Half a line could allow URLs that
+/// the line forbids: `Allow: /` out of `Allow: /open`.
 pub fn cut(body: &[u8]) -> &[u8] {
     let Some((head, tail)) = body.split_at_checked(MAX_ROBOTS_BYTES) else {
         return body;
@@ -25,7 +25,7 @@ pub fn cut(body: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether `byte` ends a line: CR, LF, or both.
+/// Returns whether `byte` ends a line: CR, LF, or both.
 pub(super) fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
@@ -33,7 +33,7 @@ pub(super) fn is_line_end(byte: u8) -> bool {
 /// Collects the body of a robots.txt, and stops when it has enough.
 #[derive(Debug, Default)]
 pub struct RobotsSink {
-    /// One byte more than counts at most: it tells a body that fits exactly from one that was cut.
+    /// One byte above the limit: it distinguishes a body of exactly that size from one that was cut.
     body: Vec<u8>,
 }
 

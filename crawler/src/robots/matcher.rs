@@ -1,9 +1,8 @@
-//! Finds the rule that decides about a path. Exact for the grammar of RFC 9309 section 2.2.3, and cheap
-//! whatever the file says: a rule costs time linear in pattern and path, and only rules whose beginning
-//! up to the first wildcard fits are tried.
+//! Finds the rule that decides about a path. Exact for the grammar of RFC 9309 section 2.2.3, and cheap for any file. A rule
+//! costs time linear in pattern and path, and only rules whose beginning up to the first wildcard matches are tried.
 //!
-//! Patterns and paths are compared in one form: an escape of an unreserved character is decoded, other
-//! escapes have upper-case digits, and what may not stand in a URL is escaped (RFC 9309 section 2.2.2).
+//! Patterns and paths are compared in one form: an escape of an unreserved character is decoded, other escapes have upper-case
+//! digits, and characters forbidden in a URL are escaped (RFC 9309 section 2.2.2).
 
 use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 
@@ -15,7 +14,7 @@ const WILDCARD: u8 = 0;
 /// The one path that no rule can forbid.
 const ROBOTS_PATH: &[u8] = b"/robots.txt";
 
-/// What a rule says.
+/// Kind of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Allow,
@@ -94,9 +93,9 @@ impl Rule {
             .unwrap_or_default()
     }
 
-    /// Whether the rule matches a path that begins with its head. Taking the leftmost place for each
-    /// piece between wildcards leaves the most room for the next one, so no place has to be tried twice.
-    fn matches_behind_head(&self, path: &[u8]) -> bool {
+    /// Returns whether the rule matches a path that begins with its head. Taking the leftmost place for each piece between
+    /// wildcards leaves the most text for the next one, so no place is tried twice.
+    fn matches_after_head(&self, path: &[u8]) -> bool {
         let mut pieces = self.pattern.split(|&byte| byte == WILDCARD);
         let head_length = pieces.next().map_or(0, <[u8]>::len);
         let mut rest = path.get(head_length..).unwrap_or_default();
@@ -122,7 +121,7 @@ impl Rule {
 pub(super) struct Matcher {
     /// Longest first, allowing ones before forbidding ones.
     rules: Vec<Rule>,
-    /// Which rules have this head, as positions in ascending order.
+    /// Positions of the rules with each head, in ascending order.
     by_head: HashMap<Box<[u8]>, Vec<usize>>,
     /// The lengths of the heads, longest first.
     head_lengths: Vec<usize>,
@@ -180,7 +179,7 @@ impl Matcher {
                 .find(|&&position| {
                     self.rules
                         .get(position)
-                        .is_some_and(|rule| rule.matches_behind_head(&path))
+                        .is_some_and(|rule| rule.matches_after_head(&path))
                 });
             best = found.copied().unwrap_or(best);
         }
@@ -220,7 +219,7 @@ fn comparable(text: &[u8]) -> Vec<u8> {
     compared
 }
 
-/// The byte that two hexadecimal digits behind a `%` stand for.
+/// The byte that two hexadecimal digits after a `%` stand for.
 fn escaped_byte(after_percent: &[u8]) -> Option<u8> {
     let &[high, low, ..] = after_percent else {
         return None;
@@ -252,7 +251,7 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// RFC 3986: what is neither reserved, unreserved nor `%` only stands in a URL as an escape.
+/// RFC 3986: a character that is neither reserved, unreserved nor `%` is always escaped in a URL.
 fn may_stand_in_url(byte: u8) -> bool {
     byte.is_ascii_graphic()
         && !matches!(
@@ -266,13 +265,13 @@ fn with_verbatim_specials(pattern: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::with_capacity(pattern.len());
     let mut rest = pattern;
     while let Some((&byte, after)) = rest.split_first() {
-        let (next, behind) = match rest {
-            [b'%', b'2', b'A', behind @ ..] => (b'*', behind),
-            [b'%', b'2', b'4', behind @ ..] => (b'$', behind),
+        let (next, after) = match rest {
+            [b'%', b'2', b'A', after @ ..] => (b'*', after),
+            [b'%', b'2', b'4', after @ ..] => (b'$', after),
             _ => (byte, after),
         };
         plain.push(next);
-        rest = behind;
+        rest = after;
     }
     (plain.len() < pattern.len()).then_some(plain)
 }

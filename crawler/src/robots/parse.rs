@@ -14,7 +14,7 @@ use super::{
 /// Names of the one directive outside RFC 9309 that is obeyed, in lower case.
 const CRAWL_DELAY_KEYS: [&str; 3] = ["crawl-delay", "crawldelay", "crawl delay"];
 
-/// Reads the rules for `agent`, a product token with or without a version behind a `/`.
+/// Reads the rules for `agent`, a product token with or without a version after a `/`.
 pub(super) fn rules(body: &[u8], agent: &str) -> Rules {
     let token = agent.split('/').next().unwrap_or_default();
     let mut collector = Collector::new(token);
@@ -101,7 +101,7 @@ struct Group {
     has_rules: bool,
 }
 
-/// What groups say.
+/// Directives of groups.
 #[derive(Default)]
 struct Directives {
     rules: Vec<Rule>,
@@ -202,7 +202,7 @@ impl RobotsParseHandler for Collector<'_> {
     }
 }
 
-/// The decimal number of seconds that `value` begins with; what follows (`s`, `<BR>`) is ignored.
+/// The decimal number of seconds that `value` begins with; the rest (`s`, `<BR>`) is ignored.
 fn leading_seconds(value: &str) -> Option<Duration> {
     let is_number = |character: char| character.is_ascii_digit() || matches!(character, '.' | ',');
     let end = value

@@ -86,7 +86,7 @@ fn a_pattern_that_cannot_begin_a_path_matches_nothing() {
 }
 
 #[test]
-fn escapes_compare_as_rfc_9309_says() {
+fn escapes_compare_as_in_rfc_9309() {
     check_match("/%61", "/a", true);
     check_match("/a", "/%61", true);
     check_match("/~mak", "/%7Emak", true);
@@ -189,7 +189,7 @@ fn groups_end_at_the_first_user_agent_line_after_a_rule() {
 }
 
 #[test]
-fn lines_that_are_no_rules_neither_end_nor_separate_groups() {
+fn lines_without_a_rule_neither_end_nor_separate_groups() {
     for line in [
         "Sitemap: http://site.test/s.xml",
         "Crawl-delay: 1",
@@ -618,12 +618,12 @@ fn obviously_matches(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,
         [b'$'] => path.is_empty(),
-        [b'*', behind @ ..] => {
-            (0..=path.len()).any(|length| obviously_matches(behind, path.split_at(length).1))
+        [b'*', after @ ..] => {
+            (0..=path.len()).any(|length| obviously_matches(after, path.split_at(length).1))
         }
-        [first, behind @ ..] => path
+        [first, after @ ..] => path
             .split_first()
-            .is_some_and(|(next, rest)| next == first && obviously_matches(behind, rest)),
+            .is_some_and(|(next, rest)| next == first && obviously_matches(after, rest)),
     }
 }
 
@@ -642,7 +642,7 @@ fn obviously_allows(rules: &[(bool, String)], path: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    // No hexadecimal digit among the letters: `%` stays what it is.
+    // No hexadecimal digit among the letters: `%` stays as it is.
     #[test]
     fn verdicts_equal_those_of_an_obvious_matcher(
         lines in proptest::collection::vec((any::<bool>(), "[/x*$%]{0,8}"), 1..6),
@@ -690,7 +690,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_read_is_read_back_from_the_noted_text() {
+fn rules_are_read_back_from_the_noted_text() {
     let body = "User-agent: other\nDisallow: /\n\nUser-agent: arpent\nCrawl-delay: 2\nDisallow: /a*b$\nAllow: /a/%41*%2a\n\
                 Disallow: /caf\u{e9} au lait # why\nDisallow:\nDisallow: x\nSitemap: https://site.test/s.xml\n\nUser-agent: *\nDisallow: /all\n";
     let rules = Rules::parse(body.as_bytes(), "arpent");

@@ -108,7 +108,7 @@ fn looking_back_and_looking_ahead_agree() {
 }
 
 #[test]
-fn what_is_no_schedule_is_refused_with_advice() {
+fn invalid_schedule_is_refused_with_advice() {
     fn check(expression: &str, expected: &str) {
         let error = Schedule::new(expression, TimeZone::UTC, Duration::ZERO, "site").unwrap_err();
         assert!(
@@ -116,15 +116,15 @@ fn what_is_no_schedule_is_refused_with_advice() {
             "{expression}: {error}"
         );
     }
-    check("", "is no cron expression");
-    check("* * * *", "is no cron expression");
-    check("0 0 3 * * *", "is no cron expression");
-    check("60 * * * *", "is no cron expression");
+    check("", "is not a cron expression");
+    check("* * * *", "is not a cron expression");
+    check("0 0 3 * * *", "is not a cron expression");
+    check("60 * * * *", "is not a cron expression");
     check("nightly", "expected five fields");
     check("0 0 30 2 *", "never comes");
     assert_eq!(
         zone("Europe/Pariss").unwrap_err().to_string(),
-        "\"Europe/Pariss\" is no time zone; expected a name of the IANA database such as Europe/Paris, or UTC"
+        "\"Europe/Pariss\" is not a time zone; expected a name of the IANA database such as Europe/Paris, or UTC"
     );
     for expression in [
         "@daily",
@@ -206,7 +206,7 @@ fn a_clock_that_is_put_back_starts_nothing_again() {
 #[test]
 fn a_clock_that_was_ahead_stops_nothing_once_it_is_right() {
     let now = at("2026-06-05T09:00:30Z");
-    // How far the clock was ahead, and when the run comes that is the next one after it is put right.
+    // Time by which the clock was ahead, and start of the next crawl after its correction.
     let check = |expression: &str, ahead: SignedDuration, expected: &str| {
         let mut timetable = Timetable::new(1);
         let sites = planned(&[("a", "a.example", expression)]);
@@ -237,7 +237,7 @@ fn a_clock_that_was_ahead_stops_nothing_once_it_is_right() {
                 Step::WaitUntil(at(expected)),
                 "{expression}"
             );
-            // However often somebody looks, the time does not move away.
+            // Repeated steps do not move the time.
             let later = at("2026-06-05T09:00:45Z");
             assert_eq!(
                 timetable.step(later),
@@ -330,7 +330,7 @@ fn jitter_is_steady_bounded_and_different_by_site() {
 }
 
 #[test]
-fn what_was_missed_just_before_a_slot_is_made_up_by_that_slot() {
+fn crawl_missed_just_before_a_slot_is_made_up_by_that_slot() {
     let jitter = Duration::from_secs(3_600);
     let nightly = (0..100)
         .map(|number| {
@@ -353,8 +353,8 @@ fn what_was_missed_just_before_a_slot_is_made_up_by_that_slot() {
     );
 }
 
-/// How the timetable of `sites` (name, host, expression, minutes that a run takes) goes from `from` until `until`
-/// when somebody looks whenever there is something to do: start and end of every run, and skipped slots.
+/// Simulates the timetable of `sites` (name, host, expression, minutes of a crawl) from `from` to `until`, with a step whenever
+/// one is due: start and end of every crawl, and skipped slots.
 fn play(
     timetable: &mut Timetable,
     minutes: &[(&str, i64)],
@@ -443,7 +443,7 @@ fn five_sites_in_paris_across_the_change_to_summer_time() {
             "2026-03-29T00:25:00Z late",
             "2026-03-29T01:00:00Z gap",
             "2026-03-29T01:00:00Z weekly",
-            // 01:00 and 02:00 (which is 03:00 that day) came while the run of midnight went on.
+            // 01:00 and 02:00 (which is 03:00 that day) came during the crawl of midnight.
             "2026-03-29T01:10:00Z long skipped 2",
             "2026-03-29T22:00:00Z long",
         ]
@@ -583,7 +583,7 @@ fn a_run_that_was_cut_off_is_due_again_and_one_that_ended_is_not() {
     assert_eq!(timetable.running().collect::<Vec<_>>(), ["a", "b", "c"]);
     timetable.ended("a", three);
     timetable.interrupted("b");
-    // The end of the program finds the run of c going on.
+    // The program ends during the crawl of c.
     let pasts: Vec<(String, Past)> = timetable
         .pasts()
         .map(|(name, past)| (name.to_owned(), past))

@@ -1,5 +1,5 @@
-//! The sites of a program that runs for long: which of them starts, and when somebody has to look
-//! again. One run per site and per host at a time, and a limit to all of them.
+//! The sites of a daemon: the next one to start, and the time of the next step. One crawl per site and per host at a time, and a
+//! limit to all of them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,37 +11,37 @@ use crate::url_key::HostKey;
 /// A site that is to be crawled by a schedule.
 #[derive(Debug, Clone)]
 pub struct Planned {
-    /// What it is called; no two sites are called the same.
+    /// Its name; names are unique.
     pub name: String,
     /// The host that its requests go to.
     pub host: HostKey,
-    /// When.
+    /// Its schedule.
     pub schedule: Schedule,
 }
 
-/// What happens next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// A run of this site starts now; [`Timetable::ended`] must be told of its end.
+    /// A crawl of this site starts now; [`Timetable::ended`] must be called at its end.
     Start {
-        /// Which site.
+        /// The site.
         name: String,
         /// The slot it is for.
         slot: Timestamp,
         /// Earlier slots that it makes up for.
         missed: u32,
     },
-    /// Nothing before this time, unless a run ends.
+    /// Nothing before this time, unless a crawl ends.
     WaitUntil(Timestamp),
-    /// Nothing, unless a run ends or the sites change.
+    /// Nothing, unless a crawl ends or the sites change.
     Wait,
 }
 
-/// Sites, what was done of their schedules, and which of them are being crawled.
+/// Sites, the past of their schedules, and the crawls in progress.
 #[derive(Debug)]
 pub struct Timetable {
     sites: BTreeMap<String, Site>,
-    /// The runs that are under way, by the name of their site.
+    /// The crawls in progress, by the name of their site.
     running: BTreeMap<String, Running>,
     max_running: usize,
 }
@@ -52,18 +52,18 @@ struct Site {
     past: Past,
 }
 
-/// A run that is under way.
+/// A crawl in progress.
 #[derive(Debug)]
 struct Running {
     host: HostKey,
     slot: Timestamp,
-    /// What was dealt with before it.
+    /// Last slot served before it.
     served_before: Option<Timestamp>,
 }
 
 impl Site {
-    /// What was done if `run` came to nothing: its slot is still to be dealt with. A schedule that is in force
-    /// since later does not know the slot.
+    /// The past when `run` was cut short: its slot is still to be served. A schedule that is in force since later does not have
+    /// the slot.
     fn past_without(&self, run: &Running) -> Past {
         let mut past = self.past.clone();
         if past.served == Some(run.slot) {
@@ -83,9 +83,8 @@ impl Timetable {
         }
     }
 
-    /// Puts `sites` in the place of those of before. What was done of a schedule stays known if the site and its
-    /// schedule stay; `recall` says what an earlier start of the program did. A run that is under way goes on,
-    /// also of a site that is gone.
+    /// Replaces the sites. The past of an unchanged schedule of a site is retained; `recall` returns that of an earlier session.
+    /// A crawl in progress continues, also of a removed site.
     pub fn set_sites(
         &mut self,
         sites: impl IntoIterator<Item = Planned>,
@@ -104,13 +103,13 @@ impl Timetable {
         }
     }
 
-    /// The limit to the number of runs at the same time, at least one.
+    /// The limit to the number of crawls at the same time, at least one.
     pub fn set_max_running(&mut self, max_running: usize) {
         self.max_running = max_running.max(1);
     }
 
-    /// What happens next. A run that it starts counts as under way at once. Of sites that are due, the one that is due
-    /// longest is first; a site whose host is being crawled waits without losing its slot.
+    /// The next step. A crawl that it starts counts as in progress at once. Of due sites the one that is due longest is first; a
+    /// site whose host is being crawled waits without losing its slot.
     pub fn step(&mut self, now: Timestamp) -> Step {
         for site in self.sites.values_mut() {
             site.past = site.planned.schedule.believed(&site.past, now);
@@ -152,7 +151,7 @@ impl Timetable {
         Step::Start { name, slot, missed }
     }
 
-    /// Notes the end of a run. Says how many slots of the site came while it went on: they are skipped.
+    /// Notes the end of a crawl. Returns the number of slots of the site during it: they are skipped.
     pub fn ended(&mut self, name: &str, now: Timestamp) -> u32 {
         if self.running.remove(name).is_none() {
             return 0;
@@ -162,7 +161,7 @@ impl Timetable {
             .map_or(0, |site| site.planned.schedule.skip(&mut site.past, now))
     }
 
-    /// Notes that a run was stopped before its end: its slot is still to be dealt with, and due.
+    /// Notes that a crawl was stopped before its end: its slot is still to be served, and due.
     pub fn interrupted(&mut self, name: &str) {
         let Some(run) = self.running.remove(name) else {
             return;
@@ -172,8 +171,8 @@ impl Timetable {
         }
     }
 
-    /// What was done so far, by site: to be kept for the next start of the program. A run that is under way is not
-    /// done: if the program ends before it, by whatever, the next start goes on with it at once.
+    /// The past of each site, to be stored for the next session. A crawl in progress is not included: if the program ends before
+    /// it, the next session continues it at once.
     pub fn pasts(&self) -> impl Iterator<Item = (&str, Past)> {
         self.sites.iter().map(|(name, site)| {
             let past = match self.running.get(name) {
@@ -184,8 +183,8 @@ impl Timetable {
         })
     }
 
-    /// When the next run of `name` starts; `None` for an unknown site, for one that is being crawled, and for one whose
-    /// schedule names no further time.
+    /// Start of the next crawl of `name`; `None` for an unknown site, for one that is being crawled, and for one whose schedule
+    /// names no further time.
     pub fn next_start(&self, name: &str, now: Timestamp) -> Option<Timestamp> {
         let site = self.sites.get(name)?;
         if self.running.contains_key(name) {

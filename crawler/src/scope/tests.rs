@@ -1,4 +1,4 @@
-//! Which rule decides, and what a pattern matches.
+//! Tests of the deciding rule, and of patterns.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn the_directory_of_the_start_url_is_the_scope() {
 }
 
 #[test]
-fn the_origin_is_the_scope_when_asked_for() {
+fn the_origin_is_the_scope_on_request() {
     let scope = scope_with("https://h/docs/", |config| {
         config.width = ScopeWidth::Origin;
     });
@@ -54,7 +54,7 @@ fn the_origin_is_the_scope_when_asked_for() {
 }
 
 #[test]
-fn the_first_kind_of_rule_that_fits_decides() {
+fn the_first_kind_of_rule_that_matches_decides() {
     let scope = scope_with("https://h/", |config| {
         config.exclude = rules(&["*.png", "/private/*", "/all/exclude"]);
         config.follow_only = rules(&["/nav/*", "/all/[ef]*"]);

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use crate::store::{Store, StoreError};
+use crate::store::{MetaValue, Store, StoreError};
 
 /// Name of the store's value with the hashes, one a line, the oldest first.
 const VALUE: &str = crate::store::names::SEEDS_OWN;
@@ -28,7 +28,7 @@ impl OwnFiles {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn load(store: &dyn Store) -> Result<Self, StoreError> {
+    pub fn load(store: &Store) -> Result<Self, StoreError> {
         let mut own = Self::default();
         for line in store.value(VALUE)?.unwrap_or_default().lines() {
             own.add(line);
@@ -61,7 +61,7 @@ impl OwnFiles {
     }
 
     /// The value of a commit that remembers them.
-    pub fn value(&self) -> (String, Option<String>) {
+    pub fn value(&self) -> MetaValue {
         let first = self.order.len().saturating_sub(MAX_OWN_FILES);
         let text = self.order[first..].join("\n");
         (VALUE.to_owned(), Some(text).filter(|text| !text.is_empty()))

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use sitemap_core::read::MAX_RECORD_BYTES;
 
 use super::*;
-use crate::{store::memory::MemoryStore, url_key::Identity};
+use crate::{store::Store, url_key::Identity};
 
 fn hash(number: usize) -> String {
     format!("{number:064x}").chars().rev().collect()
@@ -12,7 +12,7 @@ fn hash(number: usize) -> String {
 
 #[test]
 fn own_files_are_known_until_there_are_too_many() {
-    let mut store = MemoryStore::default();
+    let mut store = Store::in_memory().unwrap();
     let mut own = OwnFiles::default();
     for number in 0..MAX_OWN_FILES + 2 {
         assert!(own.add(&hash(number)));
@@ -31,7 +31,7 @@ fn own_files_are_known_until_there_are_too_many() {
     assert!(!own.contains("") && !own.contains("0"));
 }
 
-fn put_all(store: &mut MemoryStore, documents: &[Document]) {
+fn put_all(store: &mut Store, documents: &[Document]) {
     let mut commit = Commit::default();
     for (number, document) in documents.iter().enumerate() {
         put(&mut commit, number, document, number + 1);
@@ -41,7 +41,7 @@ fn put_all(store: &mut MemoryStore, documents: &[Document]) {
 
 #[test]
 fn documents_come_back_and_those_of_an_earlier_run_do_not() {
-    let mut store = MemoryStore::default();
+    let mut store = Store::in_memory().unwrap();
     assert_eq!(take_up(&mut store, 1).unwrap(), []);
     let mut child = Document::new("https://example.com/1.xml", DocumentKind::Sitemap, 1)
         .with_problem(SeedProblem::CutShort, &"x".repeat(5_000));
@@ -69,7 +69,7 @@ fn values_that_cannot_be_read_are_damage() {
         ("seeds.count", "99999999"),
         ("seeds.0", "{}"),
     ] {
-        let mut store = MemoryStore::default();
+        let mut store = Store::in_memory().unwrap();
         put_all(&mut store, &[Document::new("x", DocumentKind::List, 1)]);
         let values = vec![(name.to_owned(), Some(text.to_owned()))];
         let commit = Commit {
@@ -394,7 +394,7 @@ fn troubles_of_entries_are_bounded() {
 
 #[test]
 fn rules_are_tallied_over_all_documents() {
-    let mut store = MemoryStore::default();
+    let mut store = Store::in_memory().unwrap();
     take_up(&mut store, 1).unwrap();
     let document = |name: &str, rules: &[&str]| {
         let mut document = Document::new(name, DocumentKind::Sitemap, 1);

@@ -1,4 +1,4 @@
-//! Which site a start URL means, and what it is called.
+//! Tests of the site of a start URL, and of its name.
 
 use super::*;
 use crate::url_key::Identity;
@@ -156,7 +156,7 @@ fn names_are_safe_on_every_disk() {
 }
 
 #[test]
-fn a_scope_that_looks_like_a_port_is_no_port() {
+fn a_scope_that_looks_like_a_port_is_not_a_port() {
     let name = |start: &str| {
         settle(&key(start), &[], ScopeWidth::Directory)
             .unwrap()

@@ -5,24 +5,13 @@ use jiff::Timestamp;
 
 use crate::page::{BodyEnd, BodyKind, Canonical, ContentHash, Directives, PageFacts};
 
-/// What was known of a queued URL before.
+/// What the page row of a queued URL says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Earlier {
-    /// It was listed when it was known last.
+    /// It is listed.
     pub was_listed: bool,
-    /// When the first attempt since its last good answer failed, if the last one did.
-    pub failing_since: Option<Timestamp>,
-    /// When it answered 404 first since then.
-    pub gone_since: Option<Timestamp>,
-    /// Its last answer, which [`Store::earlier_facts`](super::Store::earlier_facts) has in full.
+    /// Its last good answer in outline; [`Store::page`](super::Store::page) has it in full.
     pub answer: Option<EarlierAnswer>,
-}
-
-impl Earlier {
-    /// It, if it says anything.
-    pub(super) fn if_any(self) -> Option<Box<Self>> {
-        (self.was_listed || self.answer.is_some()).then(|| Box::new(self))
-    }
 }
 
 /// The outlines of an answer.

@@ -1,6 +1,10 @@
 //! Why a store did not do what it was asked for.
 
-use std::io;
+use std::{io, path::Path};
+
+use rusqlite::ErrorCode;
+
+use crate::machine::free_bytes;
 
 /// What callers branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,4 +77,43 @@ impl StoreError {
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+/// Translates what `SQLite` says about the state `path`.
+pub(super) fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
+    let kind = match &error {
+        rusqlite::Error::SqliteFailure(failure, _)
+        | rusqlite::Error::SqlInputError { error: failure, .. } => {
+            match failure.code {
+                // `Unknown` is an error in SQL; as ours is fixed, the tables are not what they should be.
+                ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::TypeMismatch
+                | ErrorCode::Unknown => StoreErrorKind::Corrupt,
+                ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreErrorKind::Busy,
+                // Also what cannot be opened: the file itself was, so that it is one beside it.
+                _ => StoreErrorKind::Io,
+            }
+        }
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::Utf8Error(..) => StoreErrorKind::Corrupt,
+        _ => StoreErrorKind::Io,
+    };
+    let is_full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+    let free = path.parent().filter(|_| is_full).and_then(free_bytes);
+    let path = path.display();
+    let message = match kind {
+        StoreErrorKind::Corrupt => format!("{path} is damaged or no state of arpent"),
+        StoreErrorKind::Busy => format!("the state {path} is in use by another program"),
+        StoreErrorKind::Open | StoreErrorKind::Version | StoreErrorKind::Io => {
+            format!("cannot {action} the state {path}")
+        }
+    };
+    let message = match free {
+        Some(free) => format!("{message} ({free} bytes are free on its disk)"),
+        None => message,
+    };
+    StoreError::new(kind, message).with_source(error)
 }

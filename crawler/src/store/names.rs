@@ -2,6 +2,9 @@
 //! and because a value that a fresh state takes over is named where it is written and where it is carried. What a value
 //! holds stands where it is used. A name is part of the format: it never changes.
 
+/// Values that a new state takes over from a damaged one: what engines know of the site.
+pub(crate) const SALVAGED: [&str; 3] = [NOTIFY_ADOPTED, NOTIFY_KEY, NOTIFY_KEY_FILE];
+
 /// Directories whose dates are not believed.
 pub(crate) const LASTMOD_DISTRUSTED: &str = "lastmod.distrusted";
 
@@ -20,35 +23,20 @@ pub(crate) const PUBLISH_GENERATIONS: &str = "publish.generations";
 /// What the guard remembers.
 pub(crate) const PUBLISH_GUARD: &str = "publish.guard";
 
-/// That there is a publish to compare with.
-pub(crate) const PUBLISH_JOURNAL: &str = "publish.journal";
-
 /// The manifest.
 pub(crate) const PUBLISH_MANIFEST: &str = "publish.manifest";
 
 /// Where the disk of the output is mounted.
 pub(crate) const PUBLISH_MOUNT: &str = "publish.mount";
 
-/// The run that was published last.
-pub(crate) const PUBLISH_RUN: &str = "publish.run";
-
-/// The number of the set that was published last.
-pub(crate) const PUBLISH_SET: &str = "publish.set";
+/// A publish that is about to rename files, or has renamed them.
+pub(crate) const PUBLISH_PENDING: &str = "publish.pending";
 
 /// The set that stands.
 pub(crate) const PUBLISH_STANDING: &str = "publish.standing";
 
 /// Who does not know of the set that stands.
 pub(crate) const PUBLISH_UNTOLD: &str = "publish.untold";
-
-/// Until when what the starts of a run heard began to be judged, and did not end yet.
-pub(crate) const PUBLISH_JUDGING: &str = "publish.judging";
-
-/// When the site was itself last.
-pub(crate) const PUBLISH_WELL: &str = "publish.well";
-
-/// A finished run, and when: what no later run found is forgotten some time after.
-pub(crate) const RUN_FORGET: &str = "run.forget";
 
 /// What this machine's clock and the host's showed in the run, where they were apart.
 pub(crate) const RUN_CLOCKS: &str = "run.clocks";
@@ -65,6 +53,9 @@ pub(crate) const RUN_NETWORK: &str = "run.network";
 /// How many links the newest run did not record, because a bound was reached.
 pub(crate) const RUN_NOT_RECORDED: &str = "run.not_recorded";
 
+/// That the newest crawl is one of `--fresh`.
+pub(crate) const RUN_FRESH: &str = "run.fresh";
+
 /// The number of the newest run.
 pub(crate) const RUN_NUMBER: &str = "run.number";
 
@@ -80,9 +71,6 @@ pub(crate) const RUN_RULES: &str = "run.rules";
 /// Whether the run is open.
 pub(crate) const RUN_STATE: &str = "run.state";
 
-/// When the starts of the run began that nobody has judged by themselves.
-pub(crate) const RUN_STARTS: &str = "run.starts";
-
 /// What begins the name of the value of one document: its number follows.
 pub(crate) const SEEDS: &str = "seeds.";
 
@@ -95,11 +83,8 @@ pub(crate) const SEEDS_OWN: &str = "seeds.own";
 /// The run that the documents are of.
 pub(crate) const SEEDS_RUN: &str = "seeds.run";
 
-/// Who lied about what is not modified.
-pub(crate) const VALIDATORS_HONESTY: &str = "validators.honesty";
-
-/// The test of the start page that has not ended.
-pub(crate) const VALIDATORS_START_TEST: &str = "validators.start_test";
+/// True answers in a row of a server whose "not modified" is not trusted.
+pub(crate) const VALIDATORS_TRUST: &str = "validators.trust";
 
 #[cfg(test)]
 mod tests {

@@ -1,16 +1,10 @@
-//! What a publish changed, and which URLs engines are still to be told of: the words of the store for it.
-//!
-//! ```text
-//! publish: Stage, Stage, ... -> Take, in the commit of the manifest -> outbox
-//! notify:  outbox -> an engine has it -> Told
-//! ```
-//!
-//! What is staged counts only when it is taken, so a publish of any size is noticed in bounded memory, and
-//! a crash neither loses a change nor tells it twice.
+//! URLs that changed from one published set to the next, and that engines are to be notified of. Publishing adds them
+//! beside the page rows that changed; an engine that accepts one removes it. A URL has one row, the newest.
 
 use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, params};
 
-use super::undo::UndoStep;
+use super::values::{Columns, Sql};
 use crate::url_key::UrlKey;
 
 /// URLs that wait to be told at most: a hundred requests of `IndexNow`. Beyond it those whose news are the
@@ -50,50 +44,9 @@ impl UrlChange {
     }
 }
 
-/// Half of the hash of a page's content: enough to see that it is another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ContentMark {
-    /// Version of what was hashed; marks of two versions say nothing about each other.
-    pub version: u32,
-    /// The lower 64 bits of the hash.
-    pub hash: u64,
-}
-
 /// Name of the state's value that says that engines are told of the site: whatever changes from then on waits for
 /// them.
 pub const TELLS_ENGINES: &str = super::names::NOTIFY_ADOPTED;
-
-/// What becomes of the changes that a publish found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tell {
-    /// Nobody is told of them.
-    Nobody,
-    /// They wait in the place of what waited, if there are any: engines are not told of the site yet, and of what
-    /// was before they begin they never are (<https://www.indexnow.org/faq>: what changed since then).
-    Newest,
-    /// They wait, too.
-    All,
-}
-
-/// What is remembered of a URL of the published set, to see whether the next one says something else.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Listing {
-    /// Its `lastmod` as published.
-    pub lastmod: Option<String>,
-    /// Its content, where it was read.
-    pub content: Option<ContentMark>,
-}
-
-/// One URL that is not as it was in the set before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// The URL as readers see it.
-    pub key: UrlKey,
-    /// What became of it; `None`: nothing that is told, only what is remembered changes.
-    pub change: Option<UrlChange>,
-    /// What is remembered of it from now on; `None` when it is not listed.
-    pub listing: Option<Listing>,
-}
 
 /// A URL that an engine is to be told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,54 +68,144 @@ impl Waiting {
     }
 }
 
-/// A change of what is remembered of the published set, or of what waits to be told. Those of one commit
-/// are applied in their order.
+/// A change of what waits to be sent. Those of one commit are applied in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutboxStep {
-    /// Puts differences aside until they are taken; of a URL the last counts.
-    Stage(Vec<Difference>),
-    /// Forgets what was staged.
-    Unstage,
-    /// What is staged becomes true: it is remembered of the published set and, if it is to be told, waits.
-    /// Earlier news of the same URL are replaced; the oldest beyond [`MAX_OUTBOX`] leave.
-    Take {
-        /// Since when it is so.
-        since: Timestamp,
-        /// Whether it waits to be told.
-        tell: Tell,
-    },
-    /// What can be gone back to. Its place among the others counts.
-    Undo(UndoStep),
-    /// Nothing waits any more.
-    Forget,
-    /// Every URL of the published set waits to be told, as added unless there are news of it already.
-    TellAll {
+    /// These changed. Earlier changes of the same URL are replaced; the oldest beyond [`MAX_OUTBOX`] leave.
+    Add {
+        /// Which URLs, as readers see them, and what became of them.
+        changes: Vec<(UrlKey, UrlChange)>,
         /// Since when.
         since: Timestamp,
     },
-    /// Puts URLs back that waited in another store.
-    Put(Vec<Waiting>),
-    /// An engine has these: they leave, and are not told again before [`RESEND_GAP`].
+    /// Nothing waits any more.
+    Forget,
+    /// An engine has these: they leave, and are not sent again before [`RESEND_GAP`].
     Told {
         /// Which URLs.
         urls: Vec<UrlKey>,
         /// When.
         at: Timestamp,
     },
-    /// An engine refused these: they stay, behind those that were refused less often.
+    /// An engine refused these: they stay, after those that were refused less often.
     Tried(Vec<UrlKey>),
-    /// An engine will not have these: they leave untold, until there are news of them again.
+    /// An engine will not have these: they leave unsent, until they change again.
     GiveUp(Vec<UrlKey>),
 }
 
-/// The time without fractions of a second, as it is kept.
-pub(crate) fn whole_second(time: Timestamp) -> Timestamp {
+/// The time without fractions of a second, as it is stored: such times compare as texts.
+pub(super) fn whole_second(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
-/// What was told later than this rests at `time`.
-pub(crate) fn gap_before(time: Timestamp) -> Timestamp {
-    whole_second(time)
-        .checked_sub(RESEND_GAP)
-        .unwrap_or(Timestamp::MIN)
+/// What was sent later than this rests at `time`.
+fn gap_before(time: Timestamp) -> Timestamp {
+    let gap = whole_second(time).checked_sub(RESEND_GAP);
+    gap.unwrap_or(Timestamp::MIN)
+}
+
+/// Applies one step of a commit.
+pub(super) fn apply(transaction: &Connection, step: &OutboxStep) -> rusqlite::Result<()> {
+    match step {
+        OutboxStep::Add { changes, since } => {
+            let mut add = transaction.prepare_cached(
+                "INSERT INTO outbox (url, change, since, tries) VALUES (?1, ?2, ?3, 0)
+                 ON CONFLICT (url) DO UPDATE SET change = excluded.change, since = excluded.since, tries = 0",
+            )?;
+            let since = whole_second(*since);
+            for (key, change) in changes {
+                add.execute(params![key.as_str(), Sql(change), Sql(&since)])?;
+            }
+            bound(transaction, MAX_OUTBOX)
+        }
+        OutboxStep::Forget => transaction
+            .execute_batch(
+                "DELETE FROM outbox WHERE sent_at IS NULL;
+                 UPDATE outbox SET change = NULL WHERE change IS NOT NULL;",
+            )
+            .map(drop),
+        OutboxStep::Told { urls, at } => {
+            let mut told = transaction.prepare_cached(
+                "INSERT INTO outbox (url, since, tries, sent_at) VALUES (?1, ?2, 0, ?2)
+                 ON CONFLICT (url) DO UPDATE SET change = NULL, sent_at = excluded.sent_at",
+            )?;
+            for key in urls {
+                told.execute(params![key.as_str(), Sql(&whole_second(*at))])?;
+            }
+            let past = gap_before(*at);
+            transaction.execute(
+                "DELETE FROM outbox WHERE change IS NULL AND sent_at <= ?1",
+                [Sql(&past)],
+            )?;
+            Ok(())
+        }
+        OutboxStep::Tried(urls) => {
+            let mut tried =
+                transaction.prepare_cached("UPDATE outbox SET tries = tries + 1 WHERE url = ?1")?;
+            for key in urls {
+                tried.execute([key.as_str()])?;
+            }
+            Ok(())
+        }
+        OutboxStep::GiveUp(urls) => {
+            let mut give_up =
+                transaction.prepare_cached("UPDATE outbox SET change = NULL WHERE url = ?1")?;
+            for key in urls {
+                give_up.execute([key.as_str()])?;
+            }
+            transaction.execute(
+                "DELETE FROM outbox WHERE change IS NULL AND sent_at IS NULL",
+                [],
+            )?;
+            Ok(())
+        }
+    }
+}
+
+/// Lets the oldest go beyond `most`.
+pub(super) fn bound(transaction: &Connection, most: u64) -> rusqlite::Result<()> {
+    let waiting = len(transaction)?;
+    if waiting > most {
+        transaction.execute(
+            "DELETE FROM outbox WHERE url IN (
+               SELECT url FROM outbox WHERE change IS NOT NULL ORDER BY since, url LIMIT ?1
+             )",
+            [waiting - most],
+        )?;
+    }
+    Ok(())
+}
+
+/// See [`Store::outbox_len`](super::Store::outbox_len).
+pub(super) fn len(connection: &Connection) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM outbox WHERE change IS NOT NULL";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
+/// See [`Store::outbox`](super::Store::outbox).
+pub(super) fn waiting(
+    connection: &Connection,
+    after: Option<&(u32, UrlKey)>,
+    limit: usize,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<Waiting>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT url, change, since, tries FROM outbox
+         WHERE change IS NOT NULL AND (sent_at IS NULL OR sent_at <= ?1 OR sent_at > ?2)
+           AND (tries > ?3 OR (tries = ?3 AND url > ?4))
+         ORDER BY tries, url LIMIT ?5",
+    )?;
+    let (tries, url) = after.map_or((-1, ""), |(tries, key)| (i64::from(*tries), key.as_str()));
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let (past, now) = (gap_before(now), whole_second(now));
+    let rows = statement.query_map(params![Sql(&past), Sql(&now), tries, url, limit], |row| {
+        let mut columns = Columns::new(row);
+        Ok(Waiting {
+            key: columns.get()?,
+            change: columns.get()?,
+            since: columns.get()?,
+            tries: columns.get()?,
+        })
+    })?;
+    rows.collect()
 }

@@ -1,4 +1,4 @@
-//! Which URLs are the same page: the settings, and the one way from text to a [`UrlKey`].
+//! Identity of pages: the settings, and the one way from text to a [`UrlKey`].
 
 use std::{borrow::Cow, fmt};
 
@@ -7,12 +7,12 @@ use url::{EncodingOverride, Position, Url};
 
 use super::{StandIn, UrlKey, UrlKeyError, normal_form};
 
-/// Longest text that is looked at, in bytes: room for a key with its session ids, tracking
-/// parameters, dot segments and fragment, and a bound on the work that one link can cost.
+/// Longest text that is read, in bytes: enough for a key with its session ids, tracking parameters, dot segments and fragment,
+/// and a bound on the work that one link can cost.
 pub const MAX_REFERENCE_BYTES: usize = 64 * 1024;
 
-/// Default of [`Identity::drop_parameters`]: what analytics, advertising and mail tools add to
-/// links and no page depends on.
+/// Default of [`Identity::drop_parameters`]: parameters that analytics, advertising and mail tools add to links, and that no page
+/// depends on.
 pub const TRACKING_PARAMETERS: &[&str] = &[
     "utm_*",
     "gclid",
@@ -47,10 +47,10 @@ pub const SESSION_PARAMETERS: &[&str] =
 /// Version of the rules that have no switch: a change of them changes keys as a setting does.
 const RULES_VERSION: u32 = 1;
 
-/// Which optional rules make two URLs the same page. The rules that are always on have no switch:
-/// - what WHATWG URL does: case of scheme and host, default port, dot segments, encoding, punycode;
+/// Optional rules that make two URLs the same page. The rules that are always on have no switch:
+/// - the rules of WHATWG URL: case of scheme and host, default port, dot segments, encoding, punycode;
 /// - escapes in upper case, escapes of unreserved characters decoded (RFC 3986 section 6.2.2);
-/// - no fragment, no user-info, no lone `?`, no trailing dot behind the host;
+/// - no fragment, no user-info, no lone `?`, no trailing dot after the host;
 /// - characters that RFC 3986 allows nowhere in a path or query (`|`, `^`, `[`, `]`, `` ` ``, `{`, `}`) escaped:
 ///   a sitemap may not hold them.
 ///
@@ -97,8 +97,8 @@ impl Default for Identity {
 }
 
 impl Identity {
-    /// The identity of documents that are no pages (sitemaps, feeds): no parameter is dropped from their
-    /// URLs, because somebody wrote them for machines. Which site stands in for which is kept.
+    /// The identity of sitemaps and feeds: no parameter is dropped from their URLs, which were written for machines. Stand-in
+    /// sites still apply.
     #[must_use]
     pub fn verbatim(&self) -> Self {
         Self {
@@ -127,8 +127,8 @@ impl Identity {
         self.key_of(&url)
     }
 
-    /// The key of a reference found on a page: `base` is the document's base URL (its own URL, or
-    /// what `<base>` made of it), `encoding` the document's, which encodes its query (WHATWG URL).
+    /// The key of a reference found on a page: `base` is the document's base URL (its own URL, or the resolved `<base>`),
+    /// `encoding` the document's, which encodes its query (WHATWG URL).
     ///
     /// # Errors
     /// See [`UrlKeyError`].
@@ -218,7 +218,7 @@ impl Identity {
         changed(text)
     }
 
-    /// The normal form of a query; `None` when it is normal already, empty text when nothing is left.
+    /// The normal form of a query; `None` when it is normal already, empty text when all parameters are dropped.
     fn query(&self, query: &str) -> Option<String> {
         let mut text = Cow::Borrowed(query);
         replace(&mut text, normal_form::escapes);
@@ -278,8 +278,8 @@ fn changed(text: Cow<'_, str>) -> Option<String> {
     }
 }
 
-/// Refuses what need not be parsed: text without end, and the many `data:`, `mailto:` and
-/// `javascript:` references of a page.
+/// Refuses references that need not be parsed: text without end, and the many `data:`, `mailto:` and `javascript:` references of
+/// a page.
 fn guard(text: &str) -> Result<(), UrlKeyError> {
     let mut scheme = [0_u8; 5];
     for (length, character) in significant(text).enumerate() {
@@ -337,8 +337,7 @@ fn without_trailing_dot(host: &str) -> &str {
     }
 }
 
-/// Percent-encode after encoding (WHATWG URL): what `encoding` cannot say becomes an escaped
-/// numeric character reference.
+/// Percent-encode after encoding (WHATWG URL): a character that `encoding` lacks becomes an escaped numeric character reference.
 fn encode_query<'a>(encoding: &'static Encoding, query: &'a str) -> Cow<'a, [u8]> {
     if query.is_ascii() {
         return Cow::Borrowed(query.as_bytes());

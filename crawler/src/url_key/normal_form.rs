@@ -1,10 +1,10 @@
-//! The rules behind [`super::Identity`], as functions from one part of a parsed URL to its normal
-//! form. Each returns `None` when there is nothing to change, so that the common case allocates nothing.
+//! The rules after [`super::Identity`], as functions from one part of a parsed URL to its normal form. Each returns `None` when
+//! there is nothing to change, so that the common case allocates nothing.
 
 use memchr::memchr;
 
-/// Escapes in upper case, and escapes of unreserved characters decoded (RFC 3986 sections 6.2.2.1
-/// and 6.2.2.2). A `%` that starts no escape stays, and nothing is encoded a second time.
+/// Escapes in upper case, and escapes of unreserved characters decoded (RFC 3986 sections 6.2.2.1 and 6.2.2.2). A `%` without an
+/// escape stays, and nothing is encoded a second time.
 pub(super) fn escapes(text: &str) -> Option<String> {
     let (head, escaped) = text.split_once('%')?;
     let mut output = String::with_capacity(text.len());
@@ -16,8 +16,8 @@ pub(super) fn escapes(text: &str) -> Option<String> {
             continue;
         };
         match byte_of(digits) {
-            // Right behind a stray `%` a decoded hexadecimal digit would complete an escape that
-            // nobody wrote, and a second pass would decode that one: `%2%65` must not become `%2e`.
+            // Right after a stray `%` a decoded hexadecimal digit would complete an escape that was not written, and a second
+            // pass would decode it: `%2%65` must not become `%2e`.
             Some(byte)
                 if is_unreserved(byte)
                     && !(byte.is_ascii_hexdigit() && ends_in_stray_percent(&output)) =>
@@ -38,8 +38,8 @@ pub(super) fn escapes(text: &str) -> Option<String> {
     (output != text).then_some(output)
 }
 
-/// Text that a person wrote, e.g. a pattern, in the spelling of keys: what no URL holds (spaces,
-/// controls, everything beyond ASCII) as escapes, and escapes as [`escapes`] writes them.
+/// Text that a person wrote, e.g. a pattern, in the spelling of keys: characters impossible in URLs (spaces, controls, everything
+/// beyond ASCII) as escapes, and escapes as [`escapes`] writes them.
 pub(crate) fn key_spelling(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -100,8 +100,8 @@ fn ends_in_stray_percent(text: &str) -> bool {
     }
 }
 
-/// Session ids written as `;name=value` behind a path segment or a query parameter, dropped.
-/// `separator` divides the text: `/` in paths, `&` in queries.
+/// Session ids written as `;name=value` after a path segment or a query parameter, dropped. `separator` divides the text: `/` in
+/// paths, `&` in queries.
 pub(super) fn without_session_suffixes(
     text: &str,
     separator: char,
@@ -122,7 +122,7 @@ pub(super) fn without_session_suffixes(
                 output.push_str(suffix);
             }
         }
-        // What is left must not turn into a dot segment: `/a/..;jsessionid=1` is not `/`.
+        // The rest must not turn into a dot segment: `/a/..;jsessionid=1` is not `/`.
         if separator == '/' && matches!(output.split_at(start).1, "." | "..") {
             output.truncate(start);
             output.push_str(segment);
@@ -131,7 +131,7 @@ pub(super) fn without_session_suffixes(
     (output != text).then_some(output)
 }
 
-/// Which query parameters stay, and in which order.
+/// Query parameters that stay, and their order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QueryRules<'a> {
     pub(super) drop: &'a [String],
@@ -140,7 +140,7 @@ pub(super) struct QueryRules<'a> {
     pub(super) drop_empty: bool,
 }
 
-/// The query under `rules`; `Some("")` when nothing of it is left.
+/// The query under `rules`; `Some("")` when all of it is dropped.
 pub(super) fn query(text: &str, rules: QueryRules<'_>) -> Option<String> {
     let parameters = || text.split('&');
     let is_dropped = |parameter: &str| {
@@ -198,15 +198,15 @@ fn is_index_page(file: &str) -> bool {
     })
 }
 
-/// The name of a parameter: what stands before its first `=`.
+/// The name of a parameter: the text before its first `=`.
 fn name_of(parameter: &str) -> &str {
     parameter
         .split_once('=')
         .map_or(parameter, |(name, _)| name)
 }
 
-/// Whether `name` is a session id. An entry with `+` names parameters that are only dropped where all
-/// of them stand together (`names` are all of the place).
+/// Returns whether `name` is a session id. An entry with `+` names parameters that are only dropped where all of them occur
+/// together (`names` are all names there).
 fn is_session<'a, I: Iterator<Item = &'a str>>(
     name: &str,
     names: impl Fn() -> I,

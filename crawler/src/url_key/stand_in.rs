@@ -24,10 +24,10 @@ pub struct StandIn {
     original: UrlKey,
 }
 
-/// Two directories of which none can stand for the other.
+/// Two directories that cannot stand for each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{original} is {crawled}, which is crawled, or a directory in it: nothing would tell the URLs of the two apart"
+    "{original} is {crawled}, which is crawled, or a directory in it: the URLs of the two could not be distinguished"
 )]
 pub struct StandInError {
     crawled: UrlKey,
@@ -69,9 +69,8 @@ impl StandIn {
         exchanged(key, &self.crawled, &self.original).unwrap_or_else(|| Ok(key.clone()))
     }
 
-    /// What readers are shown of `url`: its original, or itself where it has nothing to do with either
-    /// directory; `None` for a URL of the crawled origin outside of its directory, which they should not
-    /// come to know, and for an original that would be too long.
+    /// The public form of `url`: its original, or itself when it is outside of both directories. `None` for a URL of the crawled
+    /// origin outside of its directory, which must not be published, and for an original that would be too long.
     pub fn shown(&self, url: &UrlKey) -> Option<UrlKey> {
         let crawled = self.crawled.origin();
         match exchanged(url, &self.crawled, &self.original) {
@@ -81,8 +80,8 @@ impl StandIn {
         }
     }
 
-    /// What readers are shown of a text from a page: URLs of the crawled directory as their originals;
-    /// `None` when it names the crawled origin all the same, which they should not come to know.
+    /// The public form of a text from a page: URLs of the crawled directory as their originals. `None` when it still names the
+    /// crawled origin, which must not be published.
     pub fn shown_text(&self, text: &str) -> Option<String> {
         let shown = text.replace(self.crawled.as_str(), self.original.as_str());
         let origin = self.crawled.origin();
@@ -94,8 +93,8 @@ impl StandIn {
         let goes_on =
             |character: char| character.is_alphanumeric() || matches!(character, '.' | '-');
         let names_it = shown.match_indices(authority).any(|(place, _)| {
-            let behind = shown.split_at(place + authority.len()).1;
-            !behind.starts_with(goes_on)
+            let after = shown.split_at(place + authority.len()).1;
+            !after.starts_with(goes_on)
         });
         (!names_it).then_some(shown)
     }
@@ -111,9 +110,9 @@ impl StandIn {
         &self.original
     }
 
-    /// Whether requests to `origin` are not for us: it is on the host of the original, which is never asked,
-    /// whatever scheme and port. Where the crawled site is on that host as well, only the origin of the
-    /// original counts, and not if it is also the crawled one.
+    /// Returns whether requests to `origin` are forbidden: it is on the host of the original, which gets no requests with any
+    /// scheme and port. Where the crawled site is on that host as well, only the origin of the original counts, and not if it is
+    /// also the crawled one.
     pub fn spares(&self, origin: &Origin) -> bool {
         if self.original.host_str() == self.crawled.host_str() {
             return self.original.is_on(origin) && !self.crawled.is_on(origin);
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_neither_directory_stays() {
+    fn urls_in_neither_directory_stay() {
         let stand_in = stand_in("http://s.example/x/", "https://h.example/app/");
         for url in [
             "http://s.example/",
@@ -406,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn identity_makes_one_key_of_both_and_says_so_in_its_fingerprint() {
+    fn identity_makes_one_key_of_both_and_changes_its_fingerprint() {
         let plain = Identity::default();
         let identity = Identity {
             stand_in: Some(stand_in("http://s.example/", "https://h.example/app/")),

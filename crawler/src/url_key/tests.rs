@@ -40,7 +40,7 @@ fn check_path(input: &str, expected: &str) {
 }
 
 #[test]
-fn what_whatwg_url_unifies() {
+fn urls_that_whatwg_unifies() {
     check("HTTP://EXAMPLE.com:80", "http://example.com/");
     check("https://example.com:0443/", "https://example.com/");
     check("https://example.com:/", "https://example.com/");
@@ -68,7 +68,7 @@ fn escapes_have_one_spelling() {
 }
 
 #[test]
-fn what_a_sitemap_may_not_hold_is_escaped() {
+fn characters_forbidden_in_a_sitemap_are_escaped() {
     check_path(
         "/a|b^c[d]{e}?a|b^c[d]{e}`\\",
         "/a%7Cb%5Ec%5Bd%5D%7Be%7D?a%7Cb%5Ec%5Bd%5D%7Be%7D%60%5C",
@@ -88,7 +88,7 @@ fn decoding_never_makes_an_escape_or_a_dot_segment() {
 }
 
 #[test]
-fn what_servers_never_see_is_dropped() {
+fn parts_that_servers_never_see_are_dropped() {
     check("http://user:secret@h/a#b", "http://h/a");
     check("http://h/#!/route", "http://h/");
     check("http://h./a", "http://h/a");
@@ -101,7 +101,7 @@ fn what_servers_never_see_is_dropped() {
 }
 
 #[test]
-fn what_changes_the_page_stays() {
+fn parameters_that_change_the_page_stay() {
     check_path("/A", "/A");
     check_path("/a/", "/a/");
     check_path("/a//b", "/a//b");
@@ -163,7 +163,7 @@ fn cfid_and_cftoken_are_dropped_only_together() {
 }
 
 #[test]
-fn optional_rules_do_what_they_say() {
+fn optional_rules_do_what_they_promise() {
     let slashes = Identity {
         collapse_slashes: true,
         ..identity()
@@ -261,7 +261,7 @@ fn the_encoding_of_the_document_encodes_the_query() {
 }
 
 #[test]
-fn text_that_is_no_key_says_why() {
+fn text_that_is_not_a_key_has_a_reason() {
     let check = |text: &str, expected: UrlKeyError| {
         assert_eq!(identity().parse(text), Err(expected), "{text}");
     };
@@ -308,7 +308,7 @@ fn keys_have_fewer_than_2_048_bytes() {
         Ok(MAX_URL_BYTES)
     );
     assert_eq!(UrlKey::from_normalised(&text(MAX_URL_BYTES + 1)), too_long);
-    // What counts is the key, not what was written.
+    // The key counts, not the written text.
     let decorated = format!(
         "{}?utm_source={}#{}",
         text(MAX_URL_BYTES),
@@ -411,7 +411,7 @@ fn keys_sort_by_scheme_host_port_and_path() {
 }
 
 #[test]
-fn a_fingerprint_tells_changed_settings_apart() {
+fn a_fingerprint_distinguishes_changed_settings() {
     let default = identity();
     let none = Identity {
         drop_parameters: Vec::new(),

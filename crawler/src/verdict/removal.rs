@@ -1,46 +1,41 @@
-//! Does a page leave the set that an earlier run listed? Only on evidence: the page itself, or the
-//! owner of the site, must say that it is not to be listed any more. A server that fails says nothing.
+//! When a listed page leaves the set: only on evidence that comes from the page itself or from the owner of the site. A
+//! server that fails is not evidence.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::{
-    page::{Kept, Outcome, Reason},
-    store::Earlier,
-};
+use crate::page::{Kept, Outcome, Reason};
 
 /// Time between two answers 404 that together prove a page gone. A deployment, or a cache that is
 /// warming up, is over by then.
 pub const GONE_AGAIN_AFTER: Duration = Duration::from_secs(60 * 60);
 
-/// What an attempt says about whether a page is to be listed.
+/// The evidence of an attempt about whether a page is to be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
     /// It is not.
     Sure,
-    /// It is not, if it says so again later.
+    /// It is not, if a later attempt confirms that.
     OfTwo,
     /// Nothing.
     Nothing,
 }
 
-/// Why a page that was listed stays so although the last attempt came to `reason`; `None` when it
-/// leaves the set (or never was in it). `keep_failing` is the time for which a page that only fails
-/// stays; 0: it does not.
+/// Why a page that is listed stays so although the last attempt came to `reason`; `None` when it leaves the set.
+/// `failing_since` and `gone_since` are those of its page row ([`Page`](crate::page::Page)); `keep_failing` is the time for which a page that only
+/// fails stays; 0: it does not. `now` is when the attempt ended.
 pub fn stays(
     outcome: &Outcome,
     reason: Reason,
-    earlier: &Earlier,
+    failing_since: Option<Timestamp>,
+    gone_since: Option<Timestamp>,
     keep_failing: Duration,
     now: Timestamp,
 ) -> Option<Kept> {
-    if !earlier.was_listed {
-        return None;
-    }
     // A clock that was put back must not keep a page for ever.
     let known = |time: Option<Timestamp>| time.map(|time| time.min(now));
-    let (failing_since, gone_since) = (known(earlier.failing_since), known(earlier.gone_since));
+    let (failing_since, gone_since) = (known(failing_since), known(gone_since));
     let kept = Kept {
         reason,
         since: failing_since.unwrap_or(now),
@@ -59,6 +54,11 @@ pub fn stays(
         }
         Evidence::Nothing => (!expires(&kept, keep_failing, now)).then_some(kept),
     }
+}
+
+/// Whether an attempt that came to this is not evidence of whether the page is to be listed.
+pub(super) fn says_nothing(outcome: Option<&Outcome>, reason: Reason) -> bool {
+    evidence(reason, outcome.and_then(status_of)) == Evidence::Nothing
 }
 
 /// Whether the time is over for which a page stays listed for this reason.
@@ -96,13 +96,13 @@ fn error_of(outcome: &Outcome, reason: Reason) -> String {
 
 fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
     match reason {
-        // 410 says by itself that it is for good (RFC 9110 section 15.5.11).
+        // 410 means by itself that the page is gone for good (RFC 9110 section 15.5.11).
         Reason::Gone if status == Some(404) => Evidence::OfTwo,
-        // 451: somebody had it taken down (RFC 7725). Other 4xx may be a wall that was built by mistake.
+        // 451: somebody had it taken down (RFC 7725). Other 4xx may be an access rule set by mistake.
         Reason::ClientError if status != Some(451) => Evidence::Nothing,
         // Some other document, as a program in trouble sends it; or the page became one.
         Reason::NotAPage => Evidence::OfTwo,
-        // A program that died says nothing, and a redirect to nowhere is not one that somebody made.
+        // A program that died is not evidence, and a redirect to nowhere is not made on purpose.
         Reason::Empty
         | Reason::OtherSuccess
         | Reason::BadRedirect
@@ -142,6 +142,7 @@ fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
         | Reason::EntryRefused
         | Reason::SeedDocument
         | Reason::PageRule
+        | Reason::NotInSet
         | Reason::TooDeep
         | Reason::ClientError => Evidence::Sure,
     }
@@ -172,19 +173,17 @@ mod tests {
         }
     }
 
-    fn listed(failing_since: Option<&str>, gone_since: Option<&str>) -> Earlier {
-        Earlier {
-            was_listed: true,
-            failing_since: failing_since.map(time),
-            gone_since: gone_since.map(time),
-            answer: None,
-        }
+    /// Since when a listed page fails, and answers 404.
+    type Since = (Option<Timestamp>, Option<Timestamp>);
+
+    fn listed(failing_since: Option<&str>, gone_since: Option<&str>) -> Since {
+        (failing_since.map(time), gone_since.map(time))
     }
 
     /// As what a page stays at noon of 1 March.
-    fn check(outcome: &Outcome, reason: Reason, earlier: &Earlier, expected: Option<Reason>) {
+    fn check(outcome: &Outcome, reason: Reason, earlier: &Since, expected: Option<Reason>) {
         let now = time("2026-03-01T12:00:00Z");
-        let kept = stays(outcome, reason, earlier, MONTH, now);
+        let kept = stays(outcome, reason, earlier.0, earlier.1, MONTH, now);
         let found = kept.as_ref().map(Kept::listed_as);
         assert_eq!(found, expected, "{outcome:?} {reason:?} {earlier:?}");
     }
@@ -247,13 +246,6 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_listed_is_not_kept() {
-        let before = Earlier::default();
-        check(&answered(404), Reason::Gone, &before, None);
-        check(&no_answer(), Reason::NetworkError, &before, None);
-    }
-
-    #[test]
     fn a_second_404_an_hour_later_is_proof() {
         let once = Some(Reason::KeptGoneOnce);
         let check = |since: Option<&str>, expected| {
@@ -276,10 +268,11 @@ mod tests {
     fn a_failure_between_two_404_changes_nothing() {
         let before = listed(Some("2026-02-27T12:00:00Z"), Some("2026-02-28T12:00:00Z"));
         let now = time("2026-03-01T12:00:00Z");
-        let kept = stays(&answered(503), Reason::ServerError, &before, MONTH, now).unwrap();
+        let (outcome, reason) = (answered(503), Reason::ServerError);
+        let kept = stays(&outcome, reason, before.0, before.1, MONTH, now).unwrap();
         assert_eq!(
             (kept.since, kept.gone_since),
-            (time("2026-02-27T12:00:00Z"), before.gone_since)
+            (time("2026-02-27T12:00:00Z"), before.1)
         );
         check(&answered(404), Reason::Gone, &before, None);
     }
@@ -297,11 +290,10 @@ mod tests {
             check(&no_answer(), Reason::NetworkError, &before, expected);
         }
         let now = time("2026-03-01T12:00:00Z");
-        let before = listed(None, None);
         let off = Duration::ZERO;
         let reason = Reason::NetworkError;
-        assert_eq!(stays(&no_answer(), reason, &before, off, now), None);
+        assert_eq!(stays(&no_answer(), reason, None, None, off, now), None);
         // It is about failures only.
-        assert!(stays(&answered(404), Reason::Gone, &before, off, now).is_some());
+        assert!(stays(&answered(404), Reason::Gone, None, None, off, now).is_some());
     }
 }

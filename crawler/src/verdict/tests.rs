@@ -1,5 +1,6 @@
 //! The decision table, and what chains of pages come to.
 
+mod merge;
 mod settle;
 mod table;
 
@@ -169,6 +170,7 @@ fn every_reason_is_reached() {
         Reason::Unwritable,
         Reason::EntryRefused,
         Reason::SeedDocument,
+        Reason::NotInSet,
     ];
     // Whether a listed page stays so is asked where its history is known.
     let kept = [

@@ -13,7 +13,7 @@ use crate::Loc;
 pub struct Alternate {
     /// Whom the version is for.
     pub hreflang: Hreflang,
-    /// Where it is.
+    /// Address of the version.
     pub href: Loc,
 }
 
@@ -27,13 +27,13 @@ pub struct Alternate {
 ///
 /// assert_eq!(Hreflang::parse("ZH-hant-tw")?.as_str(), "zh-Hant-TW");
 /// let error = Hreflang::parse("en-UK").unwrap_err();
-/// assert_eq!(error.to_string(), "UK is no country of ISO 3166-1, expected GB");
+/// assert_eq!(error.to_string(), "UK is not a country of ISO 3166-1, expected GB");
 /// # Ok::<(), sitemap_core::extension::HreflangError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hreflang(Box<str>);
 
-/// Why a text is no [`Hreflang`].
+/// Reason why a text is not an [`Hreflang`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HreflangError {
@@ -44,19 +44,19 @@ pub enum HreflangError {
     #[error("language has an underscore, expected a hyphen as in en-GB")]
     Underscore,
     /// The language is not in the list.
-    #[error("{found} is no language of ISO 639-1{}", expected(*.intended))]
+    #[error("{found} is not a language of ISO 639-1{}", expected(*.intended))]
     Language {
         /// The code, two or three letters.
         found: Box<str>,
-        /// What is usually meant by it.
+        /// The code that is usually meant by it.
         intended: Option<&'static str>,
     },
     /// The country is not in the list, or is a number.
-    #[error("{found} is no country of ISO 3166-1{}", expected(*.intended))]
+    #[error("{found} is not a country of ISO 3166-1{}", expected(*.intended))]
     Country {
         /// The code, two letters or three digits.
         found: Box<str>,
-        /// What is usually meant by it.
+        /// The code that is usually meant by it.
         intended: Option<&'static str>,
     },
 }
@@ -112,7 +112,7 @@ impl Hreflang {
         Ok(Self(normal.into_boxed_str()))
     }
 
-    /// The value as it stands in a file.
+    /// The value as a file has it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -223,11 +223,11 @@ mod tests {
             "en_US",
             "language has an underscore, expected a hyphen as in en-GB",
         );
-        check("en-UK", "UK is no country of ISO 3166-1, expected GB");
-        check("es-419", "419 is no country of ISO 3166-1");
-        check("de-EU", "EU is no country of ISO 3166-1");
-        check("us", "us is no language of ISO 639-1, expected en-US");
-        check("JP", "jp is no language of ISO 639-1, expected ja");
-        check("eng-GB", "eng is no language of ISO 639-1");
+        check("en-UK", "UK is not a country of ISO 3166-1, expected GB");
+        check("es-419", "419 is not a country of ISO 3166-1");
+        check("de-EU", "EU is not a country of ISO 3166-1");
+        check("us", "us is not a language of ISO 639-1, expected en-US");
+        check("JP", "jp is not a language of ISO 639-1, expected ja");
+        check("eng-GB", "eng is not a language of ISO 639-1");
     }
 }

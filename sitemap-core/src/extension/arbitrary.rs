@@ -11,7 +11,7 @@ const TEXT: &str = "[ \\t\\n&<>'\"\u{a0}\u{1}\u{85}a-cüß語😀\\]]{0,40}[!-~�
 /// The page that all of them belong to.
 const PAGE: &str = "https://www.example.com/page";
 
-/// The namespaces of the own elements.
+/// The namespaces of the custom elements.
 pub(crate) fn own_namespaces() -> Vec<OwnNamespace> {
     vec![
         OwnNamespace::new("shop", "https://example.com/schemas/shop?a='b'").unwrap(),
@@ -52,7 +52,7 @@ fn any_extensions() -> impl Strategy<Value = Extensions> {
         .prop_map(|(alternates, images, videos, news, own)| {
             let mut extensions = Extensions::default();
             for alternate in alternates {
-                // One that is there already is left out.
+                // A repeated one is left out.
                 let _ = extensions.add_alternate(alternate);
             }
             for loc in images {

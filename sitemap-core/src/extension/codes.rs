@@ -1,4 +1,4 @@
-//! The code lists of ISO that languages and countries are checked against, and what people write in their place.
+//! The code lists of ISO that languages and countries are checked against, and common mistakes in their place.
 //!
 //! Sorted, so that they can be searched. Scripts (ISO 15924) are checked by their form alone: the list grows with every version of
 //! Unicode, and no search engine names more than a few of them.
@@ -21,12 +21,12 @@ LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW
 PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD \
 TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
 
-/// Whether `code` is a language, in lower case.
+/// Returns whether `code` is a language, in lower case.
 pub(super) fn is_language(code: &str) -> bool {
     is_listed(LANGUAGES, code)
 }
 
-/// Whether `code` is a country, in upper case.
+/// Returns whether `code` is a country, in upper case.
 pub(super) fn is_country(code: &str) -> bool {
     is_listed(COUNTRIES, code)
 }

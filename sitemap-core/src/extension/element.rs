@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{LastMod, Loc};
 
-/// How long an article is news.
+/// Time for which an article is news.
 const RECENT: SignedDuration = SignedDuration::from_hours(48);
 
 /// An image, a video or an article of a page.
@@ -43,7 +43,7 @@ pub struct Value {
     pub row: &'static Row,
     /// In the form in which it is written.
     pub text: Box<str>,
-    /// That of the attribute that is read, if there is one.
+    /// Value of the attribute that is read, if there is one.
     pub attribute: Option<Box<str>>,
 }
 
@@ -59,7 +59,7 @@ impl Element {
     /// One with these values, by the names of their elements without prefix.
     ///
     /// # Errors
-    /// Those of [`set`](Self::set).
+    /// The errors of [`set`](Self::set).
     pub fn of<'a>(
         extension: Extension,
         values: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -71,7 +71,7 @@ impl Element {
         Ok(element)
     }
 
-    /// The picture at `loc`.
+    /// The image at `loc`.
     pub fn image(loc: &Loc) -> Self {
         let mut image = Self::new(Extension::Image);
         image.values = element_of(Extension::Image)
@@ -87,19 +87,19 @@ impl Element {
         image
     }
 
-    /// What it is.
+    /// The extension it belongs to.
     pub fn extension(&self) -> Extension {
         self.extension
     }
 
-    /// The rows of the elements that are read, in the order of the schema: `publication` stands for what is in it.
+    /// The rows of the elements that are read, in the order of the schema; `publication` is replaced by its parts.
     pub fn rows(extension: Extension) -> impl Iterator<Item = &'static Row> {
         let rows = element_of(extension).rows.iter().flat_map(Row::leaves);
         rows.filter(|row| row.kind != Kind::Retired)
     }
 
-    /// Sets the value of an element by its name without prefix, or adds one where there may be several. Nothing is added above the
-    /// number that there may be, nor for a name that is not known.
+    /// Sets the value of an element by its name without prefix, or adds one where several are allowed. An unknown name, or a
+    /// value above the allowed number, is not added.
     ///
     /// # Errors
     /// The text, or that of the attribute, is not of the [kind](Row::kind) that the element has.
@@ -127,8 +127,8 @@ impl Element {
     pub(crate) fn add(&mut self, value: Value) {
         let place_of = |row: &Row| Self::rows(self.extension).position(|other| other == row);
         let place = place_of(value.row);
-        let is_behind = |other: &Value| place_of(other.row) <= place;
-        let end = self.values.partition_point(is_behind);
+        let is_after = |other: &Value| place_of(other.row) <= place;
+        let end = self.values.partition_point(is_after);
         let same = self.all(value.row.local_name()).count();
         if same < value.row.most {
             self.values.insert(end, value);
@@ -159,12 +159,12 @@ impl Element {
         Loc::parse(self.get(name)?).ok()
     }
 
-    /// When it was published.
+    /// Time of publication.
     pub fn publication_date(&self) -> Option<LastMod> {
         LastMod::parse(self.get("publication_date")?).ok()
     }
 
-    /// What it lacks, by the names of the elements.
+    /// Names of the elements it lacks.
     pub fn missing(&self) -> impl Iterator<Item = &'static str> {
         let is_missing =
             |row: &&Row| row.need == Need::Required && self.get(row.local_name()).is_none();
@@ -174,14 +174,14 @@ impl Element {
         rows.map(|row| row.name).chain(media)
     }
 
-    /// Whether an article is news at `now`: published within the last 48 hours. A date without a time counts as its last instant, in
-    /// UTC, so that no article is dropped too early.
+    /// Returns whether an article is news at `now`: published within the last 48 hours. A date without a time counts as its last
+    /// instant, in UTC, so that no article is dropped too early.
     pub fn is_recent(&self, now: Timestamp) -> bool {
         self.publication_date()
             .is_some_and(|date| now.duration_since(date.latest_instant()) <= RECENT)
     }
 
-    /// What contradicts the address of the page that a video is on: what can be done without, or else the video.
+    /// Checks a video against the address of its page: an optional part that contradicts it, or else the video.
     pub(super) fn check(&self, page: &Loc) -> Result<(), ExtensionError> {
         for name in ["content_loc", "player_loc"] {
             let mut values = self.all(name);
@@ -199,7 +199,7 @@ impl Element {
         }
     }
 
-    /// Whether the picture of a video is the page. A reader keeps such a video: what it is of is not in doubt.
+    /// Returns whether the thumbnail of a video is the page. A reader keeps such a video, because its content is not in doubt.
     pub(crate) fn check_thumbnail(&self, page: &Loc) -> Result<(), ExtensionError> {
         let mut values = self.all("thumbnail_loc");
         let is_page = |value: &&Value| {
@@ -211,11 +211,11 @@ impl Element {
         }
     }
 
-    /// Takes away what contradicts the address of the page, and says whether a video is left.
+    /// Removes the parts that contradict the address of the page, and returns whether a video is left.
     pub(super) fn remove_contradictions(
         &mut self,
         page: &Loc,
-        mut tell: impl FnMut(ExtensionError),
+        mut report: impl FnMut(ExtensionError),
     ) -> bool {
         while let Err(error) = self.check(page) {
             if let ExtensionError::MediaIsPage { element, .. } = error {
@@ -227,12 +227,12 @@ impl Element {
                         .take_if(|_| value.row.local_name() == "uploader");
                 }
             }
-            tell(error);
+            report(error);
         }
         self.missing().next().is_none()
     }
 
-    /// That an element of it is the page that shows it.
+    /// The error for an element that is the page which shows it.
     fn is_page(&self, row: &'static Row) -> ExtensionError {
         ExtensionError::MediaIsPage {
             element: row.name,
@@ -241,10 +241,10 @@ impl Element {
     }
 }
 
-/// What a video lacks that is nowhere to be seen.
+/// The missing part of a video without any address.
 pub(crate) const NO_MEDIA: &str = "video:content_loc and no video:player_loc";
 
-/// The names under which the domains of a country are given out, each where the name of the country has two letters: `co.uk`.
+/// Second-level names of registries, each before a two-letter country: `co.uk`.
 const REGISTRIES: [&str; 14] = [
     "ac", "co", "com", "edu", "go", "gob", "gov", "ltd", "mil", "ne", "net", "or", "org", "plc",
 ];

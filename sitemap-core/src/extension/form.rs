@@ -1,7 +1,7 @@
-//! [`Form`]: what the schema of an extension lets a value be, where nothing but the schema says it.
+//! [`Form`]: the form of a value by the schema of an extension alone.
 //!
-//! That is of elements that search engines dropped, and of attributes that they do not read. What they read is made typed data, which
-//! is stricter.
+//! These are the elements that search engines dropped, and the attributes that they do not read. The others become typed data,
+//! which is stricter.
 
 use std::str::FromStr;
 
@@ -13,11 +13,11 @@ use crate::{
     limits::{MAX_LOC_CHARACTERS, MIN_LOC_CHARACTERS},
 };
 
-/// What a value may be.
+/// Form of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) accepts: fn(&str) -> bool,
-    /// In words.
+    /// Description for messages.
     pub(crate) expected: &'static str,
 }
 
@@ -30,7 +30,7 @@ impl Form {
     pub(crate) const ANY: Self = Self::new("text", |_| true);
     /// `xs:anyURI`.
     pub(crate) const URI: Self = Self::new("a URL", |text| is_uri(collapsed(text)));
-    /// `tYesNo` of the schema for films.
+    /// `tYesNo` of the schema for videos.
     pub(crate) const YES_NO: Self = Self::new("yes or no", is_yes_or_no);
     pub(crate) const SECONDS: Self = Self::new("0 to 28800 seconds", |text| {
         is_integer(text)
@@ -52,7 +52,7 @@ impl Form {
             Ok(_) | Err(LastModError::ZoneMissing)
         )
     });
-    /// Which countries there are is known where they are read.
+    /// The list of countries is checked where they are read.
     pub(crate) const COUNTRIES: Self = Self::new("spaces between countries", |text| {
         !collapsed(text).contains(['\t', '\n', '\r'])
     });
@@ -124,7 +124,7 @@ impl Form {
         let lengths = MIN_LOC_CHARACTERS..=MAX_LOC_CHARACTERS + 1;
         is_uri(url) && lengths.contains(&url.chars().count())
     });
-    /// `tCountryList` of the schema for films.
+    /// `tCountryList` of the schema for videos.
     pub(crate) const COUNTRY_LIST: Self = Self::new("countries such as DE AT", |text| {
         let is_country = |country: &str| {
             country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_uppercase())
@@ -135,7 +135,7 @@ impl Form {
                 .split(' ')
                 .all(|country| country.is_empty() || is_country(country))
     });
-    /// `tPlatformList` of the schema for films.
+    /// `tPlatformList` of the schema for videos.
     pub(crate) const PLATFORM_LIST: Self = Self::new("web, mobile and tv", |text| {
         text.is_empty()
             || text
@@ -173,7 +173,7 @@ impl Form {
     pub(crate) const LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
         is_language(collapsed(text))
     });
-    /// That of `xml:lang`, which may be empty.
+    /// Form of `xml:lang`, which may be empty.
     pub(crate) const XML_LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
         text.is_empty() || is_language(collapsed(text))
     });
@@ -185,7 +185,7 @@ impl Form {
     });
 }
 
-/// A text without the white space of XML around it, which many types let stand there.
+/// A text without the white space of XML around it, which many types allow.
 fn collapsed(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n', '\r'])
 }
@@ -194,7 +194,7 @@ fn is_yes_or_no(text: &str) -> bool {
     matches!(text, "yes" | "Yes" | "YES" | "no" | "No" | "NO")
 }
 
-/// A URL, absolute or relative, with whatever characters (XML Schema part 2 section 3.2.17), but escapes that are whole.
+/// A URL, absolute or relative, with any characters (XML Schema part 2 section 3.2.17), but with complete escapes.
 fn is_uri(text: &str) -> bool {
     let first = &text[..text.find(['/', '?', '#']).unwrap_or(text.len())];
     let has_scheme = first.split_once(':').is_none_or(|(scheme, _)| {
@@ -203,8 +203,8 @@ fn is_uri(text: &str) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     });
-    let has_whole_escapes = text.split('%').skip(1).all(|behind| {
-        let digits = behind.bytes().take(2);
+    let has_whole_escapes = text.split('%').skip(1).all(|after| {
+        let digits = after.bytes().take(2);
         digits.filter(u8::is_ascii_hexdigit).count() == 2
     });
     let base = Url::parse("http://host/");
@@ -217,7 +217,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(is_first) && is_name_token(text)
 }
 
-/// A word of what names are made of (`Nmtoken` of XML 1.0 section 2.3).
+/// A token of name characters (`Nmtoken` of XML 1.0 section 2.3).
 fn is_name_token(text: &str) -> bool {
     let is_part = |character| character == ':' || is_name_character(character);
     !text.is_empty() && text.chars().all(is_part)
@@ -236,13 +236,13 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A number of digits only that has room in `T`.
+/// A number of digits only that `T` can represent.
 fn is_unsigned<T: FromStr>(text: &str) -> bool {
     let digits = collapsed(text);
     digits.bytes().all(|digit| digit.is_ascii_digit()) && digits.parse::<T>().is_ok()
 }
 
-/// What commas with spaces behind them separate.
+/// The parts that commas with spaces after them separate.
 fn list(text: &str) -> impl Iterator<Item = &str> {
     let mut items = text.split(',');
     let first = items.next().into_iter();

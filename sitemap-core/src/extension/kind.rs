@@ -1,4 +1,4 @@
-//! [`Kind`]: what the value of an element is for those who read it, and the form in which it is kept and written.
+//! [`Kind`]: the type of the value of an element, and its stored and written form.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ const MAX_RATING: u8 = 5;
 /// The platforms of videos, in the order in which they are written.
 const PLATFORMS: [&str; 3] = ["web", "mobile", "tv"];
 
-/// What the value of an element or an attribute is.
+/// Type of the value of an element or an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing that is read any more.
+    /// A value that is not read any more.
     Retired,
     /// An absolute URL.
     Url,
@@ -46,49 +46,49 @@ pub enum Kind {
     Relationship,
 }
 
-/// What can be wrong with a value of an extension.
+/// Defects of a value of an extension.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueProblem {
-    /// It is no URL.
+    /// It is not a URL.
     #[error(transparent)]
     Loc(#[from] LocError),
-    /// It is no text of the right length.
+    /// It is not a text of the right length.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// It is no date.
+    /// It is not a date.
     #[error(transparent)]
     Date(#[from] LastModError),
-    /// It is no language of a page.
+    /// It is not a language of a page.
     #[error(transparent)]
     Hreflang(#[from] HreflangError),
-    /// It is no name, or otherwise nothing that an own element may have.
+    /// It is not a name, or a custom element may not have it.
     #[error(transparent)]
     Own(#[from] OwnError),
-    /// It is no language of a publication.
+    /// It is not a language of a publication.
     #[error(
         "not a language of a publication, expected two or three letters of ISO 639, zh-cn or zh-tw"
     )]
     Language,
-    /// It is no duration.
+    /// It is not a duration.
     #[error("not a duration, expected 1 to {MAX_SECONDS} seconds")]
     Seconds,
-    /// It is no rating.
+    /// It is not a rating.
     #[error("not a rating, expected a decimal from 0.0 to 5.0 with a point and no exponent")]
     Rating,
     /// It names no country.
     #[error("restriction names no country")]
     NoCountry,
     /// It names something else than a country.
-    #[error("{found:?} is no country of ISO 3166-1, expected two upper case letters such as GB")]
+    #[error("{found:?} is not a country of ISO 3166-1, expected two upper case letters such as GB")]
     Country {
-        /// The beginning of what it names.
+        /// The beginning of the value it names.
         found: Box<str>,
     },
-    /// It is no list of platforms.
+    /// It is not a list of platforms.
     #[error("not a list of platforms, expected web, mobile or tv, separated by single spaces")]
     Platforms,
-    /// It is no count.
+    /// It is not a count.
     #[error("not a count, expected digits only")]
     Count,
     /// It is a larger number than is read.
@@ -109,7 +109,7 @@ impl Kind {
     /// The value in the form in which it is written. White space around it is left out of texts only.
     ///
     /// # Errors
-    /// [`ValueProblem`] says what was expected.
+    /// [`ValueProblem`] with the expected form.
     pub fn parse(self, text: &str) -> Result<Box<str>, ValueProblem> {
         Ok(match self {
             Self::Retired => text.into(),
@@ -272,7 +272,7 @@ mod tests {
         let error = Kind::Countries.parse("UK").unwrap_err().to_string();
         assert_eq!(
             error,
-            "\"UK\" is no country of ISO 3166-1, expected two upper case letters such as GB"
+            "\"UK\" is not a country of ISO 3166-1, expected two upper case letters such as GB"
         );
     }
 }

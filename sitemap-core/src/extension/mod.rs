@@ -1,12 +1,12 @@
-//! What an entry may have besides the four elements of the protocol: [`Extensions`].
+//! [`Extensions`]: elements of an entry besides the four of the protocol.
 //!
 //! ```text
 //! Row, Kind, Text, Hreflang -> Element, Alternate, OwnElement -> Extensions -> UrlEntry
 //!                                                            -> Namespaces -> the root of a file
 //! ```
 //!
-//! Checked values again, so that what exists can be written: only what both the schemas and the texts of those who read them accept.
-//! What search engines dropped is checked and left out. Nothing here reads or writes XML, or knows what time it is.
+//! The values are checked, so every value can be written: both the schemas and the documentation of search engines accept it.
+//! Elements that search engines dropped are checked and left out. This module neither reads nor writes XML, and has no clock.
 
 mod alternate;
 mod element;
@@ -50,10 +50,10 @@ pub const MAX_IMAGES: usize = 1_000;
 /// The most versions of a page an entry may have. There are fewer languages and countries in use; no rule bounds them, memory does.
 pub const MAX_ALTERNATES: usize = 1_000;
 
-/// The most films an entry may have. No rule bounds them, memory does.
+/// The most videos an entry may have. No rule bounds them, memory does.
 pub const MAX_VIDEOS: usize = 1_000;
 
-/// The most elements of own namespaces an entry may have. No rule bounds them, memory does.
+/// The most elements of custom namespaces an entry may have. No rule bounds them, memory does.
 pub const MAX_OWN_ELEMENTS: usize = 1_000;
 
 /// The most articles a file may have.
@@ -61,7 +61,7 @@ pub const MAX_OWN_ELEMENTS: usize = 1_000;
 /// Source: <https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap>, "up to 1,000 `<news:news>` tags".
 pub const MAX_NEWS_PER_FILE: u64 = 1_000;
 
-/// The most bytes one entry may have with all its extensions. It bounds the memory of whoever reads it.
+/// The most bytes one entry may have with all its extensions. It bounds the memory of a reader.
 pub const MAX_ENTRY_BYTES: u64 = 8 * 1_024 * 1_024;
 
 /// The extensions that search engines read, in the order in which an entry has them.
@@ -77,9 +77,9 @@ pub enum Extension {
     News,
 }
 
-/// What an entry has besides the four elements of the protocol; nothing by default.
+/// Elements of an entry besides the four of the protocol; none by default.
 ///
-/// It takes the space of one pointer where there is nothing.
+/// It takes the space of one pointer when it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Extensions(Option<Box<Content>>);
 
@@ -93,7 +93,7 @@ struct Content {
     own: Vec<OwnElement>,
 }
 
-/// One element of what an entry has.
+/// One extension of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item<'a> {
     Alternate(&'a Alternate),
@@ -102,7 +102,7 @@ pub(crate) enum Item<'a> {
 }
 
 impl fmt::Display for Item<'_> {
-    /// What it is, and what tells it from others of its kind.
+    /// Its kind, and the value that distinguishes it from others.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Alternate(alternate) => write!(formatter, "version {}", alternate.hreflang),
@@ -116,7 +116,7 @@ impl fmt::Display for Item<'_> {
     }
 }
 
-/// What an entry cannot have.
+/// Errors of the extensions of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtensionError {
@@ -125,7 +125,7 @@ pub enum ExtensionError {
     TooMany {
         /// The element.
         what: &'static str,
-        /// How many an entry, or a film, may have.
+        /// Largest number in an entry, or in a video.
         limit: usize,
     },
     /// Two versions are for the same readers.
@@ -139,18 +139,18 @@ pub enum ExtensionError {
     /// There are two articles.
     #[error("more than one <news:news>")]
     SecondNews,
-    /// An element lacks what it must have.
+    /// An element lacks a required part.
     #[error("there is no {what}")]
     Missing {
-        /// What it must have.
+        /// The required part.
         what: &'static str,
     },
-    /// A film is said to be at the address of the page that shows it.
+    /// The address of a video is that of the page that shows it.
     #[error("<{element}> of \"{title}\" is the page itself")]
     MediaIsPage {
         /// The element.
         element: &'static str,
-        /// The title of the film.
+        /// The title of the video.
         title: Box<str>,
     },
     /// The page about an uploader is in another domain.
@@ -158,7 +158,7 @@ pub enum ExtensionError {
     UploaderElsewhere {
         /// The page about the uploader.
         info: Loc,
-        /// The host of the page with the film.
+        /// The host of the page with the video.
         host: Box<str>,
     },
     /// The entry is larger than a reader needs to take.
@@ -170,7 +170,7 @@ pub enum ExtensionError {
     /// An element makes the entry larger than a reader needs to take.
     #[error("{item} makes the entry larger than {MAX_ENTRY_BYTES} bytes")]
     NoRoom {
-        /// The element, with what tells it from others of its kind.
+        /// The element, with the value that distinguishes it from others.
         item: Box<str>,
     },
     /// An element is of a namespace that the file does not declare.
@@ -205,7 +205,7 @@ impl Extension {
         }
     }
 
-    /// Where the schema is, for `xsi:schemaLocation` (R69).
+    /// Address of the schema, for `xsi:schemaLocation` (R69).
     pub fn schema(self) -> &'static str {
         match self {
             Self::Alternate => "http://www.w3.org/2002/08/xhtml/xhtml1-strict.xsd",
@@ -217,12 +217,12 @@ impl Extension {
 }
 
 impl Extensions {
-    /// Whether there is nothing.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether there is something of this kind.
+    /// Returns whether there is something of this kind.
     pub fn has(&self, extension: Extension) -> bool {
         match extension {
             Extension::Alternate => !self.alternates().is_empty(),
@@ -237,12 +237,12 @@ impl Extensions {
         self.0.as_ref().map_or(&[], |content| &content.alternates)
     }
 
-    /// The pictures, in the order in which they were added.
+    /// The images, in the order in which they were added.
     pub fn images(&self) -> &[Element] {
         self.0.as_ref().map_or(&[], |content| &content.images)
     }
 
-    /// The films, in the order in which they were added.
+    /// The videos, in the order in which they were added.
     pub fn videos(&self) -> &[Element] {
         self.0.as_ref().map_or(&[], |content| &content.videos)
     }
@@ -252,7 +252,7 @@ impl Extensions {
         self.0.as_ref()?.news.as_ref()
     }
 
-    /// The elements of own namespaces, in the order in which they were added.
+    /// The elements of custom namespaces, in the order in which they were added.
     pub fn own_elements(&self) -> &[OwnElement] {
         self.0.as_ref().map_or(&[], |content| &content.own)
     }
@@ -280,7 +280,7 @@ impl Extensions {
     /// Adds an image, a video or the article.
     ///
     /// # Errors
-    /// [`ExtensionError::Missing`] when it lacks what it must have, [`ExtensionError::TooMany`] when there are [`MAX_IMAGES`] or
+    /// [`ExtensionError::Missing`] when it lacks a required part, [`ExtensionError::TooMany`] when there are [`MAX_IMAGES`] or
     /// [`MAX_VIDEOS`], [`ExtensionError::SecondNews`] when there is an article.
     pub fn add(&mut self, element: Element) -> Result<(), ExtensionError> {
         if let Some(what) = element.missing().next() {
@@ -319,21 +319,21 @@ impl Extensions {
         taken
     }
 
-    /// Adds an element of an own namespace.
+    /// Adds an element of a custom namespace.
     ///
     /// # Errors
     /// [`ExtensionError::TooMany`] when there are [`MAX_OWN_ELEMENTS`].
     pub fn add_own(&mut self, element: OwnElement) -> Result<(), ExtensionError> {
         check_room(
             self.own_elements().len(),
-            "element of an own namespace",
+            "element of a custom namespace",
             MAX_OWN_ELEMENTS,
         )?;
         self.content().own.push(element);
         Ok(())
     }
 
-    /// Keeps the elements of own namespaces for which `is_kept` says so.
+    /// Keeps the elements of custom namespaces for which `is_kept` returns true.
     pub fn retain_own(&mut self, is_kept: impl FnMut(&OwnElement) -> bool) {
         if let Some(content) = &mut self.0 {
             content.own.retain(is_kept);
@@ -341,7 +341,7 @@ impl Extensions {
         }
     }
 
-    /// Says what contradicts the address of the page they belong to; a file refuses such an entry.
+    /// Checks them against the address of their page; a file refuses such an entry.
     ///
     /// # Errors
     /// [`ExtensionError::MediaIsPage`] and [`ExtensionError::UploaderElsewhere`].
@@ -352,8 +352,9 @@ impl Extensions {
         })
     }
 
-    /// Takes away what contradicts the address of their page, as [`check`](Self::check) finds it, and says from which film: what can
-    /// be done without, or else the film. A picture of it that is the page stays, and is for the strict reading to tell.
+    /// Removes the parts that contradict the address of their page, as [`check`](Self::check) finds them, and returns the videos
+    /// they belonged to. A required part takes its video with it. A thumbnail that is the page stays; the strict reading reports
+    /// it.
     pub(crate) fn remove_contradictions(&mut self, page: &Loc) -> Vec<(usize, ExtensionError)> {
         let mut removed = Vec::new();
         let Some(content) = &mut self.0 else {
@@ -378,7 +379,7 @@ impl Extensions {
         alternates.chain(elements).chain(own)
     }
 
-    /// Keeps the elements for which `is_kept` says so; it is asked in the same order.
+    /// Keeps the elements for which `is_kept` returns true; it is called in the same order.
     pub(crate) fn retain_items(&mut self, mut is_kept: impl FnMut(Item<'_>) -> bool) {
         let Some(content) = &mut self.0 else { return };
         content

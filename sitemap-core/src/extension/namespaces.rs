@@ -1,4 +1,4 @@
-//! [`Namespaces`]: which extensions a file uses, and so what its root declares (R70).
+//! [`Namespaces`]: the extensions of a file, which its root declares (R70).
 
 use super::{Extension, Extensions, OwnNamespace};
 use crate::{limits::MAX_FRAME_BYTES, write};
@@ -22,7 +22,7 @@ pub struct Namespaces {
     own: Vec<OwnNamespace>,
 }
 
-/// Why a file cannot declare a namespace.
+/// Reason why a file cannot declare a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamespacesError {
@@ -31,9 +31,9 @@ pub enum NamespacesError {
     Prefix {
         /// The prefix.
         prefix: Box<str>,
-        /// What it stands for.
+        /// The address it stands for.
         taken: Box<str>,
-        /// What it should have stood for.
+        /// The address it should have stood for.
         address: Box<str>,
     },
     /// The namespace has another prefix, or another schema, already.
@@ -41,7 +41,7 @@ pub enum NamespacesError {
     Address {
         /// The namespace.
         address: Box<str>,
-        /// What stands for it.
+        /// Its prefix.
         prefix: Box<str>,
     },
     /// The root element would be so long that the partition would be wrong about the size of files.
@@ -60,7 +60,7 @@ impl Namespaces {
         self
     }
 
-    /// Declares an own namespace, if it is not declared yet.
+    /// Declares a custom namespace, if it is not declared yet.
     ///
     /// # Errors
     /// [`NamespacesError`] when its prefix or its address is declared differently, or when the root element would be too long.
@@ -108,10 +108,10 @@ impl Namespaces {
         Ok(())
     }
 
-    /// Declares what an entry needs.
+    /// Declares the namespaces that an entry needs.
     ///
     /// # Errors
-    /// Those of [`add_own`](Self::add_own).
+    /// The errors of [`add_own`](Self::add_own).
     pub fn add(&mut self, extensions: &Extensions) -> Result<(), NamespacesError> {
         if extensions.is_empty() {
             return Ok(());
@@ -125,10 +125,10 @@ impl Namespaces {
             .try_for_each(|element| self.add_own(element.namespace()))
     }
 
-    /// Declares all that `other` does.
+    /// Declares all namespaces of `other`.
     ///
     /// # Errors
-    /// Those of [`add_own`](Self::add_own).
+    /// The errors of [`add_own`](Self::add_own).
     pub fn merge(&mut self, other: &Self) -> Result<(), NamespacesError> {
         for extension in other.known() {
             self.known[extension as usize] = true;
@@ -139,7 +139,7 @@ impl Namespaces {
             .try_for_each(|namespace| self.add_own(namespace))
     }
 
-    /// Whether nothing but the protocol's namespace is declared.
+    /// Returns whether only the namespace of the protocol is declared.
     pub fn is_empty(&self) -> bool {
         self.known().next().is_none() && self.own.is_empty()
     }
@@ -151,7 +151,7 @@ impl Namespaces {
             .filter(|extension| self.known[*extension as usize])
     }
 
-    /// The own namespaces that are declared, in the order of their prefixes.
+    /// The custom namespaces that are declared, in the order of their prefixes.
     pub fn own(&self) -> &[OwnNamespace] {
         &self.own
     }

@@ -1,4 +1,4 @@
-//! Own namespaces (R70, R71): [`OwnNamespace`], declared in the root of a file, and [`OwnElement`], in its entries.
+//! Custom namespaces (R70, R71): [`OwnNamespace`], declared in the root of a file, and [`OwnElement`], in its entries.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ pub const MAX_NAME_BYTES: usize = 100;
 /// The most bytes the address of a namespace may have.
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 
-/// The most attributes an own element may have. With the longest values they fit into the
+/// The most attributes a custom element may have. With the longest values they fit into the
 /// [`MAX_TOKEN_BYTES`](crate::read::MAX_TOKEN_BYTES) that a reader takes.
 pub const MAX_OWN_ATTRIBUTES: usize = 16;
 
-/// Namespaces that have a meaning of their own: those of XML itself, and of the attributes of schemas.
+/// Namespaces with a fixed meaning: those of XML itself, and of the attributes of schemas.
 const RESERVED_NAMESPACES: [&str; 3] = [
     "http://www.w3.org/XML/1998/namespace",
     "http://www.w3.org/2000/xmlns/",
@@ -46,7 +46,7 @@ struct Parts {
     schema: Option<Loc>,
 }
 
-/// An element of an own namespace in an entry: `<shop:price currency="EUR">12.50</shop:price>`.
+/// An element of a custom namespace in an entry: `<shop:price currency="EUR">12.50</shop:price>`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OwnElement {
     namespace: OwnNamespace,
@@ -55,19 +55,19 @@ pub struct OwnElement {
     text: Option<Text>,
 }
 
-/// Why there is no such [`OwnNamespace`] or [`OwnElement`].
+/// Reason why there is no such [`OwnNamespace`] or [`OwnElement`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OwnError {
-    /// A name is no `NCName` (Namespaces in XML 1.0, section 3), or too long for us.
+    /// A name is not an `NCName` (Namespaces in XML 1.0, section 3), or too long for us.
     #[error(
-        "{name:?} is no XML name, expected at most {MAX_NAME_BYTES} bytes: a letter or _, then letters, digits, - . _"
+        "{name:?} is not an XML name, expected at most {MAX_NAME_BYTES} bytes: a letter or _, then letters, digits, - . _"
     )]
     Name {
         /// The beginning of it.
         name: Box<str>,
     },
-    /// A name begins with `xml`, which XML keeps for itself (XML 1.0, section 2.3).
+    /// A name begins with `xml`, which XML reserves (XML 1.0, section 2.3).
     #[error("{name} begins with xml, which is reserved")]
     ReservedName {
         /// The name.
@@ -78,24 +78,24 @@ pub enum OwnError {
     KnownPrefix {
         /// The prefix.
         prefix: Box<str>,
-        /// What it stands for.
+        /// The namespace it stands for.
         namespace: &'static str,
     },
-    /// The address of a namespace is no absolute URI (RFC 3986, section 4.3), or too long for us.
+    /// The address of a namespace is not an absolute URI (RFC 3986, section 4.3), or too long for us.
     #[error(
-        "namespace {address:?} is no absolute URI of at most {MAX_NAMESPACE_BYTES} ASCII characters without &"
+        "namespace {address:?} is not an absolute URI of at most {MAX_NAMESPACE_BYTES} ASCII characters without &"
     )]
     Address {
         /// The beginning of it.
         address: Box<str>,
     },
-    /// The namespace is one whose elements have a meaning already.
-    #[error("namespace {address} is not one's own")]
+    /// The namespace has elements with a fixed meaning.
+    #[error("namespace {address} is reserved")]
     KnownAddress {
         /// Its address.
         address: Box<str>,
     },
-    /// An attribute stands there twice.
+    /// An attribute is repeated.
     #[error("attribute {name} is there already")]
     SameAttribute {
         /// Its name.
@@ -110,7 +110,7 @@ impl OwnNamespace {
     /// A namespace by its prefix and its address.
     ///
     /// # Errors
-    /// [`OwnError`] when the prefix is no name or is taken, or when the address is no absolute URI or not one's own.
+    /// [`OwnError`] when the prefix is not a name or is taken, or when the address is not an absolute URI, or is reserved.
     pub fn new(prefix: &str, address: &str) -> Result<Self, OwnError> {
         check_name(prefix)?;
         if let Some(known) = Extension::ALL
@@ -159,17 +159,17 @@ impl OwnNamespace {
         }))
     }
 
-    /// What stands for it in a file.
+    /// Its prefix in a file.
     pub fn prefix(&self) -> &str {
         &self.0.prefix
     }
 
-    /// Its address: what it is.
+    /// Its address, which identifies it.
     pub fn address(&self) -> &str {
         &self.0.address
     }
 
-    /// Where its schema is, if that is known.
+    /// Address of its schema, if known.
     pub fn schema(&self) -> Option<&Loc> {
         self.0.schema.as_ref()
     }
@@ -179,7 +179,7 @@ impl OwnElement {
     /// An element without text and attributes.
     ///
     /// # Errors
-    /// [`OwnError`] when `name` is no name.
+    /// [`OwnError`] when `name` is not a name.
     pub fn new(namespace: &OwnNamespace, name: &str) -> Result<Self, OwnError> {
         check_name(name)?;
         Ok(Self {
@@ -197,10 +197,11 @@ impl OwnElement {
         self
     }
 
-    /// The same element with an attribute more; it is in no namespace, as is usual. Attributes are kept in the order of their names.
+    /// The same element with another attribute. The attribute is in no namespace, as is usual. They are in the order of
+    /// their names.
     ///
     /// # Errors
-    /// [`OwnError`] when `name` is no name or is there already, or when there are [`MAX_OWN_ATTRIBUTES`].
+    /// [`OwnError`] when `name` is not a name or is there already, or when there are [`MAX_OWN_ATTRIBUTES`].
     pub fn with_attribute(mut self, name: &str, value: Text) -> Result<Self, OwnError> {
         check_name(name)?;
         let place = self
@@ -278,8 +279,8 @@ pub(crate) fn is_name_character(character: char) -> bool {
         || matches!(character, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
 }
 
-/// A scheme, a colon and something behind it, all of characters that RFC 3986 allows, but for the ampersand: where a namespace is
-/// declared, parsers in wide use such as libxml2 take `&amp;` for something else.
+/// A scheme, a colon and at least one character after it, all allowed by RFC 3986, except the ampersand: in a declaration, widely
+/// used parsers such as libxml2 misread `&amp;`.
 fn is_absolute_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -317,7 +318,7 @@ mod tests {
             check(
                 prefix,
                 ADDRESS,
-                &format!("{:?} is no XML name", beginning(prefix)),
+                &format!("{:?} is not an XML name", beginning(prefix)),
             );
         }
         for prefix in ["xml", "xmlns", "XmLabc"] {
@@ -345,7 +346,7 @@ mod tests {
             check(
                 "s",
                 address,
-                &format!("namespace {address:?} is no absolute URI"),
+                &format!("namespace {address:?} is not an absolute URI"),
             );
         }
         check(
@@ -359,7 +360,7 @@ mod tests {
             "http://www.w3.org/1999/xhtml",
             "http://www.w3.org/2000/xmlns/",
         ] {
-            check("s", known, &format!("namespace {known} is not one's own"));
+            check("s", known, &format!("namespace {known} is reserved"));
         }
     }
 

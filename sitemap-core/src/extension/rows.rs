@@ -1,5 +1,5 @@
-//! The one table of the elements that each extension has, in the order of its schema: it drives the reading and the writing of XML and
-//! JSON, the names of columns in lists, and what is checked.
+//! The table of the elements of each extension, in the order of its schema. It drives the reading and writing of XML and JSON,
+//! the names of columns in lists, and the checks.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,15 +13,15 @@ pub const MAX_VIDEO_TAGS: usize = 32;
 pub struct Row {
     /// Its name with the usual prefix.
     pub name: &'static str,
-    /// What its text is.
+    /// Type of its text.
     pub kind: Kind,
-    /// Whether there has to be one.
+    /// True when there has to be one.
     pub(crate) need: Need,
-    /// How often it may stand in its parent.
+    /// Largest number in its parent.
     pub most: usize,
-    /// What its text may be by its schema alone.
+    /// Form of its text by its schema alone.
     pub(crate) form: Form,
-    /// The type that its schema gives it.
+    /// Its type by its schema.
     pub(crate) schema_type: SchemaType,
     /// Its attributes.
     pub(crate) attributes: &'static [AttributeRow],
@@ -34,15 +34,15 @@ pub struct Row {
 pub struct AttributeRow {
     /// Its name with the prefix.
     pub name: &'static str,
-    /// What its value is.
+    /// Type of its value.
     pub kind: Kind,
-    /// Whether the element means nothing without it.
+    /// True when the element is unusable without it.
     pub is_required: bool,
-    /// What its value may be by its schema alone.
+    /// Form of its value by its schema alone.
     pub(crate) form: Form,
 }
 
-/// Whether an element has to be there.
+/// Presence that an element requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     Required,
@@ -50,7 +50,7 @@ pub(crate) enum Need {
 }
 
 impl AttributeRow {
-    /// One that nobody reads.
+    /// An attribute that search engines ignore.
     const fn retired(name: &'static str, form: Form) -> Self {
         Self {
             name,
@@ -93,7 +93,7 @@ impl Row {
         Self::optional(name, kind).needed()
     }
 
-    /// One that search engines dropped, or never read.
+    /// An element that search engines dropped, or never read.
     const fn retired(name: &'static str) -> Self {
         Self::optional(name, Kind::Retired)
     }
@@ -278,7 +278,7 @@ const PUBLICATION: &[Row] = &[
     Row::required("news:language", Kind::Language),
 ];
 
-/// A link with the attributes that the schema of XHTML gives it; the first three are used.
+/// A link with the attributes of the schema of XHTML; the first three are used.
 static LINK: Row = Row::optional("xhtml:link", Kind::Retired).attributes(&[
     AttributeRow::retired("rel", Form::NAMES),
     AttributeRow::retired("hreflang", Form::ANY),

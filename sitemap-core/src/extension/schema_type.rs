@@ -1,5 +1,5 @@
-//! `xsi:type` on the elements of extensions: it names the type that the element has by its schema, or one that is made of that by
-//! restriction (XML Schema part 1 section 3.14.6), either built in or of the schemas of sitemaps. Its text has to be of that type then.
+//! `xsi:type` on the elements of extensions. It names the type that the element has by its schema, or a restriction of that type
+//! (XML Schema part 1 section 3.14.6), either built in or of the schemas of sitemaps. Its text has to be of the named type.
 
 use super::{Extension, form::Form};
 use crate::limits::NAMESPACE;
@@ -7,10 +7,10 @@ use crate::limits::NAMESPACE;
 /// The namespace of the types that are built in.
 const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 
-/// The type that its schema gives an element.
+/// Type of an element by its schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaType {
-    /// One without a name: no other is made of it.
+    /// A type without a name: it has no restrictions.
     Unnamed,
     /// `xsd:string`.
     String,
@@ -18,17 +18,17 @@ pub(crate) enum SchemaType {
     Uri,
     /// `xsd:nonNegativeInteger`.
     Count,
-    /// `tYesNo` of the schema for films.
+    /// `tYesNo` of the schema for videos.
     YesNo,
 }
 
 impl SchemaType {
-    /// What a text has to be by the type of this name, if that is this one or is made of it.
+    /// Form of a text by the type of this name, if that is this type or a restriction of it.
     pub(crate) fn restricted(self, namespace: &str, name: &str) -> Option<Form> {
-        let of_films = namespace == Extension::Video.namespace();
+        let of_videos = namespace == Extension::Video.namespace();
         match self {
             Self::String if namespace == XSD_NAMESPACE => built_in_string(name),
-            Self::String if of_films => match name {
+            Self::String if of_videos => match name {
                 "tYesNo" => Some(Form::YES_NO),
                 "tCountryList" => Some(Form::COUNTRY_LIST),
                 "tPlatformList" => Some(Form::PLATFORM_LIST),
@@ -44,7 +44,7 @@ impl SchemaType {
             },
             Self::Count if namespace == XSD_NAMESPACE => built_in_count(name),
             Self::Unnamed | Self::Count => None,
-            Self::YesNo => (of_films && name == "tYesNo").then_some(Form::YES_NO),
+            Self::YesNo => (of_videos && name == "tYesNo").then_some(Form::YES_NO),
         }
     }
 }
@@ -79,14 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_types_made_of_the_own_one_may_be_named() {
+    fn only_restrictions_of_the_type_may_be_named() {
         let check =
             |own: SchemaType, namespace: &str, name: &str, text: &str, expected: Option<bool>| {
                 let form = own.restricted(namespace, name);
                 let is_one = form.map(|form| (form.accepts)(text));
                 assert_eq!(is_one, expected, "{namespace} {name} of {own:?}: {text}");
             };
-        let films = Extension::Video.namespace();
+        let videos = Extension::Video.namespace();
         check(
             SchemaType::String,
             XSD_NAMESPACE,
@@ -128,14 +128,14 @@ mod tests {
         );
         check(
             SchemaType::String,
-            films,
+            videos,
             "tCountryList",
             "DE AT",
             Some(true),
         );
         check(
             SchemaType::String,
-            films,
+            videos,
             "tPlatformList",
             "web  tv",
             Some(false),
@@ -171,7 +171,7 @@ mod tests {
             Some(false),
         );
         check(SchemaType::Count, XSD_NAMESPACE, "integer", "3", None);
-        check(SchemaType::YesNo, films, "tYesNo", "YES", Some(true));
+        check(SchemaType::YesNo, videos, "tYesNo", "YES", Some(true));
         check(SchemaType::YesNo, XSD_NAMESPACE, "string", "yes", None);
         check(SchemaType::Unnamed, XSD_NAMESPACE, "string", "x", None);
     }

@@ -5,17 +5,17 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-/// The most characters a text may have to which no schema sets a bound. At four bytes each it is what
-/// [`MAX_VALUE_BYTES`](crate::read::MAX_VALUE_BYTES) lets a reader take.
+/// The most characters a text may have without a bound in its schema. At four bytes each they fill
+/// [`MAX_VALUE_BYTES`](crate::read::MAX_VALUE_BYTES).
 pub const MAX_TEXT_CHARACTERS: usize = 2_048;
 
-/// What takes the place of a character that XML cannot hold (R21).
+/// Replacement of a character that XML cannot represent (R21).
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 /// A text of 1 to [`MAX_TEXT_CHARACTERS`] characters, or fewer, all of them allowed by XML 1.0, without white space around it.
 ///
-/// White space of XML (space, tab, line ends) within it is one space, as consumers show it anyway; other white space, such as a
-/// no-break space, stays. Two texts are equal when their characters are.
+/// White space of XML (space, tab, line ends) within it is one space, as in the display of consumers; other white space, such as
+/// a no-break space, stays. Two texts are equal when their characters are.
 ///
 /// ```
 /// use sitemap_core::extension::{Text, TextError};
@@ -29,15 +29,15 @@ const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 #[derive(Clone)]
 pub struct Text {
     text: Box<str>,
-    /// How many characters were replaced; what was there before is no part of the value.
+    /// Number of characters that were replaced; the replaced characters are not part of the value.
     replaced: usize,
 }
 
-/// Why a text cannot be a [`Text`].
+/// Reason why a text cannot be a [`Text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// There is nothing but white space.
+    /// The text has only white space.
     #[error("text is empty")]
     Empty,
     /// It has more characters than allowed.
@@ -45,17 +45,17 @@ pub enum TextError {
     TooLong {
         /// Its characters, without white space around it.
         characters: usize,
-        /// How many are allowed.
+        /// The largest number allowed.
         limit: usize,
     },
 }
 
 impl Text {
-    /// Trims a text, makes one space of each stretch of XML white space, and puts U+FFFD in the place of each character that XML
-    /// 1.0 section 2.2 forbids (R21); [`replaced`](Self::replaced) tells whether there were any.
+    /// Trims a text, makes one space of each stretch of XML white space, and replaces each character that XML 1.0 section 2.2
+    /// forbids by U+FFFD (R21); [`replaced`](Self::replaced) counts them.
     ///
     /// # Errors
-    /// [`TextError`] when nothing is left or when it has more than [`MAX_TEXT_CHARACTERS`].
+    /// [`TextError`] when it is blank or it has more than [`MAX_TEXT_CHARACTERS`].
     pub fn new(raw: &str) -> Result<Self, TextError> {
         Self::with_limit(raw, MAX_TEXT_CHARACTERS)
     }
@@ -103,7 +103,7 @@ impl Text {
         &self.text
     }
 
-    /// How many characters had to be replaced by U+FFFD when it was made.
+    /// Number of characters that had to be replaced by U+FFFD when it was made.
     pub fn replaced(&self) -> usize {
         self.replaced
     }
@@ -141,7 +141,7 @@ impl AsRef<str> for Text {
     }
 }
 
-/// Whether XML 1.0 section 2.2 allows a character.
+/// Returns whether XML 1.0 section 2.2 allows a character.
 pub(crate) fn is_xml_character(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)
 }

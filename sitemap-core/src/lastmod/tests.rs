@@ -1,4 +1,4 @@
-//! Which dates exist, in the table of forms that the protocol, its schema and people use.
+//! Valid dates, as a table of forms that the protocol, its schema and people use.
 
 use super::*;
 use proptest::prelude::*;

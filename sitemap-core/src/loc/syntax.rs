@@ -1,4 +1,4 @@
-//! The syntax of URLs: cutting them at their separators, encoding what must not stand raw, comparing paths.
+//! The syntax of URLs: cutting them at their separators, encoding forbidden characters, comparing paths.
 
 use url::Host;
 
@@ -14,7 +14,7 @@ const UNRESERVED: u8 = 4;
 /// May stand in a host name that needs no further look: lower case letters, digits, `-`, `_`.
 const PLAIN_LABEL: u8 = 8;
 
-/// What each byte may be, as a set of the bits above. `%` is in none: whether it may stay depends on what follows.
+/// Uses of each byte, as a set of the bits above. `%` is in none: whether it may stay depends on what follows.
 const BYTE_CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0_u8;
@@ -45,7 +45,7 @@ fn escape_at(bytes: &[u8], position: usize) -> Option<u8> {
     }
 }
 
-/// Where the path begins in a text that is a [`Loc`] as it stands, so that it can be taken over without any work.
+/// Start of the path in a text that is a [`Loc`] as it stands; such a text is taken over unchanged.
 ///
 /// `None` means "look closer", not "wrong". Most URLs of a crawl were normalised before and take this way.
 pub(super) fn clean_path_start(text: &str) -> Option<usize> {
@@ -102,12 +102,12 @@ pub(super) fn clean_path_start(text: &str) -> Option<usize> {
     Some(path_start)
 }
 
-/// Whether the path behind a `/` begins with a raw or escaped dot.
+/// Returns whether the path after a `/` begins with a raw or escaped dot.
 fn may_be_dot_segment(rest: &[u8]) -> bool {
     rest.first() == Some(&b'.') || escape_at(rest, 0) == Some(b'.')
 }
 
-/// Whether a host is a domain name in its final form beyond doubt: no A-label to check, no address, no empty label.
+/// Returns whether a host is a domain name certainly in its final form: no A-label to check, no address, no empty label.
 fn is_plain_host(host: &str) -> bool {
     let mut last_begins_with_letter = false;
     for label in host.split('.') {
@@ -122,7 +122,7 @@ fn is_plain_host(host: &str) -> bool {
     last_begins_with_letter
 }
 
-/// What a URL as someone wrote it has raw in path and query.
+/// Raw characters in path and query of a URL as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rawness {
     /// Nothing that should be encoded, apart from brackets, which many servers and clients take as they are.
@@ -133,7 +133,7 @@ pub(crate) enum Rawness {
     Forbidden,
 }
 
-/// Says how much of an absolute URL had to be encoded.
+/// Classifies an absolute URL by the characters that have to be encoded.
 pub(crate) fn rawness(text: &str) -> Rawness {
     let Ok(parts) = split(text) else {
         return Rawness::None;
@@ -154,7 +154,7 @@ pub(crate) fn rawness(text: &str) -> Rawness {
     rawness
 }
 
-/// Whether the host of an absolute URL is written in ASCII.
+/// Returns whether the host of an absolute URL is written in ASCII.
 pub(crate) fn has_ascii_host(text: &str) -> bool {
     split(text).is_ok_and(|parts| parts.authority.is_ascii())
 }
@@ -234,8 +234,8 @@ pub(super) fn push_authority(
     Ok(())
 }
 
-/// Whether every character may stand raw in the host of RFC 3986 section 3.2.2 (browsers allow a few more, such as `"` and `{`), and
-/// no label but that of the root is empty (RFC 1034 section 3.1): no name server has such a name.
+/// Returns whether every character may stand raw in a host (RFC 3986 section 3.2.2; browsers allow a few more, such as `"` and
+/// `{`). No label but that of the root may be empty (RFC 1034 section 3.1): no name server has such a name.
 fn is_registered_name(domain: &str) -> bool {
     let labels = domain.strip_suffix('.').unwrap_or(domain);
     labels.split('.').all(|label| !label.is_empty())
@@ -318,7 +318,7 @@ pub(super) fn push_normalised(out: &mut String, text: &str) {
     }
 }
 
-/// Whether an encoded path or query has the escape of an unreserved character.
+/// Returns whether an encoded path or query has the escape of an unreserved character.
 pub(super) fn has_needless_escape(text: &str) -> bool {
     let bytes = text.as_bytes();
     text.match_indices('%')

@@ -17,7 +17,7 @@ use super::{
 /// Longest key: a `<loc>` has fewer than 2,048 characters (sitemaps.org protocol), and a key is a part of one.
 pub const MAX_KEY_BYTES: usize = 2_047;
 
-/// Why there is no plan.
+/// Reason why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionError {
@@ -33,10 +33,10 @@ pub enum PartitionError {
     },
     /// The base is not a directory.
     #[error(
-        "base {base:?} is no directory: expected printable ASCII without a query, `/` at both ends"
+        "base {base:?} is not a directory: expected printable ASCII without a query, `/` at both ends"
     )]
     Base {
-        /// What was given.
+        /// The text that was passed.
         base: String,
     },
     /// A key is not in normal form or lies outside of the base.
@@ -68,7 +68,7 @@ pub enum PartitionError {
     NoSection {
         /// The number.
         number: usize,
-        /// How many sections there are.
+        /// Number of sections.
         count: usize,
     },
     /// A key does not come after the one before it.
@@ -110,7 +110,7 @@ struct TreeCounter {
 
 impl Counter {
     /// A counter for the keys below `base`, a directory with `/` at both ends. `previous_layout` is [`Plan::layout`] of the last
-    /// publish; with the default, an empty one, the plan depends on nothing but the keys.
+    /// publish; with the default, an empty one, the plan depends on the keys alone.
     ///
     /// # Errors
     /// [`PartitionError::Base`], [`PartitionError::Threshold`].
@@ -177,7 +177,7 @@ impl Counter {
         Ok(self)
     }
 
-    /// Counts one key that is in no section, normalised path and query; `bytes`: what its entry takes in an uncompressed file.
+    /// Counts one key that is in no section, normalised path and query; `bytes`: size of its entry in an uncompressed file.
     ///
     /// # Errors
     /// The key is not printable ASCII below the base ([`PartitionError::Key`]), longer than [`MAX_KEY_BYTES`]
@@ -203,7 +203,7 @@ impl Counter {
         counter.push(key, bytes)
     }
 
-    /// How many counts are kept: what the memory grows with.
+    /// Number of stored counts, which decides the memory.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         let sections = self.sections.iter().map(|(_, counter)| counter);
@@ -261,7 +261,7 @@ impl TreeCounter {
             });
         }
         let pairs = key.bytes().zip(self.last.bytes());
-        // Before the first key the base is what it shares with the base directory itself.
+        // Before the first key the base is the part it shares with the base directory itself.
         let shared = pairs
             .take_while(|(one, other)| one == other)
             .count()

@@ -34,7 +34,7 @@ struct Open {
     /// Length of the directory, with the slash at its end.
     depth: usize,
     count: Count,
-    /// How many directories were kept when this one opened: those from here on lie below it.
+    /// Number of directories that were kept when this one opened: those from here on lie below it.
     kept_before: usize,
 }
 
@@ -101,7 +101,7 @@ impl DirectoryCounter {
         }
     }
 
-    /// How many counts are kept.
+    /// Number of counts that are kept.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.open.len() + self.kept.len()
@@ -154,7 +154,7 @@ impl DirectoryCounter {
     }
 }
 
-/// May a file stand in the folder that this path segment names?
+/// Returns whether a file may be in the folder of this path segment.
 fn may_hold_file(placement: Placement, segment: &str) -> bool {
     match placement {
         Placement::Root => true,

@@ -1,7 +1,7 @@
 //! The rules of the scope tree: from counts to parts.
 //!
-//! Owns the decision what becomes a part. It knows counts only, no keys and no names, and keeps its own list of work, so that the
-//! depth of a tree is no depth of calls.
+//! Decides the parts. It has counts only, neither keys nor names, and its own list of work, so that the depth of a tree is not a
+//! depth of calls.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -13,7 +13,7 @@ use super::{
     thresholds::{Count, Thresholds},
 };
 
-/// What a tree is of.
+/// Root of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Top {
     /// The site: the directories right below its base get files of their own, also where one file were enough for all.
@@ -42,7 +42,7 @@ struct Shard {
     scope: String,
     count: Count,
     position: Option<Position>,
-    /// Which of the directory's children begin with the scope.
+    /// The children of the directory that begin with the scope.
     children: (usize, usize),
 }
 
@@ -55,7 +55,7 @@ struct Children<'a> {
 }
 
 impl<'a> Division<'a> {
-    /// The parts and what they hold, in no order; none is empty.
+    /// The parts and their counts, in no order; every part has keys.
     pub(super) fn run(&self) -> Vec<(PartId, Count)> {
         let mut parts = Vec::new();
         let mut nodes = vec![(self.base, self.prefixes.total())];
@@ -121,7 +121,7 @@ impl<'a> Division<'a> {
         found
     }
 
-    /// Divides what a directory keeps for itself by characters until each piece fits into a file.
+    /// Divides the keys that stay in a directory by characters until each piece fits into a file.
     fn divide(
         &self,
         directory: &str,
@@ -231,7 +231,7 @@ impl<'a> Children<'a> {
         }
     }
 
-    /// Which of those in `within` begin with `scope`.
+    /// The range in `within` that begins with `scope`.
     fn range(&self, within: (usize, usize), scope: &str) -> (usize, usize) {
         let paths = &self.paths[within.0..within.1];
         let from = paths.partition_point(|path| *path < scope);

@@ -1,6 +1,6 @@
-//! What the next run has to know of this one: the parts that were published.
+//! The layout of a published set, which the next publish starts from: its parts.
 //!
-//! Owns the identity of a part and its text form. It never decides anything; it answers what existed.
+//! Owns the identity of a part and its text form. It decides nothing; it has the parts that existed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,15 +19,15 @@ const RAISED: &str = " raised";
 /// Begins the line before the parts of a section; its name follows.
 const SECTION: &str = "section ";
 
-/// Which keys a part stands for: those that begin with `directory` followed by `prefix`, without those of the parts below it.
+/// The keys of a part: those that begin with `directory` followed by `prefix`, without those of the parts below it.
 ///
 /// Ordered by directory, then prefix; a directory's own part comes before its shards.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId {
     /// A directory, `/` at both ends.
     pub directory: String,
-    /// How the keys go on after the directory, at least one character, when the directory is divided by characters. It is a share
-    /// of the directory, not a scope: it may end inside a word, a `%XX` or the query.
+    /// The characters of the keys after the directory, at least one character, when the directory is divided by characters. It is
+    /// a share of the directory, not a scope: it may end inside a word, a `%XX` or the query.
     pub prefix: Option<String>,
 }
 
@@ -43,8 +43,8 @@ impl PartId {
 /// The parts of the last publish. The default is the empty layout: no history.
 ///
 /// Its text form ([`fmt::Display`], [`FromStr`]) is a line `layout 1` or `layout 1 raised`, then a line for each part: the
-/// directory and, after a tab, the prefix of a shard; then, for each section, a line `section` with its name, perhaps ` raised`, and its
-/// parts in the same way. Equal layouts have equal texts.
+/// directory and, after a tab, the prefix of a shard. Each section follows as a line `section` with its name, perhaps ` raised`,
+/// and its parts in the same way. Equal layouts have equal texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Ascending, none twice.
@@ -54,7 +54,7 @@ pub struct Layout {
     sections: BTreeMap<SectionName, Layout>,
 }
 
-/// Why a text is no [`Layout`].
+/// Reason why a text is not a [`Layout`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -154,13 +154,13 @@ impl Layout {
         below || last.is_some_and(|part| part.directory == directory && part.prefix.is_some())
     }
 
-    /// Had the directory a shard whose prefix begins with `prefix`?
+    /// Returns whether the directory had a shard whose prefix begins with `prefix`.
     pub(super) fn has_shard_from(&self, directory: &str, prefix: &str) -> bool {
         self.shard_at(directory, |shard| shard < prefix)
             .is_some_and(|shard| shard.starts_with(prefix))
     }
 
-    /// Had the directory a shard whose prefix begins with `prefix` and is longer?
+    /// Returns whether the directory had a shard whose prefix begins with `prefix` and is longer.
     pub(super) fn has_shard_below(&self, directory: &str, prefix: &str) -> bool {
         self.shard_at(directory, |shard| shard <= prefix)
             .is_some_and(|shard| shard.starts_with(prefix))
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_layout_is_refused() {
+    fn text_that_is_not_a_layout_is_refused() {
         let check = |text: &str, expected: &str| {
             assert_eq!(text.parse::<Layout>().unwrap_err().to_string(), expected);
         };

@@ -1,4 +1,4 @@
-//! What a part's file is called and where it stands.
+//! Name and folder of the file of a part.
 //!
 //! Owns the file names: a name is a function of the part and the base alone, so it never comes to mean another scope. No two parts
 //! of a plan get the same name, not even where upper and lower case are the same, and none gets the name of an index.
@@ -12,7 +12,7 @@ use super::{PartId, SectionName};
 /// Longer names are cut: most file systems allow 255 bytes for a name, and temporary names are longer than the final one.
 const MAX_STEM_BYTES: usize = 150;
 
-/// Of a name that is too long so much is kept, followed by a hash of the whole.
+/// Length to which a longer name is cut; a hash of the whole name follows.
 const CUT_STEM_BYTES: usize = 120;
 
 /// Longest folder name of the common file systems.
@@ -59,7 +59,7 @@ const FILE_ENDINGS: [&str; 37] = [
     "zip",
 ];
 
-/// Where the files stand.
+/// Folders of the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// All files in the base directory: `/sitemap.blog.2026.xml` lists `/blog/2026/`. A file there may list everything below.
@@ -69,7 +69,7 @@ pub enum Placement {
     InPlace,
 }
 
-/// How a part's file name ends.
+/// End of the file name of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suffix {
     /// `.xml`, plain.
@@ -99,13 +99,13 @@ impl Suffix {
 pub(super) struct Name {
     /// Below the base: empty, or folders that each end in `/`, percent-decoded.
     pub(super) folder: String,
-    /// The folders as they stand in a URL.
+    /// The folders as in a URL.
     pub(super) url_folder: String,
     /// File name up to its suffix, one of `sitemap`, `sitemap-root`, `sitemap.` and more.
     pub(super) stem: String,
 }
 
-/// What the files of one tree are called.
+/// Names of the files of one tree.
 #[derive(Clone, Debug)]
 pub(super) struct Naming<'a> {
     /// The directory of the site.
@@ -163,8 +163,8 @@ pub fn index_name(number: usize) -> String {
     }
 }
 
-/// The folders on disk that `directories`, segments of a path that each end in `/`, stand for: percent-decoded. `None` when one of
-/// them cannot be a folder that holds sitemaps.
+/// The folders on disk for `directories`, segments of a path that each end in `/`: percent-decoded. `None` when one of them
+/// cannot be a folder that holds sitemaps.
 ///
 /// ```
 /// use sitemap_core::partition::folders;
@@ -183,9 +183,9 @@ pub fn folders(directories: &str) -> Option<String> {
 /// The folder a path segment names on disk, folded so that names which some disk takes for the same are equal; `None` when no file
 /// may stand in it.
 ///
-/// Refused: empty, not UTF-8, over 255 bytes, with a separator, NUL or control character; what begins with a dot, because servers
-/// and tools keep files of their own there (`.git`, `.htaccess`); and what could be a file beside it (`sitemap.xml`, `robots.txt`,
-/// `index.php`).
+/// A name is refused if it is empty, not UTF-8, over 255 bytes, or has a separator, NUL or control character. So is a name that
+/// begins with a dot, because servers and tools use it (`.git`, `.htaccess`), and a name that could be a file beside it
+/// (`sitemap.xml`, `robots.txt`, `index.php`).
 pub(super) fn folder_key(segment: &str) -> Option<String> {
     let bytes = decode_bytes(segment);
     let name = str::from_utf8(&bytes).ok()?;
@@ -216,7 +216,7 @@ fn stem(own: &str, encoded: &str) -> String {
     stem
 }
 
-/// A shard's prefix: its `/` become dots, and an underscore that ends nothing else marks the end.
+/// A shard's prefix: its `/` become dots, and a single underscore marks the end.
 fn encode_prefix(prefix: &str) -> String {
     let mut encoded = prefix
         .split('/')

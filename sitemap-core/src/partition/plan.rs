@@ -11,18 +11,18 @@ use super::{
     thresholds::Count,
 };
 
-/// Which files there are and which keys they hold.
+/// The files of a set and the keys of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     base: String,
     /// Ascending by scope, which is tree order: first those of the keys that are in no section, then those of each section.
     parts: Vec<Part>,
-    /// How many of them are of keys that are in no section.
+    /// Number of parts without a section.
     without_section: usize,
     layout: Layout,
 }
 
-/// What became of one tree: that of the site, or that of a section.
+/// The result of one tree: that of the site, or that of a section.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) section: Option<SectionName>,
@@ -60,7 +60,7 @@ pub struct KeyRange {
 pub struct IndexPart {
     /// File name in the base directory: `sitemap.xml`, then `sitemap-2.xml` and so on.
     pub name: String,
-    /// Which of [`Plan::parts`] it names; at least one.
+    /// The range of [`Plan::parts`] that it names; at least one.
     pub parts: Range<usize>,
 }
 
@@ -85,8 +85,8 @@ impl Plan {
         }
     }
 
-    /// The parts in tree order: ascending by the text their keys begin with; those of each section behind those of the site, in
-    /// the order of the sections. None is empty; no key, no part.
+    /// The parts in tree order: ascending by the text their keys begin with; those of each section after those of the site, in
+    /// the order of the sections. Every part has keys.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
@@ -111,7 +111,7 @@ impl Plan {
         None
     }
 
-    /// What the next run is to be given as its previous layout, once the plan is published.
+    /// The previous layout of the next publish, once the plan is published.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -145,7 +145,7 @@ impl Plan {
         cuts.into_iter().enumerate().map(name).collect()
     }
 
-    /// The section a part is of, or else the first-level directory it lies in; `None` for those of the base itself.
+    /// The section a part is of, or else its first-level directory; `None` for a part of the base itself.
     fn group_of<'a>(&self, part: &'a Part) -> Option<(Option<usize>, &'a str)> {
         if part.section.is_some() {
             return Some((part.section, ""));
@@ -167,12 +167,12 @@ impl Part {
         self.section
     }
 
-    /// How many keys it holds.
+    /// Number of its keys.
     pub fn entries(&self) -> u64 {
         self.count.entries
     }
 
-    /// How many bytes its entries take, uncompressed, without what surrounds them.
+    /// Bytes of its entries, uncompressed, without the frame around them.
     pub fn bytes(&self) -> u64 {
         self.count.bytes
     }
@@ -199,15 +199,15 @@ impl Part {
         )
     }
 
-    /// The keys it holds: ascending intervals that do not touch. Of the keys of its section (or of those that are in none) no other
-    /// part's lie in them.
+    /// The keys it holds: ascending intervals that do not touch. No key of another part of its section (or of the site) lies in
+    /// them.
     pub fn ranges(&self) -> &[KeyRange] {
         &self.ranges
     }
 }
 
 impl KeyRange {
-    /// Does the range hold this key?
+    /// Returns whether the range holds this key.
     pub fn contains(&self, key: &str) -> bool {
         *self.start <= *key && *key < *self.end
     }
@@ -219,7 +219,7 @@ impl Tree {
     }
 }
 
-/// The parts of a tree in tree order. `base` is that of the site; `before`: how many parts stand before them in the plan.
+/// The parts of a tree in tree order. `base` is that of the site; `before` is the number of parts before them in the plan.
 fn parts_of(
     tree: Tree,
     base: &str,
@@ -254,7 +254,7 @@ fn parts_of(
     parts
 }
 
-/// Finds for parts in ascending order what lies above each, and gives each its interval without those below it.
+/// Sets the intervals of parts in ascending order, each without those of the parts below it.
 fn set_ranges(parts: &mut [Part]) {
     // The parts around the current one, each with the key up to which its interval is given away.
     let mut around: Vec<(usize, String)> = Vec::new();

@@ -1,8 +1,8 @@
 //! Counts of key prefixes, from keys in ascending order, without keeping the keys.
 //!
-//! Owns a compressed character trie of which only large prefixes know how they go on: a prefix that is not over half a file is
-//! never divided, so what follows it does not matter. While keys arrive, the branching points of the last key are open; a point
-//! closes when a key leaves it, and forgets what lies below unless it is large. Nodes sit in one list and refer to each other by
+//! Owns a compressed character trie in which only large prefixes have children: a prefix that is not over half a file is never
+//! divided, so the characters after it do not matter. While keys arrive, the branching points of the last key are open. A point
+//! closes when a key leaves it, and drops its children unless it is large. Nodes sit in one list and refer to each other by
 //! index, so that no depth of nesting can exhaust the stack.
 
 use super::thresholds::{Count, Thresholds};
@@ -38,14 +38,14 @@ pub(super) struct Next {
     pub(super) byte: u8,
     /// All keys that begin with it.
     pub(super) count: Count,
-    /// Where it goes on; `None` when it is too small to be divided.
+    /// Position of its children; `None` when it is too small to be divided.
     pub(super) position: Option<Position>,
 }
 
 /// The base, or a branching point with more than half a file below it.
 #[derive(Debug)]
 struct Node {
-    /// What leads here after the first byte, which the parent knows.
+    /// The bytes that lead here after the first one, which the parent has.
     label: Box<[u8]>,
     count: Count,
     children: Box<[Child]>,
@@ -109,7 +109,7 @@ impl PrefixCounter {
         }
     }
 
-    /// How many counts are kept.
+    /// Number of counts that are kept.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         let closed = self.nodes.iter().map(|node| 1 + node.children.len());
@@ -195,7 +195,7 @@ impl Prefixes {
         self.nodes[self.root].count
     }
 
-    /// The place of a prefix; `below_base` is what follows the base. `None` when it is too small to be divided.
+    /// The place of a prefix; `below_base` is the text after the base. `None` when it is too small to be divided.
     pub(super) fn find(&self, below_base: &str) -> Option<Position> {
         let mut position = Position {
             node: self.root,

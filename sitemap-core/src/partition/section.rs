@@ -1,22 +1,22 @@
-//! Sections: sets of keys that get files of their own name, whatever directories they lie in.
+//! Sections: sets of keys that get files with their own name, in any directories.
 //!
-//! Owns what a section may be called, so that its files never get a name that something else has, and where it stands. Which keys
-//! belong to it is decided by who counts them.
+//! Owns the rule for names of sections, so that their files never collide with others, and the directory of a section. The caller
+//! decides which keys belong to it.
 
 use std::{fmt, str::FromStr};
 
 use super::{Placement, layout, name};
 
-/// Longest name of a section: what follows it in a file name has to have room too.
+/// Longest name of a section: the rest of the file name needs room too.
 pub const MAX_SECTION_NAME_BYTES: usize = 40;
 
 /// Sections of one site. Each costs one more pass over the keys in its directory.
 pub const MAX_SECTIONS: usize = 100;
 
-/// Names that other files have behind `sitemap-`.
+/// Names that other files have after `sitemap-`.
 const TAKEN: [&str; 3] = ["root", "recent", "news"];
 
-/// What a section is called: `shop` has the file `sitemap-shop.xml`.
+/// Name of a section: `shop` has the file `sitemap-shop.xml`.
 ///
 /// Letters `a` to `z`, digits and `-`, beginning with a letter and not ending with `-`, at most [`MAX_SECTION_NAME_BYTES`]; not
 /// `root`, `recent`, `news` or `news-2` and the like, which are other files.
@@ -32,7 +32,7 @@ const TAKEN: [&str; 3] = ["root", "recent", "news"];
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SectionName(String);
 
-/// Why a text is no [`SectionName`].
+/// Reason why a text is not a [`SectionName`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SectionNameError {
@@ -83,14 +83,14 @@ impl fmt::Display for SectionName {
 /// A section of a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What it is called.
+    /// Its name.
     pub name: SectionName,
     /// A directory that all of its keys lie in, `/` at both ends: in place its files stand there.
     pub directory: String,
 }
 
 impl Section {
-    /// The deepest directory that its keys lie in and its files can stand in; the base when that is all that is known.
+    /// The deepest directory that its keys lie in and its files can stand in; the base when no deeper one is known.
     pub(super) fn home(&self, base: &str, placement: Placement) -> String {
         let below = self
             .directory

@@ -1,6 +1,6 @@
-//! The numbers that decide what gets a file of its own, and the tests made with them.
+//! The numbers that decide which keys get their own file, and the tests made with them.
 //!
-//! Owns every threshold of the partition; the other files of this room ask here and never compare a count themselves.
+//! Owns every threshold of the partition; the other files of this module use it and never compare a count themselves.
 
 use super::{Layout, PartitionError};
 use crate::limits::MAX_FRAME_BYTES;
@@ -18,25 +18,25 @@ const MAX_SECTIONS: u64 = 1_000;
 /// Entries from which a first-level directory gets its own file on a site with more than [`MAX_SECTIONS`] of them.
 const RAISED_SECTION: u64 = 1_000;
 
-/// How many characters can follow a prefix: a key holds printable ASCII without space only.
+/// Number of characters that can follow a prefix: a key holds printable ASCII without space only.
 const NEXT_CHARACTERS: u64 = 94;
 
-/// From which counts a directory gets a file of its own, and how much one file should hold.
+/// Counts from which a directory gets its own file, and the size that a file aims at.
 ///
-/// A border is crossed upwards at the value and downwards at half of it: a directory that has a file keeps it until its count
-/// falls below half its threshold, and a divided directory is put together again only when all of it fits into half a file.
+/// A border is crossed upwards at the value and downwards at half of it. A directory that has a file keeps it until its count
+/// falls below half its threshold. A divided directory is put together again only when all of it fits into half a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Entries from which a directory right below the base gets its own file, at least 1; default 100. On a site with more than
     /// 1,000 such directories it is 1,000 instead (unless set higher), until their number falls to 500.
     pub section: u64,
-    /// Entries from which a deeper directory, or a prefix inside one directory, gets its own file when the file it would be in is
-    /// over its aim; at least 1; default 1,000.
+    /// Entries from which a deeper directory, or a prefix in a directory, gets its own file if the file around it is over its
+    /// aim; at least 1; default 1,000.
     pub subsection: u64,
     /// Entries one file aims at, 1 to 50,000; default 10,000. No file gets more.
     pub file_entries: u64,
     /// Bytes of entries, uncompressed, one file aims at, 1 to 52,428,800; default 10,000,000. Only a single entry that is larger
-    /// gets more. Of the maximum 4,096 bytes are left to what surrounds the entries.
+    /// gets more. Of the maximum 4,096 bytes are left to the frame around the entries.
     pub file_bytes: u64,
 }
 
@@ -74,7 +74,7 @@ impl Thresholds {
         Ok(())
     }
 
-    /// Thresholds for the tree of a section: its directories are no sections of their own.
+    /// Thresholds for the tree of a section: its directories are not sections.
     pub(super) fn of_section(self) -> Self {
         Self {
             section: self.subsection,
@@ -87,7 +87,7 @@ impl Thresholds {
         count.entries > self.file_entries || (count.bytes > self.aim_bytes() && count.entries > 1)
     }
 
-    /// Is this too much to put together what was divided?
+    /// Returns whether this is too much to join a divided directory again.
     pub(super) fn is_over_half(&self, count: Count) -> bool {
         let is_over = count.entries > self.file_entries / 2 || count.bytes > self.aim_bytes() / 2;
         is_over && count.entries > 1
@@ -98,8 +98,8 @@ impl Thresholds {
         count.entries > self.file_entries
     }
 
-    /// Has a directory enough entries for a file of its own? Half the threshold is enough when it had one, and also when it has
-    /// many bytes and was divided so that nothing was left for a file of its own.
+    /// Returns whether a directory has enough entries for its own file. Half the threshold is enough when it had one, and also
+    /// when it has many bytes and was divided without rest.
     pub(super) fn is_section(
         &self,
         directory: &str,
@@ -113,7 +113,7 @@ impl Thresholds {
         count.entries >= threshold || (count.entries >= threshold / 2 && had_file())
     }
 
-    /// Does a prefix get a file of its own whatever remains beside it? One that had a file keeps it from half the entries, or
+    /// Returns whether a prefix gets its own file whatever remains. A prefix that had a file keeps it from half the entries, or
     /// from half the bytes that as many entries have in a file that is full in both.
     pub(super) fn is_large_prefix(&self, count: Count, had_file: impl FnOnce() -> bool) -> bool {
         let may_stay =
@@ -140,11 +140,10 @@ impl Thresholds {
             }
     }
 
-    /// Can a prefix of this size never get a file of its own, whatever stands beside it? `exact` is the entry that ends where
-    /// the prefixes part.
+    /// Returns whether a prefix of this size can never get its own file. `exact` is the entry that ends where the prefixes part.
     ///
-    /// Small prefixes get files only while what remains is too much for one file, the largest first. When it is the turn of a
-    /// prefix with n entries, at most 94 n + 1 remain; in bytes at most 94 n and the bytes of `exact`.
+    /// Small prefixes get files only while the rest is too much for one file, the largest first. When a prefix with n entries
+    /// comes next, at most 94 n + 1 remain; in bytes at most 94 n and the bytes of `exact`.
     pub(super) fn is_negligible(&self, count: Count, exact: Count) -> bool {
         count.entries < self.subsection / 2
             && count.bytes < self.large_bytes() / 2
@@ -165,7 +164,7 @@ impl Thresholds {
     }
 }
 
-/// How many keys, and how many bytes their entries take.
+/// Number of keys, and bytes of their entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) entries: u64,

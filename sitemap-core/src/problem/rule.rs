@@ -1,4 +1,4 @@
-//! [`Rule`], [`Severity`] and [`Source`]: what a problem breaks, how much it matters, and what says so.
+//! [`Rule`], [`Severity`] and [`Source`]: the rule that a problem breaks, its weight and its origin.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::read::Kind;
 pub struct Rule(pub u8);
 
 impl Rule {
-    /// The rule that says the same of this kind of file, where it has a number of its own.
+    /// The same rule for this kind of file, where it has another number.
     pub(crate) fn for_kind(self, kind: Option<Kind>) -> Self {
         match kind {
             Some(Kind::Index) => rule_in_index(self),
@@ -26,7 +26,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// How much a finding matters.
+/// Weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Allowed, but worth knowing.
@@ -37,10 +37,11 @@ pub enum Severity {
     Error,
 }
 
-/// What says that something is wrong, where the text of the protocol and its schemas disagree.
+/// Origin of a problem where the text of the protocol and its schemas disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
-    /// A rule of the text: of sitemaps.org, of what it refers to, or of the owner of an extension. The schema may say the same.
+    /// A rule of the text: of sitemaps.org, of a document it refers to, or of the owner of an extension. The schema may have the
+    /// same rule.
     Rule,
     /// Only the schema refuses it (R68); the text is silent or allows it.
     Schema,

@@ -5,25 +5,25 @@ use std::io::{self, BufRead};
 use super::{Finding, Item, Kind, Position, Problem, ReadError, Reader};
 use crate::{FileSummary, Limits, Loc, extension::OwnNamespace};
 
-/// What a file has to be.
+/// Expected properties of a file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Expectation<'a> {
-    /// What kind of file it is.
+    /// Kind of the file.
     pub kind: Kind,
-    /// Where it will be published; decides what it may list (R58).
+    /// The URL where it will be published; decides which URLs it may list (R58).
     pub location: &'a Loc,
     /// The most it may hold; the maximum of the protocol by default.
     pub limits: Limits,
-    /// How many entries it holds; any number by default.
+    /// Number of its entries; any by default.
     pub entries: Option<u64>,
-    /// How its entries are ordered; anyhow by default.
+    /// Order of its entries; any by default.
     pub order: Order,
     /// The namespaces besides the known ones that its entries may use; none by default.
     pub own_namespaces: &'a [OwnNamespace],
 }
 
-/// How the entries of a file are ordered.
+/// Order of the entries of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Anyhow; of duplicates, only neighbours are found.
@@ -60,9 +60,9 @@ pub enum CheckError {
     /// It is another kind of file.
     #[error("file is {}, expected {}", .found.described(), .expected.described())]
     Kind {
-        /// What was expected.
+        /// The expected kind.
         expected: Kind,
-        /// What the file is.
+        /// The kind of the file.
         found: Kind,
     },
     /// It lists a URL outside of its directory (R58 to R60, R64).
@@ -70,52 +70,52 @@ pub enum CheckError {
     OutOfScope {
         /// The URL.
         loc: Loc,
-        /// What the file covers.
+        /// The directory that the file covers.
         directory: String,
-        /// Where the entry begins.
+        /// Position of the entry.
         position: Position,
     },
     /// An index lists itself (R40).
     #[error("{position}: index lists itself (R40)")]
     ListsItself {
-        /// Where the entry begins.
+        /// Position of the entry.
         position: Position,
     },
-    /// A URL stands there again (R26).
+    /// A URL is repeated (R26).
     #[error("{position}: {loc} is listed twice (R26)")]
     Duplicate {
         /// The URL.
         loc: Loc,
-        /// Where the second entry begins.
+        /// Position of the second entry.
         position: Position,
     },
     /// A URL is smaller than the one before.
-    #[error("{position}: {loc} stands behind {previous}, expected ascending URLs")]
+    #[error("{position}: {loc} follows {previous}, expected ascending URLs")]
     OutOfOrder {
         /// The URL.
         loc: Loc,
         /// The one before.
         previous: Loc,
-        /// Where the entry begins.
+        /// Position of the entry.
         position: Position,
     },
     /// The file has more or fewer entries than expected.
     #[error("file has {found} entries, expected {expected}")]
     Entries {
-        /// What was expected.
+        /// The expected number.
         expected: u64,
-        /// What the file has.
+        /// The number in the file.
         found: u64,
     },
 }
 
-/// Reads a whole file, compressed or not, and says what it holds, if it is as expected and as strict as our own.
+/// Reads a whole file, compressed or not, and returns its summary, if it is as expected and as strict as the files of the writer.
 ///
 /// It passes when it is well-formed, has the right root and namespace, breaks no limit, and each entry has an absolute URL in its
-/// normal form within the scope of `location`, and values that both the text of the protocol and its schemas accept. Anything a
-/// [`Reader`] would report, however slight, is an error here, but for [`Problem::LocShort`], [`Problem::Commas`],
-/// [`Problem::EscapedTwice`], [`Problem::EncodedEntity`] and [`Problem::NeedlessEscapes`], which are about the page and not about how it was written. The summary is the one the writer gave, so
-/// the two can be compared.
+/// normal form within the scope of `location`, and valid values. Valid means that both the text of the protocol and its schemas
+/// accept the value. Any finding of a [`Reader`], however slight, is an error here. The exceptions concern the page and not the
+/// way the file was written: [`Problem::LocShort`], [`Problem::Commas`], [`Problem::EscapedTwice`], [`Problem::EncodedEntity`]
+/// and [`Problem::NeedlessEscapes`]. The summary is comparable with that of the writer.
 ///
 /// ```
 /// use sitemap_core::{Limits, Loc, UrlEntry, UrlSetWriter, read::{Expectation, Kind, check}};
@@ -146,7 +146,7 @@ pub fn check(
             ReadError::Entry(finding) | ReadError::File(finding) => CheckError::Finding(finding),
             ReadError::Io(error) => CheckError::Io(error),
         });
-        // What the file is comes first: everything else would be said about the wrong thing.
+        // The kind of the file comes first: other findings would concern the wrong kind.
         if let Some(found) = reader.kind()
             && found != expectation.kind
         {
@@ -183,8 +183,8 @@ pub fn check(
     }
 }
 
-/// A page such as `http://nas/` exists and is listed, although the schema has no room for its URL, and so does one whose URL looks
-/// like a row of a table, or has an `&amp;` of its own because a link to it was escaped twice, or escapes that it does not need.
+/// A page such as `http://nas/` exists and is listed, although its URL is too short for the schema. So are pages whose URLs look
+/// like a row of a table, have an `&amp;` because a link was escaped twice, or have needless escapes.
 fn is_about_the_page(problem: &Problem) -> bool {
     matches!(
         problem,

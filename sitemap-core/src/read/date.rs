@@ -1,4 +1,4 @@
-//! The dates of RSS: RFC 822, with what RFC 2822 made of it and what people write.
+//! The dates of RSS: RFC 822, with the changes of RFC 2822 and common deviations.
 
 use std::borrow::Cow;
 
@@ -15,13 +15,13 @@ const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// The zones that RFC 822 section 5.1 names; RFC 2822 section 4.3 keeps all but the single letters, since nobody knows what these
-/// were meant for. `Z` is the only one of them that everybody takes for the same.
+/// The zones that RFC 822 section 5.1 names; RFC 2822 section 4.3 keeps all but the single letters, whose meaning is unknown. Of
+/// the single letters only `Z` has one meaning.
 const ZONES: [&str; 11] = [
     "ut", "gmt", "z", "est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt",
 ];
 
-/// What the text of a `<pubDate>` is.
+/// Result of reading the text of a `<pubDate>`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FeedDate {
     /// A date with time and zone as RFC 822 has it, as the same instant in UTC.
@@ -34,9 +34,9 @@ pub(super) enum FeedDate {
 
 /// Reads a date such as `Thu, 05 Jan 2017 13:34:51 +0100`.
 ///
-/// The day of the week may be missing, written out or wrong, the year may have two digits (1950 to 2049: RFC 2822 section 4.3), the
-/// seconds may be missing, the zone may be one of the names of RFC 822 section 5, or `UTC`. Without a zone it is no date, nor is it with
-/// one that nobody knows: it could be a day off.
+/// The day of the week may be missing, written out or wrong, and the seconds may be missing. The year may have two digits (1950
+/// to 2049: RFC 2822 section 4.3). The zone may be one of the names of RFC 822 section 5, or `UTC`. A text without a zone, or
+/// with an unknown one, is not a date: it could be a day off.
 pub(super) fn parse(text: &str) -> FeedDate {
     let Some((instant, weekday)) = read(text) else {
         return FeedDate::Unreadable;
@@ -58,7 +58,7 @@ fn read(text: &str) -> Option<(Timestamp, Weekday)> {
         .filter(|word| !word.is_empty())
         .map(Cow::Borrowed)
         .collect();
-    // The day of the week says nothing that the date does not say.
+    // The date already determines the day of the week.
     let is_word = |word: &str| {
         word.bytes()
             .all(|byte| byte.is_ascii_alphabetic() || byte == b'.')
@@ -71,7 +71,7 @@ fn read(text: &str) -> Option<(Timestamp, Weekday)> {
         let given = month.as_bytes().get(..3);
         given.is_some_and(|given| given.eq_ignore_ascii_case(name.as_bytes()))
     })?;
-    // `+01:00`, and `GMT+0100`, are what some write for `+0100`.
+    // `+01:00`, and `GMT+0100`, are common forms of `+0100`.
     let zone = zone.replace(':', "");
     let zone = match zone.find(['+', '-']) {
         Some(sign) if is_word(&zone[..sign]) => &zone[sign..],
@@ -90,7 +90,8 @@ fn is_zone(name: &str) -> bool {
     ZONES.iter().any(|zone| zone.eq_ignore_ascii_case(name))
 }
 
-/// Whether a date that could be read is written as RFC 822 section 5 and RFC 1123 section 5.2.14 want it; `weekday` is the true one.
+/// Returns whether a date that could be read is written as RFC 822 section 5 and RFC 1123 section 5.2.14 want it; `weekday` is
+/// the true one.
 fn is_as_written(text: &str, weekday: Weekday) -> bool {
     let (named, date) = match text.split_once(',') {
         Some((named, date)) => (Some(named.trim()), date),
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_none() {
+    fn text_that_is_not_a_date_is_none() {
         for text in [
             "",
             "incorrect",
@@ -199,7 +200,7 @@ mod tests {
             "05 é 2017 12:34:50 GMT",
             "05 Jan 2017 12:34:50 é+1",
             "05 Jan 2017 12:34:50 2+0100",
-            // Zones of which nobody knows what they are, or which of several.
+            // Zones that are unknown or ambiguous.
             "Thu, 05 Jan 2017 12:34:50 CEST",
             "Thu, 05 Jan 2017 12:34:50 XYZ",
             "Thu, 05 Jan 2017 12:34:50 A",
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_any_date_is_none() {
+    fn text_longer_than_any_date_is_none() {
         let padded = |bytes: usize| format!("05 Jan 2017 12:34:50{}GMT", " ".repeat(bytes - 23));
         check(&padded(MAX_DATE_BYTES), "2017-01-05T12:34:50Z");
         check(&padded(MAX_DATE_BYTES + 1), "");

@@ -1,8 +1,7 @@
-//! [`Document`]: what the events of the XML parser mean in a sitemap.
+//! [`Document`]: handling of the events of the XML parser in a sitemap.
 //!
-//! It keeps its [`Place`] in the document: before the root, in it, in an entry, in the text of an element. Whatever stands where
-//! nothing belongs is skipped with all it contains. It never sees the input; `draft` judges the values of an entry, `extension` reads
-//! what stands beside them.
+//! It keeps its [`Place`] in the document: before the root, in it, in an entry, in the text of an element. Misplaced elements are
+//! skipped with their content. It never sees the input; `draft` judges the values of an entry, `extension` reads the others.
 
 mod attribute;
 mod entry;
@@ -27,13 +26,13 @@ use super::{
 };
 use crate::{Loc, limits::NAMESPACE};
 
-/// How much of a name or message goes into a finding.
+/// Characters of a name or message in a finding.
 const MAX_QUOTED_CHARACTERS: usize = 100;
 
-/// How many attributes of an element are looked at; the root elements in use have less than ten.
+/// Number of attributes of an element that are looked at; the root elements in use have less than ten.
 pub(super) const MAX_ATTRIBUTES: usize = 64;
 
-/// Where in the document the parser is, apart from what is skipped.
+/// Place of the parser in the document, apart from skipped parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Before the root element.
@@ -48,7 +47,7 @@ pub(super) enum Place {
     Extension,
     /// In the root element of a feed; where in it, [`Feed`] knows.
     Feed,
-    /// Behind the root element.
+    /// After the root element.
     Epilog,
     /// At the end.
     Done,
@@ -58,24 +57,24 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Document {
     max_entries: u64,
-    /// Where the file stands, if that is known.
+    /// URL of the file, if known.
     pub(super) location: Option<Loc>,
-    /// The encoding that the file is decoded from, if it is not UTF-8; that was told.
+    /// The encoding that the file is decoded from, if it is not UTF-8; this was reported.
     encoding: Option<&'static str>,
-    /// The first byte behind the byte order mark.
+    /// The first byte after the byte order mark.
     start: Position,
     pub(super) place: Place,
-    /// How many elements deep the parser is in something that is skipped; 0 if it is not.
+    /// Depth of elements of the parser in a skipped element; 0 outside of one.
     skipped_depth: usize,
-    /// The entry in what is skipped that is open.
+    /// The open entry in a skipped element.
     skipped_entry: Option<SkippedEntry>,
-    /// How many elements deep the parser is in elements in a `<loc>` whose text counts as that of the `<loc>`.
+    /// Depth of elements in a `<loc>` whose text counts as that of the `<loc>`.
     wrapped_depth: usize,
     /// The kind of the first root element.
     pub(super) kind: Option<Kind>,
     /// The kind of the root element that is open.
     pub(super) root_kind: Option<Kind>,
-    /// The document type says that it is a web page.
+    /// The document type is that of a web page.
     is_html: bool,
     /// The namespace of the root element, whose elements count as ours even when it is a wrong one.
     pub(super) namespace: Option<String>,
@@ -84,19 +83,19 @@ pub(super) struct Document {
     pub(super) draft: Draft,
     /// The entry that was yielded when the next one began inside of it.
     split: Option<Draft>,
-    /// How many entries that are open have the current one inside of them.
+    /// Number of open entries around the current one.
     outer_entries: usize,
     /// Text of the entry that stands in none of its elements.
     stray: Text,
     pub(super) text: Text,
     pub(super) extended: Extended,
     pub(super) feed: Feed,
-    /// A character that the protocol wants escaped stood raw in a value; that is told once.
+    /// A character that the protocol wants escaped stood raw in a value; that is reported once.
     has_raw_character: bool,
     /// Entries begun, with those left out.
     pub(super) entries: u64,
     pub(super) extension_elements: u64,
-    /// Where the current token begins.
+    /// Start of the current token.
     pub(super) token_position: Position,
     pub(super) findings: Vec<Finding>,
     pub(super) findings_not_kept: u64,
@@ -138,7 +137,7 @@ impl Document {
         self.location = Some(location.clone());
     }
 
-    /// The file begins at `start`, behind its byte order mark, and with something that is not blank at `position`.
+    /// The file begins at `start`, after its byte order mark, and with something that is not blank at `position`.
     pub(super) fn begin(
         &mut self,
         start: Position,
@@ -155,17 +154,17 @@ impl Document {
         self.split.as_ref().unwrap_or(&self.draft)
     }
 
-    /// Where the latest entry begins.
+    /// Start of the latest entry.
     pub(super) fn entry_position(&self) -> Position {
         self.yielded().position()
     }
 
-    /// Where the URL of the latest entry begins, or else the entry.
+    /// Start of the URL of the latest entry, or else of the entry.
     pub(super) fn loc_position(&self) -> Position {
         self.yielded().loc_position.unwrap_or(self.entry_position())
     }
 
-    /// Where the date of the latest entry begins, or else the entry.
+    /// Start of the date of the latest entry, or else of the entry.
     pub(super) fn lastmod_position(&self) -> Position {
         self.yielded()
             .lastmod_position
@@ -198,7 +197,7 @@ impl Document {
         self.note_at(problem, self.token_position);
     }
 
-    /// Whether the parser is not in something that is skipped.
+    /// Returns whether the parser is not in something that is skipped.
     pub(super) fn is_reading(&self) -> bool {
         self.skipped_depth == 0
     }
@@ -208,11 +207,11 @@ impl Document {
         ReadError::File(self.finding(problem, self.token_position))
     }
 
-    /// Notes a fault inside the token, which begins with `mark` and goes on with `inside`, so many bytes behind the mark.
+    /// Notes a fault inside the token, which begins with `mark` and goes on with `inside`, so many bytes after the mark.
     pub(super) fn note_inside(&mut self, mark: &str, inside: &str, at: usize, problem: Problem) {
         let Position { line, offset } = self.token_position;
         let before = &inside[..at];
-        // How many bytes are behind a character that stands for some that mean nothing is not known.
+        // The number of bytes after a replaced character is unknown.
         let bytes = match source_bytes(before.as_bytes(), self.encoding) {
             Some(bytes) if !before.contains(char::REPLACEMENT_CHARACTER) => {
                 source_bytes(mark.as_bytes(), self.encoding).unwrap_or(0) + bytes
@@ -275,7 +274,7 @@ impl Document {
         }
     }
 
-    /// A start tag contains `<`: mostly one that stands raw in a text, and has swallowed the rest of it.
+    /// A start tag contains `<`: mostly a raw one in a text, which has swallowed the rest.
     pub(super) fn broken_tag(&mut self) {
         let problem = Problem::IllFormed {
             what: "tag contains <",
@@ -309,7 +308,7 @@ impl Document {
         self.open_outside_of_entry(start, namespaces).map(|()| None)
     }
 
-    /// Whether what comes belongs to a value.
+    /// Returns whether the next text belongs to a value.
     fn is_in_value(&self) -> bool {
         match self.place {
             Place::Value(_) => true,
@@ -323,8 +322,8 @@ impl Document {
         }
     }
 
-    /// Tells of prefixes that no declaration binds: of any attribute, and of an element that is skipped or stands in a value. Those of other elements are
-    /// told where it is decided what the elements belong to.
+    /// Reports prefixes that no declaration binds: of any attribute, and of an element that is skipped or stands in a value.
+    /// Prefixes of other elements are reported where the namespaces of the elements are decided.
     fn look_for_prefixes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
         if (self.is_in_value() || !self.is_reading())
             && let ResolveResult::Unknown(prefix) = namespaces.resolve_element(start.name()).0
@@ -345,7 +344,7 @@ impl Document {
         }
     }
 
-    /// The name without prefix of an element of the protocol or of a feed, as it is meant: another case is told.
+    /// The name without prefix of an element of the protocol or of a feed, in its right case; another case is reported.
     pub(super) fn name_of<'a>(&mut self, start: &'a BytesStart<'_>) -> &'a str {
         let name = start.local_name().into_inner();
         let kind = self.root_kind.unwrap_or(Kind::UrlSet);
@@ -356,7 +355,7 @@ impl Document {
         expected
     }
 
-    /// Tells of a name in another case than expected, once of each.
+    /// Reports a name in another case than expected, once for each name.
     fn name_case(&mut self, start: &BytesStart<'_>, expected: &'static str) {
         let found = start.local_name().into_inner();
         if found != expected && self.extended.is_new_name_case(expected) {
@@ -384,7 +383,7 @@ impl Document {
                     }
                 };
                 self.note(problem);
-                // `<loc><url>http://...</url></loc>`: what else could be meant.
+                // `<loc><url>http://...</url></loc>`: its meaning is clear.
                 if tag == Tag::Loc && self.text.is_blank() {
                     self.wrapped_depth += 1;
                     return Ok(());
@@ -493,14 +492,14 @@ impl Document {
         }
     }
 
-    /// The input ends, between tags or `inside_tag`. Of an entry that was cut short, what is surely whole is yielded first; the
-    /// error follows when this is called again.
+    /// The input ends, between tags or `inside_tag`. The complete part of an entry that was cut short is yielded first; the error
+    /// follows when this is called again.
     pub(super) fn end_of_file(&mut self, inside_tag: bool) -> Result<Option<Item>, ReadError> {
         match self.place {
             Place::Epilog | Place::Done => {
                 if inside_tag {
                     self.note(Problem::IllFormed {
-                        what: "tag, comment or instruction behind the root element has no end",
+                        what: "tag, comment or instruction after the root element has no end",
                     });
                 }
                 self.place = Place::Done;
@@ -516,15 +515,15 @@ impl Document {
         }
     }
 
-    /// What is surely whole of an entry that the end of the readable input cuts short, between tags or `inside_tag`, if that is
-    /// enough for one.
+    /// The complete part of an entry that the end of the readable input cuts short, between tags or `inside_tag`, if it makes an
+    /// entry.
     pub(super) fn rescue(&mut self, inside_tag: bool) -> Option<Result<Item, ReadError>> {
         self.split = None;
         match self.place {
-            // A tag began behind the text, so the text is whole.
+            // A tag began after the text, so the text is whole.
             Place::Value(tag) if inside_tag => self.set_value(tag),
             Place::Feed => return self.rescue_in_feed(inside_tag),
-            // Of an extension nothing is known to be whole.
+            // No part of an extension is known to be complete.
             Place::Value(_) | Place::Extension | Place::Entry => {}
             Place::Prolog | Place::Root | Place::Epilog | Place::Done => return None,
         }
@@ -541,7 +540,7 @@ fn entry_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Whether a web page may begin with this element; the tags of `html` and `head` may be left out.
+/// Returns whether a web page may begin with this element; the tags of `html` and `head` may be left out.
 pub(super) fn is_html_root(name: &str) -> bool {
     [
         "html", "head", "body", "title", "meta", "link", "script", "style", "div", "p",

@@ -1,4 +1,4 @@
-//! [`Draft`]: one entry while its elements come in, and what there is to say about each of its values.
+//! [`Draft`]: one entry while its elements come in, and the problems of its values.
 
 use jiff::Timestamp;
 
@@ -43,9 +43,9 @@ pub(super) struct Text {
     is_too_long: bool,
     /// The first reference to an entity that is not defined.
     undefined_entity: Option<String>,
-    /// Some bytes meant nothing in the encoding of the file; U+FFFD stands for them.
+    /// Malformed bytes were replaced by U+FFFD.
     is_malformed: bool,
-    /// Where the element begins.
+    /// Start of the element.
     position: Position,
 }
 
@@ -85,7 +85,7 @@ impl Text {
         self.is_malformed = true;
     }
 
-    /// Whether there is nothing but white space so far.
+    /// Returns whether the text is blank so far.
     pub(super) fn is_blank(&self) -> bool {
         !self.is_too_long && self.content.trim().is_empty()
     }
@@ -127,7 +127,7 @@ pub(crate) struct VagueDate {
 #[derive(Debug)]
 pub(super) struct Draft {
     position: Position,
-    /// Where the URL and the date begin, each once it came.
+    /// Start of the URL and of the date, each once it came.
     pub(super) loc_position: Option<Position>,
     pub(super) lastmod_position: Option<Position>,
     loc: Option<Loc>,
@@ -136,13 +136,13 @@ pub(super) struct Draft {
     vague_lastmod: Option<VagueDate>,
     changefreq: Option<ChangeFreq>,
     priority: Option<Priority>,
-    /// Which elements came, by their place in the schema.
+    /// The elements that came, by their place in the schema.
     seen: [bool; 4],
     /// The latest element in the order of the schema.
     latest: Option<Tag>,
-    /// An element of another namespace came, behind which none of ours may stand.
+    /// An element of another namespace came, after which no element of the protocol is allowed.
     pub(super) has_extension: bool,
-    /// Why the entry cannot be used: the first reason counts.
+    /// Reason why the entry cannot be used: the first reason counts.
     lost: Option<(Problem, Position)>,
 }
 
@@ -164,24 +164,24 @@ impl Draft {
         }
     }
 
-    /// Where the entry begins.
+    /// Start of the entry.
     pub(super) fn position(&self) -> Position {
         self.position
     }
 
-    /// Whether `tag` stands behind something that must follow it.
+    /// Returns whether `tag` follows something that must follow it.
     pub(super) fn is_out_of_order(&mut self, tag: Tag) -> bool {
         let is_late = self.has_extension || self.latest > Some(tag);
         self.latest = self.latest.max(Some(tag));
         is_late
     }
 
-    /// Whether `tag` has come before.
+    /// Returns whether `tag` has come before.
     pub(super) fn has(&self, tag: Tag) -> bool {
         self.seen[tag as usize]
     }
 
-    /// Whether `tag` has come before; it has from now on.
+    /// Returns whether `tag` has come before; it has from now on.
     pub(super) fn repeats(&mut self, tag: Tag) -> bool {
         std::mem::replace(&mut self.seen[tag as usize], true)
     }
@@ -191,7 +191,7 @@ impl Draft {
         self.lost.get_or_insert((problem, position));
     }
 
-    /// Takes the text of an element in, and says what was wrong with it if the entry can be used nevertheless.
+    /// Takes in the text of an element, and returns the problems with which the entry can still be used.
     pub(super) fn set(&mut self, tag: Tag, text: &Text) -> Vec<Problem> {
         let mut problems = Vec::new();
         let value = match text.value(tag.name()) {
@@ -246,7 +246,7 @@ impl Draft {
         self.vague_lastmod.as_ref()
     }
 
-    /// Whether the entry could be used as it is now.
+    /// Returns whether the entry could be used as it is now.
     pub(super) fn is_usable(&self) -> bool {
         self.loc.is_some() && self.lost.is_none()
     }
@@ -267,7 +267,7 @@ impl Draft {
     }
 }
 
-/// Reads a URL, and says in which way it is not written as it should be.
+/// Reads a URL, and adds the problems of its spelling.
 pub(super) fn read_loc(value: &str, problems: &mut Vec<Problem>) -> Result<Loc, LocError> {
     let loc = Loc::parse(value)?;
     if loc.as_str() != value {
@@ -300,7 +300,7 @@ pub(super) fn read_loc(value: &str, problems: &mut Vec<Problem>) -> Result<Loc, 
     Ok(loc)
 }
 
-/// Whether a URL has an entity of XML in which the `&` is percent-encoded, and perhaps the `;` (R25).
+/// Returns whether a URL has an entity of XML in which the `&` is percent-encoded, and perhaps the `;` (R25).
 fn has_encoded_entity(url: &str) -> bool {
     url.match_indices("%26").any(|(start, _)| {
         let name = &url[start + 3..];
@@ -311,7 +311,7 @@ fn has_encoded_entity(url: &str) -> bool {
     })
 }
 
-/// Reads a date, and says what was wrong with it.
+/// Reads a date, and adds its problems.
 pub(super) fn read_lastmod(value: &str, problems: &mut Vec<Problem>) -> Option<LastMod> {
     let (lastmod, problem) = match LastMod::parse(value) {
         Ok(lastmod) => return Some(lastmod),

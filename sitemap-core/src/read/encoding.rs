@@ -1,8 +1,8 @@
 //! [`Transcoder`]: bytes in any encoding in, UTF-8 out, a buffer at a time.
 //!
-//! What the encoding is, is decided from the first bytes: a byte order mark, the zero bytes of UTF-16, the XML declaration, in this
-//! order; without any of them it is UTF-8, which goes through without being copied. Bytes that mean nothing become U+FFFD and are
-//! told of. Positions are those of the bytes that came in, not of those that go out.
+//! The first bytes decide the encoding: a byte order mark, the zero bytes of UTF-16, the XML declaration, in this order. Without
+//! any of them it is UTF-8, which is not copied. Malformed bytes become U+FFFD and are reported. Positions are those of the
+//! input, not of the decoded text.
 
 use std::{
     io::{self, BufRead, Read},
@@ -16,31 +16,31 @@ use super::{
     preamble::garbage_bytes,
 };
 
-/// How far the XML declaration is looked for, in bytes of UTF-8 behind the byte order mark. The longest one that says anything has
-/// 70 bytes, so there is room for what must not stand before it: blank lines, or a page full of warnings.
+/// Range in which the XML declaration is looked for, in bytes of UTF-8 after the byte order mark. The longest useful one has 70
+/// bytes, so misplaced text before it fits as well: blank lines, or a page full of warnings.
 const HEAD_TEXT_BYTES: usize = 8 * 1024;
 
-/// How many bytes are looked at before the first is given out: so much text in any encoding, which is at most twice as long in
-/// UTF-16, and its byte order mark.
+/// Number of bytes that are looked at before the first is given out: so much text in any encoding, which is at most twice as long
+/// in UTF-16, and its byte order mark.
 const HEAD_BYTES: usize = 2 * HEAD_TEXT_BYTES + 3;
 
-/// How many bytes are checked or decoded at a time.
+/// Number of bytes that are checked or decoded at a time.
 const CHUNK_BYTES: usize = 8 * 1024;
 
-/// What a byte that means nothing is read as.
+/// Replacement of a malformed byte.
 const REPLACEMENT: &str = "\u{FFFD}";
 
-/// What [`Transcoder`] found out about the encoding.
+/// The encoding as [`Transcoder`] found it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// How long the byte order mark is, 0 without one; it is left out.
+    /// Length of the byte order mark, 0 without one; it is left out.
     pub(super) byte_order_mark_bytes: u64,
-    /// How many bytes behind it, and ends of lines, stand before the XML declaration and do not belong there; they are left out.
+    /// Bytes after it, and ends of lines, that stand before the XML declaration and do not belong there; they are left out.
     pub(super) garbage_bytes: u64,
     pub(super) garbage_lines: u64,
     /// The encoding it is decoded from, if that is not UTF-8.
     pub(super) encoding: Option<&'static str>,
-    /// What the XML declaration calls it, if that decided.
+    /// Its name in the XML declaration, if that decided.
     pub(super) declared: Option<String>,
 }
 
@@ -49,7 +49,7 @@ enum Mode {
     New,
     /// So many of the next bytes are known to be UTF-8.
     Utf8 { valid: usize },
-    /// `is_finished` once the decoder was told that the input is at its end.
+    /// `is_finished` once the decoder knows that the input has ended.
     Other {
         encoding: &'static Encoding,
         decoder: Box<Decoder>,
@@ -57,14 +57,14 @@ enum Mode {
     },
 }
 
-/// What is decoded and was not asked for yet.
+/// Decoded text that was not requested yet.
 #[derive(Default)]
 struct Chunk {
     text: String,
     start: usize,
     /// The bytes of the input it comes from, less those that were accounted for.
     source_bytes: u64,
-    /// Whether its U+FFFD stand for bytes that mean nothing.
+    /// True when its U+FFFD replace malformed bytes.
     is_malformed: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Transcoder<R> {
     /// The first bytes, which had to be looked at.
     head: Vec<u8>,
     head_start: usize,
-    /// What came instead of more bytes while the first ones were looked at.
+    /// Error that came instead of more bytes while the first ones were inspected.
     head_error: Option<io::Error>,
     mode: Mode,
     chunk: Chunk,
@@ -108,18 +108,18 @@ impl<R: BufRead> Transcoder<R> {
         &self.input
     }
 
-    /// Bytes of the input before the next one that is given out. Right behind several that together mean nothing it may be a byte less,
-    /// up to the next character.
+    /// Bytes of the input before the next one that is given out. Right after several that together mean nothing it may be a byte
+    /// less, up to the next character.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// What was found out; known once something was read.
+    /// The encoding as found; known once something was read.
     pub(super) fn found(&self) -> &Found {
         &self.found
     }
 
-    /// Whether bytes that mean nothing went through since this was last asked.
+    /// Returns whether malformed bytes went through since the last call.
     pub(super) fn take_malformed(&mut self) -> bool {
         std::mem::take(&mut self.has_malformed)
     }
@@ -182,7 +182,7 @@ impl<R: BufRead> Transcoder<R> {
         Ok(())
     }
 
-    /// Leaves out what stands before the XML declaration and does not belong there.
+    /// Leaves out misplaced text before the XML declaration.
     fn skip_garbage(&mut self, encoding: Option<&'static Encoding>) {
         let head = &self.head[self.head_start..];
         let bytes_in = |text: &[u8]| garbage_bytes(&text[..text.len().min(HEAD_TEXT_BYTES)]);
@@ -190,7 +190,7 @@ impl<R: BufRead> Transcoder<R> {
         let (length, lines) = if let Some(utf16) = encoding.filter(is_other) {
             let (text, _) = utf16.decode_without_bom_handling(head);
             let garbage = &text[..bytes_in(text.as_bytes())];
-            // What means nothing is one unit each, as what it is decoded to.
+            // Malformed bytes count as one unit each, as in the decoded text.
             let length = 2 * garbage.encode_utf16().count();
             (length, line_ends(garbage.as_bytes(), &mut false))
         } else {
@@ -327,8 +327,9 @@ impl<R: BufRead> Transcoder<R> {
                 self.input.fill_buf()?
             };
             let available = &available[..available.len().min(CHUNK_BYTES)];
-            // Of a text in an encoding of one, two or more bytes for a character, only a run of ASCII tells how many bytes each of its
-            // characters took. The others are decoded one by one, so that the offset does not depend on the pieces that come in.
+            // Of a text in an encoding of one, two or more bytes for a character, only a stretch of ASCII shows how many bytes
+            // each of its characters took. Others are decoded one by one, so that the offset does not depend on the pieces that
+            // come in.
             let is_even =
                 encoding.is_single_byte() || *encoding == UTF_16LE || *encoding == UTF_16BE;
             let length = if is_even {
@@ -362,7 +363,7 @@ impl<R: BufRead> Transcoder<R> {
         Ok(())
     }
 
-    /// How many bytes of the input the beginning of the chunk comes from.
+    /// Bytes of the input that the beginning of the chunk comes from.
     fn source_bytes_of(&self, text: &[u8]) -> u64 {
         let Mode::Other { encoding, .. } = &self.mode else {
             return text.len() as u64;
@@ -374,7 +375,7 @@ impl<R: BufRead> Transcoder<R> {
         if *encoding == UTF_16LE || *encoding == UTF_16BE {
             2 * (characters + count(|byte| byte >= 0xf0))
         } else {
-            // Characters of several bytes are alone in a chunk, or behind others that mean nothing.
+            // Characters of several bytes are alone in a chunk, or after others that mean nothing.
             characters
         }
     }
@@ -419,7 +420,7 @@ impl<R: BufRead> BufRead for Transcoder<R> {
             && rest[..looked_at]
                 .windows(REPLACEMENT.len())
                 .any(|bytes| bytes == REPLACEMENT.as_bytes());
-        // Part of a character that is not decoded yet counts with it; how much that is, only UTF-16 tells.
+        // Part of a character that is not decoded yet counts with it; its size is known only in UTF-16.
         let has_part = matches!(
             self.mode,
             Mode::Other { encoding, is_finished: false, .. } if encoding == UTF_16LE || encoding == UTF_16BE
@@ -457,7 +458,7 @@ fn declared_encoding(head: &[u8]) -> Option<(&str, &'static Encoding)> {
 /// The encoding of a name, if text that begins as ASCII can be in it. The names are those of the web
 /// (<https://encoding.spec.whatwg.org/#names-and-labels>).
 pub(super) fn encoding_of_label(label: &str) -> Option<&'static Encoding> {
-    // What says ASCII is UTF-8 as well, and the web would take it for windows-1252.
+    // A file declared as ASCII is read as UTF-8; the web would take it for windows-1252.
     if label.trim().to_ascii_lowercase().ends_with("ascii") {
         return Some(UTF_8);
     }
@@ -471,7 +472,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes out, what was found, and whether something was malformed, whatever the size of the buffer.
+    /// Checks text, encoding and malformed bytes with any size of the buffer.
     #[track_caller]
     fn check(bytes: &[u8], text: &str, encoding: Option<&str>, is_malformed: bool) {
         for capacity in [1, 2, 3, 5, 7, 4096] {
@@ -499,13 +500,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_mean_nothing_are_replaced_and_told_of() {
+    fn malformed_bytes_are_replaced_and_reported() {
         check(b"a\xe9b", "a\u{FFFD}b", None, true);
         check(b"a\xe9", "a\u{FFFD}", None, true);
         check(b"a\xf0\x9f\x98b", "a\u{FFFD}b", None, true);
         check(b"\xf0\x9f\xc3\xa9", "\u{FFFD}é", None, true);
         check(b"ab\xc0\xafb", "ab\u{FFFD}\u{FFFD}b", None, true);
-        // One that stands in the file is no fault.
+        // One that stands in the file is not a fault.
         check("a\u{FFFD}b".as_bytes(), "a\u{FFFD}b", None, false);
         check(
             b"\xff\xfea\0\0\xd8b\0c",
@@ -517,9 +518,9 @@ mod tests {
 
     #[test]
     fn characters_that_a_buffer_cuts_are_put_together() {
-        // Behind the first bytes, which are looked at as a whole.
+        // After the first bytes, which are looked at as a whole.
         let before = "x".repeat(HEAD_BYTES);
-        let check_behind = |bytes: &[u8]| {
+        let check_after = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes);
             let is_malformed = text.contains(REPLACEMENT);
             let text = format!("{before}{text}");
@@ -530,14 +531,14 @@ mod tests {
                 is_malformed,
             );
         };
-        check_behind("é😀漢".as_bytes());
-        check_behind(b"\xc3");
-        check_behind(b"\xe9b");
-        check_behind(b"\xf0\x9f\x98b");
-        check_behind(b"\xf0\x9f\xc3\xa9");
-        check_behind(b"\xe2\x82\xe2\x82\xac");
-        check_behind(b"ab\xc0\xaf\xffb");
-        check_behind(b"\x80\x80");
+        check_after("é😀漢".as_bytes());
+        check_after(b"\xc3");
+        check_after(b"\xe9b");
+        check_after(b"\xf0\x9f\x98b");
+        check_after(b"\xf0\x9f\xc3\xa9");
+        check_after(b"\xe2\x82\xe2\x82\xac");
+        check_after(b"ab\xc0\xaf\xffb");
+        check_after(b"\x80\x80");
     }
 
     #[test]
@@ -590,7 +591,7 @@ mod tests {
         check_declared("gbk", b"\xc8\xd5", "日", Some("GBK"));
         check_declared("utf-8", "é".as_bytes(), "é", None);
         check_declared("US-ASCII", "é".as_bytes(), "é", None);
-        // What it cannot be, and what nobody knows.
+        // Impossible and unknown encodings.
         check_declared("UTF-16", "é".as_bytes(), "é", None);
         check_declared("iso-2022-kr", "é".as_bytes(), "é", None);
         check_declared("klingon", b"\xe9", "\u{FFFD}", None);
@@ -620,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn offset_behind_part_of_a_character_is_that_of_the_character() {
+    fn offset_after_part_of_a_character_is_that_of_the_character() {
         let bytes = utf16(&"a😀".repeat(HEAD_BYTES), u16::to_le_bytes);
         // In the middle of a unit, and of a pair of them.
         for capacity in [5, 8, 4096] {
@@ -683,7 +684,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_bytes_are_told_with_their_first_byte() {
+    fn malformed_bytes_are_reported_with_their_first_byte() {
         let units = "<a>x".encode_utf16().chain([0xD800]);
         let bytes: Vec<u8> = units
             .chain("b".encode_utf16())
@@ -691,13 +692,13 @@ mod tests {
             .collect();
         let mut transcoder = Transcoder::new(&bytes[..]);
         assert_eq!(transcoder.fill_buf().unwrap(), "<a>x\u{FFFD}b".as_bytes());
-        let mut told_behind = |length: usize| {
+        let mut reported_after = |length: usize| {
             transcoder.consume(length);
             transcoder.take_malformed()
         };
-        assert!(!told_behind(3));
-        assert!(!told_behind(1));
-        assert!(told_behind(1));
+        assert!(!reported_after(3));
+        assert!(!reported_after(1));
+        assert!(reported_after(1));
     }
 
     #[test]

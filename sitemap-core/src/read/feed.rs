@@ -1,7 +1,7 @@
-//! [`Feed`]: what the events of the XML parser mean in an RSS or Atom feed (R45 to R47).
+//! [`Feed`]: handling of the events of the XML parser in an RSS or Atom feed (R45 to R47).
 //!
-//! Of a feed only two things of each entry count: the address it links to and the date of its last change. What else stands in it,
-//! in whatever namespace, is skipped with all it contains. The rest is as in [`Document`]: one bad entry never costs the others.
+//! Of a feed only two things of each entry count: the address it links to and the date of its last change. Everything else in it,
+//! in any namespace, is skipped with its content. The rest is as in [`Document`]: one bad entry never costs the others.
 
 use quick_xml::{
     events::BytesStart,
@@ -34,7 +34,7 @@ const DUBLIN_CORE_NAMESPACE: &str = "http://purl.org/dc/elements/1.1/";
 /// The full name of the relation that an Atom link has if it names none (RFC 4287 section 4.2.7.2).
 const ALTERNATE: &str = "http://www.iana.org/assignments/relation/alternate";
 
-/// How far the parser is in a feed.
+/// Place of the parser in a feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Level {
     #[default]
@@ -63,7 +63,7 @@ enum Field {
 /// The rank of `<pubDate>` among the dates of an item.
 const PUB_DATE_RANK: u8 = 9;
 
-/// What an element belongs to.
+/// Vocabulary of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Vocabulary {
     Feed,
@@ -80,19 +80,19 @@ struct Link {
     position: Position,
 }
 
-/// What is known of the feed and the entry that is read.
+/// State of the feed and of the current entry.
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     is_atom: bool,
     /// The namespace of the root element, whose elements count as the feed's even when it is a wrong one.
     namespace: Option<String>,
     level: Level,
-    /// Whether a `<channel>` is open.
+    /// True when a `<channel>` is open.
     has_channel: bool,
-    /// What relative links are resolved against in the root element, the channel, the entry and the value.
+    /// Bases of relative links in the root element, the channel, the entry and the value.
     bases: [Option<Url>; 4],
     link: Option<Link>,
-    /// Why a link with a higher rank than any before cannot be used.
+    /// Reason why a link with a higher rank than any before cannot be used.
     lost_link: Option<(Problem, Position)>,
     /// The rank of the date that was taken, 0 if there is none.
     date_rank: u8,
@@ -103,7 +103,7 @@ impl Feed {
         matches!(self.level, Level::Value(_))
     }
 
-    /// Whether it is Atom 1.0; the dates of 0.3 may be as short as those of sitemaps.
+    /// Returns whether it is Atom 1.0; the dates of 0.3 may be as short as those of sitemaps.
     fn is_atom_1(&self) -> bool {
         self.is_atom && self.namespace.as_deref() == Some(ATOM_NAMESPACES[0])
     }
@@ -130,7 +130,7 @@ impl Document {
         }
         self.feed = Feed {
             is_atom,
-            // What else than RSS describes something in RDF has its own namespace.
+            // What else than RSS describes something in RDF has its custom namespace.
             namespace: namespace.filter(|_| !is_rdf),
             ..Feed::default()
         };
@@ -312,7 +312,7 @@ impl Document {
         let value = self.text.usable(name).map(|text| text.trim().to_owned());
         match (field, value) {
             (Field::Link | Field::Guid, Ok(text)) if text.is_empty() => {}
-            // An identifier need not be an address, whatever its attribute says.
+            // An identifier need not be an address, with any attribute.
             (Field::Guid, Ok(text)) if !is_web_address(&text) => {}
             (Field::Link | Field::Guid, Ok(text)) => {
                 let base = self.feed.bases[3].take();
@@ -443,8 +443,8 @@ impl Document {
         (is_in_entry && self.feed.link.is_some()).then(|| self.finish_feed_entry())
     }
 
-    /// What relative links in an element are resolved against: its `xml:base`, which may be relative to that of the elements around
-    /// it (<https://www.w3.org/TR/xmlbase/>).
+    /// Base of relative links in an element: its `xml:base`, which may be relative to that of the elements around it
+    /// (<https://www.w3.org/TR/xmlbase/>).
     fn base_of(&mut self, start: &BytesStart<'_>, outer: Option<&Url>) -> Option<Url> {
         let stated = self.attribute(start, "xml:base");
         let stated = stated.and_then(|base| match outer {
@@ -470,7 +470,7 @@ impl Document {
         value
     }
 
-    /// What an element belongs to, by its namespace.
+    /// Vocabulary of an element, by its namespace.
     fn vocabulary(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) -> Vocabulary {
         let own = if self.feed.is_atom {
             &ATOM_NAMESPACES[..]
@@ -514,10 +514,10 @@ fn is_web_address(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// Tells of a date that Atom 1.0 does not allow although it can be read: it has to have a time, with seconds, `T` and a zone, all in
+/// Reports a date that can be read but that Atom 1.0 does not allow: it has to have a time, with seconds, `T` and a zone, all in
 /// upper case (RFC 4287 section 3.3).
 fn judge_atom_date(text: &str, problems: &mut Vec<Problem>) {
-    // What the schema of sitemaps says of precision is said by another rule here.
+    // Here another rule covers the precision that the schema of sitemaps asks for.
     problems.retain(|problem| !matches!(problem, Problem::LastMod(LastModError::Precision)));
     let is_date_time = LastMod::parse(text).is_ok_and(|date| date.as_str().contains('T'));
     if problems.is_empty() && !is_date_time {
@@ -528,6 +528,6 @@ fn judge_atom_date(text: &str, problems: &mut Vec<Problem>) {
 /// Reads a date in W3C form, or nearly so: Atom asks for upper case and a zone as sitemaps do (RFC 4287 section 3.3).
 fn read_feed_date(text: &str, problems: &mut Vec<Problem>) -> Option<LastMod> {
     let upper_case = text.to_ascii_uppercase();
-    // `2024-05-17 09:30:00Z` is what some write, and RFC 3339 section 5.6 lets them.
+    // `2024-05-17 09:30:00Z` is common, and RFC 3339 section 5.6 allows it.
     read_lastmod(&upper_case.replacen(' ', "T", 1), problems)
 }

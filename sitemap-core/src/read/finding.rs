@@ -28,9 +28,9 @@ impl fmt::Display for Position {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
-    /// Where it begins.
+    /// Its start.
     pub position: Position,
     /// The kind of the file, if it was known by then.
     pub kind: Option<Kind>,
@@ -42,17 +42,18 @@ impl Finding {
         self.problem.rule().for_kind(self.kind)
     }
 
-    /// How much it matters to who reads on. The strict reading takes some of it for worse: see [`crate::validate`].
+    /// Its severity to a reader that goes on. The strict reading rates some higher: see [`crate::validate`].
     pub fn severity(&self) -> Severity {
         self.problem.severity_in(self.kind)
     }
 
-    /// Whether a value was left out because of it. What else is wrong was forgiven: the value is there, read as it was meant.
+    /// Returns whether a value was left out because of it. After every other problem the value is there,
+    /// read as it was meant.
     pub fn costs_value(&self) -> bool {
         self.problem.costs_value()
     }
 
-    /// Whether a rule of the text is broken, or the schema alone refuses it.
+    /// Returns whether a rule of the text is broken, or the schema alone refuses it.
     pub fn source(&self) -> Source {
         self.problem.source()
     }
@@ -72,7 +73,7 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// Why [`Reader`](super::Reader) did not yield an entry.
+/// Reason why [`Reader`](super::Reader) did not yield an entry.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -88,7 +89,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Whether the reader is at its end.
+    /// Returns whether the reader is at its end.
     pub fn is_fatal(&self) -> bool {
         match self {
             Self::Entry(_) => false,

@@ -1,12 +1,12 @@
-//! Bytes in, text out: undoes gzip by its magic bytes and the encoding, counts what goes through, and stops at the bounds.
+//! Bytes in, text out: decompresses gzip by its magic bytes, decodes the encoding, counts bytes, and stops at the bounds.
 //!
 //! ```text
 //! bytes -> Source -> Source -> Bounded -> Transcoder -> Input -> parser
 //!          gzip      in gzip   bytes      UTF-8         lines, tokens
 //! ```
 //!
-//! The parser above sees an ordinary `BufRead`. What ends the input early travels as the payload of an `io::Error` and is asked
-//! back with [`Halt::of`].
+//! The parser above sees an ordinary `BufRead`. The reason of an early end is the payload of an `io::Error`; [`Halt::of`] returns
+//! it.
 
 use std::{
     fmt,
@@ -22,7 +22,7 @@ use super::{
     window::Window,
 };
 
-/// Why the input ends before its end.
+/// Reason why the input ends early.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Halt {
     #[error("zip archive")]
@@ -31,7 +31,7 @@ pub(super) enum Halt {
     Utf32,
     #[error("damaged gzip stream: {0}")]
     Gzip(String),
-    #[error("bytes that are not compressed behind the compressed ones")]
+    #[error("uncompressed bytes after the compressed ones")]
     TrailingBytes,
     #[error("too many gzip members")]
     TooManyMembers,
@@ -58,23 +58,23 @@ impl From<Halt> for io::Error {
 /// The first two bytes of every gzip member (RFC 1952 section 2.3.1).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// More than is ever decompressed before it is asked for, so that a file is read up to its very limit.
+/// More than is ever decompressed in advance, so that a file is read up to its very limit.
 const READ_AHEAD_BYTES: u64 = 64 * 1024;
 
 /// An input with its first bytes put back in front.
 type Peeked<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
-/// How much may come out of a compressed input, and what may stand behind it.
+/// Limits of a compressed input, and the bytes allowed after it.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     bytes: u64,
     members: u32,
-    /// Zero bytes behind the last member are no part of the input: tapes and block devices add them, and gzip says nothing of them.
+    /// Zero bytes after the last member are not part of the input: tapes and block devices add them, and gzip ignores them.
     allows_padding: bool,
 }
 
 impl Bounds {
-    /// Those of a sitemap of so many bytes.
+    /// The bounds of a sitemap of so many bytes.
     fn of_sitemap(bytes: u64) -> Self {
         Self {
             bytes,
@@ -104,7 +104,7 @@ impl<R: BufRead> Source<R> {
         Self::New(Some(input), bounds)
     }
 
-    /// Whether it turned out to be compressed.
+    /// Returns whether it turned out to be compressed.
     pub(super) fn is_gzip(&self) -> bool {
         matches!(self, Self::Gzip(_))
     }
@@ -162,15 +162,15 @@ const WINDOW_BITS: u8 = 15;
 
 /// The members of a gzip file, one after the other.
 ///
-/// The decompressor is driven by hand, since the readers of its crate drop what a call has decompressed when the same call comes
-/// upon damage; how much that is, depends on the sizes of the buffers. Here all of it comes out, and the failure after it.
+/// The decompressor is driven by hand, because the readers of its crate lose the output of a call that meets damage. Here all of
+/// the output is passed on, and the failure after it.
 pub(super) struct Members<R> {
     input: R,
-    /// The open member; `None` before the first one and behind each.
+    /// The open member; `None` before the first one and after each.
     member: Option<Decompress>,
     count: u32,
-    /// How many bytes may still come out. Those who read count for themselves; this bound ends a file in a file that decompresses
-    /// to ever more of nothing.
+    /// Number of bytes that may still come out. Those who read count for themselves; this bound ends a file in a file that
+    /// decompresses to ever more of nothing.
     bytes_left: u64,
     bounds: Bounds,
 }
@@ -201,7 +201,7 @@ impl<R: BufRead> Members<R> {
         }
     }
 
-    /// Reads the zero bytes behind the last member, which must be the end: `false`.
+    /// Reads the zero bytes after the last member, which must be the end: `false`.
     fn skip_padding(&mut self) -> io::Result<bool> {
         loop {
             let available = self.input.fill_buf()?;
@@ -242,7 +242,7 @@ impl<R: BufRead> Read for Members<R> {
             self.input.consume(narrowed(read));
             self.bytes_left -= written;
             match outcome {
-                // A failure shows again in the next call. What the decompressor says of it does not, so that is not told.
+                // A failure shows again in the next call, but the message of the decompressor does not, so it is not reported.
                 _ if written > 0 => return Ok(narrowed(written)),
                 Ok(Status::Ok | Status::BufError) if is_at_end => {
                     return Err(Halt::Gzip("it ends too early".to_owned()).into());
@@ -258,20 +258,19 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// How much of a buffer was used, by the difference of two counts.
+/// Used length of a buffer, by the difference of two counts.
 fn narrowed(bytes: u64) -> usize {
     usize::try_from(bytes).expect("no more than the buffer has")
 }
 
-/// The bytes of a list that may be compressed, as they were before: the gzip half of [`Reader`](super::Reader) for lists that are no
-/// sitemaps, such as tables.
+/// The decompressed bytes of a list: the gzip half of [`Reader`](super::Reader) for lists that are not sitemaps, such as tables.
 ///
-/// Gzip shows by its first bytes and is undone up to [`MAX_GZIP_LAYERS`] times, member after member; zero bytes behind the last one
-/// are padding and are left out, as gzip does. Anything else passes through. There is no bound on what comes out: whoever reads has
-/// to have one, or to keep nothing.
+/// Gzip is detected by its first bytes and is decompressed up to [`MAX_GZIP_LAYERS`] times, member after member; zero bytes after
+/// the last one are padding and are left out, as gzip does. Anything else passes through. The output is not bounded: the caller
+/// has to have one, or must not store the output.
 ///
 /// # Errors
-/// Besides those of the input: the compressed bytes are damaged or end too early, other bytes stand behind them
+/// Besides those of the input: the compressed bytes are damaged or end too early, other bytes follow them
 /// ([`is_trailing`](Unpacked::is_trailing)), or the input is a zip archive. What was whole before comes out first.
 ///
 /// ```
@@ -299,8 +298,8 @@ impl<R: BufRead> Unpacked<R> {
 }
 
 impl Unpacked<io::Empty> {
-    /// Whether an error says that bytes which are not compressed stand behind the compressed ones: what was compressed is whole, and
-    /// came out before it.
+    /// Returns whether an error means that uncompressed bytes follow the compressed ones. The compressed content is then complete
+    /// and was read before the error.
     ///
     /// ```
     /// use std::io::{Read, Write};
@@ -398,7 +397,7 @@ impl<R: BufRead> BufRead for Bounded<R> {
 pub(super) struct Input<R> {
     text: Transcoder<Bounded<Source<Source<R>>>>,
     line: u64,
-    /// Whether the last byte was a carriage return, which makes one line end together with a line feed.
+    /// True when the last byte was a carriage return, which makes one line end together with a line feed.
     is_after_return: bool,
     token_bytes_left: u64,
     /// The offset of its beginning.
@@ -408,10 +407,10 @@ pub(super) struct Input<R> {
     token_tail: [u8; 2],
     /// The rest of a token of which no more is held.
     skip: Option<Skip>,
-    /// What is given out in its place.
+    /// The bytes given out in its place.
     stand_in: &'static [u8],
     forbidden_character: Option<Position>,
-    /// What was read last, if it is to be shown.
+    /// The text read last, if it is to be shown.
     window: Option<Box<Window>>,
 }
 
@@ -444,7 +443,7 @@ impl<R: BufRead> Input<R> {
         Self::of(Source::New(None, Bounds::of_sitemap(0)), 0)
     }
 
-    /// From now on what was read last is kept.
+    /// From now on the text read last is stored.
     pub(super) fn keep_text(&mut self) {
         self.window = Some(Box::default());
     }
@@ -467,12 +466,12 @@ impl<R: BufRead> Input<R> {
         self.text.input().max_bytes
     }
 
-    /// What was found out about the encoding; known once something was read.
+    /// The encoding as found; known once something was read.
     pub(super) fn encoding(&self) -> &Found {
         self.text.found()
     }
 
-    /// Whether the file was compressed twice; known once something was read.
+    /// Returns whether the file was compressed twice; known once something was read.
     pub(super) fn is_compressed_twice(&self) -> bool {
         self.text.input().input.is_gzip()
     }
@@ -552,12 +551,12 @@ impl<R: BufRead> Input<R> {
         self.text.consume(length);
     }
 
-    /// Where the first character that XML forbids went through since this was last asked.
+    /// Position of the first character that XML forbids since the last call.
     pub(super) fn take_forbidden_character(&mut self) -> Option<Position> {
         self.forbidden_character.take()
     }
 
-    /// Whether bytes that mean nothing in the encoding went through since this was last asked.
+    /// Returns whether malformed bytes went through since the last call.
     pub(super) fn take_malformed(&mut self) -> bool {
         self.text.take_malformed()
     }
@@ -600,7 +599,7 @@ impl<R: BufRead> BufRead for Input<R> {
     }
 }
 
-/// How many bytes of the file a text in it comes from; `None` in encodings where only the beginning of a token is known.
+/// Bytes of the file that a text in it comes from; `None` in encodings where only the beginning of a token is known.
 pub(super) fn source_bytes(text: &[u8], encoding: Option<&str>) -> Option<u64> {
     match encoding {
         None => Some(text.len() as u64),
@@ -611,7 +610,8 @@ pub(super) fn source_bytes(text: &[u8], encoding: Option<&str>) -> Option<u64> {
     }
 }
 
-/// Whether there is a control character, U+FFFE or U+FFFF in a text (XML 1.0 section 2.2); UTF-8 has no others that XML forbids.
+/// Returns whether there is a control character, U+FFFE or U+FFFF in a text (XML 1.0 section 2.2); UTF-8 has no others that XML
+/// forbids.
 fn has_forbidden_character(text: &[u8]) -> bool {
     // No early end: without one, the loop looks at many bytes at a time.
     let is_control = |byte: u8| byte < b' ' && byte != b'\t' && byte != b'\n' && byte != b'\r';
@@ -626,7 +626,7 @@ fn has_forbidden_character(text: &[u8]) -> bool {
     has_control || (has_lead && text.windows(3).any(is_noncharacter))
 }
 
-/// Where it is.
+/// Its offset.
 fn place_of_forbidden_character(text: &[u8]) -> usize {
     (1..=text.len())
         .find(|length| has_forbidden_character(&text[length.saturating_sub(3)..*length]))
@@ -636,11 +636,11 @@ fn place_of_forbidden_character(text: &[u8]) -> usize {
         })
 }
 
-/// How U+FFFE and U+FFFF begin in UTF-8, and from which third byte on it is one of them.
+/// The first bytes of U+FFFE and U+FFFF in UTF-8; their third byte follows.
 const NONCHARACTER_LEAD: [u8; 2] = [0xef, 0xbf];
 const NONCHARACTER_END: u8 = 0xbe;
 
-/// How many lines end: at a line feed, a carriage return, or both together.
+/// Counts line ends: a line feed, a carriage return, or both together.
 pub(super) fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {
     let count = |end: u8| {
         bytes

@@ -1,4 +1,4 @@
-//! [`Lines`]: the lines of a text, whatever ends them, in bounded memory.
+//! [`Lines`]: the lines of a text with any line end, in bounded memory.
 
 use std::{
     borrow::Cow,
@@ -32,7 +32,7 @@ pub struct Lines<R> {
     number: u64,
     bytes: u64,
     line: Vec<u8>,
-    /// What a line may have.
+    /// Largest length of a line.
     max_bytes: usize,
     /// The last line ended in `\r`: a `\n` that follows belongs to it.
     skips_line_feed: bool,
@@ -40,7 +40,7 @@ pub struct Lines<R> {
     has_trailing_bytes: bool,
 }
 
-/// Why a line cannot be read.
+/// Reason why a line cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
@@ -75,7 +75,7 @@ impl<R: BufRead> Lines<R> {
         Self { max_bytes, ..self }
     }
 
-    /// Whether the input, which was compressed, has other bytes after its end, which are left out.
+    /// Returns whether the input, which was compressed, has other bytes after its end, which are left out.
     pub fn has_trailing_bytes(&self) -> bool {
         self.has_trailing_bytes
     }

@@ -13,11 +13,11 @@ use super::{
     text::{has_web_scheme, is_metadata},
 };
 
-/// What may stand between two columns; the first stands in no text, for a table of one column.
+/// Separators of columns; the first occurs in no text and serves a table of one column.
 const DELIMITERS: [u8; 4] = [0, b',', b';', b'\t'];
 
-/// Names of the column of URLs in small letters, without blanks, `_` and `-`; the first that a header line has counts. Behind our own
-/// are those of exports: Ahrefs, Semrush, Sitebulb, Screaming Frog (`Address`), Search Console, Analytics and others.
+/// Names of the column of URLs in small letters, without blanks, `_` and `-`; the first that a header line has counts. After our
+/// own are those of exports: Ahrefs, Semrush, Sitebulb, Screaming Frog (`Address`), Search Console, Analytics and others.
 const URL_COLUMNS: [&str; 11] = [
     "loc",
     "url",
@@ -38,16 +38,16 @@ const OWN_NAMES: [&str; 2] = ["loc", "url"];
 /// The same names of the column that has the status codes of the URLs.
 const STATUS_COLUMNS: [&str; 4] = ["statuscode", "httpstatuscode", "httpstatus", "status"];
 
-/// What a list is said to be.
+/// Form of a list, as the caller declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListForm {
-    /// Each line is one URL, whatever it looks like.
+    /// Each line is one URL.
     Lines,
     /// A table, whose first line names the columns.
     Table,
 }
 
-/// Why a list cannot be read any further.
+/// Reason why a list cannot be read any further.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
     /// The input failed.
@@ -58,12 +58,12 @@ pub enum ListError {
     Refused {
         /// The line that shows it, from 1.
         line: u64,
-        /// Why.
+        /// The reason.
         problem: ListProblem,
     },
 }
 
-/// Why it is not known where the URLs of a list are.
+/// Reason why the URLs of a list cannot be located.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListProblem {
@@ -73,7 +73,7 @@ pub enum ListProblem {
          line such as `url,lastmod`"
     )]
     Start,
-    /// A list that is said to be a table has no header line.
+    /// A list declared as a table has no header line.
     #[error("no header line, expected one that names the columns, `url` or `loc` among them")]
     NoHeader,
     /// Two columns have the name that counts.
@@ -84,7 +84,7 @@ pub enum ListProblem {
     OpenQuote,
 }
 
-/// Why a row has no URL that can be used.
+/// Reason why a row has no usable URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowError {
@@ -97,9 +97,9 @@ pub enum RowError {
         if *fields == 1 { "" } else { "s" }
     )]
     Fields {
-        /// How many it has.
+        /// Number of its columns.
         fields: usize,
-        /// How many the header line has.
+        /// Number of columns of the header line.
         columns: usize,
     },
     /// White space or a control character stands in it.
@@ -108,7 +108,7 @@ pub enum RowError {
     /// It is a word in a column that has absolute URLs and paths.
     #[error("not a URL, expected https://... or a path that begins with /")]
     Word,
-    /// A date, a frequency, a priority or another URL stands behind the URL.
+    /// A date, a frequency, a priority or another URL follows the URL.
     #[error(
         "more than a URL, expected one URL, or a header line such as `url,lastmod` in front of such lines"
     )]
@@ -118,7 +118,7 @@ pub enum RowError {
 /// A line of a list, or a row of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRow {
-    /// Where it begins, from 1.
+    /// Line at which it begins, from 1.
     pub line: u64,
     /// Its URL, absolute or relative.
     pub url: Result<String, RowError>,
@@ -188,7 +188,7 @@ impl<R: BufRead> UrlList<R> {
         Ok(list)
     }
 
-    /// Finds out what the first line says.
+    /// Decides the form by the first line.
     fn decide(&mut self) -> Result<(), ListProblem> {
         if self.form != Some(ListForm::Lines) {
             self.table = Table::of(&self.lines.lossy())?;
@@ -213,12 +213,12 @@ impl<R: BufRead> UrlList<R> {
         self.table.as_ref().map_or(&[], |table| &table.columns)
     }
 
-    /// Which of the columns has the URLs.
+    /// The column that has the URLs.
     pub fn url_column(&self) -> Option<usize> {
         self.table.as_ref().map(|table| table.url)
     }
 
-    /// How many rows were left out because their column of status codes says another than 200.
+    /// Number of rows that were left out because of a status code other than 200.
     pub fn other_status(&self) -> u64 {
         self.other_status
     }
@@ -228,10 +228,10 @@ impl<R: BufRead> UrlList<R> {
         &self.lines
     }
 
-    /// The next row that says something.
+    /// The next row that is not blank.
     ///
     /// # Errors
-    /// The input fails, or a quotation mark is not closed. A row that cannot be used is no error.
+    /// The input fails, or a quotation mark is not closed. A row that cannot be used is not an error.
     #[expect(
         clippy::should_implement_trait,
         reason = "nothing comes after an error"
@@ -346,7 +346,7 @@ impl Table {
         code.is_some_and(|code| code != 200)
     }
 
-    /// Whether a row says nothing, or names its columns again, as in files that were put together.
+    /// Returns whether a row is blank, or repeats the header line, as in concatenated files.
     fn is_blank(&self, values: &[Result<String, LineError>]) -> bool {
         let is_empty =
             |value: &Result<String, LineError>| value.as_ref().is_ok_and(String::is_empty);
@@ -399,7 +399,7 @@ impl Record {
         }
     }
 
-    /// Whether a quoted field goes on in the next line.
+    /// Returns whether a quoted field goes on in the next line.
     fn is_open(&self) -> bool {
         self.bytes > 0
     }
@@ -445,7 +445,7 @@ impl Record {
     }
 }
 
-/// Whether the last line is the writer's own: blank, or a comment in any encoding.
+/// Returns whether the last line is the writer's own: blank, or a comment in any encoding.
 fn is_silent<R: BufRead>(lines: &Lines<R>, readable: Result<(), LineError>) -> bool {
     let text = lines.lossy();
     let line = text.trim_start();
@@ -453,12 +453,12 @@ fn is_silent<R: BufRead>(lines: &Lines<R>, readable: Result<(), LineError>) -> b
     !is_too_long && (line.is_empty() || line.starts_with('#'))
 }
 
-/// Whether a text begins like a URL, absolute or relative to the host.
+/// Returns whether a text begins like a URL, absolute or relative to the host.
 fn is_address(text: &str) -> bool {
     text.starts_with('/') || has_web_scheme(text)
 }
 
-/// A line of a list that nobody says has URLs only.
+/// A line of a list that is not declared to have URLs only.
 fn url_of_line(line: &str) -> Result<String, RowError> {
     let url = url_of_text(line)?;
     let mut values = url.split([',', ';']).skip(1);
@@ -478,13 +478,13 @@ fn url_of_text(text: &str) -> Result<String, RowError> {
     Ok(url.to_owned())
 }
 
-/// Whether a line is the header line of a table of several columns.
+/// Returns whether a line is the header line of a table of several columns.
 pub(super) fn is_header(line: &str) -> bool {
     let table = Table::of(line);
     table.is_ok_and(|table| table.is_some_and(|table| table.columns.len() > 1))
 }
 
-/// The name of a column without what differs between programs.
+/// The name of a column without characters that differ between programs.
 fn plain(name: &str) -> String {
     name.chars()
         .filter(|character| !character.is_whitespace() && !matches!(character, '_' | '-'))

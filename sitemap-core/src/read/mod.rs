@@ -1,4 +1,4 @@
-//! Reading sitemap files: streaming, lenient with what people publish, never past a bound.
+//! Reading sitemap files: streaming, lenient, never past a bound.
 //!
 //! ```text
 //! any io::BufRead -> gzip and encoding undone -> Reader -> entries, and findings about what was wrong
@@ -7,10 +7,10 @@
 //!
 //! Every format of the protocol is read: urlset, index, RSS 0.90 to 2.0, Atom 0.3 and 1.0, and text with one URL per line.
 //!
-//! [`Reader`] takes the entries out of any file it can make sense of and says with rule, line and offset what it had to forgive or
-//! leave out; one bad entry never costs the others. [`check()`] is the strict reading: it is what a file of ours must pass before it
-//! is published. Neither opens files, follows an index or looks at a page, no input makes them panic, and what they hold in memory
-//! does not grow with the file.
+//! [`Reader`] takes the entries out of any file it can interpret. It reports with rule, line and offset each problem that it
+//! passed over or left out for; one bad entry never costs the others. [`check()`] is the strict reading, which every file of
+//! arpent must pass before it is published. Neither opens files, follows an index or looks at a page. No input makes them panic,
+//! and their memory does not grow with the file.
 
 mod check;
 mod reader;
@@ -60,23 +60,23 @@ pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 /// nothing but a value that is too long anyway; a longer tag ends the reading. It bounds the memory of the parser.
 pub const MAX_TOKEN_BYTES: u64 = 256 * 1024;
 
-/// How deep elements may stand in each other. The deepest known extension needs five levels, but an Atom feed can have whole pages in
-/// it, and browsers stop at 512.
+/// Largest depth of elements. The deepest known extension needs five levels, but an Atom feed can have whole pages in it, and
+/// browsers stop at 512.
 pub const MAX_DEPTH: usize = 512;
 
-/// How often a file may be compressed: once as the protocol has it, and once more by a server that compresses all it sends.
+/// Largest number of compressions of a file: once by the protocol, and once more by a server that compresses all it sends.
 ///
-/// With it, and with the limit on bytes that holds for each of the two, the work is bounded whatever the ratio is. A bound on the ratio
-/// itself would add nothing: deflate ends at 1,032 to 1, and what it does to the most repetitive good sitemap is not far from it.
+/// With it, and with the limit on bytes that holds for each of the two, the work is bounded for any ratio. A bound on the ratio
+/// itself would be useless: deflate ends at 1,032 to 1, and the most repetitive valid sitemap is not far from it.
 pub const MAX_GZIP_LAYERS: usize = 2;
 
-/// How many members a gzip file may have. `bgzip` starts one for every 64 KiB, so the largest sitemap has 800.
+/// Largest number of members of a gzip file. `bgzip` starts one for every 64 KiB, so the largest sitemap has 800.
 pub const MAX_GZIP_MEMBERS: u32 = 1_024;
 
-/// How many findings are kept until they are taken; more are only counted.
+/// Number of findings that are kept until they are taken; more are only counted.
 pub const MAX_FINDINGS: usize = 1_000;
 
-/// What a sitemap file is.
+/// Kind of a sitemap file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -93,17 +93,17 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether its root element says what it is.
+    /// Returns whether its root element decides it.
     pub fn is_xml(self) -> bool {
         self != Self::Text
     }
 
-    /// Whether it is a feed, which lists recent URLs only (R48).
+    /// Returns whether it is a feed, which lists recent URLs only (R48).
     pub fn is_feed(self) -> bool {
         matches!(self, Self::Rss | Self::Atom)
     }
 
-    /// What it is, in a sentence.
+    /// Its name in a sentence.
     pub(crate) fn described(self) -> &'static str {
         match self {
             Self::UrlSet => "a <urlset>",

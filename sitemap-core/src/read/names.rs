@@ -1,8 +1,8 @@
-//! The names of elements that are read, in whatever case somebody wrote them.
+//! The names of elements that are read, in any case.
 
 use super::Kind;
 
-/// The names of root elements, and what they say the file is.
+/// The names of root elements, and the kind of file of each.
 const ROOTS: [(&str, Kind); 5] = [
     ("urlset", Kind::UrlSet),
     ("sitemapindex", Kind::Index),
@@ -14,7 +14,7 @@ const ROOTS: [(&str, Kind); 5] = [
 /// The names in a urlset and an index.
 const NAMES: [&str; 6] = ["url", "loc", "lastmod", "changefreq", "priority", "sitemap"];
 
-/// The names in a feed, without `pubDate`, which is read in any case and never told: too many write it in another.
+/// The names in a feed, without `pubDate`, which is read in any case and never reported: other cases are too common.
 const FEED_NAMES: [&str; 10] = [
     "channel",
     "item",
@@ -28,7 +28,7 @@ const FEED_NAMES: [&str; 10] = [
     "created",
 ];
 
-/// The root element that is meant by a name, in any case, and what it says the file is.
+/// The root element for a name, in any case, and the kind of the file.
 pub(super) fn root(name: &str) -> Option<(&'static str, Kind)> {
     let mut roots = ROOTS.into_iter();
     roots.find(|(root, _)| root.eq_ignore_ascii_case(name))
@@ -40,7 +40,7 @@ pub(super) fn of_root(kind: Kind) -> &'static str {
     root.map_or("", |(root, _)| root)
 }
 
-/// Whether this is the name of a root element as it should be written.
+/// Returns whether this is the name of a root element as it should be written.
 pub(crate) fn is_root_name(name: &str) -> bool {
     ROOTS.iter().any(|(root, _)| *root == name)
 }

@@ -1,11 +1,11 @@
-//! [`Nesting`]: which elements are open, so that reading can go on behind an end tag that does not match.
+//! [`Nesting`]: the open elements, so that reading can go on after an end tag that does not match.
 
 use std::hash::{BuildHasher, RandomState};
 
 use super::MAX_DEPTH;
 
-/// The most bytes the start tags of all open elements may have together. It bounds what is kept of them: names and namespaces. One
-/// tag may have 256 KiB, which is more than any needs.
+/// The most bytes the start tags of all open elements may have together. It bounds their names and namespaces in memory. One tag
+/// may have 256 KiB, which is more than any needs.
 const MAX_OPEN_BYTES: usize = 512 * 1024;
 
 /// The open elements, from the outermost to the innermost.
@@ -13,7 +13,7 @@ const MAX_OPEN_BYTES: usize = 512 * 1024;
 pub(super) struct Nesting {
     names: String,
     elements: Vec<Element>,
-    /// The hash of each name, so that an end tag that closes nothing is told from all of them at once: a file can consist of such.
+    /// The hash of each name. It finds an end tag that closes no element quickly: a file can consist of such tags.
     hashes: Vec<u64>,
     hasher: RandomState,
     tag_bytes: usize,
@@ -21,7 +21,7 @@ pub(super) struct Nesting {
 
 #[derive(Debug)]
 struct Element {
-    /// Where its name begins.
+    /// Start of its name.
     name_start: usize,
     /// The length of its start tag.
     tag_bytes: usize,
@@ -44,7 +44,7 @@ impl Nesting {
         true
     }
 
-    /// How many elements an end tag of this name closes: the innermost open one of this name and those in it, or none.
+    /// Number of elements that an end tag of this name closes: the innermost open one of this name and those in it, or none.
     pub(super) fn closed_by(&self, name: &str) -> usize {
         let Some(last) = self.elements.last() else {
             return 0;

@@ -1,16 +1,16 @@
-//! What stands before an XML declaration where nothing may stand: the warnings of a program, the lines of a log.
+//! Misplaced text before an XML declaration: the warnings of a program, the lines of a log.
 
 use std::str;
 
 use super::{document::is_html_root, names, text::has_web_scheme};
 
-/// How many declarations are looked at; the first one is it, unless the text before it mentions another.
+/// Number of declarations that are looked at; the first one is it, unless the text before it mentions another.
 const MAX_DECLARATIONS: usize = 16;
 
-/// How many of the first bytes of a file have to be skipped so that it begins with the XML declaration of a sitemap or a feed: 0 if
-/// it begins with markup of one, or if it is something else altogether, such as a web page or a list of URLs.
+/// Number of the first bytes of a file to skip so that it begins with the XML declaration of a sitemap or a feed. It is 0 if the
+/// file begins with such markup, or is something else, such as a web page or a list of URLs.
 ///
-/// A declaration counts only together with the root element of a sitemap behind it, so that no text is taken for one because it
+/// A declaration counts only together with the root element of a sitemap after it, so that no text is taken for one because it
 /// mentions a declaration. Both have to stand in `head`, the only part of the file that is looked at.
 pub(super) fn garbage_bytes(head: &[u8]) -> usize {
     let root = root_name(head);
@@ -42,16 +42,16 @@ const DECLARATION: &[u8] = b"<?xml";
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether there is nothing but white space, and byte order marks that were put together with it.
+/// Returns whether the text is blank, with byte order marks of concatenated files.
 fn is_blank(text: &[u8]) -> bool {
     let mut rest = text.trim_ascii_start();
-    while let Some(behind) = rest.strip_prefix(BYTE_ORDER_MARK) {
-        rest = behind.trim_ascii_start();
+    while let Some(after) = rest.strip_prefix(BYTE_ORDER_MARK) {
+        rest = after.trim_ascii_start();
     }
     rest.is_empty()
 }
 
-/// Whether a line begins with a URL, so that the file is a list of them whatever else is in it.
+/// Returns whether a line begins with a URL, so that the file is a list of URLs.
 fn has_url(text: &[u8]) -> bool {
     text.split(|&byte| byte == b'\n' || byte == b'\r')
         .any(|line| {
@@ -67,7 +67,7 @@ fn is_html_doctype(head: &[u8]) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(expected))
 }
 
-/// The name without prefix of the first element, if nothing but a declaration, comments and the like stands before it.
+/// The name without prefix of the first element, if only a declaration, comments and the like are before it.
 fn root_name(head: &[u8]) -> Option<&str> {
     let mut rest = head.trim_ascii_start();
     loop {
@@ -95,7 +95,7 @@ mod tests {
     const DOCUMENT: &str = "<?xml version=\"1.0\"?>\n<!-- x --><s:urlset xmlns:s=\"y\">";
 
     #[test]
-    fn declaration_of_a_sitemap_is_found_behind_anything() {
+    fn declaration_of_a_sitemap_is_found_after_anything() {
         let check = |garbage: &str| {
             let file = format!("{garbage}{DOCUMENT}");
             assert_eq!(garbage_bytes(file.as_bytes()), garbage.len(), "{garbage}");

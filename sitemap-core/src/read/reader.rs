@@ -29,14 +29,13 @@ use super::{
 };
 use crate::{Limits, Loc, extension::OwnNamespace};
 
-/// Reads the entries of a sitemap, whatever it is: urlset, index, list of URLs, RSS or Atom feed, compressed or not, in any encoding.
+/// Reads the entries of a sitemap of any kind: urlset, index, list of URLs, RSS or Atom feed, compressed or not, in any encoding.
 ///
-/// What it is shows from its bytes: gzip by its first two, markup by a `<` as the first character that is not blank, the kind of
-/// markup by its root element. Names and media types are not asked.
+/// The bytes decide the kind of file: gzip by its first two, markup by a `<` as the first character that is not blank, the kind of
+/// markup by its root element. Names and media types are ignored.
 ///
-/// It forgives what can be forgiven: an entry that cannot be used comes as [`ReadError::Entry`] and the next ones follow; what was
-/// wrong with an entry that can be used stands in [`findings`](Self::findings). Only a [fatal](ReadError::is_fatal) error ends the
-/// reading early, and the entries before it stand.
+/// Reading is lenient: an unusable entry is a [`ReadError::Entry`], and the next ones follow. Problems of usable entries are in
+/// [`findings`](Self::findings). Only a [fatal](ReadError::is_fatal) error ends the reading early; the entries before it count.
 ///
 /// ```
 /// use sitemap_core::{Limits, read::{Item, Reader}};
@@ -59,17 +58,17 @@ pub struct Reader<R: BufRead> {
     syntax: Syntax,
     namespaces: NamespaceResolver,
     nesting: Nesting,
-    /// How many open elements are still to be closed before the next token is read.
+    /// Number of open elements to close before the next token is read.
     closing: usize,
     /// The memory for one token, used again for each.
     token: Vec<u8>,
     document: Document,
-    /// What ends the reading behind the last entry, which came first.
+    /// The failure that ends the reading after the last entry, which is returned first.
     failure: Option<ReadError>,
 }
 
-/// What the first bytes of a file say of it, as [`Reader`] understands them: behind warnings of a program, in UTF-16 without a byte
-/// order mark, behind blank lines.
+/// Result of inspecting the first bytes of a file as [`Reader`] does: after warnings of a program, in UTF-16 without a byte order
+/// mark, after blank lines.
 ///
 /// It is for those who take other lists as well and have to know whether a file is for a [`Reader`].
 ///
@@ -84,15 +83,15 @@ pub struct Reader<R: BufRead> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Start {
-    /// Markup begins here, of whatever kind.
+    /// Markup of any kind begins here.
     pub is_markup: bool,
     /// The [name](https://encoding.spec.whatwg.org/#names-and-labels) of the encoding, if it is not UTF-8.
     pub encoding: Option<&'static str>,
 }
 
 impl Start {
-    /// Looks at the first bytes of a file, decompressed; more than 8 KiB of them say nothing more. `None`: it is in an encoding that
-    /// nobody reads (UTF-32), or a zip archive.
+    /// Inspects the first bytes of a file, decompressed, up to 8 KiB. `None`: it is in UTF-32, which is not supported, or is a
+    /// zip archive.
     pub fn of(head: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(head, Limits::default());
         let (first, _) = reader.skip_blanks().ok()?;
@@ -103,7 +102,7 @@ impl Start {
     }
 }
 
-/// What the file is made of.
+/// Syntax of the file.
 enum Syntax {
     /// Nothing was read yet.
     Unknown,
@@ -155,13 +154,13 @@ impl<R: BufRead> Reader<R> {
         self
     }
 
-    /// The line around a place, for people to see; `None` when it is too far behind, or when the reader does not
+    /// The line around a place, for people to see; `None` when it is no longer in memory, or when the reader does not
     /// [keep](Self::keeping_text) what it reads.
     pub fn excerpt(&mut self, position: Position) -> Option<Excerpt> {
         self.xml.get_mut().excerpt(position)
     }
 
-    /// How far the file has been read.
+    /// The position up to which the file was read.
     pub fn read_position(&self) -> Position {
         self.xml.get_ref().position()
     }
@@ -174,27 +173,27 @@ impl<R: BufRead> Reader<R> {
         self
     }
 
-    /// What the file is, by its first root element; known once the first entry was read.
+    /// Kind of the file, by its first root element; known once the first entry was read.
     pub fn kind(&self) -> Option<Kind> {
         self.document.kind
     }
 
-    /// Where the entry that was yielded last begins.
+    /// Start of the entry that was yielded last.
     pub fn entry_position(&self) -> Position {
         self.document.entry_position()
     }
 
-    /// Where its URL begins: the tag, or the line.
+    /// Start of its URL: the tag, or the line.
     pub fn loc_position(&self) -> Position {
         self.document.loc_position()
     }
 
-    /// Where its date begins; where the entry begins if it has none, or in a feed.
+    /// Start of its date; start of the entry if it has none, or in a feed.
     pub fn lastmod_position(&self) -> Position {
         self.document.lastmod_position()
     }
 
-    /// The date of the entry that was yielded last, if it is one that the schema refuses: a year, a month or a minute.
+    /// The date of the entry that was yielded last, if the schema refuses it: a year, a month or a minute.
     pub(crate) fn vague_lastmod(&self) -> Option<&VagueDate> {
         self.document.vague_lastmod()
     }
@@ -204,8 +203,8 @@ impl<R: BufRead> Reader<R> {
         self.document.entries
     }
 
-    /// The elements of unknown and of retired namespaces that were skipped so far; only the first of its kind is a finding, and in a
-    /// feed, where they are the rule, none is.
+    /// Number of elements of unknown and of retired namespaces that were skipped so far. Only the first of its kind is a finding;
+    /// in a feed, where they are usual, they are not reported.
     pub fn extension_elements(&self) -> u64 {
         self.document.extension_elements
     }
@@ -215,23 +214,22 @@ impl<R: BufRead> Reader<R> {
         self.xml.get_ref().position().offset
     }
 
-    /// What was wrong so far with what was read nevertheless, in the order of the file; at most [`MAX_FINDINGS`](super::MAX_FINDINGS).
+    /// Problems so far that did not end the reading, in the order of the file; at most [`MAX_FINDINGS`](super::MAX_FINDINGS).
     pub fn findings(&self) -> &[Finding] {
         &self.document.findings
     }
 
-    /// Hands the findings over and makes room for new ones.
+    /// Hands the findings over and frees their space.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.document.findings)
     }
 
-    /// How many findings there was no room for.
+    /// Number of findings above the limit.
     pub fn findings_not_kept(&self) -> u64 {
         self.document.findings_not_kept
     }
 
-    /// The next entry; `None` in its place as soon as there are so many findings, so that none is lost because another one filled
-    /// the room for them.
+    /// The next entry; `None` in its place as soon as the list of findings is full, so that no finding is lost.
     pub(crate) fn next_or_findings(
         &mut self,
         max_findings: usize,
@@ -264,7 +262,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Finds out what the file is made of.
+    /// Decides the syntax of the file.
     fn begin(&mut self) -> Result<(), ReadError> {
         let first = self.skip_blanks();
         let input = self.xml.get_mut();
@@ -314,7 +312,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Goes to the first character that is not blank, and says which one it is, and whether only white space of XML stands before it.
+    /// Goes to the first character that is not blank, and returns it and whether only white space of XML stands before it.
     fn skip_blanks(&mut self) -> io::Result<(Option<char>, bool)> {
         let input = self.xml.get_mut();
         let mut are_of_xml = true;
@@ -422,7 +420,7 @@ impl<R: BufRead> Reader<R> {
         if !self.nesting.open(start.name().into_inner(), start.len()) {
             return Err(document.fatal(Problem::TooDeep));
         }
-        // The scope is begun whatever is wrong with a declaration in it.
+        // The scope begins even with a faulty declaration.
         if self.namespaces.push(start).is_err() {
             document.note(Problem::IllFormed {
                 what: "namespace declaration that XML forbids, or too many of them",
@@ -436,8 +434,8 @@ impl<R: BufRead> Reader<R> {
         document.open(start, &self.namespaces)
     }
 
-    /// Exchanges the parser for a new one, which has no elements open. It cannot be told that some were closed by the end tag of
-    /// another one, and would keep their names to the end of the file.
+    /// Exchanges the parser for a new one, which has no elements open. The old one cannot close elements by the end tag of
+    /// another one, and would store their names to the end of the file.
     fn begin_parser_again(&mut self) {
         let old = std::mem::replace(&mut self.xml, parser(Input::empty()));
         self.xml = parser(old.into_inner());
@@ -451,7 +449,7 @@ impl<R: BufRead> Reader<R> {
         self.document.close()
     }
 
-    /// What an error of the parser means.
+    /// Result of an error of the parser.
     fn failure(&mut self, error: &XmlError) -> Result<Option<Item>, ReadError> {
         let problem = match error {
             XmlError::Io(error) => {
@@ -488,7 +486,7 @@ impl<R: BufRead> Reader<R> {
         Err(self.document.fatal(problem))
     }
 
-    /// What an error of the input means.
+    /// Result of an error of the input.
     fn input_failure(&self, error: &Arc<io::Error>) -> ReadError {
         let problem = match Halt::of(error) {
             None => {
@@ -510,7 +508,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// Whether two attributes have one name in one namespace, by different prefixes (Namespaces in XML 1.0 section 6.3).
+/// Returns whether two attributes have one name in one namespace, by different prefixes (Namespaces in XML 1.0 section 6.3).
 fn has_same_attributes(start: &BytesStart<'_>, namespaces: &NamespaceResolver) -> bool {
     let attributes = start.attributes().take(MAX_ATTRIBUTES);
     let mut names = HashMap::new();
@@ -521,7 +519,7 @@ fn has_same_attributes(start: &BytesStart<'_>, namespaces: &NamespaceResolver) -
                 if attribute.key.as_namespace_binding().is_none() =>
             {
                 let known = names.insert((namespace, local.into_inner()), name);
-                // The very same name was told.
+                // The very same name was reported.
                 known.is_some_and(|known| known != name)
             }
             (ResolveResult::Bound(_) | ResolveResult::Unbound | ResolveResult::Unknown(_), _) => {

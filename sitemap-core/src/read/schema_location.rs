@@ -3,11 +3,11 @@
 use super::Kind;
 use crate::limits::NAMESPACE;
 
-/// What is wrong with an `xsi:schemaLocation`.
+/// Defects of an `xsi:schemaLocation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaLocationError {
-    /// A namespace without an address behind it.
+    /// A namespace without an address after it.
     #[error("schemaLocation is not made of pairs of a namespace and the address of its schema")]
     NotPairs,
     /// There are pairs, but none for the namespace of the protocol.

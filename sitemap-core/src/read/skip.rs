@@ -1,36 +1,36 @@
 //! [`Skip`]: the rest of a token that is too long to be held.
 //!
-//! Nothing that means anything is as long as [`MAX_TOKEN_BYTES`](super::MAX_TOKEN_BYTES), but a feed may have whole pages in it, with
-//! pictures in their text. So the rest of such a text is read over byte by byte, and the parser gets a short end in its place, with
-//! the same fault if there was one. A tag is no such thing: the bytes of its attributes would be in the way of everything.
+//! No meaningful token is as long as [`MAX_TOKEN_BYTES`](super::MAX_TOKEN_BYTES), but a feed may contain whole pages, with images
+//! in their text. The rest of such a text is read over byte by byte, and the parser gets a short end in its place, with the same
+//! fault if there was one. A tag is not skipped in this way, because everything depends on its attributes.
 
-/// What a token that can be skipped is.
+/// Kind of a token that can be skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Text between tags, up to the next tag or reference.
     Text,
-    /// What begins with `&` and has no end.
+    /// Text that begins with `&` and has no end.
     Reference,
     CharacterData,
     Comment,
     Instruction,
 }
 
-/// How much of the beginning of a token says what it is.
+/// Length of the beginning of a token that decides its kind.
 pub(super) const HEAD_BYTES: usize = b"<![CDATA[".len();
 
 /// Looks for the end of a token.
 #[derive(Debug)]
 pub(super) struct Skip {
     kind: Kind,
-    /// How many bytes of the mark that ends the token were just seen, without its last one.
+    /// Number of bytes of the closing mark that were just seen, without its last one.
     matched: usize,
     /// Something was in it that may not be in it: `]]>` in a text, `--` in a comment.
     has_fault: bool,
 }
 
 impl Skip {
-    /// Goes on behind the beginning of a token, by its first bytes and the two last ones that were read; `None` if it is none that
+    /// Goes on after the beginning of a token, by its first bytes and the two last ones that were read; `None` if it is none that
     /// can be skipped.
     pub(super) fn of(head: &[u8], tail: [u8; 2]) -> Option<Self> {
         let kind = match head {
@@ -52,8 +52,8 @@ impl Skip {
         Some(skip)
     }
 
-    /// How many of these bytes are still of the token, and whether it ends behind them: with the last byte of its mark, or before
-    /// what follows a text.
+    /// Number of these bytes that are still of the token, and whether it ends after them: with the last byte of its mark, or at
+    /// the end of a text.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> (usize, bool) {
         for (place, byte) in bytes.iter().enumerate() {
             if self.ends_at(*byte) {
@@ -88,7 +88,7 @@ impl Skip {
         false
     }
 
-    /// What the parser gets for what was skipped, before the byte at which the token ends.
+    /// Replacement of the skipped bytes for the parser, before the byte at which the token ends.
     pub(super) fn stand_in(&self) -> &'static [u8] {
         match (self.kind, self.has_fault) {
             (Kind::Text | Kind::Reference, false) | (Kind::Reference, true) => b"",

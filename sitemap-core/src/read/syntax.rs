@@ -1,25 +1,25 @@
-//! Whether the inside of a tag, a declaration or an instruction is as XML 1.0 and Namespaces in XML 1.0 have it.
+//! Checks of the inside of a tag, a declaration or an instruction by XML 1.0 and Namespaces in XML 1.0.
 //!
-//! The parser finds where a token ends and reads over what is wrong in it, so that nothing is lost that can be read; what it reads
-//! over is found here. Each fault comes with the place in the token where it begins, in bytes.
+//! The parser finds the end of a token and passes over faults in it, so that no readable part is lost; this module finds these
+//! faults. Each fault comes with the place in the token where it begins, in bytes.
 
 use quick_xml::escape::{resolve_html5_entity, resolve_xml_entity};
 
 use super::{Problem, document::quoted};
 use crate::extension::{is_name_character, is_name_start, is_xml_character};
 
-/// How many names of attributes are compared one by one; of more, the names are sorted.
+/// Number of names of attributes that are compared one by one; of more, the names are sorted.
 const FEW_ATTRIBUTES: usize = 8;
 
 /// The longest reference that is taken for one: the longest name of an entity in HTML has 31 characters.
 const MAX_REFERENCE_BYTES: usize = 64;
 
-/// Looks at what stands between `<` and `>`, or `/>`. Says whether two attributes differ in their prefix only, so that they are the
+/// Checks the text between `<` and `>`, or `/>`. Returns whether two attributes differ in their prefix only, so that they are the
 /// same one if the prefixes mean the same.
-pub(super) fn start_tag(tag: &str, mut tell: impl FnMut(usize, Problem)) -> bool {
+pub(super) fn start_tag(tag: &str, mut note: impl FnMut(usize, Problem)) -> bool {
     let end = name_end(tag);
     if end == 0 || !is_qualified(&tag[..end]) || tag.starts_with("xmlns:") {
-        tell(0, ill_formed("name of an element that XML does not allow"));
+        note(0, ill_formed("name of an element that XML does not allow"));
     }
     if end == 0 || end == tag.len() {
         return false;
@@ -29,10 +29,10 @@ pub(super) fn start_tag(tag: &str, mut tell: impl FnMut(usize, Problem)) -> bool
     loop {
         let start = rest + blanks(&tag[rest..]);
         if start == tag.len() {
-            return names.finish(&mut tell);
+            return names.finish(&mut note);
         }
         if start == rest {
-            tell(
+            note(
                 start,
                 ill_formed(if names.count == 0 {
                     "name of an element with a character that no name has"
@@ -45,28 +45,28 @@ pub(super) fn start_tag(tag: &str, mut tell: impl FnMut(usize, Problem)) -> bool
             }
         }
         let Some((attribute, length)) = attribute(&tag[start..]) else {
-            tell(
+            note(
                 start,
                 ill_formed("attribute without name, value or quotation marks"),
             );
             return false;
         };
         if !is_qualified(attribute.name) {
-            tell(
+            note(
                 start,
                 ill_formed("name of an attribute that namespaces forbid"),
             );
         }
         if attribute.value.is_empty() && attribute.name.starts_with("xmlns:") {
-            tell(start, ill_formed("prefix is declared without a namespace"));
+            note(start, ill_formed("prefix is declared without a namespace"));
         }
         if attribute.value.contains('&') {
             references(attribute.value, |at, problem| {
-                tell(start + attribute.value_start + at, problem);
+                note(start + attribute.value_start + at, problem);
             });
         }
         if names.add(attribute.name) {
-            tell(start, ill_formed("attribute is given twice"));
+            note(start, ill_formed("attribute is given twice"));
         }
         rest = start + length;
     }
@@ -86,7 +86,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Takes in a name; says whether it is already there, as far as that is known.
+    /// Takes in a name; returns whether it is already there, as far as that is known.
     fn add(&mut self, name: &'a str) -> bool {
         let few = &self.few[..self.count.min(FEW_ATTRIBUTES)];
         let is_known = few.contains(&name);
@@ -103,17 +103,17 @@ impl<'a> Names<'a> {
         is_known
     }
 
-    /// Tells of those that were not compared yet.
-    fn finish(mut self, tell: &mut impl FnMut(usize, Problem)) -> bool {
+    /// Reports the names that were not compared yet.
+    fn finish(mut self, note: &mut impl FnMut(usize, Problem)) -> bool {
         self.more.sort_unstable();
         if self.more.windows(2).any(|pair| pair[0] == pair[1]) {
-            tell(0, ill_formed("attribute is given twice"));
+            note(0, ill_formed("attribute is given twice"));
         }
         self.has_twins || !self.more.is_empty()
     }
 }
 
-/// What stands behind the prefix of an attribute that is no declaration; `None` without a prefix.
+/// The text after the prefix of an attribute that is not a declaration; `None` without a prefix.
 fn local_part(name: &str) -> Option<&str> {
     let (prefix, local) = name.split_once(':')?;
     (prefix != "xmlns").then_some(local)
@@ -122,7 +122,7 @@ fn local_part(name: &str) -> Option<&str> {
 struct Attribute<'a> {
     name: &'a str,
     value: &'a str,
-    /// Where the value begins, behind the quotation mark.
+    /// Start of the value, after the quotation mark.
     value_start: usize,
 }
 
@@ -133,8 +133,8 @@ fn attribute(text: &str) -> Option<(Attribute<'_>, usize)> {
         return None;
     }
     let equals = name_end + blanks(&text[name_end..]);
-    let behind = text[equals..].strip_prefix('=')?;
-    let quote_start = equals + 1 + blanks(behind);
+    let after = text[equals..].strip_prefix('=')?;
+    let quote_start = equals + 1 + blanks(after);
     let quote = text[quote_start..]
         .chars()
         .next()
@@ -149,21 +149,21 @@ fn attribute(text: &str) -> Option<(Attribute<'_>, usize)> {
     Some((attribute, value_start + length + 1))
 }
 
-/// Tells what is wrong with the references in the value of an attribute.
-fn references(value: &str, mut tell: impl FnMut(usize, Problem)) {
+/// Reports the problems of the references in the value of an attribute.
+fn references(value: &str, mut note: impl FnMut(usize, Problem)) {
     for (at, _) in value.match_indices('&') {
-        let behind = &value[at + 1..];
-        let end = behind
+        let after = &value[at + 1..];
+        let end = after
             .bytes()
             .take(MAX_REFERENCE_BYTES)
             .position(|byte| byte == b';');
-        if let Some(problem) = reference(end.map_or("", |end| &behind[..end])) {
-            tell(at, problem);
+        if let Some(problem) = reference(end.map_or("", |end| &after[..end])) {
+            note(at, problem);
         }
     }
 }
 
-/// What is wrong with what stands between `&` and `;`, if anything is; nothing stands there if there is no `;`.
+/// Problem of the text between `&` and `;`, if any; the text is empty if there is no `;`.
 fn reference(reference: &str) -> Option<Problem> {
     if let Some(number) = reference.strip_prefix('#') {
         return match referenced(number) {
@@ -191,15 +191,14 @@ pub(super) fn referenced(number: &str) -> Option<char> {
         Some(digits) => (digits, 16),
         None => (number, 10),
     };
-    // A sign is no digit.
+    // A sign is not a digit.
     if !digits.starts_with(|first: char| first.is_digit(radix)) {
         return None;
     }
     char::from_u32(u32::from_str_radix(digits, radix).ok()?)
 }
 
-/// Looks at what stands between `<?` and `?>` of a declaration (XML 1.0 section 2.8): where it is not as it should be. The version
-/// itself is judged elsewhere.
+/// Returns the place of a fault in the text of a declaration (XML 1.0 section 2.8). The version itself is judged elsewhere.
 pub(super) fn declaration(declaration: &str) -> Option<usize> {
     let mut rest = "xml".len();
     // What may come next: version, encoding, standalone.
@@ -236,7 +235,7 @@ fn is_encoding_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
-/// Whether what stands between `<?` and `?>` of a processing instruction begins with a name that it may have (XML 1.0 section 2.6).
+/// Returns whether the text of a processing instruction begins with an allowed name (XML 1.0 section 2.6).
 pub(super) fn is_instruction(instruction: &str) -> bool {
     let end = name_end(instruction);
     let (target, rest) = instruction.split_at(end);
@@ -246,12 +245,12 @@ pub(super) fn is_instruction(instruction: &str) -> bool {
         && (rest.is_empty() || blanks(rest) > 0)
 }
 
-/// Whether a text is a name (`Name` of XML 1.0 section 2.3).
+/// Returns whether a text is a name (`Name` of XML 1.0 section 2.3).
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && name_end(text) == text.len()
 }
 
-/// How long the name at the beginning is; 0 if there is none (`Name` of XML 1.0 section 2.3).
+/// Length of the name at the beginning; 0 if there is none (`Name` of XML 1.0 section 2.3).
 fn name_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_usual = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'-' | b'_');
@@ -269,7 +268,7 @@ fn name_end(text: &str) -> usize {
     }
 }
 
-/// Whether a name is one with at most one prefix (`QName` of Namespaces in XML 1.0 section 4).
+/// Returns whether a name is one with at most one prefix (`QName` of Namespaces in XML 1.0 section 4).
 fn is_qualified(name: &str) -> bool {
     let Some((prefix, local)) = name.split_once(':') else {
         return true;
@@ -277,7 +276,7 @@ fn is_qualified(name: &str) -> bool {
     !prefix.is_empty() && !local.contains(':') && local.starts_with(is_name_start)
 }
 
-/// How many bytes of white space stand at the beginning.
+/// Number of bytes of white space that stand at the beginning.
 fn blanks(text: &str) -> usize {
     text.bytes()
         .take_while(|byte| is_white_space(*byte))
@@ -299,7 +298,7 @@ mod tests {
         start_tag(tag, |at, problem| faults.push((at, problem.to_string())));
         let found: Vec<(usize, &str)> = faults
             .iter()
-            .map(|(at, said)| (*at, said.strip_prefix("not well-formed: ").unwrap_or(said)))
+            .map(|(at, text)| (*at, text.strip_prefix("not well-formed: ").unwrap_or(text)))
             .collect();
         assert_eq!(found, expected, "{tag}");
     }
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_a_tag_are_told_with_their_place() {
+    fn faults_of_a_tag_are_reported_with_their_place() {
         let name = "name of an element that XML does not allow";
         for tag in [
             "", "1a", "-a", ":a", "a:", "a:b:c", "a:1", "xmlns:a", "\u{D7}",
@@ -353,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn references_of_attributes_are_told() {
+    fn references_of_attributes_are_reported() {
         let number = "character reference names no character";
         check("a b='&#0;'", &[(5, "character that XML 1.0 forbids")]);
         for reference in ["&#;", "&#x;", "&#+65;", "&#X41;", "&#xD800;", "&#a;"] {

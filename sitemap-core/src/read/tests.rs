@@ -1,4 +1,4 @@
-//! What reading forgives, what it leaves out, and what it refuses.
+//! Tests of problems that reading passes over, leaves out for, or refuses.
 
 use std::io::{BufRead, Write};
 
@@ -9,9 +9,9 @@ mod entities;
 mod extensions;
 mod feeds;
 mod findings;
-mod forgiven;
 mod hostile;
 mod inputs;
+mod lenient;
 mod markup;
 mod misplaced;
 mod properties;
@@ -42,8 +42,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// What a lenient reading gives: an entry as `URL|lastmod|changefreq|priority`, a lost one as `- rule`, an end as `! rule`; then the
-/// findings, each with severity and rule.
+/// Result of a lenient reading: an entry as `URL|lastmod|changefreq|priority`, a lost one as `- rule`, an end as `! rule`; then
+/// the findings, each with severity and rule.
 fn reading(file: &[u8]) -> (Vec<String>, Vec<String>) {
     reading_of(file)
 }

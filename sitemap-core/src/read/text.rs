@@ -1,7 +1,7 @@
-//! [`Text`]: what the lines of a text file mean: one URL each, and nothing else (R50 to R57).
+//! [`Text`]: reading of the lines of a text file, one URL each (R50 to R57).
 //!
-//! Anything that is not markup could be such a file, so it is one only from its first URL on; what came before is held back until
-//! then. A file without any near its beginning is refused as a whole, and so is a table.
+//! Anything that is not markup could be such a file, so its first URL decides; the text before is buffered until then. A file
+//! without a URL near its beginning is refused as a whole, and so is a table.
 
 use std::{
     collections::VecDeque,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{ChangeFreq, LastMod, Loc, LocError, Priority};
 
-/// How much may come before the first URL of a list; more is not a header.
+/// Largest header before the first URL of a list.
 const MAX_HEADER: Extent = Extent {
     lines: 100,
     bytes: 64 * 1024,
@@ -29,7 +29,7 @@ const MAX_SILENT: Extent = Extent {
     bytes: MAX_RECORD_BYTES,
 };
 
-/// What a file may begin with.
+/// Optional first character of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Something that comes out of a line.
@@ -39,11 +39,11 @@ enum Outcome {
     Note(Problem, Position),
     /// A line that is left out.
     Lost(Problem, Position),
-    /// A URL, and what was wrong with it.
+    /// A URL and its problems.
     Url(Loc, Vec<Problem>, Position),
 }
 
-/// How much was read.
+/// Amount that was read.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extent {
     lines: usize,
@@ -68,15 +68,15 @@ pub(super) struct Text {
     first: Position,
     /// The memory for a line, used again for each.
     line: Vec<u8>,
-    /// What comes out next, in the order of the file.
+    /// The next outcomes, in the order of the file.
     outcomes: VecDeque<Outcome>,
     /// The header line of a table.
     table: Option<Position>,
-    /// What the input failed with, behind all that came before, and where.
+    /// The failure of the input, after everything before it, and its position.
     failure: Option<(io::Error, Position)>,
     /// A URL was found, so this is such a file.
     has_url: bool,
-    /// What came before that: all that say something, and the others.
+    /// Lines before the first URL: all lines that are not blank, and the others.
     header: Extent,
     silent: Extent,
     /// Lines that are neither blank nor left out came before.
@@ -87,7 +87,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// The lines of a file that begins at `start`, behind its byte order mark, and with something that is not blank at `first`.
+    /// The lines of a file that begins at `start`, after its byte order mark, and with something that is not blank at `first`.
     pub(super) fn new(notes: Vec<(Problem, Position)>, start: Position, first: Position) -> Self {
         let notes = notes
             .into_iter()
@@ -113,12 +113,12 @@ impl Text {
         text
     }
 
-    /// Whether something comes out before more is read.
+    /// Returns whether something comes out before more is read.
     pub(super) fn is_ready(&self) -> bool {
         self.is_at_end || (self.has_url && !self.outcomes.is_empty())
     }
 
-    /// What the input failed with, once all that came before is out.
+    /// The failure of the input, once everything before it was yielded.
     pub(super) fn take_failure(&mut self, document: &mut Document) -> Option<io::Error> {
         let is_out = self.table.is_none() && (!self.has_url || self.outcomes.is_empty());
         let (error, position) = self.failure.take_if(|_| is_out)?;
@@ -126,7 +126,7 @@ impl Text {
         Some(error)
     }
 
-    /// What comes out next.
+    /// The next outcome.
     pub(super) fn take(&mut self, document: &mut Document) -> Result<Option<Item>, ReadError> {
         if let Some(position) = self.table {
             document.token_position = position;
@@ -168,7 +168,7 @@ impl Text {
         }
     }
 
-    /// Whether the first URL may still come.
+    /// Returns whether the first URL may still come.
     fn is_in_header(&self) -> bool {
         self.header.is_within(MAX_HEADER) && self.silent.is_within(MAX_SILENT)
     }
@@ -283,7 +283,7 @@ impl Text {
         }
         let is_first = !std::mem::replace(&mut self.has_line, true);
         let is_url = has_web_scheme(content);
-        // Also one with a defect says that this is a list of URLs.
+        // A URL with a defect also shows that this is a list of URLs.
         self.has_url |= is_url && self.is_in_header();
         if let Some(problem) = defect {
             self.lose(problem, position);
@@ -305,7 +305,7 @@ impl Text {
     /// A line that begins with an absolute URL.
     fn url(&mut self, content: &str, is_padded: bool, position: Position) {
         let url = without_columns(content);
-        // More than a value may have, but what is wrong with it is known.
+        // Longer than a value may be, but its problem is known.
         if url.len() > MAX_VALUE_BYTES
             && let Err(error) = Loc::parse(url)
         {
@@ -345,8 +345,8 @@ impl Text {
     }
 }
 
-/// The URL in front of a tab, or of blanks with a date, a frequency, a priority or a further URL behind them. Other blanks are taken for
-/// a part of it.
+/// The URL in front of a tab, or of blanks with a date, a frequency, a priority or a further URL after them. Other blanks are
+/// taken for a part of it.
 fn without_columns(line: &str) -> &str {
     let (url, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let is_value = |word: &str| has_web_scheme(word) || is_metadata(word);
@@ -357,7 +357,7 @@ fn without_columns(line: &str) -> &str {
     }
 }
 
-/// A line feed right behind a carriage return belongs to the same line end. A failure of the input shows again at the next line.
+/// A line feed right after a carriage return belongs to the same line end. A failure of the input shows again at the next line.
 fn skip_line_feed<R: BufRead>(input: &mut Input<R>) {
     loop {
         match input.fill_buf() {
@@ -368,7 +368,7 @@ fn skip_line_feed<R: BufRead>(input: &mut Input<R>) {
     }
 }
 
-/// Whether a text begins like an absolute URL of the web.
+/// Returns whether a text begins like an absolute URL of the web.
 pub fn has_web_scheme(text: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| {
         let start = text.as_bytes().get(..scheme.len());
@@ -376,12 +376,12 @@ pub fn has_web_scheme(text: &str) -> bool {
     })
 }
 
-/// Whether somebody took a line for a URL: `/path`, `www.example.com`, `ftp://host/`.
+/// Returns whether a line was meant as a URL: `/path`, `www.example.com`, `ftp://host/`.
 fn is_like_url(line: &str) -> bool {
     !line.contains(char::is_whitespace) && line.contains(['/', '.'])
 }
 
-/// Whether a text is what else is said of a page: a date, a frequency or a priority.
+/// Returns whether a text is metadata of a page: a date, a frequency or a priority.
 pub(super) fn is_metadata(text: &str) -> bool {
     let is_priority = text.contains('.') && Priority::parse(text).is_ok();
     is_priority || LastMod::parse(text).is_ok() || ChangeFreq::parse(text).is_ok()

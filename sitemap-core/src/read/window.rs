@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use super::Position;
 
-/// How many bytes before the point of reading can be shown at least. A value has 8 KiB, so the element that a finding is about is
-/// in there whatever it is; only the beginning of an enormous entry may not be.
+/// Bytes before the point of reading that can be shown at least. A value has 8 KiB, so the element of a finding is always
+/// included; only the beginning of an enormous entry may be missing.
 const KEPT_BYTES: usize = 64 * 1024;
 
-/// How many characters of a line stand before the place that is shown, and from it on.
+/// Number of characters of a line that stand before the place that is shown, and from it on.
 const SHOWN_BEFORE: usize = 40;
 const SHOWN_AFTER: usize = 100;
 
@@ -16,9 +16,9 @@ const SHOWN_AFTER: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Excerpt {
-    /// The text; what stands before or behind it in the same line is left out. Bytes that are not UTF-8 are replaced.
+    /// The text; what stands before or after it in the same line is left out. Bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// How many characters of `text` stand before the place.
+    /// Number of characters of `text` before the place.
     pub marker: usize,
     /// The place in its line, in bytes, from 1.
     pub column: u64,
@@ -28,9 +28,9 @@ pub struct Excerpt {
 #[derive(Debug, Default)]
 pub(super) struct Window {
     bytes: Vec<u8>,
-    /// How many bytes of text came before the first one.
+    /// Number of bytes of text that came before the first one.
     start: u64,
-    /// How many bytes of text came before the line that the first byte belongs to.
+    /// Number of bytes of text that came before the line that the first byte belongs to.
     line_start: u64,
     /// The places from which on the text is another number of bytes ahead of the file than before: it has another encoding.
     marks: VecDeque<Mark>,
@@ -44,7 +44,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// How far the text is ahead.
+    /// Distance by which the text is ahead.
     fn drift(self) -> u64 {
         self.text.wrapping_sub(self.file)
     }
@@ -85,14 +85,14 @@ impl Window {
 
     /// The place in the text of an offset in the file.
     fn in_text(&self, offset: u64) -> u64 {
-        let behind = self.marks.partition_point(|mark| mark.file <= offset);
-        let drift = behind
+        let after = self.marks.partition_point(|mark| mark.file <= offset);
+        let drift = after
             .checked_sub(1)
             .map_or(0, |last| self.marks[last].drift());
         offset.wrapping_add(drift)
     }
 
-    /// The line around a place, if it has not been forgotten. `ahead` is what comes behind the window.
+    /// The line around a place, if it has not been forgotten. `ahead` is what comes after the window.
     pub(super) fn excerpt(&self, position: Position, ahead: &[u8]) -> Option<Excerpt> {
         let offset = self.in_text(position.offset);
         let place = usize::try_from(offset.checked_sub(self.start)?).ok()?;
@@ -109,7 +109,7 @@ impl Window {
         let skipped = before.chars().count().saturating_sub(SHOWN_BEFORE);
         let before: String = before.chars().skip(skipped).collect();
         let before = before.trim_start();
-        let behind: Vec<u8> = self.bytes[place..]
+        let after: Vec<u8> = self.bytes[place..]
             .iter()
             .chain(ahead)
             .copied()
@@ -117,11 +117,11 @@ impl Window {
             // A character has at most four bytes; one more may be cut in two.
             .take(4 * SHOWN_AFTER + 4)
             .collect();
-        let behind = String::from_utf8_lossy(&behind);
-        let behind: String = behind.chars().take(SHOWN_AFTER).collect();
+        let after = String::from_utf8_lossy(&after);
+        let after: String = after.chars().take(SHOWN_AFTER).collect();
         Some(Excerpt {
             marker: before.chars().count(),
-            text: before.to_owned() + behind.trim_end(),
+            text: before.to_owned() + after.trim_end(),
             column,
         })
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_not_long_ago_is_kept() {
+    fn recently_read_text_is_kept() {
         let mut window = Window::default();
         window.push(b"here\n", 0);
         for number in 0..60 {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_behind_a_place_are_whole() {
+    fn characters_after_a_place_are_whole() {
         for character in ["x", "ü", "漢", "😀"] {
             let mut window = Window::default();
             window.push(b"<", 0);

@@ -1,27 +1,27 @@
-//! How a document came from its server, and what is odd about that (R2, R28, R29, R41).
+//! The answer of a server with a document, and its problems (R2, R28, R29, R41).
 
 use jiff::Timestamp;
 
 use super::{Problem, is_near};
 use crate::{LastMod, Loc, read::Kind};
 
-/// How a server gave a document.
+/// The answer of a server with a document.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Answer<'a> {
     /// The `Content-Type` header, as sent.
     pub content_type: Option<&'a str>,
-    /// Whether the connection undid a `Content-Encoding`; what is compressed then shows neither in the bytes nor in the name.
+    /// True when the connection undid a `Content-Encoding`; then neither the bytes nor the name show the compression.
     pub had_coding: bool,
-    /// Whether a `Content-Encoding` was announced for bytes that have none.
+    /// True when a `Content-Encoding` was announced for bytes that have none.
     pub is_coding_missing: bool,
-    /// How its body ended.
+    /// End of its body.
     pub end: AnswerEnd<'a>,
-    /// What the index that lists it says of its last change (R41).
+    /// Its `lastmod` in the index that lists it (R41).
     pub listed_lastmod: Option<&'a LastMod>,
 }
 
-/// How the body of an answer ended.
+/// End of the body of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerEnd<'a> {
@@ -30,19 +30,19 @@ pub enum AnswerEnd<'a> {
     Complete,
     /// The connection ended, or the time was up, before the end that was announced.
     CutShort,
-    /// Nobody wanted to read more than so many bytes of it.
+    /// Reading stopped at the limit of bytes.
     TooLarge {
-        /// How many were read.
+        /// Number of bytes read.
         limit: u64,
     },
     /// Its `Content-Encoding` cannot be undone.
     Undecodable {
-        /// Which one, or what is wrong with it.
+        /// Its name, or its problem.
         coding: &'a str,
     },
 }
 
-/// Why there is no document at a URL.
+/// Reason why there is no document at a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unavailable<'a> {
@@ -50,14 +50,14 @@ pub enum Unavailable<'a> {
     Disallowed,
     /// The robots.txt of its host cannot be read, so nothing there may be (RFC 9309 section 2.3.1.4); why, in words.
     RobotsUnreachable(&'a str),
-    /// Nobody asked for it, which says nothing about it.
+    /// It was not requested, so it was not checked.
     NotAsked {
-        /// Why, in words.
+        /// The reason for messages.
         why: &'a str,
-        /// What to do to have it asked for.
+        /// Advice for having it requested.
         help: &'a str,
     },
-    /// It redirects here, to what is checked by itself.
+    /// It redirects here, to a document that is checked by itself.
     Elsewhere(&'a Loc),
     /// Anything else, in words: "status 404".
     Because(&'a str),
@@ -66,7 +66,7 @@ pub enum Unavailable<'a> {
 /// Media types of XML documents (RFC 7303); a feed has its own besides.
 const XML: [&str; 2] = ["application/xml", "text/xml"];
 
-/// Media types of gzip (RFC 6713 section 3), and those that say nothing.
+/// Media types of gzip (RFC 6713 section 3), and generic ones.
 const GZIP: [&str; 4] = [
     "application/gzip",
     "application/x-gzip",
@@ -75,7 +75,7 @@ const GZIP: [&str; 4] = [
 ];
 
 impl Answer<'_> {
-    /// What broke off the body, if anything did.
+    /// Problem of an incomplete body, if any.
     pub(super) fn problem_of_end(&self) -> Option<Problem> {
         match self.end {
             AnswerEnd::Complete => None,
@@ -87,7 +87,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What the headers and the name say that the bytes do not.
+    /// Contradictions between headers or name and the bytes.
     pub(super) fn problems(
         &self,
         place: Option<&Loc>,
@@ -144,7 +144,7 @@ impl Answer<'_> {
         })
     }
 
-    /// A header that names another encoding goes before what the document says (RFC 7303 section 3).
+    /// A header that names another encoding has precedence over the document (RFC 7303 section 3).
     fn problem_of_charset(&self) -> Option<Problem> {
         let charset = parameter(self.content_type?, "charset")?;
         let is_utf_8 = ["utf-8", "utf8", "us-ascii"]
@@ -172,7 +172,7 @@ fn parameter(content_type: &str, name: &str) -> Option<String> {
     })
 }
 
-/// As much of a header as fits into a message.
+/// A header, shortened for a message.
 fn shortened(text: &str) -> String {
     text.chars().take(100).collect()
 }
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     /// The messages for an answer.
-    fn said(url: &str, content_type: Option<&str>, kind: Kind, is_gzip: bool) -> Vec<String> {
+    fn findings(url: &str, content_type: Option<&str>, kind: Kind, is_gzip: bool) -> Vec<String> {
         let answer = Answer {
             content_type,
             ..Answer::default()
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn usual_answers_are_fine() {
         let check = |url: &str, content_type: &str, kind, is_gzip| {
-            let said = said(url, Some(content_type), kind, is_gzip);
-            assert!(said.is_empty(), "{content_type}: {said:?}");
+            let findings = findings(url, Some(content_type), kind, is_gzip);
+            assert!(findings.is_empty(), "{content_type}: {findings:?}");
         };
         check("https://h/s.xml", "application/xml", Kind::UrlSet, false);
         check(
@@ -228,9 +228,9 @@ mod tests {
     }
 
     #[test]
-    fn odd_types_and_names_are_told() {
+    fn odd_types_and_names_are_reported() {
         let check = |url: &str, content_type: Option<&str>, kind, is_gzip, expected: &str| {
-            assert_eq!(said(url, content_type, kind, is_gzip), [expected]);
+            assert_eq!(findings(url, content_type, kind, is_gzip), [expected]);
         };
         let html = "Content-Type is \"text/html\", expected application/xml";
         check(
@@ -250,7 +250,7 @@ mod tests {
             true,
             plain,
         );
-        let latin = "Content-Type says that the encoding is iso-8859-1";
+        let latin = "Content-Type declares the encoding iso-8859-1";
         check(
             "https://h/s.xml",
             Some("text/xml; Charset=iso-8859-1"),

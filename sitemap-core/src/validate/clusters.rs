@@ -14,10 +14,10 @@ use crate::{Loc, UrlEntry, read::Position};
 /// The most links between versions that are compared; they take 32 MB.
 pub const MAX_COMPARED_LINKS: usize = 4_000_000;
 
-/// The most bytes that the URLs of versions may take, with what is remembered of each.
+/// The most bytes that the URLs of versions may take, with the facts of each.
 const MAX_URL_BYTES: usize = 64 * 1024 * 1024;
 
-/// What one URL takes besides its text.
+/// Memory of one URL besides its text.
 const BYTES_PER_URL: usize = 96;
 
 /// All pages with versions so far.
@@ -27,14 +27,14 @@ pub(super) struct Clusters {
     numbers: HashMap<u64, u32>,
     urls: Vec<(u64, Box<str>)>,
     bytes: usize,
-    /// Where the entry of a page with versions is.
+    /// Positions of the entries of pages with versions.
     entries: HashMap<u32, (DocumentId, Position)>,
     /// From a page to a version of it.
     links: Vec<(u32, u32)>,
 }
 
-/// Something to say about an entry with versions.
-pub(super) struct Told {
+/// Problem of an entry with versions.
+pub(super) struct VersionProblem {
     pub(super) document: DocumentId,
     pub(super) position: Position,
     pub(super) url: Box<str>,
@@ -42,7 +42,7 @@ pub(super) struct Told {
 }
 
 impl Clusters {
-    /// Takes the versions of an entry in; `false` when there is no room for them.
+    /// Takes in the versions of an entry; `false` when the limit of memory is reached.
     pub(super) fn add(
         &mut self,
         document: DocumentId,
@@ -79,9 +79,8 @@ impl Clusters {
         number
     }
 
-    /// What is wrong between the versions, in the order of the pages. Each is made when it is asked for: there can be as many as
-    /// links.
-    pub(super) fn conclude(mut self, set: &Set) -> impl Iterator<Item = Told> {
+    /// Problems between the versions, in the order of the pages. They are made one by one: there can be as many as links.
+    pub(super) fn conclude(mut self, set: &Set) -> impl Iterator<Item = VersionProblem> {
         self.links.sort_unstable();
         self.links.dedup();
         let mut entries: Vec<_> = self
@@ -95,7 +94,7 @@ impl Clusters {
             .into_iter()
             .flat_map(move |(document, position, page)| {
                 let first = links.partition_point(|&(from, _)| from < page);
-                let told: Vec<Told> = links[first..]
+                let problems: Vec<VersionProblem> = links[first..]
                     .iter()
                     .take_while(|&&(from, _)| from == page)
                     .filter(|&&(page, version)| links.binary_search(&(version, page)).is_err())
@@ -107,7 +106,7 @@ impl Clusters {
                         } else {
                             Problem::VersionNotListed { href }
                         };
-                        Some(Told {
+                        Some(VersionProblem {
                             document,
                             position,
                             url: urls[page as usize].1.clone(),
@@ -115,7 +114,7 @@ impl Clusters {
                         })
                     })
                     .collect();
-                told
+                problems
             })
     }
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::{
     AnswerEnd, Child, DocumentId, Facts, MAX_REPORTED_CHILDREN, Problem, Report, Sink, Validator,
     clusters::MAX_COMPARED_LINKS,
-    finding::{Spot, Tally, What},
+    finding::{Diagnosis, Spot, Tally},
     is_near,
     place::Territory,
     refused::{self, Refused},
@@ -30,17 +30,17 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The first year in which a page can have changed; the web began in 1990.
 const FIRST_YEAR: u16 = 1990;
 
-/// How many findings of the reader may wait for the end of their entry. They are told without its URL then, but an error is not lost
-/// behind the warnings that fill the reader's [room](crate::read::MAX_FINDINGS).
+/// Number of findings of the reader that may wait for the end of their entry. They are then reported without its URL, but no
+/// error is lost when warnings fill the reader's [list](crate::read::MAX_FINDINGS).
 const MAX_WAITING_FINDINGS: usize = 100;
 
-/// From how many entries on it says something that all of them are equal.
+/// Number of entries from which equal values are reported.
 const MIN_EQUAL_ENTRIES: u64 = 2;
 
 /// From how many sitemaps without a date on an index costs its readers something: a few more files to fetch do not.
 const MIN_UNDATED_SITEMAPS: u64 = 10;
 
-/// Reads a document to its end and tells what is wrong with it.
+/// Reads a document to its end and reports its problems.
 pub(super) fn check(
     validator: &mut Validator,
     mut input: impl BufRead,
@@ -69,7 +69,7 @@ pub(super) fn check(
     let outcome = pass.read(&mut reader);
     let kind = reader.kind();
     pass.validator.set.documents[id.index()].kind = kind;
-    // What was told of a broken document counts as well.
+    // Findings of a broken document count as well.
     let is_complete = outcome? && is_whole(facts);
     if pass.territory.is_for_others() {
         pass.validator.set.is_for_others(id);
@@ -109,20 +109,20 @@ struct Pass<'a, 's> {
     /// In which line each URL is listed first.
     urls: HashMap<u64, u64>,
     children: Vec<Child>,
-    /// Which of the two limits was broken so far: entries, bytes.
+    /// The limits that were broken so far: entries, bytes.
     over_limits: [bool; 2],
     validator: &'a mut Validator,
     facts: &'a Facts<'a>,
     sink: &'a mut Sink<'s>,
 }
 
-/// What the entries have in common.
+/// Values that the entries have in common.
 #[derive(Debug, Default)]
 struct Values {
     entries: u64,
-    /// Where the first one is.
+    /// Position of the first one.
     first: Option<Position>,
-    /// Those with a time.
+    /// Number of values with a time.
     instants: u64,
     /// Sitemaps of an index without a date, and where the first is; none in another document.
     undated: u64,
@@ -138,7 +138,7 @@ struct Values {
 }
 
 impl Pass<'_, '_> {
-    /// Reads all entries; says whether the end was reached.
+    /// Reads all entries; returns whether the end was reached.
     fn read<R: BufRead>(&mut self, reader: &mut Reader<R>) -> io::Result<bool> {
         loop {
             let next = reader.next_or_findings(MAX_WAITING_FINDINGS);
@@ -155,7 +155,7 @@ impl Pass<'_, '_> {
                     continue;
                 }
                 let is_in_entry = finding.position >= entry;
-                self.say(finding, reader, url.filter(|_| is_in_entry));
+                self.report(finding, reader, url.filter(|_| is_in_entry));
             }
             self.see_limits(reader);
             match next {
@@ -164,14 +164,14 @@ impl Pass<'_, '_> {
                 Some(Ok(Some(Item::Url(entry)))) => self.page(reader, &entry),
                 Some(Ok(Some(Item::Sitemap(entry)))) => self.sitemap(reader, entry),
                 Some(Err(ReadError::Entry(finding))) => {
-                    self.say(finding, reader, None);
+                    self.report(finding, reader, None);
                 }
                 Some(Err(ReadError::File(finding))) => {
                     let position = Some(finding.position);
-                    // That the limit of the protocol is broken was told where it was.
+                    // The broken limit of the protocol was reported at its position.
                     let end = end_of_reading(&finding.problem);
-                    let what = end.map_or_else(|| What::from(finding), What::from);
-                    self.say_at(&what, position, reader, None);
+                    let what = end.map_or_else(|| Diagnosis::from(finding), Diagnosis::from);
+                    self.report_at(&what, position, reader, None);
                     return Ok(false);
                 }
                 Some(Err(ReadError::Io(error))) => return Err(error),
@@ -179,20 +179,20 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// Tells a finding of the reader where it is.
-    fn say<R: BufRead>(
+    /// Reports a finding of the reader at its position.
+    fn report<R: BufRead>(
         &mut self,
         finding: read::Finding,
         reader: &mut Reader<R>,
         url: Option<&str>,
     ) {
         let position = Some(finding.position);
-        self.say_at(&finding.into(), position, reader, url);
+        self.report_at(&finding.into(), position, reader, url);
     }
 
-    fn say_at<R: BufRead>(
+    fn report_at<R: BufRead>(
         &mut self,
-        what: &What,
+        what: &Diagnosis,
         position: Option<Position>,
         reader: &mut Reader<R>,
         url: Option<&str>,
@@ -213,7 +213,7 @@ impl Pass<'_, '_> {
 
     fn strict<R: BufRead>(&mut self, problem: Problem, reader: &mut Reader<R>, url: &Loc) {
         let position = Some(reader.loc_position());
-        self.say_at(&problem.into(), position, reader, Some(url.as_str()));
+        self.report_at(&problem.into(), position, reader, Some(url.as_str()));
     }
 
     /// The limits of the protocol, which the reader goes beyond (R27, R28).
@@ -228,7 +228,7 @@ impl Pass<'_, '_> {
         for (limit, problem) in problems.into_iter().enumerate() {
             if is_over[limit] && !self.over_limits[limit] {
                 self.over_limits[limit] = true;
-                self.say_at(&problem.into(), Some(positions[limit]), reader, None);
+                self.report_at(&problem.into(), Some(positions[limit]), reader, None);
             }
         }
     }
@@ -305,10 +305,10 @@ impl Pass<'_, '_> {
             (false, false) => return,
         };
         let position = Some(reader.lastmod_position());
-        self.say_at(&problem.into(), position, reader, Some(loc.as_str()));
+        self.report_at(&problem.into(), position, reader, Some(loc.as_str()));
     }
 
-    /// Whether the URL was listed before, here or elsewhere (R26).
+    /// Returns whether the URL was listed before, here or elsewhere (R26).
     fn compare<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: &UrlEntry) {
         let url = fingerprint_of(&entry.loc);
         if self.see_duplicate(reader, url, &entry.loc) {
@@ -328,7 +328,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// Tells once that there is no room to compare more.
+    /// Reports once that the limit of memory for comparisons is reached.
     fn no_room<R: BufRead>(
         &mut self,
         reader: &mut Reader<R>,
@@ -337,7 +337,7 @@ impl Pass<'_, '_> {
         what: &'static str,
         loc: &Loc,
     ) {
-        if !std::mem::replace(&mut self.validator.has_told_full[table], true) {
+        if !std::mem::replace(&mut self.validator.has_reported_full[table], true) {
             self.strict(Problem::NotCompared { limit, what }, reader, loc);
         }
     }
@@ -372,7 +372,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// Whether this document has listed the URL before; that is told.
+    /// Returns whether this document has listed the URL before, which is reported.
     fn see_duplicate<R: BufRead>(&mut self, reader: &mut Reader<R>, url: u64, loc: &Loc) -> bool {
         let line = reader.loc_position().line;
         match self.urls.entry(url) {
@@ -388,7 +388,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// How it was served.
+    /// Checks the answer of the server.
     fn about_answer<R: BufRead>(&mut self, reader: &mut Reader<R>, is_gzip: bool) {
         let Some(answer) = &self.facts.answer else {
             return;
@@ -399,27 +399,27 @@ impl Pass<'_, '_> {
         let end = answer.problem_of_end();
         let others = answer.problems(place, reader.kind(), is_gzip, modified);
         for problem in end.into_iter().chain(others) {
-            self.say_at(&problem.into(), None, reader, None);
+            self.report_at(&problem.into(), None, reader, None);
         }
     }
 
-    /// What shows when the whole document is known.
+    /// Checks that need the whole document.
     fn finish<R: BufRead>(&mut self, reader: &mut Reader<R>) {
         let Some(kind) = reader.kind() else { return };
         for problem in self.about_place() {
-            self.say_at(&problem.into(), None, reader, None);
+            self.report_at(&problem.into(), None, reader, None);
         }
         self.about_refused(reader);
         if let Some(problem) = division(reader, kind) {
-            self.say_at(&problem.into(), None, reader, None);
+            self.report_at(&problem.into(), None, reader, None);
         }
         if let Some(problem) = self.values.conclude_undated() {
             let position = self.values.first_undated;
-            self.say_at(&problem.into(), position, reader, None);
+            self.report_at(&problem.into(), position, reader, None);
         }
         let first = self.values.first;
         for problem in self.values.conclude(kind) {
-            self.say_at(&problem.into(), first, reader, None);
+            self.report_at(&problem.into(), first, reader, None);
         }
         let times = [Some(self.validator.options.now), self.facts.modified];
         if let Some(problem) = self.values.conclude_index(kind, &times)
@@ -434,24 +434,24 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// What becomes of what it may not list, and what would allow it (R61, R65).
+    /// Reports the effects on URLs that it may not list, and the lines that would allow them (R61, R65).
     fn about_refused<R: BufRead>(&mut self, reader: &mut Reader<R>) {
         let has_others = self.territory.has_claim();
         let lines = self
             .refused
-            .lines(has_others, &mut self.validator.told_lines);
+            .lines(has_others, &mut self.validator.reported_lines);
         for (position, url, problem) in lines {
-            self.say_at(&problem.into(), Some(position), reader, Some(url.as_str()));
+            self.report_at(&problem.into(), Some(position), reader, Some(url.as_str()));
         }
         // Which host is the right one shows in its place alone.
         if let Some(problem) = self.refused.dropped(self.values.entries)
             && self.facts.place.is_some()
         {
-            self.say_at(&problem.into(), None, reader, None);
+            self.report_at(&problem.into(), None, reader, None);
         }
     }
 
-    /// How its place was found (D5).
+    /// Checks the origin of its place (D5).
     fn about_place(&mut self) -> Vec<Problem> {
         let Some(place) = self.facts.place else {
             return Vec::new();
@@ -501,7 +501,7 @@ impl Values {
         }
     }
 
-    /// What the pages of a document say together (R14, R17, R19).
+    /// Checks of all pages of a document together (R14, R17, R19).
     fn conclude(&self, kind: Kind) -> Vec<Problem> {
         let count = self.entries;
         if count < MIN_EQUAL_ENTRIES || kind == Kind::Index {
@@ -524,13 +524,13 @@ impl Values {
         problems
     }
 
-    /// Whether readers of an index have to fetch many of its sitemaps for want of a date (R43).
+    /// Returns whether readers of an index have to fetch many of its sitemaps for want of a date (R43).
     fn conclude_undated(&self) -> Option<Problem> {
         let (count, of) = (self.undated, self.entries);
         (count >= MIN_UNDATED_SITEMAPS).then_some(Problem::Undated { count, of })
     }
 
-    /// Whether all sitemaps of an index are said to have changed at one of these times (R41).
+    /// Returns whether the `lastmod` of all sitemaps of an index is one of these times (R41).
     fn conclude_index(&self, kind: Kind, times: &[Option<Timestamp>]) -> Option<Problem> {
         let count = self.entries;
         let (earliest, latest) = (self.earliest.as_ref()?, self.latest.as_ref()?);
@@ -550,7 +550,7 @@ impl Values {
     }
 }
 
-/// How many sitemaps a list over the limits has to be (R30). A single entry cannot be divided.
+/// Number of sitemaps that a list over the limits needs (R30). A single entry cannot be divided.
 fn division<R: BufRead>(reader: &Reader<R>, kind: Kind) -> Option<Problem> {
     let Limits { entries, bytes } = Limits::PROTOCOL;
     let (urls, size) = (reader.entries(), reader.bytes());
@@ -568,7 +568,7 @@ fn division<R: BufRead>(reader: &Reader<R>, kind: Kind) -> Option<Problem> {
     })
 }
 
-/// What is told when reading ends behind more than the protocol allows.
+/// Problem for reading that ends above the limits of the protocol.
 fn end_of_reading(problem: &Problem) -> Option<Problem> {
     match *problem {
         Problem::TooManyEntries { limit } if limit > Limits::PROTOCOL.entries => {
@@ -581,14 +581,14 @@ fn end_of_reading(problem: &Problem) -> Option<Problem> {
     }
 }
 
-/// Whether all of the document was given to the reader.
+/// Returns whether all of the document was given to the reader.
 fn is_whole(facts: &Facts<'_>) -> bool {
     facts
         .answer
         .is_none_or(|answer| answer.end == AnswerEnd::Complete)
 }
 
-/// Whether a date has no time.
+/// Returns whether a date has no time.
 fn is_day(lastmod: &LastMod) -> bool {
     !lastmod.as_str().contains('T')
 }

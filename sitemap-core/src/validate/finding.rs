@@ -16,23 +16,23 @@ pub struct Finding {
     pub document: Option<DocumentId>,
     /// The rule it breaks.
     pub rule: Rule,
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
-    /// Whether a rule of the text is broken, or the schema alone refuses it.
+    /// True when a rule of the text is broken, or the schema alone refuses it.
     pub source: Source,
-    /// Where it is; `None` when it is about the document as a whole.
+    /// Its position; `None` when it concerns the document as a whole.
     pub position: Option<Position>,
     /// The line it is in; `None` when it is known only after the line is gone.
     pub excerpt: Option<Excerpt>,
     /// The URL it is about, if there is one.
     pub url: Option<String>,
-    /// What is wrong: a fragment of a sentence without a full stop.
+    /// Its message: a fragment of a sentence without a full stop.
     pub message: String,
-    /// How to mend it.
+    /// Advice for the correction.
     pub help: String,
 }
 
-/// How many findings there are of each severity, with those that repeat others.
+/// Number of findings of each severity, including repeated ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
@@ -62,22 +62,22 @@ pub struct Repeated {
     pub document: Option<DocumentId>,
     /// The rule they break.
     pub rule: Rule,
-    /// How much they matter.
+    /// Their severity.
     pub severity: Severity,
-    /// Whether a rule of the text is broken, or the schema alone refuses it.
+    /// True when a rule of the text is broken, or the schema alone refuses it.
     pub source: Source,
-    /// How many there are besides those that were handed over.
+    /// Number of findings besides those that were handed over.
     pub more: u64,
 }
 
-/// What a finding says, and the kind of document in which the reader found it.
+/// Problem of a finding, and the kind of document in which the reader found it.
 #[derive(Clone, Debug)]
-pub(super) struct What {
+pub(super) struct Diagnosis {
     pub(super) problem: Problem,
     kind: Option<Kind>,
 }
 
-impl From<read::Finding> for What {
+impl From<read::Finding> for Diagnosis {
     fn from(finding: read::Finding) -> Self {
         Self {
             kind: finding.kind,
@@ -86,20 +86,20 @@ impl From<read::Finding> for What {
     }
 }
 
-impl From<Problem> for What {
+impl From<Problem> for Diagnosis {
     fn from(problem: Problem) -> Self {
         let kind = None;
         Self { problem, kind }
     }
 }
 
-impl What {
-    /// What stands before the root element was found before the kind was known.
+impl Diagnosis {
+    /// The kind was unknown when text before the root element was found.
     fn rule(&self, kind: Option<Kind>) -> Rule {
         self.problem.rule().for_kind(self.kind.or(kind))
     }
 
-    /// How much it matters; what a lenient reader reads over is against the rule all the same.
+    /// Its severity; a problem that a lenient reader passes over still breaks the rule.
     pub(super) fn severity(&self) -> Severity {
         match (&self.problem, self.kind) {
             (
@@ -118,20 +118,20 @@ impl What {
     }
 }
 
-/// Counts findings, and says which of them are only counted.
+/// Counts findings, and decides which of them are only counted.
 #[derive(Debug)]
 pub(super) struct Tally {
     max_repeats: u64,
     pub(super) counts: Counts,
     groups: Vec<Repeated>,
-    /// Which group has a key.
+    /// Group of each key.
     numbers: HashMap<Key, usize>,
-    /// The groups that were found last, each where its rule says: what is broken once is broken often, and millions of findings
-    /// shall not cost a search each.
+    /// The groups that were found last, each at the place of its rule. Most broken rules are broken often, and millions of
+    /// findings shall not cost a search each.
     recent: [Option<(Key, usize)>; RECENT_GROUPS],
 }
 
-/// What findings that repeat each other have in common.
+/// The values that repeated findings have in common.
 type Key = (
     Option<DocumentId>,
     Rule,
@@ -139,10 +139,10 @@ type Key = (
     mem::Discriminant<Problem>,
 );
 
-/// How many groups are found without a search; few kinds of findings fill a document.
+/// Number of groups that are found without a search; few kinds of findings fill a document.
 const RECENT_GROUPS: usize = 16;
 
-/// Where something is and what it is about.
+/// Position and subject of a finding.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spot<'a> {
     pub(super) document: Option<DocumentId>,
@@ -191,7 +191,7 @@ impl Tally {
     /// Counts a finding; returns it if it is to be shown.
     pub(super) fn take(
         &mut self,
-        what: &What,
+        what: &Diagnosis,
         spot: &Spot<'_>,
         excerpt: impl FnOnce() -> Option<Excerpt>,
     ) -> Option<Finding> {
@@ -223,7 +223,7 @@ impl Tally {
         })
     }
 
-    /// What was only counted, by document and rule; counting begins anew.
+    /// Findings that were only counted, by document and rule; counting begins anew.
     pub(super) fn take_repeated(&mut self) -> Vec<Repeated> {
         self.numbers.clear();
         self.recent = [None; RECENT_GROUPS];

@@ -8,10 +8,10 @@
 //!                     Validator::finish  -> findings that only show in the whole set, the counts
 //! ```
 //!
-//! [`Validator`] reads with the lenient [`Reader`](crate::read::Reader), so that one fault does not hide the next, and adds what
-//! the reader cannot know: the limits of the protocol while it goes on to its own, what a document at its place may list and which
-//! robots.txt proves an exception, dates that cannot be true, and what documents say together. It opens nothing, follows nothing
-//! and has no clock: the caller feeds documents in any order, indexes best before what they list, and says what it knows of each.
+//! [`Validator`] reads with the lenient [`Reader`](crate::read::Reader), so that one fault does not hide the next, and adds the
+//! checks of the set. These are the limits of the protocol, the URLs a document may list at its place, the robots.txt that proves
+//! an exception, impossible dates, and comparisons of documents. It opens nothing, follows nothing and has no clock. The caller
+//! feeds documents in any order, indexes best before their sitemaps, and passes the known facts of each.
 //!
 //! Findings are handed over as they are found. The first few of a kind in a document are, the others are counted, so that neither
 //! a terminal nor a memory is flooded. All else that is remembered has a bound: [`MAX_COMPARED_URLS`], [`MAX_COMPARED_LINKS`],
@@ -31,9 +31,9 @@
 //! let mut findings = Vec::new();
 //! validator.check(&file[..], &facts, &mut |finding| findings.push(finding))?;
 //! let summary = validator.finish(&mut |finding| findings.push(finding));
-//! let said: Vec<String> = findings.iter().map(|finding| format!("{}[{}]: {}", finding.severity, finding.rule, finding.message)).collect();
-//! assert_eq!(said[0], "error[R13]: date or time does not exist");
-//! assert_eq!(said[1], "error[R58]: URL is outside of https://example.com/catalog/, the directory of the sitemap");
+//! let shown: Vec<String> = findings.iter().map(|finding| format!("{}[{}]: {}", finding.severity, finding.rule, finding.message)).collect();
+//! assert_eq!(shown[0], "error[R13]: date or time does not exist");
+//! assert_eq!(shown[1], "error[R58]: URL is outside of https://example.com/catalog/, the directory of the sitemap");
 //! assert_eq!(summary.counts.errors, 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -71,7 +71,7 @@ pub use self::{
 };
 use self::{
     clusters::Clusters,
-    finding::{Spot, Tally, What},
+    finding::{Diagnosis, Spot, Tally},
     place::Proofs,
     set::{Remembered, Set},
 };
@@ -81,19 +81,20 @@ use crate::{
     read::{Kind, Position},
 };
 
-/// How many findings of one kind in one document are handed over unless the caller says otherwise.
+/// Number of findings of one kind in one document that are handed over by default.
 pub const DEFAULT_REPEATS: u64 = 10;
 
-/// How far a document is read although it breaks the limits of the protocol, so that what else is wrong can be said: ten times.
+/// Limits up to which a document is read although it breaks those of the protocol, so that its other problems are found: ten
+/// times.
 pub const READING_LIMITS: Limits = Limits {
     entries: 10 * MAX_ENTRIES,
     bytes: 10 * MAX_BYTES,
 };
 
-/// How many children of an index a [`Report`] has: one more than the protocol allows.
+/// Largest number of children of an index in a [`Report`]: one more than the protocol allows.
 const MAX_REPORTED_CHILDREN: usize = 50_001;
 
-/// How many indexes are looked at on the way from a document to what names it.
+/// Number of indexes that are followed upwards from a document.
 const MAX_ROUTE: usize = 16;
 
 /// Two times are the same up to here: a large site takes a while to deploy, and a large set to write.
@@ -110,17 +111,18 @@ impl DocumentId {
     }
 }
 
-/// How a [`Validator`] works.
+/// Options of a [`Validator`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The time it is; dates that lie behind it are told.
+    /// The current time; later dates are reported.
     pub now: Timestamp,
-    /// How far a document is read; [`READING_LIMITS`] by default.
+    /// Limits of reading a document; [`READING_LIMITS`] by default.
     pub limits: Limits,
-    /// How many findings of one kind in one document are handed over, the others only counted; [`DEFAULT_REPEATS`] by default.
+    /// Number of findings of one kind in one document that are handed over, the others only counted; [`DEFAULT_REPEATS`] by
+    /// default.
     pub max_repeats: u64,
-    /// Whether the documents are all sitemaps of a site, so that one that no index lists is worth a word; not by default.
+    /// True when the documents are all sitemaps of a site, so that one that no index lists is worth a word; not by default.
     pub is_whole: bool,
 }
 
@@ -136,23 +138,24 @@ impl Options {
     }
 }
 
-/// What is known of a document besides its bytes.
+/// Known facts of a document besides its bytes.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Facts<'a> {
-    /// How findings call it: a path or a URL.
+    /// Its name in findings: a path or a URL.
     pub name: &'a str,
-    /// Where it is served, after redirects; the location rules need it (R58). Without it entries are compared among themselves.
+    /// The URL where it is served, after redirects; the location rules need it (R58). Without it entries are compared with each
+    /// other.
     pub place: Option<&'a Loc>,
-    /// Where it was asked for, if a redirect led elsewhere.
+    /// The requested URL, if a redirect led elsewhere.
     pub requested: Option<&'a Loc>,
-    /// When its bytes last changed: the time of the file, or the `Last-Modified` of the answer.
+    /// Time of the last change of its bytes: that of the file, or the `Last-Modified` of the answer.
     pub modified: Option<Timestamp>,
     /// The index that led to it.
     pub listed_by: Option<DocumentId>,
-    /// How a server gave it; `None` when it was read elsewhere.
+    /// Answer of its server; `None` when it was read elsewhere.
     pub answer: Option<Answer<'a>>,
-    /// Whether robots.txt disallows a URL, if that is known (R79).
+    /// True when robots.txt disallows a URL, if that is known (R79).
     pub is_blocked: Option<&'a dyn Fn(&Loc) -> bool>,
 }
 
@@ -185,29 +188,29 @@ impl std::fmt::Debug for Facts<'_> {
     }
 }
 
-/// What was found out about a document.
+/// Result of checking a document.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
     /// Its number.
     pub document: DocumentId,
-    /// What it is; `None` when that did not show.
+    /// Its kind; `None` when it is unknown.
     pub kind: Option<Kind>,
     /// Its entries, with those that cannot be used.
     pub entries: u64,
     /// Its bytes after decompression, as far as it was read.
     pub bytes: u64,
-    /// The elements of extensions that nobody knows here, skipped; only the first one is a finding (R71).
+    /// The number of skipped elements of unknown extensions; only the first is a finding (R71).
     pub skipped_elements: u64,
-    /// Whether it was read to its end.
+    /// True when it was read to its end.
     pub is_complete: bool,
-    /// Where it stands in fact when nobody said: the lowest directory that may list its entries.
+    /// Its place when none was passed: the lowest directory that may list its entries.
     pub common_directory: Option<String>,
     /// The sitemaps it lists, if it is an index; the first 50,001.
     pub children: Vec<Child>,
-    /// What was found in it.
+    /// Number of its findings.
     pub counts: Counts,
-    /// What was only counted.
+    /// Findings that were only counted.
     pub repeated: Vec<Repeated>,
 }
 
@@ -217,23 +220,23 @@ pub struct Report {
 pub struct Child {
     /// Its address.
     pub loc: Loc,
-    /// When it is said to have changed.
+    /// Its `lastmod`.
     pub lastmod: Option<LastMod>,
-    /// Where in the index it is listed.
+    /// Its position in the index.
     pub position: Position,
 }
 
-/// What is known of a listed page from its answer.
+/// Facts of a listed page from its answer.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PageFacts {
-    /// Why there was no answer, if there was none.
+    /// Reason why there was no answer, if there was none.
     pub no_answer: Option<String>,
     /// The status of the answer, unless it is 200 or a redirect.
     pub status: Option<u16>,
-    /// Where it redirects to, if it does (R10).
+    /// Target of its redirect, if any (R10).
     pub redirects_to: Option<String>,
-    /// Whether it says `noindex`, in a meta tag or a header (R79).
+    /// True when it has `noindex`, in a meta tag or a header (R79).
     pub is_noindex: bool,
     /// Its canonical address, if that is another one (R10).
     pub canonical_elsewhere: Option<String>,
@@ -243,35 +246,35 @@ pub struct PageFacts {
     pub lastmod: Option<LastMod>,
 }
 
-/// What all documents came to.
+/// Result of all documents.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many documents there were.
+    /// Number of documents.
     pub documents: usize,
     /// All findings of all documents, and of the set.
     pub counts: Counts,
-    /// What of the findings about the set was only counted.
+    /// Findings about the set that were only counted.
     pub repeated: Vec<Repeated>,
 }
 
 /// Takes findings as they are found.
 pub type Sink<'a> = dyn FnMut(Finding) + 'a;
 
-/// Checks documents one by one, and at the end what they say together. See the [module](self).
+/// Checks documents one by one, and at the end all of them together. See the [module](self).
 #[derive(Debug)]
 pub struct Validator {
     options: Options,
     proofs: Proofs,
     set: Set,
     clusters: Clusters,
-    /// What was found about the set and about pages.
+    /// Findings about the set and about pages.
     tally: Tally,
     counts: Counts,
-    /// Fingerprints of the lines for robots.txt that were told.
-    told_lines: HashSet<u64>,
-    /// Whether it was told that URLs, and that links between versions, are no longer compared.
-    has_told_full: [bool; 2],
+    /// Fingerprints of the lines for robots.txt that were reported.
+    reported_lines: HashSet<u64>,
+    /// True when it was reported that URLs, or links between versions, are no longer compared.
+    has_reported_full: [bool; 2],
 }
 
 impl Validator {
@@ -284,13 +287,13 @@ impl Validator {
             clusters: Clusters::default(),
             tally: Tally::new(options.max_repeats),
             counts: Counts::default(),
-            told_lines: HashSet::new(),
-            has_told_full: [false; 2],
+            reported_lines: HashSet::new(),
+            has_reported_full: [false; 2],
         }
     }
 
-    /// Takes in what the `Sitemap:` lines of the robots.txt at `robots` say (R65, R73). Documents that it names may list URLs of
-    /// its host wherever they stand, so this comes before they are checked. Returns the sitemaps it names.
+    /// Takes in the `Sitemap:` lines of the robots.txt at `robots` (R65, R73). Documents that it names may list URLs of its host
+    /// at any place, so this comes before their checks. Returns the sitemaps it names.
     pub fn robots<'a>(
         &mut self,
         robots: &Loc,
@@ -309,7 +312,7 @@ impl Validator {
                     url: Some(robots.as_str()),
                     ..Spot::default()
                 };
-                self.tell(problem, &spot, sink);
+                self.report(problem, &spot, sink);
             }
             let resolved = || {
                 let base = url::Url::parse(robots.as_str()).ok()?;
@@ -323,10 +326,10 @@ impl Validator {
         named
     }
 
-    /// Reads a document to its end and tells what is wrong with it.
+    /// Reads a document to its end and reports its problems.
     ///
     /// # Errors
-    /// The input failed; what was found before stands.
+    /// The input failed; earlier findings count.
     pub fn check(
         &mut self,
         input: impl BufRead,
@@ -336,7 +339,7 @@ impl Validator {
         document::check(self, input, facts, sink)
     }
 
-    /// Tells that a sitemap which `index` lists cannot be had, and why (R40).
+    /// Reports a sitemap that `index` lists and that could not be read, with the reason (R40).
     pub fn missing(&mut self, index: DocumentId, child: &Child, why: &str, sink: &mut Sink<'_>) {
         let problem = Problem::ChildMissing {
             why: why.to_owned(),
@@ -348,11 +351,11 @@ impl Validator {
             url: Some(child.loc.as_str()),
             ..Spot::default()
         };
-        self.tell(problem, &spot, sink);
+        self.report(problem, &spot, sink);
     }
 
-    /// Tells once that of the sitemaps which `index` lists `count` are not read, `first` before the others, because one check
-    /// reads at most `limit` of them (R40).
+    /// Reports once that `count` sitemaps of `index`, from `first` on, are not read, because one check reads at most `limit` of
+    /// them (R40).
     pub fn not_followed(
         &mut self,
         index: DocumentId,
@@ -368,10 +371,10 @@ impl Validator {
             url: Some(first.loc.as_str()),
             ..Spot::default()
         };
-        self.tell(Problem::NotFollowed { count, limit }, &spot, sink);
+        self.report(Problem::NotFollowed { count, limit }, &spot, sink);
     }
 
-    /// Takes in a document that cannot be had, in its turn, and tells so: at the place where an index lists it (`child`), or by
+    /// Takes in a document that could not be read, in its order, and reports it: at its position in an index (`child`), or by
     /// itself (R40, R72, R79).
     pub fn unavailable(
         &mut self,
@@ -432,11 +435,11 @@ impl Validator {
                 ..Spot::default()
             },
         };
-        self.tell(problem, &spot, sink);
+        self.report(problem, &spot, sink);
         id
     }
 
-    /// Tells what is wrong with a listed page by its answer (R10, R15, R79).
+    /// Reports the problems of a listed page by its answer (R10, R15, R79).
     pub fn page(
         &mut self,
         document: DocumentId,
@@ -471,11 +474,11 @@ impl Validator {
                 }),
         ];
         for problem in problems.into_iter().flatten() {
-            self.tell(problem, &spot, sink);
+            self.report(problem, &spot, sink);
         }
     }
 
-    /// Tells what only shows when all documents are known, and sums up.
+    /// Reports the problems that need all documents, and returns the summary.
     pub fn finish(mut self, sink: &mut Sink<'_>) -> Summary {
         for (document, position, problem) in self.set.conclude(self.options.is_whole, &self.proofs)
         {
@@ -491,27 +494,27 @@ impl Validator {
                 url: robots.as_ref().map(Loc::as_str),
                 ..Spot::default()
             };
-            self.tell(problem, &spot, sink);
+            self.report(problem, &spot, sink);
         }
-        for told in self.set.conclude_strays() {
+        for stray in self.set.conclude_strays() {
             let spot = Spot {
-                document: Some(told.document),
-                kind: self.set.kind(told.document),
-                position: Some(told.position),
-                url: Some(told.url.as_str()),
+                document: Some(stray.document),
+                kind: self.set.kind(stray.document),
+                position: Some(stray.position),
+                url: Some(stray.url.as_str()),
                 ..Spot::default()
             };
-            self.tell(told.problem, &spot, sink);
+            self.report(stray.problem, &spot, sink);
         }
         let set = std::mem::take(&mut self.set);
-        for told in std::mem::take(&mut self.clusters).conclude(&set) {
+        for version in std::mem::take(&mut self.clusters).conclude(&set) {
             let spot = Spot {
-                document: Some(told.document),
-                position: Some(told.position),
-                url: Some(&told.url),
+                document: Some(version.document),
+                position: Some(version.position),
+                url: Some(&version.url),
                 ..Spot::default()
             };
-            self.tell(told.problem, &spot, sink);
+            self.report(version.problem, &spot, sink);
         }
         Summary {
             documents: set.documents.len(),
@@ -520,7 +523,7 @@ impl Validator {
         }
     }
 
-    /// Sums up when not all documents were read: nothing that shows in the whole set is told.
+    /// Returns the summary when not all documents were read: problems of the whole set are not version.
     pub fn finish_early(mut self) -> Summary {
         Summary {
             documents: self.set.documents.len(),
@@ -529,9 +532,9 @@ impl Validator {
         }
     }
 
-    /// Tells something that is not found while a document is read.
-    fn tell(&mut self, problem: Problem, spot: &Spot<'_>, sink: &mut Sink<'_>) {
-        let what = What::from(problem);
+    /// Reports a problem that is not found while a document is read.
+    fn report(&mut self, problem: Problem, spot: &Spot<'_>, sink: &mut Sink<'_>) {
+        let what = Diagnosis::from(problem);
         self.counts.add(what.severity());
         if let Some(finding) = self.tally.take(&what, spot, || None) {
             sink(finding);
@@ -550,7 +553,7 @@ impl Validator {
     }
 }
 
-/// Whether two instants are minutes from each other at most.
+/// Returns whether two instants are minutes from each other at most.
 fn is_near(one: Timestamp, other: Timestamp) -> bool {
     let distance = one.duration_since(other).abs();
     distance <= jiff::SignedDuration::from_mins(NEAR_MINUTES)

@@ -1,15 +1,15 @@
-//! Where a document stands, and which URLs it may list there (R37, R58 to R67).
+//! The place of a document, and the URLs it may list there (R37, R58 to R67).
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Problem, ProofLine, set::fingerprint_of};
 use crate::Loc;
 
-/// The most `Sitemap:` lines of robots.txt files that are remembered; a robots.txt of 500 KiB, the size that consumers read, has
-/// room for about 25,000.
+/// The most `Sitemap:` lines of robots.txt files that are remembered; a robots.txt of 500 KiB, the size that consumers read,
+/// holds about 25,000.
 pub const MAX_PROOFS: usize = 50_000;
 
-/// What the robots.txt files of hosts say about sitemaps: for each origin, which sitemaps they name (R65, R67).
+/// Sitemaps in the robots.txt files of hosts, for each origin (R65, R67).
 #[derive(Debug, Default)]
 pub(super) struct Proofs {
     /// By origin, the sitemaps that it names, each with the robots.txt that does.
@@ -36,7 +36,7 @@ impl Proofs {
         route.iter().find_map(|sitemap| proofs.get(sitemap))
     }
 
-    /// Whether the robots.txt of another origin names one of `route`.
+    /// Returns whether the robots.txt of another origin names one of `route`.
     pub(super) fn are_for_others(&self, route: &[Loc]) -> bool {
         let own = route.first().map(Loc::origin);
         self.by_origin
@@ -45,7 +45,7 @@ impl Proofs {
             .any(|(_, proofs)| route.iter().any(|sitemap| proofs.contains_key(sitemap)))
     }
 
-    /// The robots.txt of an origin and fingerprints of what it names; `None` when it names nothing or was not read.
+    /// The robots.txt of an origin and fingerprints of the sitemaps it names; `None` when it names none or was not read.
     pub(super) fn named_by(&self, origin: &str) -> Option<(&Loc, HashSet<u64>)> {
         let proofs = self.by_origin.get(origin)?;
         let robots = proofs.values().next()?;
@@ -67,21 +67,21 @@ impl Proofs {
 /// Whose URLs a document lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Claim {
-    /// Those of its own origin.
+    /// URLs of its own origin.
     Own,
-    /// Those of another origin, which points to it.
+    /// URLs of another origin, which points to it.
     Of(String),
 }
 
-/// What a document may list, learnt from its place and, where that says nothing, from its entries.
+/// The URLs that a document may list, from its place or, without one, from its entries.
 #[derive(Debug)]
 pub(super) struct Territory {
-    /// Where the document stands, first, and the indexes that lead to it.
+    /// The place of the document, first, and those of the indexes that lead to it.
     route: Vec<Loc>,
     claim: Option<Claim>,
     /// Of a document whose place is not known: the smallest directory that covers its entries so far.
     common: Option<Common>,
-    has_told_www: bool,
+    has_reported_www: bool,
     /// Something of another origin is listed.
     lists_others: bool,
 }
@@ -100,17 +100,17 @@ impl Territory {
             route,
             claim: None,
             common: None,
-            has_told_www: false,
+            has_reported_www: false,
             lists_others: false,
         }
     }
 
-    /// Whether the document stands where it does for the sake of others: it lists another origin, and nothing of its own.
+    /// Returns whether the document serves other hosts: it lists only another origin.
     pub(super) fn is_for_others(&self) -> bool {
         self.lists_others && self.claim != Some(Claim::Own)
     }
 
-    /// Whether anything is listed that may be.
+    /// Returns whether anything is listed that may be.
     pub(super) fn has_claim(&self) -> bool {
         self.claim.is_some()
     }
@@ -121,7 +121,7 @@ impl Territory {
         Some(format!("{}{}", common.origin, common.path))
     }
 
-    /// What is wrong with a page in the list, and what else there is to say.
+    /// Problems of a listed page, and notes on it.
     pub(super) fn judge_page(&mut self, page: &Loc, proofs: &Proofs) -> Vec<Problem> {
         let Some(place) = self.route.first() else {
             return self.judge_among(page);
@@ -166,7 +166,7 @@ impl Territory {
         }
     }
 
-    /// What is wrong with a sitemap in the list of an index.
+    /// Problems of a sitemap in the list of an index.
     pub(super) fn judge_sitemap(&mut self, sitemap: &Loc, proofs: &Proofs) -> Vec<Problem> {
         let Some(place) = self.route.first() else {
             let problems = self.judge_among(sitemap);
@@ -205,7 +205,7 @@ impl Territory {
         }
     }
 
-    /// Compares with the first entry: all have to be of one origin, whatever the place.
+    /// Compares with the first entry: all have to be of one origin, at any place.
     fn judge_among(&mut self, page: &Loc) -> Vec<Problem> {
         let directory = &page.directory()[page.origin().len()..];
         let Some(common) = &mut self.common else {
@@ -232,11 +232,11 @@ impl Territory {
                 format!("{}://{host}{}", origin.scheme, origin.port)
             };
             let is_www = bare(&wanted) == bare(&found);
-            let note = (is_www && !self.has_told_www).then(|| Problem::OnlyWww {
+            let note = (is_www && !self.has_reported_www).then(|| Problem::OnlyWww {
                 expected: expected.clone(),
                 found: page.origin().to_owned(),
             });
-            self.has_told_www |= is_www;
+            self.has_reported_www |= is_www;
             let missing = self.missing_proof(page);
             return [Problem::Host { expected, missing }]
                 .into_iter()
@@ -251,7 +251,7 @@ impl Territory {
         }]
     }
 
-    /// The line that would prove that this document may list what it lists (R65); `None` when its place is not known.
+    /// The line that would prove that this document may list its URLs (R65); `None` when its place is not known.
     fn missing_proof(&self, listed: &Loc) -> Option<ProofLine> {
         Some(ProofLine {
             robots: format!("{}/robots.txt", listed.origin()),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn www_is_told_once_and_the_place_is_what_it_is() {
+    fn www_is_reported_once_and_the_place_is_unchanged() {
         let mut territory = Territory::new(vec![loc("https://www.h/sitemap.xml")]);
         let mut count = |page| territory.judge_page(&loc(page), &Proofs::default()).len();
         assert_eq!((count("https://h/x"), count("https://h/y")), (2, 1));
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn default_port_is_no_port() {
+    fn default_port_is_left_out() {
         let mut territory = Territory::new(vec![loc("https://h:443/sitemap.xml")]);
         assert_eq!(
             territory.judge_page(&loc("https://h/x"), &Proofs::default()),

@@ -1,5 +1,5 @@
-//! What a document lists and may not list at its place: what becomes of the rest, which line of a robots.txt would allow it, and
-//! which other document could list it (R44, R61, R63, R65). That each such URL is an error is told by [`super::place`].
+//! URLs that a document may not list at its place: the effects on the others, the line of a robots.txt that would allow them, and
+//! the document that could list them (R44, R61, R63, R65). The error of each such URL is reported by [`super::place`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,23 +12,24 @@ use crate::{
     read::{Kind, Position},
 };
 
-/// The most hosts of one document for which the line is told that would allow their URLs; a sitemap may list those of one (R66).
+/// The most hosts of one document for which the line that would allow their URLs is reported; a sitemap may list those of one
+/// (R66).
 const MAX_UNPROVEN_HOSTS: usize = 20;
 
-/// The most lines that are told in one check: as many as are taken from robots.txt files.
+/// The most lines that are reported in one check: as many as are read from robots.txt files.
 const MAX_LINES: usize = MAX_PROOFS;
 
 /// The most directories of one document of which a URL is remembered until all documents are known.
 const MAX_STRAYS_PER_DOCUMENT: usize = 16;
 
-/// The most URLs outside of the directories of their documents that are remembered until all documents are known, of which one in
-/// each directory is; 20 MB if each is as long as a URL may be.
+/// The most URLs outside of the directories of their documents that are remembered until all documents are known, one of each
+/// directory. They take 20 MB if each is as long as a URL may be.
 pub const MAX_STRAYS: usize = 10_000;
 
-/// What was refused in one document.
+/// Refused URLs of one document.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
-    /// How many entries.
+    /// Number of entries.
     count: u64,
     unproven: Vec<Unproven>,
     /// One for each directory outside of the document's own.
@@ -52,9 +53,9 @@ pub(super) struct Stray {
     url: Loc,
 }
 
-/// Something to say about a stray.
+/// Problem of a stray.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct StrayProblem {
     pub(super) document: DocumentId,
     pub(super) position: Position,
     pub(super) url: Loc,
@@ -65,7 +66,7 @@ pub(super) struct Told {
 type Homes = HashMap<u64, DocumentId>;
 
 impl Refused {
-    /// Takes in what is wrong with a URL at its place.
+    /// Takes in the problem of a URL at its place.
     pub(super) fn take(&mut self, problem: &Problem, url: &Loc, position: Position) {
         match problem {
             Problem::OutOfScope { .. } => {
@@ -94,18 +95,18 @@ impl Refused {
         self.count += 1;
     }
 
-    /// What becomes of the entries, if there are `of` of them (R61).
+    /// Reports the dropped entries among `of` (R61).
     pub(super) fn dropped(&self, of: u64) -> Option<Problem> {
         let count = self.count;
         (count > 0).then_some(Problem::Dropped { count, of })
     }
 
-    /// The lines that would allow what is refused, where the first URL is that needs it (R65). A line that was told before is not
-    /// told again. `has_others` says that the document lists what it may besides.
+    /// The lines that would allow the refused URLs, each at the first URL that needs it (R65). A line is reported once.
+    /// `has_others`: the document also has URLs that it may list.
     pub(super) fn lines(
         &mut self,
         has_others: bool,
-        told: &mut HashSet<u64>,
+        reported: &mut HashSet<u64>,
     ) -> Vec<(Position, Loc, Problem)> {
         let unproven = std::mem::take(&mut self.unproven);
         let is_alone = unproven.len() == 1 && !has_others;
@@ -113,7 +114,8 @@ impl Refused {
             .into_iter()
             .filter(|unproven| {
                 let ProofLine { robots, sitemap } = &unproven.line;
-                told.len() < MAX_LINES && told.insert(fingerprint(&(robots, sitemap.as_str())))
+                reported.len() < MAX_LINES
+                    && reported.insert(fingerprint(&(robots, sitemap.as_str())))
             })
             .map(|unproven| {
                 let problem = Problem::Unproven {
@@ -137,25 +139,25 @@ impl Refused {
     }
 }
 
-/// Remembers strays as far as there is room.
+/// Remembers strays up to the limit.
 pub(super) fn remember(strays: &mut Vec<Stray>, more: impl Iterator<Item = Stray>) {
     let room = MAX_STRAYS.saturating_sub(strays.len());
     strays.extend(more.take(room));
 }
 
 impl Set {
-    /// Where strays would be at home: which index covers them although their sitemap does not (R44), and which other sitemap could
-    /// list them (R63). Each is told once of a document, in the order of documents.
-    pub(super) fn conclude_strays(&self) -> Vec<Told> {
-        let mut told = Vec::new();
+    /// Documents that could list the strays: an index that covers them although their sitemap does not (R44), or another sitemap
+    /// (R63). Each is reported once for a document, in the order of documents.
+    pub(super) fn conclude_strays(&self) -> Vec<StrayProblem> {
+        let mut reported = Vec::new();
         if self.strays.is_empty() {
-            return told;
+            return reported;
         }
         let (indexes, homes) = (self.indexes_by_child(), self.sitemaps_by_directory());
         let same = |one: &Stray, other: &Stray| one.document == other.document;
         for strays in self.strays.chunk_by(same) {
-            let mut tell = |stray: &Stray, problem| {
-                told.push(Told {
+            let mut report = |stray: &Stray, problem| {
+                reported.push(StrayProblem {
                     document: stray.document,
                     position: stray.position,
                     url: stray.url.clone(),
@@ -166,20 +168,20 @@ impl Set {
             let is_covered = |stray: &&Stray| index.is_some_and(|index| index.may_list(&stray.url));
             if let (Some(index), Some(stray)) = (index, strays.iter().find(is_covered)) {
                 let index = index.clone();
-                tell(stray, Problem::OnlyIndexCovers { index });
+                report(stray, Problem::OnlyIndexCovers { index });
             }
             let mut homes = strays
                 .iter()
                 .filter_map(|stray| Some((stray, home_of(stray, &homes)?)));
             if let Some((stray, home)) = homes.next() {
                 let sitemap = self.documents[home.index()].name.clone();
-                tell(stray, Problem::OtherCovers { sitemap });
+                report(stray, Problem::OtherCovers { sitemap });
             }
         }
-        told
+        reported
     }
 
-    /// Where the index is that led to a document, or lists it.
+    /// Place of the index that led to a document, or lists it.
     fn place_of_index(&self, id: DocumentId, indexes: &HashMap<u64, DocumentId>) -> Option<&Loc> {
         let document = &self.documents[id.index()];
         let listed = || {
@@ -190,7 +192,7 @@ impl Set {
         self.documents[index.index()].place.as_ref()
     }
 
-    /// The sitemaps in which a URL could be listed, the first of each directory. A feed lists what is recent, and what is there for
+    /// The sitemaps in which a URL could be listed, the first of each directory. A feed lists recent URLs only, and a sitemap for
     /// another host lists that host.
     fn sitemaps_by_directory(&self) -> Homes {
         let mut homes = Homes::new();
@@ -232,10 +234,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_told_have_an_end() {
+    fn reported_lines_are_bounded() {
         let lines = |room: usize| {
-            let told = MAX_LINES - room;
-            let mut told = (0..told as u64).collect();
+            let reported = MAX_LINES - room;
+            let mut reported = (0..reported as u64).collect();
             let mut refused = Refused::default();
             for host in ["https://g.ex", "https://h.ex"] {
                 let url = Loc::parse(host).unwrap();
@@ -249,7 +251,7 @@ mod tests {
                 };
                 refused.take(&problem, &url, Position { line: 1, offset: 0 });
             }
-            refused.lines(false, &mut told).len()
+            refused.lines(false, &mut reported).len()
         };
         assert_eq!([lines(0), lines(1), lines(2)], [0, 1, 2]);
     }

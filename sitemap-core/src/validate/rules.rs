@@ -1,6 +1,6 @@
-//! The rules of the protocol in words: what each asks for, and how to mend what breaks it.
+//! The rules of the protocol in words: their requirements, and advice for documents that break them.
 //!
-//! The numbers are those of `RULES.md`, which has the same titles and says more; a test keeps the two in step.
+//! The numbers are those of `RULES.md`, which has the same titles and the details; a test keeps the two equal.
 
 use crate::read::Rule;
 
@@ -10,9 +10,9 @@ use crate::read::Rule;
 pub struct RuleText {
     /// Its number.
     pub rule: Rule,
-    /// What it asks for, as a fragment of a sentence.
+    /// Its requirement, as a fragment of a sentence.
     pub title: &'static str,
-    /// How to mend what breaks it, or what to know about it, in one or two sentences.
+    /// Advice for a document that breaks it, in one or two sentences.
     pub help: &'static str,
 }
 
@@ -51,7 +51,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         4,
         "the root element is <urlset>",
-        "begin with <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"> and end with </urlset>, nothing behind it",
+        "begin with <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"> and end with </urlset>, with nothing after it",
     ),
     row(
         5,
@@ -116,7 +116,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         17,
         "changefreq is a hint",
-        "say of each page how often it really changes, or leave the element out: Google and Bing ignore it",
+        "give each page its real frequency of change, or leave the element out: Google and Bing ignore it",
     ),
     row(
         18,
@@ -126,7 +126,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         19,
         "priority is relative within the site, 0.5 when missing",
-        "equal priorities say nothing: leave them out",
+        "equal priorities have no effect: leave them out",
     ),
     row(
         20,
@@ -211,7 +211,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         36,
         "one <sitemap> with one <loc> per sitemap",
-        "put into an index nothing but <sitemap> elements, and into these one loc and at most one lastmod behind it",
+        "put into an index nothing but <sitemap> elements, and into these one loc and at most one lastmod after it",
     ),
     row(
         37,
@@ -231,7 +231,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         40,
         "an index lists sitemaps, feeds and text files that exist, but no index",
-        "list every sitemap in one index that is no sitemap of another, and nothing that cannot be read",
+        "list every sitemap in one index that no other index lists, and nothing that cannot be read",
     ),
     row(
         41,
@@ -336,7 +336,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         61,
         "URLs that may not be listed are dropped, the others count",
-        "move the URLs that are told to a sitemap that may list them, or take them out",
+        "move the reported URLs to a sitemap that may list them, or take them out",
     ),
     row(
         62,
@@ -385,12 +385,12 @@ pub const RULES: [RuleText; 80] = [
     ),
     row(
         71,
-        "extensions stand in <url>, behind the elements of the protocol",
+        "extensions stand in <url>, after the elements of the protocol",
         "write extensions as their owners describe them; other consumers skip them",
     ),
     row(
         72,
-        "there are three ways to tell search engines",
+        "there are three ways to notify search engines",
         "use robots.txt, the engine's own interface, or IndexNow",
     ),
     row(
@@ -415,7 +415,7 @@ pub const RULES: [RuleText; 80] = [
     ),
     row(
         77,
-        "200 says that a ping was received, no more",
+        "200 means that a ping was received, no more",
         "send again later when the answer was another",
     ),
     row(
@@ -426,7 +426,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         79,
         "a sitemap does not exclude, robots.txt and robots meta tags do",
-        "do not list what robots.txt disallows or what says noindex, or allow it",
+        "do not list what robots.txt disallows or pages with noindex, or allow it",
     ),
     row(
         80,

@@ -1,6 +1,6 @@
-//! What documents say together: which URLs they share, which index lists which, whether alternates point back (R26, R31, R40,
-//! R41, R48, R75, and the hreflang rule of Google). What they list that they may not is in [`super::refused`], which sitemaps of a site
-//! need an index in [`super::sites`], and which index a robots.txt forgot in [`super::unnamed`].
+//! Checks of documents together: shared URLs, links between indexes, alternates without return links (R26, R31, R40, R41, R48,
+//! R75, and the hreflang rule of Google). Forbidden URLs are in [`super::refused`], missing indexes of a site in
+//! [`super::sites`], and indexes that a robots.txt does not name in [`super::unnamed`].
 //!
 //! What is remembered of a URL is a fingerprint of 64 bits; two URLs out of a million have the same one once in 37 million sets.
 
@@ -22,12 +22,12 @@ pub const MAX_COMPARED_URLS: usize = 1_800_000;
 /// The most sitemaps of indexes that are remembered: twenty full indexes.
 pub const MAX_CHILDREN: usize = 1_000_000;
 
-/// What is remembered of a document.
+/// Remembered facts of a document.
 #[derive(Debug)]
 pub(super) struct Remembered {
     pub(super) name: String,
     pub(super) place: Option<Loc>,
-    /// Where it was asked for, if a redirect led elsewhere.
+    /// The requested URL, if a redirect led elsewhere.
     pub(super) requested: Option<Loc>,
     pub(super) kind: Option<Kind>,
     pub(super) listed_by: Option<DocumentId>,
@@ -35,7 +35,7 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// Where it is, and where it was asked for.
+    /// Its place, and its requested URL.
     pub(super) fn places(&self) -> impl Iterator<Item = &Loc> {
         [&self.place, &self.requested].into_iter().flatten()
     }
@@ -50,7 +50,7 @@ pub(super) struct Listing {
     position: Position,
 }
 
-/// An index all of whose sitemaps are said to have changed just now, which may be true.
+/// An index whose sitemaps all have the current time as `lastmod`, which may be true.
 #[derive(Debug)]
 pub(super) struct Suspicion {
     pub(super) index: DocumentId,
@@ -65,26 +65,27 @@ pub(super) struct Set {
     pub(super) documents: Vec<Remembered>,
     /// Documents by the fingerprint of their place.
     by_place: HashMap<u64, DocumentId>,
-    /// Which document lists a URL, and a fingerprint of what it says about it; `None` where its format has no words for it.
+    /// The document of each listed URL, and a fingerprint of its metadata; `None` where the format has none.
     urls: HashMap<u64, (u32, Option<NonZeroU32>)>,
     pub(super) listings: Vec<Listing>,
     /// URLs that their documents may not list, those of a document together.
     pub(super) strays: Vec<Stray>,
     pub(super) suspicions: Vec<Suspicion>,
-    /// Documents that list, or lead to lists of, nothing but another origin.
+    /// Documents that list, or lead to lists of, only another origin.
     for_others: HashSet<DocumentId>,
-    /// Listed sitemaps that cannot be had, by the fingerprint of their place: the index of which it was told, and why.
+    /// Listed sitemaps that could not be read, by the fingerprint of their place: the index for which this was reported, and the
+    /// reason.
     missing: HashMap<u64, (DocumentId, String)>,
 }
 
-/// What the table of URLs says about an entry.
+/// Result of looking up an entry in the table of URLs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// It was not there, and is now; or it was there with the same metadata.
     Fine,
     /// Another document lists it with other metadata.
     Otherwise(DocumentId),
-    /// There is no room to remember it.
+    /// The table is full.
     Full,
 }
 
@@ -117,7 +118,7 @@ impl Set {
         self.by_place.get(&place).copied()
     }
 
-    /// The place of a document and of the indexes that lead to it, nearest first; behind each the URL that redirects to it, which
+    /// The place of a document and of the indexes that lead to it, nearest first; after each the URL that redirects to it, which
     /// a robots.txt may name as well.
     pub(super) fn route(&self, id: DocumentId) -> Vec<Loc> {
         let mut route = Vec::new();
@@ -136,8 +137,8 @@ impl Set {
         route
     }
 
-    /// Looks a URL up and remembers it. Only what is written in the same words is compared: a text file says nothing but URLs,
-    /// and a feed beside a sitemap, as engines want it, says other things than a sitemap.
+    /// Looks a URL up and remembers it. Only formats with the same metadata are compared: a text file has URLs only, and a feed
+    /// beside a sitemap, as engines want it, has other metadata.
     pub(super) fn compare(
         &mut self,
         document: DocumentId,
@@ -153,7 +154,7 @@ impl Set {
         let metadata = fingerprint(&(&entry.lastmod, entry.changefreq, entry.priority)) as u32;
         let metadata =
             (kind == Some(Kind::UrlSet)).then(|| NonZeroU32::MIN.saturating_add(metadata >> 1));
-        // There are no four thousand million documents.
+        // A set has fewer than 2^32 documents.
         let number = u32::try_from(document.0).unwrap_or(u32::MAX);
         if let Some(known) = self.urls.get_mut(&url) {
             return match (*known, metadata) {
@@ -176,14 +177,14 @@ impl Set {
         Known::Fine
     }
 
-    /// Leaves room for no URL.
+    /// Fills the table, so that no URL is remembered.
     #[cfg(test)]
     pub(super) fn fill(&mut self) {
         let numbers = 0..MAX_COMPARED_URLS as u64;
         self.urls.extend(numbers.map(|url| (url, (0, None))));
     }
 
-    /// Whether any document lists a URL; unknown once there was no room.
+    /// Returns whether any document lists a URL; unknown once the table is full.
     pub(super) fn lists(&self, url: u64) -> Option<bool> {
         match self.urls.contains_key(&url) {
             true => Some(true),
@@ -203,11 +204,13 @@ impl Set {
         }
     }
 
-    /// A sitemap that an index lists cannot be had, which was told of that index.
+    /// Records a listed sitemap that could not be read, which was reported for that index.
     pub(super) fn is_missing(&mut self, index: DocumentId, child: &Loc, why: &str) {
         if self.missing.len() < MAX_CHILDREN {
-            let told = (index, why.to_owned());
-            self.missing.entry(fingerprint_of(child)).or_insert(told);
+            let reported = (index, why.to_owned());
+            self.missing
+                .entry(fingerprint_of(child))
+                .or_insert(reported);
         }
     }
 
@@ -217,8 +220,8 @@ impl Set {
         problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
     ) {
         for listing in &self.listings {
-            if let Some((told, why)) = self.missing.get(&listing.child)
-                && *told != listing.index
+            if let Some((reported, why)) = self.missing.get(&listing.child)
+                && *reported != listing.index
             {
                 let problem = Problem::ChildMissing { why: why.clone() };
                 problems.push((Some(listing.index), Some(listing.position), problem));
@@ -226,7 +229,7 @@ impl Set {
         }
     }
 
-    /// A document lists nothing but another origin: it, and what leads to it, stands where it does on purpose.
+    /// Marks a document that lists only another origin: its place, and that of indexes of it, is intended.
     pub(super) fn is_for_others(&mut self, id: DocumentId) {
         let mut next = Some(id);
         // An index that leads to itself was marked before.
@@ -235,7 +238,7 @@ impl Set {
         }
     }
 
-    /// Whether a document was [said](Self::is_for_others) to be there for others.
+    /// Returns whether a document is [marked](Self::is_for_others) as one for other hosts.
     pub(super) fn is_for_other_hosts(&self, id: DocumentId) -> bool {
         self.for_others.contains(&id)
     }
@@ -248,7 +251,7 @@ impl Set {
             .collect()
     }
 
-    /// What an index lists. Documents are read one after the other, so it stands together.
+    /// The entries of an index. Documents are read one after the other, so they are contiguous.
     pub(super) fn listings_of(&self, index: DocumentId) -> impl Iterator<Item = &Listing> {
         let first = self
             .listings
@@ -258,7 +261,7 @@ impl Set {
             .take_while(move |listing| listing.index == index)
     }
 
-    /// What only shows when all documents are known: the problem, its document and its place.
+    /// Problems that need all documents, each with its document and position.
     pub(super) fn conclude(
         &self,
         is_whole: bool,
@@ -281,7 +284,7 @@ impl Set {
         proofs: &Proofs,
         problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
     ) {
-        let mut told: HashSet<&str> = HashSet::new();
+        let mut reported: HashSet<&str> = HashSet::new();
         for (number, document) in self.documents.iter().enumerate() {
             let id = DocumentId(number);
             let Some(place) = &document.place else {
@@ -291,11 +294,11 @@ impl Set {
             if directory.len() > place.origin().len() + 1
                 && document.kind.is_some()
                 && document.listed_by.is_none()
-                && !told.contains(place.origin())
+                && !reported.contains(place.origin())
                 && !self.is_for_other_hosts(id)
                 && !proofs.are_for_others(&self.route(id))
             {
-                told.insert(place.origin());
+                reported.insert(place.origin());
                 let directory = directory.to_owned();
                 problems.push((Some(id), None, Problem::NotAtRoot { directory }));
             }
@@ -336,7 +339,7 @@ impl Set {
         }
     }
 
-    /// Indexes whose sitemaps all changed just now: true if the files say so themselves (R41).
+    /// Judges indexes with the current time as `lastmod` of all sitemaps: true if the files have it too (R41).
     fn conclude_suspicions(
         &self,
         problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
@@ -356,7 +359,7 @@ impl Set {
         }
     }
 
-    /// Which kinds of documents there are (R31, R48, R75).
+    /// Checks the kinds of documents of the set (R31, R48, R75).
     fn conclude_kinds(
         &self,
         is_whole: bool,
@@ -367,7 +370,7 @@ impl Set {
         for (sitemap, robots) in named {
             let place = fingerprint_of(sitemap);
             let kind = self.by_place.get(&place).and_then(|id| self.kind(*id));
-            // That an index is listed by another one is told otherwise (R40).
+            // An index that is listed by another one is reported otherwise (R40).
             if let Some(&DocumentId(index)) = listed.get(&place)
                 && kind != Some(Kind::Index)
             {
@@ -401,14 +404,14 @@ impl Set {
         }
     }
 
-    /// Whether an index is here.
+    /// Returns whether an index is here.
     pub(super) fn is_index(&self, place: &Loc) -> bool {
         let document = self.by_place.get(&fingerprint_of(place));
         document.and_then(|id| self.kind(*id)) == Some(Kind::Index)
     }
 }
 
-/// Which nodes of a graph lead to each other: those with the same number (Kosaraju's algorithm).
+/// Strongly connected components of a graph, as a number for each node (Kosaraju's algorithm).
 fn components(edges: &[(DocumentId, DocumentId)]) -> HashMap<DocumentId, usize> {
     let mut forward: HashMap<DocumentId, Vec<DocumentId>> = HashMap::new();
     let mut backward: HashMap<DocumentId, Vec<DocumentId>> = HashMap::new();

@@ -11,7 +11,7 @@ use crate::{
     read::{Kind, Position},
 };
 
-/// What was found: the problem, its document and its place.
+/// Problems, each with its document and position.
 type Problems = Vec<(Option<DocumentId>, Option<Position>, Problem)>;
 
 impl Set {
@@ -62,7 +62,7 @@ impl Set {
     }
 }
 
-/// Reports that the documents of a site, of which none is an index, need one; `site` is nothing where there is only one.
+/// Reports that the documents of a site without an index need one; `site` is `None` when there is only one.
 fn report_no_index(documents: &[&Remembered], site: Option<Site>, problems: &mut Problems) {
     let has_urlset = has_urlset(documents);
     let sitemaps = documents
@@ -74,7 +74,7 @@ fn report_no_index(documents: &[&Remembered], site: Option<Site>, problems: &mut
     }
 }
 
-/// Whether a document lists all pages of its kind: an index and a feed do not.
+/// Returns whether a document lists all pages of its kind: an index and a feed do not.
 fn is_sitemap(document: &Remembered, has_urlset: bool) -> bool {
     document.kind.is_some_and(|kind| match kind {
         Kind::UrlSet => true,

@@ -1,4 +1,4 @@
-//! What shows without a program around it: answers of pages, redirects, repetitions, sets in memory.
+//! Tests of the library without the program: answers of pages, redirects, repetitions, sets in memory.
 
 mod refused;
 mod sets;
@@ -43,67 +43,67 @@ fn short(finding: &Finding) -> String {
     format!("{} {}{line}", finding.severity, finding.rule)
 }
 
-/// Checks documents at their places, and says what was found in each, and at the end.
+/// Checks documents at their places, and compares the findings of each, and those at the end.
 fn check_set(validator: Validator, documents: &[(&str, String)]) -> Vec<String> {
     let mut validator = validator;
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     for (place, text) in documents {
         let place = loc(place);
         let mut facts = Facts::new(place.as_str());
         facts.place = Some(&place);
-        let mut sink = |finding: Finding| said.push(short(&finding));
+        let mut sink = |finding: Finding| findings.push(short(&finding));
         validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
     }
-    validator.finish(&mut |finding| said.push(short(&finding)));
-    said
+    validator.finish(&mut |finding| findings.push(short(&finding)));
+    findings
 }
 
 #[test]
 fn findings_are_counted_however_many_there_are() {
     let mut validator = validator();
     let text = urlset(&"<x/>".repeat(3 * crate::read::MAX_FINDINGS));
-    let mut told = 0;
+    let mut reported = 0;
     let report = validator
-        .check(text.as_bytes(), &Facts::new("x"), &mut |_| told += 1)
+        .check(text.as_bytes(), &Facts::new("x"), &mut |_| reported += 1)
         .unwrap();
     // One more for the file that has no entries.
     let all = 3 * crate::read::MAX_FINDINGS as u64;
     assert_eq!(report.counts.warnings, all + 1);
-    assert_eq!(told, DEFAULT_REPEATS + 1);
+    assert_eq!(reported, DEFAULT_REPEATS + 1);
     assert_eq!(report.repeated[0].more, all - DEFAULT_REPEATS);
 }
 
 #[test]
-fn feeds_alone_are_told_of_a_feed() {
+fn feeds_alone_are_reported_at_a_feed() {
     let mut validator = validator();
     let feed =
         "<rss version=\"2.0\"><channel><item><link>https://h.ex/a</link></item></channel></rss>";
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     for text in ["<html/>", feed] {
         validator
             .check(text.as_bytes(), &Facts::new("x"), &mut |_| {})
             .unwrap();
     }
     validator.finish(&mut |finding| {
-        said.push((short(&finding), finding.document.map(DocumentId::index)));
+        findings.push((short(&finding), finding.document.map(DocumentId::index)));
     });
-    assert_eq!(said, [("note R48".to_owned(), Some(1))]);
+    assert_eq!(findings, [("note R48".to_owned(), Some(1))]);
 }
 
 #[test]
 fn answers_of_pages_are_judged() {
     let check = |facts: &PageFacts, expected: &[&str]| {
         let mut validator = validator();
-        let mut said = Vec::new();
+        let mut findings = Vec::new();
         let report = validator
             .check(urlset("").as_bytes(), &Facts::new("x"), &mut |_| {})
             .unwrap();
         let page = loc("https://h.ex/a");
         validator.page(report.document, &page, None, facts, &mut |finding| {
             assert_eq!(finding.url.as_deref(), Some("https://h.ex/a"));
-            said.push(short(&finding));
+            findings.push(short(&finding));
         });
-        assert_eq!(said, expected);
+        assert_eq!(findings, expected);
     };
     let facts = PageFacts::default;
     check(&facts(), &[]);
@@ -141,19 +141,19 @@ fn answers_of_pages_are_judged() {
 }
 
 #[test]
-fn place_behind_a_redirect_is_told_when_it_is_another_directory() {
+fn place_after_a_redirect_is_reported_when_it_is_another_directory() {
     let check = |requested: &str, expected: &[&str]| {
         let (place, requested) = (loc("https://h.ex/sitemap.xml"), loc(requested));
         let mut facts = Facts::new("x");
         facts.place = Some(&place);
         facts.requested = Some(&requested);
-        let mut said = Vec::new();
+        let mut findings = Vec::new();
         let file = urlset("<url><loc>https://h.ex/a</loc></url>");
-        let mut sink = |finding: Finding| said.push(short(&finding));
+        let mut sink = |finding: Finding| findings.push(short(&finding));
         validator()
             .check(file.as_bytes(), &facts, &mut sink)
             .unwrap();
-        assert_eq!(said, expected);
+        assert_eq!(findings, expected);
     };
     check("https://h.ex/sitemap_index.xml", &[]);
     check("http://h.ex/sitemap.xml", &["warning R58"]);
@@ -161,7 +161,7 @@ fn place_behind_a_redirect_is_told_when_it_is_another_directory() {
 }
 
 #[test]
-fn indexes_that_lead_back_are_told_apart_from_nested_ones() {
+fn indexes_that_lead_back_are_distinguished_from_nested_ones() {
     let a = index(&["https://h.ex/b.xml"]);
     let b = index(&["https://h.ex/c.xml"]);
     let words = |documents: &[(&str, String)]| {
@@ -174,9 +174,9 @@ fn indexes_that_lead_back_are_told_apart_from_nested_ones() {
                 .check(text.as_bytes(), &facts, &mut |_| {})
                 .unwrap();
         }
-        let mut said = Vec::new();
-        validator.finish(&mut |finding| said.push(finding.message));
-        said
+        let mut findings = Vec::new();
+        validator.finish(&mut |finding| findings.push(finding.message));
+        findings
     };
     let c = urlset("<url><loc>https://h.ex/</loc></url>");
     let nested = [
@@ -207,13 +207,13 @@ fn repetitions_are_counted_and_not_handed_over() {
     options.max_repeats = 2;
     let mut validator = Validator::new(options);
     let entries = "<url><loc>/a</loc></url>\n<url><loc>https://h.ex/b c</loc></url>\n".repeat(5);
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push(short(&finding));
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push(short(&finding));
     let report = validator
         .check(urlset(&entries).as_bytes(), &Facts::new("x"), &mut sink)
         .unwrap();
     assert_eq!(
-        said,
+        findings,
         [
             "error R9:3",
             "error R24:4",
@@ -243,12 +243,12 @@ fn kinds_of_findings_that_take_turns_are_counted_apart() {
     // R9 and R25 are remembered in the same place.
     let entries =
         "<url><loc>/a</loc></url>\n<url><loc>https://h.ex/?%26amp;</loc></url>\n".repeat(4);
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push(short(&finding));
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push(short(&finding));
     let report = validator
         .check(urlset(&entries).as_bytes(), &Facts::new("x"), &mut sink)
         .unwrap();
-    assert_eq!(said, ["error R9:3", "warning R25:4", "warning R26:6"]);
+    assert_eq!(findings, ["error R9:3", "warning R25:4", "warning R26:6"]);
     let more = |group: &Repeated| (group.rule.0, group.severity, group.more);
     let more: Vec<_> = report.repeated.iter().map(more).collect();
     assert_eq!(
@@ -262,7 +262,7 @@ fn kinds_of_findings_that_take_turns_are_counted_apart() {
 }
 
 #[test]
-fn sitemaps_that_one_check_cannot_read_are_told_once() {
+fn sitemaps_that_one_check_cannot_read_are_reported_once() {
     let mut validator = validator();
     let text = index(&["https://h/a.xml", "https://h/b.xml"]);
     let report = validator
@@ -270,37 +270,38 @@ fn sitemaps_that_one_check_cannot_read_are_told_once() {
             panic!("{finding:?}")
         })
         .unwrap();
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push((short(&finding), finding.message));
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push((short(&finding), finding.message));
     validator.not_followed(report.document, &report.children[1], 7, 100, &mut sink);
-    assert_eq!(said[0].0, "warning R40:4");
+    assert_eq!(findings[0].0, "warning R40:4");
     assert_eq!(
-        said[0].1,
+        findings[0].1,
         "7 sitemaps from here on are not read: one check reads at most 100"
     );
-    assert_eq!(said.len(), 1);
+    assert_eq!(findings.len(), 1);
     assert_eq!(validator.finish(&mut |_| {}).counts.warnings, 1);
 }
 
 #[test]
-fn what_was_not_asked_for_is_no_fault_and_has_its_own_help() {
+fn document_that_was_not_requested_is_not_at_fault() {
     let mut validator = validator();
     let why = Unavailable::NotAsked {
         why: "the host is busy",
         help: "come again",
     };
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push((short(&finding), finding.message, finding.help));
+    let mut findings = Vec::new();
+    let mut sink =
+        |finding: Finding| findings.push((short(&finding), finding.message, finding.help));
     validator.unavailable(&Facts::new("a.xml"), None, &why, &mut sink);
     let message = "sitemap was not read: the host is busy".to_owned();
     assert_eq!(
-        said,
+        findings,
         [("warning R72".to_owned(), message, "come again".to_owned())]
     );
 }
 
 #[test]
-fn set_is_whole_only_when_the_caller_says_so() {
+fn set_is_whole_only_when_the_caller_marks_it() {
     let documents = || {
         [
             ("https://h.ex/sitemap.xml", index(&["https://h.ex/a.xml"])),
@@ -325,7 +326,7 @@ fn set_is_whole_only_when_the_caller_says_so() {
 
 #[test]
 fn one_page_in_several_formats_contradicts_nothing() {
-    let said_in = |entry: &str| {
+    let findings_in = |entry: &str| {
         let documents = [
             ("https://h.ex/a.txt", "https://h.ex/a\n".to_owned()),
             (
@@ -342,22 +343,22 @@ fn one_page_in_several_formats_contradicts_nothing() {
             ),
             ("https://h.ex/e.xml", urlset(entry)),
         ];
-        let mut said = check_set(validator(), &documents);
-        said.retain(|finding| finding.contains("R26"));
-        said
+        let mut findings = check_set(validator(), &documents);
+        findings.retain(|finding| finding.contains("R26"));
+        findings
     };
     let same = "<url><loc>https://h.ex/a</loc><lastmod>2026-01-02</lastmod></url>";
-    assert_eq!(said_in(same), Vec::<String>::new());
+    assert_eq!(findings_in(same), Vec::<String>::new());
     let other = "<url><loc>https://h.ex/a</loc><lastmod>2026-01-03</lastmod></url>";
-    assert_eq!(said_in(other), ["warning R26:3"]);
+    assert_eq!(findings_in(other), ["warning R26:3"]);
 }
 
 #[test]
 fn robots_lines_are_resolved_and_prove() {
     let mut validator = validator();
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     let robots = loc("https://h.ex/robots.txt");
-    let mut sink = |finding: Finding| said.push(short(&finding));
+    let mut sink = |finding: Finding| findings.push(short(&finding));
     let lines = ["/sitemap.xml", " https://maps.example/h.xml ", "http://"];
     let named = validator.robots(&robots, lines, &mut sink);
     let named: Vec<_> = named.iter().map(Loc::as_str).collect();
@@ -365,14 +366,14 @@ fn robots_lines_are_resolved_and_prove() {
         named,
         ["https://h.ex/sitemap.xml", "https://maps.example/h.xml"]
     );
-    assert_eq!(said, ["warning R73", "warning R73"]);
+    assert_eq!(findings, ["warning R73", "warning R73"]);
     let file = urlset("<url><loc>https://h.ex/a</loc></url>");
-    let said = check_set(validator, &[("https://maps.example/h.xml", file)]);
-    assert_eq!(said, ["note R67:3"]);
+    let findings = check_set(validator, &[("https://maps.example/h.xml", file)]);
+    assert_eq!(findings, ["note R67:3"]);
 }
 
 #[test]
-fn findings_say_where_and_about_what() {
+fn findings_have_a_position_and_a_subject() {
     let mut found = Vec::new();
     let file = urlset("<url><loc>https://h.ex/a</loc><lastmod>2999-01-01</lastmod></url>");
     let mut sink = |finding| found.push(finding);
@@ -410,16 +411,16 @@ fn reading_that_fails_is_an_error() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told_where_it_is_listed_or_by_itself() {
+fn unavailable_document_is_reported_where_it_is_listed_or_by_itself() {
     let mut validator = validator();
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     let place = loc("https://h/i.xml");
     let mut facts = Facts::new("i.xml");
     facts.place = Some(&place);
     let text = index(&["https://h/a.xml"]);
     let report = validator
         .check(text.as_bytes(), &facts, &mut |finding| {
-            said.push(short(&finding));
+            findings.push(short(&finding));
         })
         .unwrap();
     let child = &report.children[0];
@@ -428,7 +429,7 @@ fn what_cannot_be_had_is_told_where_it_is_listed_or_by_itself() {
     let because = Unavailable::Because("status 404");
     let mut messages = Vec::new();
     let mut sink = |finding: Finding| {
-        said.push(short(&finding));
+        findings.push(short(&finding));
         messages.push(finding.message);
     };
     let second = validator.unavailable(&facts, Some(child), &because, &mut sink);
@@ -436,14 +437,14 @@ fn what_cannot_be_had_is_told_where_it_is_listed_or_by_itself() {
     let alone = Facts::new("b.xml");
     let last = validator.unavailable(&alone, None, &because, &mut sink);
     assert_eq!((second.index(), last.index()), (1, 3));
-    assert_eq!(said, ["error R40:3", "error R79:3", "error R72"]);
+    assert_eq!(findings, ["error R40:3", "error R79:3", "error R72"]);
     assert_eq!(messages[2], "sitemap cannot be read: status 404");
     let summary = validator.finish(&mut |finding| panic!("{finding:?}"));
     assert_eq!((summary.documents, summary.counts.errors), (4, 3));
 }
 
 #[test]
-fn an_answer_that_broke_off_is_no_whole_document() {
+fn an_answer_that_broke_off_is_not_a_whole_document() {
     let check = |end: AnswerEnd<'_>, expected: &[&str]| {
         let text = urlset("<url><loc>https://h.example/a</loc></url>");
         let mut facts = Facts::new("a.xml");
@@ -452,13 +453,13 @@ fn an_answer_that_broke_off_is_no_whole_document() {
             end,
             ..Answer::default()
         });
-        let mut said = Vec::new();
+        let mut findings = Vec::new();
         let mut validator = validator();
         let report = validator.check(text.as_bytes(), &facts, &mut |finding| {
-            said.push(short(&finding));
+            findings.push(short(&finding));
         });
         assert_eq!(report.unwrap().is_complete, expected.is_empty());
-        assert_eq!(said, expected);
+        assert_eq!(findings, expected);
     };
     check(AnswerEnd::Complete, &[]);
     check(AnswerEnd::CutShort, &["error R1"]);
@@ -470,18 +471,20 @@ fn an_answer_that_broke_off_is_no_whole_document() {
 fn a_robots_txt_may_name_what_redirects_to_the_sitemap() {
     let check = |named: &str, expected: &[&str]| {
         let mut validator = validator();
-        let mut said = Vec::new();
+        let mut findings = Vec::new();
         let robots = loc("https://listed/robots.txt");
-        validator.robots(&robots, [named], &mut |finding| said.push(short(&finding)));
+        validator.robots(&robots, [named], &mut |finding| {
+            findings.push(short(&finding));
+        });
         let (place, requested) = (loc("https://maps/new.xml"), loc("https://maps/old.xml"));
         let mut facts = Facts::new("old.xml");
         (facts.place, facts.requested) = (Some(&place), Some(&requested));
         let text = urlset("<url><loc>https://listed/a</loc></url>");
         let report = validator.check(text.as_bytes(), &facts, &mut |finding| {
-            said.push(short(&finding));
+            findings.push(short(&finding));
         });
         report.unwrap();
-        assert_eq!(said, expected, "{named}");
+        assert_eq!(findings, expected, "{named}");
     };
     check("https://maps/old.xml", &["note R67:3"]);
     check("https://maps/new.xml", &["note R67:3"]);

@@ -1,4 +1,4 @@
-//! Indexes that a robots.txt forgot: it names others of its site, so nobody finds what they list (R34).
+//! Indexes that a robots.txt does not name although it names others of its site: consumers do not find their sitemaps (R34).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,9 +13,9 @@ use crate::{
 };
 
 impl Set {
-    /// Indexes that the robots.txt of their origin does not name although it names others that stand beside them. One that another
-    /// index lists, or whose sitemaps are all found otherwise, need not be named; one that is there for another host is named
-    /// elsewhere. Of a robots.txt that names none nothing is told: then all of them are announced in another way.
+    /// Indexes that the robots.txt of their origin does not name although it names others beside them. An index needs no line
+    /// when another index lists it, when its sitemaps are all found otherwise, or when it serves another host. A robots.txt that
+    /// names no index is not reported: its indexes are announced in another way.
     pub(super) fn conclude_unnamed(
         &self,
         proofs: &Proofs,

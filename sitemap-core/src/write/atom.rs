@@ -13,10 +13,10 @@ const OPENING: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n";
 const CLOSING: &str = "</feed>\n";
 
-/// Writes an Atom 1.0 feed, one entry per line, in the order in which they are pushed: the newest first is what readers expect.
+/// Writes an Atom 1.0 feed, one entry per line, in the order in which they are pushed; readers expect the newest first.
 ///
-/// An entry has a title, its URL as identity and as link, and the date of its change, without which there is no Atom entry; a date
-/// without time counts from midnight in UTC. A feed is for what changed lately, never the only sitemap (R48). Source: RFC 4287.
+/// An entry has a title, its URL as identity and as link, and the date of its change, which Atom requires; a date without time
+/// counts from midnight in UTC. A feed lists recent changes and is never the only sitemap (R48). Source: RFC 4287.
 ///
 /// ```
 /// use sitemap_core::{AtomWriter, FeedInfo, LastMod, Limits, Loc, Push, UrlEntry, WriteError};

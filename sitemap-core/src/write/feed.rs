@@ -1,4 +1,4 @@
-//! What RSS and Atom feeds have in common: [`FeedInfo`], titles and dates.
+//! The common part of RSS and Atom feeds: [`FeedInfo`], titles and dates.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use jiff::Timestamp;
 
 use crate::{LastMod, Loc};
 
-/// How many characters a title may have; what is longer is cut. Readers of feeds show one line.
+/// Largest length of a title; a longer one is cut. Readers of feeds show one line.
 pub const MAX_TITLE_CHARACTERS: usize = 1_000;
 
 /// The digits of `YYYY-MM-DD`, which is a date without a time.
 const DATE_CHARACTERS: usize = 10;
 
-/// What a feed says about itself.
+/// Metadata of a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedInfo {
@@ -20,13 +20,13 @@ pub struct FeedInfo {
     pub title: String,
     /// The page that it is about, such as the start page of the site.
     pub home: Loc,
-    /// Where it is served from. An Atom feed has its identity from it, so it must not change.
+    /// The URL where it is served. It is the identity of an Atom feed, so it must not change.
     pub location: Loc,
-    /// When something in it last changed, such as the newest date of its entries; not the time of writing, if that changes nothing.
+    /// Time of the last change of its content, such as the newest date of its entries, and not the time of writing.
     pub updated: Timestamp,
-    /// Who wrote its entries, in Atom; the host of `home` by default.
+    /// Author of its entries, in Atom; the host of `home` by default.
     pub author: String,
-    /// What it is about, in RSS; its title by default.
+    /// Its description, in RSS; its title by default.
     pub description: String,
 }
 
@@ -46,7 +46,7 @@ impl FeedInfo {
     }
 }
 
-/// A text as one line of characters that XML allows (R21), or `default` if nothing is left of it. White space becomes blanks, other
+/// A text as one line of characters that XML allows (R21), or `default` if it is blank. White space becomes blanks, other
 /// characters become U+FFFD.
 pub(super) fn one_line(text: &str, default: &str) -> String {
     let mut line = String::new();

@@ -7,17 +7,17 @@ use flate2::{Compression, GzBuilder, write::GzEncoder};
 /// The usual compromise between size and time; fixed, because another level would change the bytes of every file.
 const LEVEL: u32 = 6;
 
-/// "Unknown" in RFC 1952 section 2.3.1, so that the bytes do not tell where they were made.
+/// "Unknown" in RFC 1952 section 2.3.1, so that the bytes are the same on every system.
 const OPERATING_SYSTEM: u8 = 255;
 
-/// How much is handed to the compressor at a time. The compressor looks for repetitions in what it has at hand, so other pieces
-/// would give other bytes.
+/// Bytes that the compressor receives at a time. It looks for repetitions in its current input, so other pieces would give other
+/// bytes.
 const BLOCK_BYTES: usize = 64 * 1024;
 
 /// Compresses what is written into it to one gzip member without name and time (R29).
 ///
-/// The same content gives the same bytes, in whatever pieces it is written. Call [`finish`](Self::finish) at the end; a flush would
-/// put a mark into the middle of the stream, so it does nothing.
+/// The same content gives the same bytes, independent of the pieces. Call [`finish`](Self::finish) at the end; a flush would put
+/// a mark into the middle of the stream, so it does nothing.
 ///
 /// ```
 /// use sitemap_core::{GzipWriter, Limits, Loc, UrlEntry, UrlSetWriter};
@@ -32,7 +32,7 @@ const BLOCK_BYTES: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct GzipWriter<W: Write> {
     encoder: GzEncoder<W>,
-    /// What was written, but is no whole block yet.
+    /// Bytes of the current, incomplete block.
     block: Vec<u8>,
 }
 

@@ -10,7 +10,7 @@ const CLOSING: &str = "</sitemapindex>\n";
 const ENTRY_OPENING: &str = "<sitemap>";
 const ENTRY_CLOSING: &str = "</sitemap>\n";
 
-/// Where the schema of an index is, for `xsi:schemaLocation` (R69).
+/// Address of the schema of an index, for `xsi:schemaLocation` (R69).
 const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9/siteindex.xsd";
 
 /// Writes an index of sitemap files, one entry per line, in the order in which they are pushed.
@@ -42,7 +42,7 @@ impl<W: Write> IndexWriter<W> {
         Self::with_schema_location(out, limits, SchemaLocation::default())
     }
 
-    /// Begins an index that says, or does not say, where its schema is (R69).
+    /// Begins an index with or without the location of its schema (R69).
     ///
     /// # Errors
     /// Those of [`new`](Self::new).

@@ -4,10 +4,10 @@
 //! entries in order -> UrlSetWriter, IndexWriter, TextWriter, RssWriter or AtomWriter -> (GzipWriter) -> any io::Write
 //! ```
 //!
-//! Every format is a `Document`: opening bytes, one line per entry, closing bytes. It owns the counting, so a format only
-//! says what its lines look like. Only what both the text of the protocol and its schemas accept
-//! comes out: the declaration at byte 0, UTF-8, one fixed order of elements, never an empty file. Nothing here opens files, orders
-//! entries or chooses what is listed. Wrap files and sockets in a `BufWriter`: each entry is one small write.
+//! Every format is a `Document`: opening bytes, one line per entry, closing bytes. It owns the counting, so a format only defines
+//! its lines. The output conforms to both the text of the protocol and its schemas: the declaration at byte 0, UTF-8, one fixed
+//! order of elements, never an empty file. Nothing here opens files, orders entries or chooses them. Wrap files and sockets in a
+//! `BufWriter`: each entry is one small write.
 
 mod index;
 mod urlset;
@@ -43,7 +43,7 @@ use crate::{
     limits::NAMESPACE,
 };
 
-/// What became of an entry.
+/// Result of adding an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an entry that found the file full was not written"]
 pub enum Push {
@@ -53,7 +53,7 @@ pub enum Push {
     Full,
 }
 
-/// Whether the root of a file says where its schemas are, in `xsi:schemaLocation` (R69).
+/// Presence of `xsi:schemaLocation` in the root of a file (R69).
 ///
 /// Search engines ignore it; some tools that validate files need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub enum SchemaLocation {
     Written,
 }
 
-/// What a finished file holds, as it was written or read.
+/// Counts of a finished file, as it was written or read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileSummary {
@@ -89,7 +89,7 @@ impl FileSummary {
     }
 }
 
-/// Why a file cannot be written. After [`Io`](Self::Io) the output holds a broken file.
+/// Reason why a file cannot be written. After [`Io`](Self::Io) the output holds a broken file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -110,12 +110,12 @@ pub enum WriteError {
     EntryTooLarge {
         /// The address of the entry.
         loc: Loc,
-        /// Bytes of a file with nothing but this entry.
+        /// Bytes of a file with only this entry.
         bytes: u64,
         /// Bytes a file may have.
         limit: u64,
     },
-    /// An entry without a date of change, which Atom asks for. Nothing was written; other entries can follow.
+    /// An entry without a date of change, which Atom requires. Nothing was written; other entries can follow.
     #[error("entry for {loc} has no date of change, which an Atom feed needs")]
     Undated {
         /// The address of the entry.
@@ -126,12 +126,12 @@ pub enum WriteError {
     Extension {
         /// The address of the entry.
         loc: Loc,
-        /// What is wrong with them.
+        /// The problem.
         source: ExtensionError,
     },
 }
 
-/// A file in the making, of whatever format: counts entries and bytes, and refuses what would break a limit.
+/// A file in the making, of any format: counts entries and bytes, and refuses an entry that would break a limit.
 #[derive(Debug)]
 struct Document<W> {
     out: W,
@@ -139,7 +139,7 @@ struct Document<W> {
     closing: &'static str,
     /// The bytes of one entry, built here first so that they are counted before any of them is written.
     line: Vec<u8>,
-    /// What is written so far, without the closing bytes.
+    /// Counts so far, without the closing bytes.
     written: FileSummary,
 }
 

@@ -1,4 +1,4 @@
-//! What of an entry's extensions no file takes, each element judged by itself.
+//! The extensions of an entry that a file refuses, each element judged by itself.
 
 use super::extensions::item_len;
 use crate::{
@@ -6,15 +6,15 @@ use crate::{
     extension::{ExtensionError, Extensions, Item, MAX_ENTRY_BYTES},
 };
 
-/// What the extensions of an entry may have of [`MAX_ENTRY_BYTES`]. The rest is for its other elements, and for own elements that
-/// settings add to each entry.
+/// Largest size of the extensions of an entry. The rest of [`MAX_ENTRY_BYTES`] is for its other elements, and for custom elements
+/// that settings add to each entry.
 const MAX_EXTENSION_BYTES: u64 = MAX_ENTRY_BYTES - 1_024 * 1_024;
 
 impl Extensions {
-    /// Takes away what a file refuses in the entry of `page`, and says what it was; all else stays.
+    /// Removes the extensions that a file refuses in the entry of `page`, and returns their errors.
     ///
-    /// That is of a film the value that contradicts the address of the page, or the film where it cannot do without, and every element
-    /// that would make the extensions larger than 7 MiB of the [`MAX_ENTRY_BYTES`] of an entry.
+    /// Of a video it removes the value that contradicts the address of the page, or the video where that value is required. It
+    /// also removes every element that would make the extensions larger than 7 MiB of the [`MAX_ENTRY_BYTES`] of an entry.
     ///
     /// ```
     /// use sitemap_core::{Loc, extension::{Element, Extension, Extensions}};
@@ -49,7 +49,7 @@ impl Extensions {
     }
 }
 
-/// Whether an element can stand in the entry of a page behind those that have so many bytes.
+/// Returns whether an element can stand in the entry of a page after those that have so many bytes.
 fn judge(item: Item<'_>, page: &Loc, bytes: &mut u64) -> Result<(), ExtensionError> {
     if let Item::Element(element) = item {
         element.check_thumbnail(page)?;
@@ -74,7 +74,12 @@ mod tests {
         Loc::parse(text).unwrap()
     }
 
-    fn video(title: &str, thumbnail: &str, content: Option<&str>, player: Option<&str>) -> Element {
+    fn make_video(
+        title: &str,
+        thumbnail: &str,
+        content: Option<&str>,
+        player: Option<&str>,
+    ) -> Element {
         let values = [
             ("thumbnail_loc", Some(thumbnail)),
             ("title", Some(title)),
@@ -87,16 +92,16 @@ mod tests {
         Element::of(Extension::Video, values).unwrap()
     }
 
-    /// An entry with an image, a version, an article or none, a good film and this one.
-    fn extensions(film: Element) -> Extensions {
+    /// An entry with an image, a version, an article or none, a good video and this one.
+    fn extensions(video: Element) -> Extensions {
         let mut extensions = Extensions::default();
         extensions
             .add(Element::image(&loc("https://h.ex/i.jpg")))
             .unwrap();
         let alternate = Alternate::new(Hreflang::parse("de").unwrap(), loc("https://h.ex/de"));
         extensions.add_alternate(alternate).unwrap();
-        extensions.add(film).unwrap();
-        let good = video(
+        extensions.add(video).unwrap();
+        let good = make_video(
             "good",
             "https://h.ex/t.jpg",
             Some("https://h.ex/v.mp4"),
@@ -107,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn one_film_that_is_the_page_costs_nothing_but_itself() {
+    fn one_video_that_is_the_page_costs_nothing_but_itself() {
         let (t, v) = ("https://h.ex/t.jpg", "https://h.ex/w.mp4");
-        let check = |film: Element, expected: &str, films: &[&str]| {
-            let mut extensions = extensions(film);
+        let check = |video: Element, expected: &str, videos: &[&str]| {
+            let mut extensions = extensions(video);
             assert!(extensions.check(&loc(PAGE)).is_err());
             let refused = extensions.retain_writable(&loc(PAGE));
             let refused: Vec<String> = refused.iter().map(ToString::to_string).collect();
@@ -120,32 +125,32 @@ mod tests {
                 .videos()
                 .iter()
                 .map(|video| video.get("title").unwrap());
-            assert_eq!(titles.collect::<Vec<_>>(), films, "{expected}");
+            assert_eq!(titles.collect::<Vec<_>>(), videos, "{expected}");
             assert_eq!(extensions.images().len(), 1);
             assert_eq!(extensions.alternates().len(), 1);
         };
         let is_page = |element: &str| format!("<video:{element}> of \"bad\" is the page itself");
         check(
-            video("bad", t, Some(PAGE), None),
+            make_video("bad", t, Some(PAGE), None),
             &is_page("content_loc"),
             &["good"],
         );
         check(
-            video("bad", t, None, Some(PAGE)),
+            make_video("bad", t, None, Some(PAGE)),
             &is_page("player_loc"),
             &["good"],
         );
         check(
-            video("bad", "https://H.ex:443/%70age", Some(v), None),
+            make_video("bad", "https://H.ex:443/%70age", Some(v), None),
             &is_page("thumbnail_loc"),
             &["good"],
         );
         check(
-            video("bad", t, Some(PAGE), Some(v)),
+            make_video("bad", t, Some(PAGE), Some(v)),
             &is_page("content_loc"),
             &["bad", "good"],
         );
-        let mut elsewhere = video("bad", t, Some(v), None);
+        let mut elsewhere = make_video("bad", t, Some(v), None);
         let info = Some("https://g.ex/u");
         elsewhere.set("uploader", "U", info).unwrap();
         check(
@@ -156,25 +161,25 @@ mod tests {
     }
 
     #[test]
-    fn what_an_entry_has_no_room_for_is_told_one_by_one() {
-        let mut film = video(
+    fn extensions_above_the_size_of_an_entry_are_reported_one_by_one() {
+        let mut video = make_video(
             "large",
             "https://h.ex/t.jpg",
             Some("https://h.ex/v.mp4"),
             None,
         );
-        film.set("description", &"&".repeat(2_048), None).unwrap();
+        video.set("description", &"&".repeat(2_048), None).unwrap();
         for _ in 0..32 {
-            film.set("tag", &"&".repeat(1_024), None).unwrap();
+            video.set("tag", &"&".repeat(1_024), None).unwrap();
         }
-        let bytes = item_len(Item::Element(&film));
+        let bytes = item_len(Item::Element(&video));
         let room = usize::try_from(MAX_EXTENSION_BYTES / bytes).unwrap();
         let mut extensions = Extensions::default();
         extensions
             .add(Element::image(&loc("https://h.ex/i.jpg")))
             .unwrap();
         for _ in 0..room + 2 {
-            extensions.add(film.clone()).unwrap();
+            extensions.add(video.clone()).unwrap();
         }
         let refused = extensions.retain_writable(&loc(PAGE));
         assert_eq!(extensions.videos().len() + refused.len(), room + 2);
@@ -192,7 +197,7 @@ mod tests {
         let mut extensions = Extensions::default();
         assert_eq!(extensions.retain_writable(&loc(PAGE)), []);
         extensions
-            .add(video("bad", PAGE, Some("https://h.ex/v"), None))
+            .add(make_video("bad", PAGE, Some("https://h.ex/v"), None))
             .unwrap();
         assert_eq!(extensions.retain_writable(&loc(PAGE)).len(), 1);
         assert_eq!(extensions, Extensions::default());

@@ -14,10 +14,11 @@ const CLOSING: &str = "</channel>\n</rss>\n";
 /// The namespace of the link that a feed has to itself (<https://www.rssboard.org/rss-profile#namespace-elements-atom-link>).
 const ATOM_NAMESPACE: &str = "http://www.w3.org/2005/Atom";
 
-/// Writes an RSS 2.0 feed, one item per line, in the order in which they are pushed: the newest first is what readers expect.
+/// Writes an RSS 2.0 feed, one item per line, in the order in which they are pushed; readers expect the newest first.
 ///
 /// An item has a title, its URL as link and as `guid`, and a `pubDate` if the entry has a date; a date without time counts from
-/// midnight in UTC. A feed is for what changed lately, never the only sitemap (R48). Source: <https://www.rssboard.org/rss-specification>.
+/// midnight in UTC. A feed lists recent changes and is never the only sitemap (R48). Source:
+/// <https://www.rssboard.org/rss-specification>.
 ///
 /// ```
 /// use sitemap_core::{FeedInfo, LastMod, Limits, Loc, Push, RssWriter, UrlEntry};

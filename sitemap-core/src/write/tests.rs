@@ -1,4 +1,4 @@
-//! Bytes, limits and escapes of what is written.
+//! Bytes, limits and escapes of written files.
 
 mod formats;
 
@@ -98,7 +98,7 @@ fn any_loc(url: &str) -> Loc {
     Loc::parse(url).unwrap()
 }
 
-/// A film with all it needs.
+/// A video with all it needs.
 fn video(content: &str) -> Element {
     let values = [
         ("thumbnail_loc", "http://cdn/t.jpg"),
@@ -176,7 +176,7 @@ fn extensions_follow_in_one_order_and_in_that_of_their_schemas() {
 }
 
 #[test]
-fn index_says_where_its_schema_is_when_it_is_asked_to() {
+fn index_names_its_schema_on_request() {
     let entry = IndexEntry::new(any_loc("http://h/a.xml"));
     let mut writer =
         IndexWriter::with_schema_location(Vec::new(), Limits::default(), SchemaLocation::Written)
@@ -274,14 +274,14 @@ fn file_takes_1_000_articles_and_not_one_more() {
     assert_eq!(writer.finish().unwrap().1.entries, 1_001);
 }
 
-/// The file that holds nothing but this entry, as lines.
+/// The file with only this entry, as lines.
 fn urlset_of(entry: &UrlEntry) -> String {
     let mut writer = UrlSetWriter::new(Vec::new(), Limits::default()).unwrap();
     assert_eq!(writer.push(entry).unwrap(), Push::Written);
     String::from_utf8(writer.finish().unwrap().0).unwrap()
 }
 
-/// The index that holds nothing but this entry, as lines.
+/// The index with only this entry, as lines.
 fn index_of(entry: &IndexEntry) -> String {
     let mut writer = IndexWriter::new(Vec::new(), Limits::default()).unwrap();
     assert_eq!(writer.push(entry).unwrap(), Push::Written);
@@ -520,7 +520,7 @@ proptest! {
         let (file, summary) = writer.finish().unwrap();
         prop_assert_eq!(summary.bytes, file.len() as u64);
         prop_assert_eq!(summary.bytes, frame_len + entry.written_len());
-        // To the byte: the file has room for the entry, or it has not.
+        // To the byte: the entry fits into the file, or it does not.
         options.limits.bytes = summary.bytes;
         let mut writer = UrlSetWriter::with_options(Vec::new(), options.clone()).unwrap();
         prop_assert_eq!(writer.push(&entry).unwrap(), Push::Written);

@@ -17,7 +17,7 @@ const CLOSING: &str = "</urlset>\n";
 const ENTRY_OPENING: &str = "<url>";
 const ENTRY_CLOSING: &str = "</url>\n";
 
-/// Where the schema of a urlset is, for `xsi:schemaLocation` (R69).
+/// Address of the schema of a urlset, for `xsi:schemaLocation` (R69).
 const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd";
 
 /// Writes a sitemap of pages, one entry per line, in the order in which they are pushed.
@@ -41,15 +41,15 @@ pub struct UrlSetWriter<W> {
     news: u64,
 }
 
-/// What a urlset is to be like; by default it has the limits of the protocol, no extensions and no schema location.
+/// Options of a urlset; by default it has the limits of the protocol, no extensions and no schema location.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct UrlSetOptions {
-    /// How much it may hold. Limits above those of the protocol count as those of the protocol.
+    /// Its limits. Values above those of the protocol count as those of the protocol.
     pub limits: Limits,
-    /// Which extensions its entries have: exactly what its root declares (R70).
+    /// The extensions of its entries: exactly what its root declares (R70).
     pub namespaces: Namespaces,
-    /// Whether its root says where the schemas are (R69).
+    /// Presence of the locations of the schemas in its root (R69).
     pub schema_location: SchemaLocation,
 }
 
@@ -62,14 +62,14 @@ impl UrlSetOptions {
         }
     }
 
-    /// Says which extensions the entries have.
+    /// Sets the extensions of the entries.
     #[must_use]
     pub fn with_namespaces(mut self, namespaces: Namespaces) -> Self {
         self.namespaces = namespaces;
         self
     }
 
-    /// Says whether the file names its schemas.
+    /// Sets whether the file names its schemas.
     #[must_use]
     pub fn with_schema_location(mut self, schema_location: SchemaLocation) -> Self {
         self.schema_location = schema_location;
@@ -136,7 +136,7 @@ impl<W: Write> UrlSetWriter<W> {
         Ok(push)
     }
 
-    /// Whether the entry has an article, if this file can have the entry at all.
+    /// Returns whether the entry has an article, if this file can have the entry at all.
     fn check_extensions(&self, entry: &UrlEntry) -> Result<bool, WriteError> {
         if entry.extensions.is_empty() {
             return Ok(false);

@@ -29,7 +29,7 @@ pub(super) fn element_with<'a>(
     writer.write_event(Event::End(BytesEnd::new(name)))
 }
 
-/// Writes `<name>`, what `content` writes, and `</name>`.
+/// Writes `<name>`, the output of `content`, and `</name>`.
 pub(super) fn parent<W: Write>(
     out: &mut W,
     name: &str,
@@ -54,7 +54,7 @@ pub(super) fn element_len(name: &str, text: &str) -> u64 {
     ("<></>".len() + 2 * name.len() + escaped_len) as u64
 }
 
-/// An output that keeps nothing but the number of its bytes.
+/// An output that only counts its bytes.
 #[derive(Debug, Default)]
 pub(super) struct Counter(pub(super) u64);
 

@@ -1,4 +1,4 @@
-//! Images, films, versions, news and own elements from lists.
+//! Images, videos, versions, news and custom elements from lists.
 
 use super::*;
 use crate::support::xmllint::SHOP;
@@ -100,7 +100,7 @@ fn a_faulty_extension_costs_no_page() {
     assert_eq!(ran.summary()["input"]["values_left_out"], 3);
     for words in [
         "list.ndjson:1: value left out: images[0]: ",
-        "list.ndjson:1: value left out: alternates[0].hreflang: UK is no country",
+        "list.ndjson:1: value left out: alternates[0].hreflang: UK is not a country",
         "list.ndjson:2: value left out: <video:content_loc> of \"t\" is the page itself",
     ] {
         assert!(ran.stderr.contains(words), "{words}\n{}", ran.stderr);
@@ -110,30 +110,30 @@ fn a_faulty_extension_costs_no_page() {
     assert_eq!(lines["/b"], "");
 }
 
-/// What a film has besides its title, with something in the place of one value.
-fn film(title: &str, name: &str, value: &str) -> Value {
-    let mut film = json!({
+/// Values of a video besides its title, with something in the place of one value.
+fn bad_video(title: &str, name: &str, value: &str) -> Value {
+    let mut video = json!({
         "thumbnail_loc": "/t.jpg", "title": title, "description": "d", "content_loc": "/v.mp4",
     });
-    film[name] = json!(value);
-    film
+    video[name] = json!(value);
+    video
 }
 
 #[test]
-fn a_film_that_is_the_page_costs_the_entry_nothing_else() {
+fn a_video_that_is_the_page_costs_the_entry_nothing_else() {
     for (name, left) in [("thumbnail_loc", 1), ("content_loc", 1), ("player_loc", 2)] {
-        let told = format!("value left out: <video:{name}> of \"bad\" is the page itself");
+        let message = format!("value left out: <video:{name}> of \"bad\" is the page itself");
         let builds = Builds::new();
         let list = ndjson(&[json!({
             "loc": "/a",
             "images": ["/i.jpg"],
-            "videos": [film("good", "live", "no"), film("bad", name, "/a")],
+            "videos": [bad_video("good", "live", "no"), bad_video("bad", name, "/a")],
             "alternates": [{"hreflang": "de", "href": "/de"}, {"hreflang": "en", "href": "/a"}],
         })]);
         let file = builds.file("list.ndjson", list);
         let ran = builds.build(&[&file]).expect_code(3);
         assert!(
-            ran.stderr.contains(&format!("list.ndjson:1: {told}")),
+            ran.stderr.contains(&format!("list.ndjson:1: {message}")),
             "{}",
             ran.stderr
         );
@@ -189,7 +189,7 @@ fn a_film_that_is_the_page_costs_the_entry_nothing_else() {
         let file = builds.file("sitemap.xml", sitemap);
         let ran = builds.build(&[&file]).expect_code(3);
         assert!(
-            ran.stderr.contains(&format!("sitemap.xml:2: {told}")),
+            ran.stderr.contains(&format!("sitemap.xml:2: {message}")),
             "{}",
             ran.stderr
         );
@@ -198,7 +198,7 @@ fn a_film_that_is_the_page_costs_the_entry_nothing_else() {
 }
 
 #[test]
-fn what_an_entry_of_a_sitemap_loses_is_told_whatever_the_rule() {
+fn lost_values_of_a_sitemap_entry_are_reported_by_any_rule() {
     let builds = Builds::new();
     let title = "a".repeat(101);
     let sitemap = format!(
@@ -210,17 +210,17 @@ fn what_an_entry_of_a_sitemap_loses_is_told_whatever_the_rule() {
     );
     let file = builds.file("sitemap.xml", sitemap);
     let ran = builds.build(&[&file]).expect_code(3);
-    for told in [
+    for message in [
         "value left out: image:loc: ",
         "value left out: video:title: ",
     ] {
-        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{message}: {}", ran.stderr);
     }
     assert_eq!(ran.summary()["input"]["values_left_out"], 2);
 }
 
 #[test]
-fn entries_that_stand_where_none_is_read_are_told_as_left_out() {
+fn entries_that_stand_where_none_is_read_are_reported_as_left_out() {
     let builds = Builds::new();
     let entry = |path: &str| format!("<url><loc>https://www.example.com/{path}</loc></url>\n");
     let sitemap = format!(
@@ -233,8 +233,8 @@ fn entries_that_stand_where_none_is_read_are_told_as_left_out() {
     let file = builds.file("sitemap.xml", sitemap);
     let ran = builds.build(&[&file]).expect_code(3);
     for line in [2, 5, 7] {
-        let told = format!("sitemap.xml:{line}: left out: <");
-        assert!(ran.stderr.contains(&told), "{told}: {}", ran.stderr);
+        let message = format!("sitemap.xml:{line}: left out: <");
+        assert!(ran.stderr.contains(&message), "{message}: {}", ran.stderr);
     }
     assert_eq!(ran.summary()["input"]["left_out"], 3);
     assert_eq!(builds.lines().len(), 2);
@@ -288,7 +288,7 @@ fn news_of_two_days_stand_in_files_of_their_own() {
     }
     // Every page of news is listed like any other.
     assert_eq!(published.files["sitemap.news.xml.gz"].entries.len(), 1_001);
-    // In place: what is no news any more leaves the file, and the file the index.
+    // In place: an old article leaves the file, and the file the index.
     let file = builds.file("list.ndjson", ndjson(&rows[..3]));
     builds.build(&[&file, "--force"]).expect_code(0);
     let smaller = builds.published();
@@ -305,8 +305,9 @@ fn news_of_the_future_is_none() {
     let list = ndjson(&[json!({"loc": "/a", "news": article("Soon", "2999-01-01")})]);
     let file = builds.file("list.ndjson", list);
     let ran = builds.build(&[&file]).expect_code(3);
-    let told = "list.ndjson:1: value left out: news.publication_date 2999-01-01 is in the future";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let message =
+        "list.ndjson:1: value left out: news.publication_date 2999-01-01 is in the future";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
     assert_eq!(builds.lines()["/a"], "");
     assert_eq!(builds.published().files["sitemap.xml"].entries.len(), 1);
 }
@@ -353,7 +354,7 @@ fn fields_of_lists_become_own_elements() {
 }
 
 #[test]
-fn a_field_that_no_element_can_hold_is_told() {
+fn a_field_that_no_element_can_hold_is_reported() {
     let builds = Builds::new();
     let config = builds.file(
         "config.toml",

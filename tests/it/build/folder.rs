@@ -73,7 +73,7 @@ fn files_become_urls() {
 }
 
 #[test]
-fn pages_are_judged_by_what_they_say() {
+fn pages_are_judged_by_their_content() {
     let builds = Builds::new();
     builds.file(
         "site/index.html",
@@ -199,7 +199,7 @@ fn times_of_files_count_when_they_are_plausible() {
         builds.lines()["/a.html"],
         "<lastmod>2026-01-02T00:00:00Z</lastmod>"
     );
-    // The same files with other times: what did not change keeps its date.
+    // The same files with other times: unchanged pages keep their dates.
     let before = builds.published();
     for (day, page) in pages.iter().enumerate() {
         builds.set_day(&format!("site/{page}"), 10 + day as u64);
@@ -217,7 +217,7 @@ fn times_of_files_count_when_they_are_plausible() {
 }
 
 #[test]
-fn times_of_a_checkout_are_no_evidence() {
+fn times_of_a_checkout_are_not_evidence() {
     let builds = Builds::new();
     for (number, page) in ["index.html", "a.html", "b.html", "c.html", "d.html"]
         .iter()
@@ -238,7 +238,7 @@ fn times_of_a_checkout_are_no_evidence() {
     let words = "4 of 6 pages were written within 10 minutes, as by a checkout or a build";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
     let lines = builds.lines();
-    // What a page says of itself counts all the same.
+    // Directives of a page count nevertheless.
     assert_eq!(
         lines["/dated.html"],
         "<lastmod>2026-01-15T10:00:00+01:00</lastmod>"
@@ -277,7 +277,7 @@ fn links_lead_no_further_than_the_folder() {
 }
 
 #[test]
-fn a_set_inside_of_its_folder_is_no_page_of_it() {
+fn a_set_inside_of_its_folder_is_not_a_page_of_it() {
     let builds = Builds::new();
     builds.file("out/index.html", html("first"));
     builds.file("out/blog/index.html", html("second"));
@@ -361,7 +361,7 @@ fn images_and_versions_of_a_folder_are_those_of_its_pages() {
 }
 
 #[test]
-fn what_a_folder_says_goes_before_a_list() {
+fn facts_of_a_folder_go_before_a_list() {
     let builds = Builds::new();
     builds.file(
         "site/index.html",
@@ -394,7 +394,7 @@ fn a_robots_txt_below_the_root_is_not_obeyed() {
     other.build(&["site"]).expect_code(4);
 }
 
-/// Pages of a site, of which `contact.html` does not say where it is served.
+/// Pages of a site, of which `contact.html` does not state its URL.
 fn site_with_short_urls() -> Builds {
     let builds = Builds::new();
     let versions = "<link rel=alternate hreflang=en href=/about.html><link rel=alternate hreflang=de href=/de/about>";
@@ -428,7 +428,7 @@ fn site_with_short_urls() -> Builds {
 }
 
 #[test]
-fn a_page_is_where_it_says_that_it_is_served() {
+fn a_page_has_the_url_that_it_states() {
     let builds = site_with_short_urls();
     let ran = builds.build(&["site"]).expect_code(0);
     let listed = [
@@ -503,7 +503,7 @@ fn pages_are_read_in_their_encoding() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_no_url_leads_to_is_told() {
+fn a_file_that_no_url_leads_to_is_reported() {
     let builds = Builds::new();
     builds.file("site/a.html", html("a"));
     let folder = "\u{20ac}".repeat(80);

@@ -8,7 +8,7 @@ use crate::support::{program::Ran, random::Random};
 /// URLs of the list: enough that a build that held them would be seen.
 const URLS: usize = 300_000;
 
-/// URLs of the list when all of the proof is asked for, with `ARPENT_FULL=1`: ten times as many in the same memory.
+/// URLs of the list when the full proof is requested with `ARPENT_FULL=1`: ten times as many in the same memory.
 const ALL_URLS: usize = 3_000_000;
 
 fn urls() -> usize {
@@ -82,7 +82,7 @@ fn in_limited_memory(command: &Command) -> Ran {
         .arg(command.get_program())
         .args(command.get_args())
         .env_clear()
-        // The allocator reserves a gigabyte of addresses ahead, which is no memory: here as few as it needs, in KiB.
+        // The allocator reserves a gigabyte of addresses ahead, which is not memory: here as few as it needs, in KiB.
         .env("MIMALLOC_ARENA_RESERVE", "32768")
         .envs(
             command

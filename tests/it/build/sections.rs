@@ -56,7 +56,7 @@ fn a_section_that_outgrows_a_file_is_divided_and_its_first_file_stays() {
 }
 
 #[test]
-fn the_whole_site_in_one_file_is_no_answer_to_a_wish_for_sections() {
+fn the_whole_site_in_one_file_does_not_satisfy_sections() {
     let builds = Builds::new();
     let list = builds.file("urls.txt", lines("shop/", 2) + &lines("blog/", 2));
     let options = [&list[..], "--index", "auto", "--no-gzip"];
@@ -66,7 +66,7 @@ fn the_whole_site_in_one_file_is_no_answer_to_a_wish_for_sections() {
     builds.build(&options).expect_code(0);
     let expected = counted(&[("sitemap-root.xml", 2), ("sitemap-shop.xml", 2)]);
     assert_eq!(files(&builds), expected);
-    // Where nothing is in one, it is as if there were none, and that is said.
+    // An empty section has no effect, which is reported.
     let options = [&options[..4], &["--sections", "/shoes/*=shop"]].concat();
     let ran = builds.build(&options).expect_code(0);
     assert!(
@@ -93,7 +93,7 @@ fn random_urls(random: &mut Random) -> BTreeSet<String> {
     (0..count).map(url).collect()
 }
 
-/// Whether a glob takes a path, said in another way.
+/// Another form of whether a glob matches a path.
 type Takes = fn(&str) -> bool;
 
 #[test]
@@ -147,7 +147,7 @@ fn whatever_the_globs_are_each_page_stands_in_one_file_that_may_list_it() {
                 let path = url.replacen("https://www.example.com", "", 1);
                 let section = chosen.iter().find(|((_, takes), _)| takes(&path));
                 let stem = file.rsplit('/').next().unwrap_or_default();
-                // Behind the name comes a dot.
+                // After the name comes a dot.
                 let own = section.map(|(_, name)| format!("sitemap-{name}."));
                 match own {
                     Some(own) => assert!(stem.starts_with(&own), "seed {seed}: {file}: {url}"),

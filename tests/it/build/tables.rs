@@ -1,4 +1,4 @@
-//! Tables: whatever the column of URLs is called, and refused when nobody knows which one it is.
+//! Tables: names of the column of URLs, and tables that are refused because it is unknown.
 
 use super::Builds;
 
@@ -34,21 +34,21 @@ fn rows_of_other_status_are_left_out_and_counted() {
     );
     let ran = builds.build(&["--strict", &list]).expect_code(0);
     assert_eq!(builds.lines().len(), 1);
-    let told = "list.csv: 2 rows are left out, as their status is not 200";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let message = "list.csv: 2 rows are left out, as their status is not 200";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
 }
 
 #[test]
-fn a_list_whose_first_line_says_nothing_is_refused() {
+fn a_list_with_a_blank_first_line_is_refused() {
     let check = |list: &str, line: u64| {
         let builds = Builds::new();
         let file = builds.file("list.csv", list);
         let ran = builds.build(&[&file]).expect_code(2);
-        let said = format!(
+        let printed = format!(
             "list.csv:{line}: the first line is not a URL, and none of its columns is called `url` or `loc`; expected one URL \
              per line, or a header line such as `url,lastmod` (--input-format text reads each line as one URL)"
         );
-        assert!(ran.stderr.contains(&said), "{list}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&printed), "{list}: {}", ran.stderr);
         assert!(!builds.output().exists(), "{list}");
     };
     check(&format!("Adresse;Titel\n{A};Hallo\n"), 1);
@@ -78,17 +78,17 @@ fn comments_in_front_of_a_list_may_be_many_and_in_any_encoding() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_told_with_its_bound() {
+fn a_line_that_is_too_long_is_reported_with_its_bound() {
     let builds = Builds::new();
     let long = "x".repeat(300_000);
     let list = builds.file("list.csv", format!("url,z\n/a,{long}\n/b,x\n"));
     let ran = builds.build(&[&list]).expect_code(3);
-    let told = "list.csv:2: left out: a line of more than 256 KiB";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let message = "list.csv:2: left out: a line of more than 256 KiB";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
     let list = builds.file("list.csv", "url,z\n/a,x\n/b,\"open\n/c,x\n");
     let ran = builds.build(&[&list]).expect_code(2);
-    let told = "list.csv:3: a quoted field without its closing quote in 256 KiB";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let message = "list.csv:3: a quoted field without its closing quote in 256 KiB";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
     // An object may have a thousand images.
     let list = builds.file(
         "list.ndjson",
@@ -100,28 +100,28 @@ fn a_line_that_is_too_long_is_told_with_its_bound() {
 #[test]
 fn an_item_of_another_kind_costs_itself() {
     let builds = Builds::new();
-    let film = "\"thumbnail_loc\":\"/t.png\",\"title\":\"T\",\"description\":\"D\",\"content_loc\":\"/v.mp4\"";
+    let video = "\"thumbnail_loc\":\"/t.png\",\"title\":\"T\",\"description\":\"D\",\"content_loc\":\"/v.mp4\"";
     let list = builds.file(
         "list.ndjson",
         format!(
             "{{\"loc\":\"/a\",\"images\":[5,\"/i.png\",{{\"loc\":6}},[7]],\"alternates\":[8,{{\"hreflang\":\"de\",\"href\":9}},\
-             {{\"hreflang\":\"fr\",\"href\":\"/fr\"}}],\"videos\":[true,{{{film},\"tags\":[\"x\",{{}},\"y\"],\
+             {{\"hreflang\":\"fr\",\"href\":\"/fr\"}}],\"videos\":[true,{{{video},\"tags\":[\"x\",{{}},\"y\"],\
              \"restriction\":{{\"relationship\":\"allow\",\"countries\":[\"DE\",10,\"FR\"]}}}}]}}\n"
         ),
     );
     let ran = builds.build(&[&list]).expect_code(3);
-    let told = |words: &str| {
+    let message = |words: &str| {
         let words = format!("list.ndjson:1: value left out: {words}");
         assert!(ran.stderr.contains(&words), "{words}: {}", ran.stderr);
     };
-    told("images[0]: expected a URL, found 5");
-    told("images[2].loc: expected a URL, found 6");
-    told("images[3]: expected text");
-    told("alternates[0]: expected an object");
-    told("alternates[1].href: expected a URL, found 9");
-    told("videos[0]: expected an object");
-    told("videos[1].tags[1]: expected text");
-    told("videos[1].restriction.countries[1]: expected text, found 10");
+    message("images[0]: expected a URL, found 5");
+    message("images[2].loc: expected a URL, found 6");
+    message("images[3]: expected text");
+    message("alternates[0]: expected an object");
+    message("alternates[1].href: expected a URL, found 9");
+    message("videos[0]: expected an object");
+    message("videos[1].tags[1]: expected text");
+    message("videos[1].restriction.countries[1]: expected text, found 10");
     assert_eq!(ran.summary()["input"]["values_left_out"], 8);
     let line = &builds.lines()["/a"];
     for kept in [
@@ -140,8 +140,8 @@ fn a_value_under_the_name_of_an_export_has_to_be_a_url() {
     let builds = Builds::new();
     let list = builds.file("list.csv", "Page,Clicks\nTotal,5\n/a,2\n");
     let ran = builds.build(&[&list]).expect_code(3);
-    let told = "list.csv:2: left out: not a URL, expected https://... or a path";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let message = "list.csv:2: left out: not a URL, expected https://... or a path";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
     let lines = builds.lines();
     assert_eq!(lines.keys().collect::<Vec<_>>(), ["/a"]);
 }
@@ -185,14 +185,14 @@ fn one_column_may_have_delimiters_in_its_urls() {
 }
 
 #[test]
-fn a_film_whose_picture_is_the_page_is_left_out_and_told() {
+fn a_video_whose_picture_is_the_page_is_left_out_and_reported() {
     let builds = Builds::new();
     let table = "url,video_thumbnail_loc,video_title,video_description,video_content_loc\n\
                  /v,/%76,T,D,/v.mp4\n/w,/w.png,T,D,/w.mp4\n";
     let list = builds.file("list.csv", table);
     let ran = builds.build(&[&list]).expect_code(3);
-    let told = "list.csv:2: value left out: <video:thumbnail_loc> of \"T\" is the page itself";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let message = "list.csv:2: value left out: <video:thumbnail_loc> of \"T\" is the page itself";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
     let lines = builds.lines();
     assert!(!lines["/v"].contains("video:"), "{}", lines["/v"]);
     assert!(
@@ -203,7 +203,7 @@ fn a_film_whose_picture_is_the_page_is_left_out_and_told() {
 }
 
 #[test]
-fn a_date_before_the_web_is_left_out_and_told() {
+fn a_date_before_the_web_is_left_out_and_reported() {
     let builds = Builds::new();
     let list = builds.file(
         "list.csv",
@@ -217,33 +217,33 @@ fn a_date_before_the_web_is_left_out_and_told() {
 }
 
 #[test]
-fn what_only_holds_a_url_is_left_out_and_told() {
+fn cells_with_a_url_among_text_are_left_out_and_reported() {
     let builds = Builds::new();
     let list = format!(
         "/a\n({A})\nhttps:/www.example.com/b\nc/d\\e\ngo/?to={A}\nwww.example.org/e\nabout\n"
     );
     let file = builds.file("list.txt", list);
     let ran = builds.build(&[&file]).expect_code(3);
-    for (line, told) in [
+    for (line, message) in [
         (2, "not an http or https URL"),
         (3, "not an http or https URL"),
         (4, "a backslash in the URL"),
         (6, "a URL without its scheme"),
     ] {
-        let told = format!("list.txt:{line}: left out: {told}");
-        assert!(ran.stderr.contains(&told), "{told}: {}", ran.stderr);
+        let message = format!("list.txt:{line}: left out: {message}");
+        assert!(ran.stderr.contains(&message), "{message}: {}", ran.stderr);
     }
     assert_eq!(builds.lines().len(), 3);
 }
 
 #[test]
-fn a_file_that_is_no_text_is_refused() {
+fn a_file_that_is_not_text_is_refused() {
     let builds = Builds::new();
     let mut bytes = b"%PDF-1.7\n1 0 obj\n/Length 9\n".to_vec();
     bytes.extend((0..=255).cycle().take(4_096));
     bytes.extend(b"\nendobj\n");
     let file = builds.file("paper.pdf", bytes);
     let ran = builds.build(&[&file]).expect_code(2);
-    let told = "paper.pdf:1: this is no text, expected a list of URLs";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let message = "paper.pdf:1: this is no text, expected a list of URLs";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
 }

@@ -1,4 +1,4 @@
-//! Folders whose index or robots.txt says where they are served, and parts that are missing or elsewhere.
+//! Folders whose place is that of their index or robots.txt, and parts that are missing or elsewhere.
 
 use super::{Place, urlset};
 
@@ -20,12 +20,12 @@ fn index_never_stands_for_its_own_part() {
         let index = index(children);
         let files = [&[("set/sitemap.xml", &*index)], files].concat();
         let ran = Place::new(&files).check(&["set"]);
-        let said = format!("{children:?}: {}", ran.stdout);
+        let found = format!("{children:?}: {}", ran.stdout);
         for file in missing {
             let why = format!("there is no file {file}");
-            assert!(said.contains(&why), "{file}: {said}");
+            assert!(found.contains(&why), "{file}: {found}");
         }
-        assert_eq!(said.matches("error[").count(), missing.len(), "{said}");
+        assert_eq!(found.matches("error[").count(), missing.len(), "{found}");
     };
     let parts = [
         "https://h.example/en/sitemap.xml",
@@ -51,27 +51,27 @@ fn index_never_stands_for_its_own_part() {
 }
 
 #[test]
-fn index_without_any_of_its_parts_says_so() {
+fn index_without_any_of_its_parts_is_reported() {
     let check = |child: &str, expected: Option<&str>| {
         let place = Place::new(&[("set/sitemap.xml", &index(&[child]))]);
         let ran = place
             .check(&["set"])
             .expect_code(i32::from(expected.is_some()));
-        let said = ran.stdout.contains("error[R40]");
-        assert_eq!(said, expected.is_some(), "{child}: {}", ran.stdout);
+        let is_error = ran.stdout.contains("error[R40]");
+        assert_eq!(is_error, expected.is_some(), "{child}: {}", ran.stdout);
         let words = expected.unwrap_or_default();
         assert!(ran.stdout.contains(words), "{child}: {}", ran.stdout);
     };
     let words = "there is no file s/a.xml";
     check("https://cdn.example/s/a.xml", Some(words));
-    // Programs are no files.
+    // Programs are not files.
     check("https://h.example/blog/sitemap", None);
     check("https://h.example/shop/sitemap.php", None);
     check("https://h.example/sitemap.xml.php?file=a.xml", None);
 }
 
-/// What is found in a folder with these files, by the name of the file.
-fn told(files: &[(&str, &str)]) -> Vec<String> {
+/// Findings of a folder with these files, by the name of the file.
+fn findings_in(files: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<(String, &str)> = files
         .iter()
         .map(|(name, text)| (format!("set/{name}"), *text))
@@ -105,14 +105,14 @@ fn a_part_is_found_however_its_url_is_written() {
             ("a.xml", pages("https://h.example/a")),
         ];
         let files = files.each_ref().map(|(name, text)| (*name, &**text));
-        assert_eq!(told(&files), expected, "{child}");
+        assert_eq!(findings_in(&files), expected, "{child}");
     };
     check("https://h.example/a.xml?v=1", &[]);
     check("https://h.example/%61.xml", &["x.xml note R26"]);
 }
 
 #[test]
-fn a_folder_is_served_where_its_only_index_or_else_its_robots_txt_says() {
+fn a_folder_is_served_by_its_only_index_or_else_by_its_robots_txt() {
     let check = |robots: &str, second: &str, expected: &[&str]| {
         let (x, y) = (index(&["https://h.example/a.xml"]), index(&[second]));
         let (a, stray) = (pages("https://h.example/a"), pages("https://g.example/b"));
@@ -124,8 +124,8 @@ fn a_folder_is_served_where_its_only_index_or_else_its_robots_txt_says() {
             ("y.xml", &*y),
         ];
         let files = if second.is_empty() { &all[..4] } else { &all };
-        let said = told(files);
-        let rules: Vec<&str> = said.iter().map(String::as_str).collect();
+        let found = findings_in(files);
+        let rules: Vec<&str> = found.iter().map(String::as_str).collect();
         assert_eq!(rules, expected, "{robots} {second}");
     };
     let stray = [

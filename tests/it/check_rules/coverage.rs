@@ -1,5 +1,4 @@
-//! Whether every rule of the protocol has a document that breaks it and one that keeps it, by what the runs of all groups of cases
-//! have shown.
+//! Checks that every rule of the protocol has a document that breaks it and one that keeps it, in all groups of cases.
 
 use std::sync::PoisonError;
 
@@ -7,8 +6,8 @@ use sitemap_core::validate::RULES;
 
 use super::{SEEN, Seen, groups};
 
-/// Rules that nobody can break without breaking another one, which is told: both at one place would be two findings for one fault.
-const TOLD_AS: [(u8, u8, &str); 1] = [(74, 60, "a line that is not read proves nothing")];
+/// Rules that always break with another one, which is reported: both at one place would be two findings for one fault.
+const REPORTED_AS: [(u8, u8, &str); 1] = [(74, 60, "a line that is not read proves nothing")];
 
 /// Rules that nothing to be checked can break, and why.
 const UNBREAKABLE: [(u8, &str); 4] = [
@@ -31,16 +30,16 @@ fn every_rule_has_a_document_that_breaks_it_and_one_that_keeps_it() {
     for text in &RULES {
         let number = text.rule.0;
         let was = |what: Seen| seen.contains(&(number, what));
-        let told_as = TOLD_AS.iter().find(|(rule, _, _)| *rule == number);
+        let reported_as = REPORTED_AS.iter().find(|(rule, _, _)| *rule == number);
         let is_unbreakable = UNBREAKABLE.iter().any(|(rule, _)| *rule == number);
         assert_eq!(
             was(Seen::Broken),
-            told_as.is_none() && !is_unbreakable,
+            reported_as.is_none() && !is_unbreakable,
             "{}: {}",
             text.rule,
             text.title
         );
-        if let Some((_, other, _)) = told_as {
+        if let Some((_, other, _)) = reported_as {
             assert!(was(Seen::BrokenAs(*other)), "{} as R{other}", text.rule);
         }
         assert_eq!(

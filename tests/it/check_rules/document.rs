@@ -1,4 +1,4 @@
-//! What stands in a urlset: XML, elements, URLs and values (R1 to R26).
+//! Content of a urlset: XML, elements, URLs and values (R1 to R26).
 
 use super::{
     GOOD, Given, HEAD, SITEMAP, check, good, index, loc, page, rule, sitemap, urlset, urlset_text,
@@ -89,13 +89,13 @@ pub(super) fn beginning_names_and_prefixes_that_are_read_all_the_same() {
     rule("R6", "error", 3, &upper_case("loc"), &good());
     let attribute = "<x:x xmlns:x=\"https://x.example/\" y:z=\"1\"/>";
     let declared = attribute.replace("y:z", "xmlns:y=\"https://y.example/\" y:z");
-    let told = check(&page(attribute));
-    assert!(told.has("R70", "error", Some(3)), "{:#?}", told.findings);
-    let told = check(&page(&declared));
-    assert!(!told.has("R70", "error", Some(3)), "{:#?}", told.findings);
+    let found = check(&page(attribute));
+    assert!(found.has("R70", "error", Some(3)), "{:#?}", found.findings);
+    let found = check(&page(&declared));
+    assert!(!found.has("R70", "error", Some(3)), "{:#?}", found.findings);
     let feed = "<rss version=\"2.0\"><channel>\n<item><link>https://h.example/a</link>\n<media:content/></item></channel></rss>";
-    let told = check(&Given::file("feed.xml", feed));
-    assert!(told.has("R70", "error", Some(3)), "{:#?}", told.findings);
+    let found = check(&Given::file("feed.xml", feed));
+    assert!(found.has("R70", "error", Some(3)), "{:#?}", found.findings);
 }
 
 pub(super) fn elements_of_an_entry() {
@@ -103,7 +103,7 @@ pub(super) fn elements_of_an_entry() {
     let bare = "<loc>https://h.example/a</loc>";
     rule("R6", "error", 3, &urlset(bare), &good());
     rule("R36", "error", 3, &index(bare), &sitemap(""));
-    // An entry that is lost in something else, wherever that is.
+    // An entry that is lost in another element, at any place.
     let own = |content: &str| {
         page(&format!(
             "<x:x xmlns:x=\"https://x.example/\">{content}</x:x>"
@@ -266,7 +266,7 @@ pub(super) fn escapes() {
         );
     }
     rule("R26", "note", 3, &loc("https://h.example:443/a"), &good());
-    // An escape that is needed is none of that, whatever its letters.
+    // A needed escape is not reported, in any case of its letters.
     rule(
         "R26",
         "note",
@@ -389,7 +389,7 @@ pub(super) fn values_that_all_entries_share() {
 pub(super) fn urls_are_listed_once() {
     let twice = format!("{GOOD}\n{GOOD}");
     rule("R26", "warning", 4, &urlset(&twice), &good());
-    // However they are written (RFC 3986 section 6.2.2); what is another URL for a server is another one here.
+    // In any spelling (RFC 3986 section 6.2.2); a different URL for a server is a different one here.
     let pair = |one: &str, other: &str| {
         urlset(&format!(
             "<url><loc>https://h.example/{one}</loc></url>\n<url><loc>{other}</loc></url>"
@@ -434,7 +434,7 @@ pub(super) fn urls_are_listed_once() {
         &two(&urlset_text(GOOD), &with_date),
         &two(&with_date, &with_date),
     );
-    // Text and feeds beside a sitemap say other things than it, or nothing at all.
+    // Text and feeds beside a sitemap have other metadata, or none.
     let feed = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>t</title><id>https://h.example/</id>\
                 <updated>2024-05-18T00:00:00Z</updated><author><name>h</name></author>\
                 <entry><title>a</title><link href=\"https://h.example/a\"/><id>https://h.example/a</id>\

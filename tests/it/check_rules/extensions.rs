@@ -106,7 +106,7 @@ pub(super) fn extensions() {
     rule("R71", "error", 3, &thumbnail(page), &thumbnail(picture));
     let image_at = |url: &str| extended(&image.replace("https://cdn.example/1.jpg", url));
     rule("R71", "warning", 3, &image_at(page), &image_at(picture));
-    // An entry in an extension, and what only the schemas refuse.
+    // An entry in an extension, and parts that only the schemas refuse.
     let with_entry = image.replace("</image:image>", &format!("{GOOD}</image:image>"));
     rule("R6", "error", 3, &extended(&with_entry), &extended(image));
     let shaped = |attribute: &str| {

@@ -8,7 +8,7 @@ const ENTRY: &str = "<entry><link href=\"https://h.example/blog/a\"/><updated>20
 
 const ATOM_1: &str = "http://www.w3.org/2005/Atom";
 
-/// An RSS feed with these items; the attribute says which version.
+/// An RSS feed with these items; the attribute has the version.
 fn rss_of(version: &str, items: &str) -> Given {
     let text = format!(
         "<?xml version=\"1.0\"?>\n<rss{version}><channel><title>T</title><link>https://h.example/</link><description>D</description>\n{items}\n</channel></rss>\n"
@@ -38,7 +38,7 @@ pub(super) fn feeds() {
         "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns=\"http://purl.org/rss/1.0/\">\n<item><link>https://h.example/a</link></item>\n</rdf:RDF>",
     );
     rule("R45", "note", 1, &rdf, &rss(ITEM));
-    // What is older than 2.0 is read, but is not what the protocol names.
+    // Versions before 2.0 are read, but are not those of the protocol.
     for wrong in [" version=\"0.91\"", " version=\"\"", ""] {
         rule("R45", "note", 2, &rss_of(wrong, ITEM), &rss(ITEM));
     }
@@ -99,7 +99,7 @@ pub(super) fn dates_of_feeds() {
         &rss(&ITEM.replace("Mon, 02 Mar 2026 04:00:11 GMT", "2026-03-02T04:00:11Z")),
         &rss(&ITEM.replace("2026 04:00:11 GMT", "26 04:00 EST")),
     );
-    // Atom 1.0 wants a time, with seconds and a zone, in upper case; Atom 0.3 takes what sitemaps take.
+    // Atom 1.0 wants a time, with seconds and a zone, in upper case; Atom 0.3 accepts the dates of sitemaps.
     for wrong in [
         "2026-03-02",
         "2026-03",

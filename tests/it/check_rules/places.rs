@@ -1,4 +1,4 @@
-//! What a sitemap may list where it stands, and what a robots.txt proves (R58 to R67, R73 to R79).
+//! URLs that a sitemap may list at its place, and proofs by robots.txt (R58 to R67, R73 to R79).
 
 use super::{
     GOOD, Given, check, index, index_text, keeps, loc, message, rule, rule_as, urlset, urlset_text,
@@ -91,7 +91,7 @@ pub(super) fn places() {
     rule("R59", "error", 4, &two("http://h.example/b"), &same);
     rule("R60", "error", 4, &two("https://g.example/b"), &same);
     rule("R64", "error", 4, &two("https://h.example:8443/b"), &same);
-    // Which of the hosts is the right one is not known then, and nothing is said of what is dropped.
+    // The right host is unknown then, and dropped URLs are not reported.
     keeps("R61", &check(&two("https://g.example/b")));
 }
 
@@ -132,7 +132,7 @@ pub(super) fn urls_that_are_dropped_are_counted() {
     let found = check(&list(&all));
     let dropped = "all 4 URLs are dropped by search engines";
     assert_eq!(message(&found, "R61"), dropped);
-    // A text file and a feed are no better off.
+    // A text file and a feed have the same rules.
     let text = |urls: &str| Given::file("urls.txt", urls).at("https://h.example/docs/urls.txt");
     rule(
         "R61",
@@ -163,11 +163,11 @@ pub(super) fn sections_have_sitemaps_of_their_own() {
         message(&found, "R63"),
         "sitemap ./blog/sitemap.xml covers this URL at its place"
     );
-    // What no other sitemap covers has no better place in the set.
+    // A URL that no other sitemap covers has no better place in the set.
     let found = check(&section("/news/b"));
     assert!(found.has("R58", "error", Some(3)));
     keeps("R63", &found);
-    // That they are not in the root directory is said once, of the first.
+    // A place below the root directory is reported once, for the first.
     let found = check(&section("/docs/b"));
     let notes: Vec<_> = found
         .findings
@@ -214,19 +214,19 @@ pub(super) fn sets_for_other_hosts_stand_where_they_do_on_purpose() {
     let named = index("gone.xml", own)
         .and("host1.robots", format!("Sitemap: {place}\n"))
         .with("--robots", "https://host1.example=host1.robots");
-    let told = |given: &Given| {
+    let reported = |given: &Given| {
         let found = check(given).findings;
         let notes = found.iter().filter(|finding| finding["rule"] == "R62");
         notes
             .map(|finding| finding["file"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(told(&index("gone.xml", own)), ["./sitemap.xml"]);
-    assert_eq!(told(&named), ["./a.xml"]);
+    assert_eq!(reported(&index("gone.xml", own)), ["./sitemap.xml"]);
+    assert_eq!(reported(&named), ["./a.xml"]);
 }
 
-/// The line that helps is told with its robots.txt, however the origin differs, and what it names is what a robots.txt can name.
-pub(super) fn the_missing_line_is_told() {
+/// The missing line is reported with its robots.txt, for any difference of the origin, and its URL is possible in a robots.txt.
+pub(super) fn the_missing_line_is_reported() {
     let help = |given: &Given, rule: &str| {
         let found = check(given).findings;
         let finding = found.into_iter().find(|finding| finding["rule"] == rule);
@@ -242,17 +242,17 @@ pub(super) fn the_missing_line_is_told() {
             "https://h.example:8443/robots.txt",
         ),
     ] {
-        let told = help(&loc(url).at(place), rule);
+        let reported = help(&loc(url).at(place), rule);
         let line = format!("add the line \"Sitemap: {place}\" to {robots}");
-        assert!(told.ends_with(&line), "{rule}: {told}");
+        assert!(reported.ends_with(&line), "{rule}: {reported}");
     }
     let index = index("<sitemap><loc>https://g.example/a.xml</loc></sitemap>").at(place);
-    let told = help(&index, "R37");
+    let reported = help(&index, "R37");
     let line = format!("add the line \"Sitemap: {place}\" to https://g.example/robots.txt");
-    assert!(told.ends_with(&line), "{told}");
-    // The errors only say that there is one.
-    let told = help(&loc("https://g.example/x").at(place), "R60");
-    assert!(told.ends_with("name this one (R65)"), "{told}");
+    assert!(reported.ends_with(&line), "{reported}");
+    // The errors only mention it.
+    let reported = help(&loc("https://g.example/x").at(place), "R60");
+    assert!(reported.ends_with("name this one (R65)"), "{reported}");
     // Where the file is served is not known, so no line can be.
     let among = urlset(&format!(
         "{GOOD}\n<url><loc>https://g.example/b</loc></url>"
@@ -309,7 +309,7 @@ pub(super) fn sitemaps_on_other_hosts() {
     );
     let found = check(&good());
     assert_eq!(found.code, 0);
-    // Which robots.txt proved it is said; http and https have one each. What needs no proof has none.
+    // The robots.txt that proved it is reported; http and https have one each. URLs without need of proof have none.
     let own = page("https://maps.example/host1/x");
     rule("R67", "note", 3, &good(), &own);
     let words = found
@@ -362,14 +362,14 @@ pub(super) fn robots_of_the_folder() {
         .find(|finding| finding["rule"] == "R75")
         .unwrap();
     assert_eq!(words["url"], "https://h.example/robots.txt");
-    // The same lines in the robots.txt of another host, which proves something, say nothing new.
+    // The same lines in the robots.txt of another host, which proves something, change nothing.
     let copied = set(&both)
         .and("g.robots", both.as_str())
         .with("--robots", "https://g.example=g.robots");
     let notes = check(&copied).findings;
     let notes = notes.iter().filter(|finding| finding["rule"] == "R75");
     assert_eq!(notes.count(), 1);
-    // Where a line stands does not matter: not even within the group of somebody else (R74).
+    // The place of a line does not matter, even in the group of another agent (R74).
     let proven = |robots: String| {
         loc("https://h.example/a")
             .at("https://maps.example/a.xml")

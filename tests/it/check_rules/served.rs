@@ -1,4 +1,4 @@
-//! What shows only where sitemaps are served: answers of pages and of servers (R10, R15, R72).
+//! Findings that need a server: answers of pages and of servers (R10, R15, R72).
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ fn site(lines: Option<&str>, pages: &[(&str, Response)]) -> Site {
     })
 }
 
-/// What is found there, with all pages asked for.
+/// Findings there, with all pages requested.
 fn check(site: &Site) -> Found {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["--pages", "all", "--rate", "unlimited"].map(str::to_owned);
@@ -40,10 +40,10 @@ fn check(site: &Site) -> Found {
         .env("HOME", folder.path())
         .env("ARPENT_MAX_TRIES", "1");
     let ran = Ran::of(command);
-    let said: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
     Found {
         code: ran.code.unwrap(),
-        findings: said["findings"].as_array().unwrap().clone(),
+        findings: printed["findings"].as_array().unwrap().clone(),
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn pages() {
         breaks("R10", "warning", Some(3), &found);
         keeps("R10", &good);
     }
-    // The server says that the page changed later than the sitemap does.
+    // The date of the page from the server is later than that in the sitemap.
     let dated = "<url><loc>{}/a</loc><lastmod>2024-05-17</lastmod></url>";
     let modified = |date: &str| {
         let page = Response::linking(["/"]).with("Last-Modified", date);

@@ -1,4 +1,4 @@
-//! How much a file may have, how it is compressed, and what indexes list (R27 to R44).
+//! Sizes of files, their compression, and entries of indexes (R27 to R44).
 
 use std::fs;
 
@@ -61,7 +61,7 @@ pub(super) fn limits() {
         assert_eq!(text.len(), bytes);
         (Given::file("sitemap.xml.gz", gzip(text.as_bytes())), lines)
     };
-    let told_once = |fail: &Given| {
+    let reported_once = |fail: &Given| {
         let errors = check(fail).findings;
         let errors = errors
             .iter()
@@ -72,12 +72,12 @@ pub(super) fn limits() {
     let (fail, last_line) = large(&text, 52_428_801);
     let (pass, _) = large(&text, 52_428_800);
     rule("R28", "error", last_line, &fail, &pass);
-    told_once(&fail);
+    reported_once(&fail);
     let text = index_text(LISTED);
     let (fail, last_line) = large(&text, 52_428_801);
     let (pass, _) = large(&text, 52_428_800);
     rule("R33", "error", last_line, &fail, &pass);
-    told_once(&fail);
+    reported_once(&fail);
 }
 
 pub(super) fn compression() {
@@ -96,7 +96,7 @@ pub(super) fn compression() {
     rule("R29", "error", 2, &gz(cut), &good);
     let followed = [gzip(&text), b"more".to_vec()].concat();
     rule("R29", "warning", 4, &gz(followed), &good);
-    // Whatever the name says, and in several members.
+    // With any name, and in several members.
     let two_members = [gzip(&text[..50]), gzip(&text[50..])].concat();
     assert_eq!(check(&Given::file("sitemap.xml", two_members)).code, 0);
 }
@@ -214,10 +214,10 @@ pub(super) fn several_indexes() {
     let line =
         "add the line \"Sitemap: https://h.example/sitemap-2.xml\" to https://h.example/robots.txt";
     assert_eq!(finding["help"], line);
-    // Of a robots.txt that is not there, or names none of them, nothing is known.
+    // A robots.txt that is missing, or names none of them, proves nothing.
     allowed("R34", &named(LISTED, None));
     allowed("R34", &named(LISTED, Some("User-agent: *\nDisallow:\n")));
-    // What no sitemap lists is no fault (R80).
+    // What no sitemap lists is not a fault (R80).
     let with_page = good.and("other.html", "<p>not listed</p>");
     allowed("R80", &with_page);
     let good = set(LISTED);
@@ -282,7 +282,7 @@ pub(super) fn sitemaps_that_are_read_again_each_time() {
     allowed("R43", &list(0, 9));
 }
 
-pub(super) fn what_an_index_lists() {
+pub(super) fn entries_of_an_index() {
     let at = |given: Given| given.at("https://h.example/maps/");
     let child = |url: &str| at(index(&format!("<sitemap><loc>{url}</loc></sitemap>")));
     let below = child("https://h.example/maps/a.xml");
@@ -354,7 +354,7 @@ pub(super) fn what_an_index_lists() {
         &set(&one("gone.xml"), &urlset_text(GOOD)),
         &good,
     );
-    // Of a file alone nobody knows whether the URL it lists is its own, whatever its name; of a folder the index says it.
+    // It is unknown whether a single file lists its own URL, whatever its name; in a folder the index decides.
     let mut itself = index(LISTED);
     "a.xml".clone_into(&mut itself.files[0].0);
     keeps("R40", &check(&itself));
@@ -365,7 +365,7 @@ pub(super) fn what_an_index_lists() {
         &itself.at("https://h.example/"),
         &sitemap(""),
     );
-    // The index says where the folder is.
+    // The index decides the place of the folder.
     let mut guessed = set(
         &index_text(
             "<sitemap><loc>https://h.example/x/a.xml</loc></sitemap>\n<sitemap><loc>https://h.example/x/gone.xml</loc></sitemap>",
@@ -399,7 +399,7 @@ pub(super) fn dates_of_an_index() {
         &two(now, now),
         &two(now, "2024-05-17T00:00:00Z"),
     );
-    // Files that say the same of themselves prove it.
+    // Files with the same dates prove it.
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.xml", "b.xml"] {
         fs::write(folder.path().join(name), urlset_text(GOOD)).unwrap();
@@ -413,11 +413,11 @@ pub(super) fn dates_of_an_index() {
     );
 }
 
-pub(super) fn damaged_compression_is_told_behind_all_that_can_be_read() {
+pub(super) fn damaged_compression_is_reported_after_all_that_can_be_read() {
     let mut file = gzip(urlset_text(GOOD).as_bytes());
     let last = file.len() - 1;
     file[last] ^= 1;
-    let told = check(&Given::file("sitemap.xml.gz", file));
-    assert!(told.has("R29", "error", Some(4)), "{:#?}", told.findings);
-    assert_eq!(told.code, 1);
+    let found = check(&Given::file("sitemap.xml.gz", file));
+    assert!(found.has("R29", "error", Some(4)), "{:#?}", found.findings);
+    assert_eq!(found.code, 1);
 }

@@ -1,15 +1,15 @@
 //! A store filled by hand, and the library's publish.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use crawler::{
-    config::{Layout, PublishConfig},
-    page::{
-        Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, RunId, Via,
-    },
-    publish::{PublishRequest, Published, publish},
+    clock::Clock,
+    config::{Config, GuardConfig, Layout},
+    page::{Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, Via},
+    publish::Published,
     runs,
     site::Site,
+    site_run::{Places, StoredRequest, publish_stored},
     store::{Commit, Discovery, Finished, Store},
     url_key::UrlKey,
 };
@@ -25,69 +25,74 @@ const BATCH: usize = 5_000;
 
 /// One site with its store and its output.
 pub(super) struct Library {
-    store: Box<dyn Store>,
+    /// `None` while it is published from.
+    store: Option<Store>,
     site: Site,
-    config: PublishConfig,
-    run: RunId,
+    config: Config,
     now: Timestamp,
     sequence: u64,
 }
 
+/// A clock that shows one time.
+#[derive(Debug)]
+struct Stopped(Timestamp);
+
+impl Clock for Stopped {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
 impl Library {
     /// A site of which nothing is known, published into `output`.
-    pub(super) fn new(mut store: Box<dyn Store>, layout: Layout, output: &Path) -> Self {
+    pub(super) fn new(store: Store, layout: Layout, output: &Path) -> Self {
         let start = key("/");
-        let now: Timestamp = "2026-03-02T04:00:11Z".parse().expect("a time");
-        let run = runs::open(&mut *store, "", now).expect("a run begins");
+        let mut config = Config::default();
+        output.clone_into(&mut config.publish.output);
+        config.publish.layout = layout;
+        config.publish.guard = GuardConfig::OFF;
+        // What is dropped leaves the folder at once, so that the folder is the set.
+        config.publish.grace = std::time::Duration::ZERO;
         Self {
-            store,
+            store: Some(store),
             site: Site {
                 origin: start.origin(),
                 directory: "/".to_owned(),
                 start,
                 stand_in: None,
             },
-            config: PublishConfig {
-                output: output.to_owned(),
-                layout,
-                // What is dropped leaves the folder at once, so that the folder is the set.
-                grace: std::time::Duration::ZERO,
-                ..PublishConfig::default()
-            },
-            run: run.number,
-            now,
+            config,
+            now: "2026-03-02T04:00:11Z".parse().expect("a time"),
             sequence: 0,
         }
     }
 
-    /// Makes the store know a change, an hour later.
+    /// Makes the store know a change, an hour later: as a crawl that came to these pages only.
     pub(super) fn change(&mut self, change: &Change) {
         self.now += 1.hour();
-        let gone = change.removed.iter().map(|path| (key(path), Reason::Gone));
-        let gone: Vec<_> = gone.collect();
-        if !gone.is_empty() {
-            self.store.rejudge(&gone).expect("the store writes");
-        }
-        let pages: Vec<&String> = change.added.iter().chain(&change.edited).collect();
-        for batch in pages.chunks(BATCH) {
-            let mut commit = Commit {
-                run: self.run,
-                ..Commit::default()
-            };
-            for path in batch {
-                self.page(path, &mut commit);
+        let mut store = self.store.take().expect("nobody publishes");
+        runs::open(&mut store, "", self.now, false).expect("a crawl begins");
+        let pages = change.added.iter().chain(&change.edited);
+        let pages = pages.map(|path| (path, 200));
+        let gone = change.removed.iter().map(|path| (path, 410));
+        let visits: Vec<(&String, u16)> = pages.chain(gone).collect();
+        for batch in visits.chunks(BATCH) {
+            let mut commit = Commit::default();
+            for (path, status) in batch {
+                self.visit(path, *status, &mut commit);
             }
-            self.store.commit(&commit).expect("the store writes");
+            store.commit(&commit).expect("the store writes");
         }
+        self.store = Some(store);
     }
 
-    /// A page that says what it never said before.
-    fn page(&mut self, path: &str, commit: &mut Commit) {
+    /// A page that says what it never said before, or is gone.
+    fn visit(&mut self, path: &str, status: u16, commit: &mut Commit) {
         self.sequence += 1;
         let sequence = self.sequence;
         let seconds = i64::try_from(sequence).expect("not that many");
         let facts = PageFacts {
-            status: 200,
+            status,
             kind: BodyKind::Page,
             end: BodyEnd::Complete,
             body_bytes: 100,
@@ -105,8 +110,11 @@ impl Library {
             reason: Reason::Queued,
         });
         let record = PageRecord {
-            run: self.run,
-            reason: Reason::Listed,
+            reason: if status == 200 {
+                Reason::Listed
+            } else {
+                Reason::Gone
+            },
             depth: 1,
             via: Via::Link,
             found_on: None,
@@ -126,23 +134,32 @@ impl Library {
 
     /// Publishes what the store knows.
     pub(super) fn publish(&mut self) -> Published {
-        let request = PublishRequest {
+        let clock: Arc<dyn Clock> = Arc::new(Stopped(self.now));
+        let output = self.config.publish.output.clone();
+        let places = Places {
+            state: output.with_extension("db"),
+            locks: output.with_extension("locks"),
+            generations: output.with_extension("generations"),
+            output,
+            public_url: None,
+        };
+        let request = StoredRequest {
             site: &self.site,
-            run: self.run,
             config: &self.config,
-            robots: None,
-            partial: false,
-            doubted: None,
+            places: &places,
             dry_run: false,
-            now: self.now,
+            clock: &clock,
             is_stopped: &|| false,
         };
-        publish(&mut *self.store, &request).expect("the set is published")
+        let store = self.store.take().expect("nobody publishes");
+        let (ended, _) = publish_stored(store, &request);
+        self.store = ended.held.map(|held| held.store);
+        ended.published.expect("the set is published")
     }
 
     /// The folder of the set.
     pub(super) fn output(&self) -> &Path {
-        &self.config.output
+        &self.config.publish.output
     }
 }
 

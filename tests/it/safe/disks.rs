@@ -245,7 +245,7 @@ fn a_disk_that_is_gone_is_not_written_beneath() {
 fn a_full_disk_of_the_state_costs_nothing_that_was_stored() {
     let (site, count) = serve();
     let bench = Bench::new();
-    let Some(disk) = Disk::mount(&bench.path().join("state"), "2m") else {
+    let Some(disk) = Disk::mount(&bench.path().join("state"), "8m") else {
         return;
     };
     crawl(&bench, &site, &[]).expect_code(0);

@@ -248,27 +248,7 @@ fn a_build_that_is_killed_at_any_call_leaves_a_whole_set_and_the_next_one_ends_i
     let nothing = Place::new();
     let kills = kill_everywhere(&nothing, Builds::ROOT, &arguments, &["out"], &|_, _| {});
     eprintln!("{kills} kills before the first set");
-    assert!(kills > 30, "{kills}");
-}
-
-/// The tables of an arpent of before are changed in one step: killed, the old ones stand or the new ones.
-#[test]
-#[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
-fn a_state_of_before_that_is_brought_up_to_date_can_be_killed_at_any_call() {
-    if !is_able() {
-        return;
-    }
-    let builds = Builds::new();
-    let state = rusqlite::Connection::open(builds.state()).expect("a state");
-    let older = "DROP VIEW listed; DROP TABLE kept; DROP TABLE orphan;
-        ALTER TABLE page DROP COLUMN published; ALTER TABLE page DROP COLUMN kept;
-        ALTER TABLE ledger DROP COLUMN time_element;
-        CREATE VIEW listed AS SELECT url FROM page WHERE state = 'listed';";
-    state.execute_batch(older).expect("SQL");
-    drop(state);
-    let kills = builds.kill(&["state"], &|_, _| {});
-    eprintln!("{kills} kills of a change of tables");
-    assert!(kills > 50, "{kills}");
+    assert!(kills > 20, "{kills}");
 }
 
 /// At every instant the damaged state is there, as it was found, and after the end it is set aside once.
@@ -341,5 +321,5 @@ fn a_crawl_that_is_killed_at_any_call_of_its_publish_is_ended_by_the_next_one() 
     let arguments = |_: &Place| arguments.map(str::to_owned).to_vec();
     let kills = kill_everywhere(&before, &url, &arguments, &["out"], &|_, _| {});
     eprintln!("{kills} kills of a crawl");
-    assert!(kills > 30, "{kills}");
+    assert!(kills > 20, "{kills}");
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use crawler::store::{Commit, Store as _, sqlite::SqliteStore};
+use crawler::store::{Commit, Store};
 use serde_json::Value;
 
 use crate::support::{
@@ -61,7 +61,6 @@ fn links_in_the_output_are_never_followed() {
         ".arpent.lock",
         ".arpent-run.lock",
         ".arpent-manifest.json",
-        ".arpent-intent.json",
         ".arpent-probe",
     ] {
         symlink(&precious, bench.output().join(name)).expect("linked");
@@ -109,7 +108,7 @@ fn urls_that_look_like_files_of_the_server_make_no_folders() {
 
 /// What the state remembers of the network that the last crawl began on.
 fn network(bench: &Bench, new: Option<&str>) -> Option<String> {
-    let mut store = SqliteStore::open(&state::file(bench)).expect("a state");
+    let mut store = Store::open(&state::file(bench)).expect("a state");
     let known = store.value("run.network").expect("it can be read");
     if let Some(new) = new {
         let values = vec![("run.network".to_owned(), Some(new.to_owned()))];

@@ -1,5 +1,5 @@
-//! `check` and `xmllint` on documents that are nearly right: what the schemas refuse is told, and what they accept is told for a rule of
-//! the text only.
+//! `check` and `xmllint` on documents that are nearly right: problems by the schemas are reported, and accepted documents are
+//! reported only by rules of the text.
 //!
 //! Two documents have every element of the schemas. Each mutant of them differs in one place.
 
@@ -19,10 +19,10 @@ use sitemap_core::{
 use super::{Dice, schemas};
 use crate::support::has_program;
 
-/// How many mutants are made by chance, besides those that are made one by one.
+/// Number of mutants that are made by chance, besides those that are made one by one.
 const MUTANTS: usize = 1_500;
 
-/// How many documents are given to one `xmllint`.
+/// Number of documents that are given to one `xmllint`.
 const BATCH: usize = 250;
 
 const ROOT: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" \
@@ -150,7 +150,7 @@ impl Document {
     }
 }
 
-/// Which of the documents `xmllint` finds valid.
+/// Verdicts of `xmllint` on the documents.
 fn verdicts(schemas: &Path, documents: &[Document]) -> Vec<bool> {
     let folder = tempfile::tempdir().unwrap();
     let mut valid = BTreeSet::new();
@@ -165,9 +165,9 @@ fn verdicts(schemas: &Path, documents: &[Document]) -> Vec<bool> {
                 fs::write(folder.path().join(&name), &documents[*number].text).unwrap();
                 command.arg(name);
             }
-            let said = command.stdin(Stdio::null()).output().unwrap().stderr;
-            let said = String::from_utf8_lossy(&said);
-            let names = said
+            let found = command.stdin(Stdio::null()).output().unwrap().stderr;
+            let found = String::from_utf8_lossy(&found);
+            let names = found
                 .lines()
                 .filter_map(|line| line.strip_suffix(".xml validates"));
             valid.extend(names.map(|name| name.parse::<usize>().unwrap()));
@@ -178,7 +178,7 @@ fn verdicts(schemas: &Path, documents: &[Document]) -> Vec<bool> {
         .collect()
 }
 
-/// What the texts forbid and the schemas allow, as findings say it.
+/// Findings about texts that only the protocol forbids.
 const RULES_OF_TEXTS: [&str; 19] = [
     "URL is not absolute",
     "URL is empty",
@@ -192,16 +192,16 @@ const RULES_OF_TEXTS: [&str; 19] = [
     "has no href",
     "has no rel",
     "has no video:content_loc and no video:player_loc",
-    "is no country of ISO 3166-1",
+    "is not a country of ISO 3166-1",
     "not a language, expected one such as",
-    "is no language of ISO 639-1",
+    "is not a language of ISO 639-1",
     "not a list of platforms",
     "restriction names no country",
     "is the page itself",
     "is not declared",
 ];
 
-/// Compares what is said of each document.
+/// Compares the verdicts on each document.
 fn compare(documents: &[Document]) {
     let Some(schemas) = schemas().filter(|_| has_program("xmllint")) else {
         return;
@@ -214,7 +214,7 @@ fn compare(documents: &[Document]) {
     for (document, is_valid) in documents.iter().zip(verdicts) {
         let findings = document.findings();
         let is_of_schema = |finding: &Finding| finding.source == Source::Schema;
-        let is_told =
+        let is_reported =
             |finding: &Finding| finding.severity > Severity::Note || is_of_schema(finding);
         let is_rule_of_text = |finding: &Finding| {
             let mut rules = RULES_OF_TEXTS.iter();
@@ -223,11 +223,11 @@ fn compare(documents: &[Document]) {
         let is_right = if is_valid {
             findings.iter().all(is_rule_of_text) && !findings.iter().any(is_of_schema)
         } else {
-            findings.iter().any(is_told)
+            findings.iter().any(is_reported)
         };
         if !is_right {
-            let said = findings.iter().filter(|finding| is_told(finding));
-            let said: Vec<_> = said
+            let found = findings.iter().filter(|finding| is_reported(finding));
+            let found: Vec<_> = found
                 .map(|finding| {
                     format!(
                         "{} {}: {}",
@@ -236,7 +236,7 @@ fn compare(documents: &[Document]) {
                 })
                 .collect();
             let is = if is_valid { "valid" } else { "not valid" };
-            wrong.push(format!("{}: {is}, said: {said:?}", document.change));
+            wrong.push(format!("{}: {is}, found: {found:?}", document.change));
         }
     }
     assert!(
@@ -252,9 +252,9 @@ fn documents_have_every_element_of_the_schemas() {
     let Some(schemas) = schemas() else { return };
     let documents = documents();
     for document in &documents {
-        let told = document.findings();
-        let is_told = |finding: &&Finding| finding.severity > Severity::Note;
-        assert_eq!(told.iter().filter(is_told).count(), 0, "{told:#?}");
+        let found = document.findings();
+        let is_reported = |finding: &&Finding| finding.severity > Severity::Note;
+        assert_eq!(found.iter().filter(is_reported).count(), 0, "{found:#?}");
     }
     let mut elements: BTreeSet<&str> = BTreeSet::new();
     for document in &documents {
@@ -304,7 +304,7 @@ fn attributes_are_judged_alike_on_every_element() {
         for element in document.elements() {
             let at = element.open[0] + 1 + element.name.len();
             for attribute in attributes {
-                // What stands twice is not well-formed.
+                // A repeated attribute is not well-formed.
                 let tag = &document.text[element.open[0]..element.open[1]];
                 let name = attribute.split('=').next().unwrap();
                 if names.contains(element.name) || tag.contains(&format!(" {name}=")) {
@@ -396,7 +396,7 @@ fn types_are_judged_alike_on_every_element() {
     compare(&mutants);
 }
 
-/// What is put somewhere.
+/// Fragments that are inserted.
 const FRAGMENTS: [&str; 36] = [
     "<url></url>",
     "<url><loc>https://h.example/q</loc></url>",
@@ -436,7 +436,7 @@ const FRAGMENTS: [&str; 36] = [
     "]]>",
 ];
 
-/// What is written in the place of a text or the value of an attribute.
+/// Replacements of a text or the value of an attribute.
 const VALUES: [&str; 60] = [
     "",
     "x",
@@ -500,7 +500,7 @@ const VALUES: [&str; 60] = [
     "tms:series",
 ];
 
-/// What is written around an element, or in the place of its name.
+/// Names that are put around an element, or in the place of its name.
 const NAMES: [&str; 10] = [
     "o:w",
     "foo",
@@ -517,7 +517,7 @@ const NAMES: [&str; 10] = [
 /// One way to make a mutant.
 type Change = fn(&Document, &mut Dice) -> Document;
 
-/// All of them; what is there twice is done twice as often.
+/// All of them; a repeated one is applied twice as often.
 const CHANGES: [Change; 12] = [
     insert,
     insert,
@@ -569,7 +569,7 @@ fn replace_value(document: &Document, dice: &mut Dice) -> Document {
     let (part, value) = (dice.pick(&values), dice.pick(&VALUES));
     let before = &document.text[..part[0]];
     let name = before.rsplit(' ').next().unwrap();
-    document.with(part, value, format!("{value:?} behind {name}"))
+    document.with(part, value, format!("{value:?} after {name}"))
 }
 
 fn remove(document: &Document, dice: &mut Dice) -> Document {
@@ -663,7 +663,7 @@ fn redeclare(document: &Document, dice: &mut Dice) -> Document {
 }
 
 #[test]
-fn what_is_nearly_right_is_judged_as_xmllint_does() {
+fn nearly_valid_documents_are_judged_as_by_xmllint() {
     let documents = documents();
     let mut dice = Dice(20_260_301);
     let mutants: Vec<Document> = (0..MUTANTS)

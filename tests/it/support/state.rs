@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::ControlFlow, path::PathBuf};
 
 use crawler::{
     page::{PageRecord, Reason},
-    store::{Store as _, sqlite::SqliteStore},
+    store::Store,
 };
 use serde_json::Value;
 
@@ -21,17 +21,19 @@ pub fn file(bench: &Bench) -> PathBuf {
     files.remove(0)
 }
 
-/// Every known URL of the last run, by path and query.
+/// Every URL that the last crawl met, by path and query: as it was published, or as the crawl found it where that is
+/// not published yet.
 pub fn records(bench: &Bench) -> BTreeMap<String, PageRecord> {
-    let store = SqliteStore::open(&file(bench)).expect("the state can be opened");
-    let run = store.value("run.number").expect("the state can be read");
-    let run = run
-        .and_then(|run| run.parse().ok())
-        .expect("there was a run");
+    let store = Store::open(&file(bench)).expect("the state can be opened");
+    let number = crawler::runs::number(&store).expect("the state can be read");
     let mut records = BTreeMap::new();
     store
-        .visit_pages(run, None, &mut |key, record| {
-            records.insert(key.path_and_query().to_owned(), record);
+        .each(None, &mut |key, page, visit| {
+            let page = page.filter(|page| page.crawl == number);
+            let record = page.map(|page| page.record);
+            let record = record.or(visit.map(|visit| visit.record));
+            let path = key.path_and_query().to_owned();
+            records.extend(record.map(|record| (path, record)));
             ControlFlow::Continue(())
         })
         .expect("the state can be read");

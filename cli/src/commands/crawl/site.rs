@@ -2,7 +2,6 @@
 //! progress; nothing here waits for a signal or prints a summary.
 
 mod job;
-mod opening;
 mod places;
 mod telling;
 
@@ -15,6 +14,7 @@ use crawler::{
 };
 use tokio::time::Instant;
 
+pub(in crate::commands) use self::job::places_of;
 use self::job::{Job, of_state};
 pub(crate) use self::places::Places;
 use super::{board::Watch, lists::Lists};
@@ -27,7 +27,7 @@ use crate::{
     panicked::caught,
     settings::{Environment, SiteSettings},
     signal::Stop,
-    summary::{Outcome, Summary},
+    summary::{Summary, of_failure},
 };
 
 /// What all sites of a program share. Clones share it.
@@ -63,7 +63,7 @@ impl SiteRun {
     pub(crate) fn not_begun(site: &SiteSettings, stop: &Stop) -> Self {
         let mut summary = summary_of(site);
         let code = stop.asked_by().map_or(ExitCode::Interrupted, Into::into);
-        summary.outcome = Outcome::of_failure(code);
+        summary.outcome = of_failure(code);
         Self { summary, code }
     }
 
@@ -71,7 +71,7 @@ impl SiteRun {
     pub(crate) fn panicked(site: &SiteSettings) -> Self {
         let code = ExitCode::Internal;
         let mut summary = summary_of(site);
-        summary.outcome = Outcome::of_failure(code);
+        summary.outcome = of_failure(code);
         Self { summary, code }
     }
 }
@@ -130,7 +130,7 @@ impl Crawler {
             watch,
             summary: &mut summary,
         };
-        let result = caught(job.crawl()).await;
+        let result = Box::pin(caught(job.crawl())).await;
         let result = result.map_err(Into::into).flatten();
         let end = self.ended(result, &mut summary, began);
         let code = end.code;
@@ -181,7 +181,7 @@ impl Crawler {
                 code
             }
         };
-        summary.outcome = Outcome::of_failure(code);
+        summary.outcome = of_failure(code);
         (code, Some(message))
     }
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use clap::Parser as _;
-use crawler::testing::TestClock;
+use crawler::{site_run::Outcome, testing::TestClock};
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -23,7 +23,7 @@ use crate::{
     commands::crawl::site::SiteRun,
     settings::{SettingsError, SiteSettings, typed},
     signal::{Asked, StopSignal},
-    summary::{Outcome, Summary},
+    summary::Summary,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -1,11 +1,15 @@
 //! `arpent notify`: the same as after a crawl, from what the state of a site knows, and what a person does
 //! with it: the pages to submit at, the lines of robots.txt.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, Mutex},
+};
 
 use anyhow::Context as _;
 use crawler::{
-    notify::{ENGINES, MAX_URLS_PER_REQUEST, missing_lines, submit_all},
+    notify::{ENGINES, missing_lines, submit_all},
+    page::State,
     politeness::Politeness,
     publish::{Standing, standing},
     store::{Store, StoreError},
@@ -109,9 +113,13 @@ impl ByHand {
     }
 
     fn tell_site(&mut self, url: &UrlKey) -> anyhow::Result<ExitCode> {
-        let (_, path) = find_state(&self.teller.settings, url)?;
+        let (mut site, path) = find_state(&self.teller.settings, url)?;
+        if let Some(original) = &self.teller.settings.config.written_as {
+            let written = site.standing_for(original);
+            site = written.map_err(|error| Misuse(format!("as: {error}")))?;
+        }
         let mut store = seams::state(&path)?;
-        let standing = standing(&*store)?.ok_or_else(|| {
+        let standing = standing(&store)?.ok_or_else(|| {
             Misuse("its state knows of no published set; arpent crawl publishes one".to_owned())
         })?;
         self.output.data(&format!("{}:", standing.site));
@@ -121,15 +129,15 @@ impl ByHand {
         }
         let mut is_told = self.say_robots(&standing);
         if self.submit_all && self.dry_run {
-            let urls = human::count(count_published(&*store)?, "URL");
+            let urls = human::count(count_published(&store)?, "URL");
             let line = format!("  all {urls} of the set would be told, and what waits:");
             self.output.data(&line);
         } else if self.submit_all {
-            submit_all(&mut *store, self.teller.clock.now())?;
+            submit_all(&mut store, &site, self.teller.clock.now())?;
         }
         let told = self
             .teller
-            .tell(&mut *store, &standing, true, self.dry_run)?;
+            .tell(&mut store, &standing, true, self.dry_run)?;
         for line in told.lines() {
             self.output.data(&format!("  {line}"));
         }
@@ -206,14 +214,12 @@ impl ByHand {
 }
 
 /// URLs of the published set.
-fn count_published(store: &dyn Store) -> Result<u64, StoreError> {
-    let (mut count, mut after) = (0, None);
-    loop {
-        let page = store.published(after.as_ref(), MAX_URLS_PER_REQUEST)?;
-        let Some((last, _)) = page.last() else {
-            return Ok(count);
-        };
-        after = Some(last.clone());
-        count += page.len() as u64;
-    }
+fn count_published(store: &Store) -> Result<u64, StoreError> {
+    let mut count = 0;
+    store.each(None, &mut |_, page, _| {
+        let is_listed = page.is_some_and(|page| page.record.reason.state() == State::Listed);
+        count += u64::from(is_listed);
+        ControlFlow::Continue(())
+    })?;
+    Ok(count)
 }

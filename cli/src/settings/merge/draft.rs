@@ -34,7 +34,7 @@ pub(crate) struct Draft {
     pub(in crate::settings) stop_timeout: StopTimeout,
 }
 
-/// How long a daemon may take to stop.
+/// Time that a daemon may take to stop.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::settings) struct StopTimeout(pub(in crate::settings) Duration);
 

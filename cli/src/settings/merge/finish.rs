@@ -1,4 +1,4 @@
-//! What the layers come to for each command: its settings, or everything that is wrong with them.
+//! Result of the layers for each command: its settings, or all their problems.
 
 use crawler::{
     schedule::{Schedule, ScheduleError},
@@ -13,8 +13,7 @@ use super::super::{
 use super::{Among, Draft, Merge, default_state_folder, problems_in_order};
 
 impl Merge {
-    /// The settings of the crawl of one site `among` others, when nothing is wrong with them; otherwise what is,
-    /// in no order.
+    /// The settings of the crawl of one site `among` others, or their problems, in no order.
     pub(in crate::settings) fn finish_site(
         mut self,
         start: &UrlKey,
@@ -25,7 +24,7 @@ impl Merge {
         self.settings(vec![start.clone()], among, environment)
     }
 
-    /// What holds for a program that crawls the chosen sites; whether values fit each other is asked for each.
+    /// Settings of a program that crawls the chosen sites; conflicts of values are checked for each.
     pub(in crate::settings) fn finish_shared(
         mut self,
         among: Among<'_>,
@@ -36,7 +35,7 @@ impl Merge {
         self.settings(among.chosen.to_vec(), among, environment)
     }
 
-    /// When the site `name` is crawled; `None` when nobody said, or what was said is no schedule.
+    /// Schedule of the site `name`; `None` without a setting, or with an invalid one.
     pub(in crate::settings) fn schedule(&mut self, name: &str) -> Option<Schedule> {
         let expression = self.draft.schedule.clone()?;
         let zone = self.draft.time_zone.clone().unwrap_or(TimeZone::UTC);
@@ -53,7 +52,7 @@ impl Merge {
         }
     }
 
-    /// The settings of a build, when nothing is wrong with them.
+    /// The settings of a build, when they have no problems.
     pub(in crate::settings) fn finish_build(
         mut self,
         environment: &Environment,
@@ -95,8 +94,8 @@ impl Merge {
         })
     }
 
-    /// The settings of a check that begins at `starts`, when nothing is wrong with them. What they say of
-    /// the crawl of a site means nothing here.
+    /// The settings of a check that begins at `starts`, when they have no problems. Settings of the crawl of a site are ignored
+    /// here.
     pub(in crate::settings) fn finish_check(
         mut self,
         starts: Vec<String>,
@@ -108,7 +107,7 @@ impl Merge {
         config.publish.public_url = None;
         self.draft.seeds.clear();
         let urls = self.keys("urls", starts);
-        // There is one for what hosts asked to wait for; a check can do without.
+        // The folder stores the `Retry-After` of hosts; a check works without it.
         self.settle_state(environment);
         let among = Among::alone(&urls);
         self.check_together(&urls, among);
@@ -116,14 +115,14 @@ impl Merge {
             .map_err(problems_in_order)
     }
 
-    /// What others are told of is what stands: how the set was made is known from its state.
-    pub(in crate::settings) fn for_telling(&mut self) {
+    /// Notifications are about the published set, whose settings are known from its state.
+    pub(in crate::settings) fn for_notifying(&mut self) {
         self.draft.config.written_as = None;
         self.draft.config.publish.public_url = None;
         self.draft.seeds.clear();
     }
 
-    /// Makes sure that there is a state folder; an empty one where there is no place for it, and then `false`.
+    /// Makes sure that there is a state folder; an empty one without a place for it, and then `false`.
     fn settle_state(&mut self, environment: &Environment) -> bool {
         let state = self.draft.state.take();
         let state = state.or_else(|| default_state_folder(environment));
@@ -208,7 +207,7 @@ impl Merge {
         urls
     }
 
-    /// Nobody named a site.
+    /// No site was named.
     pub(in crate::settings) fn misses_sites(&mut self) {
         if self.has_no_problem_of("urls") {
             self.misfit(
@@ -221,7 +220,7 @@ impl Merge {
     /// The URL `text` as the key of a start URL.
     ///
     /// # Errors
-    /// It is none; the message says why.
+    /// It is invalid; the message has the reason.
     pub(in crate::settings) fn start_of(&self, text: &str) -> Result<UrlKey, String> {
         if has_user_info(text) {
             return Err(

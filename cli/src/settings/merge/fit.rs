@@ -18,15 +18,14 @@ use super::{Merge, VARIABLE_PREFIX};
 /// The sites that a value can be meant for.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::settings) struct Among<'s> {
-    /// The sites of this start of the program: what is typed is meant for these.
+    /// The sites of this session: typed values apply to these.
     pub(in crate::settings) chosen: &'s [UrlKey],
-    /// These and all that the settings file names: what is written is meant for these whichever are chosen, so
-    /// that a site has one place.
+    /// These and all sites of the settings file: values of the file apply to all of them, so that a site has one place.
     pub(in crate::settings) named: &'s [UrlKey],
 }
 
 impl<'s> Among<'s> {
-    /// Those of a settings file without sites of its own.
+    /// The sites of a settings file without a table of sites.
     pub(super) fn alone(urls: &'s [UrlKey]) -> Self {
         Self {
             chosen: urls,
@@ -34,13 +33,13 @@ impl<'s> Among<'s> {
         }
     }
 
-    /// Whether the chosen sites are on one origin.
+    /// Returns whether the chosen sites are on one origin.
     fn have_one_origin(self) -> bool {
         let mut pairs = self.chosen.windows(2);
         pairs.all(|pair| pair[0].origin() == pair[1].origin())
     }
 
-    /// Those that a value from `origin` is meant for.
+    /// The sites that a value from `origin` applies to.
     pub(super) fn meant_by(self, origin: &Origin) -> &'s [UrlKey] {
         match origin {
             Origin::Flag(_) => self.chosen,
@@ -62,7 +61,7 @@ impl Merge {
             return;
         }
         let site = config.written_as.as_ref().unwrap_or(start);
-        // Only what is a URL was taken.
+        // Only URLs were taken.
         let Ok(location) = Identity::default().parse(location) else {
             return;
         };
@@ -110,7 +109,7 @@ impl Merge {
         }
     }
 
-    /// What is meant for one site and is written for all of several.
+    /// Reports settings of one site that are written for several.
     fn check_what_is_of_one_site(&mut self) {
         const FILE: &str = "one file cannot be that of several sites; write it into [site.notify] of the one it is for";
         const CREDENTIALS: &str = "each of several sites would be sent these credentials; write them into the table \
@@ -143,7 +142,7 @@ impl Merge {
         }
     }
 
-    /// Where the sites are served, and what they are written as.
+    /// Checks the URLs of the sites and the public ones.
     fn check_places(&mut self, urls: &[UrlKey], among: Among<'_>) {
         let public_url = self.draft.config.publish.public_url.as_deref();
         let public_url = public_url.filter(|_| !self.own.contains("public_url"));
@@ -171,7 +170,7 @@ impl Merge {
             && self.draft.config.scope.width == ScopeWidth::Origin
             && start.to_directory().path() != "/"
         {
-            // The directory of the scope stands for the other one: nobody who names a start in a directory means the root.
+            // The directory of the scope stands for the other one: a start in a directory does not mean the root.
             let directory = start.to_directory();
             let root = format!("{}/", start.origin());
             self.misfit(
@@ -189,7 +188,7 @@ impl Merge {
         }
     }
 
-    /// Every glob alone, so that all that are wrong are told.
+    /// Every glob alone, so that all wrong ones are reported.
     pub(super) fn check_globs(&mut self) {
         let Config { scope, publish, .. } = &self.draft.config;
         let scoped = [

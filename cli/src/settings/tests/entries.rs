@@ -1,4 +1,4 @@
-//! What stands in files and entries: formats, extensions, globs, page rules, namespaces.
+//! Settings of files and entries: formats, extensions, globs, page rules, namespaces.
 
 use super::*;
 
@@ -85,7 +85,7 @@ fn values_for_entries_are_a_glob_and_a_word() {
         check_flag(
             &["--priority", wrong],
             &format!(
-                "--priority: expected GLOB=NUMBER from 0.0 to 1.0 with one digit behind the point, such as \"/shop/*=0.8\", found \"{wrong}\""
+                "--priority: expected GLOB=NUMBER from 0.0 to 1.0 with one digit after the point, such as \"/shop/*=0.8\", found \"{wrong}\""
             ),
         );
     }
@@ -186,7 +186,7 @@ fn namespaces_are_tables_of_tables() {
             },
         ]
     );
-    // The page is asked through the same rules as for a lastmod.
+    // The page is read by the same rules as for a lastmod.
     let rules = config.parse.page_rules;
     assert_eq!(rules.len(), 2);
     assert_eq!(
@@ -247,7 +247,7 @@ fn a_wrong_namespace_names_its_line() {
     element(
         "name = \"a b\"\nvalue = \"x\"",
         1,
-        "s:a b: \"a b\" is no XML name, expected at most 100 bytes: a letter or _, then letters, digits, - . _",
+        "s:a b: \"a b\" is not an XML name, expected at most 100 bytes: a letter or _, then letters, digits, - . _",
     );
     element(
         "name = \"a\"\nselector = \"..a\"",

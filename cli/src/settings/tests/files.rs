@@ -110,7 +110,7 @@ fn a_broken_file_names_the_line() {
     );
     check_file(
         &format!("# {}", "x".repeat(MAX_FILE_BYTES)),
-        "config.toml:1: larger than 1 MiB: this is no settings file",
+        "config.toml:1: larger than 1 MiB: this is not a settings file",
     );
     let error = load(
         &[],

@@ -1,4 +1,4 @@
-//! Which of several places a value comes from.
+//! The layer that a value comes from.
 
 use super::*;
 
@@ -74,11 +74,11 @@ fn a_variable_that_is_probably_a_slip_is_warned_of() {
     }
     check(
         "ARPENT_RATES",
-        &["the variable ARPENT_RATES is no setting and is ignored; did you mean ARPENT_RATE?"],
+        &["the variable ARPENT_RATES is not a setting and is ignored; did you mean ARPENT_RATE?"],
     );
     check(
         "ARPENT_rate",
-        &["the variable ARPENT_rate is no setting and is ignored; did you mean ARPENT_RATE?"],
+        &["the variable ARPENT_rate is not a setting and is ignored; did you mean ARPENT_RATE?"],
     );
     check("ARPENT_FAULT", &[]);
     check("ARPENT_SHARED", &[]);

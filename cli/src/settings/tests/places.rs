@@ -1,4 +1,4 @@
-//! Where sites are written, served and remembered.
+//! Places of sets, sites and states.
 
 use super::*;
 
@@ -117,7 +117,7 @@ fn two_sites_of_a_host_cannot_share_a_public_url() {
     let site = settle(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
     assert_eq!(
         settings.public_url_of(&site).unwrap_err().to_string(),
-        "--public-url: https://{host}.example/ is no URL for http://[::1]/; use {site} in the path"
+        "--public-url: https://{host}.example/ is not a URL for http://[::1]/; use {site} in the path"
     );
 }
 
@@ -156,7 +156,7 @@ fn a_site_is_written_as_one_other_directory() {
         &[staging, "--as", "https://staging.example/app/"],
         Err(
             "--as: https://staging.example/app/ is https://staging.example/, which is crawled, or a directory in it: \
-             nothing would tell the URLs of the two apart",
+             the URLs of the two could not be distinguished",
         ),
     );
     let within = "https://h/stage/";
@@ -168,7 +168,7 @@ fn a_site_is_written_as_one_other_directory() {
         &[staging, "--as", "https://h/app/", "--scope", "origin"],
         Ok("https://h/app/"),
     );
-    // Which of the two directories would be the one that stands for the other?
+    // It is unclear which of the two directories stands for the other.
     check(
         &[
             within,

@@ -1,4 +1,4 @@
-//! What is told of values that cannot be used, alone or together.
+//! Problems of values that cannot be used, alone or together.
 
 use super::*;
 
@@ -95,7 +95,7 @@ fn a_wrong_value_names_its_flag_or_variable() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let error = load(
         &["ftp://example.com/", "--max-pages", "0"],
         &[("ARPENT_DELAY", "x")],
@@ -198,7 +198,7 @@ fn typed_secrets_are_warned_of() {
 }
 
 #[test]
-fn values_must_fit_each_other() {
+fn values_must_not_conflict() {
     check_file(
         "pause = \"5m\"\nmax_pause = \"4m\"",
         "config.toml:2: max_pause: shorter than pause",
@@ -247,7 +247,7 @@ fn globs_that_can_never_match_are_found_before_the_crawl() {
 }
 
 #[test]
-fn problems_are_told_in_the_order_in_which_one_reads() {
+fn problems_are_reported_in_the_order_in_which_one_reads() {
     let file = "max_pages = 0\nrates = 3\nmin_section = 0\n[[page_rule]]\nselector = \"p[\"\naction = \"exclude\"\n";
     let error = load(
         &[URL, "--rate", "x"],

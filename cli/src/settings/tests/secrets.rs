@@ -1,4 +1,4 @@
-//! Secrets that stand elsewhere than in the settings file.
+//! Secrets outside of the settings file.
 
 use crawler::config::Secret;
 
@@ -41,7 +41,7 @@ fn load_with(
 }
 
 #[test]
-fn a_secret_is_read_where_the_file_says() {
+fn a_secret_is_read_at_the_place_in_the_file() {
     fn check(file: &str, variables: &[(&str, &str)], expected: &Credentials) {
         let settings = load_with(file, variables, true).unwrap_or_else(|error| panic!("{error}"));
         let fetch = &settings.sites[0].settings.config.fetch;

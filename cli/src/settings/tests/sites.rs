@@ -1,4 +1,4 @@
-//! Several sites in one file: what holds for which, and what they may not have in common.
+//! Several sites in one file: the settings of each, and values that they may not share.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ exclude = ["/own/*"]
 "#;
 
 #[test]
-fn what_a_site_says_wins_over_what_is_shared() {
+fn settings_of_a_site_win_over_shared_ones() {
     fn check(arguments: &[&str], variables: &[(&str, &str)], expected: &[(f64, &str)]) {
         let sites = sites(arguments, variables, TWO);
         let found: Vec<_> = sites
@@ -133,7 +133,7 @@ value = "1"
 }
 
 #[test]
-fn each_site_has_its_own_who_is_told() {
+fn each_site_has_its_own_notifications() {
     let file = r#"
 [notify]
 indexnow = true
@@ -308,7 +308,7 @@ fn a_site_has_one_place_whichever_are_chosen() {
 }
 
 #[test]
-fn an_output_is_no_folder_of_a_state() {
+fn an_output_is_not_a_folder_of_a_state() {
     check_sites(
         "[[site]]\nurl = \"https://a.example/\"\noutput = \"x/../mine\"\nstate = \"mine/\"\n",
         &[&format!(
@@ -325,7 +325,7 @@ fn an_output_is_no_folder_of_a_state() {
     );
     let error = load_sites(&[URL, "--output", "here", "--state", "here"], &[], None).unwrap_err();
     assert!(error.to_string().contains("is kept in it"), "{error}");
-    // Folders in it have nothing of it.
+    // Folders in it are independent.
     sites(
         &[],
         &[],
@@ -374,8 +374,8 @@ fn a_schedule_that_is_none_is_a_problem() {
     check_sites(
         "time_zone = \"Paris\"\n[[site]]\nurl = \"https://a.example/\"\nschedule = \"61 * * * *\"\n",
         &[
-            "config.toml:1: time_zone: \"Paris\" is no time zone; expected a name of the IANA database such as Europe/Paris, or UTC",
-            "config.toml:4: schedule: \"61 * * * *\" is no cron expression (Component error: Number out of bounds); expected five fields (minute, hour, day of month, month, day of week) such as \"30 2 * * *\", or one of @hourly, @daily, @weekly, @monthly",
+            "config.toml:1: time_zone: \"Paris\" is not a time zone; expected a name of the IANA database such as Europe/Paris, or UTC",
+            "config.toml:4: schedule: \"61 * * * *\" is not a cron expression (Component error: Number out of bounds); expected five fields (minute, hour, day of month, month, day of week) such as \"30 2 * * *\", or one of @hourly, @daily, @weekly, @monthly",
         ],
     );
     check_sites(
@@ -408,7 +408,7 @@ fn the_host_of_a_site_is_the_same_with_www() {
 }
 
 #[test]
-fn all_problems_of_all_sites_are_told_once_and_in_order() {
+fn all_problems_of_all_sites_are_reported_once_and_in_order() {
     check_sites(
         r#"rate = 0
 [[site]]

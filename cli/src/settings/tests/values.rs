@@ -1,4 +1,4 @@
-//! What values mean.
+//! Meaning of values.
 
 use super::*;
 
@@ -207,7 +207,7 @@ fn requests_keep_their_form() {
 }
 
 #[test]
-fn what_is_ignored_is_named_word_by_word_but_not_in_a_variable() {
+fn ignored_parts_are_named_word_by_word_but_not_in_a_variable() {
     let empty = [("ARPENT_IGNORE", "")];
     let file = "ignore = [\"robots\", \"noindex\", \"canonical\", \"retry-after\"]";
     let words = |arguments: &[&str]| {

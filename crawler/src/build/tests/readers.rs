@@ -18,9 +18,8 @@ fn built(list: &[u8]) -> Read {
     match loaded {
         Ok(_) => {
             let mut paths = BTreeSet::new();
-            let run = runs::newest(&store).unwrap().expect("a run");
             store
-                .visit_keys(run, &mut |key, _| {
+                .each_visit(&mut |key, _| {
                     paths.insert(path(key));
                 })
                 .unwrap();

@@ -1,4 +1,4 @@
-//! What answers of servers say, in the words of the validator. Pure.
+//! Answers of servers in the terms of the validator. Pure.
 
 use jiff::SignedDuration;
 use sitemap_core::validate::{Answer, AnswerEnd, PageFacts};
@@ -16,7 +16,7 @@ pub(super) fn content_type_of(document: &Document) -> Option<String> {
     document.headers.text("content-type").map(str::to_owned)
 }
 
-/// How a server gave a document.
+/// The answer of a server with a document.
 pub(super) fn answer_of<'a>(
     document: &Document,
     content_type: Option<&'a str>,
@@ -44,7 +44,7 @@ pub(super) fn answer_of<'a>(
     answer
 }
 
-/// What a page says of itself, and what its server does.
+/// Facts of a page and of its answer.
 pub(super) fn facts_of(answer: Result<page::PageFacts, DownloadError>) -> PageFacts {
     let mut facts = PageFacts::default();
     match answer {
@@ -72,7 +72,7 @@ pub(super) fn facts_of(answer: Result<page::PageFacts, DownloadError>) -> PageFa
     facts
 }
 
-/// Why there is no answer, for people.
+/// Reason why there is no answer, for messages.
 pub(super) fn reason(error: &DownloadError) -> String {
     match error {
         DownloadError::Closed { host, closed } => match closed {

@@ -1,5 +1,4 @@
-//! The pages that live sitemaps list, where they are asked for at all: which of them, each once, and none of a host that takes no
-//! requests.
+//! The pages that live sitemaps list, on request: a choice of them, each once, and none of a host that takes no requests.
 
 use sitemap_core::{
     LastMod, Loc,
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::engine::download::{Document, DownloadError};
 
-/// The most pages that are remembered so as not to be asked for twice.
+/// The most pages that are remembered so as not to be requested twice.
 const MAX_ASKED_PAGES: usize = 1_000_000;
 
 /// A page in a list.
@@ -55,7 +54,7 @@ impl Live<'_, '_> {
                 return Err(Stopped);
             }
             let Ok(Item::Url(entry)) = item else { continue };
-            // A page may be asked for where robots.txt of its origin is known and allows it.
+            // A page may be requested when robots.txt of its origin is known and allows it.
             let rules = self.check.rules_for(&entry.loc);
             if !rules.is_some_and(|rules| rules.allows(entry.loc.path_and_query())) {
                 continue;
@@ -78,7 +77,7 @@ impl Live<'_, '_> {
         Ok(())
     }
 
-    /// Asks for a page and reports what is wrong with it.
+    /// Requests a page and reports its problems.
     fn page(&mut self, listed: &Listed) -> Result<(), Stopped> {
         let Ok(key) = self.network.identity.parse(listed.loc.as_str()) else {
             return Ok(());

@@ -27,14 +27,8 @@ pub(super) fn bytes_of_facts(facts: &PageFacts) -> usize {
 /// What the bounds of a crawl are held against.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
-    /// Memory of the URLs in the next commit.
-    pub(super) pending: usize,
-    /// Memory of the commit that the store is working on.
-    pub(super) in_commit: usize,
     /// Memory that each answer in flight is expected to take: as much as the largest of the last ones.
     pub(super) of_answer: usize,
-    /// Bytes of the state after the last commit.
-    pub(super) state: u64,
     /// Links that were not recorded in this crawl.
     pub(super) not_recorded: u64,
     /// How many of them the state, or the next commit, knows.
@@ -45,9 +39,8 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// Begins with what the state knows.
-    pub(super) fn new(state: u64, not_recorded: u64) -> Self {
+    pub(super) fn new(not_recorded: u64) -> Self {
         Self {
-            state,
             not_recorded,
             noted: not_recorded,
             ..Self::default()
@@ -63,30 +56,24 @@ impl Bounds {
 impl Run<'_> {
     /// Memory of all that is not in the state yet.
     fn waiting_bytes(&self) -> usize {
-        self.pending_bytes()
-            + self.bounds.in_commit
-            + self.recrawl.held()
-            + self.out.len() * self.bounds.of_answer
-    }
-
-    /// Memory of the next commit.
-    pub(super) fn pending_bytes(&self) -> usize {
-        self.bounds.pending + self.pending_effects() * EFFECT_BYTES
+        self.commits.held_bytes()
+            + self.revalidation.held_bytes()
+            + self.requests.out.len() * self.bounds.of_answer
     }
 
     /// Whether what another page says can be held in memory.
     pub(super) fn has_room(&self) -> bool {
-        self.waiting_bytes() < self.config.limits.max_pending_bytes
+        self.waiting_bytes() < self.context.config.limits.max_pending_bytes
     }
 
     /// Whether the state takes no further links and URLs.
     pub(super) fn is_state_full(&self) -> bool {
-        self.bounds.state >= self.config.limits.max_state_bytes
+        self.commits.state_bytes() >= self.context.config.limits.max_state_bytes
     }
 
     /// Whether a URL that was just found is not recorded, because a bound is reached; counts it.
     pub(super) fn leaves_out(&mut self) -> bool {
-        let setting = if self.seen.len() as u64 >= self.config.limits.max_known_urls {
+        let setting = if self.known.len() >= self.context.config.limits.max_known_urls {
             "max_known_urls"
         } else if self.is_state_full() {
             "max_state_bytes"
@@ -105,7 +92,7 @@ impl Run<'_> {
         let count = self.bounds.not_recorded;
         if std::mem::replace(&mut self.bounds.noted, count) != count {
             let value = (NOT_RECORDED.to_owned(), Some(count.to_string()));
-            self.pending.values.push(value);
+            self.commits.set(value);
         }
     }
 }

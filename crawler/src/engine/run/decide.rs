@@ -1,15 +1,11 @@
 //! What becomes of a URL: judged, its links followed, all of it added to the next commit. Nothing here
 //! waits or starts work.
 
-use super::{
-    Run,
-    bounds::{bytes_of, bytes_of_facts},
-    page_sink::Found,
-};
+use super::{Run, bounds::bytes_of_facts, page_sink::Found};
 use crate::{
     engine::start::Hop,
     frontier::Lease,
-    page::{Basis, Kept, Link, Outcome, PageFacts, PageRecord, Reason, State, Via},
+    page::{Basis, Link, Outcome, PageFacts, PageRecord, Reason, State, Via},
     seeds::Claim,
     store::{Discovery, Finished, QueuedUrl},
     url_key::UrlKey,
@@ -54,7 +50,7 @@ impl Run<'_> {
         let mut found_on: Option<UrlKey> = None;
         for (position, hop) in hops.into_iter().enumerate() {
             let url = hop.url.clone();
-            if self.judge.is_inside(&url) && !self.seen.contains(&url) {
+            if self.rules.judge().is_inside(&url) && !self.known.contains(&url) {
                 let via = if found_on.is_none() || position == last && known.is_empty() {
                     Via::Start
                 } else {
@@ -62,7 +58,7 @@ impl Run<'_> {
                 };
                 let sequence = self.note(&url, Reason::Queued, 0, 0, via, found_on.as_ref());
                 known.push((sequence, hop));
-            } else if url == self.site.start && hop.standing.is_none() {
+            } else if url == self.context.site.start {
                 self.watch(&url, &hop.facts);
             }
             found_on = Some(url);
@@ -76,14 +72,9 @@ impl Run<'_> {
                 tries: hop.attempts,
                 was_listed: false,
             };
-            if let Some(standing) = hop.standing.take() {
-                self.fetched += 1;
-                self.end_standing(&work, standing, &hop.facts);
-                continue;
-            }
             let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
             let found = hop.found.take();
-            if self.judge.after_fetch(&work.url, &outcome).reason == Reason::NotAPage
+            if self.rules.judge().after_fetch(&work.url, &outcome).reason == Reason::NotAPage
                 && let Some(Found {
                     kind,
                     document: Some(document),
@@ -95,9 +86,9 @@ impl Run<'_> {
                     continue;
                 }
             }
-            self.fetched += 1;
-            hop.facts.read_as = self.judge.read_as();
-            self.end_start(&work, hop.facts, &hop.manner);
+            self.counts.fetched += 1;
+            hop.facts.read_as = self.rules.judge().read_as();
+            self.decide(&work, Outcome::Answered(Box::new(hop.facts)));
         }
     }
 
@@ -109,16 +100,12 @@ impl Run<'_> {
 
     /// Judges one URL, follows what may be followed, and adds it all to the next commit.
     pub(super) fn decide(&mut self, work: &Work, mut outcome: Outcome) {
-        let verdict = self.judge.after_fetch(&work.url, &outcome);
+        let verdict = self.rules.judge().after_fetch(&work.url, &outcome);
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
                 self.bounds.answered(bytes_of_facts(facts));
                 self.watch(&work.url, facts);
-                let first = self.next_sequence;
                 let taken = self.follow(work, facts, verdict);
-                if self.next_sequence > first {
-                    self.hurry_after(work, verdict.reason, first);
-                }
                 (!self.is_state_full()).then_some(taken)
             }
             Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
@@ -126,42 +113,30 @@ impl Run<'_> {
         self.conclude_work(work, verdict.reason, outcome, Basis::Own, links);
     }
 
-    /// Judges one URL by an earlier answer and the links that were taken from it, under the rules of now.
-    pub(super) fn decide_by_earlier(
+    /// Judges one URL that answered 304 by `facts`, those of its page row, and follows `links`, which were taken from it.
+    pub(super) fn decide_confirmed(
         &mut self,
         work: &Work,
-        mut facts: PageFacts,
+        facts: PageFacts,
         links: Vec<UrlKey>,
-        basis: Basis,
+        answer: Box<PageFacts>,
     ) {
-        // How each was found is not kept; that it may be followed is, or it would not be among them.
+        let mut facts = facts.confirmed_by(&answer);
+        // How each link was found is not stored; that it may be followed is, or it would not be among them.
         let link = |target| Link {
             target,
             via: Via::Link,
             nofollow: false,
         };
-        let links = links.into_iter().map(link).collect();
-        let outcome = Outcome::Answered(Box::new(facts.clone()));
-        let verdict = self.judge.after_fetch(&work.url, &outcome);
-        let reason = match &basis {
-            Basis::Own | Basis::Confirmed => verdict.reason,
-            Basis::Kept(kept) => self.judge.of_kept(&work.url, &outcome, kept),
-        };
-        facts.links = links;
-        self.watch(&work.url, &facts);
-        self.follow(work, &mut facts, verdict);
-        self.conclude_work(work, reason, outcome, basis, None);
-    }
-
-    /// Decides a page that stays listed in spite of `outcome`, and of which nothing else is known but that it is published.
-    pub(super) fn decide_by_published(&mut self, work: &Work, mut outcome: Outcome, kept: Kept) {
-        let verdict = self.judge.after_fetch(&work.url, &outcome);
-        if let Outcome::Answered(facts) = &mut outcome {
-            self.follow(work, facts, verdict);
+        facts.links = links.into_iter().map(link).collect();
+        let confirmed = Outcome::Answered(Box::new(facts));
+        let verdict = self.rules.judge().after_fetch(&work.url, &confirmed);
+        if let Outcome::Answered(mut facts) = confirmed {
+            self.watch(&work.url, &facts);
+            self.follow(work, &mut facts, verdict);
         }
-        let published = Outcome::PUBLISHED;
-        let reason = self.judge.of_kept(&work.url, &published, &kept);
-        self.conclude_work(work, reason, published, Basis::Kept(kept), None);
+        let outcome = Outcome::Answered(answer);
+        self.conclude_work(work, verdict.reason, outcome, Basis::Confirmed, None);
     }
 
     /// Adds what became of a URL to the next commit.
@@ -173,19 +148,12 @@ impl Run<'_> {
         basis: Basis,
         links: Option<Vec<UrlKey>>,
     ) {
-        let now = self.door.clock.now();
-        self.queued = self.queued.saturating_sub(1);
-        self.failed += u64::from(reason.state() == State::Failed);
-        let is_fetched = match (&outcome, &basis) {
-            (Outcome::NotFetched(_), Basis::Own | Basis::Confirmed) => false,
-            // A page is kept in spite of an attempt.
-            (Outcome::NotFetched(_), Basis::Kept(_))
-            | (Outcome::Answered(_) | Outcome::NoAnswer { .. } | Outcome::Given(_), _) => true,
-        };
+        let now = self.context.door.clock.now();
+        self.known.decide(reason.state() == State::Failed);
+        let is_fetched = !matches!(outcome, Outcome::NotFetched(_));
         let fetched_at = is_fetched.then_some(now);
         tracing::debug!(target: "engine", url = %work.url, reason = reason.code(), "decided");
         let record = PageRecord {
-            run: self.number,
             reason,
             depth: work.depth,
             via: Via::Link,
@@ -196,9 +164,7 @@ impl Run<'_> {
             outcome: Some(outcome),
             basis,
         };
-        self.bounds.pending += bytes_of([&work.url]) + links.as_ref().map_or(0, bytes_of);
-        self.bounds.pending += record.facts().map_or(0, bytes_of_facts);
-        self.pending.finished.push(Finished {
+        self.commits.finish(Finished {
             key: work.url.clone(),
             sequence: work.sequence,
             record,
@@ -219,12 +185,12 @@ impl Run<'_> {
         } = work;
         let (depth, hops) = (*depth, *hops);
         let not_recorded = self.bounds.not_recorded;
-        if verdict.follow == Follow::All && self.config.discover.links {
+        if verdict.follow == Follow::All && self.context.config.discover.links {
             self.bounds.not_recorded += facts.links_left_out;
         }
         facts.links_left_out = 0;
-        let take_nofollow_links = self.config.scope.take_nofollow_links;
-        let takes_links = self.config.discover.links;
+        let take_nofollow_links = self.context.config.scope.take_nofollow_links;
+        let takes_links = self.context.config.discover.links;
         let mut taken = Vec::new();
         for (target, via) in verdict::targets(facts, verdict.follow, take_nofollow_links) {
             let hops = match via {
@@ -274,7 +240,7 @@ impl Run<'_> {
         hops: u8,
         is_owed: bool,
     ) -> bool {
-        if self.seen.contains(target) {
+        if self.known.contains(target) {
             self.link_orphan(target, found_on);
             return true;
         }
@@ -289,7 +255,7 @@ impl Run<'_> {
             };
             self.claim_document(target, claim);
             // A later run that takes this page as it is has to know the link: then there may be a page.
-            return self.judge.is_inside(target);
+            return self.rules.judge().is_inside(target);
         }
         self.discover_page(target, via, Some(found_on), depth, hops, is_owed)
     }
@@ -304,11 +270,11 @@ impl Run<'_> {
         hops: u8,
         is_owed: bool,
     ) -> bool {
-        if self.seen.contains(target) {
+        if self.known.contains(target) {
             return true;
         }
-        let Some(reason) = self.judge.before_fetch(target, depth) else {
-            self.links_out_of_scope += 1;
+        let Some(reason) = self.rules.judge().before_fetch(target, depth) else {
+            self.counts.links_out_of_scope += 1;
             return false;
         };
         if !is_owed && self.leaves_out() {
@@ -317,15 +283,20 @@ impl Run<'_> {
         self.hints.find(target, reason);
         let sequence = self.note(target, reason, depth, hops, via, found_on);
         if reason == Reason::Queued {
-            self.frontier.offer(QueuedUrl {
-                sequence,
-                key: target.clone(),
-                depth,
-                hops,
-                earlier: None,
-            });
+            self.offer(sequence, target.clone(), depth, hops);
         }
         true
+    }
+
+    /// Hands a URL that was just noted to the frontier.
+    pub(super) fn offer(&mut self, sequence: u64, key: UrlKey, depth: u32, hops: u8) {
+        self.frontier.offer(QueuedUrl {
+            sequence,
+            key,
+            depth,
+            hops,
+            earlier: None,
+        });
     }
 
     /// Adds a discovery to the next commit.
@@ -338,14 +309,10 @@ impl Run<'_> {
         via: Via,
         found_on: Option<&UrlKey>,
     ) -> u64 {
-        self.seen.insert(key);
         self.hints.see(key);
-        let sequence = self.next_sequence;
-        self.next_sequence += 1;
-        self.queued += u64::from(reason == Reason::Queued);
-        self.bounds.pending += bytes_of([key]);
+        let sequence = self.known.add(key, reason == Reason::Queued);
         let found_on = found_on.cloned();
-        self.pending.discovered.push(Discovery {
+        self.commits.discover(Discovery {
             key: key.clone(),
             sequence,
             depth,

@@ -104,7 +104,7 @@ impl Hints {
 impl Run<'_> {
     /// Whether an `exclude` rule keeps a document from being fetched.
     pub(super) fn excludes(&mut self, url: &UrlKey) -> bool {
-        let is_excluded = self.judge.excludes(url);
+        let is_excluded = self.rules.judge().excludes(url);
         if is_excluded {
             self.hints.see(url);
         }
@@ -123,24 +123,25 @@ impl Run<'_> {
         }
         if let Canonical::Other(canonical) = &facts.canonical
             && facts.status == 200
-            && !canonical.is_on(&self.site.origin)
+            && !canonical.is_on(&self.context.site.origin)
         {
             hints.canonicals.add(canonical);
         }
         if facts.warnings.script_shell {
             hints.shells.add(url);
         }
-        if *url == self.site.start && facts.status == 200 {
+        if *url == self.context.site.start && facts.status == 200 {
             self.watch_start(facts);
         }
     }
 
     fn watch_start(&mut self, facts: &PageFacts) {
-        let start = self.site.start.clone();
+        let start = self.context.site.start.clone();
         let said = facts.directives;
-        let takes_links = self.config.discover.links;
+        let takes_links = self.context.config.discover.links;
         let notes = [
-            (said.noindex && !self.config.ignore.noindex).then(|| Note::start_noindex(&start)),
+            (said.noindex && !self.context.config.ignore.noindex)
+                .then(|| Note::start_noindex(&start)),
             (said.nofollow && takes_links).then(|| Note::start_nofollow(&start)),
             facts
                 .warnings
@@ -157,12 +158,12 @@ impl Run<'_> {
 
     /// That nine in ten links of the start page, or more, lead to one place that is not crawled, if they do.
     fn links_elsewhere(&self, facts: &PageFacts) -> Option<Note> {
-        let start = &self.site.start;
+        let start = &self.context.site.start;
         let links = facts.links.iter().filter(|link| link.via == Via::Link);
         let targets = links.map(|link| &link.target);
         let (inside, outside): (Vec<_>, Vec<_>) = targets
             .filter(|target| *target != start)
-            .partition(|target| self.judge.is_inside(target));
+            .partition(|target| self.rules.judge().is_inside(target));
         let mut places: BTreeMap<String, (u64, &UrlKey)> = BTreeMap::new();
         for target in outside {
             let origin = target.origin().to_string();
@@ -170,13 +171,13 @@ impl Run<'_> {
         }
         let (other, (count, example)) = places.into_iter().max_by_key(|(_, (count, _))| *count)?;
         let all = count + inside.len() as u64;
-        let origin = &self.site.origin;
+        let origin = &self.context.site.origin;
         let is_related = is_related(&example.origin(), origin);
         if count * 10 < all * 9 || !is_related && count < MIN_UNRELATED_LINKS {
             return None;
         }
         let note = if example.is_on(origin) {
-            Note::links_leave_the_directory(&count, &all, &self.judge.place(), origin)
+            Note::links_leave_the_directory(&count, &all, &self.rules.judge().place(), origin)
         } else {
             Note::links_lead_elsewhere(&count, &all, origin, &other)
         };
@@ -187,11 +188,11 @@ impl Run<'_> {
     pub(super) fn conclude(&mut self) {
         let hints = std::mem::take(&mut self.hints);
         let (answers, pages) = (hints.answers, hints.pages);
-        let agent = &self.config.fetch.user_agent;
+        let agent = &self.context.config.fetch.user_agent;
         let mut notes = Vec::new();
-        let start = &self.site.start;
+        let start = &self.context.site.start;
         if hints.shells.count > 0 && hints.shells.example.as_ref() != Some(start) {
-            let note = Note::pages_are_shells(&hints.shells.count, &self.fetched);
+            let note = Note::pages_are_shells(&hints.shells.count, &self.counts.fetched);
             notes.push(hints.shells.note(note));
         }
         let Hints {
@@ -209,20 +210,20 @@ impl Run<'_> {
         let count = wants_cookies.count;
         notes.extend(wants_cookies.note_of_most(answers, || Note::wants_cookies(&count, &answers)));
         if let Some(other) = &canonicals.example
-            && !self.config.ignore.canonical
+            && !self.context.config.ignore.canonical
         {
             let count = canonicals.count;
             let note = || Note::canonicals_elsewhere(&count, &pages, &other.origin());
             notes.extend(canonicals.note_of_most(pages, note));
         }
         // Of what an earlier session found nothing is known here.
-        if self.resumed.is_none() {
+        if !self.context.open.resumed {
             if let Some(example) = left_out.example.as_ref().filter(|_| hints.taken == 0) {
                 let note = Note::rules_left_all_out(&left_out.count, example);
                 notes.push(left_out.note(note));
             }
-            if self.ending.unwrap_or(Ending::Drained) == Ending::Drained {
-                let known = self.seen.len();
+            if self.end.ending.unwrap_or(Ending::Drained) == Ending::Drained {
+                let known = self.known.len();
                 let unmatched = hints.unmatched.iter();
                 notes.extend(unmatched.map(|(setting, rule)| {
                     let note = Note::rule_without_match(

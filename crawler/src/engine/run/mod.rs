@@ -1,30 +1,38 @@
-//! The loop over one site: what a run is made of, what it does next, and when it is over. Everything that a task
-//! brings back passes through here. The single writer of all state: every field here is touched by this loop only,
-//! and nothing here waits but the loop itself.
+//! The loop over one site: one `select!` over [`Event`], which hands each event to the part that owns it. The single
+//! writer of all state: every part is touched by this loop only, and nothing here waits but the loop itself.
 //!
-//! The store is *moved* into the blocking task of a trip and comes back with its answer, so there is
-//! no lock and no second writer.
+//! | part | owns |
+//! | --- | --- |
+//! | `commits` | the store and the next commit; the store is *moved* into a blocking task and comes back with its answers |
+//! | `requests` | requests for pages; sends them, and takes their answers |
+//! | `decide` | nothing: judges an answer, follows its links, adds both to the next commit |
+//! | `revalidation` | conditional requests, answers 304 that wait for their page rows, tests of the server |
+//! | `known`, `unvisited` | known URLs; listed pages that nothing led to |
+//! | `seeding` | sitemaps, feeds and lists that are read beside the pages |
+//! | `rules` | the rules, and robots.txt as they are read again |
+//! | `outage`, `trouble` | the health of the host, and what slows it down |
+//! | `bounds`, `hints`, `display` | what is not recorded; what is reported at the end; what the user sees |
 //!
-//! `requests` sends for pages and takes their answers, `decide` judges them, `trips` stores what came of it; `seeding`
-//! reads documents beside the pages, `recrawl` and `resume` know what was before, `outage` what failed with the whole host,
-//! `trouble` what slowed it down, `moved` which redirects say nothing yet, `doubt` which answers are not believed yet,
-//! `bounds` what is not recorded.
+//! `resume` and `requeue` work on the store before the loop begins.
 
 mod bounds;
+mod commits;
 mod decide;
-pub(super) mod doubt;
+mod display;
 mod hints;
-mod moved;
+mod known;
 mod outage;
 pub(super) mod page_sink;
-pub(super) mod recrawl;
 mod requests;
+mod requeue;
 pub(super) mod resume;
+mod revalidation;
+mod rules;
 pub(super) mod seeding;
-mod trips;
 mod trouble;
+mod unvisited;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use tokio::{
     sync::watch,
@@ -33,47 +41,39 @@ use tokio::{
 };
 use tracing::Instrument as _;
 
-pub use self::trips::COMMIT_INTERVAL;
+pub use self::commits::COMMIT_INTERVAL;
 use self::{
     bounds::Bounds,
+    commits::{Commits, Committed, Questions},
+    display::Display,
     hints::Hints,
+    known::Known,
     outage::Health,
-    recrawl::{Recrawl, TestEnd},
-    requests::{Out, PageDone},
+    requests::{Out, PageDone, Requests},
     resume::Memory,
+    revalidation::{Revalidation, TestEnd},
+    rules::{Change, SiteRules},
     seeding::{SeedEnd, Seeding},
-    trips::Trip,
     trouble::HostTrouble,
+    unvisited::Unvisited,
 };
 use super::{
     CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown, USING_STATE,
     door::{Door, Robots},
     download::Downloader,
-    judge::Judge,
     start::too_slow,
 };
 use crate::{
-    config::Config,
-    frontier::{Frontier, Seen},
-    notes::Note,
-    page::{Reason, RunId},
-    parse::PageReader,
-    site::Site,
-    store::{Commit, Store},
-    url_key::HostKey,
+    config::Config, frontier::Frontier, notes::Note, page::Reason, parse::PageReader,
+    runs::OpenRun, site::Site, store::Store, url_key::HostKey, verdict::Judge,
 };
-
-/// The screen is told of news at most this often.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The loop looks around at least this often, so that the screen shows waits running down.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// A robots.txt is used for at most this long (RFC 9309 section 2.4) ...
-pub(super) const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// ... and when it cannot be read again, the old one is kept and the next try is due after this long.
-const ROBOTS_RETRY: Duration = Duration::from_secs(60 * 60);
+/// A commit is sent as soon as this part of [`max_pending_bytes`](crate::config::LimitsConfig::max_pending_bytes) has come
+/// together.
+const COMMIT_PART: usize = 4;
 
 /// Everything a run is built from.
 pub(super) struct Setup<'a> {
@@ -86,9 +86,8 @@ pub(super) struct Setup<'a> {
     pub(super) downloader: Downloader,
     pub(super) shutdown: &'a Shutdown,
     pub(super) progress: watch::Sender<Progress>,
-    pub(super) store: Box<dyn Store>,
-    pub(super) number: RunId,
-    pub(super) resumed: bool,
+    pub(super) store: Store,
+    pub(super) open: OpenRun,
     /// Whether the robots.txt of the site was read.
     pub(super) is_robots_read: bool,
     /// Where the set will be served, when somebody said so.
@@ -97,64 +96,61 @@ pub(super) struct Setup<'a> {
     pub(super) deadline: Instant,
 }
 
-/// One run in progress.
+/// One session of a crawl.
 pub(super) struct Run<'a> {
+    context: Context<'a>,
+    rules: SiteRules,
+    commits: Commits,
+    display: Display,
+    counts: Counts,
+    known: Known,
+    end: End,
+    tasks: JoinSet<Event>,
+    requests: Requests,
+    frontier: Frontier,
+    seeding: Seeding,
+    revalidation: Revalidation,
+    trouble: HostTrouble,
+    bounds: Bounds,
+    hints: Hints,
+}
+
+/// What stays as it is.
+struct Context<'a> {
     config: &'a Config,
     site: Site,
     host: HostKey,
-    judge: Judge,
-    /// Whether the judge's rules are those of a robots.txt that was read.
-    is_robots_read: bool,
-    robots_due: Instant,
-    /// The task that reads robots.txt again.
-    robots_task: Option<Id>,
     reader: Arc<PageReader>,
     door: Door,
     shutdown: &'a Shutdown,
-    progress: watch::Sender<Progress>,
-    shown: Progress,
-    shown_at: Instant,
-    /// `None` while it is on a trip.
-    store: Option<Box<dyn Store>>,
-    /// The task that has it meanwhile.
-    trip_task: Option<Id>,
-    number: RunId,
-    /// What was known at the beginning, when the run was begun before.
-    resumed: Option<Resumed>,
-    tasks: JoinSet<Done>,
-    out: HashMap<Id, Out>,
-    frontier: Frontier,
-    seen: Seen,
-    seeding: Seeding,
-    recrawl: Recrawl,
-    health: Health,
-    trouble: HostTrouble,
-    /// A page would be asked for if there were a turn.
-    page_waits: bool,
-    pending: Commit,
-    bounds: Bounds,
-    last_trip: Instant,
-    next_sequence: u64,
-    queued: u64,
-    failed: u64,
+    open: OpenRun,
+}
+
+/// Numbers of the session.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Finished page requests, retries not counted.
     fetched: u64,
+    /// Answers 304.
     not_modified: u64,
+    /// Bytes received.
     bytes_in: u64,
+    /// URLs that were found and lead out of the scope.
     links_out_of_scope: u64,
-    hints: Hints,
-    /// Everything that was said, and what of it is still of interest at the end.
-    said: Vec<String>,
-    notes: Vec<Note>,
+}
+
+/// The end of the session, once it is called.
+struct End {
     deadline: Instant,
     ending: Option<Ending>,
     limit: Option<Limit>,
     aborted: bool,
 }
 
-/// What a task of the set brings back.
-enum Done {
-    Page(PageDone),
-    Trip(Trip),
+/// What a task of the set brings back: all that the loop waits for, but for signals, time and batches of documents.
+enum Event {
+    Page(Box<PageDone>),
+    Committed(Box<Committed>),
     Robots(Robots),
     StartPage {
         /// Whether it was answered well.
@@ -167,7 +163,6 @@ enum Done {
 impl<'a> Run<'a> {
     /// Takes up the work: of a new run, or of one that was not finished.
     pub(super) fn new(setup: Setup<'a>) -> Self {
-        let now = Instant::now();
         let Memory {
             seen,
             queued,
@@ -176,92 +171,77 @@ impl<'a> Run<'a> {
             documents,
             orphans,
             own,
-            kept,
-            honesty,
-            answers,
-            start_test,
+            cached,
+            trust,
             outages,
             has_earlier,
             state_bytes,
             not_recorded,
         } = setup.memory;
+        let OpenRun {
+            number,
+            resumed,
+            is_fresh,
+        } = setup.open;
         let discover = setup.config.discover;
         let health = Health::new(setup.door.clock.now(), outages);
         let frontier = Frontier::new(setup.config.limits.max_depth.is_some());
-        let seeding = Seeding::new(discover, setup.downloader, documents, own, kept, orphans)
+        let seeding = Seeding::new(discover, setup.downloader, documents, own, cached, orphans)
             .publishing_at(setup.public_url.as_deref(), &setup.site);
+        let resumed = resumed.then_some(Resumed {
+            known: seen.len() as u64,
+            queued,
+        });
+        let unvisited = Unvisited::new(has_earlier);
         Self {
-            config: setup.config,
-            host: HostKey::new(&setup.site.origin.host),
-            site: setup.site,
-            judge: setup.judge,
-            is_robots_read: setup.is_robots_read,
-            robots_due: now + ROBOTS_LIFETIME,
-            robots_task: None,
-            reader: setup.reader,
-            door: setup.door,
-            shutdown: setup.shutdown,
-            progress: setup.progress,
-            shown: Progress::default(),
-            shown_at: now,
-            store: Some(setup.store),
-            trip_task: None,
-            number: setup.number,
-            resumed: setup.resumed.then_some(Resumed {
-                known: seen.len() as u64,
-                queued,
-            }),
+            context: Context {
+                config: setup.config,
+                host: HostKey::new(&setup.site.origin.host),
+                site: setup.site,
+                reader: setup.reader,
+                door: setup.door,
+                shutdown: setup.shutdown,
+                open: setup.open,
+            },
+            rules: SiteRules::new(setup.judge, setup.is_robots_read),
+            commits: Commits::new(setup.store, state_bytes),
+            display: Display::new(setup.progress, resumed),
+            counts: Counts::default(),
+            known: Known::new(seen, next_sequence, queued, failed, unvisited),
+            end: End {
+                deadline: setup.deadline,
+                ending: None,
+                limit: None,
+                aborted: false,
+            },
             tasks: JoinSet::new(),
-            out: HashMap::new(),
+            requests: Requests::default(),
             frontier: if has_earlier {
                 frontier.through_store()
             } else {
                 frontier
             },
-            seen,
             seeding,
-            recrawl: Recrawl::new(has_earlier, setup.resumed, honesty, answers, start_test),
-            health,
-            trouble: HostTrouble::default(),
-            page_waits: false,
-            pending: Commit {
-                run: setup.number,
-                ..Commit::default()
-            },
-            bounds: Bounds::new(state_bytes, not_recorded),
-            last_trip: now,
-            next_sequence,
-            queued,
-            failed,
-            fetched: 0,
-            not_modified: 0,
-            bytes_in: 0,
-            links_out_of_scope: 0,
+            revalidation: Revalidation::new(number, trust, is_fresh),
+            trouble: HostTrouble::new(health),
+            bounds: Bounds::new(not_recorded),
             hints: Hints::new(&setup.config.scope),
-            said: Vec::new(),
-            notes: Vec::new(),
-            deadline: setup.deadline,
-            ending: None,
-            limit: None,
-            aborted: false,
         }
     }
 
     /// What the user should read at once, and again at the end.
     pub(super) fn say(&mut self, note: Note) {
-        self.mention(note.text.clone());
-        self.notes.push(note);
+        self.display.say(note);
     }
 
     /// A sentence the user should read at once.
     pub(super) fn mention(&mut self, notice: String) {
-        tracing::debug!(target: "engine", "{notice}");
-        self.said.push(notice);
+        self.display.mention(notice);
     }
 
     /// Adds bytes that came in before the loop began.
     pub(super) fn add_bytes(&mut self, bytes: u64) {
-        self.bytes_in += bytes;
+        self.counts.bytes_in += bytes;
     }
 
     /// Works until nothing is left or the run has to end.
@@ -272,14 +252,14 @@ impl<'a> Run<'a> {
             let wake = self.dispatch(now);
             self.dispatch_seed();
             self.dispatch_test();
-            self.trip(now);
+            self.commit(now);
             self.show(now, false);
             if self.is_done() {
                 break;
             }
             let wake = self.wake(now, wake);
             let has_room = self.has_room();
-            let stopping = matches!(self.ending, Some(Ending::Stopped | Ending::SiteDown));
+            let stopping = matches!(self.end.ending, Some(Ending::Stopped | Ending::SiteDown));
             // Nothing is lost when an arm is dropped: a finished task stays in the set, a batch in its
             // channel, time and tokens can be asked again.
             tokio::select! {
@@ -291,64 +271,71 @@ impl<'a> Run<'a> {
                 }
                 batch = self.seeding.batch(), if has_room => self.take_batch(batch),
                 () = tokio::time::sleep_until(wake) => {}
-                () = self.shutdown.stop.cancelled(), if !stopping => {}
-                () = self.shutdown.abort.cancelled(), if !self.aborted => {}
+                () = self.context.shutdown.stop.cancelled(), if !stopping => {}
+                () = self.context.shutdown.abort.cancelled(), if !self.end.aborted => {}
             }
         }
-        if self.queued == 0
+        if self.known.waiting() == 0
             && self.seeding.is_idle()
-            && self.recrawl.is_over()
-            && matches!(self.ending, Some(Ending::LimitReached | Ending::Deferred))
+            && self.known.unvisited.is_over()
+            && matches!(
+                self.end.ending,
+                Some(Ending::LimitReached | Ending::Deferred)
+            )
         {
             // The last answers came in after the end was called: everything is decided after all.
-            self.ending = None;
-            self.limit = None;
+            self.end.ending = None;
+            self.end.limit = None;
         }
         self.conclude();
         self.conclude_trouble();
         self.conclude_seeding();
         self.show(Instant::now(), true);
         let store = self
-            .store
-            .take()
+            .commits
+            .into_store()
             .expect("the loop ends only when the store is at home");
+        let (judge, robots) = self.rules.into_parts();
         Ok(Crawled {
-            site: self.site,
+            site: self.context.site,
             store,
-            run: self.number,
-            resumed: self.resumed.is_some(),
-            ending: self.ending.unwrap_or(Ending::Drained),
-            fetched: self.fetched,
-            not_modified: self.not_modified,
-            bytes_in: self.bytes_in,
-            links_out_of_scope: self.links_out_of_scope,
+            number: self.context.open.number,
+            resumed: self.context.open.resumed,
+            ending: self.end.ending.unwrap_or(Ending::Drained),
+            fetched: self.counts.fetched,
+            not_modified: self.counts.not_modified,
+            bytes_in: self.counts.bytes_in,
+            links_out_of_scope: self.counts.links_out_of_scope,
             limit: self
+                .end
                 .limit
-                .filter(|_| self.ending == Some(Ending::LimitReached)),
-            robots: self.is_robots_read.then(|| self.judge.robots().clone()),
-            doubted: None,
-            notes: self.notes,
+                .filter(|_| self.end.ending == Some(Ending::LimitReached)),
+            robots,
+            notes: self.display.into_notes(),
+            judge,
         })
     }
 
     /// Notes why the run has to end, if it has to.
     fn check_ends(&mut self, now: Instant) {
-        if self.shutdown.is_aborting() && !self.aborted {
-            self.aborted = true;
-            self.ending = Some(Ending::Stopped);
-            // Pages only: the store must come back from its trip.
-            self.out.values().for_each(|out| out.task.abort());
+        if self.context.shutdown.is_aborting() && !self.end.aborted {
+            self.end.aborted = true;
+            self.end.ending = Some(Ending::Stopped);
+            // Pages only: the store must come back from its task.
+            self.requests.out.values().for_each(|out| out.task.abort());
         }
-        match self.ending {
+        match self.end.ending {
             // A signal wins over a limit: nothing is published.
-            None | Some(Ending::LimitReached | Ending::Deferred) if self.shutdown.is_stopping() => {
-                self.ending = Some(Ending::Stopped);
-            }
-            None if now >= self.deadline
-                && !(self.frontier_is_drained() && self.recrawl.is_over()) =>
+            None | Some(Ending::LimitReached | Ending::Deferred)
+                if self.context.shutdown.is_stopping() =>
             {
-                self.ending = Some(Ending::LimitReached);
-                self.limit = Some(Limit::Time);
+                self.end.ending = Some(Ending::Stopped);
+            }
+            None if now >= self.end.deadline
+                && !(self.frontier_is_drained() && self.known.unvisited.is_over()) =>
+            {
+                self.end.ending = Some(Ending::LimitReached);
+                self.end.limit = Some(Limit::Time);
             }
             None | Some(_) => {}
         }
@@ -357,84 +344,119 @@ impl<'a> Run<'a> {
     /// Whether everything is decided that was found so far.
     fn frontier_is_drained(&self) -> bool {
         self.frontier.is_empty()
-            && self.out.is_empty()
+            && self.requests.out.is_empty()
             && self.seeding.is_idle()
-            && self.recrawl.is_idle()
+            && self.revalidation.waiting() == 0
     }
 
     fn is_done(&self) -> bool {
-        let idle = self.out.is_empty()
-            && self.store.is_some()
-            && self.pending_effects() == 0
-            && !self.recrawl.recalls();
-        let is_stopped = matches!(self.ending, Some(Ending::Stopped | Ending::SiteDown));
-        let idle = idle && (is_stopped || !self.recrawl.is_testing());
-        let is_drained = || self.frontier_is_drained() && self.recrawl.is_over();
-        idle && (self.ending.is_some() || is_drained())
+        let idle = self.requests.out.is_empty()
+            && self.commits.is_home()
+            && self.commits.is_empty()
+            && self.revalidation.waiting() == 0;
+        let is_stopped = matches!(self.end.ending, Some(Ending::Stopped | Ending::SiteDown));
+        let idle = idle && (is_stopped || !self.revalidation.is_testing());
+        let is_drained = || self.frontier_is_drained() && self.known.unvisited.is_over();
+        idle && (self.end.ending.is_some() || is_drained())
     }
 
     fn wake(&self, now: Instant, dispatch: Option<Instant>) -> Instant {
         let mut wake = now + HEARTBEAT;
-        if self.ending.is_none() && self.deadline > now {
-            wake = wake.min(self.deadline);
+        if self.end.ending.is_none() && self.end.deadline > now {
+            wake = wake.min(self.end.deadline);
         }
         if let Some(due) = dispatch {
             wake = wake.min(due);
         }
-        if self.store.is_some() && (self.pending_effects() > 0 || self.recrawl.recalls()) {
-            wake = wake.min(self.last_trip + COMMIT_INTERVAL);
+        if self.commits.is_home() && (!self.commits.is_empty() || self.revalidation.waiting() > 0) {
+            wake = wake.min(self.commits.due());
         }
         wake
     }
 
+    /// Sends the store off when it is at home and there is a reason to.
+    fn commit(&mut self, now: Instant) {
+        self.note_not_recorded();
+        let wanted = self.frontier.wants().filter(|_| self.end.ending.is_none());
+        let limit = self.context.config.limits.max_pending_bytes / COMMIT_PART;
+        let is_due = now >= self.commits.due();
+        let waits = !self.commits.is_empty() || self.revalidation.waiting() > 0;
+        let is_wanted = wanted.is_some() && (is_due || self.frontier.is_starving());
+        let is_worth_it = self.commits.next_bytes() >= limit
+            || self.revalidation.is_full()
+            || waits && (is_due || self.requests.out.is_empty())
+            || self.wants_cached()
+            || self.wants_unvisited()
+            || is_wanted;
+        if !is_worth_it || !self.commits.is_home() {
+            return;
+        }
+        if wanted.is_some() {
+            self.frontier.asked();
+        }
+        let wants_unvisited = self.wants_unvisited();
+        let questions = Questions {
+            wanted,
+            copy_of: self.ask_for_cached(),
+            not_modified: self.revalidation.ask(),
+            unvisited: wants_unvisited
+                .then(|| self.known.unvisited.ask())
+                .flatten(),
+        };
+        self.commits.send(&mut self.tasks, questions, now);
+    }
+
+    fn take_committed(&mut self, committed: Committed) -> Result<(), CrawlError> {
+        let answers = self.commits.take(committed)?;
+        if let Some((wanted, urls)) = answers.refill {
+            self.frontier.refill(&wanted, urls);
+        }
+        if let Some((url, copy)) = answers.cached {
+            self.take_cached(&url, copy);
+        }
+        self.take_rereads(answers.rereads);
+        if let Some(portion) = answers.unvisited {
+            self.take_unvisited(portion);
+        }
+        Ok(())
+    }
+
     /// Asks for robots.txt again when it is a day old.
     fn refresh_robots(&mut self, now: Instant) {
-        if self.robots_task.is_some() || now < self.robots_due {
+        if !self.rules.is_due(now) {
             return;
         }
         let (door, origin, stop) = (
-            self.door.clone(),
-            self.site.origin.clone(),
-            self.shutdown.stop.clone(),
+            self.context.door.clone(),
+            self.context.site.origin.clone(),
+            self.context.shutdown.stop.clone(),
         );
-        let work = async move { Done::Robots(door.robots(&origin, &stop).await) };
+        let work = async move { Event::Robots(door.robots(&origin, &stop).await) };
         let task = self.tasks.spawn(work.in_current_span());
-        self.robots_task = Some(task.id());
+        self.rules.read_by(task.id());
     }
 
-    fn take(&mut self, joined: Result<(Id, Done), JoinError>) -> Result<(), CrawlError> {
+    fn take(&mut self, joined: Result<(Id, Event), JoinError>) -> Result<(), CrawlError> {
         match joined {
-            Ok((id, Done::Page(done))) => {
-                if let Some(out) = self.out.remove(&id) {
-                    self.take_page(out, done);
+            Ok((id, Event::Page(done))) => {
+                if let Some(out) = self.requests.out.remove(&id) {
+                    self.take_page(out, *done);
                 }
             }
-            Ok((_, Done::Trip(trip))) => {
-                self.trip_task = None;
-                self.store = Some(trip.store);
-                (self.bounds.in_commit, self.bounds.state) = (0, trip.result?);
-                if let Some((wanted, urls)) = trip.refill {
-                    self.frontier.refill(&wanted, urls);
-                }
-                self.frontier.bring_forward(trip.hurried);
-                if let Some((url, copy)) = trip.kept {
-                    self.take_kept(&url, copy);
-                }
-                self.take_answers(trip.earlier);
-            }
-            Ok((_, Done::Robots(robots))) => self.take_robots(robots),
-            Ok((_, Done::StartPage { is_well })) => self.take_start_page(is_well),
-            Ok((_, Done::Seed(end))) => self.take_seed(*end),
-            Ok((_, Done::Test(end))) => self.take_test(&end),
-            Err(error) => match self.out.remove(&error.id()) {
+            Ok((_, Event::Committed(committed))) => self.take_committed(*committed)?,
+            Ok((_, Event::Robots(robots))) => self.take_robots(robots),
+            Ok((_, Event::StartPage { is_well })) => self.take_start_page(is_well),
+            Ok((_, Event::Seed(end))) => self.take_seed(*end),
+            Ok((_, Event::Test(end))) => self.take_test(&end),
+            Err(error) => match self.requests.out.remove(&error.id()) {
                 // The turn was used, so dropping it counts as an end.
                 Some(Out { lease, .. }) if error.is_cancelled() => self.frontier.give_back(lease),
                 Some(Out { lease, .. }) => {
                     tracing::error!(target: "engine", url = %lease.url(), "internal error while handling a page: {error}");
-                    self.fetched += 1;
+                    self.counts.fetched += 1;
                     self.decide_unfetched(lease, Reason::InternalError);
                 }
-                None if self.robots_task == Some(error.id()) => {
+                None if self.rules.is_task(error.id()) => {
                     let why = format!("internal error: {error}");
                     self.take_robots(Robots::Unreachable(why, None));
                 }
@@ -442,11 +464,11 @@ impl<'a> Run<'a> {
                     tracing::error!(target: "engine", "internal error while reading a document: {error}");
                     self.take_seed(SeedEnd::Internal(error.to_string()));
                 }
-                None if self.recrawl.is_test(error.id()) => {
+                None if self.revalidation.is_test(error.id()) => {
                     tracing::error!(target: "engine", "internal error while testing validators: {error}");
                     self.take_test(&TestEnd::default());
                 }
-                None if self.trip_task == Some(error.id()) => {
+                None if self.commits.is_task(error.id()) => {
                     return Err(CrawlError::of_task(USING_STATE, error));
                 }
                 None if error.is_cancelled() => {}
@@ -457,52 +479,43 @@ impl<'a> Run<'a> {
     }
 
     fn take_robots(&mut self, robots: Robots) {
-        let now = Instant::now();
-        self.robots_task = None;
-        match robots {
-            Robots::Rules(rules) => {
-                self.seeding.know(&self.site.origin, rules.clone());
-                self.pending.values.push(resume::robots_value(&rules));
-                self.judge = self.judge.with_robots(rules);
-                self.is_robots_read = true;
-                self.robots_due = now + ROBOTS_LIFETIME;
+        match self.rules.take(robots) {
+            Change::Rules(rules) => {
+                self.commits.set(resume::robots_value(&rules));
+                self.seeding.know(&self.context.site.origin, rules);
             }
-            Robots::Unreachable(why, _) | Robots::Forbidden(why) => {
-                tracing::warn!(target: "engine", "robots.txt cannot be read again, the rules of yesterday hold: {why}");
-                self.robots_due = now + ROBOTS_RETRY;
+            Change::TooSlow(delay) => {
+                self.say(too_slow(&self.context.site.origin, delay));
+                self.end.ending.get_or_insert(Ending::Deferred);
             }
-            Robots::Refused(_) => self.robots_due = now + ROBOTS_RETRY,
-            Robots::TooSlow(delay) => {
-                self.robots_due = now + ROBOTS_RETRY;
-                self.say(too_slow(&self.site.origin, delay));
-                self.ending.get_or_insert(Ending::Deferred);
-            }
+            Change::Nothing => {}
         }
     }
 
-    fn show(&mut self, now: Instant, last: bool) {
-        if !last && now < self.shown_at + PROGRESS_INTERVAL && self.shown.site.is_some() {
+    fn show(&mut self, now: Instant, is_last: bool) {
+        if !is_last && !self.display.is_due(now) {
             return;
         }
-        self.shown_at = now;
+        let Context {
+            door, host, site, ..
+        } = &self.context;
         let (host, pace) = {
-            let clocks = self.door.clocks();
-            (clocks.state(&self.host, now), clocks.pace(&self.host))
+            let clocks = door.clocks();
+            (clocks.state(host, now), clocks.pace(host))
         };
-        self.shown = Progress {
-            site: Some(self.site.clone()),
-            fetched: self.fetched,
-            queued: self.queued,
-            known: self.seen.len() as u64,
-            failed: self.failed,
-            bytes_in: self.bytes_in,
-            in_flight: u32::try_from(self.out.len()).unwrap_or(u32::MAX),
+        let progress = Progress {
+            site: Some(site.clone()),
+            fetched: self.counts.fetched,
+            queued: self.known.waiting(),
+            known: self.known.len(),
+            failed: self.known.failed(),
+            bytes_in: self.counts.bytes_in,
+            in_flight: u32::try_from(self.requests.out.len()).unwrap_or(u32::MAX),
             host,
             trouble: self.trouble.last(),
             pace,
-            resumed: self.resumed,
-            notices: self.said.clone(),
+            ..Progress::default()
         };
-        self.progress.send_replace(self.shown.clone());
+        self.display.show(now, progress);
     }
 }

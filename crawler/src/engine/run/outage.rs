@@ -4,13 +4,12 @@
 
 use jiff::Timestamp;
 
-use super::Run;
+use super::{Run, requeue::requeue};
 use crate::{
     engine::Ending,
-    page::{Basis, PageRecord, Reason, RunId},
+    page::{Reason, RunId},
     politeness::{Closed, Signal},
-    store::{Commit, QueuedUrl, Store, StoreError, change_in_chunks},
-    url_key::UrlKey,
+    store::{Commit, Store, StoreError},
 };
 
 /// Name of the state's value with the last outage of the open run: words, as [`Outage::to_text`] writes them.
@@ -108,10 +107,10 @@ impl Outage {
 impl Run<'_> {
     /// The host of the site gets no further request in this run.
     pub(super) fn close(&mut self, closed: Closed) {
-        if self.ending.is_some() {
+        if self.end.ending.is_some() {
             return;
         }
-        self.ending = Some(match closed {
+        self.end.ending = Some(match closed {
             Closed::RetryAfter(_) => Ending::Deferred,
             Closed::Down => Ending::SiteDown,
         });
@@ -120,15 +119,19 @@ impl Run<'_> {
 
     /// Notes for the next session of the crawl that the host, or a part of it, failed.
     pub(super) fn note_outage(&mut self, closed: &Closed) {
-        let text = self.health.outage(closed).to_text(self.number);
-        self.pending.values.push((OUTAGE.to_owned(), Some(text)));
+        let text = self
+            .trouble
+            .health
+            .outage(closed)
+            .to_text(self.context.open.number);
+        self.commits.set((OUTAGE.to_owned(), Some(text)));
     }
 }
 
 /// Queues what failed in the outage that ended the last start of run `run`, if one did, behind `next_sequence`; says how
 /// many starts in a row were in vain.
 pub(super) fn ask_again(
-    store: &mut dyn Store,
+    store: &mut Store,
     run: RunId,
     next_sequence: &mut u64,
 ) -> Result<u32, StoreError> {
@@ -140,62 +143,28 @@ pub(super) fn ask_again(
         return Ok(outage.number);
     };
     if outage.number <= MAX_OUTAGES {
-        requeue_failed(store, run, since, next_sequence)?;
+        let count = requeue(store, next_sequence, |_, _, visit| {
+            let record = &visit.record;
+            has_failed(record.reason) && record.fetched_at.is_some_and(|ended| ended >= since)
+        })?;
+        if count > 0 {
+            tracing::info!(target: "engine", "{count} pages failed when the site went down: they are asked for again");
+        }
     }
-    // A start that is killed before this does the same again, which changes nothing.
+    // A session that is killed before this does the same again, which changes nothing.
     let taken_care_of = Outage {
         since: None,
         ..outage
     };
     store.commit(&Commit {
-        run,
         values: vec![(OUTAGE.to_owned(), Some(taken_care_of.to_text(run)))],
         ..Commit::default()
     })?;
     Ok(outage.number)
 }
 
-fn requeue_failed(
-    store: &mut dyn Store,
-    run: RunId,
-    since: Timestamp,
-    next_sequence: &mut u64,
-) -> Result<(), StoreError> {
-    let look = |_: &dyn Store, key: &UrlKey, record: PageRecord, _, failed: &mut Vec<QueuedUrl>| {
-        if has_failed(&record) && record.fetched_at.is_some_and(|ended| ended >= since) {
-            failed.push(QueuedUrl {
-                sequence: *next_sequence,
-                key: key.clone(),
-                depth: record.depth,
-                hops: 0,
-                earlier: None,
-            });
-            *next_sequence += 1;
-        }
-        Ok(())
-    };
-    change_in_chunks(store, run, look, |store, requeued: Vec<QueuedUrl>| {
-        if requeued.is_empty() {
-            return Ok(());
-        }
-        tracing::info!(
-            target: "engine",
-            "{} pages failed when the site went down: they are asked for again", requeued.len()
-        );
-        store.commit(&Commit {
-            run,
-            requeued,
-            ..Commit::default()
-        })
-    })
-}
-
-/// Whether a page has no answer, or one that only says that the server is in trouble, and whatever it stays listed by.
-fn has_failed(record: &PageRecord) -> bool {
-    let reason = match &record.basis {
-        Basis::Kept(kept) => kept.reason,
-        Basis::Own | Basis::Confirmed => record.reason,
-    };
+/// Whether a page has no answer, or one that only says that the server is in trouble.
+fn has_failed(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::NetworkError | Reason::ServerError | Reason::CutShort

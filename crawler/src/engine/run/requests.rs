@@ -2,30 +2,42 @@
 //! came to. Says whether there is another try, and hands every end on to be decided; it decides nothing itself, and
 //! never waits.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use jiff::Timestamp;
-use tokio::{task::AbortHandle, time::Instant};
+use tokio::{
+    task::{AbortHandle, Id},
+    time::Instant,
+};
 use tracing::Instrument as _;
 
 use super::{
-    Done, Run,
+    Event, Run,
     decide::Work,
     page_sink::{Found, PageSink},
-    recrawl::{FetchedFacts, MAX_RECALLS, is_answer_to, is_server_error},
 };
 use crate::{
     engine::{
-        Ending, Limit,
+        Ending, FetchedFacts, Limit,
         door::{BUSY_POLL, HeldTurn, retry_delay},
         signal,
+        validators::is_answer_to,
     },
     fetch::{FetchErrorKind, Validators},
     frontier::{Lease, Next},
     page::{Outcome, Reason},
     parse::PageParser,
-    politeness::{NextTurn, Signal, Weight},
+    politeness::{NextTurn, Signal},
 };
+
+/// Requests for pages.
+#[derive(Default)]
+pub(super) struct Requests {
+    /// Those that are out, by their tasks.
+    pub(super) out: HashMap<Id, Out>,
+    /// A page would be asked for if there were a turn.
+    pub(super) page_waits: bool,
+}
 
 /// A page request that is out.
 pub(super) struct Out {
@@ -49,35 +61,31 @@ pub(super) struct PageDone {
 impl Run<'_> {
     /// Starts work while its result has room; says when to look again.
     pub(super) fn dispatch(&mut self, now: Instant) -> Option<Instant> {
-        self.page_waits = false;
-        if self.ending.is_some() {
+        self.requests.page_waits = false;
+        if self.end.ending.is_some() {
             return None;
         }
         self.refresh_robots(now);
-        if self.config.limits.max_depth.is_some() && !self.seeding.is_idle() {
+        if self.context.config.limits.max_depth.is_some() && !self.seeding.is_idle() {
             // Depths are the fewest hops only if nothing comes in later that is nearer to the start.
             return None;
         }
         loop {
-            if !self.has_room() || self.recrawl.recalled() >= MAX_RECALLS {
+            if !self.has_room() || self.revalidation.is_full() {
                 return None;
             }
             if self.trouble.is_asking() {
                 return None;
             }
-            if self.door.is_awaited(&self.host) {
+            if self.context.door.is_awaited(&self.context.host) {
                 return Some(now + BUSY_POLL);
-            }
-            if self.frontier.is_hurried() {
-                // The store tells at once what comes next.
-                return None;
             }
             let mut lease = match self.frontier.lease(now) {
                 Next::Lease(lease) => lease,
                 Next::WaitUntil(due) => return Some(due),
                 Next::Nothing => return None,
             };
-            let before = self.judge.before_fetch(lease.url(), lease.depth());
+            let before = self.rules.judge().before_fetch(lease.url(), lease.depth());
             match before.unwrap_or(Reason::ExcludedByRule) {
                 Reason::Queued => {}
                 reason => {
@@ -89,35 +97,37 @@ impl Run<'_> {
                 self.end_given_up(lease);
                 continue;
             }
-            if lease.earlier_tries() == 0 && self.first_tries() >= self.config.limits.max_pages {
+            if lease.earlier_tries() == 0
+                && self.first_tries() >= self.context.config.limits.max_pages
+            {
                 self.frontier.give_back(lease);
                 lease = match self.frontier.lease_another_try(now) {
                     Next::Lease(lease) => lease,
                     Next::WaitUntil(due) => return Some(due),
                     Next::Nothing => {
-                        if self.out.is_empty() {
-                            self.ending = Some(Ending::LimitReached);
-                            self.limit = Some(Limit::Pages);
+                        if self.requests.out.is_empty() {
+                            self.end.ending = Some(Ending::LimitReached);
+                            self.end.limit = Some(Limit::Pages);
                         }
                         return None;
                     }
                 };
             }
-            let next = self.door.clocks().next(&self.host, now);
+            let next = self.context.door.clocks().next(&self.context.host, now);
             match next {
                 NextTurn::Ready(turn) => {
-                    let turn = self.door.hold(turn);
+                    let turn = self.context.door.hold(turn);
                     self.spawn(lease, turn);
                 }
                 NextTurn::WaitUntil(due) => {
-                    self.page_waits = true;
+                    self.requests.page_waits = true;
                     self.frontier.give_back(lease);
                     return Some(due);
                 }
                 NextTurn::Busy => {
-                    self.page_waits = true;
+                    self.requests.page_waits = true;
                     self.frontier.give_back(lease);
-                    return self.out.is_empty().then(|| now + BUSY_POLL);
+                    return self.requests.out.is_empty().then(|| now + BUSY_POLL);
                 }
                 NextTurn::Closed(closed) => {
                     self.frontier.give_back(lease);
@@ -130,16 +140,18 @@ impl Run<'_> {
 
     /// Pages that were begun: finished, out, or waiting for another try.
     fn first_tries(&self) -> u64 {
-        self.fetched + self.out.len() as u64 + self.frontier.tries_waiting() as u64
+        let begun =
+            self.requests.out.len() + self.revalidation.waiting() + self.frontier.tries_waiting();
+        self.counts.fetched + begun as u64
     }
 
     fn spawn(&mut self, lease: Lease, turn: HeldTurn) {
-        self.seeding.owes_page = false;
-        let door = self.door.clone();
-        let reader = Arc::clone(&self.reader);
+        self.seeding.page_begun();
+        let door = self.context.door.clone();
+        let reader = Arc::clone(&self.context.reader);
         let url = lease.url().clone();
         let wanted = self.wanted_at(&url);
-        let validators = self.validators_for(&lease);
+        let validators = self.revalidation.validators_for(&lease, self.rules.judge());
         let asked_with = validators.clone();
         let work = async move {
             let parser = PageParser::new(&url, &door.identity, &reader);
@@ -157,22 +169,22 @@ impl Run<'_> {
                 found = instead;
                 (fetched, Box::new(facts))
             });
-            Done::Page(PageDone {
+            Event::Page(Box::new(PageDone {
                 result,
                 found,
                 signal,
                 passing,
-            })
+            }))
         };
         let handle = self.tasks.spawn(work.in_current_span());
-        self.out.insert(
+        self.requests.out.insert(
             handle.id(),
             Out {
                 lease,
                 turn,
                 task: handle,
                 validators,
-                begun: self.door.clock.now(),
+                begun: self.context.door.clock.now(),
             },
         );
     }
@@ -189,36 +201,29 @@ impl Run<'_> {
         let signal = done.signal;
         let weight = self.weigh(&lease, signal);
         turn.finish(signal, weight);
-        self.health.note(signal, begun);
+        self.trouble.health.note(signal, begun);
         self.note_failure(lease.url(), &done.result, signal);
         if let Ok((fetched, _)) = &done.result {
-            self.bytes_in += fetched.wire_bytes;
+            self.counts.bytes_in += fetched.wire_bytes;
         }
         let tries = lease.earlier_tries() + 1;
         if signal == Signal::Local {
             self.frontier.give_back(lease);
             return;
         }
-        let is_long_wait = self.door.is_long_wait(signal);
-        if done.passing && tries < self.config.limits.max_tries && !is_long_wait {
-            let due = now + retry_delay(&self.config.limits, lease.url(), tries);
+        let is_long_wait = self.context.door.is_long_wait(signal);
+        if done.passing && tries < self.context.config.limits.max_tries && !is_long_wait {
+            let due = now + retry_delay(&self.context.config.limits, lease.url(), tries);
             tracing::debug!(target: "engine", url = %lease.url(), tries, "another try");
-            self.watch_failure(lease.url(), validators.is_some(), &done.result);
-            let is_doubtful = validators.is_some() && is_server_error(&done.result);
-            if is_doubtful && weight == Weight::Counted {
-                // Nobody knows whether the page fails, or the server has no answer to the condition.
-                self.frontier.retry_soon(lease, due);
-            } else {
-                self.frontier.retry(lease, due);
-            }
+            self.frontier.retry(lease, due);
             return;
         }
-        let validators = validators.filter(|_| !is_long_wait);
         if let Some(validators) = &validators
+            && !is_long_wait
             && !is_answer_to(validators, lease.url(), &done.result)
         {
-            let doubt = self.doubt_by(lease.url(), &done.result);
-            self.ask_whole(lease, doubt);
+            tracing::debug!(target: "engine", url = %lease.url(), "no answer to a conditional request");
+            self.frontier.retry_soon(lease, now);
             return;
         }
         if let Ok((fetched, facts)) = &done.result
@@ -238,31 +243,31 @@ impl Run<'_> {
         }
         let outcome = match done.result {
             Ok((_, facts)) if validators.is_some() && facts.status == 304 => {
-                self.take_not_modified(lease, tries, facts);
+                if let Some(lease) = self.revalidation.confirm(lease, tries, facts) {
+                    self.frontier.give_back(lease);
+                }
                 return;
             }
             Ok((_, mut facts)) => {
-                facts.read_as = self.judge.read_as();
+                facts.read_as = self.rules.judge().read_as();
                 Outcome::Answered(facts)
             }
             Err(error) => Outcome::NoAnswer {
                 error: error.to_string(),
             },
         };
-        self.fetched += 1;
-        if validators.is_some() {
-            self.recrawl.answered(lease.url());
-            self.end_work(lease, tries, outcome);
-        } else {
-            self.end_whole(lease, tries, outcome);
+        self.counts.fetched += 1;
+        if validators.is_none()
+            && let Outcome::Answered(facts) = &outcome
+        {
+            self.revalidation
+                .take_whole(&lease, facts, self.rules.judge());
         }
+        self.end_work(lease, tries, outcome);
     }
 
-    /// The work on a URL has ended: it is decided, or waits for what is known of it from earlier runs.
+    /// The work on a URL has ended: it is decided.
     pub(super) fn end_work(&mut self, lease: Lease, tries: u32, outcome: Outcome) {
-        let Some((lease, outcome)) = self.recall_if_kept(lease, tries, outcome) else {
-            return;
-        };
         let work = Work::of(&lease, tries);
         self.frontier.finish(lease);
         self.decide(&work, outcome);

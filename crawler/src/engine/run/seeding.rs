@@ -7,8 +7,8 @@
 //!                                                                     -> its end          -> the loop
 //! ```
 
+mod document_fetch;
 mod end;
-mod errand;
 mod link;
 
 use std::{
@@ -20,10 +20,10 @@ use sitemap_core::partition::index_name;
 use tokio::{sync::mpsc, task::Id};
 use tracing::Instrument as _;
 
-pub(super) use self::errand::SeedEnd;
-use self::errand::{Errand, Keep, hand_over};
+pub(super) use self::document_fetch::SeedEnd;
+use self::document_fetch::{DocumentFetch, Keep, hand_over};
 
-use super::{Done, Run};
+use super::{Event, Run};
 use crate::{
     config::DiscoverConfig,
     engine::download::{self, Downloader},
@@ -32,12 +32,12 @@ use crate::{
     page::{BodyEnd, Via},
     robots::Rules,
     seeds::{
-        self, Batch, Claim, Document, DocumentKind, DocumentState, IndexedDocument, KeptDocuments,
-        MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_KEPT_BYTES, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList,
+        Batch, CachedSitemaps, Claim, Document, DocumentKind, DocumentState, IndexedDocument,
+        MAX_CACHED_BYTES, MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList,
         SeedProblem,
     },
     site::Site,
-    store::KeptDocument,
+    store::CachedSitemap,
     url_key::{Identity, Origin, UrlKey},
 };
 
@@ -52,7 +52,7 @@ pub(super) struct Seeding {
     discover: DiscoverConfig,
     downloader: Downloader,
     own: Arc<OwnFiles>,
-    kept: KeptDocuments,
+    cached: CachedSitemaps,
     documents: Vec<Document>,
     /// The numbers of the documents by their names; of several with one name the first.
     numbers: HashMap<String, usize>,
@@ -63,22 +63,34 @@ pub(super) struct Seeding {
     known: Seen,
     /// URLs that no page has led to so far.
     pub(super) orphans: Seen,
-    feeds: usize,
-    /// Feeds beyond [`MAX_FEEDS`](seeds::MAX_FEEDS), which are only counted: no documents, so a link to one leads to
-    /// a page like any other.
-    left_out: Seen,
+    feeds: Feeds,
     /// Documents that a rule of the user keeps from being fetched.
     excluded: Seen,
     warnings: usize,
     /// Where the set will be served.
     own_place: Option<OwnPlace>,
-    /// Documents that were asked for as pages and wait to be read, by their numbers.
-    bodies: HashMap<usize, Box<download::Document>>,
+    reading: InHand,
+}
+
+/// What is being read, and what is at hand for it.
+#[derive(Default)]
+struct InHand {
     active: Option<Active>,
     loading: Option<Loading>,
+    /// Documents that were asked for as pages and wait to be read, by their numbers.
+    bodies: HashMap<usize, Box<download::Document>>,
     /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
     /// index of thousands would keep the pages waiting, and `max_pages` away.
-    pub(super) owes_page: bool,
+    owes_page: bool,
+}
+
+/// The feeds among the documents.
+#[derive(Default)]
+struct Feeds {
+    count: usize,
+    /// Those beyond [`MAX_FEEDS`](crate::seeds::MAX_FEEDS), which are only counted: no documents, so a link to one leads
+    /// to a page like any other.
+    left_out: Seen,
 }
 
 /// The directory that our own index will stand in.
@@ -112,29 +124,25 @@ impl Seeding {
         downloader: Downloader,
         documents: Vec<Document>,
         own: OwnFiles,
-        kept: KeptDocuments,
+        cached: CachedSitemaps,
         orphans: Seen,
     ) -> Self {
         let mut seeding = Self {
             discover,
             downloader,
             own: Arc::new(own),
-            kept,
+            cached,
             documents: Vec::new(),
             numbers: HashMap::new(),
             waiting: VecDeque::new(),
             lists: Vec::new(),
             known: Seen::default(),
             orphans,
-            feeds: 0,
-            left_out: Seen::default(),
+            feeds: Feeds::default(),
             excluded: Seen::default(),
             warnings: 0,
             own_place: None,
-            bodies: HashMap::new(),
-            active: None,
-            loading: None,
-            owes_page: false,
+            reading: InHand::default(),
         };
         for document in documents {
             let number = seeding.documents.len();
@@ -144,7 +152,7 @@ impl Seeding {
             if is_waiting {
                 seeding.waiting.push_back(number);
             }
-            seeding.feeds += usize::from(document.kind == DocumentKind::Feed);
+            seeding.feeds.count += usize::from(document.kind == DocumentKind::Feed);
             if let Some(url) = url_of(&document) {
                 seeding.known.insert(&url);
             }
@@ -207,20 +215,28 @@ impl Seeding {
         self.downloader.know(origin, rules);
     }
 
+    /// Takes note that a page had its turn.
+    pub(super) fn page_begun(&mut self) {
+        self.reading.owes_page = false;
+    }
+
     /// Whether nothing is being read or waits to be.
     pub(super) fn is_idle(&self) -> bool {
-        self.active.is_none() && self.loading.is_none() && self.waiting.is_empty()
+        self.reading.active.is_none() && self.reading.loading.is_none() && self.waiting.is_empty()
     }
 
     /// Whether the task `id` works on a document.
     pub(super) fn is_task(&self, id: Id) -> bool {
-        self.active.as_ref().is_some_and(|active| active.task == id)
+        self.reading
+            .active
+            .as_ref()
+            .is_some_and(|active| active.task == id)
     }
 
     /// The next batch of the document that is being read. Cancel safe: what is not returned stays in the
     /// channel. Never ends while there is none.
     pub(super) async fn batch(&mut self) -> Batch {
-        let batch = match &mut self.active {
+        let batch = match &mut self.reading.active {
             Some(active) => active.batches.recv().await,
             None => None,
         };
@@ -299,8 +315,8 @@ impl Run<'_> {
     }
 
     fn add_sitemaps(&mut self, robots: &Rules) {
-        let identity = self.door.identity.verbatim();
-        let Ok(file) = identity.parse(&format!("{}/robots.txt", self.site.origin)) else {
+        let identity = self.context.door.identity.verbatim();
+        let Ok(file) = identity.parse(&format!("{}/robots.txt", self.context.site.origin)) else {
             return;
         };
         let lines = robots.sitemaps();
@@ -335,7 +351,7 @@ impl Run<'_> {
             self.say(note.counting(lines.len() as u64));
         }
         if lines.is_empty()
-            && let Ok(url) = identity.parse(&format!("{}/sitemap.xml", self.site.origin))
+            && let Ok(url) = identity.parse(&format!("{}/sitemap.xml", self.context.site.origin))
             && !self.excludes(&url)
         {
             self.add_url(
@@ -374,7 +390,7 @@ impl Run<'_> {
             self.seeding.waiting.push_back(number);
         }
         let is_over = document.state == DocumentState::Failed;
-        seeds::put(&mut self.pending, number, &document, number + 1);
+        self.commits.put(number, &document, number + 1);
         self.seeding.push(document);
         if is_over {
             self.warn_of(number);
@@ -384,11 +400,12 @@ impl Run<'_> {
 
     /// Starts work on the next document when none is being read.
     pub(super) fn dispatch_seed(&mut self) {
-        let is_busy = self.seeding.active.is_some() || self.seeding.loading.is_some();
-        if is_busy || self.ending.is_some() || self.pending_copies() >= MAX_KEPT_BYTES {
+        let is_busy =
+            self.seeding.reading.active.is_some() || self.seeding.reading.loading.is_some();
+        if is_busy || self.end.ending.is_some() || self.commits.copied_bytes() >= MAX_CACHED_BYTES {
             return;
         }
-        if self.seeding.owes_page && self.page_waits {
+        if self.seeding.reading.owes_page && self.requests.page_waits {
             return;
         }
         let Some(number) = self.seeding.waiting.pop_front() else {
@@ -397,8 +414,13 @@ impl Run<'_> {
         let document = &self.seeding.documents[number];
         match url_of(document).filter(|_| document.is_kept) {
             // The run may have been resumed after a long time.
-            Some(url) if self.seeding.kept.is_current(&url, self.door.clock.now()) => {
-                self.seeding.loading = Some(Loading {
+            Some(url)
+                if self
+                    .seeding
+                    .cached
+                    .is_current(&url, self.context.door.clock.now()) =>
+            {
+                self.seeding.reading.loading = Some(Loading {
                     number,
                     url,
                     is_asked: false,
@@ -409,27 +431,32 @@ impl Run<'_> {
     }
 
     /// Whether a copy is wanted from the store that it was not asked for.
-    pub(super) fn wants_kept(&self) -> bool {
+    pub(super) fn wants_cached(&self) -> bool {
         let is_new = |loading: &Loading| !loading.is_asked;
-        self.ending.is_none() && self.seeding.loading.as_ref().is_some_and(is_new)
+        self.end.ending.is_none() && self.seeding.reading.loading.as_ref().is_some_and(is_new)
     }
 
     /// The document whose copy is wanted from the store, which is asked for it now.
-    pub(super) fn ask_for_kept(&mut self) -> Option<UrlKey> {
-        if !self.wants_kept() {
+    pub(super) fn ask_for_cached(&mut self) -> Option<UrlKey> {
+        if !self.wants_cached() {
             return None;
         }
-        let loading = self.seeding.loading.as_mut()?;
+        let loading = self.seeding.reading.loading.as_mut()?;
         loading.is_asked = true;
         Some(loading.url.clone())
     }
 
     /// The store brought the copy of the document at `url`, or has none.
-    pub(super) fn take_kept(&mut self, url: &UrlKey, copy: Option<KeptDocument>) {
-        let Some(loading) = self.seeding.loading.take_if(|loading| loading.url == *url) else {
+    pub(super) fn take_cached(&mut self, url: &UrlKey, copy: Option<CachedSitemap>) {
+        let Some(loading) = self
+            .seeding
+            .reading
+            .loading
+            .take_if(|loading| loading.url == *url)
+        else {
             return;
         };
-        if self.ending.is_some() {
+        if self.end.ending.is_some() {
             self.seeding.waiting.push_front(loading.number);
         } else {
             self.start_seed(loading.number, copy);
@@ -437,17 +464,17 @@ impl Run<'_> {
     }
 
     /// Starts work on the document `number`, of which there may be a copy.
-    fn start_seed(&mut self, number: usize, copy: Option<KeptDocument>) {
+    fn start_seed(&mut self, number: usize, copy: Option<CachedSitemap>) {
         let (sender, batches) = mpsc::channel(BATCHES_WAITING);
         self.seeding.documents[number].outside = None;
-        let identity = Arc::clone(&self.door.identity);
+        let identity = Arc::clone(&self.context.door.identity);
         let list = self.seeding.lists.iter().position(|(of, _)| *of == number);
         let list = list.map(|position| self.seeding.lists.swap_remove(position).1);
         let url = url_of(&self.seeding.documents[number]);
         let task = match (list, url) {
             (Some(list), _) => self.tasks.spawn_blocking(move || {
                 let reading = list.read(&identity, &mut |batch| hand_over(&sender, batch));
-                Done::Seed(Box::new(SeedEnd::Read {
+                Event::Seed(Box::new(SeedEnd::Read {
                     reading,
                     end: BodyEnd::Complete,
                     url: None,
@@ -456,19 +483,19 @@ impl Run<'_> {
                 }))
             }),
             (None, Some(url)) => {
-                let errand = Errand {
+                let fetch = DocumentFetch {
                     url,
-                    at_hand: self.seeding.bodies.remove(&number),
+                    at_hand: self.seeding.reading.bodies.remove(&number),
                     copy,
                     lastmod: self.seeding.documents[number].lastmod.clone(),
-                    now: self.door.clock.now(),
+                    now: self.context.door.clock.now(),
                     downloader: self.seeding.downloader.clone(),
                     own: Arc::clone(&self.seeding.own),
                     identity,
                     sender,
-                    shutdown: self.shutdown.clone(),
+                    shutdown: self.context.shutdown.clone(),
                 };
-                let work = async move { Done::Seed(Box::new(errand.run().await)) };
+                let work = async move { Event::Seed(Box::new(fetch.run().await)) };
                 self.tasks.spawn(work.in_current_span())
             }
             (None, None) => {
@@ -476,7 +503,7 @@ impl Run<'_> {
                 return;
             }
         };
-        self.seeding.active = Some(Active {
+        self.seeding.reading.active = Some(Active {
             number,
             task: task.id(),
             batches,
@@ -485,14 +512,20 @@ impl Run<'_> {
 
     /// Judges the entries of the document that is being read.
     pub(super) fn take_batch(&mut self, batch: Batch) {
-        let Some(number) = self.seeding.active.as_ref().map(|active| active.number) else {
+        let Some(number) = self
+            .seeding
+            .reading
+            .active
+            .as_ref()
+            .map(|active| active.number)
+        else {
             return;
         };
         let document = &self.seeding.documents[number];
         let (via, depth) = (document.kind.via(batch.is_feed), document.depth);
         let found_on = url_of(document);
         for key in batch.pages {
-            if self.seen.contains(&key) {
+            if self.known.contains(&key) {
                 continue;
             }
             if self.seeding.is_document(&key) {
@@ -508,7 +541,7 @@ impl Run<'_> {
                 self.claim_document(&key, claim);
             } else if self.discover_page(&key, via, found_on.as_ref(), depth, 0, false) {
                 self.seeding.orphans.insert(&key);
-            } else if !self.judge.is_inside(&key) {
+            } else if !self.rules.judge().is_inside(&key) {
                 self.count_outside(number, &key);
             }
         }
@@ -528,7 +561,8 @@ impl Run<'_> {
         let index = &self.seeding.documents[number];
         let (level, depth) = (index.level + 1, index.depth);
         // Others do not know when a file of the site changed.
-        let is_own_index = url_of(index).is_some_and(|index| index.is_on(&self.site.origin));
+        let is_own_index =
+            url_of(index).is_some_and(|index| index.is_on(&self.context.site.origin));
         if self.seeding.leads_back(number, url) {
             self.note_trouble(number, SeedProblem::Loop, url.as_str());
         } else if self.seeding.known.contains(url) {
@@ -541,9 +575,9 @@ impl Run<'_> {
             let mut document = Document::new(url.as_str(), DocumentKind::Sitemap, depth);
             (document.level, document.parent) = (level, Some(number));
             if is_own_index && let Some(lastmod) = &entry.lastmod {
-                let now = self.door.clock.now();
+                let now = self.context.door.clock.now();
                 document.lastmod = Some(lastmod.as_str().to_owned());
-                document.is_kept = self.seeding.kept.serves(url, entry, now);
+                document.is_kept = self.seeding.cached.serves(url, entry, now);
             }
             if self.add_document(document).is_some() {
                 self.seeding.known.insert(url);

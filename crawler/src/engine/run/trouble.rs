@@ -5,12 +5,9 @@
 use jiff::Timestamp;
 use tracing::Instrument as _;
 
-use super::{
-    Done, Ending, Run,
-    decide::Work,
-    recrawl::{FetchedFacts, Unread},
-};
+use super::{Ending, Event, Run, decide::Work, outage::Health};
 use crate::{
+    engine::{FetchedFacts, door::Unread},
     fetch::Request,
     frontier::Lease,
     notes::Note,
@@ -20,8 +17,10 @@ use crate::{
 };
 
 /// What went wrong with the host in this session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct HostTrouble {
+    /// How the host answers.
+    pub(super) health: Health,
     /// What the last failure was, and of which URL.
     last: Option<(String, UrlKey)>,
     /// How the host was slowed down when it was looked at last.
@@ -58,6 +57,21 @@ struct LongWait {
 }
 
 impl HostTrouble {
+    /// Nothing went wrong so far.
+    pub(super) fn new(health: Health) -> Self {
+        Self {
+            health,
+            last: None,
+            state: HostState::default(),
+            slowdowns: 0,
+            long_waits: 0,
+            first_long_wait: None,
+            machine: Machine::default(),
+            leaves_pages: false,
+            is_asking: false,
+        }
+    }
+
     /// The last failure, as `503 at https://...`.
     pub(super) fn last(&self) -> Option<String> {
         let (cause, url) = self.last.as_ref()?;
@@ -108,13 +122,14 @@ impl Run<'_> {
             };
             self.trouble.last = Some((cause, url.clone()));
         }
-        if self.door.is_long_wait(signal) {
+        if self.context.door.is_long_wait(signal) {
             self.note_long_wait(url, answer, signal);
         }
         let state = self
+            .context
             .door
             .clocks()
-            .state(&self.host, tokio::time::Instant::now());
+            .state(&self.context.host, tokio::time::Instant::now());
         self.note_host_state(state, url, signal);
     }
 
@@ -126,7 +141,7 @@ impl Run<'_> {
         let (Ok((fetched, _)), Some(wait)) = (answer, signal.retry_after()) else {
             return;
         };
-        let until = self.door.date_in(wait);
+        let until = self.context.door.date_in(wait);
         let status = fetched.head.status;
         tracing::warn!(target: "engine", %url, status, "asked for again by the next crawl only: Retry-After until {until}");
         self.trouble.first_long_wait = Some(LongWait {
@@ -192,20 +207,20 @@ impl Run<'_> {
         }
         if self.trouble.machine == Machine::Failing {
             // Nothing is wrong with the host, and it is no outage of it.
-            self.ending.get_or_insert(Ending::Deferred);
+            self.end.ending.get_or_insert(Ending::Deferred);
             return;
         }
-        if !self.door.clocks().reopen(&self.host) {
+        if !self.context.door.clocks().reopen(&self.context.host) {
             return;
         }
-        let (door, url) = (self.door.clone(), self.site.start.clone());
-        let stop = self.shutdown.stop.clone();
+        let (door, url) = (self.context.door.clone(), self.context.site.start.clone());
+        let stop = self.context.shutdown.stop.clone();
         let work = async move {
             let request = Request::get(&url, door.max_body_bytes);
             let asked = door.ask_until(&request, &stop, || Unread, |_| true).await;
             let is_well = asked
                 .is_ok_and(|answered| answered.result.is_ok() && !answered.signal.is_failure());
-            Done::StartPage { is_well }
+            Event::StartPage { is_well }
         };
         self.tasks.spawn(work.in_current_span());
         self.trouble.is_asking = true;
@@ -214,7 +229,7 @@ impl Run<'_> {
     /// Takes the answer of the start page of a host that failed too often.
     pub(super) fn take_start_page(&mut self, is_well: bool) {
         self.trouble.is_asking = false;
-        let what = if is_well && self.health.is_past_help() {
+        let what = if is_well && self.trouble.health.is_past_help() {
             self.frontier.give_up_all();
             "the rest of the site"
         } else if is_well && self.frontier.give_up_failing() > 0 {
@@ -225,7 +240,7 @@ impl Run<'_> {
             return;
         };
         let last = self.trouble.last().unwrap_or_default();
-        self.say(Note::given_up(&what, &last).naming(&self.site.start.clone()));
+        self.say(Note::given_up(&what, &last).naming(&self.context.site.start.clone()));
     }
 
     /// Ends the work on a URL that was given up. A published page that was not asked for keeps its place in the queue of the
@@ -234,7 +249,7 @@ impl Run<'_> {
         let error = "not asked for: pages before it failed in a row while the start page answered";
         let tries = lease.earlier_tries();
         let is_published = lease.earlier().is_some_and(|earlier| earlier.was_listed);
-        if is_published && tries == 0 && !self.health.is_past_help() {
+        if is_published && tries == 0 && !self.trouble.health.is_past_help() {
             self.trouble.leaves_pages = true;
             self.frontier.finish(lease);
             return;
@@ -250,7 +265,7 @@ impl Run<'_> {
     /// What the user should know of it when the session ends.
     pub(super) fn conclude_trouble(&mut self) {
         if self.trouble.leaves_pages {
-            self.ending.get_or_insert(Ending::Deferred);
+            self.end.ending.get_or_insert(Ending::Deferred);
         }
         let count = self.trouble.long_waits;
         if let Some(LongWait { url, status, until }) = self.trouble.first_long_wait.take() {

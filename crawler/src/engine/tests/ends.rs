@@ -70,10 +70,19 @@ async fn changed_rules_judge_the_stored_pages_of_a_resumed_run_again() {
     bench.config.limits.max_pages = 100;
     let crawled = bench.run().await;
     assert!(crawled.resumed);
-    assert_eq!(with_reason(&crawled, Reason::ExcludedByRule), ["/x/1"]);
+    let listed: Vec<String> = visits(&crawled)
+        .into_iter()
+        .filter(|(path, visit)| {
+            let key = UrlKey::from_normalised(&url(path)).unwrap();
+            crawled.judge.again(&key, visit) == Reason::Listed
+        })
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(listed, ["/", "/y/1", "/z/1", "/z/2"]);
     assert_eq!(
-        with_reason(&crawled, Reason::Listed),
-        ["/", "/y/1", "/z/1", "/z/2"]
+        bench.pages().len(),
+        3 + 1 + 2,
+        "what was decided is not asked for again"
     );
 }
 
@@ -83,7 +92,8 @@ async fn a_store_that_fails_ends_the_crawl() {
         ("/", FixturePage::linking(["/a"])),
         ("/a", FixturePage::linking([])),
     ]));
-    *bench.store.lock().unwrap() = Some(Box::new(FailingStore::new(MemoryStore::default(), 1)));
+    let failing = Store::in_memory().unwrap().failing_after(1, Fault::NoSpace);
+    *bench.store.lock().unwrap() = Some(failing);
     let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
     assert!(matches!(error, CrawlError::Store(_)), "{error}");
 }
@@ -91,15 +101,18 @@ async fn a_store_that_fails_ends_the_crawl() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_with_the_store_is_a_bug_and_no_fault_of_the_disk() {
     // While it is opened, and on the trips of the loop: at each commit there is.
+    let folder = tempfile::tempdir().unwrap();
     let mut works = BTreeSet::new();
     for commits in 0.. {
         let bench = Bench::new(site([
             ("/", FixturePage::linking(["/a"])),
             ("/a", FixturePage::linking([])),
         ]));
-        let store = MemoryStore::default();
-        let panicking = FailingStore::new(store.clone(), commits).panicking();
-        *bench.store.lock().unwrap() = Some(Box::new(panicking));
+        let state = folder.path().join(format!("{commits}.db"));
+        let panicking = Store::open(&state)
+            .unwrap()
+            .failing_after(commits, Fault::Panic);
+        *bench.store.lock().unwrap() = Some(panicking);
         match bench.crawl(START, &Shutdown::default()).await {
             Ok(_) => break,
             Err(CrawlError::Internal { work, source }) => {
@@ -110,7 +123,7 @@ async fn a_panic_with_the_store_is_a_bug_and_no_fault_of_the_disk() {
             Err(error) => panic!("{commits} commits: {error}"),
         }
         // What was committed stays, and the next start goes on from there.
-        *bench.store.lock().unwrap() = Some(Box::new(store));
+        *bench.store.lock().unwrap() = Some(Store::open(&state).unwrap());
         let crawled = bench.run().await;
         assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
     }
@@ -124,17 +137,16 @@ async fn a_finished_run_is_followed_by_a_new_one() {
         ("/", FixturePage::linking(["/a"])),
         ("/a", FixturePage::linking([])),
     ]));
-    let mut crawled = bench.run().await;
-    runs::finish(&mut *crawled.store, crawled.run).unwrap();
-    bench.keep(crawled);
+    let crawled = bench.run().await;
+    bench.finish(crawled);
     bench.site = site([
         ("/", FixturePage::linking(["/b"])),
         ("/b", FixturePage::linking([])),
     ]);
     let crawled = bench.run().await;
-    assert_eq!((crawled.run, crawled.resumed), (2, false));
+    assert_eq!((crawled.number, crawled.resumed), (2, false));
     assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/b"]);
-    assert_eq!(with_reason(&crawled, Reason::KeptGoneOnce), ["/a"]);
+    assert_eq!(with_reason(&crawled, Reason::Gone), ["/a"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -143,13 +155,16 @@ async fn a_run_that_died_right_after_it_was_opened_is_taken_up() {
         ("/", FixturePage::linking(["/a"])),
         ("/a", FixturePage::linking([])),
     ]));
-    // Opening a run takes one commit, noting its rules the second; nothing after these.
-    let store = MemoryStore::default();
-    let dying: Box<dyn Store> = Box::new(FailingStore::new(store.clone(), 2));
+    // Opening a crawl takes one commit, noting its rules the second; nothing after these.
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("site.db");
+    let dying = Store::open(&state)
+        .unwrap()
+        .failing_after(2, Fault::NoSpace);
     *bench.store.lock().unwrap() = Some(dying);
     let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
     assert!(matches!(error, CrawlError::Store(_)), "{error}");
-    *bench.store.lock().unwrap() = Some(Box::new(store));
+    *bench.store.lock().unwrap() = Some(Store::open(&state).unwrap());
     let crawled = bench.run().await;
     assert!(crawled.resumed);
     assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
@@ -186,10 +201,10 @@ async fn turns_that_a_failed_run_had_out_come_back() {
     let mut bench = Bench::new(site(pages));
     let politeness = Politeness::new(&bench.config.politeness);
     bench.politeness = Some(Arc::new(Mutex::new(politeness)));
-    let failing = FailingStore::new(MemoryStore::default(), 3);
-    *bench.store.lock().unwrap() = Some(Box::new(failing));
+    let failing = Store::in_memory().unwrap().failing_after(3, Fault::NoSpace);
+    *bench.store.lock().unwrap() = Some(failing);
     bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-    *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
+    bench.begin_anew();
     let crawled = bench.run().await;
     assert_eq!(with_reason(&crawled, Reason::Listed).len(), 41);
 }

@@ -1,18 +1,15 @@
 //! The engine on a fixture site, a store in memory and paused time.
 
 mod bounds;
+mod cached;
 mod call;
 mod changes;
 mod download;
 mod ends;
 mod hints;
-mod kept;
-mod moved;
-mod nights;
 mod outage;
 mod page_or_document;
 mod random;
-mod recalled;
 mod recrawl;
 mod seeding;
 mod start;
@@ -21,7 +18,8 @@ mod waits;
 mod year;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
     sync::{Arc, Mutex},
 };
 
@@ -30,34 +28,38 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::{
-    config::{DiscoverConfig, Rate},
+    config::{DiscoverConfig, GuardConfig, PublishConfig, Rate},
+    export::View,
     fetch::FetchErrorKind,
-    page::{Reason, State},
+    page::{Basis, PageRecord, Reason, State, Visit},
     politeness::Politeness,
-    runs,
-    store::memory::MemoryStore,
-    testing::{FailingStore, FixturePage, FixtureSite, TestClock},
+    publish::{PublishRequest, publish},
+    runs::{self, Phase},
+    site_run::{self, Ended, Places, Session},
+    store::{Fault, Store},
+    testing::{FixturePage, FixtureSite, TestClock},
     url_key::Identity,
+    verdict::Mode,
 };
 
 const START: &str = "https://site.example/";
 
 /// Where a store is while no crawl has it.
-type Home = Arc<Mutex<Option<Box<dyn Store>>>>;
+type Home = Arc<Mutex<Option<Store>>>;
 
 /// What a test runs a crawl with.
 struct Bench {
     config: Config,
     site: FixtureSite,
     store: Home,
-    /// What a look into the store shows, when that is not what is stored.
-    peeked: Option<Home>,
     holds: Holds,
     lists: Vec<SeedList>,
     public_url: Option<String>,
     politeness: Option<SharedPoliteness>,
     /// When the next start of the program is.
     now: Timestamp,
+    /// Where files are written.
+    folder: tempfile::TempDir,
 }
 
 impl Bench {
@@ -65,17 +67,17 @@ impl Bench {
         let mut config = Config::default();
         config.politeness.rate = Rate::Unlimited;
         config.discover = DiscoverConfig::LINKS;
-        let store: Box<dyn Store> = Box::new(MemoryStore::default());
+        let store = Store::in_memory().unwrap();
         Self {
             config,
             site,
             store: Arc::new(Mutex::new(Some(store))),
-            peeked: None,
             holds: Holds::default(),
             lists: Vec::new(),
             public_url: None,
             politeness: None,
             now: "2026-03-01T12:00:00Z".parse().unwrap(),
+            folder: tempfile::tempdir().unwrap(),
         }
     }
 
@@ -83,7 +85,6 @@ impl Bench {
     async fn crawl(&self, start: &str, shutdown: &Shutdown) -> Result<Crawled, CrawlError> {
         let start = Identity::default().parse(start).unwrap();
         let home = Arc::clone(&self.store);
-        let peeked = Arc::clone(self.peeked.as_ref().unwrap_or(&home));
         let clock = Arc::new(TestClock::starting_at(self.now));
         let politeness = self
             .politeness
@@ -94,11 +95,6 @@ impl Bench {
             clock,
             politeness,
             progress: watch::Sender::new(Progress::default()),
-            peek_store: Arc::new(move |_, look| {
-                if let Some(store) = &*peeked.lock().unwrap() {
-                    look(&**store);
-                }
-            }),
             open_store: Box::new(move |_| {
                 let store = home.lock().unwrap().take();
                 Ok(store.expect("the store is at home"))
@@ -117,10 +113,83 @@ impl Bench {
         self.crawl(START, &Shutdown::default()).await.unwrap()
     }
 
-    /// Puts the store back after a crawl that is over.
+    /// Publishes a crawl that is over, whatever it came to, and puts the store back.
     fn finish(&self, mut crawled: Crawled) {
-        runs::finish(&mut *crawled.store, crawled.run).unwrap();
+        let config = PublishConfig {
+            output: self.folder.path().join("out"),
+            guard: GuardConfig::OFF,
+            force: true,
+            ..self.config.publish.clone()
+        };
+        let request = PublishRequest {
+            site: &crawled.site,
+            judge: &crawled.judge,
+            mode: Mode::of(&crawled.store, false).unwrap(),
+            is_drained: true,
+            config: &config,
+            robots: crawled.robots.as_ref(),
+            dry_run: false,
+            now: crawled.judge.our_time(),
+            is_stopped: &|| false,
+        };
+        let published = publish(&mut crawled.store, &request).result.unwrap();
+        assert_eq!(published.problems, [""; 0]);
         self.keep(crawled);
+    }
+
+    /// A session of the program, from the opening of the state to the end of its publish.
+    async fn session(&self) -> Ended {
+        let place = |name: &str| self.folder.path().join(name);
+        let places = Places {
+            state: place("state.db"),
+            locks: place("locks"),
+            output: place("out"),
+            generations: place("sets"),
+            public_url: None,
+        };
+        let politeness = Politeness::new(&self.config.politeness);
+        let mut config = self.config.clone();
+        config.publish.gzip = false;
+        site_run::run(Session {
+            config,
+            start: Identity::default().parse(START).unwrap(),
+            places: Arc::new(move |_| Ok(places.clone())),
+            fetch: Arc::new(self.site.clone()),
+            clock: Arc::new(TestClock::starting_at(self.now)),
+            politeness: Arc::new(Mutex::new(politeness)),
+            progress: watch::Sender::new(Progress::default()),
+            holds: self.holds.clone(),
+            lists: Vec::new(),
+            dry_run: false,
+            shutdown: Shutdown::default(),
+            on_publish: Arc::new(|| ()),
+        })
+        .await
+    }
+
+    /// The published URLs by path, with their `lastmod`.
+    fn published(&self) -> BTreeMap<String, Option<String>> {
+        let mut names = vec!["sitemap.xml".to_owned()];
+        let mut found = BTreeMap::new();
+        while let Some(name) = names.pop() {
+            let file = self.folder.path().join("out").join(name);
+            let text = std::fs::read_to_string(file).unwrap();
+            let parts = text.split("<sitemap>").skip(1);
+            names.extend(parts.map(|part| path(&element(part, "loc").unwrap())[1..].to_owned()));
+            let entries = text.split("<url>").skip(1);
+            let entry = |entry| {
+                (
+                    path(&element(entry, "loc").unwrap()),
+                    element(entry, "lastmod"),
+                )
+            };
+            found.extend(entries.map(entry));
+        }
+        found
+    }
+
+    fn begin_anew(&self) {
+        *self.store.lock().unwrap() = Some(Store::in_memory().unwrap());
     }
 
     fn keep(&self, crawled: Crawled) {
@@ -141,6 +210,16 @@ fn url(path: &str) -> String {
     format!("https://site.example{path}")
 }
 
+fn path(url: &str) -> String {
+    url.strip_prefix("https://site.example").unwrap().to_owned()
+}
+
+/// The text of the first element of this name.
+fn element(xml: &str, name: &str) -> Option<String> {
+    let (_, rest) = xml.split_once(&format!("<{name}>"))?;
+    Some(rest.split_once("</")?.0.to_owned())
+}
+
 fn site<'a>(pages: impl IntoIterator<Item = (&'a str, FixturePage)>) -> FixtureSite {
     let pages: Vec<(String, FixturePage)> = pages
         .into_iter()
@@ -149,16 +228,28 @@ fn site<'a>(pages: impl IntoIterator<Item = (&'a str, FixturePage)>) -> FixtureS
     FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())))
 }
 
-fn reasons(crawled: &Crawled) -> Vec<(String, Reason)> {
-    let mut found = Vec::new();
-    crawled
-        .store
-        .visit_keys(crawled.run, &mut |key, reason| {
-            found.push((key.path_and_query().to_owned(), reason));
-        })
-        .unwrap();
-    found.sort();
+/// The visits of a crawl by their paths.
+fn visits(crawled: &Crawled) -> BTreeMap<String, PageRecord> {
+    let mut found = BTreeMap::new();
+    let mut show = |key: &UrlKey, _, visit: Option<Visit>| {
+        found.extend(visit.map(|visit| (key.path_and_query().to_owned(), visit.record)));
+        ControlFlow::Continue(())
+    };
+    crawled.store.each(None, &mut show).unwrap();
     found
+}
+
+fn reasons(crawled: &Crawled) -> Vec<(String, Reason)> {
+    let visits = visits(crawled).into_iter();
+    visits.map(|(path, visit)| (path, visit.reason)).collect()
+}
+
+/// How many URLs are known that are not those of documents, and how many of them are listed.
+fn known_and_listed(crawled: &Crawled) -> (usize, usize) {
+    let mut reasons = reasons(crawled);
+    reasons.retain(|(_, reason)| *reason != Reason::SeedDocument);
+    let listed = |(_, reason): &&(String, Reason)| reason.state() == State::Listed;
+    (reasons.len(), reasons.iter().filter(listed).count())
 }
 
 /// The notes of a crawl as sentences.

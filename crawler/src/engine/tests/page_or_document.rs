@@ -1,14 +1,15 @@
 //! What is a page and what is a document: feeds that pages link to, pages that others call feeds, documents that are
 //! sent as pages or typed as the start URL. Each is asked for once, in whatever order that is found out.
 
-use std::collections::BTreeMap;
-
 use super::{
     random,
     seeding::{asked, discovering, orphans, problems, urlset},
     *,
 };
-use crate::{page::Via, report::Report, seeds::SeedProblem};
+use crate::{
+    page::Via,
+    seeds::{SeedProblem, Tally},
+};
 
 /// 150 pages that each call a page a feed, to which only a page behind it links.
 fn pages_called_feeds() -> FixtureSite {
@@ -90,15 +91,9 @@ async fn a_feed_is_asked_for_once_whoever_links_to_it() {
         ]));
         let crawled = bench.run().await;
         assert_eq!(asked(&bench, "/feed"), 1, "{start} {late}");
-        let report = Report::read(&*crawled.store, crawled.run).unwrap();
-        assert_eq!((report.known(), report.listed), (3, 3), "{start} {late}");
-        assert_eq!(report.seeds.read, 1);
-        let from_feed = crawled
-            .store
-            .page(&UrlKey::from_normalised(&url("/from-feed")).unwrap())
-            .unwrap()
-            .unwrap();
-        assert_eq!(from_feed.via, Via::Feed);
+        assert_eq!(known_and_listed(&crawled), (3, 3), "{start} {late}");
+        assert_eq!(Tally::read(&crawled.store).unwrap().read, 1);
+        assert_eq!(visits(&crawled)["/from-feed"].via, Via::Feed);
         assert_eq!(orphans(&crawled), BTreeSet::from(["/from-feed".to_owned()]));
     }
 }
@@ -114,8 +109,7 @@ async fn a_page_that_is_named_as_a_feed_is_a_page_when_something_links_to_it() {
             ("/feed", page()),
         ]));
         let crawled = bench.run().await;
-        let report = Report::read(&*crawled.store, crawled.run).unwrap();
-        assert_eq!((report.known(), report.listed), (expected, expected));
+        assert_eq!(known_and_listed(&crawled), (expected, expected));
         let problems = problems(&crawled);
         let not_a_feed = (url("/feed"), Some(SeedProblem::NotASitemap));
         assert!(problems.contains(&not_a_feed), "{problems:?}");
@@ -123,10 +117,8 @@ async fn a_page_that_is_named_as_a_feed_is_a_page_when_something_links_to_it() {
 }
 
 /// What is known of a page.
-fn page(crawled: &Crawled, path: &str) -> crate::page::PageRecord {
-    let key = UrlKey::from_normalised(&url(path)).unwrap();
-    let page = crawled.store.page(&key).unwrap();
-    page.unwrap_or_else(|| panic!("{path} is not known"))
+fn page(crawled: &Crawled, path: &str) -> PageRecord {
+    visits(crawled).remove(path).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -183,8 +175,7 @@ async fn a_list_that_names_a_document_is_no_reason_to_ask_for_it_as_a_page() {
     bench.lists = vec![SeedList::copy("list", list.as_bytes()).unwrap()];
     let crawled = bench.run().await;
     assert_eq!(asked(&bench, "/sitemap.xml"), 1);
-    let report = Report::read(&*crawled.store, crawled.run).unwrap();
-    assert_eq!((report.known(), report.listed), (2, 2));
+    assert_eq!(known_and_listed(&crawled), (2, 2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,9 +195,12 @@ async fn a_link_to_a_feed_that_does_not_answer_is_a_page_that_failed() {
             ]));
             bench.config.limits.max_tries = 1;
             let crawled = bench.run().await;
-            let report = Report::read(&*crawled.store, crawled.run).unwrap();
-            assert_eq!((report.seeds.troubled, report.seeds.passing), (1, 1));
-            assert_eq!(report.failed(), u64::from(!late.is_empty()), "{late}");
+            let tally = Tally::read(&crawled.store).unwrap();
+            assert_eq!((tally.troubled, tally.passing), (1, 1));
+            let failed = visits(&crawled)
+                .into_values()
+                .filter(|visit| visit.reason.state() == State::Failed);
+            assert_eq!(failed.count(), usize::from(!late.is_empty()), "{late}");
             if !late.is_empty() {
                 assert_eq!(page(&crawled, "/feed").reason, reason);
             }
@@ -237,8 +231,7 @@ async fn feeds_are_pages_like_any_other_when_they_are_not_wanted() {
     bench.config.discover.feeds = false;
     let crawled = bench.run().await;
     assert_eq!(asked(&bench, "/feed"), 1);
-    let report = Report::read(&*crawled.store, crawled.run).unwrap();
-    assert_eq!(report.excluded, BTreeMap::from([("not-a-page", 1)]));
+    assert_eq!(with_reason(&crawled, Reason::NotAPage).len(), 1);
 }
 
 fn sent_as(content_type: &str, mut page: FixturePage) -> FixturePage {
@@ -299,12 +292,10 @@ async fn a_feed_that_answers_when_it_is_asked_for_as_a_page_is_read_after_all() 
     let mut bench = discovering(site);
     bench.config.limits.max_tries = 1;
     let crawled = bench.run().await;
-    let report = Report::read(&*crawled.store, crawled.run).unwrap();
-    assert_eq!(
-        (report.known(), report.listed, report.seeds.read),
-        (3, 3, 1)
-    );
-    assert_eq!((report.seeds.troubled, asked(&bench, "/feed")), (0, 2));
+    assert_eq!(known_and_listed(&crawled), (3, 3));
+    let tally = Tally::read(&crawled.store).unwrap();
+    assert_eq!((tally.read, tally.troubled), (1, 0));
+    assert_eq!(asked(&bench, "/feed"), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -347,11 +338,13 @@ async fn the_start_url_may_be_a_sitemap_or_a_feed() {
             .crawl(&url(start), &Shutdown::default())
             .await
             .unwrap();
-        let report = Report::read(&*crawled.store, crawled.run).unwrap();
-        assert_eq!((report.known(), report.listed), (2, 2), "{start}");
+        assert_eq!(known_and_listed(&crawled), (2, 2), "{start}");
         assert_eq!(asked(&bench, start), 1, "{start}");
         let found = UrlKey::from_normalised(&url("/a")).unwrap();
-        assert_eq!(crawled.store.page(&found).unwrap().unwrap().via, via);
+        assert_eq!(
+            crawled.store.visit(&found).unwrap().unwrap().record.via,
+            via
+        );
     }
 }
 
@@ -363,6 +356,5 @@ async fn other_rdf_is_no_feed() {
     rdf.headers = vec![("content-type".into(), "application/rdf+xml".into())];
     let bench = discovering(site([("/", FixturePage::linking(["/rdf"])), ("/rdf", rdf)]));
     let crawled = bench.run().await;
-    let report = Report::read(&*crawled.store, crawled.run).unwrap();
-    assert_eq!(report.excluded, BTreeMap::from([("not-a-page", 1)]));
+    assert_eq!(with_reason(&crawled, Reason::NotAPage).len(), 1);
 }

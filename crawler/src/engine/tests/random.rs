@@ -104,7 +104,7 @@ pub(super) async fn run_with_stops(bench: &Bench, seed: u64) -> Crawled {
         }
         if bench.store.lock().unwrap().is_none() {
             // Stopped before the store was opened: nothing was written yet.
-            *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
+            bench.begin_anew();
         }
     }
 }

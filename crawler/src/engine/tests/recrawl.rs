@@ -1,15 +1,9 @@
-//! Second and further runs over a site, in virtual time, and the bench that they run on.
+//! Second and further crawls of a site, in virtual time, and the bench that they run on.
 
-mod confirmed;
-mod honesty;
-mod in_vain;
-mod resumed;
 mod stays;
 
-use std::collections::BTreeMap;
-
 use super::*;
-use crate::{engine::honesty::is_sample, page::Via, testing::SeenRequest};
+use crate::{engine::validators::is_sample, page::Via, store::StoreError, testing::SeenRequest};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -55,11 +49,12 @@ pub(super) fn bench() -> (Bench, Says) {
     (bench, says)
 }
 
-/// What a run did.
+/// What a session did.
 pub(super) struct Ran {
     pub(super) requests: Vec<SeenRequest>,
-    pub(super) reasons: BTreeMap<String, Reason>,
-    pub(super) via: BTreeMap<String, Via>,
+    pub(super) visits: BTreeMap<String, PageRecord>,
+    /// What the publish sees of each URL.
+    view: BTreeMap<String, Reason>,
     pub(super) not_modified: u64,
     pub(super) number: RunId,
     pub(super) notices: Vec<String>,
@@ -78,64 +73,304 @@ impl Ran {
         asked
     }
 
+    pub(super) fn reason(&self, path: &str) -> Reason {
+        self.visits[path].reason
+    }
+
     pub(super) fn listed(&self) -> Vec<&str> {
-        let reasons = self.reasons.iter();
-        reasons
-            .filter(|(_, reason)| reason.state() == State::Listed)
-            .map(|(path, _)| path.as_str())
-            .collect()
+        let visits = self.visits.iter();
+        let listed = visits.filter(|(_, visit)| visit.reason.state() == State::Listed);
+        listed.map(|(path, _)| path.as_str()).collect()
+    }
+
+    /// Paths of what is published.
+    fn published(&self) -> Vec<&str> {
+        let view = self.view.iter();
+        let listed = view.filter(|(_, reason)| reason.state() == State::Listed);
+        listed.map(|(path, _)| path.as_str()).collect()
     }
 }
 
-/// One start of the program, a day after the last one.
+/// One session, a day after the last one; a crawl that is drained is published.
 pub(super) async fn run(bench: &mut Bench) -> Ran {
-    run_from(bench, START).await
-}
-
-/// One start of the program from the URL `start`, a day after the last one.
-pub(super) async fn run_from(bench: &mut Bench, start: &str) -> Ran {
     let before = bench.site.requests().len();
-    let crawled = bench.crawl(start, &Shutdown::default()).await;
-    let mut crawled = crawled.unwrap();
-    let mut ran = Ran {
+    let crawled = bench.run().await;
+    let ran = Ran {
         requests: bench.site.requests().split_off(before),
-        reasons: reasons(&crawled).into_iter().collect(),
-        via: BTreeMap::new(),
+        visits: visits(&crawled),
+        view: view(&crawled),
         not_modified: crawled.not_modified,
-        number: crawled.run,
+        number: crawled.number,
         notices: texts(&crawled),
     };
-    let mut visit = |key: &UrlKey, record: crate::page::PageRecord| {
-        ran.via.insert(key.path().to_owned(), record.via);
-        std::ops::ControlFlow::Continue(())
-    };
-    crawled
-        .store
-        .visit_pages(crawled.run, None, &mut visit)
-        .unwrap();
     if crawled.ending == Ending::Drained {
-        runs::finish(&mut *crawled.store, crawled.run).unwrap();
+        bench.finish(crawled);
+    } else {
+        bench.keep(crawled);
     }
-    bench.keep(crawled);
     bench.now += DAY;
     ran
 }
 
-/// Whether a path is one of those that are asked for as a whole to test the server.
-pub(super) fn is_tested(path: &str, run: RunId) -> bool {
-    is_sample(&UrlKey::from_normalised(&url(path)).unwrap(), run)
+fn view(crawled: &Crawled) -> BTreeMap<String, Reason> {
+    let mode = Mode::of(&crawled.store, false).unwrap();
+    let now = crawled.judge.our_time();
+    let mut reasons = BTreeMap::new();
+    View::new(&crawled.store, &crawled.judge, mode, now)
+        .each::<StoreError>(None, &mut |key, _, merged| {
+            let path = key.path_and_query().to_owned();
+            reasons.extend(merged.map(|merged| (path, merged.record.reason)));
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+    reasons
 }
 
-/// A site of `count` pages in each of some directories.
-fn directories(says: &Says, count: usize, body: &str) {
-    let mut links = Vec::new();
-    for directory in ["a", "b"] {
-        for number in 0..count {
-            let path = format!("/{directory}/{number}");
-            says.html(&path, &format!("<title>{path}</title>{body}"));
-            links.push(path);
+/// A path of which crawl `crawl` asks for the whole page, and none of the three before it.
+fn sampled_in(crawl: RunId, prefix: &str) -> String {
+    let is_it = |path: &String| {
+        let key = UrlKey::from_normalised(&url(path)).unwrap();
+        is_sample(&key, crawl) && (1..4).all(|back| !is_sample(&key, crawl - back))
+    };
+    let mut paths = (0..).map(|number| format!("/{prefix}{number}"));
+    paths.find(is_it).unwrap()
+}
+
+/// Paths that none of the first `crawls` crawls asks for as a whole.
+fn never_sampled(count: usize, crawls: RunId) -> Vec<String> {
+    let is_it = |path: &String| {
+        let key = UrlKey::from_normalised(&url(path)).unwrap();
+        (1..=crawls).all(|crawl| !is_sample(&key, crawl))
+    };
+    let paths = (0..).map(|number| format!("/p{number}"));
+    paths.filter(is_it).take(count).collect()
+}
+
+fn link_all(says: &Says, from: &str, paths: &[String]) {
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    says.link(from, &paths);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_are_asked_whether_they_changed_and_the_start_page_as_a_whole() {
+    let (mut bench, says) = bench();
+    let paths = never_sampled(5, 3);
+    link_all(&says, "/", &paths);
+    for path in &paths {
+        says.html(path, "<p>old</p><a href=/behind>b</a>");
+    }
+    says.set("/behind", FixturePage::linking([]));
+    let first = run(&mut bench).await;
+    assert_eq!(first.asked(true), [""; 0]);
+    says.html(
+        &paths[0],
+        "<p>new</p><a href=/behind>b</a><a href=/new>n</a>",
+    );
+    says.link("/new", &[]);
+    says.remove(&paths[1]);
+    let ran = run(&mut bench).await;
+    assert_eq!(ran.asked(true).len(), 5);
+    assert_eq!(ran.asked(false), ["/", "/behind", "/new"]);
+    assert_eq!(ran.not_modified, 3);
+    assert_eq!(ran.visits[&paths[2]].basis, Basis::Confirmed);
+    assert_eq!(ran.visits[&paths[2]].reason, Reason::Listed);
+    assert_eq!(ran.reason(&paths[1]), Reason::Gone);
+    assert_eq!(ran.reason("/new"), Reason::Listed);
+    // A crawl without validators.
+    bench.config.fresh = true;
+    let ran = run(&mut bench).await;
+    assert_eq!((ran.asked(true).len(), ran.not_modified), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_without_an_answer_to_a_conditional_request_is_asked_for_as_a_whole() {
+    for status in [400, 403, 412, 428, 500, 501, 503] {
+        for max_tries in [1, 3] {
+            let (mut bench, says) = bench();
+            bench.config.limits.max_tries = max_tries;
+            let paths = never_sampled(3, 2);
+            link_all(&says, "/", &paths);
+            link_all(&says, &paths[0], &[]);
+            link_all(&says, &paths[1], &[]);
+            link_all(&says, &paths[2], &[]);
+            run(&mut bench).await;
+            bench.site = bench
+                .site
+                .answering_conditionally(move |_, _| Some(FixturePage::status(status)));
+            let ran = run(&mut bench).await;
+            assert_eq!(ran.asked(true).len(), 3, "{status}");
+            assert_eq!(ran.asked(false).len(), 4, "{status}");
+            assert_eq!(ran.listed().len(), 4, "{status}");
         }
     }
-    let links: Vec<&str> = links.iter().map(String::as_str).collect();
-    says.link("/", &links);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_304_that_says_little_of_the_page_is_not_enough() {
+    let link = format!("<{}>; rel=\"canonical\"", url("/b"));
+    let answers: [fn(FixturePage, &str) -> FixturePage; 2] = [
+        |page, _| page.with_header("etag", "\"other\""),
+        |page, link| page.with_header("link", link),
+    ];
+    for answer in answers {
+        let (mut bench, says) = bench();
+        let paths = never_sampled(1, 2);
+        link_all(&says, "/", &paths);
+        let own = format!("<link rel=canonical href={}>", paths[0]);
+        says.html(&paths[0], &own);
+        run(&mut bench).await;
+        let link = link.clone();
+        bench.site = bench
+            .site
+            .answering_conditionally(move |_, _| Some(answer(FixturePage::status(304), &link)));
+        let ran = run(&mut bench).await;
+        assert_eq!(ran.asked(true), [paths[0].as_str()]);
+        assert_eq!(ran.asked(false), ["/", paths[0].as_str()]);
+        assert_eq!((ran.listed().len(), ran.not_modified), (2, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_calls_changed_pages_not_modified_is_asked_for_whole_pages() {
+    let (mut bench, says) = bench();
+    let sample = sampled_in(4, "s");
+    let mut paths = never_sampled(3, 6);
+    paths.push(sample.clone());
+    link_all(&says, "/", &paths);
+    let write = |text: &str| {
+        for path in &paths {
+            says.html(path, &format!("<p>{path} {text}</p>"));
+        }
+    };
+    write("old");
+    run(&mut bench).await;
+    bench.site.lie(true);
+    write("new");
+    for number in 2..=3 {
+        let ran = run(&mut bench).await;
+        assert_eq!((ran.number, ran.not_modified), (number, 4));
+        assert_eq!(ran.notices, [""; 0]);
+    }
+    let ran = run(&mut bench).await;
+    assert_eq!(
+        ran.asked(true).last(),
+        Some(&sample.as_str()),
+        "asked both ways"
+    );
+    assert!(ran.asked(false).contains(&sample.as_str()));
+    assert!(
+        ran.notices[0].contains("not modified (304)"),
+        "{:?}",
+        ran.notices
+    );
+    for _ in 0..2 {
+        let ran = run(&mut bench).await;
+        assert_eq!((ran.asked(true).len(), ran.not_modified), (0, 0));
+        assert_eq!(ran.listed().len(), 5);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_nothing_leads_to_any_more_is_asked_for() {
+    let (mut bench, says) = bench();
+    says.link("/", &["/a", "/b", "/hidden"]);
+    says.link("/a", &["/deep"]);
+    says.link("/b", &[]);
+    says.link("/deep", &[]);
+    says.html("/hidden", "<meta name=robots content=noindex>");
+    run(&mut bench).await;
+    says.link("/", &["/b"]);
+    for _ in 0..2 {
+        let ran = run(&mut bench).await;
+        assert_eq!(ran.listed(), ["/", "/a", "/b", "/deep"]);
+        assert_eq!(ran.visits["/a"].via, Via::Earlier);
+        assert_eq!(ran.visits["/b"].via, Via::Link);
+        assert!(!ran.visits.contains_key("/hidden"), "it was not listed");
+    }
+    bench.config.limits.max_depth = Some(1);
+    let ran = run(&mut bench).await;
+    assert_eq!(ran.reason("/deep"), Reason::TooDeep);
+    bench.config.fresh = true;
+    bench.config.limits.max_depth = None;
+    assert_eq!(run(&mut bench).await.listed(), ["/", "/b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_pages_than_a_portion_are_asked_for_though_nothing_leads_to_them() {
+    let (mut bench, says) = bench();
+    let paths: Vec<String> = (0..5_000).map(|number| format!("/{number}")).collect();
+    link_all(&says, "/", &paths);
+    for path in &paths {
+        says.link(path, &[]);
+    }
+    run(&mut bench).await;
+    says.link("/", &[]);
+    let ran = run(&mut bench).await;
+    assert_eq!(ran.listed().len(), 5_001);
+    assert_eq!(ran.requests.len(), 5_002);
+    let earlier = ran
+        .visits
+        .values()
+        .filter(|visit| visit.via == Via::Earlier);
+    assert_eq!(earlier.count(), 5_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crawl_that_is_stopped_again_and_again_comes_to_the_same_end() {
+    for lies in [false, true] {
+        let mut ends = Vec::new();
+        for portion in [10_000, 1, 7, 40] {
+            let (mut bench, says) = bench();
+            let paths: Vec<String> = (0..120).map(|number| format!("/{number}")).collect();
+            link_all(&says, "/", &paths);
+            for path in &paths {
+                says.html(path, &format!("<title>{path}</title><p>old</p>"));
+            }
+            run(&mut bench).await;
+            for path in &paths[..60] {
+                says.html(path, &format!("<title>{path}</title><p>new</p>"));
+            }
+            says.remove("/1");
+            says.set("/2", FixturePage::status(503));
+            says.set("/3", FixturePage::status(410));
+            says.link("/", &["/0", "/1", "/2", "/3", "/60"]);
+            bench.site.lie(lies);
+            bench.config.limits.max_pages = portion;
+            loop {
+                let ran = run(&mut bench).await;
+                assert_eq!(ran.number, 2);
+                bench.now -= DAY;
+                let store = bench.store.lock().unwrap();
+                if runs::phase(store.as_ref().unwrap()).unwrap() == Phase::Finished {
+                    let visits = ran.visits.into_iter();
+                    let end = visits.map(|(path, visit)| (path, visit.reason, visit.via));
+                    ends.push(end.collect::<Vec<_>>());
+                    break;
+                }
+            }
+        }
+        assert_eq!(ends[0].len(), 121);
+        assert!(ends.iter().all(|end| *end == ends[0]), "lies: {lies}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_open_crawl_may_not_know_under_other_settings_is_asked_for_again() {
+    let (mut bench, says) = bench();
+    let paths = never_sampled(3, 2);
+    link_all(&says, "/", &paths);
+    for path in &paths {
+        says.html(path, "<img src=/x.png>");
+    }
+    run(&mut bench).await;
+    bench.config.limits.max_pages = 3;
+    let cut = run(&mut bench).await;
+    assert_eq!(cut.not_modified, 2);
+    bench.config.limits.max_pages = 100;
+    bench.config.publish.extensions.images = true;
+    let ran = run(&mut bench).await;
+    assert_eq!(ran.number, cut.number);
+    // Nobody looked for the images of those that a 304 decided, nor of the start page.
+    assert_eq!(ran.asked(false).len(), 1 + 4);
+    assert_eq!(ran.not_modified, 0);
 }

@@ -11,9 +11,8 @@ use super::{
 use crate::{
     fetch::FetchErrorKind,
     page::Via,
-    report::Report,
     seeds::{self, DocumentState, MAX_OTHER_HOSTS, SeedProblem},
-    store::Commit,
+    store::{Commit, VisitNote},
 };
 
 pub(super) fn urlset(paths: impl IntoIterator<Item = String>) -> FixturePage {
@@ -40,16 +39,17 @@ pub(super) fn discovering(site: FixtureSite) -> Bench {
 
 pub(super) fn orphans(crawled: &Crawled) -> BTreeSet<String> {
     let mut orphans = BTreeSet::new();
-    let mut visit = |key: &UrlKey| {
-        orphans.insert(key.path_and_query().to_owned());
+    let mut show = |key: &UrlKey, note: VisitNote| {
+        if note.is_orphan {
+            orphans.insert(key.path_and_query().to_owned());
+        }
     };
-    crawled.store.visit_orphans(&mut visit).unwrap();
-    assert_eq!(crawled.store.orphan_count().unwrap(), orphans.len() as u64);
+    crawled.store.each_visit(&mut show).unwrap();
     orphans
 }
 
 pub(super) fn problems(crawled: &Crawled) -> Vec<(String, Option<SeedProblem>)> {
-    let documents = seeds::documents(&*crawled.store).unwrap();
+    let documents = seeds::documents(&crawled.store).unwrap();
     documents
         .into_iter()
         .map(|document| {
@@ -262,7 +262,7 @@ async fn a_document_that_must_not_be_fetched_is_no_reason_to_wait_for_it() {
     let crawled = bench.run().await;
     let told = [(inside.to_owned(), Some(SeedProblem::Forbidden))];
     assert_eq!(problems(&crawled), told);
-    let tally = seeds::Tally::read(&*crawled.store).unwrap();
+    let tally = seeds::Tally::read(&crawled.store).unwrap();
     assert_eq!((tally.troubled, tally.passing), (1, 0));
 }
 
@@ -346,7 +346,10 @@ async fn a_feed_for_every_page_is_read_a_hundred_times() {
             .any(|notice| notice.contains("50 more feeds"))
     );
     let seed = UrlKey::from_normalised(&url("/seed")).unwrap();
-    assert_eq!(crawled.store.page(&seed).unwrap().unwrap().via, Via::Feed);
+    assert_eq!(
+        crawled.store.visit(&seed).unwrap().unwrap().record.via,
+        Via::Feed
+    );
 }
 
 /// A site as in [`random`], and an index of sitemaps that name some of its pages and some others.
@@ -419,9 +422,9 @@ async fn a_broken_file_is_told_from_an_answer_that_broke_off() {
         assert_eq!(asked(&bench, "/sitemap.xml"), requests, "{answers:?}");
         assert_eq!(problems(&crawled), [(url("/sitemap.xml"), expected)]);
         assert!(orphans(&crawled).contains("/a"), "{answers:?}");
-        let report = Report::read(&*crawled.store, crawled.run).unwrap();
+        let tally = seeds::Tally::read(&crawled.store).unwrap();
         let is_passing = expected == Some(SeedProblem::CutShort);
-        assert_eq!(report.seeds.passing, u64::from(is_passing));
+        assert_eq!(tally.passing, u64::from(is_passing));
     }
     const CUT: &str = "<urlset><url><loc>https://site.example/a</loc></url><url><lo";
     const CUT_LATER: &str = "<urlset><url><loc>https://site.example/a</loc></url><url><loc>ht";
@@ -447,12 +450,8 @@ async fn our_own_index_may_be_missing_before_it_is_up() {
         bench.public_url = public_url.map(str::to_owned);
         bench.config.limits.max_tries = 1;
         let crawled = bench.run().await;
-        let report = Report::read(&*crawled.store, crawled.run).unwrap();
-        assert_eq!(
-            report.seeds.troubled > 0,
-            expected,
-            "{named} {public_url:?}"
-        );
+        let tally = seeds::Tally::read(&crawled.store).unwrap();
+        assert_eq!(tally.troubled > 0, expected, "{named} {public_url:?}");
     }
     let gone = || FixturePage::status(404);
     let place = Some("https://files.example/maps/");
@@ -487,9 +486,9 @@ async fn our_own_index_on_the_site_itself_is_missing_only_when_it_is_not_there()
         bench.public_url = Some(START.to_owned());
         bench.config.limits.max_tries = 1;
         let crawled = bench.run().await;
-        let report = Report::read(&*crawled.store, crawled.run).unwrap();
-        assert_eq!(report.seeds.passing > 0, is_told);
-        assert_eq!(report.seeds.troubled > 0, is_told);
+        let tally = seeds::Tally::read(&crawled.store).unwrap();
+        assert_eq!(tally.passing > 0, is_told);
+        assert_eq!(tally.troubled > 0, is_told);
     }
 }
 
@@ -538,7 +537,7 @@ async fn what_documents_name_outside_of_the_crawl_is_counted() {
         .crawl(&url("/docs/"), &Shutdown::default())
         .await
         .unwrap();
-    let tally = seeds::Tally::read(&*crawled.store).unwrap();
+    let tally = seeds::Tally::read(&crawled.store).unwrap();
     assert_eq!((tally.outside, tally.troubled), (2, 0));
     let outside = tally.outside_in[0].outside.clone().unwrap();
     assert_eq!((outside.count, outside.example), (2, url("/blog")));
@@ -562,7 +561,7 @@ async fn a_disallowed_document_is_told_in_one_sentence() {
         ),
     ]));
     let crawled = bench.run().await;
-    let told: Vec<Option<String>> = seeds::documents(&*crawled.store)
+    let told: Vec<Option<String>> = seeds::documents(&crawled.store)
         .unwrap()
         .iter()
         .map(seeds::Document::trouble)
@@ -598,8 +597,8 @@ async fn our_own_index_may_be_missing_at_its_place_until_it_is_published() {
             store.as_mut().unwrap().commit(&commit).unwrap();
         }
         let crawled = bench.run().await;
-        let report = Report::read(&*crawled.store, crawled.run).unwrap();
-        assert_eq!(report.seeds.troubled > 0, expected, "{named} {published}");
+        let tally = seeds::Tally::read(&crawled.store).unwrap();
+        assert_eq!(tally.troubled > 0, expected, "{named} {published}");
     }
     check("sitemap.xml", FixturePage::status(404), false, false).await;
     check("sitemap.xml", FixturePage::status(503), false, true).await;

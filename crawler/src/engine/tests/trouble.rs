@@ -160,11 +160,6 @@ async fn published_pages_of_a_directory_that_is_given_up_are_asked_for_by_the_ne
         night.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         bench.now += Duration::from_secs(24 * 60 * 60);
         let crawled = bench.run().await;
-        let listed = reasons(&crawled);
-        let listed = listed
-            .iter()
-            .filter(|(_, reason)| reason.state() == State::Listed);
-        assert_eq!(listed.count(), 101);
         if crawled.ending == Ending::Drained {
             bench.finish(crawled);
         } else {

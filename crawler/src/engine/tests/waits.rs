@@ -166,7 +166,7 @@ async fn a_retry_after_of_the_host_behind_a_redirect_is_remembered_too() {
             .count()
     };
     let before = asked(&bench);
-    *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
+    bench.begin_anew();
     bench.crawl(START, &Shutdown::default()).await.unwrap_err();
     assert_eq!(asked(&bench), before);
 }

@@ -1,15 +1,20 @@
 //! Images and language versions of entries, from records in a store in memory.
 
-use std::{collections::BTreeSet, ops::ControlFlow};
+use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
 use super::*;
 use crate::{
+    clock::SystemClock,
+    config::{Config, ScopeWidth},
     export::Export,
     page::{Basis, BodyEnd, BodyKind, Directives, LanguageVersion, Outcome, Reason, Via, Warnings},
     runs,
-    store::{Commit, Discovery, Finished, memory::MemoryStore},
+    scope::Scope,
+    site,
+    store::{Commit, Discovery, Finished, Store},
+    verdict::{Judge, Mode},
 };
 
 const ALL: Extensions = Extensions {
@@ -37,6 +42,7 @@ fn page() -> PageFacts {
         status: 200,
         kind: BodyKind::Page,
         end: BodyEnd::Complete,
+        body_bytes: 1,
         images: Some(Vec::new()),
         alternates: Some(Vec::new()),
         ..PageFacts::default()
@@ -68,14 +74,12 @@ fn export(
     wanted: Extensions,
     robots: Option<Rules>,
 ) -> (BTreeMap<String, String>, ExtensionCounts) {
-    let mut store = MemoryStore::default();
+    let mut store = Store::in_memory().unwrap();
     let now = "2026-03-01T12:00:00Z".parse().unwrap();
-    runs::open(&mut store, "", now).unwrap();
-    let mut commit = Commit {
-        run: 1,
-        ..Commit::default()
-    };
-    for (sequence, (key, reason, facts)) in (1..).zip(pages) {
+    runs::open(&mut store, "", now, false).unwrap();
+    let mut commit = Commit::default();
+    for (sequence, (key, reason, mut facts)) in (1..).zip(pages) {
+        facts.directives.noindex |= reason == Reason::Noindex;
         commit.discovered.push(Discovery {
             key: key.clone(),
             sequence,
@@ -86,7 +90,6 @@ fn export(
             reason: Reason::Queued,
         });
         let record = PageRecord {
-            run: 1,
             reason,
             depth: 1,
             via: Via::Link,
@@ -105,13 +108,18 @@ fn export(
         });
     }
     store.commit(&commit).unwrap();
-    let export = Export::prepare(&mut store, 1, None, now)
+    let site = site::settle(&key("/"), &[], ScopeWidth::Directory).unwrap();
+    let scope = Scope::new(&site, &Config::default().scope).unwrap();
+    let clock = Arc::new(SystemClock);
+    let judge = Judge::new(&Config::default(), scope, Rules::default(), 0, clock);
+    let view = View::new(&store, &judge, Mode::Crawl, now);
+    let export = Export::new(&store, None, now)
         .unwrap()
         .with_extensions(wanted, robots);
     let mut entries = BTreeMap::new();
     let mut counts = ExtensionCounts::default();
     export
-        .visit::<StoreError>(&store, None, &mut |listed| {
+        .visit::<StoreError>(&view, None, &mut |listed| {
             counts.merge(&listed.extensions);
             let extensions = &listed.entry.extensions;
             let images = extensions

@@ -1,14 +1,11 @@
-//! Whose date counts, and what the ledger makes of it over several crawls.
+//! Whose date counts, and which date a page has over several crawls.
 
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::{
-    page::{DateSource, SitemapDate, StatedDates},
-    store::LedgerEntry,
-};
+use crate::page::{DateSource, SitemapDate, StatedDates};
 
-/// A page as one crawl sees it.
+/// An answer of a page in one crawl.
 #[derive(Clone, Default)]
 struct Seen {
     content: u128,
@@ -16,7 +13,7 @@ struct Seen {
     sitemap: Option<SitemapDate>,
     header: Option<&'static str>,
     selected: Option<&'static str>,
-    /// `Some` for a document that is no page: its tag, or nothing.
+    /// `Some` for a document that is not a page: its `ETag`, or an empty text.
     document: Option<&'static str>,
     is_confirmed: bool,
 }
@@ -74,19 +71,25 @@ impl Seen {
         self.header = Some(date);
         self
     }
-}
 
-/// Crawls `pages` at `at`, publishes, and says which date each got from whom.
-fn crawl(bench: &mut Bench, at: &str, pages: &[(&str, Seen)]) -> BTreeMap<String, String> {
-    let start = time(at);
-    bench.run = runs::open(&mut bench.store, "", start).unwrap().number;
-    let mut commit = Commit {
-        run: bench.run,
-        ..Commit::default()
-    };
-    for (number, (path, seen)) in pages.iter().enumerate() {
-        let is_page = seen.document.is_none();
-        let facts = PageFacts {
+    /// What the answer says; of a 304, what its head says.
+    fn facts(&self) -> PageFacts {
+        let head = PageFacts {
+            last_modified: self.header.map(time),
+            etag: self
+                .document
+                .filter(|etag| !etag.is_empty())
+                .map(str::to_owned),
+            ..PageFacts::default()
+        };
+        if self.is_confirmed {
+            return PageFacts {
+                status: 304,
+                ..head
+            };
+        }
+        let is_page = self.document.is_none();
+        PageFacts {
             status: 200,
             kind: if is_page {
                 BodyKind::Page
@@ -94,45 +97,45 @@ fn crawl(bench: &mut Bench, at: &str, pages: &[(&str, Seen)]) -> BTreeMap<String
                 BodyKind::Document
             },
             end: BodyEnd::Complete,
-            content_hash: is_page.then_some(ContentHash(seen.content)),
-            body_hash: is_page.then_some(seen.content + 1_000),
-            etag: seen
-                .document
-                .filter(|etag| !etag.is_empty())
-                .map(str::to_owned),
-            last_modified: seen.header.map(time),
-            dates: seen.dates.clone(),
-            selected_lastmod: seen.selected.map(str::to_owned),
-            ..PageFacts::default()
-        };
-        push(&mut commit, number as u64 + 1, path, Reason::Listed, facts);
-        let finished = commit.finished.last_mut().unwrap();
-        finished.record.fetched_at = Some(start + 1.minute());
-        if seen.is_confirmed {
-            finished.record.basis = Basis::Confirmed;
+            body_bytes: 100,
+            content_hash: is_page.then_some(ContentHash(self.content)),
+            body_hash: is_page.then_some(self.content + 1_000),
+            dates: self.dates.clone(),
+            selected_lastmod: self.selected.map(str::to_owned),
+            ..head
         }
-        let date = seen.sitemap.clone();
-        commit.dated.extend(date.map(|date| (key(path), date)));
     }
-    bench.store.commit(&commit).unwrap();
-    publish(bench, start)
 }
 
-fn publish(bench: &mut Bench, now: Timestamp) -> BTreeMap<String, String> {
-    let export = Export::prepare(&mut bench.store, bench.run, None, now).unwrap();
+/// Crawls `pages` at `at`, publishes, and returns the date of each page with its source.
+fn crawl(bench: &mut Bench, at: &str, pages: &[(&str, Seen)]) -> BTreeMap<String, String> {
+    let start = time(at);
+    let found = pages.iter().map(|(path, seen)| {
+        let mut record = answered(seen.facts());
+        record.fetched_at = Some(start + 1.minute());
+        record.sitemap_lastmod.clone_from(&seen.sitemap);
+        if seen.is_confirmed {
+            record.basis = Basis::Confirmed;
+        }
+        (*path, record)
+    });
+    bench.crawl_records(start, false, found.collect());
+    publish(bench, start, false)
+}
+
+fn publish(bench: &mut Bench, now: Timestamp, is_drained: bool) -> BTreeMap<String, String> {
+    let sources = bench.publish_at(now, is_drained).sources;
     let mut dates = BTreeMap::new();
-    export
-        .visit::<StoreError>(&bench.store, None, &mut |listed| {
-            if let Some(lastmod) = &listed.entry.lastmod {
-                let source = listed.source.map_or("?", DateSource::as_str);
-                let path = listed.key.path().to_owned();
-                dates.insert(path, format!("{lastmod} {source}"));
-            }
-            Ok(ControlFlow::Continue(()))
-        })
-        .unwrap();
-    export.remember(&mut bench.store).unwrap();
-    runs::finish(&mut bench.store, bench.run).unwrap();
+    for (url, lastmod) in bench.entries() {
+        let path = url.strip_prefix("https://h.example").unwrap();
+        let known = bench.row(path).dates.unwrap();
+        assert_eq!(known.lastmod, lastmod, "{path}");
+        if let Some(lastmod) = lastmod {
+            let source = known.source.unwrap();
+            assert!(sources.contains_key(&source), "{path}");
+            dates.insert(path.to_owned(), format!("{lastmod} {}", source.as_str()));
+        }
+    }
     dates
 }
 
@@ -147,9 +150,11 @@ fn check(crawls: &[(&str, Seen, Option<&str>)]) {
             *expected,
             "crawl {number}"
         );
-        // Published again, nothing moves.
-        let now = time(at) + 1.hour();
-        assert_eq!(publish(&mut bench, now), dates, "crawl {number}, again");
+        // Published again, when the crawl is over and without a crawl, no date moves.
+        for hours in [1, 2] {
+            let again = publish(&mut bench, time(at) + hours.hours(), true);
+            assert_eq!(again, dates, "crawl {number}, again");
+        }
     }
 }
 
@@ -260,8 +265,8 @@ fn documents_whose_dates_move_alone_cost_the_header_its_trust() {
     let mut bench = Bench::new();
     let seen = |header| {
         [
-            ("/a.pdf", Seen::document("\"1\"").header(header).confirmed()),
-            ("/b.pdf", Seen::document("\"2\"").header(header).confirmed()),
+            ("/a.pdf", Seen::document("\"1\"").header(header)),
+            ("/b.pdf", Seen::document("\"2\"").header(header)),
         ]
     };
     crawl(
@@ -269,7 +274,8 @@ fn documents_whose_dates_move_alone_cost_the_header_its_trust() {
         "2026-03-01T02:00:00Z",
         &seen("2026-02-01T00:00:00Z"),
     );
-    let mut pages = seen("2026-03-02T01:55:00Z").to_vec();
+    let confirmed = seen("2026-03-02T01:55:00Z").map(|(path, seen)| (path, seen.confirmed()));
+    let mut pages = confirmed.to_vec();
     pages.push(("/new", Seen::content(1).header("2026-03-01T00:00:00Z")));
     let dates = crawl(&mut bench, "2026-03-02T02:00:00Z", &pages);
     assert_eq!(dates.get("/new"), None, "{dates:?}");
@@ -387,10 +393,15 @@ fn a_newer_hash_is_no_change() {
     #[track_caller]
     fn check(entry: LedgerEntry, seen: &Seen, expected: Option<&str>) {
         let mut bench = Bench::new();
-        bench.store.set_ledger(&[(key("/a"), entry)]).unwrap();
+        crawl(
+            &mut bench,
+            "2026-02-28T02:00:00Z",
+            &[("/a", Seen::content(7))],
+        );
+        bench.set_dates("/a", |dates| *dates = entry);
         let dates = crawl(&mut bench, "2026-03-01T02:00:00Z", &[("/a", seen.clone())]);
         assert_eq!(dates.get("/a").map(String::as_str), expected);
-        let entry = bench.store.ledger(&key("/a")).unwrap().unwrap();
+        let entry = bench.row("/a").dates.unwrap();
         assert_eq!(
             (entry.content_hash, entry.hash_version),
             (seen.content, ContentHash::VERSION)
@@ -478,7 +489,7 @@ fn one_instant_for_most_pages_is_the_date_of_a_file_not_of_pages() {
     let both = |_: usize, seen: Seen| seen.json_ld("2026-02-01T10:00:00Z").meta("2026-02-01");
     let mut bench = Bench::new();
     assert_eq!(count(&mut bench, at, &directory(1, both)), 20);
-    let entry = bench.store.ledger(&key("/d/00")).unwrap().unwrap();
+    let entry = bench.row("/d/00").dates.unwrap();
     assert_eq!(entry.source, Some(DateSource::Meta));
 }
 
@@ -518,7 +529,7 @@ fn dates_that_move_without_the_content_are_not_believed_until_they_rest() {
     pages[1].1.content = 778;
     pages[1].1 = pages[1].1.clone().meta("2026-03-02");
     assert_eq!(count(&mut bench, "2026-03-03T02:00:00Z", &pages), 19);
-    let entry = bench.store.ledger(&key("/d/01")).unwrap().unwrap();
+    let entry = bench.row("/d/01").dates.unwrap();
     assert_eq!(entry.lastmod.as_deref(), Some("2026-03-02"));
     assert_eq!(entry.source, Some(DateSource::Meta));
 }
@@ -611,12 +622,9 @@ fn what_cannot_be_compared_has_not_changed_because_a_template_says_today() {
         };
         let first = count_all(&mut bench, "2026-03-03T20:00:00Z", &pages("2026-03-01"));
         assert_eq!(first.len(), count);
-        // As a state of before the hash was another one.
+        // As of a version of arpent with another hash.
         for number in 0..count {
-            let key = key(&format!("/{number}"));
-            let mut entry = bench.store.ledger(&key).unwrap().unwrap();
-            entry.hash_version = 99;
-            bench.store.set_ledger(&[(key, entry)]).unwrap();
+            bench.set_dates(&format!("/{number}"), |dates| dates.hash_version = 99);
         }
         let second = count_all(&mut bench, "2026-03-04T20:00:00Z", &pages("2026-03-04"));
         assert_eq!(second, first);

@@ -6,8 +6,8 @@ use super::Corrupt;
 
 type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 
-/// A br body: one stream. Windows are at most 16 MiB (RFC 7932 9.1); the "large window" extension,
-/// which asks for up to 1 GiB, is not part of the coding and is refused.
+/// A br body: one stream. Windows are at most 16 MiB (RFC 7932 9.1); the "large window" extension, with up to 1 GiB, is not part
+/// of the coding and is refused.
 pub(super) struct Brotli {
     state: Box<State>,
     stage: Stage,
@@ -58,7 +58,7 @@ impl Brotli {
         *input = input.split_at(read).1;
         match result {
             BrotliResult::ResultSuccess => self.stage = Stage::Trailing,
-            // It asks for more input only when there is none left, and for room only after it wrote.
+            // It wants more input only when none is left, and more output space only after it wrote.
             BrotliResult::NeedsMoreInput if !input.is_empty() => return Err(Corrupt),
             BrotliResult::NeedsMoreOutput if written == 0 => return Err(Corrupt),
             BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}

@@ -7,8 +7,8 @@ use super::Corrupt;
 /// First two bytes of a gzip member (RFC 1952 2.3.1).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Most members of one gzip body. Real ones have one, block-wise compressors one for each 64 KiB;
-/// each costs a new inflate state, so a body of nothing but empty members is cut off here.
+/// Most members of one gzip body. Real ones have one, block-wise compressors one for each 64 KiB; each costs a new inflate state,
+/// so a body of empty members only is cut off here.
 const MAX_MEMBERS: u32 = 4_096;
 
 /// A window of 32 KiB, the largest of RFC 1951.
@@ -36,9 +36,8 @@ fn inflate(
     }
 }
 
-/// A gzip body: any number of members, whose contents are joined (RFC 1952 2.2). What follows the
-/// last member and is no member is ignored. A body that does not begin with a member is corrupt: nobody
-/// knows what else is wrong with an answer whose headers do not fit its body.
+/// A gzip body: any number of members, whose contents are joined (RFC 1952 2.2). Other bytes after the last member are ignored. A
+/// body that does not begin with a member is corrupt: headers that do not match the body may be wrong in other ways too.
 #[derive(Default)]
 pub(super) struct Gzip {
     stage: GzipStage,
@@ -121,7 +120,7 @@ impl Gzip {
     }
 }
 
-/// A deflate body: zlib as the standard says, or bare deflate when there is no zlib header.
+/// A deflate body: zlib as in the standard, or bare deflate when there is no zlib header.
 #[derive(Default)]
 pub(super) struct Deflate {
     stage: DeflateStage,

@@ -207,7 +207,7 @@ fn gzip_header_may_hold_a_name() {
 }
 
 #[test]
-fn what_follows_the_last_member_is_ignored() {
+fn bytes_after_the_last_member_are_ignored() {
     let follow = |garbage: &[u8]| [&gzip(TEXT), garbage].concat();
     check(Coding::Gzip, &follow(&[0; 100]), TEXT, End::Complete);
     check(Coding::Gzip, &follow(b"\r\n"), TEXT, End::Complete);

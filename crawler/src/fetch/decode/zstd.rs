@@ -17,7 +17,7 @@ pub(super) struct Zstd {
 }
 
 impl Zstd {
-    /// `None` when there is no memory for the decoder.
+    /// `None` when memory for the decoder is missing.
     pub(super) fn new() -> Option<Self> {
         let mut decoder = Decoder::new().ok()?;
         decoder

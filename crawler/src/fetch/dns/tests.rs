@@ -97,7 +97,7 @@ async fn name_without_address_is_a_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_name_is_asked_for_once_at_a_time() {
+async fn one_name_is_resolved_once_at_a_time() {
     let resolver = resolver(counting!());
     let ask = || call_number(&resolver, "a");
     let (first, second, third) = tokio::join!(ask(), ask(), ask());

@@ -335,7 +335,7 @@ fn link_local_metadata_and_special_starts_open_themselves_only() {
 }
 
 #[test]
-fn names_behind_a_proxy_are_judged_by_what_they_say() {
+fn names_behind_a_proxy_are_judged_by_their_form() {
     let public = Guard::of_start_name("www.example.com");
     assert!(public.permits_name("other.example"));
     assert!(!public.permits_name("localhost") && !public.permits_name("app.localhost"));

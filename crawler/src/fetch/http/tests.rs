@@ -1,4 +1,4 @@
-//! Each test runs its own server on loopback, which says exactly the bytes that matter.
+//! Each test runs its own server on loopback, which sends exactly the bytes that matter.
 
 mod bodies;
 mod connections;
@@ -42,7 +42,7 @@ fn key(url: &str) -> UrlKey {
     Identity::default().parse(url).unwrap()
 }
 
-/// Keeps everything; wants the body unless told otherwise.
+/// Stores everything; wants the body by default.
 struct Collector {
     wishes: Box<dyn FnMut(usize) -> BodyWish + Send>,
     body: Vec<u8>,
@@ -55,7 +55,7 @@ impl Collector {
         Self::with(|_| BodyWish::Read)
     }
 
-    /// `wishes` is asked with the bytes received so far.
+    /// `wishes` is called with the bytes received so far.
     fn with(wishes: impl FnMut(usize) -> BodyWish + Send + 'static) -> Self {
         Self {
             wishes: Box::new(wishes),

@@ -525,7 +525,7 @@ mod tests {
         check_error(&json!({"images": [true]}), "images[0]: expected text");
         check_error(
             &json!({"alternates": {"hreflang": "en-UK", "href": "/"}}),
-            "alternates.hreflang: UK is no country of ISO 3166-1, expected GB",
+            "alternates.hreflang: UK is not a country of ISO 3166-1, expected GB",
         );
         check_error(
             &json!({"news": {"name": "x", "language": "en", "title": "y"}}),

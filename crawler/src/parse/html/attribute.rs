@@ -1,15 +1,15 @@
-//! What single attributes of elements say.
+//! Values of single attributes of elements.
 
 use lol_html::send::Element;
 
-/// Longest attribute value that is read, in bytes as written. The longest URL that is followed has
-/// 2,047 bytes; the rest is room for character references.
+/// Longest attribute value that is read, in bytes as written. The longest URL that is followed has 2,047 bytes; the rest is for
+/// character references.
 const MAX_ATTRIBUTE_BYTES: usize = 4 * 1_024;
 
 /// Longest `srcset` that is read: some twenty candidates, each as long as a URL may be.
 pub(super) const MAX_SRCSET_BYTES: usize = 64 * 1_024;
 
-/// Whether an alternate link leads to another version of the page, not to a feed or other data.
+/// Returns whether an alternate link leads to another version of the page, not to a feed or other data.
 pub(in crate::parse) fn is_page_variant(
     has_language_or_media: bool,
     media_type: Option<&str>,
@@ -24,8 +24,7 @@ pub(in crate::parse) fn is_page_variant(
     has_language_or_media && is_page
 }
 
-/// Whether an alternate link leads to a feed: RSS or Atom by its type (RSS Advisory Board, "RSS
-/// Autodiscovery").
+/// Returns whether an alternate link leads to a feed: RSS or Atom by its type (RSS Advisory Board, "RSS Autodiscovery").
 pub(in crate::parse) fn is_feed(media_type: Option<&str>) -> bool {
     let essence = media_type.and_then(|media_type| media_type.split(';').next());
     essence.is_some_and(|essence| {
@@ -35,7 +34,7 @@ pub(in crate::parse) fn is_feed(media_type: Option<&str>) -> bool {
     })
 }
 
-/// Whether a script element of this type (in lower case) is a script, not data such as JSON-LD.
+/// Returns whether a script element of this type (in lower case) is a script, not data such as JSON-LD.
 pub(super) fn is_running_script(kind: &str) -> bool {
     kind.is_empty()
         || kind == "module"
@@ -43,7 +42,7 @@ pub(super) fn is_running_script(kind: &str) -> bool {
         || kind.contains("ecmascript")
 }
 
-/// What an `img` shows; scripts load some of them from elsewhere. `None` for counters, which nobody sees.
+/// The image of an `img`; scripts load some of them from elsewhere. `None` for counting pixels.
 pub(super) fn image_reference(element: &Element<'_, '_>) -> Option<String> {
     let is_pixel =
         |name| value(element, name).is_some_and(|length| matches!(length.trim(), "0" | "1"));

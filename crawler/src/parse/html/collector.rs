@@ -1,4 +1,4 @@
-//! What is taken from each tag and each piece of text as it goes by.
+//! Facts from each tag and each piece of text as it goes by.
 
 use std::sync::Arc;
 
@@ -38,23 +38,23 @@ const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
 
 const HTML_NAMESPACE: &str = "http://www.w3.org/1999/xhtml";
 
-/// Elements that may stand in the head (HTML standard sections 13.2.6.4.4 and 13.2.6.4.6). The
-/// first other start tag, or text, begins the body, whatever the markup says later.
+/// Elements that may stand in the head (HTML standard sections 13.2.6.4.4 and 13.2.6.4.6). The first other start tag, or text,
+/// begins the body, whatever follows.
 const HEAD_ELEMENTS: [&str; 13] = [
     "html", "head", "title", "base", "link", "meta", "style", "script", "noscript", "template",
     "bgsound", "basefont", "noframes",
 ];
 
-/// What is wanted of an element whose start tag was taken.
+/// Facts that are collected from an element after its start tag.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wish {
     /// To know of its end.
     pub(super) end: bool,
-    /// As what part of the page it is followed to its end.
+    /// Part of the page as which it is followed to its end.
     pub(super) part: Option<Part>,
 }
 
-/// How far the head of the document has been read.
+/// Progress of reading the head of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
     Open,
@@ -154,7 +154,7 @@ impl Collector {
         }
     }
 
-    /// Takes what an element says of the page's content and dates, and finds out what part of the page it is.
+    /// Takes the content and the dates of an element, and decides its part of the page.
     fn take_content(&mut self, name: &str, element: &Element<'_, '_>) -> Option<Part> {
         match name {
             "img" => {
@@ -202,7 +202,7 @@ impl Collector {
     /// Takes an element that may have the date of the page.
     fn take_dated(&mut self, name: &str, element: &Element<'_, '_>) {
         let is_time = name == "time";
-        // Most tags are shorter than one that says so much, and their attributes need not be read.
+        // Most tags are too short for such attributes, which are then not read.
         if !is_time && element.source_location().bytes().len() < MIN_DATED_TAG_BYTES {
             return;
         }
@@ -265,9 +265,6 @@ impl Collector {
             TextType::RCData => {
                 if self.raw_text[level] == RawText::Title {
                     self.findings.title.add(text, ends_node);
-                    if ends_node && let Some(title) = self.findings.title.finish() {
-                        self.findings.content.is_titled(&title);
-                    }
                 }
                 false
             }

@@ -1,8 +1,8 @@
-//! Text as a sequence of words, in which what moves by itself is a blank: dates and times, spans such as "3 minutes ago",
-//! counts of readers, years of copyright notices, how long the page took to make. What is left goes on to whoever hashes it.
+//! Text as a sequence of words with blanks for volatile parts: dates and times, spans such as "3 minutes ago", counts of
+//! readers, years of copyright notices, the time it took to make the page. The other words go on to the caller.
 //!
-//! A run of words that are numbers or words of dates, times and counts ([`Kind`]) is one blank when it has a number and a
-//! word that says what the number is, or a date by itself. No word is looked at twice, and no grammar is known.
+//! A run of words that are numbers or words of dates, times and counts ([`Kind`]) is one blank when it has a number and a word
+//! that gives its meaning, or a date by itself. Each word is read once, without a grammar.
 //!
 //! Words are separated by white space and by the ends of text nodes. Text comes in pieces; how it was cut
 //! never changes the result.
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use super::words::{Kind, kind_of};
 
-/// Longest word in bytes; what is longer goes on in pieces. Text without spaces comes in such pieces.
+/// Longest word in bytes; a longer word is divided into pieces. Text without spaces comes in such pieces.
 const MAX_WORD_BYTES: usize = 128;
 
 /// Longest run that is held back, in bytes; a longer one is cut.
@@ -79,7 +79,7 @@ impl Run {
 }
 
 impl Mask {
-    /// Takes a piece of a text node as it is written; `ends_node` says that it is the last one.
+    /// Takes a piece of a text node as it is written; `ends_node` marks the last one.
     pub(super) fn add(&mut self, text: &str, ends_node: bool, regions: u8, to: &mut impl TakeWord) {
         let mut rest = text;
         if !self.carry.is_empty() {
@@ -177,7 +177,7 @@ impl Mask {
     }
 }
 
-/// A word without the punctuation around it; nothing but punctuation stays as it is.
+/// A word without the punctuation around it; a word of punctuation only stays as it is.
 fn core_of(word: &str) -> &str {
     if let [first, .., last] = word.as_bytes()
         && first.is_ascii_alphanumeric()
@@ -220,8 +220,8 @@ fn is_punctuation(character: char) -> bool {
     )
 }
 
-/// Numbers before the units that dates, times and counts of readers have in Chinese and Japanese are left out:
-/// there are no spaces that would tell words apart.
+/// Numbers before the units that dates, times and counts of readers have in Chinese and Japanese are left out: there are no
+/// spaces that would separate words.
 fn without_east_asian_times(word: &str) -> Cow<'_, str> {
     let is_unit = |character| {
         matches!(
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_by_itself_is_blanked() {
+    fn volatile_parts_are_blanked() {
         #[track_caller]
         fn check(text: &str, expected: &str) {
             assert_eq!(masked(&[text]), expected, "{text}");
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_stays() {
+    fn content_stays() {
         #[track_caller]
         fn check(text: &str) {
             assert_eq!(masked(&[text]), text, "{text}");

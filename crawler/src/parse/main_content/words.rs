@@ -3,23 +3,23 @@
 
 use std::sync::LazyLock;
 
-/// What a word is to the run that it stands in.
+/// Role of a word in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// Digits, perhaps with separators: `1,234`, `3`, `1.2k`, `6th`, `2019-2024`, `3m`; `einer` of `vor einer Stunde`.
     Number,
-    /// Says that a number counts nothing of what the page says: `ago`, `views`, `May`, `©`, `generated`.
+    /// Marks a number that is not content of the page: `ago`, `views`, `May`, `©`, `generated`.
     Name,
     /// A date or time by itself: `2024-05-06`, `12:34`, `yesterday`.
     Moment,
-    /// May stand with them: `minutes`, `of`, `pm`, `Monday`.
+    /// May be among them: `minutes`, `of`, `pm`, `Monday`.
     Part,
 }
 
 /// Longest word of the list, in bytes.
 const MAX_WORD_BYTES: usize = 16;
 
-/// The words of each kind; none stands in two of them.
+/// The words of each kind, without repetitions.
 const WORDS: &[(Kind, &str)] = &[
     (
         Kind::Name,
@@ -106,7 +106,7 @@ static BY_LENGTH: LazyLock<Vec<Words>> = LazyLock::new(|| {
     lists
 });
 
-/// The words of one length in their order, with what they are.
+/// The words of one length in their order, with their kinds.
 #[derive(Debug, Clone, Default)]
 struct Words {
     list: Vec<(&'static str, Kind)>,
@@ -120,7 +120,7 @@ fn bit_of(byte: u8) -> u64 {
     1 << (byte.to_ascii_lowercase() & 63)
 }
 
-/// What the word `core` is, which has no punctuation around it.
+/// Kind of the word `core`, which has no punctuation around it.
 pub(super) fn kind_of(core: &str) -> Option<Kind> {
     let bytes = core.as_bytes();
     let first = bytes.first()?;
@@ -144,7 +144,7 @@ pub(super) fn kind_of(core: &str) -> Option<Kind> {
     at.ok().map(|at| list[at].1)
 }
 
-/// What a word is that begins with a digit.
+/// Kind of a word that begins with a digit.
 fn of_digits(bytes: &[u8]) -> Option<Kind> {
     if is_instant(bytes) {
         return Some(Kind::Moment);
@@ -170,7 +170,7 @@ fn of_digits(bytes: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Whether a word is a date or a time of the day in digits.
+/// Returns whether a word is a date or a time of the day in digits.
 fn is_instant(bytes: &[u8]) -> bool {
     let mut groups = [0_usize; 4];
     let mut separators = [0_u8; 3];

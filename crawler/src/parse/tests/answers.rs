@@ -1,4 +1,4 @@
-//! Which answers are read, and how: status, type, encoding, syntax, page rules.
+//! Tests of reading answers: status, type, encoding, syntax, page rules.
 
 use super::*;
 
@@ -206,7 +206,7 @@ fn xhtml_is_read_as_xml_means_it() {
         "<?xml version='1.0'?><!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Strict//EN\" \"x\">";
     let page = format!("{doctype}<script src='x'/><a href='a'/>");
     assert_eq!(links(&Answer::html(&page).read()), "/dir/a\n");
-    // Without these signs it is HTML, where everything behind the tag is script text.
+    // Without these signs it is HTML, where everything after the tag is script text.
     assert_eq!(
         links(&Answer::html("<script src='x'/><a href='a'/>").read()),
         ""
@@ -265,7 +265,7 @@ fn page_rules_see_text_in_any_encoding() {
         selector: "b".to_owned(),
         action,
     }];
-    // A lone year is no date of the protocol.
+    // A lone year is not a date of the protocol.
     assert_eq!(answer.read().selected_lastmod, None);
     answer.body = b"<\0b\0>\x002\x000\x002\x004\0-\x000\x001\0-\x000\x002\0";
     assert_eq!(
@@ -304,7 +304,7 @@ fn second_by_second() -> Duration {
 
 #[test]
 fn a_page_is_cut_when_its_cpu_time_is_used_up_and_more_of_it_comes() {
-    // The first bytes of a page are kept until it is known what it is.
+    // The first bytes of a page are kept until its type is known.
     let start = format!("{:<1445}", "<a href=a>");
     let pieces = [
         &*start,

@@ -1,4 +1,4 @@
-//! What moves the hash of a page's content, and what does not.
+//! Changes of a page that change the hash of its content, and those that do not.
 
 use super::*;
 use crate::page::ContentHash;
@@ -27,7 +27,7 @@ const PAGE: &str = r#"<!doctype html><html><head><title>A walk by the sea</title
 <footer>© 2026 Example. Quote of the day: be kind. Page 1 of the day</footer></body></html>"#;
 
 #[test]
-fn what_stands_around_the_content_does_not_move_the_hash() {
+fn parts_around_the_content_do_not_change_the_hash() {
     let base = hash(PAGE);
     for (from, to) in [
         (
@@ -72,7 +72,7 @@ fn what_stands_around_the_content_does_not_move_the_hash() {
 }
 
 #[test]
-fn what_the_page_says_moves_the_hash() {
+fn content_of_the_page_changes_the_hash() {
     let base = hash(PAGE);
     for (from, to) in [
         ("leads along", "led along"),
@@ -161,7 +161,7 @@ fn the_main_part_is_found_in_other_pages_too() {
 }
 
 #[test]
-fn a_main_part_that_says_next_to_nothing_is_none() {
+fn a_main_part_with_hardly_any_text_is_ignored() {
     let words = |count| "word ".repeat(count);
     check(
         "<main><a href='#c'>skip</a></main><p>a b c d *",
@@ -175,7 +175,7 @@ fn a_main_part_that_says_next_to_nothing_is_none() {
         "2",
         false,
     );
-    // A paragraph is one, whatever the menus say; a short page with short menus too.
+    // A paragraph is content, with any menus; a short page with short menus too.
     let around = format!("<main>{}</main><div>{} *</div>", words(30), words(300));
     check(&around, "1", "2", true);
     let around = format!("<main>{}</main><div>{} *</div>", words(30), words(600));
@@ -210,7 +210,7 @@ fn a_page_is_not_left_with_nothing() {
     ] {
         check(around, "1", "2", false);
     }
-    // Hardly anything counts, and much is left out for a name, or for a tag that nobody closed.
+    // Little counts, and much is left out because of a name, or of a tag without an end tag.
     let text = words(40);
     for around in [
         format!("<h1>Title</h1><div class=sidebar>{text} *</div>"),
@@ -219,7 +219,7 @@ fn a_page_is_not_left_with_nothing() {
     ] {
         check(&around, "1", "2", false);
     }
-    // What is what it says it is does not count, however little a page says.
+    // An explicit part does not count, however short the page is.
     for around in [
         format!("<main>Thank you</main><footer>{text} *</footer>"),
         format!("<main>Thank you</main><nav>{text} *</nav><aside>{text} *</aside>"),

@@ -1,4 +1,4 @@
-//! What pages state of their dates.
+//! Tests of the dates that pages state.
 
 use super::*;
 use crate::page::StatedDates;

@@ -1,4 +1,4 @@
-//! What is taken from pages for the extensions of sitemaps, and only when it is asked for.
+//! Tests of facts for the extensions of sitemaps, read only on request.
 
 use crate::config::Extensions;
 
@@ -37,7 +37,7 @@ fn check_versions(html: &str, expected: &[&str]) {
 }
 
 #[test]
-fn what_nobody_asks_for_is_not_looked_for() {
+fn unrequested_facts_are_not_collected() {
     let html = "<link rel=alternate hreflang=de href=/de><img src=a>";
     let facts = Answer::html(html).read();
     assert_eq!((&facts.images, &facts.alternates), (&None, &None));
@@ -109,7 +109,7 @@ fn an_image_is_listed_by_its_src_or_its_largest_candidate() {
 }
 
 #[test]
-fn other_pictures_are_no_images_of_the_page() {
+fn other_pictures_are_not_images_of_the_page() {
     check_images(
         "<link rel=icon href=a><link rel=image_src href=b><meta property=og:image content=c><body background=d>\
          <video poster=e></video><input type=image src=f><svg><image href=g /></svg><object data=h></object>\
@@ -159,7 +159,7 @@ fn tracking_parameters_of_images_stay() {
 }
 
 #[test]
-fn too_many_images_are_cut_and_told_of() {
+fn too_many_images_are_cut_and_reported() {
     let mut html = String::new();
     for number in 0..1_001 {
         write!(html, "<img src={number}>").unwrap();
@@ -249,7 +249,7 @@ fn versions_are_taken_from_headers() {
 }
 
 #[test]
-fn too_many_versions_are_cut_and_told_of() {
+fn too_many_versions_are_cut_and_reported() {
     let mut html = String::new();
     for number in 0..251 {
         write!(html, "<link rel=alternate hreflang=de href=/{number}>").unwrap();

@@ -1,4 +1,4 @@
-//! Pages made to break a parser, and what must hold for any page at all.
+//! Pages made to break a parser, and properties of any page.
 
 use proptest::prelude::*;
 

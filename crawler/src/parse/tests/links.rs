@@ -1,4 +1,4 @@
-//! Which links a page has.
+//! Tests of the links of a page.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn links_are_taken_from_the_elements_that_lead_to_pages() {
 }
 
 #[test]
-fn other_references_are_no_links() {
+fn other_references_are_not_links() {
     check_links("<link rel=alternate href=a>", &[]);
     check_links("<link rel='alternate stylesheet' media=print href=a>", &[]);
     check_links(

@@ -1,4 +1,4 @@
-//! What a page says of itself: canonical links, refresh, directives, title, suspicions.
+//! Tests of signals of a page: canonical links, refresh, directives, title, suspicions.
 
 use super::*;
 

@@ -8,7 +8,7 @@ use scraper::{ElementRef, Html, Selector, node::Element};
 
 use super::*;
 
-/// What both can tell of a page.
+/// Facts that both readers return.
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Seen {
     links: BTreeSet<String>,

@@ -1,6 +1,5 @@
-//! The folder with the copies of the files of kept sets. A copy is named by the SHA-256 of its content, so what did not
-//! change from one set to the next is there once. It decides nothing about sets, and touches nothing whose name it did
-//! not give.
+//! The folder with the copies of the files of archived sets. A copy is named by the SHA-256 of its content, so a file that did
+//! not change from one set to the next is there once. Files with other names are not touched.
 
 use std::{
     fs::{self, File},
@@ -55,20 +54,20 @@ impl Copies {
                 fs::rename(&new, &path).map_err(failed("create", &path))
             });
         if taken.is_err() {
-            // That it failed is told; what is left of it is swept away later.
+            // The failure is reported; the rest of the copy is removed later.
             let _ = fs::remove_file(&new);
         }
         taken
     }
 
-    /// Makes what was taken durable.
+    /// Makes the new copies durable.
     pub(super) fn sync(&self) -> Result<(), PublishError> {
         pass(&self.path)?;
         sync_folder(&self.path).map_err(failed("sync", &self.path))
     }
 
-    /// Removes the copies whose hash is not one that `is_needed`, and those that are not complete. What cannot be
-    /// removed keeps no other from it.
+    /// Removes the copies whose hash is not one that `is_needed`, and those that are not complete. A copy that
+    /// cannot be removed does not stop the removal of the others.
     ///
     /// # Errors
     /// The first failure.

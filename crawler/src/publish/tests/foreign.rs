@@ -33,16 +33,6 @@ fn a_file_written_by_hand_into_another_output_is_foreign() {
     bench.crawl(&shop());
     assert!(matches!(bench.publish(), Err(PublishError::Foreign(_))));
     assert_eq!(bench.read("sitemap.xml"), "by hand");
-    // Nor does what an interrupted publish was about to write elsewhere make it ours.
-    bench.config.output = bench.folder.path().join("third");
-    fs::create_dir_all(&bench.config.output).unwrap();
-    fs::write(bench.config.output.join("sitemap.xml"), "by hand").unwrap();
-    let first = bench.folder.path().join("first");
-    let out = std::mem::replace(&mut bench.config.output, first);
-    bench.publish_to_a_full_disk();
-    bench.config.output = out;
-    assert!(matches!(bench.publish(), Err(PublishError::Foreign(_))));
-    assert_eq!(bench.read("sitemap.xml"), "by hand");
 }
 
 #[test]
@@ -77,29 +67,6 @@ fn a_file_of_ours_that_somebody_replaced_is_kept_and_written_again() {
     bench.publish().unwrap();
     assert_eq!(bench.read("sitemap.xml.bak-20260302T040011Z"), "by hand");
     assert!(bench.read("sitemap.xml").contains("sitemapindex"));
-}
-
-#[test]
-fn files_of_an_interrupted_publish_that_are_not_needed_leave_after_their_grace() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish_to_a_full_disk();
-    assert_eq!(bench.files().len(), 4);
-    bench.config.gzip = false;
-    bench.wait(1);
-    bench.publish().unwrap();
-    assert_eq!(bench.files().len(), 7, "the old parts have their grace");
-    bench.wait(24);
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    let names: Vec<String> = bench.files().into_keys().collect();
-    let plain = [
-        "sitemap-root.xml",
-        "sitemap.blog.xml",
-        "sitemap.docs.xml",
-        "sitemap.xml",
-    ];
-    assert_eq!(names, plain);
 }
 
 #[test]
@@ -177,19 +144,6 @@ fn a_folder_that_is_a_link_is_refused_even_by_force() {
         bench.publish().unwrap();
     }
     assert!(target.join("blog/sitemap.xml.gz").exists());
-}
-
-#[test]
-fn a_lost_state_finds_its_files_by_the_copy_of_the_manifest() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    let before = bench.files();
-    bench.store = MemoryStore::default();
-    bench.wait(24);
-    bench.crawl(&shop());
-    assert_eq!(changed(&bench.publish().unwrap()), [""; 0]);
-    assert_eq!(bench.files(), before);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What a publish changed, URL by URL, and that no crash loses or doubles it.
 
 use super::*;
-use crate::store::outbox::UrlChange;
+use crate::store::outbox::{TELLS_ENGINES, UrlChange};
 
 /// Paths that wait to be told, each with what became of it.
-fn waiting(store: &dyn Store) -> Vec<(String, UrlChange)> {
+fn waiting(store: &Store) -> Vec<(String, UrlChange)> {
     let waiting = store.outbox(None, usize::MAX, Timestamp::MAX).unwrap();
     waiting
         .into_iter()
@@ -17,6 +17,17 @@ fn named(changes: &[(&str, UrlChange)]) -> Vec<(String, UrlChange)> {
         .iter()
         .map(|(path, change)| ((*path).to_owned(), *change));
     owned.collect()
+}
+
+/// Engines are notified of the site.
+pub(super) fn adopt(store: &mut Store) {
+    let values = vec![(TELLS_ENGINES.to_owned(), Some("1".to_owned()))];
+    store
+        .commit(&Commit {
+            values,
+            ..Commit::default()
+        })
+        .unwrap();
 }
 
 /// A site of three pages, and its next edition.
@@ -44,6 +55,7 @@ fn the_first_publish_tells_of_nothing_the_next_of_what_changed() {
     let [first, second] = editions();
     let mut bench = Bench::new("/");
     bench.crawl(&first);
+    adopt(&mut bench.store);
     let journal = bench.publish().unwrap().journal;
     assert!(journal.is_first);
     assert_eq!((journal.added, journal.news()), (4, 0));
@@ -83,6 +95,7 @@ fn a_page_without_a_date_changes_with_its_content() {
     let at = time("2025-12-31T00:00:00Z");
     bench.config.gzip = false;
     bench.now = at;
+    adopt(&mut bench.store);
     bench.crawl(&first);
     bench.publish().unwrap();
     bench.now = at;
@@ -105,18 +118,12 @@ fn what_is_not_remembered_costs_no_row_and_unchanged_files_stand_all_the_same() 
     let mut stood = Vec::new();
     // Each time with a store that knows nothing.
     for pages in [&first, &first, &second] {
-        bench.store = MemoryStore::default();
+        bench.store = Store::in_memory().unwrap();
         bench.crawl(pages);
+        bench.config.force = true;
         let published = bench.publish().unwrap();
         assert_eq!(published.problems, [] as [String; 0]);
-        assert_eq!(published.journal, Journal::default());
-        assert_eq!(bench.store.published(None, usize::MAX).unwrap(), []);
-        let mut remembered = 0;
-        bench
-            .store
-            .visit_ledger(&mut |_, _| remembered += 1)
-            .unwrap();
-        assert_eq!(remembered, 0);
+        assert_eq!(bench.listed().len(), 0);
         assert_eq!(bench.store.value(MANIFEST).unwrap(), None);
         stood.push(bench.files());
         bench.wait(1);
@@ -133,6 +140,7 @@ fn many_differences_are_found_in_pieces() {
             .collect()
     };
     let mut bench = Bench::new("/");
+    adopt(&mut bench.store);
     bench.crawl(&numbered(0..10_000, 1));
     bench.publish().unwrap();
     bench.wait(1);
@@ -149,68 +157,4 @@ fn many_differences_are_found_in_pieces() {
     bench.crawl(&numbered(0..1, 1));
     let journal = bench.publish().unwrap().journal;
     assert_eq!((journal.added, journal.removed), (1, 15_001));
-}
-
-#[test]
-fn a_publish_that_stops_anywhere_neither_loses_nor_doubles_news() {
-    let [first, second] = editions();
-    let mut bench = Bench::new("/");
-    bench.crawl(&first);
-    bench.publish().unwrap();
-    bench.wait(1);
-    bench.crawl(&second);
-    for writes in 0..40 {
-        let mut failing = FailingStore::after_writes(bench.store.snapshot(), writes);
-        let config = PublishConfig {
-            output: bench.folder.path().join(format!("out-{writes}")),
-            ..bench.config.clone()
-        };
-        let request = |config| PublishRequest {
-            site: &bench.site,
-            run: bench.run,
-            config,
-            robots: None,
-            partial: false,
-            doubted: None,
-            dry_run: false,
-            now: bench.now,
-            is_stopped: &|| false,
-        };
-        let has_failed = match publish(&mut failing, &request(&config)) {
-            Ok(published) => !published.problems.is_empty(),
-            Err(_) => true,
-        };
-        let mut store = failing.into_inner();
-        let stopped = waiting(&store);
-        assert!(stopped.is_empty() || stopped == named(&NEWS), "{writes}");
-        publish(&mut store, &request(&config)).unwrap();
-        assert_eq!(waiting(&store), named(&NEWS), "{writes}");
-        if !has_failed {
-            assert!(writes > 3, "{writes}");
-            return;
-        }
-    }
-    panic!("it never comes to its end");
-}
-
-#[test]
-fn a_fresh_state_takes_over_what_is_published_and_what_waits() {
-    let [first, second] = editions();
-    let mut bench = Bench::new("/");
-    bench.crawl(&first);
-    bench.publish().unwrap();
-    bench.wait(1);
-    bench.crawl(&second);
-    bench.publish().unwrap();
-    let mut fresh = MemoryStore::default();
-    carry_over(&bench.store, &mut fresh, bench.now).unwrap();
-    bench.store = fresh;
-    assert_eq!(waiting(&bench.store), named(&NEWS));
-    assert_eq!(
-        standing(&bench.store).unwrap().unwrap().sitemaps,
-        ["https://shop.example/sitemap.xml"]
-    );
-    bench.wait(1);
-    bench.crawl(&second);
-    assert_eq!(bench.publish().unwrap().journal, Journal::default());
 }

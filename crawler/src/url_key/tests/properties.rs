@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Properties of every text.
 
 use encoding_rs::{ISO_2022_JP, SHIFT_JIS, UTF_8, WINDOWS_1252};
 use proptest::prelude::*;
@@ -160,8 +160,8 @@ proptest! {
     }
 }
 
-/// Escapes of unreserved characters decoded and the others in upper case, told apart from literal
-/// characters: an oracle that reads the text from left to right, once.
+/// Escapes of unreserved characters decoded and the others in upper case, distinguished from literal characters: an oracle that
+/// reads the text from left to right, once.
 fn decoded(text: &str) -> Vec<(u8, bool)> {
     let mut rest = text.as_bytes();
     let mut output = Vec::new();

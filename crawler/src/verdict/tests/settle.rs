@@ -14,7 +14,6 @@ fn record(reason: Reason, next: &str) -> PageRecord {
         None => page(),
     };
     PageRecord {
-        run: 1,
         reason,
         depth: 1,
         via: Via::Link,

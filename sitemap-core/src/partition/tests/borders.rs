@@ -1,4 +1,4 @@
-//! Where a file comes and goes: thresholds, halves, bytes.
+//! Borders at which a file comes and goes: thresholds, halves, bytes.
 
 use super::super::{Layout, Part, PartId, Placement, Plan, Thresholds};
 use super::{BOTH, Keys, SMALL, check, contents, files, fresh, keys, many, plan};

@@ -1,4 +1,4 @@
-//! Whole sites: their files, the keys of each, their indexes, and what is refused.
+//! Whole sites: their files, the keys of each, their indexes, and refused input.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -116,7 +116,7 @@ fn a_shop_is_divided_by_directories_and_then_by_characters() {
 }
 
 #[test]
-fn sixty_thousand_keys_behind_one_long_prefix() {
+fn sixty_thousand_keys_after_one_long_prefix() {
     let prefix = format!("/p/{}", "long-".repeat(20));
     let site = keys(many(&prefix, 60_000));
     for placement in BOTH {
@@ -211,7 +211,7 @@ fn the_order_in_which_keys_were_found_does_not_matter() {
 }
 
 #[test]
-fn what_is_refused_is_named_and_changes_nothing() {
+fn refused_namespace_is_named_and_changes_nothing() {
     let mut counter = Counter::new(
         "/a/",
         Thresholds::default(),
@@ -265,7 +265,7 @@ fn what_is_refused_is_named_and_changes_nothing() {
     };
     assert_eq!(
         base("/a").to_string(),
-        "base \"/a\" is no directory: expected printable ASCII without a query, `/` at both ends"
+        "base \"/a\" is not a directory: expected printable ASCII without a query, `/` at both ends"
     );
     for text in ["", "a/", "/a?/", "/é/", "/#/"] {
         assert!(matches!(base(text), PartitionError::Base { .. }), "{text}");

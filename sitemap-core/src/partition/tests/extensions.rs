@@ -1,4 +1,4 @@
-//! Entries of very different sizes: what the plan counts is what the writer writes.
+//! Entries of very different sizes: the plan counts as many bytes as the writer writes.
 
 use std::{collections::BTreeMap, io};
 
@@ -10,7 +10,7 @@ use crate::{
     limits::MAX_BYTES,
 };
 
-/// An entry with `images` pictures, each of the longest address that there is.
+/// An entry with `images` images, each of the longest address that there is.
 fn entry(key: &str, images: usize) -> UrlEntry {
     let loc = |text: &str| Loc::parse(text).unwrap();
     let mut entry = UrlEntry::new(loc(&format!("https://example.com{key}")));

@@ -1,4 +1,4 @@
-//! Random histories of a site: after each change the plan is what the slow rules say and keeps every promise.
+//! Random histories of a site: after each change the plan matches the slow rules and keeps every promise.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ const CHANGES: usize = 40;
 
 /// Thresholds so small that a few hundred keys cross all of them; `heavy`: bytes matter as much as entries.
 ///
-/// A directory needs at most about half a file: above that one that was divided without rest, and has less than the threshold,
+/// A directory needs at most about half a file. Above that, a directory that was divided without rest and is below the threshold
 /// is not remembered.
 fn small_thresholds(random: &mut Random, heavy: bool) -> Thresholds {
     Thresholds {
@@ -39,7 +39,7 @@ fn change(random: &mut Random, keys: &mut Keys) {
     }
 }
 
-/// What holds for every plan, whatever the layout.
+/// Checks the properties of every plan, with any layout.
 fn check(
     plan: &Plan,
     keys: &Keys,
@@ -205,7 +205,7 @@ fn histories_with_heavy_entries() {
 }
 
 #[test]
-fn a_change_of_placement_or_thresholds_is_no_special_case() {
+fn a_change_of_placement_or_thresholds_is_not_special() {
     for seed in 0..HISTORIES {
         let random = &mut Random(seed ^ 0xfeed);
         let mut keys = Keys::new();
@@ -233,7 +233,7 @@ fn a_change_of_placement_or_thresholds_is_no_special_case() {
 
 /// Files so large that prefixes beside them are too small to be remembered.
 #[test]
-fn what_is_forgotten_does_not_matter() {
+fn forgotten_prefixes_do_not_matter() {
     for seed in 0..12 {
         let random = &mut Random(seed ^ 0xf00d);
         let thresholds = Thresholds {

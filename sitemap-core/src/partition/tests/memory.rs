@@ -1,4 +1,4 @@
-//! What a counter holds grows with the files, not with the keys.
+//! The memory of a counter grows with the files, not with the keys.
 
 use super::super::{Counter, Layout, Placement, Thresholds};
 use super::{Random, SMALL};

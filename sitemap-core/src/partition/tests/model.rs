@@ -1,4 +1,4 @@
-//! The rules of the scope tree as directly as they can be said, on sets of keys, without a thought for speed.
+//! The rules of the scope tree in their simplest form, on sets of keys, without regard to speed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What hard directories are called, and where their files may stand.
+//! Names of hard directories, and folders of their files.
 
 use super::super::{Layout, Placement, Suffix, Thresholds};
 use super::{check, files, fresh, keys, many, plan, plan_below};
@@ -93,7 +93,7 @@ fn folders_are_decoded_and_urls_are_not() {
 }
 
 #[test]
-fn a_dot_in_a_name_is_no_dot_between_names() {
+fn a_dot_in_a_name_does_not_separate_names() {
     check_directories(
         &["/a.b/", "/a/b/"],
         &[("sitemap.a_2eb.xml", 100), ("sitemap.a.xml", 100)],
@@ -193,7 +193,7 @@ fn names_of_long_scopes_are_cut_and_still_differ() {
 }
 
 #[test]
-fn a_base_that_could_not_be_a_folder_is_no_obstacle() {
+fn a_base_that_could_not_be_a_folder_is_accepted() {
     let site = keys(many("//./sitemap.xml/", 100));
     let plan = plan_below(
         "//./sitemap.xml/",

@@ -1,5 +1,5 @@
-//! The reference model of the scope tree, run itself and asked the same questions. It is no part of the project: without it, and
-//! without an interpreter for it, these tests say so and pass.
+//! Comparison with the reference model of the scope tree. It is not part of the project: without it, or without its interpreter,
+//! these tests print a note and pass.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -65,7 +65,7 @@ fn run(program: &str, input: String) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// Says that a test is skipped; a failure in continuous integration, where nothing may be.
+/// Reports a skipped test; in continuous integration this is a failure.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn skip(reason: &str) {
     assert!(

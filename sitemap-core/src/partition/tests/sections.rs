@@ -18,7 +18,7 @@ fn section(name: &str, directory: &str) -> Section {
     }
 }
 
-/// Where keys belong: the first section that takes them.
+/// Sections of keys: the first one that takes a key.
 struct Sections {
     sections: Vec<Section>,
     takes: Vec<fn(&str) -> bool>,
@@ -62,7 +62,7 @@ impl Sections {
     }
 }
 
-/// One section with everything that begins with `/shop/`, and one with what ends with `.pdf`.
+/// One section with everything that begins with `/shop/`, and one with all that ends with `.pdf`.
 fn shop_and_papers() -> Sections {
     Sections {
         sections: vec![section("papers", "/"), section("shop", "/shop/")],
@@ -198,7 +198,7 @@ fn sections_that_cannot_be_are_refused() {
     ));
 }
 
-/// Random sections over random keys: what each takes lies in its directory.
+/// Random sections over random keys: the keys of each lie in its directory.
 fn random_sections(random: &mut Random) -> Sections {
     type Takes = (&'static str, fn(&str) -> bool);
     let choices: [Takes; 5] = [
@@ -222,7 +222,7 @@ fn random_sections(random: &mut Random) -> Sections {
     sections
 }
 
-/// What holds for every plan with sections.
+/// Checks the properties of every plan with sections.
 fn check_plan(sections: &Sections, plan: &Plan, keys: &Keys, thresholds: Thresholds) {
     let mut seen = Keys::new();
     let mut names = BTreeSet::new();
@@ -308,7 +308,7 @@ fn histories_with_sections() {
                 let name = part
                     .section()
                     .map(|at| sections.sections[at].name.to_string());
-                // At the top of a section it is the section that is meant, whatever its directory is.
+                // The top of a section is the section itself, in any directory.
                 let home = part
                     .section()
                     .map(|at| sections.sections[at].directory.as_str());

@@ -1,4 +1,4 @@
-//! Attributes: what may stand on any element, and those of the elements of the protocol, which have none of their own.
+//! Attributes: those allowed on any element, and those of the elements of the protocol, which define none.
 
 use std::borrow::Cow;
 
@@ -70,8 +70,8 @@ pub(in crate::read) struct OwnAttribute<'a> {
     pub(in crate::read) name: &'a str,
     /// As it stands there, with its references.
     pub(in crate::read) value: Cow<'a, str>,
-    /// What it names if it is `xsi:type`. It may stand on an element whose type that is, or one that it is made of (XML Schema part 1
-    /// section 2.6.1).
+    /// The type it names if it is `xsi:type`. It may stand on an element of that type, or of a type it restricts (XML Schema part
+    /// 1 section 2.6.1).
     pub(in crate::read) named_type: Option<NamedType<'a>>,
 }
 
@@ -82,8 +82,8 @@ pub(in crate::read) struct NamedType<'a> {
     pub(in crate::read) name: String,
 }
 
-/// The attributes of an element that its own schema has to allow: neither declarations of namespaces, nor what may stand on any
-/// element, nor those with a prefix that nothing declares, which is told elsewhere. At a broken one, which was told, they end.
+/// The attributes of an element that its own schema has to allow. Left out are declarations of namespaces, attributes allowed on
+/// every element, and those with an undeclared prefix, which is reported elsewhere. They end at a broken one, which was reported.
 pub(in crate::read) fn own_attributes<'a>(
     start: &'a BytesStart<'_>,
     namespaces: &'a NamespaceResolver,

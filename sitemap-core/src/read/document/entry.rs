@@ -1,4 +1,4 @@
-//! Entries of a urlset or an index: from their start tags over their elements to what is yielded.
+//! Entries of a urlset or an index: start tags, elements and yielded values.
 
 use quick_xml::{events::BytesStart, name::NamespaceResolver};
 

@@ -1,4 +1,4 @@
-//! Elements where none of their name may be: what to say of them, and whether an entry is lost with them.
+//! Elements in the wrong place: their problems, and the entries that are lost with them.
 
 use quick_xml::{
     events::BytesStart,
@@ -15,16 +15,16 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SkippedEntry {
     name: &'static str,
-    /// How many elements that are skipped are around it.
+    /// Number of skipped elements around it.
     depth: usize,
     position: Position,
 }
 
 impl Document {
-    /// Tells of an entry in what is skipped, or in an element of an extension: it is lost with it.
+    /// Reports an entry in a skipped element, or in an element of an extension: it is lost.
     ///
-    /// In the root element nothing else can be meant. In an entry an extension may have a word of its own that lacks its prefix, so
-    /// there an entry is what has a `<loc>`.
+    /// In the root element the meaning is clear. In an entry an extension may have an element of this name without its prefix, so
+    /// there an entry needs a `<loc>`.
     pub(super) fn look_for_lost_entry(
         &mut self,
         start: &BytesStart<'_>,
@@ -63,7 +63,7 @@ impl Document {
         self.skipped_entry.take_if(|entry| entry.depth >= depth);
     }
 
-    /// Whether an element is the protocol's, by its namespace alone.
+    /// Returns whether an element is the protocol's, by its namespace alone.
     pub(super) fn is_of_protocol(
         &self,
         start: &BytesStart<'_>,
@@ -78,7 +78,7 @@ impl Document {
         }
     }
 
-    /// What is wrong with an element in a `parent` that has none of its name.
+    /// Problem of an element in a `parent` that does not allow it.
     pub(super) fn unexpected(&self, start: &BytesStart<'_>, parent: &'static str) -> Problem {
         let name = start.local_name().into_inner();
         let kind = self.root_kind.unwrap_or(Kind::UrlSet);

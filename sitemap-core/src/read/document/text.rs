@@ -1,4 +1,4 @@
-//! Text of a [`Document`]: characters between tags, CDATA sections and references, whatever they stand in.
+//! Text of a [`Document`]: characters between tags, CDATA sections and references, in any element.
 
 use quick_xml::{
     escape::{resolve_html5_entity, resolve_xml_entity},
@@ -19,14 +19,14 @@ impl Document {
     pub(in crate::read) fn malformed_bytes(&mut self) {
         let is_in_value = self.is_in_value();
         if is_in_value && self.skipped_depth == 0 {
-            // It is told when the value is left out.
+            // It is reported when the value is left out.
             self.text.set_malformed();
         } else {
             self.note(Problem::NotUtf8);
         }
     }
 
-    /// Text between tags and references, as it stands in the file.
+    /// Text between tags and references, as in the file.
     pub(in crate::read) fn characters(&mut self, text: &BytesText<'_>) -> Result<(), ReadError> {
         // The parser gives an ampersand that begins no reference as text of its own.
         if text.starts_with('&') {
@@ -54,7 +54,7 @@ impl Document {
     ) -> Result<(), ReadError> {
         self.note_if_outside();
         let content = text.xml10_content();
-        // Between elements white space stands for nothing, but a section of it is text to the validators that people use.
+        // White space between elements is ignored, but a blank section is text to common validators.
         if content.bytes().all(is_white_space) && self.is_between_elements() {
             self.note(Problem::StrayText);
             return Ok(());
@@ -62,7 +62,7 @@ impl Document {
         self.text_of_document(&content)
     }
 
-    /// Whether the parser is in an element of the protocol or of an extension that has elements or nothing.
+    /// Returns whether the parser is in an element of the protocol or of an extension that has elements or nothing.
     fn is_between_elements(&self) -> bool {
         match self.skipped_depth {
             0 => match self.place {
@@ -77,8 +77,7 @@ impl Document {
         }
     }
 
-    /// Something that stands for text is outside of the root element, where none may be. If it is more than white space, that ends the
-    /// reading besides.
+    /// Text outside of the root element, where none is allowed. If it is not blank, it also ends the reading.
     pub(in crate::read) fn note_if_outside(&mut self) {
         if matches!(self.place, Place::Prolog | Place::Epilog) {
             self.note(Problem::IllFormed {

@@ -16,20 +16,20 @@ use crate::{
     },
 };
 
-/// How long a reference can be: the longest name of an entity in HTML has 31 characters.
+/// Largest length of a reference: the longest name of an entity in HTML has 31 characters.
 const MAX_REFERENCE_BYTES: usize = 34;
 
-/// What the attributes of an element say.
+/// Values of the attributes of an element.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     /// The values of those that are known.
     pub(super) values: Vec<(&'static str, String)>,
-    /// What the element's text has to be by its `xsi:type`.
+    /// Form of the text of the element by its `xsi:type`.
     pub(super) form: Option<Form>,
 }
 
-/// Reads the attributes of an element that it has by its schema, and the type that it names itself. Others are told; at a broken one,
-/// which was told, reading them ends.
+/// Reads the attributes of an element by its schema, and its `xsi:type`. Others are reported; reading ends at a broken one, which
+/// was reported.
 pub(super) fn read_attributes(
     start: &BytesStart<'_>,
     namespaces: &NamespaceResolver,
@@ -68,8 +68,8 @@ pub(super) fn read_attributes(
     Attributes { values, form }
 }
 
-/// An attribute's value with its references resolved and its white space made spaces; nothing if it is too long, which is told, or if
-/// it has a reference that means nothing. What is wrong with references was told of the tag.
+/// An attribute's value with its references resolved and its white space made spaces. `None` if it is too long, which is
+/// reported, or has an undefined reference. Problems of references were reported with the tag.
 pub(in crate::read) fn attribute_value(
     raw: &str,
     name: &'static str,
@@ -84,9 +84,9 @@ pub(in crate::read) fn attribute_value(
     while let Some(ampersand) = rest.find('&') {
         push_spaced(&mut value, &rest[..ampersand]);
         rest = &rest[ampersand + 1..];
-        if let Some((reference, behind)) = reference_of(rest) {
+        if let Some((reference, after)) = reference_of(rest) {
             push_reference(&mut value, reference)?;
-            rest = behind;
+            rest = after;
         } else {
             value.push('&');
         }
@@ -95,12 +95,12 @@ pub(in crate::read) fn attribute_value(
     Some(value)
 }
 
-/// What stands between `&` and `;`, if it is meant as a reference, and what stands behind it.
+/// The name between `&` and `;`, if it is meant as a reference, and the text after it.
 fn reference_of(text: &str) -> Option<(&str, &str)> {
     let mut bytes = text.bytes().take(MAX_REFERENCE_BYTES);
     let end = bytes.position(|byte| byte == b';')?;
-    let (reference, behind) = (&text[..end], &text[end + 1..]);
-    (reference.starts_with('#') || is_name(reference)).then_some((reference, behind))
+    let (reference, after) = (&text[..end], &text[end + 1..]);
+    (reference.starts_with('#') || is_name(reference)).then_some((reference, after))
 }
 
 fn push_reference(value: &mut String, reference: &str) -> Option<()> {
@@ -126,12 +126,12 @@ mod tests {
 
     #[test]
     fn references_are_resolved_as_far_as_they_mean_something() {
-        let check = |raw: &str, expected: Option<&str>, said: usize| {
+        let check = |raw: &str, expected: Option<&str>, findings: usize| {
             let mut problems = Vec::new();
             let value = attribute_value(raw, "href", &mut problems);
             assert_eq!(
                 (value.as_deref(), problems.len()),
-                (expected, said),
+                (expected, findings),
                 "{raw}"
             );
         };

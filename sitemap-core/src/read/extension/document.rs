@@ -1,4 +1,4 @@
-//! What the events of the XML parser mean in the extensions of an entry: the second half of [`Document`].
+//! Handling of the events of the XML parser in the extensions of an entry: the second half of [`Document`].
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use quick_xml::{
 };
 
 use super::{
-    Collected, Fields, Opened, Position, Problem, Told,
+    Collected, Fields, Opened, Position, Problem, Reported,
     attribute::{attribute_value, read_attributes},
     namespace::{Origin, Spelling, beginning_of, of_namespace, of_prefix},
     values::{read_alternate, read_own},
@@ -30,18 +30,18 @@ pub(in crate::read) struct Extended {
     own_namespaces: Vec<OwnNamespace>,
     /// The open element of an extension.
     fields: Option<Fields>,
-    /// The open element of an own namespace.
+    /// The open element of a custom namespace.
     own: Option<OwnDraft>,
     /// The extensions of the entry so far.
     collected: Collected,
-    told: Told,
-    /// An element of an unknown extension was skipped; the first one is told.
+    reported: Reported,
+    /// An element of an unknown extension was skipped; the first is reported.
     has_unknown_extension: bool,
     /// The parser is in a link, which has nothing inside and is skipped.
     in_link: bool,
 }
 
-/// An element of an own namespace while it comes in.
+/// An element of a custom namespace while it comes in.
 #[derive(Debug)]
 struct OwnDraft {
     namespace: OwnNamespace,
@@ -55,17 +55,17 @@ impl Extended {
         self.own_namespaces = namespaces.to_vec();
     }
 
-    /// Whether this is the first time that the name of an element is met in another case.
+    /// Returns whether this is the first time that the name of an element is met in another case.
     pub(in crate::read) fn is_new_name_case(&mut self, name: &'static str) -> bool {
-        self.told.is_new_name_case(name)
+        self.reported.is_new_name_case(name)
     }
 
-    /// Whether what is skipped is a link to another version of the page.
+    /// Returns whether the skipped element is a link to another version of the page.
     pub(in crate::read) fn is_in_link(&self) -> bool {
         self.in_link
     }
 
-    /// What was skipped ends.
+    /// Ends the skipped element.
     pub(in crate::read) fn end_link(&mut self) {
         self.in_link = false;
     }
@@ -75,17 +75,17 @@ impl Extended {
         self.collected = Collected::default();
     }
 
-    /// Whether the parser is in the text of an element.
+    /// Returns whether the parser is in the text of an element.
     pub(in crate::read) fn is_in_value(&self) -> bool {
         self.own.is_some() || self.fields.as_ref().is_some_and(Fields::is_in_field)
     }
 }
 
 impl Document {
-    /// Tells of something; of what nobody reads any more, only the first of its kind.
-    fn tell(&mut self, problem: Problem, position: Position) {
+    /// Reports a problem; of retired elements only the first of its kind.
+    fn report(&mut self, problem: Problem, position: Position) {
         if let Problem::Retired { name } = problem
-            && !self.extended.told.is_new_retired(name)
+            && !self.extended.reported.is_new_retired(name)
         {
             return;
         }
@@ -94,14 +94,14 @@ impl Document {
 
     fn note_all(&mut self, problems: Vec<(Problem, Position)>) {
         for (problem, position) in problems {
-            self.tell(problem, position);
+            self.report(problem, position);
         }
     }
 
-    /// Tells what is wrong with the element that just began.
+    /// Reports the problems of the element that just began.
     fn note_here(&mut self, problems: Vec<Problem>) {
         for problem in problems {
-            self.tell(problem, self.token_position);
+            self.report(problem, self.token_position);
         }
     }
 
@@ -160,7 +160,7 @@ impl Document {
         let attributes = read_attributes(start, namespaces, row, &mut problems).values;
         let id = attributes.iter().find(|(name, _)| *name == "id");
         if let Some((name, id)) = id
-            && !self.extended.told.is_new_id(id.trim())
+            && !self.extended.reported.is_new_id(id.trim())
         {
             problems.push(Problem::AttributeForm {
                 name,
@@ -215,7 +215,7 @@ impl Document {
         self.place = Place::Extension;
     }
 
-    /// An element in an element of an extension or of an own namespace.
+    /// An element in an element of an extension or of a custom namespace.
     pub(in crate::read) fn open_in_extension(
         &mut self,
         start: &BytesStart<'_>,
@@ -308,7 +308,7 @@ impl Document {
             return;
         };
         let mut problems = Vec::new();
-        let text = match self.text.usable("own element") {
+        let text = match self.text.usable("custom element") {
             Ok(text) => Some(text),
             Err(problem) => {
                 problems.push(problem);
@@ -341,14 +341,14 @@ impl Document {
         self.note_all(problems);
     }
 
-    /// What the entry of `page` has, of which nothing is left here.
+    /// Takes the extensions of the entry of `page`.
     pub(in crate::read) fn take_extensions(&mut self, page: &Loc) -> Extensions {
         let collected = std::mem::take(&mut self.extended.collected);
         // An element that the end of the file cut short is not in it.
         self.extended.fields = None;
         self.extended.own = None;
         let mut problems = Vec::new();
-        if collected.has_news() && self.extended.told.has_too_many_news() {
+        if collected.has_news() && self.extended.reported.has_too_many_news() {
             let problem = Problem::TooManyNews;
             problems.push((problem, self.draft.position()));
         }
@@ -357,8 +357,8 @@ impl Document {
         extensions
     }
 
-    /// What an element belongs to: by its namespace, where that of the root, a misspelled one and none at all count as the protocol's
-    /// (`<url xmlns="">` is what libraries write that were not told the namespace twice), or, where none is declared, by its prefix.
+    /// The vocabulary of an element: by its namespace or, where none is declared, by its prefix. The namespace of the root, a
+    /// misspelled one and none at all count as that of the protocol: some libraries write `<url xmlns="">`.
     pub(in crate::read) fn origin(
         &mut self,
         start: &BytesStart<'_>,
@@ -383,7 +383,7 @@ impl Document {
                 match (&origin, spelling) {
                     (Origin::Protocol, _) => self.other_namespace(Some(&found)),
                     (Origin::Extension(extension), Spelling::Wrong)
-                        if self.extended.told.is_new_spelling(*extension) =>
+                        if self.extended.reported.is_new_spelling(*extension) =>
                     {
                         self.note(Problem::ExtensionNamespace {
                             found: quoted(&found),
@@ -410,24 +410,24 @@ impl Document {
         }
     }
 
-    /// Tells of a prefix that no declaration binds, of an element or of an attribute; once of each.
+    /// Reports an undeclared prefix of an element or of an attribute; once for each.
     pub(in crate::read) fn undeclared_prefix(&mut self, prefix: &str) {
-        if self.extended.told.is_new_prefix(prefix) {
+        if self.extended.reported.is_new_prefix(prefix) {
             self.note(Problem::UndeclaredPrefix {
                 prefix: quoted(prefix),
             });
         }
     }
 
-    /// An element of the protocol is in another namespace than the root element; that is told once.
+    /// An element of the protocol is in another namespace than the root element; that is reported once.
     fn other_namespace(&mut self, found: Option<&str>) {
-        if self.extended.told.is_new_namespace() {
+        if self.extended.reported.is_new_namespace() {
             let found = found.map(quoted);
             self.note(Problem::Namespace { found });
         }
     }
 
-    /// Tells if an element below the root declares a namespace that is not that of the root.
+    /// Reports when an element below the root declares a namespace that is not that of the root.
     fn look_for_declarations(&mut self, start: &BytesStart<'_>) {
         if !start.attributes_raw().contains("xmlns") {
             return;
@@ -439,7 +439,7 @@ impl Document {
             Some(PrefixDeclaration::Default) => root != Some(&*attribute.value),
             None => false,
         });
-        if declares && self.extended.told.is_new_declaration() {
+        if declares && self.extended.reported.is_new_declaration() {
             self.note(Problem::DeclaredBelowRoot);
         }
     }

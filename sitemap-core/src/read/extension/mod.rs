@@ -1,7 +1,7 @@
 //! Extensions while they are read: which one an element is of ([`Origin`]), and one of their elements in the making ([`Fields`]).
 //!
-//! The table of elements says which each extension has, `values` makes data of their texts. Texts come
-//! in as in `document`; a value that cannot be used costs itself, or the element that needs it, never the entry.
+//! The table of elements lists those of each extension; `values` turns their texts into data. Texts come in as in `document`. A
+//! value that cannot be used is left out, with the element that requires it, but never the entry.
 
 mod document;
 
@@ -28,14 +28,14 @@ use crate::{
 };
 use attribute::Attributes;
 
-/// What an element takes in memory besides its texts, in round numbers.
+/// Memory of an element besides its texts, in round numbers.
 const ELEMENT_BYTES: u64 = 64;
 
-/// One element of an extension that has elements itself, such as a film, while they come in.
+/// One element of an extension that has elements itself, such as a video, while they come in.
 #[derive(Debug)]
 pub(super) struct Fields {
     pub(super) extension: Extension,
-    /// Where it begins.
+    /// Its start.
     position: Position,
     /// The element in it that is open and has elements itself, such as a publication.
     container: Option<&'static Row>,
@@ -43,7 +43,7 @@ pub(super) struct Fields {
     containers: Vec<&'static str>,
     /// The element in it that is open and has a text.
     field: Option<Field>,
-    /// How far in the order of the schema the elements are, in the element itself and in the open container.
+    /// Progress of the elements in the order of the schema, in the element itself and in the open container.
     latest: [usize; 2],
     read: Vec<Field>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Fields {
 #[derive(Debug)]
 struct Field {
     row: &'static Row,
-    /// Nothing when it cannot be used, which has been said then.
+    /// `None` when it cannot be used, which was reported.
     text: Option<String>,
     attributes: Attributes,
     position: Position,
@@ -67,7 +67,7 @@ impl Field {
     }
 }
 
-/// What becomes of an element that begins in an element of an extension.
+/// Handling of an element that begins in an element of an extension.
 pub(super) enum Opened {
     /// Its text is read.
     Field,
@@ -140,7 +140,7 @@ impl Fields {
                 problems.push(Problem::RepeatedPart { name: row.name });
                 return Opened::Skipped;
             }
-            // It has none, so that all are told.
+            // It allows none, so all are reported.
             attributes(row, problems);
             self.containers.push(row.name);
             self.container = Some(row);
@@ -192,7 +192,7 @@ impl Fields {
         self.read.push(field);
     }
 
-    /// Whether an element with a text is open.
+    /// Returns whether an element with a text is open.
     fn is_in_field(&self) -> bool {
         self.field.is_some()
     }
@@ -202,7 +202,7 @@ impl Fields {
         self.container.take().is_some()
     }
 
-    /// What it takes in memory.
+    /// Its size in memory.
     fn bytes(&self) -> u64 {
         let of_field = |field: &Field| {
             let attributes = field.attributes.values.iter().map(|(_, value)| value.len());
@@ -217,10 +217,10 @@ impl Fields {
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     extensions: Extensions,
-    /// Where each film begins.
+    /// Start of each video.
     videos: Vec<Position>,
     bytes: u64,
-    /// Something was left out for its size; that is told once.
+    /// Something was left out for its size; that is reported once.
     is_full: bool,
 }
 
@@ -242,7 +242,7 @@ impl Collected {
         note_refused(added, position, problems);
     }
 
-    /// Takes an element in whose whole content are attributes and a text, with what that takes in memory.
+    /// Takes in an element with only attributes and a text, with its size in memory.
     pub(super) fn add_with(
         &mut self,
         bytes: usize,
@@ -272,12 +272,12 @@ impl Collected {
         !is_over
     }
 
-    /// Whether there is an article.
+    /// Returns whether there is an article.
     pub(super) fn has_news(&self) -> bool {
         self.extensions.has(Extension::News)
     }
 
-    /// All of them, without what contradicts the address of their page.
+    /// All of them, without parts that contradict the address of their page.
     pub(super) fn finish(self, page: &Loc, problems: &mut Vec<(Problem, Position)>) -> Extensions {
         let Self {
             mut extensions,
@@ -301,9 +301,9 @@ fn note_refused(
     problems.push((Problem::RefusedPart(error), position));
 }
 
-/// What a file has of extensions besides what its entries yield: what was told once, and what is counted.
+/// State of the extensions of a file across its entries: problems that are reported once, and counts.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Reported {
     retired: Vec<&'static str>,
     name_cases: Vec<&'static str>,
     prefixes: Vec<String>,
@@ -311,19 +311,19 @@ pub(super) struct Told {
     is_declared_below_root: bool,
     is_in_other_namespace: bool,
     news: u64,
-    /// The fingerprints of what links call themselves.
+    /// The fingerprints of the identifiers of links.
     ids: HashSet<u64>,
     hasher: RandomState,
 }
 
-/// How many identifiers of links are remembered, so that none is given twice; two megabytes of them.
+/// Number of identifiers of links that are remembered, so that a repeated one is found; two megabytes.
 const MAX_IDS: usize = 100_000;
 
-/// How many prefixes without declaration are remembered, so that each is told once.
+/// Number of undeclared prefixes that are remembered, so that each is reported once.
 const MAX_PREFIXES: usize = 16;
 
-impl Told {
-    /// Whether this is the first time that an element that nobody reads is met.
+impl Reported {
+    /// Returns whether this is the first time that this retired element is met.
     pub(super) fn is_new_retired(&mut self, name: &'static str) -> bool {
         let is_new = !self.retired.contains(&name);
         if is_new {
@@ -332,7 +332,7 @@ impl Told {
         is_new
     }
 
-    /// Whether this is the first time that the name of an element is met in another case.
+    /// Returns whether this is the first time that the name of an element is met in another case.
     pub(super) fn is_new_name_case(&mut self, name: &'static str) -> bool {
         let is_new = !self.name_cases.contains(&name);
         if is_new {
@@ -341,16 +341,16 @@ impl Told {
         is_new
     }
 
-    /// Whether this is the first time that a prefix without declaration is met.
+    /// Returns whether this is the first time that a prefix without declaration is met.
     pub(super) fn is_new_prefix(&mut self, prefix: &str) -> bool {
-        let is_new = !self.prefixes.iter().any(|told| told == prefix);
+        let is_new = !self.prefixes.iter().any(|reported| reported == prefix);
         if is_new && self.prefixes.len() < MAX_PREFIXES {
             self.prefixes.push(prefix.to_owned());
         }
         is_new
     }
 
-    /// Whether this is the first time that the namespace of an extension is met in a wrong spelling.
+    /// Returns whether this is the first time that the namespace of an extension is met in a wrong spelling.
     pub(super) fn is_new_spelling(&mut self, extension: Extension) -> bool {
         let is_new = !self.spellings.contains(&extension);
         if is_new {
@@ -359,17 +359,17 @@ impl Told {
         is_new
     }
 
-    /// Whether this is the first time that a namespace is declared below the root.
+    /// Returns whether this is the first time that a namespace is declared below the root.
     pub(super) fn is_new_declaration(&mut self) -> bool {
         !std::mem::replace(&mut self.is_declared_below_root, true)
     }
 
-    /// Whether this is the first time that an element of the protocol is met in another namespace than the root.
+    /// Returns whether this is the first time that an element of the protocol is met in another namespace than the root.
     pub(super) fn is_new_namespace(&mut self) -> bool {
         !std::mem::replace(&mut self.is_in_other_namespace, true)
     }
 
-    /// Whether this is the first time that a link calls itself so, as far as there is room to know it.
+    /// Returns whether this is the first time that a link has this identifier, as far as identifiers are remembered.
     pub(super) fn is_new_id(&mut self, id: &str) -> bool {
         let id = self.hasher.hash_one(id);
         if self.ids.len() < MAX_IDS {
@@ -378,7 +378,7 @@ impl Told {
         !self.ids.contains(&id)
     }
 
-    /// Counts an article, and says whether it is the first one too many.
+    /// Counts an article, and returns whether it is the first above the limit.
     pub(super) fn has_too_many_news(&mut self) -> bool {
         self.news += 1;
         self.news == MAX_NEWS_PER_FILE + 1

@@ -1,8 +1,8 @@
-//! Which extension an element is of: by its namespace, by a wrong spelling of it, or by its prefix.
+//! Decides the extension of an element: by its namespace, by a wrong spelling of it, or by its prefix.
 
 use crate::extension::{Extension, OwnNamespace};
 
-/// What an element belongs to.
+/// Vocabulary of an element.
 #[derive(Clone, Debug)]
 pub(in crate::read) enum Origin {
     /// The protocol itself.
@@ -24,7 +24,7 @@ pub(in crate::read) struct RetiredExtension {
     pub(in crate::read) prefix: &'static str,
 }
 
-/// Whether a namespace is spelled as it should be.
+/// Spelling of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::read) enum Spelling {
     Right,
@@ -39,8 +39,8 @@ const RETIRED: [(&str, &str); 4] = [
     ("codesearch", "google.com/codesearch/schemas/sitemap"),
 ];
 
-/// What people write for the namespaces of extensions, without scheme, `www.` and version: other hosts, and for XHTML the addresses
-/// of its schema. Seen in published sitemaps, and in the lists of other readers.
+/// Common misspellings of the namespaces of extensions, without scheme, `www.` and version: other hosts, and for XHTML the
+/// addresses of its schema. Seen in published sitemaps, and in the lists of other readers.
 const SPELLINGS: [(&str, Extension); 9] = [
     ("google.com/schemas/sitemap-image", Extension::Image),
     ("google.com/schemas/sitemap-video", Extension::Video),
@@ -53,15 +53,15 @@ const SPELLINGS: [(&str, Extension); 9] = [
     ("w3.org/2002/08/xhtml", Extension::Alternate),
 ];
 
-/// What people write for the namespace of the protocol, in the same way: with `https`, or with a slash or a file name behind it. The
-/// second is that of before 2006.
+/// Common misspellings of the namespace of the protocol, in the same way: with `https`, or with a slash or a file name after it.
+/// The second is that of before 2006.
 const PROTOCOL_SPELLINGS: [&str; 2] =
     ["sitemaps.org/schemas/sitemap", "google.com/schemas/sitemap"];
 
-/// How much of a namespace is looked at. The longest one in use has less than 100 bytes, and every element is compared with it.
+/// Length of a namespace that is compared. The longest one in use has less than 100 bytes, and every element is compared with it.
 const MAX_NAMESPACE_BYTES: usize = 1_024;
 
-/// The part of a namespace that tells it from others.
+/// The part of a namespace that distinguishes it from others.
 pub(in crate::read) fn beginning_of(namespace: &str) -> &str {
     let most = namespace.len().min(MAX_NAMESPACE_BYTES);
     // The end may lie in a character.
@@ -71,7 +71,7 @@ pub(in crate::read) fn beginning_of(namespace: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// What a namespace that is not exactly the protocol's stands for.
+/// Vocabulary of a namespace that is not exactly that of the protocol.
 pub(in crate::read) fn of_namespace(namespace: &str, own: &[OwnNamespace]) -> (Origin, Spelling) {
     let right = Extension::ALL
         .into_iter()
@@ -102,7 +102,7 @@ pub(in crate::read) fn of_namespace(namespace: &str, own: &[OwnNamespace]) -> (O
     )
 }
 
-/// What a prefix usually stands for, where no declaration says it.
+/// Usual vocabulary of an undeclared prefix.
 pub(in crate::read) fn of_prefix(prefix: &str) -> Origin {
     let known = Extension::ALL
         .into_iter()

@@ -1,6 +1,6 @@
 //! Data of the texts of an extension's elements, by the table of them.
 //!
-//! White space around a value that is no free text is left out with a finding; free texts are trimmed anyway.
+//! White space around a value that is not free text is left out with a finding; free texts are trimmed anyway.
 
 use super::{Field, Fields, Position, Problem, ValueProblem};
 use crate::{
@@ -12,10 +12,10 @@ use crate::{
     read::draft::read_loc,
 };
 
-/// What was wrong, and where.
+/// Problems and their positions.
 type Problems = Vec<(Problem, Position)>;
 
-/// An image, a video or an article; nothing if it lacks what it must have.
+/// An image, a video or an article; `None` if it lacks a required part.
 pub(super) fn read_element(fields: &Fields, problems: &mut Problems) -> Option<Element> {
     let row = element_of(fields.extension);
     let has = |name: &str| fields.read.iter().any(|field| field.row.name == name);
@@ -52,7 +52,7 @@ pub(super) fn read_element(fields: &Fields, problems: &mut Problems) -> Option<E
     is_whole.then_some(element)
 }
 
-/// The value of one element; nothing if it cannot be used, or if nobody reads it.
+/// The value of one element; `None` if it cannot be used, or is retired.
 fn read_value(field: &Field, problems: &mut Vec<Problem>) -> Option<Value> {
     let Field { row, .. } = field;
     let mut attribute = None;
@@ -103,7 +103,7 @@ fn read_value(field: &Field, problems: &mut Vec<Problem>) -> Option<Value> {
     })
 }
 
-/// A value of this kind as it is kept. What is not quite as it should be is told.
+/// The stored form of a value of this kind. Smaller deviations are reported.
 fn parse(
     kind: Kind,
     name: &'static str,
@@ -131,7 +131,7 @@ fn parse(
     })
 }
 
-/// What an attribute is called that nobody reads any more.
+/// Name of a retired attribute for messages.
 fn retired_attribute(row: &Row, attribute: &AttributeRow) -> &'static str {
     match (row.name, attribute.name) {
         ("video:player_loc", "autoplay") => "video:player_loc autoplay",
@@ -139,7 +139,7 @@ fn retired_attribute(row: &Row, attribute: &AttributeRow) -> &'static str {
     }
 }
 
-/// A version of a page from the attributes of its link; nothing if it is no such link or lacks something.
+/// A version of a page from the attributes of its link; `None` if it is not such a link or is incomplete.
 pub(in crate::read) fn read_alternate(
     attributes: Vec<(&'static str, String)>,
     problems: &mut Vec<Problem>,
@@ -183,7 +183,7 @@ pub(in crate::read) fn read_alternate(
     Some(Alternate::new(hreflang?, href?))
 }
 
-/// An element of an own namespace; what it cannot have is left out.
+/// An element of a custom namespace; invalid parts are left out.
 pub(in crate::read) fn read_own(
     namespace: &OwnNamespace,
     name: &str,
@@ -191,7 +191,7 @@ pub(in crate::read) fn read_own(
     text: Option<&str>,
     problems: &mut Vec<Problem>,
 ) -> Option<OwnElement> {
-    const NAME: &str = "own element";
+    const NAME: &str = "custom element";
     let mut element = match OwnElement::new(namespace, name) {
         Ok(element) => element,
         Err(error) => {

@@ -1,4 +1,4 @@
-//! What stands before the markup: encodings, compression, sizes, and inputs that fail.
+//! Tests of the input before the markup: encodings, compression, sizes, and inputs that fail.
 
 use std::io::{self, BufReader};
 
@@ -33,14 +33,14 @@ fn declaration_and_encoding_are_looked_at() {
 }
 
 #[test]
-fn encoding_is_told_under_its_declared_name() {
+fn encoding_is_reported_under_its_declared_name() {
     let check = |text: Vec<u8>, expected: &str| {
         let mut reader = Reader::new(&text[..], Limits::default());
         while reader.next().is_some() {}
         let messages = reader.findings().iter();
         let messages: Vec<String> = messages
             .map(|finding| finding.problem.to_string())
-            // A name with white space around it is no name in XML; that is told besides.
+            // A name with white space around it is not a name in XML; this is reported too.
             .filter(|message| !message.contains("XML declaration is not like"))
             .collect();
         assert_eq!(
@@ -65,7 +65,7 @@ fn encoding_is_told_under_its_declared_name() {
 }
 
 #[test]
-fn other_encodings_are_decoded_and_told_of() {
+fn other_encodings_are_decoded_and_reported() {
     let file =
         |encoding: &str| urlset("<url><loc>http://host/ü</loc></url>").replace("UTF-8", encoding);
     let entry = &["http://host/%C3%BC|||"][..];
@@ -77,24 +77,24 @@ fn other_encodings_are_decoded_and_told_of() {
     let utf16 = |text: &str, to_bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
         text.encode_utf16().flat_map(to_bytes).collect()
     };
-    let told = &["Error R2", "Warning R23"][..];
-    check_reading(latin(&file("ISO-8859-1")), entry, told);
-    check_reading(latin(&file("windows-1252")), entry, told);
-    check_reading(gzip(&latin(&file("ISO-8859-15"))), entry, told);
+    let reported = &["Error R2", "Warning R23"][..];
+    check_reading(latin(&file("ISO-8859-1")), entry, reported);
+    check_reading(latin(&file("windows-1252")), entry, reported);
+    check_reading(gzip(&latin(&file("ISO-8859-15"))), entry, reported);
     for mark in ["", "\u{FEFF}"] {
         let marked = format!("{mark}{}", file("UTF-16"));
-        let told = if mark.is_empty() {
-            told
+        let reported = if mark.is_empty() {
+            reported
         } else {
             &["Note R2", "Error R2", "Warning R23"]
         };
-        check_reading(utf16(&marked, u16::to_le_bytes), entry, told);
-        check_reading(utf16(&marked, u16::to_be_bytes), entry, told);
-        check_reading(gzip(&utf16(&marked, u16::to_le_bytes)), entry, told);
+        check_reading(utf16(&marked, u16::to_le_bytes), entry, reported);
+        check_reading(utf16(&marked, u16::to_be_bytes), entry, reported);
+        check_reading(gzip(&utf16(&marked, u16::to_le_bytes)), entry, reported);
     }
-    // What the declaration says cannot be, or nobody knows it.
-    check_reading(file("UTF-16"), entry, told);
-    check_reading(file("klingon"), entry, told);
+    // The encoding of the declaration is impossible or unknown.
+    check_reading(file("UTF-16"), entry, reported);
+    check_reading(file("klingon"), entry, reported);
     check_reading(b"\xff\xfe\0\0<\0\0\0", &["! R2"], &[]);
 }
 
@@ -270,7 +270,7 @@ fn limits_are_those_of_the_file_to_the_last_entry_and_byte() {
 }
 
 #[test]
-fn failing_input_is_no_fault_of_the_file() {
+fn failing_input_is_not_a_fault_of_the_file() {
     struct Failing;
     impl io::Read for Failing {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -290,14 +290,14 @@ fn failing_input_is_no_fault_of_the_file() {
 }
 
 #[test]
-fn replacement_character_that_stands_in_the_file_is_no_fault() {
+fn replacement_character_in_the_file_is_not_a_fault() {
     let file = urlset("<!-- \u{FFFD} --><url><loc>http://host/a</loc></url>");
     let entry = &["http://host/a|||"][..];
     check_reading(&file, entry, &[]);
     let utf16 =
         |units: Vec<u16>| -> Vec<u8> { units.into_iter().flat_map(u16::to_le_bytes).collect() };
     check_reading(utf16(file.encode_utf16().collect()), entry, &["Error R2"]);
-    // Half of a character is one, told where it stands and once.
+    // Half of a character is malformed; it is reported once, at its position.
     let mut units: Vec<u16> = file.encode_utf16().collect();
     let place = units.iter().position(|unit| *unit == 0xFFFD).unwrap();
     units[place] = 0xD800;
@@ -340,7 +340,7 @@ fn members_of_a_gzip_file_are_read_up_to_a_bound() {
 }
 
 #[test]
-fn input_that_fails_behind_something_whole_fails_once_that_is_read() {
+fn input_that_fails_after_a_whole_entry_fails_after_that_entry() {
     struct Failing;
     impl io::Read for Failing {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -357,7 +357,7 @@ fn input_that_fails_behind_something_whole_fails_once_that_is_read() {
         assert!(matches!(error, ReadError::Io(_)), "{error:?}");
         assert!(reader.next().is_none());
     };
-    // Behind the first half of a line end, of a character, and of a compressed file.
+    // After the first half of a line end, of a character, and of a compressed file.
     check(b"http://host/a\r", 1);
     let long = format!("http://host/{}", "a".repeat(1_500));
     check(format!("{long}\r").as_bytes(), 1);
@@ -377,10 +377,10 @@ fn long_file_in_another_encoding_is_read_to_its_end() {
         .chars()
         .map(|character| u8::try_from(character).unwrap())
         .collect();
-    let told = vec!["Warning R23"; 100];
-    let told: Vec<&str> = ["Error R2"].into_iter().chain(told).collect();
-    check_reading(&bytes, &expected, &told);
+    let reported = vec!["Warning R23"; 100];
+    let reported: Vec<&str> = ["Error R2"].into_iter().chain(reported).collect();
+    check_reading(&bytes, &expected, &reported);
     let utf16 = urlset(&entries).replace("UTF-8", "UTF-16");
     let utf16: Vec<u8> = utf16.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    check_reading(&utf16, &expected, &told);
+    check_reading(&utf16, &expected, &reported);
 }

@@ -1,4 +1,4 @@
-//! The check of a file that was written: it forgives nothing.
+//! The strict check of a written file.
 
 use super::{checked, index, loc, urlset};
 use crate::{
@@ -101,7 +101,7 @@ fn check_compares_with_what_is_expected() {
     refused(
         &file,
         &ascending,
-        "line 2, byte 134: http://host/a stands behind http://host/b, expected ascending URLs",
+        "line 2, byte 134: http://host/a follows http://host/b, expected ascending URLs",
     );
     let twice = file.replace("http://host/a", "http://host/b");
     refused(

@@ -1,4 +1,4 @@
-//! What comes out of a compressed file that is damaged or cut short.
+//! Reading of a compressed file that is damaged or cut short.
 
 use std::io::{BufReader, Read};
 
@@ -34,7 +34,8 @@ fn in_pieces(file: &[u8], piece_bytes: usize) -> (Vec<String>, Vec<String>) {
     (items, findings.map(ToString::to_string).collect())
 }
 
-/// The entries in what a decompressor gives a byte at a time until it fails, without the last one, which may have been cut short.
+/// The entries in the output of a decompressor, one byte at a time until it fails, without the last one, which may have been cut
+/// short.
 fn decodable(file: &[u8]) -> Vec<String> {
     let mut decoder = GzDecoder::new(file);
     let mut text = Vec::new();
@@ -58,8 +59,8 @@ fn damage_costs_nothing_before_it_however_the_file_is_read() {
         for piece_bytes in [1, 2, 5, 24, 1_000] {
             assert_eq!(in_pieces(&file, piece_bytes), whole, "byte {position}");
         }
-        let is_told = |error: &String| error.contains("gzip stream is damaged");
-        if whole.0.last().is_some_and(is_told) {
+        let is_reported = |error: &String| error.contains("gzip stream is damaged");
+        if whole.0.last().is_some_and(is_reported) {
             damaged_files += 1;
             assert!(whole.0.starts_with(&decodable(&file)), "byte {position}");
         }
@@ -67,7 +68,7 @@ fn damage_costs_nothing_before_it_however_the_file_is_read() {
     assert!(damaged_files > 50, "{damaged_files}");
 }
 
-/// The block of deflate with fixed codes (RFC 1951 section 3.2.6) that has this text, and behind it a distance that no block may
+/// The block of deflate with fixed codes (RFC 1951 section 3.2.6) that has this text, and after it a distance that no block may
 /// have.
 fn block_that_goes_wrong(text: &str) -> Vec<u8> {
     let (mut bytes, mut used_bits) = (Vec::new(), 0);
@@ -128,7 +129,7 @@ fn checksum_that_does_not_match_costs_no_entry() {
 #[test]
 fn entry_that_damage_cuts_short_is_read_as_far_as_it_is_whole() {
     let check = |text: &str, expected: &[&str]| {
-        // Stored as it is, behind the head of a gzip file and of a block that is one byte longer.
+        // Stored as it is, after the head of a gzip file and of a block that is one byte longer.
         let length = u16::try_from(text.len() + 1).unwrap();
         let mut file = gzip(b"")[..10].to_vec();
         file.push(1);

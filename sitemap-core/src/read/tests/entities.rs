@@ -1,4 +1,4 @@
-//! References to entities and raw characters: which are forgiven, which cost a value, and where each is told.
+//! References to entities and raw characters: those that are read, those that cost a value, and the position of each finding.
 
 use super::{check_reading, reading, urlset};
 use crate::{Limits, read::Reader};
@@ -26,7 +26,7 @@ fn name_between_ampersand_and_semicolon_is_an_entity_or_an_ampersand() {
 }
 
 #[test]
-fn entity_that_means_nothing_costs_a_value_or_is_told_where_none_is() {
+fn undefined_entity_costs_a_value_or_is_reported_outside_of_one() {
     let entry = "<url><loc>http://host/</loc></url>";
     let url = &["http://host/|||"][..];
     check_reading(urlset(&format!("&own;{entry}")), url, &["Error R22"]);
@@ -78,15 +78,18 @@ fn entity_that_means_nothing_costs_a_value_or_is_told_where_none_is() {
 }
 
 #[test]
-fn raw_character_is_told_once_with_what_to_write() {
+fn raw_character_is_reported_once_with_what_to_write() {
     let check = |character: char, entity: &str| {
         let loc = format!("http://host/?{character}{character}");
         let file = urlset(&format!("<url><loc>{loc}</loc></url>"));
         let mut reader = Reader::new(file.as_bytes(), Limits::default());
         assert!(reader.by_ref().all(|item| item.is_ok()));
-        let said: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
-        let about = said.iter().filter(|said| said.contains(entity)).count();
-        assert_eq!(about, 1, "{entity}: {said:?}");
+        let findings: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
+        let about = findings
+            .iter()
+            .filter(|findings| findings.contains(entity))
+            .count();
+        assert_eq!(about, 1, "{entity}: {findings:?}");
     };
     check('"', "&quot;");
     check('\'', "&apos;");
@@ -117,7 +120,7 @@ fn raw_character_matters_in_values_only() {
 }
 
 #[test]
-fn end_of_a_section_in_text_is_told() {
+fn end_of_a_section_in_text_is_reported() {
     let (items, findings) = reading(urlset("<url><loc>http://host/]]></loc></url>").as_bytes());
     assert_eq!(items, ["http://host/%5D%5D%3E|||"]);
     assert!(findings.contains(&"Error R1".to_owned()), "{findings:?}");

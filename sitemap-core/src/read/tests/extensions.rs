@@ -1,4 +1,4 @@
-//! Extensions: what becomes of their values, what is forgiven, and what is said.
+//! Extensions: their values, problems that are passed over, and findings.
 
 mod bounds;
 
@@ -28,7 +28,7 @@ fn own() -> OwnNamespace {
     OwnNamespace::new("own", "urn:example:own").unwrap()
 }
 
-/// The extensions of the one entry of a file, and what was said, with rule and severity.
+/// The extensions of the one entry of a file, and the findings, with rule and severity.
 fn read_in(declarations: &str, content: &str) -> (Extensions, Vec<String>) {
     let file = format!(
         "<urlset xmlns=\"{NAMESPACE}\"{declarations}><url><loc>{PAGE}</loc>{content}</url></urlset>"
@@ -38,7 +38,7 @@ fn read_in(declarations: &str, content: &str) -> (Extensions, Vec<String>) {
         panic!("no entry in {file}");
     };
     assert!(reader.next().is_none(), "{file}");
-    let said = reader.findings().iter().map(|finding| {
+    let findings = reader.findings().iter().map(|finding| {
         let source = match finding.source() {
             Source::Rule => "",
             Source::Schema => " schema",
@@ -46,11 +46,11 @@ fn read_in(declarations: &str, content: &str) -> (Extensions, Vec<String>) {
         let (severity, rule) = (finding.severity(), finding.rule());
         format!("{severity} {rule}{source}: {}", finding.problem)
     });
-    let said = said.collect();
-    (entry.extensions, said)
+    let findings = findings.collect();
+    (entry.extensions, findings)
 }
 
-/// What a writer makes of extensions.
+/// The text of a writer for extensions.
 fn written(extensions: &Extensions) -> String {
     let mut entry = UrlEntry::new(Loc::parse(PAGE).unwrap());
     entry.extensions = extensions.clone();
@@ -60,25 +60,25 @@ fn written(extensions: &Extensions) -> String {
     let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();
     assert_eq!(writer.push(&entry).unwrap(), Push::Written);
     let file = String::from_utf8(writer.finish().unwrap().0).unwrap();
-    let (_, behind) = file.split_once("</loc>").unwrap();
-    behind.split_once("</url>").unwrap().0.to_owned()
+    let (_, after) = file.split_once("</loc>").unwrap();
+    after.split_once("</url>").unwrap().0.to_owned()
 }
 
-/// Reads `content` in an entry, and compares what is written of it, and what was said.
+/// Reads `content` in an entry, and compares the text written from it, and the findings.
 #[track_caller]
-fn check(content: &str, expected: &str, said: &[&str]) {
+fn check(content: &str, expected: &str, findings: &[&str]) {
     let (extensions, found) = read_in(&declarations(), content);
     assert_eq!(written(&extensions), expected, "{content}");
-    assert_eq!(found, said, "{content}");
+    assert_eq!(found, findings, "{content}");
 }
 
-/// The same for what is written as it was read.
+/// The same for elements that are written as they were read.
 #[track_caller]
 fn check_kept(content: &str) {
     check(content, content, &[]);
 }
 
-/// A film with all it needs, and this behind its file.
+/// A video with all it needs, and this after its file.
 fn video(rest: &str) -> String {
     format!(
         "<video:video><video:thumbnail_loc>http://cdn/t.jpg</video:thumbnail_loc><video:title>T</video:title>\
@@ -121,7 +121,7 @@ fn extensions_come_with_all_their_values() {
 }
 
 #[test]
-fn own_elements_are_yielded_when_they_are_asked_for() {
+fn custom_elements_are_yielded_on_request() {
     let kept = "<own:a b=\"c\" d=\"e\">f</own:a><own:g/>";
     check("<o:a d=\"e\" b=\"c\"> f </o:a><o:g></o:g>", kept, &[]);
     check(
@@ -132,12 +132,12 @@ fn own_elements_are_yielded_when_they_are_asked_for() {
     check(
         "<o:a b=\" \">f</o:a>",
         "<own:a>f</own:a>",
-        &["error R71: own element: text is empty"],
+        &["error R71: custom element: text is empty"],
     );
     check(
         "<o:xmla/>",
         "",
-        &["error R71: own element: xmla begins with xml, which is reserved"],
+        &["error R71: custom element: xmla begins with xml, which is reserved"],
     );
     check(
         "<other:a xmlns:other=\"urn:other\"/>",
@@ -162,8 +162,8 @@ fn version_of_a_page_needs_a_language_and_an_address() {
             "warning R6 schema: text outside of an element for text",
         ],
     );
-    let lost = |attributes: &str, said: &str| {
-        check(&format!("<xhtml:link {attributes}/>"), "", &[said]);
+    let lost = |attributes: &str, findings: &str| {
+        check(&format!("<xhtml:link {attributes}/>"), "", &[findings]);
     };
     lost(
         &format!("rel=\"alternate\" {href}"),
@@ -183,7 +183,7 @@ fn version_of_a_page_needs_a_language_and_an_address() {
     );
     lost(
         &format!("rel=\"alternate\" hreflang=\"en-UK\" {href}"),
-        "error R71: hreflang: UK is no country of ISO 3166-1, expected GB",
+        "error R71: hreflang: UK is not a country of ISO 3166-1, expected GB",
     );
     lost(
         &format!("rel=\"alternate\" hreflang=\"en_US\" {href}"),
@@ -220,7 +220,7 @@ fn image_needs_an_address_and_loses_what_is_not_read_any_more() {
     let retired = |name: &str| {
         format!("note R71: <{name}> is not read by search engines any more, leave it out")
     };
-    let (extensions, said) = read_in(
+    let (extensions, findings) = read_in(
         &declarations(),
         "<image:image><image:loc>http://cdn/a</image:loc><image:caption>C</image:caption>\
          <image:geo_location>Limerick, Ireland</image:geo_location><image:title> T </image:title>\
@@ -233,11 +233,15 @@ fn image_needs_an_address_and_loses_what_is_not_read_any_more() {
         "image:title",
         "image:license",
     ];
-    assert_eq!(said, names.map(retired));
+    assert_eq!(findings, names.map(retired));
     assert_eq!(extensions.images().len(), 2);
 
-    let lost = |content: &str, said: &[&str]| {
-        check(&format!("<image:image>{content}</image:image>"), "", said);
+    let lost = |content: &str, findings: &[&str]| {
+        check(
+            &format!("<image:image>{content}</image:image>"),
+            "",
+            findings,
+        );
     };
     lost("", &["error R71: <image:image> has no image:loc"]);
     lost(
@@ -253,12 +257,12 @@ fn image_needs_an_address_and_loses_what_is_not_read_any_more() {
         &format!("<image:loc>http://cdn/{long}</image:loc>"),
         &["error R1: <image:loc> has more than 8192 bytes of text"],
     );
-    let kept = |content: &str, said: &[&str]| {
+    let kept = |content: &str, findings: &[&str]| {
         let image = "<image:image><image:loc>http://cdn/a</image:loc></image:image>";
         check(
             &format!("<image:image>{content}</image:image>"),
             image,
-            said,
+            findings,
         );
     };
     kept("<image:loc><![CDATA[http://cdn/a]]></image:loc>", &[]);
@@ -286,22 +290,22 @@ fn image_needs_an_address_and_loses_what_is_not_read_any_more() {
 }
 
 #[test]
-fn what_no_schema_has_in_an_extension_is_told() {
+fn unknown_parts_of_an_extension_are_reported() {
     let link = |attributes: &str, content: &str| {
         format!(
             "<xhtml:link rel=\"alternate\" hreflang=\"de\" href=\"http://host/de\"{attributes}>{content}</xhtml:link>"
         )
     };
     let read = "<xhtml:link rel=\"alternate\" hreflang=\"de\" href=\"http://host/de\"/>";
-    let told = |attributes: &str, content: &str, said: &[&str]| {
-        check(&link(attributes, content), read, said);
+    let check_link = |attributes: &str, content: &str, findings: &[&str]| {
+        check(&link(attributes, content), read, findings);
     };
-    told(" xml:lang=\"de\" onclick=\"x\"", "<!-- x -->", &[]);
+    check_link(" xml:lang=\"de\" onclick=\"x\"", "<!-- x -->", &[]);
     let blank = &["warning R6 schema: text outside of an element for text"];
     for white_space in [" \n", "&#32;", "<![CDATA[]]>", "<![CDATA[ ]]>"] {
-        told("", white_space, blank);
+        check_link("", white_space, blank);
     }
-    told(
+    check_link(
         " xml:base=\"/\"",
         "x<image:loc>y</image:loc>z",
         &[
@@ -319,7 +323,7 @@ fn what_no_schema_has_in_an_extension_is_told() {
         &image(""),
         &["warning R71 schema: unknown attribute xml:lang of <image:image>"],
     );
-    // Behind a link all is as before.
+    // After a link all is as before.
     check(
         &format!(
             "{}<image:image>{}</image:image>",
@@ -332,8 +336,8 @@ fn what_no_schema_has_in_an_extension_is_told() {
 }
 
 #[test]
-fn bad_value_of_a_film_costs_itself_or_the_film() {
-    let costs_itself = |rest: &str, said: &str| check(&video(rest), &video(""), &[said]);
+fn bad_value_of_a_video_costs_itself_or_the_video() {
+    let costs_itself = |rest: &str, findings: &str| check(&video(rest), &video(""), &[findings]);
     costs_itself(
         "<video:duration>0</video:duration>",
         "error R71: video:duration: not a duration, expected 1 to 28800 seconds",
@@ -368,7 +372,7 @@ fn bad_value_of_a_film_costs_itself_or_the_film() {
     );
     costs_itself(
         "<video:restriction relationship=\"deny\">UK</video:restriction>",
-        "error R71: video:restriction: \"UK\" is no country of ISO 3166-1, expected two upper case letters such as GB",
+        "error R71: video:restriction: \"UK\" is not a country of ISO 3166-1, expected two upper case letters such as GB",
     );
     costs_itself(
         "<video:platform relationship=\"deny\">phone</video:platform>",
@@ -403,32 +407,32 @@ fn bad_value_of_a_film_costs_itself_or_the_film() {
         &["error R71: more than 32 <video:tag>"],
     );
 
-    let costs_the_film = |part: &str, with: &str, said: &[&str]| {
-        let film = video("").replace(part, with);
+    let costs_it = |part: &str, with: &str, findings: &[&str]| {
+        let video = video("").replace(part, with);
         let image = "<image:image><image:loc>http://cdn/a</image:loc></image:image>";
-        check(&format!("{film}{image}"), image, said);
+        check(&format!("{video}{image}"), image, findings);
     };
-    costs_the_film(
+    costs_it(
         "<video:title>T</video:title>",
         "",
         &["error R71: <video:video> has no video:title"],
     );
-    costs_the_film(
+    costs_it(
         ">T<",
         &format!(">{}<", "ü".repeat(101)),
         &["warning R71 schema: video:title: text has 101 characters, expected at most 100"],
     );
-    costs_the_film(
+    costs_it(
         ">D<",
         &format!(">{}<", "ü".repeat(2_049)),
         &["error R71: video:description: text has 2049 characters, expected at most 2048"],
     );
-    costs_the_film(
+    costs_it(
         "<video:content_loc>http://cdn/v.mp4</video:content_loc>",
         "",
         &["error R71: <video:video> has no video:content_loc and no video:player_loc"],
     );
-    costs_the_film(
+    costs_it(
         "http://cdn/v.mp4",
         PAGE,
         &["error R71: <video:content_loc> of \"T\" is the page itself"],
@@ -436,8 +440,8 @@ fn bad_value_of_a_film_costs_itself_or_the_film() {
 }
 
 #[test]
-fn what_is_not_read_any_more_is_told_and_left_out() {
-    let (extensions, said) = read_in(
+fn retired_elements_are_reported_and_left_out() {
+    let (extensions, findings) = read_in(
         &declarations(),
         &video(
             "<video:player_loc allow_embed=\"yes\" autoplay=\"ap=1\">http://cdn/p</video:player_loc>\
@@ -449,10 +453,11 @@ fn what_is_not_read_any_more_is_told_and_left_out() {
              <video:id type=\"tms:series\">7</video:id>",
         ),
     );
-    assert_eq!(said.len(), 8, "{said:?}");
+    assert_eq!(findings.len(), 8, "{findings:?}");
     assert!(
-        said.iter()
-            .all(|said| said.starts_with("note R71: <video:"))
+        findings
+            .iter()
+            .all(|findings| findings.starts_with("note R71: <video:"))
     );
     let kept = "<video:player_loc>http://cdn/p</video:player_loc>";
     assert_eq!(written(&extensions), video(kept));
@@ -460,7 +465,7 @@ fn what_is_not_read_any_more_is_told_and_left_out() {
 
 #[test]
 fn article_needs_a_publication_a_date_and_a_title() {
-    let lost = |content: &str, said: &[&str]| check(content, "", said);
+    let lost = |content: &str, findings: &[&str]| check(content, "", findings);
     lost(
         "<news:news></news:news>",
         &[
@@ -498,24 +503,24 @@ fn article_needs_a_publication_a_date_and_a_title() {
         &["error R71: more than one <news:publication>"],
     );
     let retired = "<news:genres>Blog</news:genres><news:publication_date>";
-    let (extensions, said) = read_in(
+    let (extensions, findings) = read_in(
         &declarations(),
         &article(PUBLICATION)
             .replace("<news:publication_date>", retired)
             .replace("</news:news>", "<news:keywords>k</news:keywords><news:stock_tickers>A:B</news:stock_tickers></news:news>"),
     );
-    assert_eq!(said.len(), 3, "{said:?}");
+    assert_eq!(findings.len(), 3, "{findings:?}");
     assert_eq!(written(&extensions), article(PUBLICATION));
 }
 
 #[test]
-fn namespaces_are_forgiven_with_a_word() {
+fn misspelled_namespaces_are_read_and_reported() {
     let image = "<image:image><image:loc>http://cdn/a</image:loc></image:image>";
     let twice = format!("{image}{image}");
-    let check = |declarations: &str, content: &str, said: &[&str]| {
+    let check = |declarations: &str, content: &str, findings: &[&str]| {
         let (extensions, found) = read_in(declarations, content);
         assert_eq!(extensions.images().len(), 2, "{declarations}");
-        assert_eq!(found, said, "{declarations}");
+        assert_eq!(found, findings, "{declarations}");
     };
     check(
         " xmlns:image=\"https://www.google.com/schemas/sitemap-image/1.1\"",
@@ -559,7 +564,7 @@ fn namespaces_are_forgiven_with_a_word() {
 }
 
 #[test]
-fn extensions_of_before_are_counted_and_told_once() {
+fn extensions_of_before_are_counted_and_reported_once() {
     let file = format!(
         "<urlset xmlns=\"{NAMESPACE}\" xmlns:m=\"http://www.google.com/schemas/sitemap-mobile/1.0\" xmlns:x=\"urn:x\">{}</urlset>",
         "<url><loc>http://host/page</loc><m:mobile/><x:y/><x:z/></url>".repeat(3)
@@ -567,13 +572,13 @@ fn extensions_of_before_are_counted_and_told_once() {
     let mut reader = Reader::new(file.as_bytes(), Limits::default());
     assert_eq!(reader.by_ref().flatten().count(), 3);
     assert_eq!(reader.extension_elements(), 9);
-    let said: Vec<String> = reader
+    let findings: Vec<String> = reader
         .findings()
         .iter()
         .map(|finding| finding.problem.to_string())
         .collect();
     assert_eq!(
-        said,
+        findings,
         [
             "<mobile> is not read by search engines any more, leave it out",
             "extension <y>"
@@ -594,27 +599,27 @@ fn extension_in_front_of_the_protocols_elements_is_out_of_order() {
 
 #[test]
 fn there_is_a_bound_to_everything() {
-    let (extensions, said) = read_in(
+    let (extensions, findings) = read_in(
         &declarations(),
         &"<image:image><image:loc>http://cdn/a</image:loc></image:image>".repeat(1_001),
     );
     assert_eq!(extensions.images().len(), 1_000);
-    assert_eq!(said, ["error R71: more than 1000 <image:image>"]);
+    assert_eq!(findings, ["error R71: more than 1000 <image:image>"]);
 
-    let (extensions, said) = read_in(&declarations(), &"<o:a/>".repeat(1_001));
+    let (extensions, findings) = read_in(&declarations(), &"<o:a/>".repeat(1_001));
     assert_eq!(extensions.own_elements().len(), 1_000);
     assert_eq!(
-        said,
-        ["warning R71: more than 1000 <element of an own namespace>"]
+        findings,
+        ["warning R71: more than 1000 <element of a custom namespace>"]
     );
 
     let tag = format!("<video:tag>{}</video:tag>", "a".repeat(2_048));
-    let (extensions, said) = read_in(&declarations(), &video(&tag.repeat(32)).repeat(200));
+    let (extensions, findings) = read_in(&declarations(), &video(&tag.repeat(32)).repeat(200));
     let kept = extensions.videos().len();
     assert!((100..140).contains(&kept), "{kept}");
     assert!(written(&extensions).len() as u64 <= MAX_ENTRY_BYTES);
     assert_eq!(
-        said,
+        findings,
         ["warning R71: extensions of the entry have more than 8388608 bytes"]
     );
 
@@ -624,8 +629,11 @@ fn there_is_a_bound_to_everything() {
         declarations(),
         news.repeat(1_002)
     );
-    let (entries, said) = reading(file.as_bytes());
-    assert_eq!((entries.len(), said), (1_002, vec!["Error R71".to_owned()]));
+    let (entries, findings) = reading(file.as_bytes());
+    assert_eq!(
+        (entries.len(), findings),
+        (1_002, vec!["Error R71".to_owned()])
+    );
 }
 
 #[test]
@@ -636,10 +644,10 @@ fn entry_that_the_end_of_the_file_cuts_keeps_what_is_whole() {
         "<xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"http://host/1\"/>",
         video("")
     );
-    // Where the film ends, where something in it does, and where it has not begun.
+    // Where the video ends, where something in it does, and where it has not begun.
     let end = file.len();
     let begin = file.find("<video:video>").unwrap();
-    for (at, films) in [
+    for (at, videos) in [
         (end, 1),
         (end - 14, 0),
         (end - 30, 0),
@@ -652,7 +660,7 @@ fn entry_that_the_end_of_the_file_cuts_keeps_what_is_whole() {
             panic!("no entry in {}", &file[..at]);
         };
         let extensions = &entry.extensions;
-        assert_eq!(extensions.videos().len(), films, "{}", &file[..at]);
+        assert_eq!(extensions.videos().len(), videos, "{}", &file[..at]);
         assert_eq!(extensions.images().len(), 1);
         assert_eq!(
             extensions.alternates()[0].hreflang,
@@ -669,6 +677,6 @@ fn extension_in_an_index_is_skipped() {
          <image:image><image:loc>http://cdn/a</image:loc></image:image></sitemap></sitemapindex>",
         declarations()
     );
-    let (items, said) = reading(file.as_bytes());
-    assert_eq!((items.len(), said), (1, vec!["Warning R71".to_owned()]));
+    let (items, findings) = reading(file.as_bytes());
+    assert_eq!((items.len(), findings), (1, vec!["Warning R71".to_owned()]));
 }

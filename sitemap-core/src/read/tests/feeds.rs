@@ -1,4 +1,4 @@
-//! RSS and Atom: which links and dates count, and what is forgiven.
+//! RSS and Atom: links and dates that count, and problems that are passed over.
 
 use super::{check_reading, reading};
 use crate::{
@@ -400,7 +400,7 @@ fn link_that_the_end_of_the_file_cuts_is_not_taken() {
     let cut = |rest: &str| format!("<rss version='2.0'><channel><item><link>http://host/{rest}");
     check_reading(cut("a</"), &["http://host/a|||", "! R1"], &[]);
     check_reading(cut("a"), &["! R1"], &[]);
-    // The end of an element that is left out says nothing about the text around it.
+    // The end of an element that is left out does not affect the text around it.
     check_reading(cut("<b>x<c"), &["! R1"], &[]);
 }
 
@@ -425,7 +425,7 @@ fn items_stand_in_the_channel_or_beside_it_and_nowhere_else() {
 }
 
 #[test]
-fn malformed_bytes_between_the_items_of_a_feed_are_told() {
+fn malformed_bytes_between_the_items_of_a_feed_are_reported() {
     check_reading(
         b"<rss version='2.0'><channel>\xff<item><link>http://host/a</link></item></channel></rss>",
         &["http://host/a|||"],

@@ -1,4 +1,4 @@
-//! Where findings stand, how they are worded, and how many are kept.
+//! Positions, words and number of findings.
 
 use super::urlset;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 
 #[test]
-fn findings_say_where() {
+fn findings_have_a_position() {
     let file = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n<url>\n <loc>http://host/</loc>\n <lastmod>x</lastmod></url></urlset>";
     let mut reader = Reader::new(file.as_bytes(), Limits::default());
     assert!(matches!(reader.next(), Some(Ok(Item::Url(_)))));
@@ -32,7 +32,7 @@ fn findings_say_where() {
 }
 
 #[test]
-fn item_without_a_link_is_told_in_words_of_feeds() {
+fn item_without_a_link_is_reported_in_words_of_feeds() {
     let feed = "<rss version='2.0'><channel><item><title>x</title></item></channel></rss>";
     let mut reader = Reader::new(feed.as_bytes(), Limits::default());
     let error = reader.next().unwrap().unwrap_err();
@@ -54,7 +54,7 @@ fn findings_are_kept_up_to_a_bound() {
 }
 
 #[test]
-fn finding_says_whether_a_value_was_left_out() {
+fn finding_shows_whether_a_value_was_left_out() {
     let check = |content: &str, expected: bool| {
         let known = Extension::ALL
             .map(|known| format!("xmlns:{}='{}' ", known.prefix(), known.namespace()))
@@ -82,7 +82,7 @@ fn finding_says_whether_a_value_was_left_out() {
     check("<image:image/>", true);
     check(&video("T", "<video:duration>0</video:duration>"), true);
     check("<lastmod>2026</lastmod>", true);
-    // Errors that are forgiven, and what nobody reads.
+    // Errors that are passed over, and elements that are ignored.
     check(
         &video(
             "T",

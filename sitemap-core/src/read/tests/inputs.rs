@@ -43,7 +43,7 @@ fn interruptions_change_nothing() {
     let entry = "<url><loc>http://host/ü😀?a&amp;b</loc><lastmod>2024-05-17</lastmod></url>\r\n";
     let xml = urlset(&entry.repeat(30));
     let latin = b"<?xml version='1.0' encoding='latin1'?><urlset><url><loc>http://host/\xfc</loc></url></urlset>";
-    // The first bytes are looked at as a whole, so there are enough of them to come to those behind.
+    // The first bytes are looked at as a whole, so there are enough of them to reach the later ones.
     let many = "http://host/a\r\n".repeat(100);
     let text = format!("\n{many}http://host/ü\r\nheader\r\rhttp://host/b\nfooter");
     let broken = [

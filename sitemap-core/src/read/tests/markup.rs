@@ -8,7 +8,7 @@ use crate::{
 };
 
 #[test]
-fn root_says_what_the_file_is() {
+fn root_element_decides_the_kind_of_a_file() {
     let entry = "<url><loc>http://host/</loc></url>";
     for (namespace, findings) in [
         ("", &["Error R5"][..]),
@@ -95,7 +95,7 @@ fn web_page_is_called_one() {
 }
 
 #[test]
-fn elements_of_no_namespace_or_a_misspelled_one_are_read_and_told_once() {
+fn elements_of_no_namespace_or_a_misspelled_one_are_read_and_reported_once() {
     let check = |root: &str, prefix: &str, declaration: &str, findings: &[&str]| {
         let entry = |path: &str| {
             format!(
@@ -210,7 +210,7 @@ fn text_that_is_skipped_may_be_of_any_length() {
 }
 
 #[test]
-fn reading_goes_on_behind_an_end_tag_that_does_not_match() {
+fn reading_goes_on_after_an_end_tag_that_does_not_match() {
     let whole = urlset("<url><loc>http://host/a</loc></url><url><loc>http://host/b</loc></url>");
     let check = |from: &str, to: &str, items: &[&str], findings: &[&str]| {
         assert!(whole.contains(from));
@@ -250,7 +250,7 @@ fn reading_goes_on_behind_an_end_tag_that_does_not_match() {
         both,
         &["Error R6", "Error R1"],
     );
-    // What stands in a namespace of its own stays in it.
+    // An element with its own namespace stays in it.
     check_reading(
         urlset(
             "<x:y xmlns:x=\"http://host/x\"><x:z></x:y><url><loc>http://host/</loc></url></x:z>",
@@ -296,7 +296,7 @@ fn start_tag_too_many_does_not_end_the_file() {
 
 #[test]
 fn element_of_the_protocol_in_a_wrong_place_is_an_error() {
-    let check = |file: String, items: &[&str], said: &[&str]| {
+    let check = |file: String, items: &[&str], expected: &[&str]| {
         let mut reader = Reader::new(file.as_bytes(), Limits::default());
         let read: Vec<String> = reader
             .by_ref()
@@ -307,11 +307,11 @@ fn element_of_the_protocol_in_a_wrong_place_is_an_error() {
             })
             .collect();
         let findings = reader.findings().iter();
-        let told: Vec<String> = findings
+        let reported: Vec<String> = findings
             .map(|finding| finding.problem.to_string())
             .collect();
         assert_eq!(read, items, "{file}");
-        assert_eq!(told, said, "{file}");
+        assert_eq!(reported, expected, "{file}");
     };
     let url = "<url><loc>http://host/a</loc></url>";
     let one = &["http://host/a"][..];
@@ -396,8 +396,8 @@ fn broken_tag_matters_to_the_url_it_stands_in_only() {
 }
 
 #[test]
-fn end_tags_that_do_not_match_are_told_apart() {
-    let said = |content: &str| -> Vec<String> {
+fn end_tags_that_do_not_match_are_distinguished() {
+    let findings = |content: &str| -> Vec<String> {
         let file = urlset(content);
         let mut reader = Reader::new(file.as_bytes(), Limits::default());
         assert_eq!(reader.by_ref().flatten().count(), 1);
@@ -407,11 +407,11 @@ fn end_tags_that_do_not_match_are_told_apart() {
             .collect()
     };
     assert_eq!(
-        said("</b><url><loc>http://host/</loc></url>"),
+        findings("</b><url><loc>http://host/</loc></url>"),
         ["not well-formed: end tag of an element that is not open"]
     );
     assert_eq!(
-        said("<url><loc>http://host/</url>"),
+        findings("<url><loc>http://host/</url>"),
         ["not well-formed: end tag of another element than the last one that was opened"]
     );
 }
@@ -441,7 +441,7 @@ fn broken_tag_beside_the_url_costs_itself() {
 
 #[test]
 fn markup_that_nothing_can_be_made_of_ends_the_file() {
-    let said = |file: &str| {
+    let findings = |file: &str| {
         let error = Reader::new(file.as_bytes(), Limits::default())
             .find_map(Result::err)
             .unwrap();
@@ -450,23 +450,27 @@ fn markup_that_nothing_can_be_made_of_ends_the_file() {
     };
     let file = urlset("<url><loc>http://host/a</loc><!x></url>");
     check_reading(&file, &["! R1"], &[]);
-    assert!(said(&file).contains("not well-formed: "), "{}", said(&file));
+    assert!(
+        findings(&file).contains("not well-formed: "),
+        "{}",
+        findings(&file)
+    );
     let page = "file is a web page (HTML), expected a sitemap (R4)";
     for file in [
         "<!DOCTYPE html SYSTEM 'about:legacy-compat'><h1>x</h1>",
         "<!DOCTYPE html[]><h1>x</h1>",
         "<div>x</div>",
     ] {
-        assert!(said(file).ends_with(page), "{}", said(file));
+        assert!(findings(file).ends_with(page), "{}", findings(file));
     }
     for file in ["<!DOCTYPE htmlx><h1>x</h1>", "<foo/>"] {
-        assert!(!said(file).ends_with(page), "{}", said(file));
+        assert!(!findings(file).ends_with(page), "{}", findings(file));
     }
 }
 
 #[test]
 fn prefix_that_nothing_declares_is_known_by_its_name() {
-    let said = |name: &str| -> Vec<String> {
+    let findings = |name: &str| -> Vec<String> {
         let file = urlset(&format!("<url><loc>http://host/</loc><{name}/></url>"));
         let mut reader = Reader::new(file.as_bytes(), Limits::default());
         assert_eq!(reader.by_ref().flatten().count(), 1);
@@ -475,15 +479,15 @@ fn prefix_that_nothing_declares_is_known_by_its_name() {
             .map(|finding| finding.problem.to_string())
             .collect()
     };
-    let mobile = said("mobile:mobile");
+    let mobile = findings("mobile:mobile");
     assert_eq!(mobile[0], "prefix mobile is not declared");
     assert!(!mobile[1].starts_with("extension <"), "{mobile:?}");
-    let other = said("foo:x");
+    let other = findings("foo:x");
     assert_eq!(other, ["prefix foo is not declared", "extension <x>"]);
 }
 
 #[test]
-fn fault_inside_a_tag_is_told_with_its_own_line() {
+fn fault_inside_a_tag_is_reported_with_its_own_line() {
     let check = |file: &str, expected: &str| {
         let mut reader = Reader::new(file.as_bytes(), Limits::default());
         assert_eq!(reader.by_ref().flatten().count(), 1, "{file}");
@@ -518,7 +522,7 @@ fn fault_inside_a_tag_is_told_with_its_own_line() {
     check(
         &format!("{root}>{entry}</urlset>\n<!-- "),
         &format!(
-            "line 2, byte {}: not well-formed: tag, comment or instruction behind the root element has no end (R1)",
+            "line 2, byte {}: not well-formed: tag, comment or instruction after the root element has no end (R1)",
             offset + entry.len() + 11
         ),
     );

@@ -1,4 +1,4 @@
-//! Entries where nobody reads them: lost, unless an element is another one of the same name.
+//! Entries in places that are not read: lost, unless an element of another vocabulary has the same name.
 
 use super::{index, urlset};
 use crate::{
@@ -17,7 +17,7 @@ fn extended(content: &str) -> String {
     urlset(content).replacen("<urlset ", &format!("<urlset {known}{DECLARED} "), 1)
 }
 
-/// How many entries are said to be lost, and where the first of them begins.
+/// Number of entries that are reported as lost, and start of the first of them.
 fn lost(file: &str) -> (usize, Option<u64>) {
     let mut reader = Reader::new(file.as_bytes(), Limits::default());
     reader.by_ref().for_each(drop);
@@ -75,7 +75,7 @@ fn entry_in_whatever_is_not_read_is_lost() {
         "<lastmod>2026-01-01</lastmod><lastmod><o:g>~</o:g></lastmod>",
     ] {
         check(&in_url(&around.replace('~', INNER)), INNER);
-        // One behind the other, and one in the other: each is one.
+        // One after the other, and one in the other: each is one.
         let two = in_url(&around.replace('~', &format!("{INNER}{INNER}")));
         assert_eq!(lost(&two).0, 2, "{two}");
     }
@@ -88,12 +88,12 @@ fn entry_in_whatever_is_not_read_is_lost() {
         "<sitemap><loc>http://host/a.xml</loc><g>{inner}</g></sitemap>"
     ));
     check(&file, inner);
-    // In the root nothing else can be meant, with a URL or without.
+    // In the root the meaning is clear, with a URL or without.
     check(&extended("<o:g><url/></o:g>"), "<url/>");
 }
 
 #[test]
-fn words_of_others_are_no_entries() {
+fn foreign_elements_are_not_entries() {
     for content in [
         // What belongs to an extension, with its prefix or without.
         "<o:g><o:url><o:loc>http://host/b</o:loc></o:url></o:g>",

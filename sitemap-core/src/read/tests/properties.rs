@@ -1,4 +1,4 @@
-//! What holds for every file: it is read as it was written, and reading comes to an end.
+//! Properties of every file: it is read as it was written, and reading comes to an end.
 
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn any_entry() -> impl Strategy<Value = UrlEntry> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_and_passes_the_check(mut entries in prop::collection::vec(any_entry(), 1..20), compress: bool) {
+    fn written_file_is_read_and_passes_the_check(mut entries in prop::collection::vec(any_entry(), 1..20), compress: bool) {
         entries.sort_by(|first, second| first.loc.cmp(&second.loc));
         entries.dedup_by(|first, second| first.loc == second.loc);
         let mut writer = UrlSetWriter::new(Vec::new(), Limits::default()).unwrap();

@@ -1,4 +1,4 @@
-//! What only the schemas refuse: attributes on elements that have none, and text where none may be.
+//! Problems that only the schemas refuse: attributes on elements that have none, and text where none may be.
 
 use super::{index, urlset};
 use crate::{
@@ -20,8 +20,8 @@ const ELEMENTS: [&str; 7] = [
     "<url><loc>http://host/a</loc><xhtml:link rel='alternate' hreflang='de' href='http://host/de'~/></url>",
 ];
 
-/// What the schema alone refuses in a urlset that declares all known extensions, `o`, and two prefixes for XML Schema, of which `xsi`
-/// is none.
+/// Problems by the schema alone in a urlset that declares all known extensions, `o`, and two prefixes for XML Schema other than
+/// `xsi`.
 fn refused(content: &str) -> Vec<String> {
     let known = Extension::ALL
         .map(|known| format!("xmlns:{}='{}' ", known.prefix(), known.namespace()))
@@ -44,7 +44,7 @@ fn findings(file: &str) -> Vec<String> {
 }
 
 #[test]
-fn attribute_is_told_wherever_it_stands() {
+fn attribute_is_reported_wherever_it_stands() {
     for element in ELEMENTS {
         for name in [
             "a",
@@ -55,12 +55,12 @@ fn attribute_is_told_wherever_it_stands() {
             "s:schemalocation",
         ] {
             let found = refused(&element.replace('~', &format!(" {name}='true'")));
-            let [said] = &found[..] else {
+            let [findings] = &found[..] else {
                 panic!("{name} in {element}: {found:?}")
             };
             assert!(
-                said.starts_with(&format!("warning unknown attribute {name}")),
-                "{said}"
+                findings.starts_with(&format!("warning unknown attribute {name}")),
+                "{findings}"
             );
         }
         for attribute in [
@@ -143,7 +143,7 @@ fn section_of_text_is_text_between_elements() {
 }
 
 #[test]
-fn value_that_nobody_reads_is_as_its_schema_has_it() {
+fn ignored_value_matches_its_schema() {
     let video = |rest: &str| {
         format!(
             "<url><loc>http://host/a</loc><video:video><video:thumbnail_loc>http://cdn/t</video:thumbnail_loc>\
@@ -200,8 +200,8 @@ fn value_that_nobody_reads_is_as_its_schema_has_it() {
 }
 
 #[test]
-fn what_the_schema_accepts_is_not_refused_by_it() {
-    // The schema has a place for elements of others in front of the entries, where nobody reads them.
+fn accepted_values_are_not_refused_by_the_schema() {
+    // The schema allows foreign elements in front of the entries, where they are ignored.
     let image = "<image:image><image:loc>http://cdn/a</image:loc></image:image>";
     let file = format!("{image}<url><loc>http://host/a</loc></url>");
     assert_eq!(refused(&file), [""; 0]);
@@ -221,7 +221,7 @@ fn what_the_schema_accepts_is_not_refused_by_it() {
         let Some(Ok(Item::Url(entry))) = reader.next() else {
             panic!("no entry in {file}")
         };
-        let said = reader
+        let findings = reader
             .findings()
             .iter()
             .map(|finding| finding.severity().to_string());
@@ -229,7 +229,7 @@ fn what_the_schema_accepts_is_not_refused_by_it() {
             entry.extensions.videos()[0]
                 .get("view_count")
                 .map(str::to_owned),
-            said.collect::<Vec<_>>(),
+            findings.collect::<Vec<_>>(),
         )
     };
     let nothing = Vec::<String>::new();
@@ -249,7 +249,7 @@ fn what_the_schema_accepts_is_not_refused_by_it() {
 }
 
 #[test]
-fn extension_beside_the_entries_is_told_as_what_nobody_reads() {
+fn extension_beside_the_entries_is_reported_as_ignored() {
     let known = format!("<urlset xmlns:image='{}' ", Extension::Image.namespace());
     let image = "<image:image><image:loc>http://cdn/a</image:loc></image:image>";
     let file = urlset(&format!("<url><loc>http://host/a</loc></url>{image}"));
@@ -257,7 +257,10 @@ fn extension_beside_the_entries_is_told_as_what_nobody_reads() {
     let mut reader = Reader::new(file.as_bytes(), Limits::default());
     assert!(reader.next().is_some_and(|item| item.is_ok()));
     assert!(reader.next().is_none());
-    let said: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
-    let expected = "<image:image> stands outside of <url>, where nobody reads it (R71)";
-    assert!(said.len() == 1 && said[0].ends_with(expected), "{said:?}");
+    let findings: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
+    let expected = "<image:image> stands outside of <url>, where it is ignored (R71)";
+    assert!(
+        findings.len() == 1 && findings[0].ends_with(expected),
+        "{findings:?}"
+    );
 }

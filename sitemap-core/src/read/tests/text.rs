@@ -1,4 +1,4 @@
-//! Text files: one URL per line, and what else people put into them.
+//! Text files: one URL per line, and common other content.
 
 use std::io::BufReader;
 
@@ -48,7 +48,7 @@ fn blank_lines_and_white_space_are_read_over() {
 }
 
 #[test]
-fn what_is_no_url_is_left_out_line_by_line() {
+fn lines_that_are_not_urls_are_left_out() {
     let check = |line: &str, rule: &str| {
         check_reading(
             format!("http://host/a\n{line}\nhttp://host/b\n"),
@@ -86,7 +86,7 @@ fn header_and_footer_are_called_so() {
         &["- R54", "- R51", "http://host/a|||", "- R51", "- R55"],
         &["Warning R50", "Warning R50"],
     );
-    // One that somebody took for a URL is none.
+    // A line that was meant as a URL is not a comment.
     check_reading(
         "/a\nhttp://host/a\n/b",
         &["- R51", "http://host/a|||", "- R51"],
@@ -95,7 +95,7 @@ fn header_and_footer_are_called_so() {
 }
 
 #[test]
-fn what_stands_behind_the_url_is_left_out() {
+fn text_after_the_url_is_left_out() {
     let check = |line: &str, url: &str, findings: &[&str]| {
         check_reading(
             format!("http://host/\n{line}\n"),
@@ -141,7 +141,7 @@ fn a_table_is_one_error() {
 }
 
 #[test]
-fn file_without_any_url_is_no_list() {
+fn file_without_any_url_is_not_a_list() {
     let check = |file: &[u8]| {
         check_reading(file, &["! R1"], &[]);
         let mut reader = Reader::new(file, Limits::default());
@@ -189,7 +189,7 @@ fn truncated_text_gives_the_lines_that_are_whole() {
     let (last, whole) = items.split_last().unwrap();
     assert!(matches!(last, Err(ReadError::File(finding)) if finding.rule().0 == 56));
     assert!(whole.iter().all(Result::is_ok));
-    // What follows the stream is no reason to doubt the last line.
+    // What follows the stream is not a reason to doubt the last line.
     check_reading(
         [&gzip(b"http://host/a\nhttp://host/b")[..], b"rest"].concat(),
         &["http://host/a|||", "http://host/b|||"],
@@ -246,7 +246,7 @@ fn check_reading_with(file: &str, limits: Limits, expected: &[&str]) {
 }
 
 #[test]
-fn line_with_a_defect_still_says_that_this_is_a_list() {
+fn line_with_a_defect_still_shows_a_list() {
     check_reading(b"http://host/\xff", &["- R53"], &[]);
     check_reading(b"HTTPS://host/\x01", &["- R54"], &[]);
     check_reading(b"host/\xff", &["! R1"], &[]);
@@ -282,7 +282,7 @@ fn comments_in_front_of_the_first_url_have_a_bound() {
 }
 
 #[test]
-fn words_around_the_list_are_told_from_paths() {
+fn words_around_the_list_are_distinguished_from_paths() {
     let check = |line: &str, rule: &str| {
         let lost = format!("- {rule}");
         check_reading(

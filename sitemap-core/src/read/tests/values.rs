@@ -1,4 +1,4 @@
-//! What entries give, what is forgiven in their values, and what costs the entry.
+//! Values of entries, problems that are passed over, and problems that cost the entry.
 
 use super::{check_reading, index, urlset};
 use crate::{
@@ -283,7 +283,7 @@ fn each_loc_is_an_entry() {
 }
 
 #[test]
-fn entry_that_is_cut_short_behind_another_one_has_its_own_place() {
+fn entry_that_is_cut_short_after_another_one_has_its_own_place() {
     let file = format!(
         "<urlset xmlns='{NAMESPACE}'>\n<url>\n<loc>http://host/a</loc>\n<loc>http://host/b</"
     );
@@ -334,7 +334,7 @@ fn url_in_an_element_in_a_loc_is_taken() {
 }
 
 #[test]
-fn character_that_xml_forbids_is_told_once() {
+fn character_that_xml_forbids_is_reported_once() {
     check_reading(
         urlset("<url><loc>http://host/&#xFFFE;</loc></url>"),
         &["http://host/%EF%BF%BE|||"],
@@ -375,7 +375,7 @@ fn blanks_around_a_value_break_the_rule_of_the_value() {
 }
 
 #[test]
-fn characters_that_xml_forbids_are_told_however_many_there_are() {
+fn characters_that_xml_forbids_are_reported_however_many_there_are() {
     for count in 1..5 {
         let control = "\u{1}".repeat(count);
         check_reading(

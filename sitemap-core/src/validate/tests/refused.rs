@@ -1,18 +1,18 @@
-//! What a document lists and may not (R44, R61, R63, R65), and the index that robots.txt forgot (R34).
+//! URLs that a document may not list (R44, R61, R63, R65), and an index that robots.txt does not name (R34).
 
 use super::*;
 
-/// What is said of documents at their places once these lines of robots.txt files are known: rule, document, line and message.
-fn said(robots: &[(&str, &[&str])], documents: &[(&str, String)]) -> Vec<String> {
+/// Findings of documents at their places with these lines of robots.txt files: rule, document, line and message.
+fn found(robots: &[(&str, &[&str])], documents: &[(&str, String)]) -> Vec<String> {
     let mut validator = validator();
     for (origin, lines) in robots {
         let robots = loc(&format!("{origin}/robots.txt"));
         validator.robots(&robots, lines.iter().copied(), &mut |_| {});
     }
-    let mut said = Vec::new();
+    let mut found = Vec::new();
     let mut sink = |finding: Finding| {
         let document = finding.document.map_or(-1, |id| id.index().cast_signed());
-        said.push(format!(
+        found.push(format!(
             "{} {document}: {}",
             short(&finding),
             finding.message
@@ -25,14 +25,14 @@ fn said(robots: &[(&str, &[&str])], documents: &[(&str, String)]) -> Vec<String>
         validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
     }
     validator.finish(&mut sink);
-    said
+    found
 }
 
-/// What is said for one of the rules.
-fn said_for(rule: &str, robots: &[(&str, &[&str])], documents: &[(&str, String)]) -> Vec<String> {
-    let mut said = said(robots, documents);
-    said.retain(|finding| finding.starts_with(&format!("note {rule}")));
-    said
+/// Findings of one of the rules.
+fn found_for(rule: &str, robots: &[(&str, &[&str])], documents: &[(&str, String)]) -> Vec<String> {
+    let mut found = found(robots, documents);
+    found.retain(|finding| finding.starts_with(&format!("note {rule}")));
+    found
 }
 
 /// A urlset of these URLs, the first in line 3.
@@ -45,10 +45,10 @@ fn pages(urls: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_dropped_is_counted_where_the_place_is_known() {
+fn dropped_urls_are_counted_where_the_place_is_known() {
     let check = |urls: &[&str], expected: &[&str]| {
         let place = "https://h.ex/a/sitemap.xml";
-        assert_eq!(said_for("R61", &[], &[(place, pages(urls))]), expected);
+        assert_eq!(found_for("R61", &[], &[(place, pages(urls))]), expected);
     };
     let (inside, above, scheme, host, port) = (
         "https://h.ex/a/x",
@@ -76,21 +76,21 @@ fn what_is_dropped_is_counted_where_the_place_is_known() {
         &[above, host],
         &["note R61 0: all 2 URLs are dropped by search engines"],
     );
-    // Without a place nobody knows which of two hosts is the right one.
-    let mut said = Vec::new();
+    // Without a place it is unknown which of two hosts is right.
+    let mut found = Vec::new();
     let text = pages(&[inside, "https://g.ex/a"]);
-    let mut sink = |finding: Finding| said.push(short(&finding));
+    let mut sink = |finding: Finding| found.push(short(&finding));
     validator()
         .check(text.as_bytes(), &Facts::new("x"), &mut sink)
         .unwrap();
-    assert_eq!(said, ["error R60:4"]);
+    assert_eq!(found, ["error R60:4"]);
 }
 
 #[test]
-fn line_that_would_prove_is_told_once_per_host_where_it_is_needed_first() {
+fn line_that_would_prove_is_reported_once_per_host_where_it_is_needed_first() {
     let check = |documents: &[(&str, &[&str])], expected: &[&str]| {
         let mut validator = validator();
-        let mut said = Vec::new();
+        let mut found = Vec::new();
         for (place, urls) in documents {
             let place = loc(place);
             let mut facts = Facts::new("x");
@@ -99,13 +99,13 @@ fn line_that_would_prove_is_told_once_per_host_where_it_is_needed_first() {
                 if finding.rule.0 == 65 {
                     let line = finding.position.unwrap().line;
                     let url = finding.url.unwrap();
-                    said.push(format!("{line} {url}: {}", finding.help));
+                    found.push(format!("{line} {url}: {}", finding.help));
                 }
             };
             let text = pages(urls);
             validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
         }
-        assert_eq!(said, expected);
+        assert_eq!(found, expected);
     };
     let (maps, own) = ("https://maps.ex/s.xml", "https://maps.ex/a");
     let (g, h) = ("https://g.ex/a", "https://h.ex/a");
@@ -124,7 +124,7 @@ fn line_that_would_prove_is_told_once_per_host_where_it_is_needed_first() {
         &[(maps, &[g, h, g, h])],
         &[&with_others(3, g, &of_g), &with_others(4, h, &of_h)],
     );
-    // The same line is not told of another document; one that names another sitemap is.
+    // The same line is not reported for another document; a line with another sitemap is.
     check(&[(maps, &[g]), (maps, &[g])], &[&alone]);
     let other = alone.replace("s.xml", "t.xml");
     check(
@@ -137,12 +137,12 @@ fn line_that_would_prove_is_told_once_per_host_where_it_is_needed_first() {
 }
 
 #[test]
-fn line_that_would_prove_names_the_index_and_is_not_told_of_what_is_proven() {
+fn line_that_would_prove_names_the_index_and_is_left_out_for_proven_urls() {
     let listed = [("https://maps.ex/s.xml", pages(&["https://g.ex/a"]))];
     let message = "note R65:3 0: nothing proves that this sitemap may list URLs of https://g.ex";
-    assert_eq!(said_for("R65", &[], &listed), [message]);
+    assert_eq!(found_for("R65", &[], &listed), [message]);
     let robots: (&str, &[&str]) = ("https://g.ex", &["https://maps.ex/s.xml"]);
-    assert_eq!(said_for("R65", &[robots], &listed), [""; 0]);
+    assert_eq!(found_for("R65", &[robots], &listed), [""; 0]);
     let mut validator = validator();
     let mut help = Vec::new();
     let mut sink = |finding: Finding| {
@@ -168,16 +168,16 @@ fn line_that_would_prove_names_the_index_and_is_not_told_of_what_is_proven() {
 }
 
 #[test]
-fn hosts_of_a_document_whose_line_is_told_have_an_end() {
+fn hosts_of_a_document_whose_line_is_reported_are_bounded() {
     let urls: Vec<String> = (0..30).map(|host| format!("https://{host}.ex/")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut options = Options::new(NOW.parse().unwrap());
     options.max_repeats = 100;
-    let said = check_set(
+    let found = check_set(
         Validator::new(options),
         &[("https://maps.ex/s.xml", pages(&urls))],
     );
-    let count = |rule: &str| said.iter().filter(|told| told.contains(rule)).count();
+    let count = |rule: &str| found.iter().filter(|note| note.contains(rule)).count();
     assert_eq!((count("R60"), count("R65")), (30, 20));
 }
 
@@ -188,9 +188,9 @@ fn sitemap_that_could_list_a_stray_is_named() {
             .iter()
             .map(|(place, urls)| (*place, pages(urls)))
             .collect();
-        assert_eq!(said_for("R63", &[], &documents), expected);
+        assert_eq!(found_for("R63", &[], &documents), expected);
     };
-    let told = |line: u8, document: u8, sitemap: &str| {
+    let note = |line: u8, document: u8, sitemap: &str| {
         format!("note R63:{line} {document}: sitemap {sitemap} covers this URL at its place")
     };
     let (docs, blog, root) = (
@@ -207,32 +207,32 @@ fn sitemap_that_could_list_a_stray_is_named() {
     check(&[(docs, &[in_docs, in_blog, in_blog])], &[]);
     // Whichever comes first, and once.
     let urls = &[in_docs, in_blog, in_blog, "https://h.ex/blog/b"];
-    check(&[(docs, urls), (blog, &[in_blog])], &[&told(4, 0, blog)]);
-    check(&[(blog, &[in_blog]), (docs, urls)], &[&told(4, 1, blog)]);
-    // The nearest of several, whatever else is not covered.
+    check(&[(docs, urls), (blog, &[in_blog])], &[&note(4, 0, blog)]);
+    check(&[(blog, &[in_blog]), (docs, urls)], &[&note(4, 1, blog)]);
+    // The nearest of several, even with other uncovered URLs.
     check(
         &[(root, &[top]), (docs, &[in_blog]), (blog, &[in_blog])],
-        &[&told(3, 1, blog)],
+        &[&note(3, 1, blog)],
     );
     check(
         &[(docs, &[top, in_blog]), (blog, &[in_blog])],
-        &[&told(4, 0, blog)],
+        &[&note(4, 0, blog)],
     );
-    check(&[(docs, &[top]), (root, &[top])], &[&told(3, 0, root)]);
-    // Each sitemap has its own, and of two in one directory the first is told.
+    check(&[(docs, &[top]), (root, &[top])], &[&note(3, 0, root)]);
+    // Each sitemap has its own, and of two in one directory the first is reported.
     let second = "https://h.ex/blog/2.xml";
     check(
         &[(docs, &[in_blog]), (blog, &[in_docs]), (second, &[in_blog])],
-        &[&told(3, 0, blog), &told(3, 1, docs)],
+        &[&note(3, 0, blog), &note(3, 1, docs)],
     );
     // What follows the path does not count.
     let query = "https://h.ex/blog/s.php?f=/docs/x";
-    check(&[(docs, &[in_blog]), (query, &[])], &[&told(3, 0, query)]);
+    check(&[(docs, &[in_blog]), (query, &[])], &[&note(3, 0, query)]);
     // Escapes do not make another directory, another origin does.
     let escaped = "https://h.ex/%62log/sitemap.xml";
     check(
         &[(docs, &[in_blog]), (escaped, &[in_blog])],
-        &[&told(3, 0, escaped)],
+        &[&note(3, 0, escaped)],
     );
     check(
         &[(docs, &[in_blog]), ("http://h.ex/blog/sitemap.xml", &[])],
@@ -249,7 +249,7 @@ fn only_a_sitemap_of_the_same_host_can_list_a_stray() {
             ("https://h.ex/docs/s.xml", pages(&["https://h.ex/blog/a"])),
             ("https://h.ex/blog/s.xml", other),
         ];
-        assert_eq!(said_for("R63", &[], &documents).len(), expected);
+        assert_eq!(found_for("R63", &[], &documents).len(), expected);
     };
     check(pages(&["https://h.ex/blog/b"]), 1);
     check("https://h.ex/blog/b\n".to_owned(), 1);
@@ -266,19 +266,19 @@ fn place_of_an_index_does_not_help_its_sitemaps() {
     let index = |place: &'static str| (place, index(&["https://h.ex/a/b/s.xml"]));
     let list = |urls: &[&str]| ("https://h.ex/a/b/s.xml", pages(urls));
     let (inside, beside) = ("https://h.ex/a/b/x", "https://h.ex/a/x");
-    let told = |line: u8, document: u8| {
+    let note = |line: u8, document: u8| {
         format!(
             "note R44:{line} {document}: index https://h.ex/a/i.xml covers this URL, but its sitemap is judged at its own place"
         )
     };
     let check = |documents: &[(&str, String)], expected: &[String]| {
-        assert_eq!(said_for("R44", &[], documents), expected);
+        assert_eq!(found_for("R44", &[], documents), expected);
     };
     let at_a = index("https://h.ex/a/i.xml");
     check(&[at_a.clone(), list(&[inside])], &[]);
     let strays = list(&[inside, "https://h.ex/y", beside, beside]);
-    check(&[at_a.clone(), strays.clone()], &[told(5, 1)]);
-    check(&[strays.clone(), at_a.clone()], &[told(5, 0)]);
+    check(&[at_a.clone(), strays.clone()], &[note(5, 1)]);
+    check(&[strays.clone(), at_a.clone()], &[note(5, 0)]);
     // No index, one that does not list it, or one that does not cover the URL either.
     check(std::slice::from_ref(&strays), &[]);
     let other = (
@@ -306,12 +306,12 @@ fn index_that_led_to_a_sitemap_is_the_one_that_does_not_help_it() {
     validator
         .check(text.as_bytes(), &facts, &mut |_| {})
         .unwrap();
-    let mut said = Vec::new();
-    validator.finish(&mut |finding| said.push((short(&finding), finding.url, finding.help)));
+    let mut found = Vec::new();
+    validator.finish(&mut |finding| found.push((short(&finding), finding.url, finding.help)));
     let help =
         "move the sitemap to https://h.ex/ beside its index, or list the URL in a sitemap there";
     let url = Some("https://h.ex/x".to_owned());
-    assert_eq!(said, [("note R44:3".to_owned(), url, help.to_owned())]);
+    assert_eq!(found, [("note R44:3".to_owned(), url, help.to_owned())]);
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn strays_have_an_end() {
             ("https://h.ex/docs/s.xml", list(last)),
             ("https://h.ex/blog/s.xml", pages(&["https://h.ex/blog/a"])),
         ];
-        assert_eq!(said_for("R63", &[], &documents).len(), expected, "{last}");
+        assert_eq!(found_for("R63", &[], &documents).len(), expected, "{last}");
     };
     check("https://h.ex/14/y", 1);
     check("https://h.ex/15/y", 0);
@@ -351,20 +351,20 @@ fn strays_have_an_end() {
 }
 
 #[test]
-fn index_that_robots_txt_forgot_is_told_with_the_line() {
+fn index_missing_in_robots_txt_is_reported_with_the_line() {
     fn of_h<'a>(lines: &'a [&'a str]) -> (&'static str, &'a [&'a str]) {
         ("https://h.ex", lines)
     }
     let check = |robots: &[(&str, &[&str])], documents: &[(&str, String)], expected: &[&str]| {
-        assert_eq!(said_for("R34", robots, documents), expected);
+        assert_eq!(found_for("R34", robots, documents), expected);
     };
     let (one, two) = ("https://h.ex/1.xml", "https://h.ex/2.xml");
     let (a, b) = ("https://h.ex/a.xml", "https://h.ex/b.xml");
     let both = [(one, index(&[a])), (two, index(&[a, b]))];
-    let told =
+    let note =
         "note R34 1: https://h.ex/robots.txt names another index of this site, but not this one";
-    check(&[of_h(&[one])], &both, &[told]);
-    check(&[of_h(&["https://h.ex/%31.xml"])], &both, &[told]);
+    check(&[of_h(&[one])], &both, &[note]);
+    check(&[of_h(&["https://h.ex/%31.xml"])], &both, &[note]);
     // What the forgotten one lists is found through the other one.
     check(&[of_h(&[two])], &both, &[]);
     check(&[of_h(&[one, two])], &both, &[]);
@@ -381,7 +381,7 @@ fn index_that_robots_txt_forgot_is_told_with_the_line() {
     let nested = [(one, index(&[a, two])), (two, index(&[b]))];
     check(&[of_h(&[one])], &nested, &[]);
     let itself = [(one, index(&[a])), (two, index(&[b, two]))];
-    check(&[of_h(&[one])], &itself, &[told]);
+    check(&[of_h(&[one])], &itself, &[note]);
     // What is there for another host is named by that host.
     let for_other = [
         (one, index(&[a])),
@@ -389,7 +389,7 @@ fn index_that_robots_txt_forgot_is_told_with_the_line() {
         (b, pages(&["https://g.ex/"])),
     ];
     check(&[of_h(&[one]), ("https://g.ex", &[two])], &for_other, &[]);
-    // That a sitemap is named says nothing of indexes, and a sitemap is none.
+    // A named sitemap proves nothing about indexes, and a sitemap is not an index.
     let list = (b, pages(&["https://h.ex/"]));
     check(&[of_h(&[one])], &[both[0].clone(), list.clone()], &[]);
     check(&[of_h(&[b])], &[list, both[0].clone()], &[]);
@@ -409,8 +409,8 @@ fn index_that_robots_txt_forgot_is_told_with_the_line() {
     assert_eq!(help, [line]);
 }
 
-/// What is said at the end of these documents: where each is, where it was asked for, the index that led to it, its text.
-fn said_at_the_end(
+/// Findings at the end of these documents, each given as its place, its requested URL, the index that led to it, its text.
+fn found_at_the_end(
     named: &[&str],
     documents: &[(&str, Option<&str>, Option<usize>, String)],
 ) -> Vec<String> {
@@ -427,9 +427,9 @@ fn said_at_the_end(
             .check(text.as_bytes(), &facts, &mut |_| {})
             .unwrap();
     }
-    let mut said = Vec::new();
-    validator.finish(&mut |finding| said.push(short(&finding)));
-    said
+    let mut found = Vec::new();
+    validator.finish(&mut |finding| found.push(short(&finding)));
+    found
 }
 
 #[test]
@@ -444,12 +444,12 @@ fn redirects_lead_to_what_is_named_and_listed() {
             (one, None, None, index(&["https://h.ex/a.xml"])),
             (new, Some(old), None, index(&["https://h.ex/b.xml"])),
         ];
-        assert_eq!(said_at_the_end(named, &documents), expected, "{named:?}");
+        assert_eq!(found_at_the_end(named, &documents), expected, "{named:?}");
     };
     check(&[one], &["note R34"]);
     check(&[one, old], &[]);
     check(&[one, new], &[]);
-    // The index lists where the sitemap was asked for, whoever asked.
+    // The index lists the requested URL of the sitemap.
     let moved = (
         "https://h.ex/docs/s.xml",
         Some("https://h.ex/s.xml"),
@@ -457,8 +457,8 @@ fn redirects_lead_to_what_is_named_and_listed() {
         pages(&["https://h.ex/x"]),
     );
     let index = (one, None, None, index(&["https://h.ex/s.xml"]));
-    let told = ["note R62", "note R44:3"];
-    assert_eq!(said_at_the_end(&[], &[index, moved]), told);
+    let note = ["note R62", "note R44:3"];
+    assert_eq!(found_at_the_end(&[], &[index, moved]), note);
 }
 
 #[test]
@@ -479,8 +479,8 @@ fn index_that_leads_to_lists_of_another_host_is_named_there() {
             ),
             ("https://h.ex/b.xml", None, Some(1), pages(&[page])),
         ];
-        let said = said_at_the_end(&["https://h.ex/1.xml"], &documents);
-        assert_eq!(said, expected, "{page}");
+        let found = found_at_the_end(&["https://h.ex/1.xml"], &documents);
+        assert_eq!(found, expected, "{page}");
     };
     check("https://h.ex/x", &["note R34"]);
     check("https://g.ex/x", &[]);

@@ -1,17 +1,17 @@
-//! What documents say together: indexes and what they list, and where documents stand.
+//! Tests of documents together: indexes and their entries, and places of documents.
 
 use super::*;
 
-/// What is said of documents at their places, each with the time at which it changed: rule, document, line and message.
+/// Findings of documents at their places, each with the time at which it changed: rule, document, line and message.
 #[track_caller]
 fn check_documents(documents: &[(&str, String, Option<&str>)], expected: &[&str]) {
     let mut validator = validator();
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     let mut sink = |finding: Finding| {
         let document = finding
             .document
             .map_or_else(String::new, |id| format!(" {}", id.index()));
-        said.push(format!(
+        findings.push(format!(
             "{}{document}: {}",
             short(&finding),
             finding.message
@@ -25,7 +25,7 @@ fn check_documents(documents: &[(&str, String, Option<&str>)], expected: &[&str]
         validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
     }
     validator.finish(&mut sink);
-    assert_eq!(said, expected);
+    assert_eq!(findings, expected);
 }
 
 /// An index of these sitemaps at `h.ex`, each with its date.
@@ -44,7 +44,7 @@ fn page(name: &str) -> String {
 }
 
 #[test]
-fn index_whose_sitemaps_all_changed_with_it_is_told_unless_they_did() {
+fn index_whose_sitemaps_all_changed_with_it_is_reported_unless_they_did() {
     let (index, a, b) = (
         "https://h.ex/index.xml",
         "https://h.ex/a.xml",
@@ -52,7 +52,8 @@ fn index_whose_sitemaps_all_changed_with_it_is_told_unless_they_did() {
     );
     let date = "2026-03-02T11:58:00Z";
     let both = dated_index(&[("a", date), ("b", date)]);
-    let told = "warning R41:2 0: all 2 sitemaps are said to have changed at 2026-03-02T11:58:00Z, when the index was made";
+    let reported =
+        "warning R41:2 0: all 2 sitemaps are dated 2026-03-02T11:58:00Z, the time of the index";
     let check = |of_a: Option<&str>, of_b: Option<&str>, expected: &[&str]| {
         let documents = [
             (index, both.clone(), None),
@@ -61,23 +62,23 @@ fn index_whose_sitemaps_all_changed_with_it_is_told_unless_they_did() {
         ];
         check_documents(&documents, expected);
     };
-    check(None, None, &[told]);
-    check(Some(date), None, &[told]);
-    check(None, Some(date), &[told]);
-    check(Some(date), Some("2026-03-01T00:00:00Z"), &[told]);
+    check(None, None, &[reported]);
+    check(Some(date), None, &[reported]);
+    check(None, Some(date), &[reported]);
+    check(Some(date), Some("2026-03-01T00:00:00Z"), &[reported]);
     check(
         Some("2026-03-02T11:50:00Z"),
         Some("2026-03-02T12:07:00Z"),
         &[],
     );
-    check_documents(&[(index, both.clone(), None)], &[told]);
-    // At another time than now it says what it should, unless the index was written then.
+    check_documents(&[(index, both.clone(), None)], &[reported]);
+    // A time other than now is right, unless the index was written then.
     let before = "2026-01-02T11:58:00Z";
     let old = dated_index(&[("a", before), ("b", before)]);
     check_documents(&[(index, old.clone(), None)], &[]);
-    let told_then = told.replace(date, before);
-    check_documents(&[(index, old, Some(before))], &[&told_then]);
-    // One sitemap alone, days, and different times say nothing.
+    let reported_then = reported.replace(date, before);
+    check_documents(&[(index, old, Some(before))], &[&reported_then]);
+    // One sitemap alone, days, and different times are not reported.
     for children in [
         &[("a", date)][..],
         &[("a", "2026-03-02"), ("b", "2026-03-02")],
@@ -101,14 +102,14 @@ fn each_index_is_compared_with_its_own_sitemaps() {
         ]
     };
     let (changed, unknown) = ([("a", date), ("b", date)], [("c", date), ("d", date)]);
-    let told = |number: u8| {
+    let reported = |number: u8| {
         format!(
-            "warning R41:2 {number}: all 2 sitemaps are said to have changed at 2026-03-02T11:58:00Z, when the index was made"
+            "warning R41:2 {number}: all 2 sitemaps are dated 2026-03-02T11:58:00Z, the time of the index"
         )
     };
-    check_documents(&indexes(&changed, &unknown), &[&told(1)]);
-    check_documents(&indexes(&unknown, &changed), &[&told(0)]);
-    check_documents(&indexes(&unknown, &unknown), &[&told(0), &told(1)]);
+    check_documents(&indexes(&changed, &unknown), &[&reported(1)]);
+    check_documents(&indexes(&unknown, &changed), &[&reported(0)]);
+    check_documents(&indexes(&unknown, &unknown), &[&reported(0), &reported(1)]);
     check_documents(&indexes(&changed, &changed), &[]);
 }
 
@@ -124,7 +125,7 @@ fn directory_below_the_root_is_worth_a_word_once() {
         &documents,
         &["note R62 0: sitemap is in https://h.ex/a/ and can list no URL outside of it"],
     );
-    // What an index leads to is where the index says.
+    // A document that an index leads to has the place in the index.
     let mut validator = validator();
     let index = loc("https://h.ex/i.xml");
     let mut facts = Facts::new("i.xml");
@@ -141,7 +142,7 @@ fn directory_below_the_root_is_worth_a_word_once() {
 }
 
 #[test]
-fn sitemaps_that_nothing_names_are_told_of_a_whole_set() {
+fn unnamed_sitemaps_are_reported_for_a_whole_set() {
     let urls = "https://h.ex/a\n".to_owned();
     let check = |documents: &[(&str, String)], named: &[&str], expected: &[&str]| {
         let mut options = Options::new(NOW.parse().unwrap());
@@ -151,7 +152,7 @@ fn sitemaps_that_nothing_names_are_told_of_a_whole_set() {
         validator.robots(&robots, named.iter().copied(), &mut |finding| {
             panic!("{finding:?}")
         });
-        let mut said = Vec::new();
+        let mut findings = Vec::new();
         for (place, text) in documents {
             let place = loc(place);
             let mut facts = Facts::new(place.as_str());
@@ -161,9 +162,9 @@ fn sitemaps_that_nothing_names_are_told_of_a_whole_set() {
         }
         validator.finish(&mut |finding| {
             let document = finding.document.map_or(-1, |id| id.index().cast_signed());
-            said.push(format!("{document}: {}", finding.message));
+            findings.push(format!("{document}: {}", finding.message));
         });
-        assert_eq!(said, expected);
+        assert_eq!(findings, expected);
     };
     let (i, a, b) = (
         "https://h.ex/i.xml",
@@ -188,7 +189,7 @@ fn sitemaps_that_nothing_names_are_told_of_a_whole_set() {
             "-1: robots.txt names https://h.ex/a.xml, which the index https://h.ex/i.xml lists already",
         ],
     );
-    // A list of URLs is another form of a sitemap beside it, and the sitemap where there is no other.
+    // A list of URLs is another form of a sitemap beside it, or the only sitemap.
     let list = "https://h.ex/list.txt";
     check(
         &[(i, index.clone()), (a, page("a")), (list, urls.clone())],
@@ -211,7 +212,7 @@ fn sitemaps_that_nothing_names_are_told_of_a_whole_set() {
 }
 
 #[test]
-fn several_named_sitemaps_without_an_index_are_told() {
+fn several_named_sitemaps_without_an_index_are_reported() {
     let check = |named: &[&str], expected: &[&str]| {
         let mut validator = validator();
         let robots = loc("https://h.ex/robots.txt");
@@ -220,16 +221,16 @@ fn several_named_sitemaps_without_an_index_are_told() {
         let documents = [
             ("https://h.ex/a.xml", page("a")),
             ("https://h.ex/b.xml", page("b")),
-            // Its own robots.txt proves nothing, but it is no sitemap of the same index either.
+            // Its own robots.txt proves nothing, but it is not a sitemap of the same index either.
             ("https://other.ex/c.xml", list.to_owned()),
         ];
-        let told = check_set(validator, &documents);
-        let told: Vec<&str> = told
+        let reported = check_set(validator, &documents);
+        let reported: Vec<&str> = reported
             .iter()
             .map(String::as_str)
-            .filter(|told| told.ends_with("R31"))
+            .filter(|reported| reported.ends_with("R31"))
             .collect();
-        assert_eq!(told, expected, "{named:?}");
+        assert_eq!(reported, expected, "{named:?}");
     };
     check(&[], &[]);
     check(&["https://h.ex/a.xml"], &[]);
@@ -254,49 +255,49 @@ fn of_several_sites_without_an_index_each_is_named() {
             .check(file.as_bytes(), &facts, &mut |_| {})
             .unwrap();
     }
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     validator.finish(&mut |finding| {
         if finding.rule == crate::read::Rule(31) {
-            said.push(finding.message);
+            findings.push(finding.message);
         }
     });
     let expected = ["https://g.ex:81", "https://h.ex"]
         .map(|site| format!("{robots} names 2 sitemaps of {site}, but no index that lists them"));
-    assert_eq!(said, expected);
+    assert_eq!(findings, expected);
 }
 
 #[test]
 fn sitemap_of_an_index_without_a_place_is_compared_with_the_first() {
     let check = |other: &str, expected: &[&str]| {
-        let mut said = Vec::new();
+        let mut findings = Vec::new();
         let text = index(&["https://h.ex/a.xml", other]);
-        let mut sink = |finding: Finding| said.push(finding.message);
+        let mut sink = |finding: Finding| findings.push(finding.message);
         let report = validator()
             .check(text.as_bytes(), &Facts::new("x"), &mut sink)
             .unwrap();
-        assert_eq!(said, expected, "{other}");
+        assert_eq!(findings, expected, "{other}");
         report.common_directory
     };
-    let told = ["sitemap is not on https://h.ex, the site of its index"];
+    let reported = ["sitemap is not on https://h.ex, the site of its index"];
     assert_eq!(
         check("https://h.ex/deep/b.xml", &[]).as_deref(),
         Some("https://h.ex/")
     );
-    check("http://h.ex/b.xml", &told);
-    check("https://other.ex/b.xml", &told);
-    check("https://h.ex:8443/b.xml", &told);
+    check("http://h.ex/b.xml", &reported);
+    check("https://other.ex/b.xml", &reported);
+    check("https://h.ex:8443/b.xml", &reported);
     // The note on `www.` is one of pages.
-    check("https://www.h.ex/b.xml", &told);
+    check("https://www.h.ex/b.xml", &reported);
 }
 
 #[test]
-fn index_that_lists_itself_or_a_sitemap_above_is_told() {
+fn index_that_lists_itself_or_a_sitemap_above_is_reported() {
     let check = |child: &str, expected: &[&str]| {
         let place = "https://h.ex/maps/i.xml";
-        let mut told = check_set(validator(), &[(place, index(&[child]))]);
-        // That the set is not in the root directory is told too.
-        told.retain(|finding| finding != "note R62");
-        assert_eq!(told, expected, "{child}");
+        let mut reported = check_set(validator(), &[(place, index(&[child]))]);
+        // The directory of the set, below the root, is reported too.
+        reported.retain(|finding| finding != "note R62");
+        assert_eq!(reported, expected, "{child}");
     };
     check("https://h.ex/maps/i.xml", &["error R40:3"]);
     check("https://h.ex/maps/b.xml", &[]);
@@ -305,22 +306,22 @@ fn index_that_lists_itself_or_a_sitemap_above_is_told() {
 }
 
 #[test]
-fn missing_sitemap_is_told_where_it_is_listed() {
+fn missing_sitemap_is_reported_where_it_is_listed() {
     let mut validator = validator();
     let text = index(&["https://h.ex/a.xml", "https://h.ex/b.xml"]);
     let report = validator
         .check(text.as_bytes(), &Facts::new("x"), &mut |_| {})
         .unwrap();
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push(finding);
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push(finding);
     validator.missing(
         report.document,
         &report.children[1],
         "status 410",
         &mut sink,
     );
-    let [finding] = &said[..] else {
-        panic!("{said:?}")
+    let [finding] = &findings[..] else {
+        panic!("{findings:?}")
     };
     assert_eq!(finding.document, Some(report.document));
     assert_eq!(finding.url.as_deref(), Some("https://h.ex/b.xml"));
@@ -329,19 +330,19 @@ fn missing_sitemap_is_told_where_it_is_listed() {
 }
 
 #[test]
-fn page_that_robots_disallows_is_told() {
+fn page_that_robots_disallows_is_reported() {
     let mut facts = Facts::new("x");
     let is_blocked = |loc: &Loc| loc.path().starts_with("/private");
     facts.is_blocked = Some(&is_blocked);
     let text = urlset(
         "<url><loc>https://h.ex/private/a</loc></url>\n<url><loc>https://h.ex/public</loc></url>",
     );
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push(short(&finding));
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push(short(&finding));
     validator()
         .check(text.as_bytes(), &facts, &mut sink)
         .unwrap();
-    assert_eq!(said, ["warning R79:3"]);
+    assert_eq!(findings, ["warning R79:3"]);
     let debug = format!("{facts:?}");
     assert!(
         debug.starts_with("Facts") && debug.contains("name: \"x\""),
@@ -372,16 +373,16 @@ fn finding_names_the_url_of_the_entry_it_is_in() {
         "<x/>\n<url><loc>https://h.ex/a</loc><changefreq>Daily</changefreq></url>\n<x/>\n\
          <url><priority>9</priority><loc>https://h.ex/b</loc></url>",
     );
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     let mut sink = |finding: Finding| {
         let url = finding.url.as_deref().unwrap_or("-");
-        said.push(format!("{} {url}", short(&finding)));
+        findings.push(format!("{} {url}", short(&finding)));
     };
     validator()
         .check(text.as_bytes(), &Facts::new("x"), &mut sink)
         .unwrap();
     assert_eq!(
-        said,
+        findings,
         [
             "warning R6:3 -",
             "error R16:4 https://h.ex/a",
@@ -393,18 +394,18 @@ fn finding_names_the_url_of_the_entry_it_is_in() {
 }
 
 #[test]
-fn line_of_robots_is_told_with_its_file() {
+fn line_of_robots_is_reported_with_its_file() {
     let robots = loc("https://h.ex/robots.txt");
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push((short(&finding), finding.url));
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push((short(&finding), finding.url));
     let mut validator = validator();
     validator.robots(&robots, ["sitemap.xml"], &mut sink);
     let expected = ("warning R73".to_owned(), Some(robots.as_str().to_owned()));
-    assert_eq!(said, [expected]);
+    assert_eq!(findings, [expected]);
 }
 
 #[test]
-fn finding_about_a_page_says_where_it_is_listed() {
+fn finding_about_a_page_has_its_place_in_the_list() {
     let mut validator = validator();
     validator
         .check(page("x").as_bytes(), &Facts::new("x"), &mut |_| {})
@@ -418,25 +419,25 @@ fn finding_about_a_page_says_where_it_is_listed() {
         ..PageFacts::default()
     };
     let position = Position { line: 3, offset: 9 };
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     let mut sink = |finding: Finding| {
         assert_eq!(finding.document, Some(report.document));
         assert_eq!(finding.url.as_deref(), Some("https://h.ex/a"));
-        said.push(format!("{} {}", short(&finding), finding.message));
+        findings.push(format!("{} {}", short(&finding), finding.message));
     };
     let url = loc("https://h.ex/a");
     validator.page(report.document, &url, Some(position), &facts, &mut sink);
     assert_eq!(
-        said,
+        findings,
         [
             "warning R10:3 URL does not answer: timed out",
-            "warning R10:3 page says that its canonical address is https://h.ex/b",
+            "warning R10:3 page names the canonical address https://h.ex/b",
         ]
     );
 }
 
 #[test]
-fn help_says_what_to_do_in_this_case_or_else_for_the_rule() {
+fn help_is_that_of_the_case_or_else_of_the_rule() {
     let text = urlset("<url><loc>https://h.ex/b/x</loc><priority>2</priority></url>");
     let place = loc("https://h.ex/a/sitemap.xml");
     let mut facts = Facts::new("x");
@@ -455,7 +456,7 @@ fn help_says_what_to_do_in_this_case_or_else_for_the_rule() {
 }
 
 #[test]
-fn sitemap_that_changed_behind_the_date_of_its_index_is_told() {
+fn sitemap_that_changed_after_the_date_of_its_index_is_reported() {
     let check = |listed: &str, modified: &str, expected: &[&str]| {
         let listed = LastMod::parse(listed).unwrap();
         let mut facts = Facts::new("a.xml");
@@ -465,16 +466,16 @@ fn sitemap_that_changed_behind_the_date_of_its_index_is_told() {
             listed_lastmod: Some(&listed),
             ..Answer::default()
         });
-        let mut said = Vec::new();
+        let mut findings = Vec::new();
         let mut sink =
-            |finding: Finding| said.push(format!("{} {}", short(&finding), finding.message));
+            |finding: Finding| findings.push(format!("{} {}", short(&finding), finding.message));
         validator()
             .check(page("a").as_bytes(), &facts, &mut sink)
             .unwrap();
-        assert_eq!(said, expected, "{listed} {modified}");
+        assert_eq!(findings, expected, "{listed} {modified}");
     };
-    let told = "note R41 server says that the sitemap changed at 2026-02-01T10:11:00Z, its index says 2026-02-01T10:00:00Z";
-    check("2026-02-01T10:00:00Z", "2026-02-01T10:11:00Z", &[told]);
+    let reported = "note R41 server reports a change of the sitemap at 2026-02-01T10:11:00Z, its index lists 2026-02-01T10:00:00Z";
+    check("2026-02-01T10:00:00Z", "2026-02-01T10:11:00Z", &[reported]);
     check("2026-02-01T10:00:00Z", "2026-02-01T10:10:00Z", &[]);
     check("2026-02-01T10:00:00Z", "2026-02-01T10:00:00Z", &[]);
     check("2026-02-01T10:00:00Z", "2026-01-01T10:00:00Z", &[]);
@@ -482,7 +483,7 @@ fn sitemap_that_changed_behind_the_date_of_its_index_is_told() {
 }
 
 #[test]
-fn end_of_the_table_of_urls_is_told_once() {
+fn end_of_the_table_of_urls_is_reported_once() {
     let mut validator = validator();
     validator.set.fill();
     let documents = ["https://h.ex/a.xml", "https://h.ex/b.xml"].map(|place| {
@@ -493,7 +494,7 @@ fn end_of_the_table_of_urls_is_told_once() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told_with_its_document_and_address() {
+fn unavailable_document_is_reported_with_its_document_and_address() {
     let mut validator = validator();
     let text = index(&["https://h.ex/a.xml"]);
     let report = validator
@@ -501,25 +502,25 @@ fn what_cannot_be_had_is_told_with_its_document_and_address() {
         .unwrap();
     let mut facts = Facts::new("a.xml");
     facts.listed_by = Some(report.document);
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push((finding.document, finding.url));
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push((finding.document, finding.url));
     let child = Some(&report.children[0]);
     let why = Unavailable::Because("status 404");
     validator.unavailable(&facts, child, &why, &mut sink);
     let alone = validator.unavailable(&Facts::new("b.xml"), None, &why, &mut sink);
     let listed = (Some(report.document), Some("https://h.ex/a.xml".to_owned()));
-    assert_eq!(said, [listed, (Some(alone), None)]);
+    assert_eq!(findings, [listed, (Some(alone), None)]);
 }
 
 #[test]
 fn formats_without_a_schema_are_judged_by_the_rules_alone() {
     let check = |text: &str, expected: &[&str]| {
-        let mut said = Vec::new();
-        let mut sink = |finding: Finding| said.push(short(&finding));
+        let mut findings = Vec::new();
+        let mut sink = |finding: Finding| findings.push(short(&finding));
         validator()
             .check(text.as_bytes(), &Facts::new("x"), &mut sink)
             .unwrap();
-        assert_eq!(said, expected, "{text}");
+        assert_eq!(findings, expected, "{text}");
     };
     check(
         "https://h.ex/a\n\nhttps://h.ex/b c\n",

@@ -1,16 +1,18 @@
-//! What the entries of a document say together: dates, frequencies and priorities that tell nothing, and the limits of the protocol.
+//! Tests of all entries of a document together: dates, frequencies and priorities without information, and the limits of the
+//! protocol.
 
 use super::*;
 
-/// What is said of a document.
-fn said_of(text: &str) -> Vec<String> {
+/// Findings of a document.
+fn findings_of(text: &str) -> Vec<String> {
     let facts = Facts::new("x");
-    let mut said = Vec::new();
-    let mut sink = |finding: Finding| said.push(format!("{} {}", short(&finding), finding.message));
+    let mut found = Vec::new();
+    let mut sink =
+        |finding: Finding| found.push(format!("{} {}", short(&finding), finding.message));
     validator()
         .check(text.as_bytes(), &facts, &mut sink)
         .unwrap();
-    said
+    found
 }
 
 /// A urlset with one entry for each of these contents, each in a line of its own.
@@ -32,10 +34,10 @@ fn pages_that_all_changed_at_once_are_worth_a_note() {
         let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
         let count = dates.len();
         let expected = latest.map(|latest| {
-            format!("note R14:3 all {count} pages are said to have changed within ten minutes, the last at {latest}: perhaps a deploy")
+            format!("note R14:3 all {count} pages have dates within ten minutes, the last is {latest}: perhaps a deploy")
         });
-        let said = said_of(&entries(&contents));
-        assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "{dates:?}");
+        let found = findings_of(&entries(&contents));
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{dates:?}");
     };
     let (first, last) = ("2026-02-01T10:00:00Z", "2026-02-01T10:10:00Z");
     check(&[first, first, first], Some(first));
@@ -52,11 +54,11 @@ fn pages_that_all_changed_at_once_are_worth_a_note() {
 }
 
 #[test]
-fn values_that_all_pages_share_are_told() {
+fn values_that_all_pages_share_are_reported() {
     let check = |contents: &[&str], expected: &[&str]| {
-        assert_eq!(said_of(&entries(contents)), expected);
+        assert_eq!(findings_of(&entries(contents)), expected);
     };
-    let busy = "note R17:3 all 2 pages are said to change always or hourly";
+    let busy = "note R17:3 all 2 pages have the frequency always or hourly";
     let (always, hourly) = (
         "<changefreq>always</changefreq>",
         "<changefreq>hourly</changefreq>",
@@ -83,10 +85,10 @@ fn values_that_all_pages_share_are_told() {
 }
 
 #[test]
-fn dates_that_cannot_be_true_are_told() {
+fn dates_that_cannot_be_true_are_reported() {
     let check = |date: &str, expected: &[&str]| {
         let content = format!("<lastmod>{date}</lastmod>");
-        assert_eq!(said_of(&entries(&[&content])), expected, "{date}");
+        assert_eq!(findings_of(&entries(&[&content])), expected, "{date}");
     };
     // It is noon; elsewhere the day has begun already.
     check("2026-03-03", &[]);
@@ -106,54 +108,57 @@ fn dates_that_cannot_be_true_are_told() {
         &["warning R14:3 date 1989-12-31 is older than the web"],
     );
     // Dates that are too vague to be kept are judged nevertheless.
-    let said = |date: &str| {
-        let mut said = said_of(&entries(&[&format!("<lastmod>{date}</lastmod>")]));
-        said.retain(|finding| !finding.contains("R13"));
-        said
+    let found = |date: &str| {
+        let mut found = findings_of(&entries(&[&format!("<lastmod>{date}</lastmod>")]));
+        found.retain(|finding| !finding.contains("R13"));
+        found
     };
-    assert_eq!(said("2027"), ["warning R14:3 date 2027 lies in the future"]);
-    assert_eq!(said("2026"), Vec::<String>::new());
     assert_eq!(
-        said("1970-01"),
+        found("2027"),
+        ["warning R14:3 date 2027 lies in the future"]
+    );
+    assert_eq!(found("2026"), Vec::<String>::new());
+    assert_eq!(
+        found("1970-01"),
         ["warning R14:3 date 1970-01 is older than the web"]
     );
 }
 
 #[test]
-fn limits_of_the_protocol_are_told_once_and_reading_goes_on() {
+fn limits_of_the_protocol_are_reported_once_and_reading_goes_on() {
     let lines = |count: usize| {
         let lines = (0..count).map(|number| format!("https://h.ex/{number}\n"));
         lines.collect::<String>()
     };
-    assert_eq!(said_of(&lines(50_000)), Vec::<String>::new());
+    assert_eq!(findings_of(&lines(50_000)), Vec::<String>::new());
     assert_eq!(
-        said_of(&lines(50_100)),
+        findings_of(&lines(50_100)),
         [
             "error R52:50001 file has more than 50000 entries",
             "note R30 50100 URLs need at least 2 sitemaps, and an index that lists them",
         ]
     );
-    let said = said_of(&lines(100_001));
+    let found = findings_of(&lines(100_001));
     let needed = "note R30 100001 URLs need at least 3 sitemaps, and an index that lists them";
-    assert_eq!(said[1..], [needed]);
+    assert_eq!(found[1..], [needed]);
     // Comments fill a sitemap up to the limit, to the byte.
     let comment = format!("<!--{}-->", "x".repeat(200_000));
     let many = comment.repeat(52_428_800 / comment.len() - 1);
-    let full = |behind: &str| {
-        let entries = format!("<url><loc>https://h.ex/a</loc></url>{behind}\n{many}");
+    let full = |after: &str| {
+        let entries = format!("<url><loc>https://h.ex/a</loc></url>{after}\n{many}");
         let rest = 52_428_800 - urlset(&entries).len();
         urlset(&(entries + &" ".repeat(rest)))
     };
     let file = full("");
     assert_eq!(file.len(), 52_428_800);
-    assert_eq!(said_of(&file), Vec::<String>::new());
+    assert_eq!(findings_of(&file), Vec::<String>::new());
     let file = full("").replace(
         "</urlset>",
         " <url><loc>/b</loc></url><url><loc>/c</loc></url></urlset>",
     );
     let not_absolute = "URL is not absolute, expected http:// or https:// and a host";
     assert_eq!(
-        said_of(&file),
+        findings_of(&file),
         [
             "error R28:5 file has more than 52428800 bytes uncompressed",
             &format!("error R9:5 {not_absolute}"),
@@ -161,18 +166,18 @@ fn limits_of_the_protocol_are_told_once_and_reading_goes_on() {
             "note R30 52428849 bytes need at least 2 sitemaps, and an index that lists them",
         ]
     );
-    // A single entry stays in one file, whatever its size; an index is divided into indexes (R32).
+    // A single entry stays in one file of any size; an index is divided into indexes (R32).
     let file = full("").replace("</urlset>", "  </urlset>");
     let too_large = "error R28:6 file has more than 52428800 bytes uncompressed";
-    assert_eq!(said_of(&file), [too_large]);
+    assert_eq!(findings_of(&file), [too_large]);
     let children = vec!["https://h.ex/a.xml"; 50_001];
-    let said = said_of(&index(&children));
-    assert!(said.iter().any(|finding| finding.contains("R32")));
-    assert!(!said.iter().any(|finding| finding.contains("R30")));
+    let found = findings_of(&index(&children));
+    assert!(found.iter().any(|finding| finding.contains("R32")));
+    assert!(!found.iter().any(|finding| finding.contains("R30")));
 }
 
 #[test]
-fn many_sitemaps_without_a_date_are_told_once() {
+fn many_sitemaps_without_a_date_are_reported_once() {
     let check = |dates: &[(&str, usize)], expected: &[&str]| {
         let dates = dates.iter();
         let dates: Vec<&str> = dates
@@ -185,9 +190,9 @@ fn many_sitemaps_without_a_date_are_told_once() {
         let text = format!(
             "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{children}</sitemapindex>"
         );
-        let mut said = said_of(&text);
-        said.retain(|finding| finding.contains("R43"));
-        assert_eq!(said, expected, "{dates:?}");
+        let mut found = findings_of(&text);
+        found.retain(|finding| finding.contains("R43"));
+        assert_eq!(found, expected, "{dates:?}");
     };
     let (dated, vague) = (
         "<lastmod>2026-01-02</lastmod>",
@@ -203,17 +208,17 @@ fn many_sitemaps_without_a_date_are_told_once() {
     check(&[(dated, 10)], &[]);
     check(&[(vague, 10)], &[]);
     check(&[(dated, 90), ("", 9)], &[]);
-    // Where they have no business, that is told instead.
+    // Where they are not allowed, this is reported instead.
     let child = "<sitemap><loc>https://h.ex/a.xml</loc></sitemap>\n";
-    let said = said_of(&urlset(&child.repeat(20)));
-    assert!(said.iter().any(|finding| finding.contains("R36")));
-    assert!(!said.iter().any(|finding| finding.contains("R43")));
+    let found = findings_of(&urlset(&child.repeat(20)));
+    assert!(found.iter().any(|finding| finding.contains("R36")));
+    assert!(!found.iter().any(|finding| finding.contains("R43")));
     let some = format!("note R43:92 10 of 100 sitemaps do not have {again} these again each time");
     check(&[(dated, 90), ("", 10)], &[&some]);
 }
 
 #[test]
-fn end_of_reading_is_told_apart_from_the_limit() {
+fn end_of_reading_is_distinguished_from_the_limit() {
     let check = |limits: Limits, expected: &str| {
         let mut options = Options::new(NOW.parse().unwrap());
         options.limits = limits;
@@ -221,25 +226,26 @@ fn end_of_reading_is_told_apart_from_the_limit() {
             .map(|number| format!("https://h.ex/{number}?{}\n", "x".repeat(1_050)))
             .collect();
         let file = lines.concat();
-        let mut said = Vec::new();
+        let mut found = Vec::new();
         let mut sink =
-            |finding: Finding| said.push(format!("{} {}", short(&finding), finding.message));
+            |finding: Finding| found.push(format!("{} {}", short(&finding), finding.message));
         let report = Validator::new(options)
             .check(file.as_bytes(), &Facts::new("x"), &mut sink)
             .unwrap();
         assert!(!report.is_complete);
-        let ends: Vec<&String> = said
+        let ends: Vec<&String> = found
             .iter()
-            .filter(|said| said.contains("only the first"))
+            .filter(|found| found.contains("only the first"))
             .collect();
-        assert_eq!(ends.len(), 1, "{said:#?}");
+        assert_eq!(ends.len(), 1, "{found:#?}");
         assert!(
             ends[0].starts_with("warning R52:") && ends[0].contains(expected),
-            "{said:#?}"
+            "{found:#?}"
         );
         assert!(
-            said.iter()
-                .all(|said| !said.contains("50010 entries") || said == ends[0])
+            found
+                .iter()
+                .all(|found| !found.contains("50010 entries") || found == ends[0])
         );
     };
     let Limits { entries, bytes } = Limits::PROTOCOL;

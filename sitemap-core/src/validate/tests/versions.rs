@@ -20,14 +20,14 @@ fn pages(pages: &[(&str, &[&str])]) -> String {
     )
 }
 
-/// What is said of documents, each finding as `document:line page: message`.
+/// Findings of documents, each finding as `document:line page: message`.
 #[track_caller]
 fn check_pages(documents: &[&[(&str, &[&str])]], expected: &[&str]) {
     let mut validator = validator();
-    let mut said = Vec::new();
+    let mut findings = Vec::new();
     let mut sink = |finding: Finding| {
         assert_eq!(finding.rule.0, 71, "{finding:?}");
-        said.push(format!(
+        findings.push(format!(
             "{}:{} {}: {}",
             finding.document.unwrap().index(),
             finding.position.unwrap().line,
@@ -42,7 +42,7 @@ fn check_pages(documents: &[&[(&str, &[&str])]], expected: &[&str]) {
             .unwrap();
     }
     validator.finish(&mut sink);
-    assert_eq!(said, expected);
+    assert_eq!(findings, expected);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn versions_that_list_each_other_are_fine() {
 }
 
 #[test]
-fn version_that_does_not_link_back_is_told_at_the_page() {
+fn version_that_does_not_link_back_is_reported_at_the_page() {
     check_pages(
         &[&[("en", &["en", "de"]), ("de", &["de"])]],
         &["0:3 https://h.ex/en: version https://h.ex/de does not link back"],
@@ -64,7 +64,7 @@ fn version_that_does_not_link_back_is_told_at_the_page() {
         &[&[("de", &[]), ("en", &["en", "de"])]],
         &["0:4 https://h.ex/en: version https://h.ex/de does not link back"],
     );
-    // In the order of the pages, whatever the order of the links.
+    // In the order of the pages, with any order of the links.
     let (three, two) = (&["da", "es", "fr"][..], &["fr", "es"][..]);
     check_pages(
         &[&[("es", two)], &[("fr", two), ("da", three)]],
@@ -89,12 +89,10 @@ fn version_that_does_not_link_back_is_told_at_the_page() {
 }
 
 #[test]
-fn version_that_is_no_entry_is_worth_a_note() {
+fn version_that_is_not_an_entry_is_a_note() {
     check_pages(
         &[&[("en", &["en", "de"])]],
-        &[
-            "0:3 https://h.ex/en: version https://h.ex/de is no entry of the sitemaps that were checked",
-        ],
+        &["0:3 https://h.ex/en: version https://h.ex/de is not an entry of the checked sitemaps"],
     );
     let mut severities = Vec::new();
     let mut validator = validator();
@@ -124,12 +122,12 @@ fn article_is_news_for_two_days() {
              <url><loc>https://h.ex/a</loc><news:news><news:publication><news:name>N</news:name><news:language>en</news:language>\
              </news:publication><news:publication_date>{published}</news:publication_date><news:title>T</news:title></news:news></url></urlset>"
         );
-        let mut said = Vec::new();
-        let mut sink = |finding: Finding| said.push(finding.message);
+        let mut findings = Vec::new();
+        let mut sink = |finding: Finding| findings.push(finding.message);
         validator()
             .check(text.as_bytes(), &Facts::new("x"), &mut sink)
             .unwrap();
-        assert_eq!(said, expected, "{published}");
+        assert_eq!(findings, expected, "{published}");
     };
     check("2026-03-02T11:00:00Z", &[]);
     check("2026-02-28T13:00:00Z", &[]);

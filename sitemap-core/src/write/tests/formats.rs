@@ -227,7 +227,7 @@ fn any_entry() -> impl Strategy<Value = UrlEntry> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_and_passes_the_check(
+    fn written_file_is_read_and_passes_the_check(
         entries in prop::collection::vec((any_entry(), any::<Option<String>>()), 1..12),
         compress: bool,
     ) {

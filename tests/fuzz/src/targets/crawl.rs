@@ -12,7 +12,7 @@ use crawler::{
     runs,
     seeds::{self, SeedList},
     site::settle,
-    store::memory::MemoryStore,
+    store::Store,
     url_key::Identity,
 };
 use sitemap_core::Loc;
@@ -30,12 +30,11 @@ pub(super) fn list(input: &[u8]) -> u64 {
         .expect("a good start URL");
     let site = settle(&base, &[], ScopeWidth::Directory).expect("a site without redirects");
     let now = "2026-03-02T04:00:11Z".parse().expect("a good time");
-    let mut store = MemoryStore::default();
-    let run = runs::open(&mut store, "", now).expect("memory does not fail");
+    let mut store = Store::in_memory().expect("a new state in memory");
+    runs::open(&mut store, "", now, true).expect("memory does not fail");
     let request = LoadRequest {
         site: &site,
         config: &Config::default(),
-        run: run.number,
         now,
         is_stopped: &|| false,
     };

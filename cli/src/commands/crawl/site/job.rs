@@ -1,44 +1,36 @@
-//! The work on one site: the crawl, and the publish of what it knows.
+//! A session of one site for the program: what it is given by the settings, and what becomes of its end in the summary. How
+//! the session goes is up to [`crawler::site_run`].
 
 use std::{
-    mem,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
 };
 
 use crawler::{
     config::Config,
-    engine::{CrawlError, Crawled, Ending, Limit, Seams, Shutdown, crawl},
+    engine::{CrawlError, Ending, Limit},
     fetch::Fetch,
-    notify::adopt,
-    publish::{
-        PublishError, PublishRequest, Published, check_names, disown, has_records, is_published,
-        publish,
-    },
-    report::Report,
+    publish::{PublishError, check_names, is_published},
     runs,
     seeds::SeedList,
     site::Site,
-    store::{Store, StoreError, StoreErrorKind},
+    site_run::{self, CrawlFacts, Held, Places, PlacesOf, Session, SessionError},
+    store::{Store, StoreError},
 };
-use jiff::Timestamp;
 
 use super::super::{
     board::{Stage, Watch},
-    with_https_twin,
+    check_site, with_https_twin,
 };
-use super::{Crawler, opening::Opening};
+use super::Crawler;
 use crate::{
-    commands::{names, published::Ended, seams},
-    exit_code::{ExitCode, SiteDown},
+    commands::{names, published::print_published, seams},
+    exit_code::{ExitCode, error_of},
     human,
     panicked::{Panicked, caught},
     settings::{Settings, SiteSettings},
     summary::{RobotsFile, Summary},
 };
-
-/// How long the URLs may be counted after requests in flight were dropped; a million take about a second.
-const COUNT_GRACE: Duration = Duration::from_secs(1);
 
 /// The work on one site.
 pub(super) struct Job<'j> {
@@ -50,84 +42,133 @@ pub(super) struct Job<'j> {
 }
 
 impl Job<'_> {
-    /// Crawls and publishes; once more, and with a new state, when the one it works with turns out to be damaged.
+    /// Crawls and publishes, and notifies others of the set.
     pub(super) async fn crawl(&mut self) -> anyhow::Result<ExitCode> {
-        let ended = self.crawl_with(None).await;
-        match ended.as_ref().err().and_then(damage) {
-            Some(damage) => self.crawl_with(Some(damage)).await,
-            None => ended,
-        }
-    }
-
-    /// Crawls and publishes. `damage` was found in the state while it was worked with.
-    async fn crawl_with(&mut self, damage: Option<String>) -> anyhow::Result<ExitCode> {
-        let Self {
-            crawler,
-            site,
-            ref watch,
-            ..
-        } = *self;
+        let Self { crawler, site, .. } = *self;
         if crawler.stop.asked_by().is_some() {
             return Err(CrawlError::Stopped.into());
         }
-        let settings = &site.settings;
         let lists = self.lists().await?;
         let before = self.before_requests().await?;
         self.summary.has_old_set = before.has_old_set;
         before.checked?;
         let mut config = config_of(site);
         config.fetch.was_public = before.was_public;
-        let opening = Arc::new(Mutex::new(Opening::default()));
-        let fetch = seams::network(&config.fetch)?;
-        let seams = Seams {
-            fetch: Arc::clone(&fetch) as Arc<dyn Fetch>,
-            clock: Arc::clone(&crawler.clock),
-            politeness: Arc::clone(&crawler.politeness),
-            progress: watch.progress.clone(),
-            peek_store: self.peek_store(damage.as_deref()),
-            open_store: self.open_store(Arc::clone(&opening), fetch, damage),
-            holds: seams::holds(&settings.state),
-            lists,
-            public_url: self.public_url(),
-        };
-        let newest = watch.progress.subscribe();
-        let shutdown = &crawler.stop.shutdown;
+        config.fresh = site.settings.fresh;
+        let state = Arc::new(OnceLock::new());
+        let session = self.session(config, lists, Arc::clone(&state))?;
         let work = async {
             crawler.faults.pass("panic-in-crawl");
-            // Boxed, because what a crawl holds across its waits is too large for the stack of its caller.
-            Box::pin(crawl(&config, &site.start, seams, shutdown)).await
+            site_run::run(session).await
         };
-        let crawled = caught(work).await;
-        // Held until the set stands and others are told of it.
-        let Opening {
-            misfit,
-            aside,
-            state,
-            hold: _hold,
-        } = mem::take(&mut *opening.lock().unwrap_or_else(PoisonError::into_inner));
-        if aside.is_some() {
-            self.summary.damaged_state = aside;
-        }
-        self.summary.state = state;
-        let known = newest.borrow().site.clone();
+        let ended = Box::pin(caught(work)).await;
+        let known = self.watch.progress.borrow().site.clone();
         if let Some(site) = &known {
             self.summary.set_site(site);
             self.set_places(site);
         }
-        let crawled = crawled?.map_err(|error| misfit.unwrap_or_else(|| error.into()))?;
-        self.set_places(&crawled.site);
-        self.summary.set_crawled(&crawled);
-        let goes_on = "the same command goes on from here";
-        self.summary.stopped_by = self.stopped_by(&crawled, goes_on);
-        let (crawled, report) = counted(crawled, shutdown).await?;
-        self.summary.set_report(report?);
-        match crawled.ending {
-            Ending::Stopped => Err(CrawlError::Stopped.into()),
-            Ending::SiteDown => Err(SiteDown.into()),
-            Ending::Drained | Ending::LimitReached | Ending::Deferred => {
-                self.publish(crawled, config).await
-            }
+        let ended = ended?;
+        let settings = &site.settings;
+        self.summary.state = state.get().cloned().or(self.summary.state.take());
+        if let Some(opened) = &ended.opened {
+            let url = ended.site.as_ref().map(Site::url).unwrap_or_default();
+            seams::report_opened(opened, &url, &crawler.output);
+            let damaged = opened.damaged.as_ref();
+            self.summary.damaged_state = damaged.map(|damaged| damaged.aside.clone());
         }
+        let (Some(site), Some(facts)) = (&ended.site, &ended.crawl) else {
+            return Err(ended
+                .published
+                .map_or_else(error_of, |_| Panicked::new("no crawl").into()));
+        };
+        self.set_places(site);
+        self.summary.set_crawled(site, facts);
+        let next = if matches!(&ended.published, Err(error) if error.is_refusal()) {
+            "the next crawl begins anew"
+        } else {
+            "the same command goes on from here"
+        };
+        self.summary.stopped_by = self.stopped_by(facts, next);
+        let robots = RobotsFile::of(site, facts.robots.as_ref());
+        let code = print_published(
+            self.summary,
+            ended.report,
+            ended.published,
+            ended.outcome,
+            &robots,
+            &crawler.output,
+        )?;
+        if let Some(Held {
+            store,
+            output: _output,
+        }) = ended.held.filter(|_| !settings.dry_run)
+        {
+            // The output is held until others are notified.
+            crawler.tell_of(self.site, store, self.summary).await;
+        }
+        Ok(code)
+    }
+
+    /// What the session is given.
+    fn session(
+        &self,
+        config: Config,
+        lists: Vec<SeedList>,
+        state: Arc<OnceLock<PathBuf>>,
+    ) -> anyhow::Result<Session> {
+        let Self { crawler, site, .. } = *self;
+        let settings = &site.settings;
+        let fetch = seams::network(&config.fetch)?;
+        let (shown, faults) = (self.watch.stage.clone(), crawler.faults.clone());
+        Ok(Session {
+            config,
+            start: site.start.clone(),
+            places: self.places(state),
+            fetch: fetch as Arc<dyn Fetch>,
+            clock: Arc::clone(&crawler.clock),
+            politeness: Arc::clone(&crawler.politeness),
+            progress: self.watch.progress.clone(),
+            holds: seams::holds(&settings.state),
+            lists,
+            dry_run: settings.dry_run,
+            shutdown: crawler.stop.shutdown.clone(),
+            on_publish: Arc::new(move || {
+                shown.send_replace(Stage::Publishing);
+                faults.pass("panic-in-publish");
+            }),
+        })
+    }
+
+    /// Where the files of the site are; remembers what the start URL led to, and that nobody else writes there. `state` gets
+    /// the file of the state.
+    fn places(&self, state: Arc<OnceLock<PathBuf>>) -> PlacesOf {
+        let configured = Arc::clone(self.site);
+        let (output, places) = (self.crawler.output.clone(), self.crawler.places.clone());
+        let faults = self.crawler.faults.clone();
+        Arc::new(move |site| {
+            faults.pass("panic-in-opening");
+            let settings = &configured.settings;
+            if !settings.dry_run
+                && let Err(error) = names::remember(&settings.state, &configured.start, site)
+            {
+                output.warn(&format!(
+                    "{}: other commands may not know that {} means it: {error}",
+                    site.url(),
+                    configured.start
+                ));
+            }
+            let misfit = |error: anyhow::Error| match error.downcast::<PublishError>() {
+                Ok(error) => SessionError::Publish(error),
+                Err(error) => SessionError::Settings(format!("{error:#}")),
+            };
+            state.set(settings.state_of(site)).ok();
+            check_site(settings, site).map_err(misfit)?;
+            let found = places_of(settings, site).map_err(misfit)?;
+            places
+                .take(&configured, site, [&found.state, &found.output])
+                .map_err(|error| misfit(error.into()))?;
+            Ok(found)
+        })
     }
 
     /// The URL lists of the site, looked through before anything is asked of the network.
@@ -156,7 +197,7 @@ impl Job<'_> {
                 check_names_of(settings, &site, None)
             };
             seams::peek(&state, &mut |store| {
-                // Whoever opens it in earnest tells what is wrong with it.
+                // Whoever opens it for work reports what is wrong with it.
                 was_public = runs::was_public(store).unwrap_or_default();
                 let found = check_names_of(settings, &site, Some(store));
                 if !matches!(found, Err(PublishError::Store(_))) {
@@ -172,65 +213,18 @@ impl Job<'_> {
         Ok(work.await.map_err(Panicked::from_join)?)
     }
 
-    /// Publishes what was crawled.
-    async fn publish(&mut self, crawled: Crawled, mut config: Config) -> anyhow::Result<ExitCode> {
-        let settings = &self.site.settings;
-        // What is doubted waits, whatever ended the crawl.
-        let is_partial = self.summary.is_partial()
-            || self.summary.is_unfinished()
-            || crawled.ending != Ending::Drained;
-        // What a sitemap names that could not be read this time is missing, not gone.
-        let is_guarded = self.summary.lacks_pages()
-            || crawled.ending != Ending::Drained
-            || self.summary.has_missing_seeds();
-        let dry_run = settings.dry_run;
-        let written = crawled.site.written();
-        config.publish.output = settings.output_of(&written.name());
-        config.publish.public_url = settings.public_url_of(&crawled.site)?;
-        config.publish.generations = Some(settings.generations_of(&crawled.site));
-        let robots = RobotsFile::of(&crawled);
-        let if_refused = self.stopped_by(&crawled, "the next crawl begins anew");
-        let (now, faults) = (self.crawler.clock.now(), self.crawler.faults.clone());
-        let shutdown = self.crawler.stop.shutdown.clone();
-        self.watch.stage.send_replace(Stage::Publishing);
-        let span = tracing::Span::current();
-        let work = tokio::task::spawn_blocking(move || {
-            let _entered = span.entered();
-            faults.pass("panic-in-publish");
-            publish_and_count(crawled, &config, is_guarded, dry_run, now, &shutdown)
-        });
-        let (published, report, store) = work.await.map_err(Panicked::from_join)?;
-        if matches!(published, Err(PublishError::Refused(_))) {
-            self.summary.stopped_by = if_refused;
-        }
-        let ended = Ended {
-            published,
-            report,
-            robots,
-            dry_run,
-            is_partial,
-        };
-        let code = ended.tell(self.summary, &self.crawler.output)?;
-        if !dry_run {
-            let Self { crawler, site, .. } = self;
-            crawler.tell_of(site, store, self.summary).await;
-        }
-        Ok(code)
-    }
-
     /// Notes where state and output of `site` are, and whether there is a set already.
     fn set_places(&mut self, site: &Site) {
         let settings = &self.site.settings;
         let output = settings.output_of(&site.written().name());
-        self.summary.has_old_set = is_published(&output);
         self.summary.output = Some(output);
         self.summary.state = Some(settings.state_of(site));
     }
 
-    /// What made a run end before everything was decided, and what follows, as a sentence.
-    fn stopped_by(&self, crawled: &Crawled, next: &str) -> Option<String> {
+    /// What made a crawl end before everything was decided, and what follows, as a sentence.
+    fn stopped_by(&self, crawl: &CrawlFacts, next: &str) -> Option<String> {
         let limits = &self.site.settings.config.limits;
-        let what = match (crawled.ending, crawled.limit) {
+        let what = match (crawl.ending, crawl.limit) {
             (Ending::LimitReached, Some(Limit::Pages)) => {
                 format!("max_pages = {} was reached", limits.max_pages)
             }
@@ -259,21 +253,26 @@ struct Before {
     checked: Result<(), PublishError>,
 }
 
+/// Where the files of `site` are.
+pub(in crate::commands) fn places_of(settings: &Settings, site: &Site) -> anyhow::Result<Places> {
+    Ok(Places {
+        state: settings.state_of(site),
+        locks: settings.state.clone(),
+        output: settings.output_of(&site.written().name()),
+        generations: settings.generations_of(site),
+        public_url: settings.public_url_of(site)?,
+    })
+}
+
 /// Whether nothing of others is in the way of the set of `site`.
-pub(super) fn check_names_of(
+fn check_names_of(
     settings: &Settings,
     site: &Site,
-    store: Option<&dyn Store>,
+    store: Option<&Store>,
 ) -> Result<(), PublishError> {
     let mut config = settings.config.publish.clone();
     config.output = settings.output_of(&site.written().name());
     check_names(store, site, &config)
-}
-
-/// What an error says of a damaged state, if it is about one.
-fn damage(error: &anyhow::Error) -> Option<String> {
-    let is_damaged = of_state(error)?.kind() == StoreErrorKind::Corrupt;
-    is_damaged.then(|| format!("{error:#}"))
 }
 
 /// What the state said, if an error comes from there.
@@ -290,27 +289,6 @@ pub(super) fn of_state(error: &anyhow::Error) -> Option<&StoreError> {
     })
 }
 
-/// Counts what is in which state. All rows are read for it, so a large state is not counted to the end when the program has
-/// to end soon: what is known stays in it.
-async fn counted(
-    crawled: Crawled,
-    shutdown: &Shutdown,
-) -> anyhow::Result<(Crawled, Result<Report, StoreError>)> {
-    let counting = tokio::task::spawn_blocking(move || {
-        let report = Report::read(&*crawled.store, crawled.run);
-        (crawled, report)
-    });
-    let too_late = async {
-        shutdown.aborted().await;
-        tokio::time::sleep(COUNT_GRACE).await;
-    };
-    // When it is too late the count goes on until the process ends, and changes nothing.
-    tokio::select! {
-        counted = counting => Ok(counted.map_err(Panicked::from_join)?),
-        () = too_late => Err(CrawlError::Stopped.into()),
-    }
-}
-
 /// The settings for the library.
 fn config_of(site: &SiteSettings) -> Config {
     let mut config = site.settings.config.clone();
@@ -318,80 +296,4 @@ fn config_of(site: &SiteSettings) -> Config {
     config.fetch.start_host = origin.host.to_string();
     config.fetch.credential_origins = with_https_twin(origin);
     config
-}
-
-/// Publishes, and counts what is in which state afterwards.
-fn publish_and_count(
-    crawled: Crawled,
-    config: &Config,
-    partial: bool,
-    dry_run: bool,
-    now: Timestamp,
-    shutdown: &Shutdown,
-) -> (
-    Result<Published, PublishError>,
-    Result<Report, StoreError>,
-    Box<dyn Store>,
-) {
-    let Crawled {
-        site,
-        mut store,
-        run,
-        ending,
-        robots,
-        doubted,
-        ..
-    } = crawled;
-    // A state that cannot be read is told of where it is published from.
-    let partial = partial && !has_records(&*store).unwrap_or(false);
-    let request = PublishRequest {
-        site: &site,
-        run,
-        config: &config.publish,
-        robots: robots.as_ref().filter(|_| !config.ignore.robots),
-        partial,
-        doubted: doubted.as_ref(),
-        dry_run,
-        now,
-        is_stopped: &|| shutdown.is_stopping(),
-    };
-    let published = if config.notify.indexnow && !dry_run {
-        adopt(&mut *store).map_err(PublishError::from)
-    } else {
-        Ok(())
-    };
-    let published = published.and_then(|()| publish(&mut *store, &request));
-    let is_drained = ending == Ending::Drained;
-    let is_over = match &published {
-        // What a rehearsal was answered is nothing to go on from.
-        _ if dry_run => true,
-        // Of a site that was not itself nothing may count later; a run that is gone on with would not ask again.
-        Err(PublishError::Refused(_)) => true,
-        // What failed behind the new set is of the disk; the next run tries it again. What was not published may be
-        // otherwise with more of the site.
-        Ok(_)
-        | Err(
-            PublishError::Empty
-            | PublishError::Shrunk { .. }
-            | PublishError::Doubted(_)
-            | PublishError::Check { .. },
-        ) => is_drained,
-        // Something outside stood in the way: the next start publishes what is known without fetching it again.
-        Err(_) => false,
-    };
-    let finished = if is_over {
-        let is_refused = matches!(published, Err(PublishError::Refused(_)));
-        let disowned = if is_refused {
-            disown(&mut *store, run)
-        } else {
-            Ok(())
-        };
-        disowned
-            .and_then(|()| runs::finish(&mut *store, run))
-            .and_then(|()| runs::forget(&mut *store, run, now))
-    } else {
-        Ok(())
-    };
-    let report = finished.and_then(|()| Report::read(&*store, run));
-    (published, report, store)
 }

@@ -10,6 +10,7 @@ use std::{
 use crawler::{
     config::HookEvent,
     publish::{hooks_know, standing},
+    site_run::Outcome,
     store::Store,
 };
 use jiff::Timestamp;
@@ -25,7 +26,7 @@ use crate::{
     exit_code::ExitCode,
     panicked::Panicked,
     settings::SiteSettings,
-    summary::{Outcome, Summary},
+    summary::Summary,
 };
 
 impl Crawler {
@@ -59,16 +60,16 @@ impl Crawler {
     pub(in crate::commands) async fn tell_of(
         &self,
         site: &SiteSettings,
-        mut store: Box<dyn Store>,
+        mut store: Store,
         summary: &mut Summary,
     ) {
         let has_changed = summary.has_changed();
         let mut teller = self.teller(site);
         let work = tokio::task::spawn_blocking(move || {
-            let Some(standing) = standing(&*store)? else {
+            let Some(standing) = standing(&store)? else {
                 return Ok(None);
             };
-            let told = teller.tell(&mut *store, &standing, has_changed, false);
+            let told = teller.tell(&mut store, &standing, has_changed, false);
             teller.settle();
             told.map(Some)
         });
@@ -150,7 +151,7 @@ impl Crawler {
         };
         let work = tokio::task::spawn_blocking(move || {
             let mut store = seams::state(&state)?;
-            hooks_know(&mut *store)
+            hooks_know(&mut store)
         });
         let noted: anyhow::Result<()> = match work.await {
             Ok(noted) => noted.map_err(anyhow::Error::from),

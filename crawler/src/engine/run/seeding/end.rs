@@ -5,10 +5,8 @@ use crate::{
     engine::download::{DownloadError, MAX_DOCUMENT_BYTES},
     notes::Note,
     page::BodyEnd,
-    seeds::{
-        self, Document, DocumentKind, DocumentState, MAX_FEEDS, Outside, Reading, SeedProblem,
-    },
-    store::KeptDocument,
+    seeds::{Document, DocumentKind, DocumentState, MAX_FEEDS, Outside, Reading, SeedProblem},
+    store::CachedSitemap,
     url_key::UrlKey,
 };
 
@@ -18,16 +16,16 @@ const MAX_WARNINGS: usize = 20;
 impl Run<'_> {
     /// The work on the document that is being read has ended.
     pub(in crate::engine::run) fn take_seed(&mut self, end: SeedEnd) {
-        let Some(mut active) = self.seeding.active.take() else {
+        let Some(mut active) = self.seeding.reading.active.take() else {
             return;
         };
         let number = active.number;
-        self.seeding.owes_page = true;
+        self.seeding.reading.owes_page = true;
         // What the reader had handed over before it ended; the channel bounds it.
         while let Ok(batch) = active.batches.try_recv() {
-            self.seeding.active = Some(active);
+            self.seeding.reading.active = Some(active);
             self.take_batch(batch);
-            let Some(same) = self.seeding.active.take() else {
+            let Some(same) = self.seeding.reading.active.take() else {
                 return;
             };
             active = same;
@@ -40,7 +38,7 @@ impl Run<'_> {
                 wire_bytes,
                 keep,
             } => {
-                self.bytes_in += wire_bytes;
+                self.counts.bytes_in += wire_bytes;
                 let is_document = !reading
                     .problem
                     .as_ref()
@@ -51,11 +49,11 @@ impl Run<'_> {
                 self.finish_seed(number, reading, &end, keep);
             }
             SeedEnd::Own { wire_bytes } => {
-                self.bytes_in += wire_bytes;
+                self.counts.bytes_in += wire_bytes;
                 self.settle_seed(number, DocumentState::Own);
             }
             SeedEnd::Status { status, wire_bytes } => {
-                self.bytes_in += wire_bytes;
+                self.counts.bytes_in += wire_bytes;
                 let problem = match status {
                     404 | 410 => SeedProblem::Gone,
                     429 | 500..=599 => SeedProblem::ServerError,
@@ -115,7 +113,7 @@ impl Run<'_> {
             DownloadError::NoAnswer { .. } | DownloadError::Settings(_) => {
                 SeedProblem::NetworkError
             }
-            DownloadError::Closed { host, closed } if *host == self.host => {
+            DownloadError::Closed { host, closed } if *host == self.context.host => {
                 // The site itself: nothing more of it in this run, and the document stays waiting.
                 self.seeding.waiting.push_front(number);
                 self.close(*closed);
@@ -175,8 +173,8 @@ impl Run<'_> {
             return;
         };
         let Document { name, entries, .. } = document;
-        let place = self.judge.place();
-        let origin = &self.site.origin;
+        let place = self.rules.judge().place();
+        let origin = &self.context.site.origin;
         let is_near = UrlKey::from_normalised(example).is_ok_and(|url| url.is_on(origin));
         let advice = if is_near {
             format!("--scope origin takes the whole of {origin}")
@@ -209,12 +207,12 @@ impl Run<'_> {
     }
 
     /// Keeps a copy of a document that was read, if there is room for it.
-    fn keep(&mut self, number: usize, copy: KeptDocument) {
+    fn keep(&mut self, number: usize, copy: CachedSitemap) {
         let Some(url) = url_of(&self.seeding.documents[number]) else {
             return;
         };
-        if self.seeding.kept.add(&url, &copy) {
-            self.pending.kept.push((url, Some(copy)));
+        if self.seeding.cached.add(&url, &copy) {
+            self.commits.copy(url, Some(copy));
         } else {
             self.drop_copy(number);
         }
@@ -223,19 +221,10 @@ impl Run<'_> {
     /// Drops the copy of a document that is not what it was.
     pub(super) fn drop_copy(&mut self, number: usize) {
         if let Some(url) = url_of(&self.seeding.documents[number])
-            && self.seeding.kept.remove(&url)
+            && self.seeding.cached.remove(&url)
         {
-            self.pending.kept.push((url, None));
+            self.commits.copy(url, None);
         }
-    }
-
-    /// Bytes of the copies that wait to be stored.
-    pub(super) fn pending_copies(&self) -> usize {
-        let copies = self.pending.kept.iter();
-        copies
-            .filter_map(|(_, copy)| copy.as_ref())
-            .map(|copy| copy.body.len())
-            .sum()
     }
 
     /// Drops the copies of documents that the site does not have any more; to be called when everything is read
@@ -245,13 +234,14 @@ impl Run<'_> {
         let is_missing =
             |document: &Document| document.problem.is_some_and(SeedProblem::is_passing);
         let all_told = !documents.iter().any(is_missing);
-        let (known, now) = (&self.seeding.known, self.door.clock.now());
+        let (known, now) = (&self.seeding.known, self.context.door.clock.now());
         let retired = self
             .seeding
-            .kept
+            .cached
             .retire(now, all_told, |url| known.contains(url));
-        let dropped = retired.into_iter().map(|url| (url, None));
-        self.pending.kept.extend(dropped);
+        for url in retired {
+            self.commits.copy(url, None);
+        }
     }
 
     /// Nothing more will be done with a document in this run.
@@ -264,7 +254,7 @@ impl Run<'_> {
         let document = &mut self.seeding.documents[number];
         document.state = state;
         tracing::debug!(target: "engine", name = %document.name, ?state, entries = document.entries, "document");
-        seeds::put(&mut self.pending, number, document, count);
+        self.commits.put(number, document, count);
         if state != DocumentState::Absent {
             self.warn_of(number);
         }
@@ -284,7 +274,7 @@ impl Run<'_> {
 
     /// What is to be said at the end.
     pub(in crate::engine::run) fn conclude_seeding(&mut self) {
-        let left_out = self.seeding.left_out.len();
+        let left_out = self.seeding.feeds.left_out.len();
         if left_out > 0 {
             let note = Note::feeds_left_out(&left_out, &MAX_FEEDS);
             self.say(note.counting(left_out as u64));

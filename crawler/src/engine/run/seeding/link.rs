@@ -8,7 +8,7 @@ use crate::{
         run::page_sink::{Found, Wanted},
     },
     page::{BodyEnd, Reason, SitemapDate},
-    seeds::{self, Claim, Document, DocumentKind, DocumentState, MAX_FEEDS, SeedProblem},
+    seeds::{Claim, Document, DocumentKind, DocumentState, MAX_FEEDS, SeedProblem},
     url_key::UrlKey,
 };
 
@@ -24,16 +24,16 @@ impl Run<'_> {
         }
         // It was asked for, or will be, as the page that something links to: one request is enough to find
         // out that it is a feed (`adopt`).
-        if self.seen.contains(url)
-            && self.judge.before_fetch(url, depth + 1) == Some(Reason::Queued)
+        if self.known.contains(url)
+            && self.rules.judge().before_fetch(url, depth + 1) == Some(Reason::Queued)
         {
             return;
         }
-        if self.seeding.feeds >= MAX_FEEDS {
-            self.seeding.left_out.insert(url);
+        if self.seeding.feeds.count >= MAX_FEEDS {
+            self.seeding.feeds.left_out.insert(url);
             return;
         }
-        self.seeding.feeds += 1;
+        self.seeding.feeds.count += 1;
         let mut document = named_by(url, DocumentKind::Feed, page);
         document.depth = depth + 1;
         self.add_url(url, document);
@@ -43,7 +43,7 @@ impl Run<'_> {
     pub(in crate::engine::run) fn wanted_at(&self, url: &UrlKey) -> Wanted {
         if self.seeding.is_document(url) {
             Wanted::Documents
-        } else if self.reads_feed(url) && self.seeding.feeds < MAX_FEEDS {
+        } else if self.reads_feed(url) && self.seeding.feeds.count < MAX_FEEDS {
             Wanted::Feeds
         } else {
             Wanted::Nothing
@@ -51,7 +51,7 @@ impl Run<'_> {
     }
 
     fn reads_feed(&self, url: &UrlKey) -> bool {
-        self.seeding.discover.feeds && url.is_on(&self.site.origin)
+        self.seeding.discover.feeds && url.is_on(&self.context.site.origin)
     }
 
     /// The document that was found where a page was asked for, when it is one that the run reads.
@@ -65,8 +65,8 @@ impl Run<'_> {
             if !kind.is_feed() || !self.reads_feed(url) {
                 return None;
             }
-            if self.seeding.feeds >= MAX_FEEDS {
-                self.seeding.left_out.insert(url);
+            if self.seeding.feeds.count >= MAX_FEEDS {
+                self.seeding.feeds.left_out.insert(url);
                 return None;
             }
         }
@@ -89,13 +89,13 @@ impl Run<'_> {
     ) {
         if self.seeding.orphans.remove(url) {
             // Only known URLs are orphans.
-            self.pending.linked.push(url.clone());
+            self.commits.link(url.clone());
         }
         if let Some(number) = self.seeding.number_of(url) {
             // It was taken for none, or did not answer.
             self.read_after_all(number);
         } else if !self.seeding.is_document(url) {
-            self.seeding.feeds += usize::from(kind == DocumentKind::Feed);
+            self.seeding.feeds.count += usize::from(kind == DocumentKind::Feed);
             self.add_url(url, Document::new(url.as_str(), kind, depth));
         }
         self.hand_over_body(url, found);
@@ -111,7 +111,7 @@ impl Run<'_> {
         }
         document.state = DocumentState::Waiting;
         (document.problem, document.detail) = (None, None);
-        seeds::put(&mut self.pending, number, document, count);
+        self.commits.put(number, document, count);
         self.seeding.waiting.push_back(number);
     }
 
@@ -121,7 +121,7 @@ impl Run<'_> {
         if let Some(number) = number.filter(|number| self.seeding.waiting.contains(number))
             && found.end == BodyEnd::Complete
         {
-            self.seeding.bodies.insert(number, found);
+            self.seeding.reading.bodies.insert(number, found);
         }
     }
 
@@ -140,7 +140,7 @@ impl Run<'_> {
             Some(known) if claim.is_linked && !known.is_linked => known.is_linked = true,
             Some(_) => return,
         }
-        seeds::put(&mut self.pending, number, document, count);
+        self.commits.put(number, document, count);
         if document.problem.is_some_and(SeedProblem::may_be_page)
             && document.state != DocumentState::Waiting
         {
@@ -151,8 +151,8 @@ impl Run<'_> {
     /// Takes note of what a sitemap says of the last change of `url`.
     pub(super) fn date_page(&mut self, url: UrlKey, date: SitemapDate) {
         let number = self.seeding.number_of(&url);
-        let Some(number) = number.filter(|_| !self.seen.contains(&url)) else {
-            self.pending.dated.push((url, date));
+        let Some(number) = number.filter(|_| !self.known.contains(&url)) else {
+            self.commits.date(url, date);
             return;
         };
         let count = self.seeding.documents.len();
@@ -161,7 +161,7 @@ impl Run<'_> {
             && claim.date.as_ref() != Some(&date)
         {
             claim.date = Some(date);
-            seeds::put(&mut self.pending, number, document, count);
+            self.commits.put(number, document, count);
         }
     }
 
@@ -181,25 +181,27 @@ impl Run<'_> {
             date,
         } = claim;
         let found_on = found_on.and_then(|page| UrlKey::from_normalised(&page).ok());
-        if self.seen.contains(&url)
+        if self.known.contains(&url)
             || !self.discover_page(&url, via, found_on.as_ref(), depth, hops, false)
         {
             return;
         }
         if via.is_seed() {
             if is_linked {
-                self.pending.linked.push(url.clone());
+                self.commits.link(url.clone());
             } else {
                 self.seeding.orphans.insert(&url);
             }
         }
-        self.pending.dated.extend(date.map(|date| (url, date)));
+        if let Some(date) = date {
+            self.commits.date(url, date);
+        }
     }
 
     /// A page leads to `target`: if only documents had named it so far, it is no orphan any more.
     pub(in crate::engine::run) fn link_orphan(&mut self, target: &UrlKey, page: &UrlKey) {
         if target != page && self.seeding.orphans.remove(target) {
-            self.pending.linked.push(target.clone());
+            self.commits.link(target.clone());
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) struct Now {
     pub(super) unlinked: BTreeMap<String, Answer>,
     /// For all other addresses below `/`, by what they begin with.
     pub(super) below: Vec<(&'static str, Answering)>,
-    /// Answered to each request for a page in the place of all that.
+    /// Answered to each request for a page instead of all that.
     pub(super) instead: Option<fn(&str, &Page) -> Answer>,
     /// Which pages that befalls, by their numbers; 0: the start page.
     pub(super) reach: std::ops::Range<usize>,
@@ -85,14 +85,6 @@ impl Page {
             heading: Some(title.clone()),
             title,
             text: words(number as u64 + 10_000, 40),
-        }
-    }
-
-    /// An article with another text.
-    pub(super) fn edited(number: usize) -> Self {
-        Self {
-            text: words(number as u64 + 20_000, 40),
-            ..Self::article(number)
         }
     }
 }

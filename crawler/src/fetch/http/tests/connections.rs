@@ -97,8 +97,8 @@ async fn sink_may_stop_inside_a_body() {
     );
 }
 
-/// The keep-alive race: the server reads the second request of a connection and closes. Whether it saw
-/// the request is not known, so sending it again is the business of whoever keeps the clocks.
+/// The keep-alive race: the server reads the second request of a connection and closes. It may have seen the request, so the
+/// owner of the clocks decides about sending it again.
 #[tokio::test]
 async fn request_lost_on_a_reused_connection_is_an_error_and_sent_once() {
     let server = Server::start(|connection| {
@@ -240,7 +240,7 @@ async fn body_is_handed_on_while_it_arrives() {
         connection.request();
         connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
         for (sent, part) in [(0, "one"), (3, "two"), (6, "six")] {
-            // Goes on only when the client's sink has got what was sent before.
+            // Goes on only when the client's sink has received the bytes sent before.
             while waits.lock().unwrap().recv().unwrap() < sent {}
             connection.send(part);
         }

@@ -1,4 +1,4 @@
-//! Answers that break off, stall, or are no HTTP.
+//! Answers that break off, stall, or are not HTTP.
 
 use std::time::Duration;
 
@@ -246,7 +246,7 @@ async fn broken_chunks_are_cut_short() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_a_protocol_error() {
+async fn answer_that_is_not_http_is_a_protocol_error() {
     check_refused("<html>HTTP/0.9</html>\r\n", FetchErrorKind::Protocol).await;
     check_refused(
         "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n",

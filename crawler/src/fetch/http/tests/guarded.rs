@@ -1,5 +1,6 @@
 //! The guard at work: nothing that it refuses sees as much as a connection.
 
+use crate::fetch::Fetch as _;
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::{failure, get_text, server::Server, settings};
@@ -214,7 +215,7 @@ async fn a_start_host_that_was_public_stays_public_unless_it_is_allowed_otherwis
         assert!(message.starts_with(&expected), "{message}");
     }
     assert_eq!(server.connections(), 0);
-    // What each crawl began on is what the next one is to know.
+    // The network at the start of each crawl is passed to the next one.
     for (was_public, allow_private) in [(true, true), (false, false), (false, true)] {
         let fetch = fetch([127, 0, 0, 1], was_public, allow_private);
         assert_eq!(fetch.network(), None);

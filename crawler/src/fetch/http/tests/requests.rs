@@ -1,4 +1,4 @@
-//! What is sent, and what becomes of an ordinary answer.
+//! Requests as sent, and ordinary answers.
 
 use super::{Collector, failure, get, get_text, key, server::Server, settings};
 use crate::{
@@ -67,7 +67,7 @@ impl BodySink for Documents {
 }
 
 #[tokio::test]
-async fn the_receiver_says_which_types_are_asked_for() {
+async fn the_receiver_decides_the_requested_types() {
     let server = Server::always(HELLO);
     let fetch = HttpFetch::new(&settings()).unwrap();
     let request = Request {
@@ -322,7 +322,7 @@ async fn proxy_is_used_for_everything_and_only_when_set() {
 }
 
 #[tokio::test]
-async fn proxy_that_cannot_be_reached_is_said_so() {
+async fn unreachable_proxy_is_reported() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let config = FetchConfig {
         proxy: Some(format!(

@@ -104,7 +104,7 @@ impl Connection {
         Some(head)
     }
 
-    /// Writes `bytes`; says whether the client is still there.
+    /// Writes `bytes`; returns whether the client is still there.
     pub(super) fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.stream.write_all(bytes.as_ref()).is_ok()
     }
@@ -114,7 +114,7 @@ impl Connection {
         while matches!(self.stream.read(&mut [0; 1024]), Ok(count) if count > 0) {}
     }
 
-    /// Waits for `time` or until the client closes; says whether it is still there.
+    /// Waits for `time` or until the client closes; returns whether it is still there.
     pub(super) fn pause(&mut self, time: Duration) -> bool {
         self.stream.set_read_timeout(Some(time)).unwrap();
         let outcome = self.stream.read(&mut [0; 1024]);

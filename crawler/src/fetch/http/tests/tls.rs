@@ -216,7 +216,7 @@ async fn certificate_for_other_names_is_refused_with_them() {
 }
 
 #[tokio::test]
-async fn plain_http_on_the_tls_port_is_said_so() {
+async fn plain_http_on_the_tls_port_is_reported() {
     let server = Server::start(|connection| {
         connection.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
         connection.hold();
@@ -229,7 +229,7 @@ async fn plain_http_on_the_tls_port_is_said_so() {
 }
 
 #[tokio::test]
-async fn tls_on_the_plain_port_is_no_http() {
+async fn tls_on_the_plain_port_is_not_http() {
     let authority = Authority::new();
     let server = start(authority.server(&[HOST], |_| {}), HELLO, true);
     let fetch = HttpFetch::new(&client(Some(&authority), &server)).unwrap();
@@ -297,7 +297,7 @@ async fn handshake_has_its_own_limit_beside_that_of_the_head() {
     );
 }
 
-/// Without a length only the end of TLS tells a whole body from a cut one.
+/// Without a length only the end of TLS distinguishes a whole body from a cut one.
 #[tokio::test]
 async fn end_without_close_notify_cuts_a_body_without_length() {
     let authority = Authority::new();

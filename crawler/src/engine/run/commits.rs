@@ -1,0 +1,241 @@
+//! The commits of the loop: the effects that came together, the store that writes them on a blocking task and answers
+//! questions on the way. One commit at a time; nothing here knows what the effects mean.
+
+use std::time::Duration;
+
+use tokio::{
+    task::{Id, JoinSet},
+    time::Instant,
+};
+
+use super::{
+    Event,
+    bounds::{EFFECT_BYTES, bytes_of, bytes_of_facts},
+    revalidation::{NotModified, Rereads},
+    unvisited::PortionAfter,
+};
+use crate::{
+    frontier::Wanted,
+    page::SitemapDate,
+    seeds::{self, Document},
+    store::{CachedSitemap, Commit, Discovery, Finished, MetaValue, QueuedUrl, Store, StoreError},
+    url_key::UrlKey,
+};
+
+/// Effects are stored at least this often; a crash costs no more than this.
+pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// A store that has written a commit.
+pub(super) struct Committed {
+    store: Store,
+    /// Bytes of the store now.
+    result: Result<u64, StoreError>,
+    answers: Answers,
+}
+
+/// What a store answered with a commit.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) refill: Option<(Wanted, Vec<QueuedUrl>)>,
+    /// The sitemap that a copy was wanted of, and the copy, if there is one.
+    pub(super) cached: Option<(UrlKey, Option<CachedSitemap>)>,
+    /// Pages that answered 304, as their page rows know them.
+    pub(super) rereads: Rereads,
+    /// Listed pages without a visit.
+    pub(super) unvisited: Option<Vec<(UrlKey, u32)>>,
+}
+
+/// What a store is asked with a commit.
+pub(super) struct Questions {
+    pub(super) wanted: Option<Wanted>,
+    pub(super) copy_of: Option<UrlKey>,
+    pub(super) not_modified: Vec<NotModified>,
+    pub(super) unvisited: Option<PortionAfter>,
+}
+
+impl Questions {
+    /// Stores `commit`, if there is one, and reads the answers.
+    fn ask(
+        self,
+        store: &mut Store,
+        commit: Option<Commit>,
+        answers: &mut Answers,
+    ) -> Result<u64, StoreError> {
+        if let Some(commit) = commit {
+            store.commit(&commit)?;
+        }
+        if let Some(wanted) = self.wanted {
+            let urls = store.queued(wanted.after, wanted.limit)?;
+            answers.refill = Some((wanted, urls));
+        }
+        if let Some(url) = self.copy_of {
+            let copy = store.sitemap(&url)?;
+            answers.cached = Some((url, copy));
+        }
+        answers.rereads = Rereads::read(self.not_modified, store)?;
+        if let Some(portion) = self.unvisited {
+            answers.unvisited = Some(portion.read(store)?);
+        }
+        Ok(store.size()?.bytes)
+    }
+}
+
+/// The store, and what is to be written to it next.
+pub(super) struct Commits {
+    /// `None` while a task has it.
+    store: Option<Store>,
+    /// That task.
+    task: Option<Id>,
+    next: Commit,
+    /// Memory of the URLs and facts of the next commit.
+    next_bytes: usize,
+    /// Memory of the commit under way.
+    away_bytes: usize,
+    last: Instant,
+    /// Bytes of the state after the last commit.
+    state_bytes: u64,
+}
+
+impl Commits {
+    /// Commits to `store`, which takes `state_bytes`.
+    pub(super) fn new(store: Store, state_bytes: u64) -> Self {
+        Self {
+            store: Some(store),
+            task: None,
+            next: Commit::default(),
+            next_bytes: 0,
+            away_bytes: 0,
+            last: Instant::now(),
+            state_bytes,
+        }
+    }
+
+    /// Adds a URL that was found.
+    pub(super) fn discover(&mut self, discovery: Discovery) {
+        self.next_bytes += bytes_of([&discovery.key]);
+        self.next.discovered.push(discovery);
+    }
+
+    /// Adds the end of the work on a URL.
+    pub(super) fn finish(&mut self, finished: Finished) {
+        self.next_bytes += bytes_of([&finished.key]);
+        self.next_bytes += finished.links.as_ref().map_or(0, bytes_of);
+        self.next_bytes += finished.record.facts().map_or(0, bytes_of_facts);
+        self.next.finished.push(finished);
+    }
+
+    /// Adds an orphan that a page turned out to lead to.
+    pub(super) fn link(&mut self, url: UrlKey) {
+        self.next.linked.push(url);
+    }
+
+    /// Adds what a sitemap of the site says of the last change of a page.
+    pub(super) fn date(&mut self, url: UrlKey, date: SitemapDate) {
+        self.next.dated.push((url, date));
+    }
+
+    /// Adds a copy of a sitemap, or that there is none any more.
+    pub(super) fn copy(&mut self, url: UrlKey, copy: Option<CachedSitemap>) {
+        self.next.sitemaps.push((url, copy));
+    }
+
+    /// Adds a named value.
+    pub(super) fn set(&mut self, value: MetaValue) {
+        self.next.values.push(value);
+    }
+
+    /// Adds the document `number` of `count`.
+    pub(super) fn put(&mut self, number: usize, document: &Document, count: usize) {
+        seeds::put(&mut self.next, number, document, count);
+    }
+
+    /// Bytes of the copies of sitemaps that wait to be stored.
+    pub(super) fn copied_bytes(&self) -> usize {
+        let copies = self.next.sitemaps.iter();
+        let copies = copies.filter_map(|(_, copy)| copy.as_ref());
+        copies.map(|copy| copy.body.len()).sum()
+    }
+
+    fn effects(&self) -> usize {
+        let next = &self.next;
+        next.discovered.len()
+            + next.finished.len()
+            + next.linked.len()
+            + next.dated.len()
+            + next.sitemaps.len()
+            + next.values.len()
+    }
+
+    /// Whether everything is stored that was added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.effects() == 0
+    }
+
+    /// Memory of the next commit.
+    pub(super) fn next_bytes(&self) -> usize {
+        self.next_bytes + self.effects() * EFFECT_BYTES
+    }
+
+    /// Memory of all that is not in the state yet.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.next_bytes() + self.away_bytes
+    }
+
+    /// Bytes of the state after the last commit.
+    pub(super) fn state_bytes(&self) -> u64 {
+        self.state_bytes
+    }
+
+    /// Whether the store can take a commit.
+    pub(super) fn is_home(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Whether the task `id` has the store.
+    pub(super) fn is_task(&self, id: Id) -> bool {
+        self.task == Some(id)
+    }
+
+    /// When the next commit is due, if there is anything to store.
+    pub(super) fn due(&self) -> Instant {
+        self.last + COMMIT_INTERVAL
+    }
+
+    /// Sends the store off with all effects and with `questions`.
+    pub(super) fn send(&mut self, tasks: &mut JoinSet<Event>, questions: Questions, now: Instant) {
+        let Some(mut store) = self.store.take() else {
+            return;
+        };
+        self.away_bytes = self.next_bytes();
+        self.next_bytes = 0;
+        let commit = (!self.is_empty()).then(|| std::mem::take(&mut self.next));
+        self.last = now;
+        let task = tasks.spawn_blocking(move || {
+            let mut answers = Answers::default();
+            let result = questions.ask(&mut store, commit, &mut answers);
+            Event::Committed(Box::new(Committed {
+                store,
+                result,
+                answers,
+            }))
+        });
+        self.task = Some(task.id());
+    }
+
+    /// Takes the store back; gives what it answered.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(super) fn take(&mut self, committed: Committed) -> Result<Answers, StoreError> {
+        self.task = None;
+        self.store = Some(committed.store);
+        self.away_bytes = 0;
+        self.state_bytes = committed.result?;
+        Ok(committed.answers)
+    }
+
+    /// The store, when it is at home.
+    pub(super) fn into_store(self) -> Option<Store> {
+        self.store
+    }
+}

@@ -1,0 +1,68 @@
+//! What the user sees of a session: its progress, sentences to be read at once, and notes for its end.
+
+use std::time::Duration;
+
+use tokio::{sync::watch, time::Instant};
+
+use crate::{
+    engine::{Progress, Resumed},
+    notes::Note,
+};
+
+/// The screen gets news at most this often.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The live view, and what is said at the end.
+pub(super) struct Display {
+    progress: watch::Sender<Progress>,
+    shown_at: Option<Instant>,
+    /// What was known at the beginning, when the crawl was begun before.
+    resumed: Option<Resumed>,
+    notices: Vec<String>,
+    notes: Vec<Note>,
+}
+
+impl Display {
+    /// Shows in `progress`.
+    pub(super) fn new(progress: watch::Sender<Progress>, resumed: Option<Resumed>) -> Self {
+        Self {
+            progress,
+            shown_at: None,
+            resumed,
+            notices: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds what is to be read at once, and again at the end.
+    pub(super) fn say(&mut self, note: Note) {
+        self.mention(note.text.clone());
+        self.notes.push(note);
+    }
+
+    /// Adds a sentence to be read at once.
+    pub(super) fn mention(&mut self, notice: String) {
+        tracing::debug!(target: "engine", "{notice}");
+        self.notices.push(notice);
+    }
+
+    /// Whether it is time for the next [`Display::show`].
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.shown_at.is_none_or(|at| now >= at + INTERVAL)
+    }
+
+    /// Shows `progress`, with what is known here.
+    pub(super) fn show(&mut self, now: Instant, progress: Progress) {
+        self.shown_at = Some(now);
+        self.progress.send_replace(Progress {
+            resumed: self.resumed,
+            notices: self.notices.clone(),
+            ..progress
+        });
+    }
+
+    /// The notes for the end.
+    pub(super) fn into_notes(self) -> Vec<Note> {
+        self.notes
+    }
+}

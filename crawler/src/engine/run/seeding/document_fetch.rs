@@ -1,0 +1,297 @@
+//! The work on one document apart from the loop: it is downloaded, or its copy is at hand, and it is read
+//! where blocking is allowed. What the bytes name goes to the loop in batches; nothing is decided here.
+
+use std::{
+    io::{BufRead, BufReader, Seek as _, SeekFrom},
+    ops::ControlFlow,
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use tokio::{sync::mpsc, task::JoinSet};
+
+use crate::{
+    engine::{
+        Shutdown,
+        download::{Document, DownloadError, Downloader},
+    },
+    fetch::Headers,
+    page::BodyEnd,
+    seeds::{self, Batch, MAX_UNPACKED_BYTES, OwnFiles, Reading, SeedProblem},
+    store::CachedSitemap,
+    url_key::{Identity, UrlKey},
+};
+
+/// What has to be done with a document at a URL.
+pub(super) struct DocumentFetch {
+    /// Where it is.
+    pub(super) url: UrlKey,
+    /// The document itself, when it was asked for as a page.
+    pub(super) at_hand: Option<Box<Document>>,
+    /// What an earlier run kept of it, when it did not change since.
+    pub(super) copy: Option<CachedSitemap>,
+    /// What its index says of its last change; with that, it is kept.
+    pub(super) lastmod: Option<String>,
+    /// When the work begins.
+    pub(super) now: Timestamp,
+    pub(super) downloader: Downloader,
+    /// The files that arpent published itself.
+    pub(super) own: Arc<OwnFiles>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) sender: mpsc::Sender<Batch>,
+    pub(super) shutdown: Shutdown,
+}
+
+/// How the work on a document ended.
+pub(in crate::engine::run) enum SeedEnd {
+    /// It was read, as far as it could be.
+    Read {
+        reading: Reading,
+        end: BodyEnd,
+        /// Where it was found in the end.
+        url: Option<UrlKey>,
+        wire_bytes: u64,
+        keep: Keep,
+    },
+    /// It is one of our own.
+    Own { wire_bytes: u64 },
+    /// Another status than 200.
+    Status { status: u16, wire_bytes: u64 },
+    /// There was no answer.
+    Error(DownloadError),
+    /// A bug of ours.
+    Internal(String),
+}
+
+/// What becomes of the copy of a document that was read.
+pub(in crate::engine::run) enum Keep {
+    /// There is none any more.
+    Nothing,
+    /// It is what was read.
+    Same,
+    /// This is the new one.
+    Copy(CachedSitemap),
+}
+
+impl DocumentFetch {
+    /// Reads the copy, or else the document as it is now.
+    pub(super) async fn run(mut self) -> SeedEnd {
+        if let Some(copy) = self.copy.take()
+            && let Some(end) = self.read_copy(copy).await
+        {
+            return end;
+        }
+        self.fetch().await
+    }
+
+    /// `None` when the document must be asked for: the copy is damaged or one of our files, or robots.txt
+    /// of its host does not allow it now.
+    async fn read_copy(&self, copy: CachedSitemap) -> Option<SeedEnd> {
+        if self.own.contains(&copy.sha256) {
+            return None;
+        }
+        let rules = self
+            .downloader
+            .robots(&self.url.origin(), &self.shutdown)
+            .await
+            .ok()?;
+        if !rules.allows(self.url.path_and_query()) {
+            return None;
+        }
+        let file = self.lastmod.as_deref().and_then(file_date);
+        let reader = self.reader(self.url.clone(), file);
+        let reading =
+            blocking(move || reader.read(BufReader::new(seeds::unpack(&copy.body[..])))).await;
+        match reading {
+            Ok(Reading {
+                problem: Some((_, problem)),
+                ..
+            }) => {
+                tracing::debug!(target: "engine", url = %self.url, "the copy cannot be read: {problem}");
+                None
+            }
+            Ok(reading) => Some(SeedEnd::Read {
+                reading,
+                end: BodyEnd::Complete,
+                url: None,
+                wire_bytes: 0,
+                keep: Keep::Same,
+            }),
+            Err(error) => Some(SeedEnd::Internal(error)),
+        }
+    }
+
+    /// Asks for the document, a second time when only that tells whether it is broken: an answer that does
+    /// not say how long it is ends like one that broke off, but does not end twice at the same byte.
+    async fn fetch(mut self) -> SeedEnd {
+        let mut earlier: Option<Broken> = None;
+        loop {
+            let document = match self.at_hand.take() {
+                Some(document) => *document,
+                None => match self.downloader.download(&self.url, &self.shutdown).await {
+                    Ok(document) => document,
+                    Err(error) => return SeedEnd::Error(error),
+                },
+            };
+            let before = earlier.as_ref().map_or(0, |broken| broken.wire_bytes);
+            let wire_bytes = before + document.wire_bytes;
+            let status = document.status;
+            if status != 200 {
+                return SeedEnd::Status { status, wire_bytes };
+            }
+            let is_complete = document.end == BodyEnd::Complete;
+            if is_complete && self.own.contains(&document.sha256) {
+                return SeedEnd::Own { wire_bytes };
+            }
+            let may_be_cut = is_complete && !tells_its_length(&document.headers);
+            let (end, url, sha256) = (
+                document.end.clone(),
+                document.url.clone(),
+                document.sha256.clone(),
+            );
+            let (mut reading, keep) = match self.read(document).await {
+                Ok(read) => read,
+                Err(end) => return end,
+            };
+            if may_be_cut && let Some((problem, _)) = &mut reading.problem {
+                let is_broken = matches!(problem, SeedProblem::Truncated | SeedProblem::Damaged);
+                match &earlier {
+                    None if is_broken => {
+                        earlier = Some(Broken { sha256, wire_bytes });
+                        continue;
+                    }
+                    Some(broken) if is_broken && broken.sha256 != sha256 => {
+                        *problem = SeedProblem::CutShort;
+                    }
+                    Some(_) | None => {}
+                }
+            }
+            return SeedEnd::Read {
+                reading,
+                end,
+                url: Some(url),
+                wire_bytes,
+                keep,
+            };
+        }
+    }
+
+    /// Reads what was fetched, and makes the copy that is kept of it.
+    async fn read(&self, document: Document) -> Result<(Reading, Keep), SeedEnd> {
+        // A redirect may change without the index, which speaks of what stands at its end.
+        let is_as_told = document.end == BodyEnd::Complete && document.url == self.url;
+        let lastmod = self.lastmod.clone().filter(|_| is_as_told);
+        let file = document
+            .last_modified
+            .or_else(|| self.lastmod.as_deref().and_then(file_date));
+        let (reader, read_at) = (self.reader(document.url.clone(), file), self.now);
+        let read = blocking(move || {
+            let sha256 = document.sha256.clone();
+            let mut body = document.into_body().map_err(DownloadError::Spool)?;
+            let reading = reader.read(&mut body);
+            // An index is the news of others: it is always asked for.
+            let lastmod = lastmod.filter(|_| reading.problem.is_none() && !reading.is_index);
+            let keep = lastmod.and_then(|lastmod| {
+                body.seek(SeekFrom::Start(0)).ok()?;
+                Some(CachedSitemap {
+                    lastmod,
+                    read_at,
+                    sha256,
+                    body: seeds::pack(body).ok()??,
+                })
+            });
+            Ok((reading, keep.map_or(Keep::Nothing, Keep::Copy)))
+        });
+        match read.await {
+            Ok(Ok(read)) => Ok(read),
+            Ok(Err(error)) => Err(SeedEnd::Error(error)),
+            Err(error) => Err(SeedEnd::Internal(error)),
+        }
+    }
+
+    /// Reads what stands at `place`.
+    fn reader(&self, place: UrlKey, file: Option<Timestamp>) -> BodyReader {
+        BodyReader {
+            place,
+            file,
+            identity: Arc::clone(&self.identity),
+            sender: self.sender.clone(),
+        }
+    }
+}
+
+/// An answer that ended before its document did.
+struct Broken {
+    sha256: String,
+    /// Bytes of it on the wire.
+    wire_bytes: u64,
+}
+
+/// Whether an answer cannot end early without being noticed: it says how long it is, or its chunks have a last
+/// one. Otherwise its end is the end of the connection (RFC 9112 section 6.3), or of an HTTP/2 stream, which
+/// servers also end when what makes the document fails.
+fn tells_its_length(headers: &Headers) -> bool {
+    let is_chunked = |value: &[u8]| {
+        let last = value
+            .rsplit(|byte| *byte == b',')
+            .next()
+            .unwrap_or_default();
+        last.trim_ascii().eq_ignore_ascii_case(b"chunked")
+    };
+    headers.all("content-length").next().is_some()
+        || headers
+            .all("transfer-encoding")
+            .last()
+            .is_some_and(is_chunked)
+}
+
+/// Reads bytes and hands over what they name.
+struct BodyReader {
+    place: UrlKey,
+    /// When the file was changed.
+    file: Option<Timestamp>,
+    identity: Arc<Identity>,
+    sender: mpsc::Sender<Batch>,
+}
+
+impl BodyReader {
+    fn read(&self, body: impl BufRead) -> Reading {
+        seeds::read(
+            body,
+            MAX_UNPACKED_BYTES,
+            Some(&self.place),
+            &self.identity,
+            &mut |mut batch| {
+                if let Some(file) = self.file {
+                    batch.mark_dates_of(file);
+                }
+                hand_over(&self.sender, batch)
+            },
+        )
+    }
+}
+
+/// What an index says of the last change of a file, if that is an instant.
+fn file_date(lastmod: &str) -> Option<Timestamp> {
+    lastmod.parse().ok()
+}
+
+/// Runs `work` where blocking is allowed; `Err` is a bug of ours.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn_blocking(work);
+    match tasks.join_next().await {
+        Some(done) => done.map_err(|error| error.to_string()),
+        None => Err("the reader is gone".to_owned()),
+    }
+}
+
+/// Waits until the loop has room; it is over when the loop is.
+pub(super) fn hand_over(sender: &mpsc::Sender<Batch>, batch: Batch) -> ControlFlow<()> {
+    match sender.blocking_send(batch) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}

@@ -1,0 +1,168 @@
+//! Trust in the answer "not modified" (304). A cache that answers 304 to everything would hide every change, so one page
+//! in a hundred is asked for as a whole although it has validators. Where its content changed, the server is asked again
+//! with the old validators: a 304 is then false, and no page of the site is asked conditionally until
+//! [`TRUTHS_FOR_TRUST`] such answers in a row were true. Pure; the loop sends the requests.
+
+use crate::{
+    fetch::{FetchErrorKind, Validators},
+    page::{BodyEnd, Canonical, PageFacts, RunId},
+    store::{EarlierAnswer, MetaValue, Store, StoreError, orders},
+    url_key::UrlKey,
+};
+
+use super::FetchedFacts;
+
+/// Pages among which one is asked for as a whole: a change that a false 304 hides is found within as many crawls.
+const SAMPLE: u64 = 100;
+
+/// True answers in a row after which a server is trusted again.
+const TRUTHS_FOR_TRUST: u32 = 30;
+
+/// Name of the state's value with the true answers since the last false one; without it the server is trusted.
+const TRUST: &str = crate::store::names::VALIDATORS_TRUST;
+
+/// Whether the answer 304 is trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Trust {
+    /// True answers in a row since the last false one; `None`: trusted.
+    truths: Option<u32>,
+}
+
+/// Change of the trust in a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TrustChange {
+    /// Trusted until now.
+    Lost,
+    /// Distrusted until now.
+    Regained,
+}
+
+impl Trust {
+    /// Reads what the state has; a value that is damaged is that of a server which is not trusted.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn load(store: &Store) -> Result<Self, StoreError> {
+        let text = store.value(TRUST)?;
+        let truths = text.map(|text| text.parse().unwrap_or(0));
+        Ok(Self { truths })
+    }
+
+    /// The value that a commit stores.
+    pub(super) fn value(self) -> MetaValue {
+        let text = self.truths.map(|truths| truths.to_string());
+        (TRUST.to_owned(), text)
+    }
+
+    /// Whether pages are asked conditionally.
+    pub(super) fn is_given(self) -> bool {
+        self.truths.is_none()
+    }
+
+    /// Takes the status of the answer to the old validators of a page that changed.
+    pub(super) fn take(&mut self, status: u16) -> Option<TrustChange> {
+        match (status, self.truths) {
+            (304, before) => {
+                self.truths = Some(0);
+                before.is_none().then_some(TrustChange::Lost)
+            }
+            (status, Some(truths)) if is_about_changes(status) => {
+                self.truths = Some(truths + 1).filter(|truths| *truths < TRUTHS_FOR_TRUST);
+                self.is_given().then_some(TrustChange::Regained)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether crawl number `crawl` asks for `url` as a whole: once in a hundred crawls.
+pub(super) fn is_sample(url: &UrlKey, crawl: RunId) -> bool {
+    (url.fingerprint() % SAMPLE + crawl % SAMPLE).is_multiple_of(SAMPLE)
+}
+
+/// Whether a status says if a page changed: it did, it did not, or the page is not there any more.
+fn is_about_changes(status: u16) -> bool {
+    matches!(status, 200 | 301..=304 | 307 | 308 | 404 | 410)
+}
+
+/// Whether the content of a page differs from that of its last answer, as far as both are known. What surrounds the
+/// content does not count: it may differ in each answer.
+pub(super) fn has_changed(facts: &PageFacts, answer: &EarlierAnswer) -> bool {
+    match facts.status {
+        200 => {
+            let is_known = facts.end == BodyEnd::Complete && answer.content_hash.is_some();
+            let is_same = facts.content_hash == answer.content_hash
+                && orders(facts.directives, &facts.canonical) == answer.orders;
+            is_known && !is_same
+        }
+        status => status != 304 && is_about_changes(status),
+    }
+}
+
+/// Whether `result` answers a request with `validators`: some servers refuse such requests while the page itself is fine.
+pub(super) fn is_answer_to(validators: &Validators, url: &UrlKey, result: &FetchedFacts) -> bool {
+    match result {
+        Ok((_, facts)) if facts.status == 304 => !validators.are_not_of(facts.etag.as_deref()),
+        // A redirect of a page to itself says nothing of the page.
+        Ok((_, facts))
+            if (300..400).contains(&facts.status) && facts.location.as_ref() == Some(url) =>
+        {
+            false
+        }
+        // Who asks to wait is not asked in another way.
+        Ok((_, facts)) => is_about_changes(facts.status) || matches!(facts.status, 408 | 429),
+        // An answer 304 with a body cannot be read.
+        Err(error) => error.kind() != FetchErrorKind::Protocol,
+    }
+}
+
+/// Whether a 304 decides a page of which `facts` are known: one that names another canonical URL leaves open which of the
+/// two counts.
+pub(super) fn is_enough(answer: &PageFacts, facts: &PageFacts) -> bool {
+    [&answer.canonical, &facts.canonical].contains(&&Canonical::Absent)
+        || answer.canonical == facts.canonical
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_false_answer_loses_trust_and_thirty_true_ones_in_a_row_regain_it() {
+        let mut trust = Trust::default();
+        assert_eq!(trust.take(200), None);
+        assert_eq!(trust.take(503), None);
+        assert_eq!(trust.take(304), Some(TrustChange::Lost));
+        for _ in 1..TRUTHS_FOR_TRUST {
+            assert_eq!(trust.take(200), None);
+        }
+        assert_eq!(trust.take(304), None, "the row begins again");
+        for _ in 1..TRUTHS_FOR_TRUST {
+            assert_eq!(trust.take(404), None);
+            assert_eq!(trust.take(503), None, "says nothing");
+            assert!(!trust.is_given());
+        }
+        assert_eq!(trust.take(200), Some(TrustChange::Regained));
+        assert_eq!(trust, Trust::default());
+    }
+
+    #[test]
+    fn trust_is_kept_in_the_state() {
+        let mut store = Store::in_memory().unwrap();
+        assert!(Trust::load(&store).unwrap().is_given());
+        let distrusted = Trust { truths: Some(7) };
+        let commit = crate::store::Commit {
+            values: vec![distrusted.value()],
+            ..Default::default()
+        };
+        store.commit(&commit).unwrap();
+        assert_eq!(Trust::load(&store).unwrap(), distrusted);
+    }
+
+    #[test]
+    fn each_page_is_a_sample_once_in_a_hundred_crawls() {
+        let url = UrlKey::from_normalised("https://h.example/a").unwrap();
+        let samples = (1..=100).filter(|crawl| is_sample(&url, *crawl)).count();
+        assert_eq!(samples, 1);
+    }
+}

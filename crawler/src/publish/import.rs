@@ -1,0 +1,349 @@
+//! Reads a published set back into the page rows: one that the state does not know, because the state is lost or older, or
+//! because `build` or somebody else made the set; and a set that was restored.
+//!
+//! Where an entry and its row agree, the row stays. Otherwise the row has the `lastmod` and the extensions of the entry, and
+//! loses hash and validators, which belong to another content. Rows that are not in the set are not listed any more.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs,
+    io::BufReader,
+    ops::ControlFlow,
+    path::Path,
+};
+
+use jiff::Timestamp;
+use sitemap_core::{
+    Limits, UrlEntry,
+    read::{Item, Kind, Reader},
+};
+
+use super::{
+    MANIFEST, commit,
+    folder::{canonical, hash_file},
+    manifest::Manifest,
+    own_files,
+    pending::Pending,
+    previous,
+};
+use crate::{
+    machine::open_regular,
+    page::{Basis, DateSource, Given, LedgerEntry, Outcome, Page, PageRecord, Reason, State, Via},
+    runs::{self, Phase},
+    site::Site,
+    store::{
+        Commit, PageLinks, PageRow, Store, StoreError,
+        outbox::{OutboxStep, TELLS_ENGINES, UrlChange},
+    },
+    url_key::UrlKey,
+};
+
+/// Rows of one commit.
+const BATCH: usize = 1_000;
+
+/// The depth of a page that nothing led to: no limit of depth keeps it out.
+const DEPTH: u32 = 0;
+
+/// Counts of an import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Sitemaps that were read.
+    pub files: u64,
+    /// URLs in them.
+    pub pages: u64,
+    /// Those of them that the state had with other values, or not at all.
+    pub changed: u64,
+    /// URLs that the state had as listed and that are not in the set.
+    pub removed: u64,
+    /// Files that are missing, or not as they were published. Then no URL counts as not in the set.
+    pub unreadable: u64,
+}
+
+/// Whether the set in the folder `output` is one of `site` that the state neither published nor read back.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn needs_import(store: &Store, site: &Site, output: &Path) -> Result<bool, StoreError> {
+    let unknown = previous::unknown_set(store, &site.written().name(), output)?;
+    Ok(unknown.is_some())
+}
+
+/// Reads the set in the folder `output` back, if it is one of `site`. Deletes all visits; the next crawl is a new one. Engines
+/// are notified of nothing.
+///
+/// # Errors
+/// The store failed. A file that cannot be read is left out.
+pub fn import_set(
+    store: &mut Store,
+    site: &Site,
+    output: &Path,
+    now: Timestamp,
+) -> Result<Imported, StoreError> {
+    read_back(store, site, output, now, false)
+}
+
+/// [`import_set`]; engines are notified of what changes when it `notifies`.
+pub(super) fn read_back(
+    store: &mut Store,
+    site: &Site,
+    output: &Path,
+    now: Timestamp,
+    notifies: bool,
+) -> Result<Imported, StoreError> {
+    let Some(mut manifest) = previous::copied(&site.written().name(), output) else {
+        return Ok(Imported::default());
+    };
+    manifest.output = canonical(output);
+    let mut reading = Reading {
+        notifies: notifies && store.value(TELLS_ENGINES)?.is_some(),
+        store,
+        site,
+        now,
+        imported: Imported::default(),
+        seen: HashSet::new(),
+        rows: Vec::new(),
+        changes: Vec::new(),
+    };
+    reading.read(&manifest, output)?;
+    reading.leave_out_others()?;
+    let imported = reading.imported;
+    let mut values = vec![
+        (MANIFEST.to_owned(), Some(manifest.to_text())),
+        runs::phase_value(Phase::Finished),
+        Pending::none(),
+    ];
+    values.extend(own_files(store, &manifest)?);
+    let end = Commit {
+        clears_visits: true,
+        values,
+        ..Commit::default()
+    };
+    commit(store, &end)?;
+    Ok(imported)
+}
+
+/// A set that is read back.
+struct Reading<'a> {
+    store: &'a mut Store,
+    site: &'a Site,
+    now: Timestamp,
+    notifies: bool,
+    imported: Imported,
+    /// Fingerprints of the URLs of the set: 16 bytes each.
+    seen: HashSet<u64>,
+    rows: Vec<PageRow>,
+    changes: Vec<(UrlKey, UrlChange)>,
+}
+
+/// Result of reading a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// Its entries were taken.
+    Entries,
+    /// A list without dates: the sitemaps have the same URLs with dates.
+    List,
+    /// An index or a feed: the sitemaps have the same URLs.
+    Nothing,
+    /// The file is missing, or not as it was published.
+    Unreadable,
+}
+
+impl Reading<'_> {
+    fn read(&mut self, manifest: &Manifest, output: &Path) -> Result<(), StoreError> {
+        let files: BTreeMap<_, _> = manifest
+            .files
+            .iter()
+            .map(|file| (output.join(&file.name), file.file_sha256.as_str()))
+            .collect();
+        let mut lists = Vec::new();
+        let mut has_sitemaps = false;
+        for (path, hash) in &files {
+            match self.read_file(path, hash, Kind::UrlSet)? {
+                Read::Entries => has_sitemaps = true,
+                Read::List => lists.push((path, hash)),
+                Read::Nothing => {}
+                Read::Unreadable => self.imported.unreadable += 1,
+            }
+        }
+        for (path, hash) in lists.into_iter().filter(|_| !has_sitemaps) {
+            self.read_file(path, hash, Kind::Text)?;
+        }
+        self.write()
+    }
+
+    /// Reads the file `path`, whose SHA-256 has to be `hash`, if it is of this kind.
+    fn read_file(&mut self, path: &Path, hash: &str, wanted: Kind) -> Result<Read, StoreError> {
+        let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+        if !is_file || !hash_file(path).is_ok_and(|found| found == hash) {
+            return Ok(Read::Unreadable);
+        }
+        let Ok(file) = open_regular(path) else {
+            return Ok(Read::Unreadable);
+        };
+        // A list is read a second time.
+        self.imported.files += u64::from(wanted == Kind::UrlSet);
+        let mut reader = Reader::new(BufReader::new(file), Limits::PROTOCOL);
+        while let Some(item) = reader.next() {
+            let Ok(item) = item else {
+                return Ok(Read::Unreadable);
+            };
+            // A feed states dates in another form.
+            let kind = reader.kind();
+            let (Item::Url(entry), true) = (item, kind == Some(wanted)) else {
+                break;
+            };
+            self.take(entry, wanted)?;
+        }
+        Ok(match reader.kind() {
+            Some(kind) if kind == wanted => Read::Entries,
+            Some(Kind::Text) => Read::List,
+            Some(_) | None => Read::Nothing,
+        })
+    }
+
+    /// Takes the entry of a page from a file of this kind.
+    fn take(&mut self, entry: UrlEntry, kind: Kind) -> Result<(), StoreError> {
+        let Ok(written) = UrlKey::from_normalised(entry.loc.as_str()) else {
+            return Ok(());
+        };
+        let Some(key) = self.site.crawled_key(&written) else {
+            return Ok(());
+        };
+        // An article is in two files.
+        if !self.seen.insert(key.fingerprint()) {
+            return Ok(());
+        }
+        self.imported.pages += 1;
+        let lastmod = entry.lastmod.as_ref().map(ToString::to_string);
+        let before = self.store.page(&key)?;
+        let listed = before
+            .as_ref()
+            .filter(|page| page.record.reason.state() == State::Listed);
+        let known = listed.map(|page| {
+            let dates = page.dates.as_ref();
+            dates.and_then(|dates| dates.lastmod.as_ref())
+        });
+        let change = match known {
+            // A list has no dates.
+            Some(_) if kind == Kind::Text => return Ok(()),
+            Some(known) if known == lastmod.as_ref() => return Ok(()),
+            // The page is the same; only its entry is another.
+            Some(_) => None,
+            None => Some(UrlChange::Added),
+        };
+        let page = self.page(before.as_ref(), entry, lastmod);
+        self.imported.changed += 1;
+        self.push(key, page, change)
+    }
+
+    /// The page row of an entry.
+    fn page(&self, before: Option<&Page>, entry: UrlEntry, lastmod: Option<String>) -> Page {
+        let given = Given {
+            changefreq: entry.changefreq,
+            priority: entry.priority,
+            extensions: entry.extensions,
+            ..Given::default()
+        };
+        let outcome = if given == Given::default() {
+            Outcome::PUBLISHED
+        } else {
+            Outcome::Given(Box::new(given))
+        };
+        let found = before.map(|page| &page.record);
+        Page {
+            record: PageRecord {
+                reason: Reason::KeptNotReached,
+                depth: found.map_or(DEPTH, |found| found.depth),
+                via: found.map_or(Via::Earlier, |found| found.via),
+                found_on: found.and_then(|found| found.found_on.clone()),
+                attempts: 0,
+                fetched_at: None,
+                sitemap_lastmod: None,
+                outcome: Some(outcome),
+                basis: Basis::Own,
+            },
+            crawl: before.map_or(0, |page| page.crawl),
+            first_seen: before.map_or(self.now, |page| page.first_seen),
+            last_seen: self.now,
+            failing_since: None,
+            gone_since: None,
+            dates: Some(LedgerEntry {
+                // No hash has this version: nothing can be compared with it.
+                hash_version: 0,
+                source: lastmod.is_some().then_some(DateSource::Imported),
+                lastmod,
+                ..LedgerEntry::default()
+            }),
+        }
+    }
+
+    /// Makes the listed rows that are not in the set unlisted ones.
+    fn leave_out_others(&mut self) -> Result<(), StoreError> {
+        if self.imported.unreadable > 0 {
+            return Ok(());
+        }
+        let mut from = None;
+        loop {
+            let mut others = Vec::new();
+            let mut next = None;
+            let (seen, now) = (&self.seen, self.now);
+            self.store.each(from.as_ref(), &mut |key, page, _| {
+                if others.len() == BATCH {
+                    next = Some(key.clone());
+                    return ControlFlow::Break(());
+                }
+                let listed = page.filter(|page| page.record.reason.state() == State::Listed);
+                if let Some(mut page) = listed.filter(|_| !seen.contains(&key.fingerprint())) {
+                    page.record.reason = Reason::NotInSet;
+                    page.last_seen = now;
+                    others.push((key.clone(), page));
+                }
+                ControlFlow::Continue(())
+            })?;
+            for (key, page) in others {
+                self.imported.removed += 1;
+                self.push(key, page, Some(UrlChange::Removed))?;
+            }
+            self.write()?;
+            from = next;
+            if from.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn push(
+        &mut self,
+        key: UrlKey,
+        page: Page,
+        change: Option<UrlChange>,
+    ) -> Result<(), StoreError> {
+        let written = self.site.written_key(&key).filter(|_| self.notifies);
+        self.changes.extend(written.zip(change));
+        self.rows.push(PageRow {
+            key,
+            page,
+            links: PageLinks::Own,
+            promotion: None,
+        });
+        if self.rows.len() < BATCH {
+            return Ok(());
+        }
+        self.write()
+    }
+
+    /// Commits the entries so far.
+    fn write(&mut self) -> Result<(), StoreError> {
+        let changes = std::mem::take(&mut self.changes);
+        let added = OutboxStep::Add {
+            changes,
+            since: self.now,
+        };
+        let batch = Commit {
+            pages: std::mem::take(&mut self.rows),
+            outbox: Some(added).filter(|_| self.notifies).into_iter().collect(),
+            ..Commit::default()
+        };
+        commit(self.store, &batch)
+    }
+}

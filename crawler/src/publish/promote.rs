@@ -1,0 +1,237 @@
+//! Promotion: what a published crawl decided is copied to the page rows, in batches. It may be done again: a row that was
+//! written is not written a second time, and neither is its change for engines.
+
+use std::ops::ControlFlow;
+
+use jiff::Timestamp;
+
+use super::{
+    commit,
+    guard::mark,
+    journal::change_of,
+    pending::{Kind, Pending},
+};
+use crate::{
+    export::{Export, View},
+    page::{Basis, LedgerEntry, Page, PageRecord, Promotion, Reason, RunId, State},
+    runs::{self, Phase},
+    store::{
+        Commit, PageLinks, PageRow, Store, StoreError,
+        outbox::{OutboxStep, TELLS_ENGINES, UrlChange},
+    },
+    url_key::UrlKey,
+    verdict::{Judge, Merged, Mode, Rows, Standing},
+};
+
+/// Rows of one batch.
+const BATCH: usize = 1_000;
+
+/// What is promoted.
+pub(super) struct Promoting<'a> {
+    pub(super) judge: &'a Judge,
+    pub(super) export: &'a Export,
+    pub(super) mode: Mode,
+    pub(super) crawl: RunId,
+    pub(super) at: Timestamp,
+}
+
+/// The new page row of a URL, and the change that engines are to be notified of.
+struct Step {
+    row: PageRow,
+    change: Option<UrlChange>,
+}
+
+impl Promoting<'_> {
+    /// Promotes the whole view; the last batch clears `pending`.
+    ///
+    /// # Errors
+    /// The store failed; the batches before stay promoted.
+    pub(super) fn promote(&self, store: &mut Store, pending: &Pending) -> Result<(), StoreError> {
+        // Before engines are notified of the site the changes of the last publish wait alone: what was before they never get
+        // (<https://www.indexnow.org/faq>).
+        let notifies = !pending.is_first;
+        if notifies && store.value(TELLS_ENGINES)?.is_none() {
+            let outbox = vec![OutboxStep::Forget];
+            let forget = Commit {
+                outbox,
+                ..Commit::default()
+            };
+            commit(store, &forget)?;
+        }
+        let mut from = None;
+        loop {
+            let mut steps = Vec::new();
+            let mut next = None;
+            let view = View::new(store, self.judge, self.mode, self.at);
+            view.each::<StoreError>(from.as_ref(), &mut |key, rows, merged| {
+                if steps.len() == BATCH {
+                    next = Some(key.clone());
+                    return Ok(ControlFlow::Break(()));
+                }
+                steps.extend(self.step(&view, key, rows, merged)?);
+                Ok(ControlFlow::Continue(()))
+            })?;
+            let changes = steps.iter().filter_map(|step| {
+                let written = self.export.written(&step.row.key)?;
+                Some((written, step.change.filter(|_| notifies)?))
+            });
+            let changes: Vec<_> = changes.collect();
+            let added = OutboxStep::Add {
+                changes,
+                since: self.at,
+            };
+            let batch = Commit {
+                outbox: Some(added).filter(|_| notifies).into_iter().collect(),
+                pages: steps.into_iter().map(|step| step.row).collect(),
+                ..Commit::default()
+            };
+            commit(store, &batch)?;
+            from = next;
+            if from.is_none() {
+                return commit(store, &self.end(pending));
+            }
+        }
+    }
+
+    /// The last commit of a promotion.
+    fn end(&self, pending: &Pending) -> Commit {
+        let mut values = vec![Pending::none()];
+        let is_over = pending.kind == Kind::Crawl && self.mode != Mode::AtRest;
+        if is_over {
+            let phase = if pending.is_drained {
+                Phase::Finished
+            } else {
+                Phase::Open
+            };
+            values.push(runs::phase_value(phase));
+        }
+        let is_over = is_over && pending.is_drained;
+        Commit {
+            values,
+            clears_visits: is_over,
+            forgets_before: is_over
+                .then(|| self.at.checked_sub(runs::FORGOTTEN_AFTER).ok())
+                .flatten(),
+            ..Commit::default()
+        }
+    }
+
+    /// The step of one URL; `None`: its row stays as it is.
+    fn step(
+        &self,
+        view: &View<'_>,
+        key: &UrlKey,
+        rows: &Rows,
+        merged: Option<Merged>,
+    ) -> Result<Option<Step>, StoreError> {
+        let before = rows.page.as_ref();
+        let Some(merged) = merged.or_else(|| left_out(before)) else {
+            return Ok(None);
+        };
+        let is_visit = match merged.standing {
+            Standing::Waits => return Ok(None),
+            Standing::NotReached => false,
+            Standing::Decided | Standing::Kept => self.mode != Mode::AtRest,
+        };
+        let visit = rows.visit.as_ref().filter(|_| is_visit);
+        let known = before.and_then(|page| page.dates.as_ref());
+        let listed = self.export.listed(view, key, &merged, known)?;
+        let change = change_of(
+            before,
+            listed.as_ref().map(|listed| (&merged.record, listed)),
+        );
+        let dates = match &listed {
+            Some(listed) => self.export.dates(key, &merged.record, known, listed),
+            None => known.cloned(),
+        };
+        let page = self.page(key, before, visit.is_some(), merged, dates);
+        if visit.is_none_or(|visit| visit.promotion.is_some())
+            && before.is_some_and(|before| says_the_same(before, &page))
+        {
+            return Ok(None);
+        }
+        let links = match visit.map(|visit| &visit.record.basis) {
+            Some(Basis::Own) if !matches!(page.record.basis, Basis::Kept(_)) => PageLinks::OfVisit,
+            Some(_) | None => PageLinks::Own,
+        };
+        let promotion = visit.map(|visit| match &visit.promotion {
+            Some(known) => known.clone(),
+            None => before.map(promotion_of).unwrap_or_default(),
+        });
+        Ok(Some(Step {
+            row: PageRow {
+                key: key.clone(),
+                page,
+                links,
+                promotion,
+            },
+            change,
+        }))
+    }
+
+    fn page(
+        &self,
+        key: &UrlKey,
+        before: Option<&Page>,
+        is_visit: bool,
+        merged: Merged,
+        dates: Option<LedgerEntry>,
+    ) -> Page {
+        let mut record = merged.record;
+        if merged.standing == Standing::NotReached
+            && let Some(before) = before
+        {
+            // The crawl has found out nothing of the page.
+            record = before.record.clone();
+        }
+        record.reason = self.export.reason(key, record.reason);
+        Page {
+            record,
+            crawl: match before {
+                Some(before) if !is_visit => before.crawl,
+                Some(_) | None => self.crawl,
+            },
+            first_seen: before.map_or(self.at, |before| before.first_seen),
+            last_seen: self.at,
+            failing_since: merged.failing_since,
+            gone_since: merged.gone_since,
+            dates,
+        }
+    }
+}
+
+/// A published URL that the view does not have: it leaves.
+fn left_out(before: Option<&Page>) -> Option<Merged> {
+    let page = before.filter(|page| page.record.reason.state() == State::Listed)?;
+    Some(Merged {
+        record: PageRecord {
+            reason: Reason::NotInSet,
+            ..page.record.clone()
+        },
+        failing_since: None,
+        gone_since: None,
+        standing: Standing::Decided,
+    })
+}
+
+fn says_the_same(before: &Page, now: &Page) -> bool {
+    let now = Page {
+        crawl: before.crawl,
+        last_seen: before.last_seen,
+        ..now.clone()
+    };
+    *before == now
+}
+
+/// What the guard has to know of a page row that is replaced.
+fn promotion_of(before: &Page) -> Promotion {
+    let facts = before.record.facts();
+    let target = facts.and_then(|facts| facts.location.as_ref());
+    Promotion {
+        was_listed: before.record.reason.state() == State::Listed,
+        content: facts.and_then(|facts| facts.content_hash).map(mark),
+        title: facts.and_then(|facts| facts.title.clone()),
+        has_password: facts.is_some_and(|facts| facts.warnings.password_field),
+        target: target.map(ToString::to_string),
+    }
+}

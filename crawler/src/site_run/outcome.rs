@@ -1,0 +1,168 @@
+//! How a session ended, in one word, and why nothing was published.
+
+use tokio::task::JoinError;
+
+use super::{CrawlFacts, Ended};
+use crate::{
+    engine::{CrawlError, Ending},
+    publish::{PublishError, Published},
+    report::Report,
+    store::{StoreError, StoreErrorKind},
+};
+
+/// How a session ended. The words are stable: scripts compare them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A new set is published.
+    Published,
+    /// Nothing changed: every file is as it was.
+    Unchanged,
+    /// A set is published (new or unchanged), but some URLs failed or were not reached.
+    Partial,
+    /// Nothing was written because of a dry run.
+    DryRun,
+    /// Nothing was published, the old set stays.
+    Refused,
+    /// The site could not be crawled.
+    Unreachable,
+    /// Another session holds the state or the output.
+    Busy,
+    /// Settings that do not fit this site.
+    Settings,
+    /// A signal stopped the session; nothing was published, progress is stored.
+    Interrupted,
+    /// A bug of arpent.
+    #[default]
+    Internal,
+}
+
+impl Outcome {
+    /// Its word, as in the summary.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Unchanged => "unchanged",
+            Self::Partial => "partial",
+            Self::DryRun => "dry-run",
+            Self::Refused => "refused",
+            Self::Unreachable => "unreachable",
+            Self::Busy => "busy",
+            Self::Settings => "settings",
+            Self::Interrupted => "interrupted",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// Whether a set is published that is as it should be.
+    pub fn is_good(self) -> bool {
+        matches!(self, Self::Published | Self::Unchanged | Self::Partial)
+    }
+
+    /// How the session ended that came to `ended`.
+    pub(super) fn of(ended: &Ended, dry_run: bool) -> Self {
+        match &ended.published {
+            Ok(published) => {
+                let has_drained = |crawl: &CrawlFacts| crawl.ending == Ending::Drained;
+                let is_whole = ended.crawl.as_ref().is_none_or(has_drained);
+                let report = ended.report.as_ref().filter(|_| is_whole);
+                Self::of_set(published, report, dry_run)
+            }
+            Err(error) => error.outcome(),
+        }
+    }
+
+    /// How a publish ended that came to `published`; `report` counts what is known behind it.
+    fn of_set(published: &Published, report: Option<&Report>, dry_run: bool) -> Self {
+        if dry_run {
+            Self::DryRun
+        } else if report.is_none_or(Report::is_partial) {
+            Self::Partial
+        } else if published.has_changed() {
+            Self::Published
+        } else {
+            Self::Unchanged
+        }
+    }
+}
+
+/// Why a session published nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The site could not be crawled, or the crawl was stopped.
+    #[error(transparent)]
+    Crawl(CrawlError),
+    /// The set could not be published.
+    #[error(transparent)]
+    Publish(PublishError),
+    /// The state cannot be used.
+    #[error(transparent)]
+    Store(StoreError),
+    /// The settings do not fit the site.
+    #[error("{0}")]
+    Settings(String),
+    /// Too many pauses after failures in a row.
+    #[error("the site does not answer any more; the same command goes on from here")]
+    SiteDown,
+    /// A task ended by a panic: a bug of arpent.
+    #[error("ended by an internal error while {work}")]
+    Internal {
+        /// What the task was doing.
+        work: &'static str,
+        /// The end of the task, with the words of the panic.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl SessionError {
+    /// A task was `work` when it ended without a result.
+    pub(super) fn of_task(work: &'static str, error: JoinError) -> Self {
+        let source = error.into();
+        Self::Internal { work, source }
+    }
+
+    /// What the state said, if the error comes from there.
+    pub fn of_store(&self) -> Option<&StoreError> {
+        match self {
+            Self::Store(error)
+            | Self::Crawl(CrawlError::Store(error))
+            | Self::Publish(PublishError::Store(error)) => Some(error),
+            Self::Crawl(_)
+            | Self::Publish(_)
+            | Self::Settings(_)
+            | Self::SiteDown
+            | Self::Internal { .. } => None,
+        }
+    }
+
+    /// Whether the guard refused the set.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Publish(PublishError::Refused(_)))
+    }
+
+    /// The word for a session that ended by this error.
+    fn outcome(&self) -> Outcome {
+        if let Some(error) = self.of_store() {
+            return match error.kind() {
+                StoreErrorKind::Busy => Outcome::Busy,
+                StoreErrorKind::Open | StoreErrorKind::Version => Outcome::Settings,
+                StoreErrorKind::Corrupt | StoreErrorKind::Io => Outcome::Refused,
+            };
+        }
+        match self {
+            Self::Crawl(CrawlError::Start(_) | CrawlError::Robots(_)) => Outcome::Unreachable,
+            Self::Crawl(CrawlError::Stopped) | Self::Publish(PublishError::Stopped) => {
+                Outcome::Interrupted
+            }
+            Self::Crawl(CrawlError::Settings(_))
+            | Self::Publish(PublishError::Settings(_))
+            | Self::Settings(_) => Outcome::Settings,
+            Self::Publish(PublishError::Busy { .. }) => Outcome::Busy,
+            Self::Crawl(CrawlError::Internal { .. })
+            | Self::Publish(PublishError::Check { .. })
+            | Self::Internal { .. } => Outcome::Internal,
+            Self::Crawl(_) | Self::Publish(_) | Self::Store(_) | Self::SiteDown => Outcome::Refused,
+        }
+    }
+}

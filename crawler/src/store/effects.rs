@@ -1,0 +1,347 @@
+//! One commit as SQL. Runs inside a transaction that the caller commits or drops. Of a visit that is copied to its page
+//! row both have the same row of `link`, which leaves with the last of them.
+
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use rusqlite::{CachedStatement, Connection, params};
+
+use super::{
+    CachedSitemap, Commit, Discovery, Finished, PageLinks, PageRow, QueuedUrl,
+    columns::{self, Attempt, Origin, Published, Queue},
+    links::Encoder,
+    outbox,
+    record::unwritable,
+    values::{Binder, Sql},
+};
+use crate::{
+    page::{Reason, State},
+    url_key::UrlKey,
+};
+
+/// Of a visit that there is nothing changes but a depth that is smaller now.
+static DISCOVER: LazyLock<String> = LazyLock::new(|| {
+    let groups = [Origin::COLUMNS, Attempt::COLUMNS, Queue::COLUMNS];
+    columns::insert("visit", &groups)
+        + " ON CONFLICT (url) DO UPDATE SET depth = excluded.depth WHERE depth > excluded.depth"
+});
+
+/// Of a visit that there is how it was found first stays, and a smaller depth, and the date of a sitemap.
+static FINISH: LazyLock<String> = LazyLock::new(|| {
+    let groups = [Origin::COLUMNS, Attempt::COLUMNS, Queue::COLUMNS];
+    let changing = groups[..2].iter().copied().flatten();
+    let changes = changing.filter_map(|column| match column.name {
+        "via" | "found_on" => None,
+        "depth" => Some("depth = min(depth, excluded.depth)".to_owned()),
+        name @ ("sitemap_lastmod" | "sitemap_is_file") => Some(format!(
+            "{name} = iif(sitemap_lastmod IS NULL, excluded.{name}, {name})"
+        )),
+        name => Some(format!("{name} = excluded.{name}")),
+    });
+    format!(
+        "{} ON CONFLICT (url) DO UPDATE SET {}, sequence = excluded.sequence, promotion = NULL, links = excluded.links",
+        columns::insert("visit", &groups),
+        changes.collect::<Vec<_>>().join(", "),
+    )
+});
+
+static REQUEUE: LazyLock<String> = LazyLock::new(|| {
+    let answer = Attempt::COLUMNS.iter();
+    let answer = answer.map(|column| format!("{} = NULL", column.name));
+    format!(
+        "UPDATE visit SET sequence = ?2, hops = ?3, depth = min(depth, ?4), state = ?5, reason = ?6, attempts = 0, \
+         links = NULL, {} WHERE url = ?1",
+        answer.collect::<Vec<_>>().join(", "),
+    )
+});
+
+static PUT_PAGE: LazyLock<String> = LazyLock::new(|| {
+    let groups = [Origin::COLUMNS, Attempt::COLUMNS, Published::COLUMNS];
+    columns::insert("page", &groups).replacen("INSERT", "REPLACE", 1)
+});
+
+/// Applies all effects of `commit`.
+pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Result<()> {
+    let mut effects = Effects {
+        transaction,
+        encoder: Encoder::new(),
+    };
+    if commit.clears_visits {
+        clear_visits(transaction)?;
+    }
+    for discovery in &commit.discovered {
+        effects.discover(discovery)?;
+    }
+    for finished in &commit.finished {
+        effects.finish(finished)?;
+    }
+    for queued in &commit.requeued {
+        effects.requeue(queued)?;
+    }
+    for key in &commit.linked {
+        effects
+            .sql("UPDATE visit SET is_orphan = NULL WHERE url = ?1 AND is_orphan = 1")?
+            .execute([key.as_str()])?;
+    }
+    for (key, date) in &commit.dated {
+        effects
+            .sql(
+                "UPDATE visit SET sitemap_lastmod = ?2, sitemap_is_file = ?3
+                 WHERE url = ?1 AND sitemap_lastmod IS NULL",
+            )?
+            .execute(params![key.as_str(), date.lastmod, Sql(&date.is_of_file)])?;
+    }
+    for (key, sitemap) in &commit.sitemaps {
+        effects.cache(key, sitemap.as_ref())?;
+    }
+    for page in &commit.pages {
+        effects.put_page(page)?;
+    }
+    for (name, value) in &commit.values {
+        effects.set_value(name, value.as_deref())?;
+    }
+    for step in &commit.outbox {
+        outbox::apply(transaction, step)?;
+    }
+    if let Some(before) = commit.forgets_before {
+        forget(transaction, before)?;
+    }
+    Ok(())
+}
+
+/// The links of a URL's rows.
+struct LinkIds {
+    of_page: Option<i64>,
+    of_visit: Option<i64>,
+    /// The visit waits.
+    waits: bool,
+}
+
+struct Effects<'c> {
+    transaction: &'c Connection,
+    encoder: Encoder,
+}
+
+impl<'c> Effects<'c> {
+    fn sql(&self, sql: &str) -> rusqlite::Result<CachedStatement<'c>> {
+        self.transaction.prepare_cached(sql)
+    }
+
+    fn discover(&mut self, discovery: &Discovery) -> rusqlite::Result<()> {
+        let mut statement = self.sql(&DISCOVER)?;
+        let mut row = Binder::new(&mut statement);
+        row.put(&discovery.key)?;
+        Origin {
+            state: discovery.reason.state(),
+            reason: discovery.reason,
+            depth: discovery.depth,
+            via: discovery.via,
+            found_on: discovery.found_on.clone(),
+            attempts: 0,
+            sitemap_lastmod: None,
+            sitemap_is_file: false,
+        }
+        .put(&mut row)?;
+        let attempt = match discovery.reason {
+            Reason::Queued => Attempt::default(),
+            verdict => Attempt::of_verdict(verdict),
+        };
+        attempt.put(&mut row)?;
+        Queue {
+            sequence: discovery.sequence,
+            hops: discovery.hops,
+            is_orphan: discovery.via.is_seed(),
+            promotion: None,
+        }
+        .put(&mut row)?;
+        row.put(&None::<i64>)?;
+        row.execute().map(drop)
+    }
+
+    fn finish(&mut self, finished: &Finished) -> rusqlite::Result<()> {
+        let Finished {
+            key,
+            sequence,
+            record,
+            links,
+        } = finished;
+        let ids = self.link_ids(key)?;
+        let own = ids.own_of_visit();
+        let links = match (links, own) {
+            (Some(links), own) => Some(self.put_links(own, key, links)?),
+            (None, Some(own)) => {
+                self.drop_links(own)?;
+                None
+            }
+            (None, None) => None,
+        };
+        let attempt = Attempt::of(key, record, &mut self.encoder).map_err(unwritable)?;
+        let mut statement = self.sql(&FINISH)?;
+        let mut row = Binder::new(&mut statement);
+        row.put(key)?;
+        Origin::of(record).put(&mut row)?;
+        attempt.put(&mut row)?;
+        Queue {
+            sequence: *sequence,
+            hops: 0,
+            is_orphan: false,
+            promotion: None,
+        }
+        .put(&mut row)?;
+        row.put(&links)?;
+        row.execute().map(drop)
+    }
+
+    fn requeue(&mut self, queued: &QueuedUrl) -> rusqlite::Result<()> {
+        let ids = self.link_ids(&queued.key)?;
+        if ids.waits {
+            return Ok(());
+        }
+        if let Some(own) = ids.own_of_visit() {
+            self.drop_links(own)?;
+        }
+        self.sql(&REQUEUE)?.execute(params![
+            queued.key.as_str(),
+            queued.sequence,
+            queued.hops,
+            queued.depth,
+            State::Queued.as_str(),
+            Reason::Queued.code(),
+        ])?;
+        Ok(())
+    }
+
+    fn put_page(&mut self, written: &PageRow) -> rusqlite::Result<()> {
+        let PageRow {
+            key,
+            page,
+            links,
+            promotion,
+        } = written;
+        let ids = self.link_ids(key)?;
+        let links = match links {
+            PageLinks::Own => ids.of_page,
+            PageLinks::OfVisit => ids.of_visit.or(ids.of_page),
+            PageLinks::Nobody => None,
+        };
+        if let Some(old) = ids.of_page
+            && links != Some(old)
+            && ids.of_visit != Some(old)
+        {
+            self.drop_links(old)?;
+        }
+        let attempt = Attempt::of(key, &page.record, &mut self.encoder).map_err(unwritable)?;
+        let mut statement = self.sql(&PUT_PAGE)?;
+        let mut row = Binder::new(&mut statement);
+        row.put(key)?;
+        Origin::of(&page.record).put(&mut row)?;
+        attempt.put(&mut row)?;
+        Published::of(page).put(&mut row)?;
+        row.put(&links)?;
+        row.execute()?;
+        if promotion.is_some() {
+            self.sql("UPDATE visit SET promotion = ?2 WHERE url = ?1")?
+                .execute(params![key.as_str(), Sql(promotion)])?;
+        }
+        Ok(())
+    }
+
+    fn link_ids(&self, key: &UrlKey) -> rusqlite::Result<LinkIds> {
+        let mut statement = self.sql(
+            "SELECT page.links, visit.links, visit.state = 'queued' FROM (SELECT ?1 AS url) AS wanted
+             LEFT JOIN page ON page.url = wanted.url LEFT JOIN visit ON visit.url = wanted.url",
+        )?;
+        statement.query_row([key.as_str()], |row| {
+            Ok(LinkIds {
+                of_page: row.get(0)?,
+                of_visit: row.get(1)?,
+                waits: row.get::<_, Option<bool>>(2)? == Some(true),
+            })
+        })
+    }
+
+    /// Stores links in the place of those with the id `own`, or anew; says under which id.
+    fn put_links(
+        &mut self,
+        own: Option<i64>,
+        key: &UrlKey,
+        links: &[UrlKey],
+    ) -> rusqlite::Result<i64> {
+        let bytes = self.encoder.encode(key, links).map_err(unwritable)?;
+        self.sql("REPLACE INTO link (id, links) VALUES (?1, ?2)")?
+            .insert(params![own, bytes])
+    }
+
+    fn drop_links(&self, id: i64) -> rusqlite::Result<()> {
+        self.sql("DELETE FROM link WHERE id = ?1")?
+            .execute([id])
+            .map(drop)
+    }
+
+    fn cache(&self, key: &UrlKey, sitemap: Option<&CachedSitemap>) -> rusqlite::Result<()> {
+        let Some(sitemap) = sitemap else {
+            let mut statement = self.sql("DELETE FROM sitemap WHERE url = ?1")?;
+            return statement.execute([key.as_str()]).map(drop);
+        };
+        self.sql(
+            "REPLACE INTO sitemap (url, lastmod, read_at, sha256, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![
+            key.as_str(),
+            sitemap.lastmod,
+            Sql(&sitemap.read_at),
+            sitemap.sha256,
+            sitemap.body,
+        ])
+        .map(drop)
+    }
+
+    fn set_value(&self, name: &str, value: Option<&str>) -> rusqlite::Result<()> {
+        match value {
+            Some(value) => self
+                .sql("REPLACE INTO meta (name, value) VALUES (?1, ?2)")?
+                .execute([name, value]),
+            None => self
+                .sql("DELETE FROM meta WHERE name = ?1")?
+                .execute([name]),
+        }
+        .map(drop)
+    }
+}
+
+impl LinkIds {
+    /// The links that only the visit has.
+    fn own_of_visit(&self) -> Option<i64> {
+        self.of_visit.filter(|_| self.of_visit != self.of_page)
+    }
+}
+
+/// Deleted rows leave room in the file that later ones take; the file itself does not shrink.
+fn clear_visits(transaction: &Connection) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "DELETE FROM link WHERE id IN (
+           SELECT visit.links FROM visit LEFT JOIN page ON page.url = visit.url
+           WHERE visit.links IS NOT page.links AND visit.links IS NOT NULL
+         );
+         DELETE FROM visit;",
+    )
+}
+
+fn forget(transaction: &Connection, before: Timestamp) -> rusqlite::Result<()> {
+    // Times compare as texts, but for fractions of their last second: that second stays.
+    let text = outbox::whole_second(before).to_string();
+    let before = text.trim_end_matches('Z');
+    transaction.execute(
+        "DELETE FROM link WHERE id IN (
+           SELECT page.links FROM page LEFT JOIN visit ON visit.url = page.url
+           WHERE page.state <> 'listed' AND page.last_seen < ?1
+             AND page.links IS NOT visit.links AND page.links IS NOT NULL
+         )",
+        [before],
+    )?;
+    transaction.execute(
+        "DELETE FROM page WHERE state <> 'listed' AND last_seen < ?1",
+        [before],
+    )?;
+    Ok(())
+}

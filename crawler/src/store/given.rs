@@ -1,0 +1,75 @@
+//! Millions of URLs in no order, put into `visit` in its order. One row after the other would touch every page of the
+//! file again and again; so they are gathered in a table of their own, which only grows at its end, and `SQLite` sorts
+//! them on the disk, in bounded memory.
+
+use rusqlite::{Connection, params};
+
+use super::{
+    Gave, GivenUrl, Giving, NextGiven,
+    values::{NotFetched, Sql},
+};
+use crate::page::{Given, Via};
+
+/// The columns of a URL, and after them the two that decide which of several counts: those without a
+/// date come last, as they do in [`Given::rank`](crate::page::Given::rank).
+const GATHER: &str = "
+CREATE TEMP TABLE gathered (
+  url TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
+  given_lastmod TEXT, given_changefreq TEXT, given_priority TEXT, given_extensions TEXT,
+  changed INTEGER, weight INTEGER NOT NULL
+)";
+
+const ADD: &str = "INSERT INTO gathered VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+/// Of several rows of one URL the first is put; what comes after it changes nothing.
+const SETTLE: &str = "
+INSERT INTO visit (
+  url, state, reason, depth, via, attempts, not_fetched, given_lastmod, given_changefreq, given_priority,
+  given_extensions, sequence, hops
+)
+SELECT url, state, reason, 0, ?1, 0, ?2, given_lastmod, given_changefreq, given_priority, given_extensions, 0, 0
+FROM gathered WHERE true
+ORDER BY url, changed DESC NULLS LAST, weight DESC, given_lastmod, given_changefreq, given_priority,
+  given_extensions
+ON CONFLICT (url) DO NOTHING";
+
+/// Takes everything that `next` gives. Runs inside a transaction that the caller commits or drops.
+pub(super) fn take(transaction: &Connection, next: &mut NextGiven<'_>) -> rusqlite::Result<Gave> {
+    transaction.execute_batch(GATHER)?;
+    let mut gave = Gave::default();
+    if let Some(total) = gather(transaction, next)? {
+        let parameters = params![Sql(&Via::Input), Sql(&NotFetched::Given)];
+        gave.urls = transaction.execute(SETTLE, parameters)? as u64;
+        gave.repeated = total - gave.urls;
+    }
+    transaction.execute_batch("DROP TABLE gathered")?;
+    Ok(gave)
+}
+
+/// Puts the URLs down as they come; their number, or `None` when all is to be forgotten.
+fn gather(transaction: &Connection, next: &mut NextGiven<'_>) -> rusqlite::Result<Option<u64>> {
+    let mut add = transaction.prepare(ADD)?;
+    let mut total = 0;
+    loop {
+        let GivenUrl { key, given, reason } = match next() {
+            Giving::Url(url) => url,
+            Giving::End => return Ok(Some(total)),
+            Giving::GiveUp => return Ok(None),
+        };
+        let texts = given.texts();
+        let weight = i64::try_from(Given::weight(&texts)).unwrap_or(i64::MAX);
+        let [lastmod, changefreq, priority, extensions] = texts;
+        add.execute(params![
+            key.as_str(),
+            reason.state().as_str(),
+            reason.code(),
+            lastmod,
+            changefreq,
+            priority,
+            extensions,
+            given.changed_second(),
+            weight,
+        ])?;
+        total += 1;
+    }
+}

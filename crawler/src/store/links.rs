@@ -1,0 +1,237 @@
+//! How the links of a page are stored: one URL per line, those on the page's own origin from their
+//! path on, compressed with zlib. Neighbours have long beginnings in common, so that a list takes a
+//! fifth of its text or less. The images of a page are stored in the same way, and its versions in other
+//! languages with their code before each URL.
+
+use std::io::{self, Read, Write};
+
+use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
+
+use super::ranges::origin;
+use crate::{
+    page::LanguageVersion,
+    url_key::{UrlKey, UrlKeyError},
+};
+
+/// The fastest level: the lists are short and alike, and a higher one gains a few per cent.
+const LEVEL: u32 = 1;
+
+/// Turns lists of links into bytes. One encoder serves many pages: making one costs more than
+/// compressing a list.
+#[derive(Debug)]
+pub(super) struct Encoder {
+    zlib: ZlibEncoder<Vec<u8>>,
+}
+
+/// Why stored bytes are no list of links.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DecodeError {
+    /// They are not zlib, broken off, or not text.
+    #[error("links cannot be unpacked")]
+    Packing(#[from] io::Error),
+    /// A line is not a URL.
+    #[error("`{line}` is not a link")]
+    Line {
+        /// What stands there.
+        line: String,
+        #[source]
+        source: UrlKeyError,
+    },
+    /// A line has no code.
+    #[error("`{line}` is not a language and a link")]
+    NoCode {
+        /// What stands there.
+        line: String,
+    },
+}
+
+impl Encoder {
+    /// An encoder without memory of any page.
+    pub(super) fn new() -> Self {
+        Self {
+            zlib: ZlibEncoder::new(Vec::new(), Compression::new(LEVEL)),
+        }
+    }
+
+    /// The stored form of the links of `page`, in their order.
+    ///
+    /// # Errors
+    /// None is known: the bytes go to memory.
+    pub(super) fn encode(&mut self, page: &UrlKey, links: &[UrlKey]) -> io::Result<Vec<u8>> {
+        for link in links {
+            self.line("", page, link)?;
+        }
+        self.zlib.reset(Vec::new())
+    }
+
+    /// The stored form of the versions of `page` in other languages, in their order.
+    ///
+    /// # Errors
+    /// None is known: the bytes go to memory.
+    pub(super) fn encode_versions(
+        &mut self,
+        page: &UrlKey,
+        versions: &[LanguageVersion],
+    ) -> io::Result<Vec<u8>> {
+        for version in versions {
+            let code = [&version.hreflang, " "].concat();
+            self.line(&code, page, &version.target)?;
+        }
+        self.zlib.reset(Vec::new())
+    }
+
+    fn line(&mut self, before: &str, page: &UrlKey, link: &UrlKey) -> io::Result<()> {
+        let text = link.as_str();
+        let short = text
+            .strip_prefix(origin(page))
+            .filter(|rest| rest.starts_with('/'))
+            .unwrap_or(text);
+        self.zlib.write_all(before.as_bytes())?;
+        self.zlib.write_all(short.as_bytes())?;
+        self.zlib.write_all(b"\n")
+    }
+}
+
+/// The links of `page` that [`Encoder::encode`] stored.
+pub(super) fn decode(page: &UrlKey, bytes: &[u8]) -> Result<Vec<UrlKey>, DecodeError> {
+    let text = unpack(bytes)?;
+    lines(&text).map(|line| decode_line(page, line)).collect()
+}
+
+/// The versions of `page` that [`Encoder::encode_versions`] stored.
+pub(super) fn decode_versions(
+    page: &UrlKey,
+    bytes: &[u8],
+) -> Result<Vec<LanguageVersion>, DecodeError> {
+    let text = unpack(bytes)?;
+    let decode_version = |line: &str| {
+        // A code may hold spaces, a URL none.
+        let (code, link) = line.rsplit_once(' ').ok_or_else(|| DecodeError::NoCode {
+            line: line.to_owned(),
+        })?;
+        Ok(LanguageVersion {
+            hreflang: code.to_owned(),
+            target: decode_line(page, link)?,
+        })
+    };
+    lines(&text).map(decode_version).collect()
+}
+
+fn unpack(bytes: &[u8]) -> Result<String, DecodeError> {
+    let mut text = String::new();
+    ZlibDecoder::new(bytes).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_terminator('\n')
+}
+
+fn decode_line(page: &UrlKey, line: &str) -> Result<UrlKey, DecodeError> {
+    let key = if line.starts_with('/') {
+        UrlKey::from_normalised(&[origin(page), line].concat())
+    } else {
+        UrlKey::from_normalised(line)
+    };
+    key.map_err(|source| DecodeError::Line {
+        line: line.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> UrlKey {
+        UrlKey::from_normalised(text).unwrap()
+    }
+
+    fn check(page: &str, links: &[&str], stored: &str) {
+        let page = key(page);
+        let links: Vec<_> = links.iter().map(|link| key(link)).collect();
+        let mut encoder = Encoder::new();
+        for _ in 0..2 {
+            let bytes = encoder.encode(&page, &links).unwrap();
+            let mut text = String::new();
+            ZlibDecoder::new(&*bytes).read_to_string(&mut text).unwrap();
+            assert_eq!(text, stored);
+            assert_eq!(decode(&page, &bytes).unwrap(), links);
+        }
+    }
+
+    #[test]
+    fn links_come_back_in_their_order() {
+        check("https://example.com/", &[], "");
+        check(
+            "https://example.com/a",
+            &["https://example.com/b", "https://example.com/a"],
+            "/b\n/a\n",
+        );
+        check(
+            "https://example.com/",
+            &["https://example.com//x?y=/"],
+            "//x?y=/\n",
+        );
+        check(
+            "https://example.com/",
+            &["https://example.com:8443/"],
+            "https://example.com:8443/\n",
+        );
+        check(
+            "https://example.com/",
+            &["https://example.com.au/"],
+            "https://example.com.au/\n",
+        );
+        check(
+            "https://example.com/",
+            &["http://example.com/"],
+            "http://example.com/\n",
+        );
+    }
+
+    #[test]
+    fn versions_come_back_in_their_order() {
+        let page = key("https://example.com/en/");
+        let versions: Vec<_> = [
+            ("en", "https://example.com/en/"),
+            ("", "https://example.com/"),
+            ("zh hant  tw", "https://example.tw/"),
+        ]
+        .map(|(code, target)| LanguageVersion::new(code, key(target)))
+        .into();
+        let bytes = Encoder::new().encode_versions(&page, &versions).unwrap();
+        assert_eq!(
+            unpack(&bytes).unwrap(),
+            "en /en/\n /\nzh hant  tw https://example.tw/\n"
+        );
+        assert_eq!(decode_versions(&page, &bytes).unwrap(), versions);
+        let links = Encoder::new()
+            .encode(&page, std::slice::from_ref(&page))
+            .unwrap();
+        assert!(matches!(
+            decode_versions(&page, &links),
+            Err(DecodeError::NoCode { .. })
+        ));
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        let page = key("https://example.com/");
+        assert!(matches!(
+            decode(&page, b"/a\n"),
+            Err(DecodeError::Packing(_))
+        ));
+        let bytes = Encoder::new()
+            .encode(&page, &[key("https://example.com/a")])
+            .unwrap();
+        let (most, _) = bytes.split_at(bytes.len() - 1);
+        assert!(matches!(decode(&page, most), Err(DecodeError::Packing(_))));
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
+        zlib.write_all(b"a\n").unwrap();
+        assert!(matches!(
+            decode(&page, &zlib.finish().unwrap()),
+            Err(DecodeError::Line { .. })
+        ));
+    }
+}

@@ -1,0 +1,168 @@
+//! Looking into a state that may belong to somebody else, or not exist: its file is read as it lies there. Nothing is
+//! locked, made or written, not even the files that `SQLite` keeps beside a database, so nobody notices and nobody is
+//! waited for. What is read may be older than the state, or torn where somebody writes to it meanwhile: good for a guess,
+//! and for nothing else.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{
+    Store, StoreError,
+    error::failure,
+    files::{absolute, io_failure},
+    schema,
+};
+
+impl Store {
+    /// Looks into the state `path` without touching it; `None` when there is none. What was committed since the
+    /// file was closed last is not seen, and while another process writes to it anything may be read, also damage.
+    /// Every write fails.
+    ///
+    /// ```
+    /// use crawler::store::Store;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("https_example.com.db");
+    /// assert!(Store::peek(&path)?.is_none());
+    /// assert!(!path.exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// - [`StoreErrorKind::Version`](crate::store::StoreErrorKind::Version): a newer arpent wrote it.
+    /// - [`StoreErrorKind::Corrupt`](crate::store::StoreErrorKind::Corrupt): it is damaged, or no state of arpent.
+    /// - [`StoreErrorKind::Open`](crate::store::StoreErrorKind::Open): it cannot be read.
+    pub fn peek(path: &Path) -> Result<Option<Self>, StoreError> {
+        let path = absolute(path)?;
+        match path.metadata() {
+            // Nobody waits for what is at the other end of a pipe.
+            Ok(found) if !found.is_file() || found.len() == 0 => return Ok(None),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io_failure("open", &path, error)),
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(unchanging(&path), flags);
+        let connection = opened.map_err(|error| failure("open", &path, error))?;
+        schema::expect_ours(&connection, &path)?;
+        Ok(Some(Self::with(connection, None, path)))
+    }
+}
+
+/// The name under which `SQLite` opens a file that it takes for one that never changes
+/// ([URI filenames](https://www.sqlite.org/uri.html)).
+fn unchanging(path: &Path) -> String {
+    let mut name = "file://".to_owned();
+    // On Windows an absolute path begins with the letter of a disk.
+    if cfg!(windows) {
+        name.push('/');
+    }
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'\\' if cfg!(windows) => name.push('/'),
+            b':' if cfg!(windows) => name.push(':'),
+            b'/' | b'-' | b'.' | b'_' | b'~' => name.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => name.push(char::from(*byte)),
+            byte => {
+                let digits = [byte >> 4, byte & 15].map(u32::from);
+                name.push('%');
+                name.extend(digits.map(|digit| char::from_digit(digit, 16).unwrap_or('0')));
+            }
+        }
+    }
+    name + "?immutable=1"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, fs};
+
+    use super::*;
+    use crate::store::{Commit, StoreErrorKind};
+
+    fn value(text: &str) -> Commit {
+        Commit {
+            values: vec![("name".to_owned(), Some(text.to_owned()))],
+            ..Commit::default()
+        }
+    }
+
+    /// Every file of a folder, with its bytes.
+    fn files(folder: &Path) -> BTreeMap<std::ffi::OsString, Vec<u8>> {
+        let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+        entries
+            .map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn a_state_is_read_wherever_it_lies_and_nothing_is_touched() {
+        for name in ["a.db", "a b?c#d%20é.db", "&mode=rwc.db"] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            assert!(Store::peek(&path).unwrap().is_none());
+            assert!(files(folder.path()).is_empty());
+            let mut store = Store::open(&path).unwrap();
+            store.commit(&value("1")).unwrap();
+            drop(store);
+            let before = files(folder.path());
+            let mut peeked = Store::peek(&path).unwrap().unwrap();
+            assert_eq!(peeked.value("name").unwrap().as_deref(), Some("1"));
+            assert!(peeked.commit(&value("2")).is_err());
+            // Who opens it in earnest is not kept from it.
+            let mut store = Store::open(&path).unwrap();
+            store.commit(&value("3")).unwrap();
+            drop(store);
+            drop(peeked);
+            let names = |files: &BTreeMap<_, _>| files.keys().cloned().collect::<Vec<_>>();
+            assert_eq!(names(&files(folder.path())), names(&before));
+            let peeked = Store::peek(&path).unwrap().unwrap();
+            assert_eq!(peeked.value("name").unwrap().as_deref(), Some("3"));
+        }
+    }
+
+    #[test]
+    fn a_state_that_is_held_is_read_as_it_was_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut store = Store::open(&path).unwrap();
+        store.commit(&value("1")).unwrap();
+        drop(store);
+        let mut store = Store::open(&path).unwrap();
+        store.commit(&value("2")).unwrap();
+        let before = files(folder.path());
+        let peeked = Store::peek(&path).unwrap().unwrap();
+        assert_eq!(peeked.value("name").unwrap().as_deref(), Some("1"));
+        drop(peeked);
+        assert_eq!(files(folder.path()), before);
+        store.commit(&value("3")).unwrap();
+        drop(store);
+        let store = Store::open(&path).unwrap();
+        assert_eq!(store.value("name").unwrap().as_deref(), Some("3"));
+    }
+
+    #[test]
+    fn what_is_no_state_is_told_and_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let check = |bytes: &[u8], expected| {
+            fs::write(&path, bytes).unwrap();
+            let peeked = Store::peek(&path);
+            assert_eq!(peeked.map(drop).map_err(|error| error.kind()), expected);
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        };
+        check(b"", Ok(()));
+        check(&[b'x'; 5_000], Err(StoreErrorKind::Corrupt));
+        drop(Store::open(&folder.path().join("b.db")).unwrap());
+        let mut bytes = fs::read(folder.path().join("b.db")).unwrap();
+        // The version of the format stands behind byte 60 (SQLite file format, section 1.3).
+        bytes[63] = 99;
+        check(&bytes, Err(StoreErrorKind::Version));
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(Store::peek(&path).unwrap().is_none());
+    }
+}

@@ -1,0 +1,206 @@
+//! What the store promises: each method in a state in memory, and files as people, crashes and disks treat them.
+
+mod arbitrary;
+mod damage;
+mod file;
+mod given;
+mod kill;
+mod outbox;
+mod pages;
+mod readable;
+mod sitemaps;
+mod sound;
+mod visits;
+
+use std::{
+    fs,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::page::{Basis, Outcome, PageFacts, Promotion};
+
+/// A key by its text.
+fn key(text: &str) -> UrlKey {
+    UrlKey::from_normalised(text).unwrap()
+}
+
+/// A key on example.com.
+fn url(path: &str) -> UrlKey {
+    key(&format!("https://example.com{path}"))
+}
+
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+/// A discovery of `path` on example.com that will be fetched.
+fn discovery(path: &str, sequence: u64) -> Discovery {
+    Discovery {
+        key: url(path),
+        sequence,
+        depth: 1,
+        hops: 0,
+        via: Via::Link,
+        found_on: Some(url("/")),
+        reason: Reason::Queued,
+    }
+}
+
+/// A record that was answered.
+fn record(reason: Reason) -> PageRecord {
+    let facts = PageFacts {
+        status: 200,
+        etag: Some("\"1\"".to_owned()),
+        title: Some("a title".to_owned()),
+        ..PageFacts::default()
+    };
+    PageRecord {
+        outcome: Some(Outcome::Answered(Box::new(facts))),
+        attempts: 1,
+        fetched_at: Some(time("2026-05-01T10:00:00.25Z")),
+        ..waiting_record(reason)
+    }
+}
+
+/// A record without an attempt.
+fn waiting_record(reason: Reason) -> PageRecord {
+    PageRecord {
+        reason,
+        depth: 1,
+        via: Via::Link,
+        found_on: Some(url("/")),
+        attempts: 0,
+        fetched_at: None,
+        sitemap_lastmod: None,
+        outcome: None,
+        basis: Basis::Own,
+    }
+}
+
+/// The end of the work on `discovery`.
+fn finished(discovery: &Discovery, record: PageRecord) -> Finished {
+    Finished {
+        key: discovery.key.clone(),
+        sequence: discovery.sequence,
+        record,
+        links: None,
+    }
+}
+
+/// The visit that `discovery` makes.
+fn queued_visit(discovery: &Discovery) -> Visit {
+    Visit {
+        record: PageRecord {
+            depth: discovery.depth,
+            via: discovery.via,
+            found_on: discovery.found_on.clone(),
+            ..waiting_record(discovery.reason)
+        },
+        sequence: discovery.sequence,
+        hops: discovery.hops,
+        is_orphan: discovery.via.is_seed(),
+        promotion: None,
+    }
+}
+
+/// A row of `page` that was published on the first of March.
+fn page_of(record: PageRecord) -> Page {
+    Page {
+        record,
+        crawl: 1,
+        first_seen: time("2026-03-01T12:00:00Z"),
+        last_seen: time("2026-03-01T12:00:00Z"),
+        failing_since: None,
+        gone_since: None,
+        dates: None,
+    }
+}
+
+fn page_row(key: UrlKey, page: Page, links: PageLinks) -> PageRow {
+    PageRow {
+        key,
+        page,
+        links,
+        promotion: None,
+    }
+}
+
+/// Commits what `fill` puts into an empty commit.
+#[track_caller]
+fn commit(store: &mut Store, fill: impl FnOnce(&mut Commit)) {
+    let mut commit = Commit::default();
+    fill(&mut commit);
+    store.commit(&commit).unwrap();
+}
+
+fn discover(store: &mut Store, discovered: &[Discovery]) {
+    commit(store, |commit| commit.discovered = discovered.to_vec());
+}
+
+/// What waits.
+fn queue(store: &Store) -> Vec<(u64, UrlKey)> {
+    let queued = store.queued(None, usize::MAX).unwrap();
+    assert_eq!(store.size().unwrap().queued, queued.len() as u64);
+    let queued = queued.into_iter();
+    queued.map(|url| (url.sequence, url.key)).collect()
+}
+
+/// All rows from `from` on.
+fn rows(store: &Store, from: Option<&UrlKey>) -> Vec<(UrlKey, Option<Page>, Option<Visit>)> {
+    let mut rows = Vec::new();
+    let mut show = |key: &UrlKey, page, visit| {
+        rows.push((key.clone(), page, visit));
+        ControlFlow::Continue(())
+    };
+    store.each(from, &mut show).unwrap();
+    rows
+}
+
+/// Rows of the table `link`.
+fn stored_links(store: &Store) -> u64 {
+    let sql = "SELECT count(*) FROM link";
+    let count = store.connection.query_row(sql, [], |row| row.get(0));
+    count.unwrap()
+}
+
+fn state(folder: &TempDir) -> PathBuf {
+    folder.path().join("site.db")
+}
+
+fn open_error(path: &Path) -> StoreError {
+    match Store::open(path) {
+        Ok(_) => panic!("{} can be opened", path.display()),
+        Err(error) => error,
+    }
+}
+
+/// Closed states with one listed and one queued URL, which both are published.
+fn make_state(path: &Path) {
+    let mut store = Store::open(path).unwrap();
+    let [a, b] = [discovery("/a", 1), discovery("/b", 2)];
+    commit(&mut store, |commit| {
+        commit.discovered = vec![a.clone(), b];
+        commit.finished = vec![Finished {
+            links: Some(vec![url("/b")]),
+            ..finished(&a, record(Reason::Listed))
+        }];
+        let page = page_of(record(Reason::Listed));
+        commit.pages = vec![page_row(a.key, page, PageLinks::OfVisit)];
+        commit.values = vec![(names::NOTIFY_KEY.to_owned(), Some("secret".to_owned()))];
+    });
+}
+
+/// Changes the closed state `path` by hand.
+fn meddle(path: &Path, sql: &str) {
+    Connection::open(path).unwrap().execute_batch(sql).unwrap();
+}
+
+#[test]
+fn a_store_may_move_to_another_thread() {
+    fn check<T: Send>(_: T) {}
+    check(Store::in_memory().unwrap());
+}

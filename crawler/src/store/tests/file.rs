@@ -1,0 +1,321 @@
+//! The file: who may open it, who may see it, how it is put away, what a full disk does.
+
+use super::*;
+
+#[test]
+fn an_empty_file_is_a_new_state() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(state(&folder), b"").unwrap();
+    make_state(&state(&folder));
+    assert_eq!(queue(&Store::open(&state(&folder)).unwrap()).len(), 1);
+}
+
+/// A crash while a state is begun leaves a database without tables.
+#[test]
+fn a_state_that_was_barely_begun_is_a_new_state() {
+    let folder = tempfile::tempdir().unwrap();
+    meddle(
+        &state(&folder),
+        "PRAGMA journal_mode = WAL; CREATE TABLE t (x); DROP TABLE t",
+    );
+    make_state(&state(&folder));
+}
+
+#[test]
+fn a_path_that_cannot_be_opened_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), b"").unwrap();
+    fs::create_dir(folder.path().join("folder.db")).unwrap();
+    for path in ["file/site.db", "folder.db"] {
+        let path = folder.path().join(path);
+        let error = open_error(&path);
+        assert_eq!(error.kind(), StoreErrorKind::Open);
+        assert!(
+            error
+                .to_string()
+                .contains(&*folder.path().to_string_lossy()),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_state_is_held_by_one_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&state(&folder)).unwrap();
+    let error = open_error(&state(&folder));
+    assert_eq!(error.kind(), StoreErrorKind::Busy);
+    let message = error.to_string();
+    let holder = format!(
+        "{} is in use by process {} on {}, started 20",
+        state(&folder).display(),
+        std::process::id(),
+        crate::machine::host_name().unwrap()
+    );
+    assert!(message.contains(&holder), "{message}");
+    assert_eq!(
+        set_aside(&state(&folder), "now").unwrap_err().kind(),
+        StoreErrorKind::Busy
+    );
+    drop(store);
+    Store::open(&state(&folder)).unwrap();
+}
+
+#[test]
+fn the_lock_file_of_a_dead_process_holds_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = folder.path().join("site.db.lock");
+    fs::write(
+        &lock,
+        "process 1, started 2026-01-01T00:00:00Z, and a tail that is longer than any other line\n",
+    )
+    .unwrap();
+    let _store = Store::open(&state(&folder)).unwrap();
+    let text = fs::read_to_string(&lock).unwrap();
+    assert!(
+        text.starts_with(&format!("process {} on ", std::process::id())),
+        "{text}"
+    );
+    assert!(text.ends_with("Z\n") && text.lines().count() == 1, "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn new_files_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a/b/site.db");
+    let mut store = Store::open(&path).unwrap();
+    discover(&mut store, &[discovery("/a", 1)]);
+    let mode = |path: &str| {
+        fs::metadata(folder.path().join(path))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    for made in ["a", "a/b"] {
+        assert_eq!(mode(made), 0o700, "{made}");
+    }
+    for made in [
+        "a/b/site.db",
+        "a/b/site.db-wal",
+        "a/b/site.db-shm",
+        "a/b/site.db.lock",
+    ] {
+        assert_eq!(mode(made), 0o600, "{made}");
+    }
+}
+
+#[test]
+fn a_closed_state_is_one_file_and_its_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    make_state(&state(&folder));
+    let mut names: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["site.db", "site.db.lock"]);
+}
+
+#[test]
+fn a_state_that_is_set_aside_can_be_opened_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = state(&folder);
+    assert_eq!(set_aside(&path, "20260501T100000Z").unwrap(), None);
+    assert!(!folder.path().join("site.db.lock").exists());
+    for name in [
+        "site.db.old-20260501T100000Z",
+        "site.db.old-20260501T100000Z.2",
+        "site.db.old-20260501T100000Z.3",
+    ] {
+        make_state(&path);
+        let aside = set_aside(&path, "20260501T100000Z").unwrap();
+        assert_eq!(aside, Some(folder.path().join(name)));
+        assert!(!path.exists());
+        assert_eq!(rows(&Store::open(&aside.unwrap()).unwrap(), None).len(), 2);
+        assert_eq!(rows(&Store::open(&path).unwrap(), None).len(), 0);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+/// What a process leaves that is killed with the state `from` open: closing would bring the database and its log
+/// together.
+fn crash(from: &TempDir) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["site.db", "site.db-wal"] {
+        fs::copy(from.path().join(file), folder.path().join(file)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_crash_keeps_every_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&state(&folder)).unwrap();
+    for number in 1..20 {
+        discover(&mut store, &[discovery(&format!("/{number}"), number)]);
+        let crashed = crash(&folder);
+        let left = Store::open(&state(&crashed)).unwrap();
+        assert_eq!(queue(&left), queue(&store));
+    }
+}
+
+/// After a crash the last commits are only in the log.
+#[test]
+fn a_state_is_set_aside_with_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&state(&folder)).unwrap();
+    discover(&mut store, &[discovery("/a", 1)]);
+    let folder = crash(&folder);
+    let aside = set_aside(&state(&folder), "then").unwrap().unwrap();
+    let files = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(files, 3, "database, log and the lock");
+    assert_eq!(queue(&Store::open(&aside).unwrap()).len(), 1);
+    assert_eq!(queue(&Store::open(&state(&folder)).unwrap()), []);
+}
+
+#[test]
+fn a_damaged_state_can_be_set_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(state(&folder), b"no state").unwrap();
+    let aside = set_aside(&state(&folder), "then").unwrap().unwrap();
+    assert_eq!(fs::read(aside).unwrap(), b"no state");
+}
+
+#[test]
+fn a_full_disk_refuses_a_commit_and_the_next_one_finds_nothing_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&state(&folder)).unwrap();
+    let commit = |from: u64| Commit {
+        discovered: (from..from + 1_000)
+            .map(|n| discovery(&format!("/{n}"), n))
+            .collect(),
+        ..Commit::default()
+    };
+    let pages: u32 = store
+        .connection
+        .query_row("PRAGMA page_count", [], |row| row.get(0))
+        .unwrap();
+    store
+        .connection
+        .pragma_update(None, "max_page_count", pages + 10)
+        .unwrap();
+    let error = store.commit(&commit(1)).unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Io);
+    assert!(
+        error.to_string().contains("cannot write to the state"),
+        "{error}"
+    );
+    assert_eq!(queue(&store), []);
+    store
+        .connection
+        .pragma_update(None, "max_page_count", pages + 1_000)
+        .unwrap();
+    store.commit(&commit(1)).unwrap();
+    assert_eq!(queue(&store).len(), 1_000);
+}
+
+#[test]
+fn a_tool_that_writes_makes_the_store_busy_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&state(&folder)).unwrap();
+    store
+        .connection
+        .busy_timeout(std::time::Duration::ZERO)
+        .unwrap();
+    let tool = Connection::open(state(&folder)).unwrap();
+    tool.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = store.commit(&Commit::default()).unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Busy);
+    assert!(
+        error.to_string().contains("is in use by another program"),
+        "{error}"
+    );
+    tool.execute_batch("ROLLBACK").unwrap();
+    store.commit(&Commit::default()).unwrap();
+}
+
+#[test]
+fn what_is_rehearsed_shows_and_does_not_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = state(&folder);
+    make_state(&path);
+    let before = fs::read(&path).unwrap();
+    let mut store = Store::rehearse(&path).unwrap();
+    let mut left = vec![
+        Giving::GiveUp,
+        Giving::Url(GivenUrl {
+            key: url("/c"),
+            given: Given::default(),
+            reason: Reason::Given,
+        }),
+    ];
+    let gave = store.take_given(&mut || left.pop().unwrap()).unwrap();
+    assert_eq!(gave, Gave::default());
+    commit(&mut store, |commit| {
+        commit.clears_visits = true;
+        commit.values = vec![("name".to_owned(), Some("value".to_owned()))];
+        let page = page_of(record(Reason::Noindex));
+        commit.pages = vec![page_row(url("/a"), page, PageLinks::Own)];
+    });
+    let refused = Commit {
+        discovered: vec![discovery("/d", 1), discovery("/e", 1)],
+        ..Commit::default()
+    };
+    store.commit(&refused).unwrap_err();
+    let page = store.page(&url("/a")).unwrap().unwrap();
+    assert_eq!(page.record.reason, Reason::Noindex);
+    assert_eq!(store.value("name").unwrap().as_deref(), Some("value"));
+    assert_eq!(queue(&store), []);
+    drop(store);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let store = Store::open(&path).unwrap();
+    let page = store.page(&url("/a")).unwrap().unwrap();
+    assert_eq!(page.record.reason, Reason::Listed);
+    assert_eq!(queue(&store).len(), 1);
+}
+
+#[test]
+fn a_state_is_forgotten_with_what_was_set_aside_of_it_and_with_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let own = [
+        "h.db",
+        "h.db-shm",
+        "h.db-wal",
+        "h.db.corrupt-20260301T120000Z.2",
+        "h.db.new",
+        "h.db.new-wal",
+        "h.db.old-20260301T120000Z",
+        "h.db.old-20260301T120000Z-wal",
+        "h.db.old-20260301T120000Z.lock",
+    ];
+    // The last three are of sites whose hosts have such names.
+    let others = [
+        "a.h.db",
+        "h.build.db",
+        "h.last.json",
+        "h.db.db",
+        "h.db.new.db",
+        "h.db.old-2026.db",
+    ];
+    for name in own.iter().chain(&others).chain(&["h.db.lock"]) {
+        fs::write(path(name), "").unwrap();
+    }
+    let state = path("h.db");
+    assert_eq!(files_of(&state).unwrap(), own.map(path));
+    let held = files::lock(&state).unwrap();
+    let error = forget(&state, || panic!("it is held")).unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Busy);
+    drop(held);
+    forget(&state, || Ok(())).unwrap();
+    let left = fs::read_dir(folder.path()).unwrap();
+    let mut left: Vec<_> = left.map(|entry| entry.unwrap().path()).collect();
+    left.sort();
+    let mut expected = others.map(path);
+    expected.sort();
+    assert_eq!(left, expected);
+    assert!(files_of(&path("nowhere/h.db")).unwrap().is_empty());
+}

@@ -1,0 +1,109 @@
+//! What inputs say of URLs.
+
+use sitemap_core::LastMod;
+
+use super::*;
+
+/// Gives `urls` one after the other, and then says `end`.
+fn give(store: &mut Store, urls: &[GivenUrl], end: Giving) -> Gave {
+    let mut urls = urls.iter().cloned().map(Giving::Url).chain([end]);
+    let mut next = || urls.next().expect("nothing is asked for after the end");
+    store.take_given(&mut next).unwrap()
+}
+
+fn given(path: &str, lastmod: Option<&str>, priority: Option<u8>) -> GivenUrl {
+    GivenUrl {
+        key: discovery(path, 0).key,
+        given: Given {
+            lastmod: lastmod.map(|text| LastMod::parse(text).unwrap()),
+            priority: priority.map(|tenths| sitemap_core::Priority::from_tenths(tenths).unwrap()),
+            ..Given::default()
+        },
+        reason: Reason::Given,
+    }
+}
+
+fn stored(store: &Store, url: &GivenUrl) -> Option<Given> {
+    match store.visit(&url.key).unwrap()?.record.outcome {
+        Some(Outcome::Given(given)) => Some(*given),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_given_url_is_a_finished_visit() {
+    let mut store = Store::in_memory().unwrap();
+    let urls = [
+        given("/b", None, Some(3)),
+        given("/a", Some("2026-01-02"), None),
+    ];
+    let gave = give(&mut store, &urls, Giving::End);
+    assert_eq!((gave.urls, gave.repeated), (2, 0));
+    let keys: Vec<UrlKey> = rows(&store, None)
+        .into_iter()
+        .map(|(key, ..)| key)
+        .collect();
+    assert_eq!(keys, [url("/a"), url("/b")]);
+    for url in &urls {
+        assert_eq!(stored(&store, url).as_ref(), Some(&url.given));
+        let record = store.visit(&url.key).unwrap().unwrap().record;
+        assert_eq!((record.reason, record.via), (Reason::Given, Via::Input));
+    }
+    assert_eq!(queue(&store), []);
+    assert_eq!(store.counts().unwrap(), [(Reason::Given, 2)].into());
+}
+
+#[test]
+fn of_several_the_best_counts_whatever_the_order() {
+    fn check(worse: &GivenUrl, better: &GivenUrl) {
+        for urls in [[worse, better], [better, worse]] {
+            let mut store = Store::in_memory().unwrap();
+            let gave = give(&mut store, &urls.map(Clone::clone), Giving::End);
+            assert_eq!((gave.urls, gave.repeated), (1, 1));
+            assert_eq!(stored(&store, better).as_ref(), Some(&better.given));
+        }
+    }
+    let url = |lastmod, priority| given("/a", lastmod, priority);
+    check(&url(None, Some(9)), &url(Some("1999-12-31"), None));
+    check(
+        &url(Some("2026-01-02"), Some(9)),
+        &url(Some("2026-01-03"), None),
+    );
+    check(
+        &url(Some("2026-01-02T22:00:00Z"), None),
+        &url(Some("2026-01-02"), None),
+    );
+    check(&url(None, None), &url(None, Some(1)));
+    check(&url(None, Some(2)), &url(None, Some(1)));
+    // The same instant, said at greater length.
+    check(
+        &url(Some("2026-01-02T23:59:59Z"), None),
+        &url(Some("2026-01-03T00:59:59+01:00"), None),
+    );
+}
+
+#[test]
+fn what_was_visited_already_stays() {
+    let mut store = Store::in_memory().unwrap();
+    let found = discovery("/known", 1);
+    commit(&mut store, |commit| {
+        commit.finished = vec![finished(&found, record(Reason::Noindex))];
+    });
+    let urls = [given("/known", None, None), given("/new", None, None)];
+    let gave = give(&mut store, &urls, Giving::End);
+    assert_eq!((gave.urls, gave.repeated), (1, 1));
+    let known = store.visit(&found.key).unwrap().unwrap();
+    assert_eq!(known.record.reason, Reason::Noindex);
+}
+
+#[test]
+fn nothing_stays_of_what_was_given_up() {
+    let mut store = Store::in_memory().unwrap();
+    let urls = [given("/a", None, None)];
+    assert_eq!(give(&mut store, &urls, Giving::GiveUp), Gave::default());
+    assert_eq!(stored(&store, &urls[0]), None);
+    // The next one begins with nothing.
+    let others = [given("/b", None, None)];
+    assert_eq!(give(&mut store, &others, Giving::End).urls, 1);
+    assert_eq!(stored(&store, &urls[0]), None);
+}

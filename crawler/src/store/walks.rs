@@ -1,0 +1,207 @@
+//! Walks over the rows of the state in the order of keys, and of the queue.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
+
+use super::{
+    EachUrl, QueuedUrl, Size, VisitNote,
+    columns::{self, Attempt, Origin, Published, Queue},
+    ranges,
+    record::{read_links, read_page, read_visit},
+    values::Columns,
+};
+use crate::{page::Reason, url_key::UrlKey};
+
+/// Columns of [`read_page`]; a condition follows.
+static PAGES: LazyLock<String> = LazyLock::new(|| {
+    let groups = [Origin::COLUMNS, Attempt::COLUMNS, Published::COLUMNS];
+    format!("SELECT url, {} FROM page ", columns::list("", &groups))
+});
+
+/// Columns of [`read_visit`]; a condition follows.
+static VISITS: LazyLock<String> = LazyLock::new(|| {
+    let groups = [Origin::COLUMNS, Attempt::COLUMNS, Queue::COLUMNS];
+    format!("SELECT url, {} FROM visit ", columns::list("", &groups))
+});
+
+/// One page row.
+pub(super) static PAGE: LazyLock<String> = LazyLock::new(|| [&PAGES, OF_ONE].concat());
+
+/// One visit.
+pub(super) static VISIT: LazyLock<String> = LazyLock::new(|| [&VISITS, OF_ONE].concat());
+
+/// What waits, with the answer of its page row.
+static QUEUED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, iif(page.state = 'listed', 1, NULL), {}
+         FROM visit LEFT JOIN page ON page.url = visit.url
+         WHERE visit.state = 'queued' AND visit.sequence > ?1 ORDER BY visit.sequence LIMIT ?2",
+        columns::list("page.", &[Attempt::COLUMNS])
+    )
+});
+
+const OF_ONE: &str = "WHERE url = ?1";
+
+/// A walk in the order of the keys of one origin.
+const IN_ORDER: &str = "WHERE url >= ?1 AND url < ?2 ORDER BY url";
+
+/// See [`Store::each`](super::Store::each).
+pub(super) fn each(
+    connection: &Connection,
+    from: Option<&UrlKey>,
+    show: &mut EachUrl<'_>,
+) -> rusqlite::Result<()> {
+    let mut pages = connection.prepare_cached(&[&PAGES, IN_ORDER].concat())?;
+    let mut visits = connection.prepare_cached(&[&VISITS, IN_ORDER].concat())?;
+    for range in ranges::of_origins(connection, from)? {
+        let mut pages = pages.query([&range.start, &range.end])?;
+        let mut visits = visits.query([&range.start, &range.end])?;
+        let mut page = next(&mut pages, read_page)?;
+        let mut visit = next(&mut visits, read_visit)?;
+        loop {
+            let key = match (&page, &visit) {
+                (None, None) => break,
+                (Some((key, _)), None) | (None, Some((key, _))) => key.clone(),
+                (Some((page, _)), Some((visit, _))) => page.min(visit).clone(),
+            };
+            let of_page = page.take_if(|(of, _)| *of == key);
+            let of_visit = visit.take_if(|(of, _)| *of == key);
+            if of_page.is_some() {
+                page = next(&mut pages, read_page)?;
+            }
+            if of_visit.is_some() {
+                visit = next(&mut visits, read_visit)?;
+            }
+            let of_page = of_page.map(|(_, page)| page);
+            let of_visit = of_visit.map(|(_, visit)| visit);
+            if show(&key, of_page, of_visit).is_break() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn next<T>(
+    rows: &mut Rows<'_>,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    rows.next()?.map(read).transpose()
+}
+
+/// See [`Store::links`](super::Store::links).
+pub(super) fn links(
+    connection: &Connection,
+    key: &UrlKey,
+) -> rusqlite::Result<Option<Vec<UrlKey>>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT links FROM link WHERE id = ifnull(
+           (SELECT links FROM visit WHERE url = ?1), (SELECT links FROM page WHERE url = ?1)
+         )",
+    )?;
+    let links = statement.query_row([key.as_str()], |row| read_links(row, key));
+    links.optional()
+}
+
+/// See [`Store::queued`](super::Store::queued).
+pub(super) fn queued(
+    connection: &Connection,
+    after: Option<u64>,
+    limit: usize,
+) -> rusqlite::Result<Vec<QueuedUrl>> {
+    let after = after.map_or(-1, |after| i64::try_from(after).unwrap_or(i64::MAX));
+    let mut statement = connection.prepare_cached(&QUEUED)?;
+    let rows = statement.query_map(params![after, row_limit(limit)], |row| {
+        let mut columns = Columns::new(row);
+        Ok(QueuedUrl {
+            sequence: columns.get()?,
+            key: columns.get()?,
+            depth: columns.get()?,
+            hops: columns.get()?,
+            earlier: {
+                let was_listed = columns.get()?;
+                Attempt::read(&mut columns)?.into_earlier(was_listed)
+            },
+        })
+    })?;
+    rows.collect()
+}
+
+/// See [`Store::unvisited`](super::Store::unvisited).
+pub(super) fn unvisited(
+    connection: &Connection,
+    after: Option<&UrlKey>,
+    limit: usize,
+) -> rusqlite::Result<Vec<(UrlKey, u32)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT url, depth FROM page
+         WHERE url >= ?1 AND url < ?2 AND url IS NOT ?3 AND state = 'listed'
+           AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.url = page.url)
+         ORDER BY url LIMIT ?4",
+    )?;
+    let mut found = Vec::new();
+    for range in ranges::of_origins(connection, after)? {
+        let limit = row_limit(limit - found.len());
+        let after = after.map(UrlKey::as_str);
+        let mut rows = statement.query(params![range.start, range.end, after, limit])?;
+        while let Some(row) = rows.next()? {
+            let mut columns = Columns::new(row);
+            found.push((columns.get()?, columns.get()?));
+        }
+    }
+    Ok(found)
+}
+
+/// See [`Store::each_visit`](super::Store::each_visit).
+pub(super) fn each_visit(
+    connection: &Connection,
+    show: &mut dyn FnMut(&UrlKey, VisitNote),
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("SELECT url, reason, is_orphan FROM visit")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let mut columns = Columns::new(row);
+        let key: UrlKey = columns.get()?;
+        let note = VisitNote {
+            reason: columns.get()?,
+            is_orphan: columns.get()?,
+        };
+        show(&key, note);
+    }
+    Ok(())
+}
+
+/// See [`Store::counts`](super::Store::counts). Counted here: SQL would sort all rows by reason first.
+pub(super) fn counts(connection: &Connection) -> rusqlite::Result<BTreeMap<Reason, u64>> {
+    let mut counts = BTreeMap::new();
+    let mut statement = connection.prepare("SELECT reason FROM visit")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        *counts.entry(Columns::new(row).get()?).or_default() += 1;
+    }
+    Ok(counts)
+}
+
+/// See [`Store::size`](super::Store::size).
+pub(super) fn size(connection: &Connection) -> rusqlite::Result<Size> {
+    let sql = "SELECT (page_count - freelist_count) * page_size, visits, queued, last_sequence
+               FROM pragma_page_count, pragma_freelist_count, pragma_page_size, (
+                 SELECT count(*) AS visits, count(iif(state = 'queued', 1, NULL)) AS queued,
+                   ifnull(max(sequence), 0) AS last_sequence
+                 FROM visit
+               )";
+    connection.query_row(sql, [], |row| {
+        let mut columns = Columns::new(row);
+        Ok(Size {
+            bytes: columns.get()?,
+            visits: columns.get()?,
+            queued: columns.get()?,
+            last_sequence: columns.get()?,
+        })
+    })
+}
+
+fn row_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,329 @@
+//! The merged view of one URL: its place in a publish, from the page row, the visit of the crawl under way and the current
+//! rules. A pure function of the rows of the URL and of those that it leads to; the order in which URLs are looked at makes
+//! no difference.
+//!
+//! | visit | page row | what counts |
+//! | --- | --- | --- |
+//! | decided | any | the visit, judged by the current rules |
+//! | decided, but no sure evidence | listed | the page row by its last good answer, until the evidence is sure |
+//! | waits, or there is none | listed | the page row, if the current rules list it |
+//! | waits | unlisted or none | nothing is decided |
+//! | leads to a URL that waits | listed | the page row |
+//! | leads to a URL that failed | listed | the page row, for as long as a page that fails stays |
+
+use jiff::Timestamp;
+
+use super::{Brief, Judge, MAX_HOPS, removal, settle};
+use crate::{
+    page::{Basis, Canonical, Kept, Outcome, Page, PageRecord, Reason, State, Visit},
+    url_key::UrlKey,
+};
+
+/// The rows that a view is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The page rows: no crawl counts.
+    AtRest,
+    /// The visits, and the listed page rows that the crawl has not decided.
+    Crawl,
+    /// The visits alone (`--fresh`, lists and folders).
+    Fresh,
+}
+
+/// The rows of one URL.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rows {
+    /// Its page row.
+    pub page: Option<Page>,
+    /// Its visit.
+    pub visit: Option<Visit>,
+}
+
+/// One URL in the merged view.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    /// The reason with the facts that it is decided by.
+    pub record: PageRecord,
+    /// When the first attempt since the last good answer failed, if the last one did.
+    pub failing_since: Option<Timestamp>,
+    /// When it answered 404 first since then.
+    pub gone_since: Option<Timestamp>,
+    /// Which of the rows counts.
+    pub standing: Standing,
+}
+
+/// The row by which a URL has its place in the view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The visit decides; at rest the page row does.
+    Decided,
+    /// The page row stays listed, because the visit is not sure evidence.
+    Kept,
+    /// The page row counts, because the crawl has not decided the URL.
+    NotReached,
+    /// Nothing is decided.
+    Waits,
+}
+
+/// The rules of a view.
+#[derive(Debug, Clone, Copy)]
+pub struct Merging<'a> {
+    /// The current rules.
+    pub judge: &'a Judge,
+    /// Which rows count.
+    pub mode: Mode,
+}
+
+/// The state of the end of the chain that a URL begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Waits,
+    Failed,
+    Decided,
+}
+
+/// Reads the rows of a URL.
+pub type Lookup<'l, E> = dyn FnMut(&UrlKey) -> Result<Rows, E> + 'l;
+
+impl Merging<'_> {
+    /// The place of `key` in the view; `None`: the view does not have it. `lookup` reads the rows of the URLs that it leads to,
+    /// at most [`MAX_HOPS`] at a time.
+    ///
+    /// # Errors
+    /// Those of `lookup`.
+    pub fn merge<E>(
+        self,
+        key: &UrlKey,
+        rows: &Rows,
+        lookup: &mut Lookup<'_, E>,
+    ) -> Result<Option<Merged>, E> {
+        let Some(mut merged) = self.own(key, rows) else {
+            return Ok(None);
+        };
+        if merged.standing != Standing::Decided || target_of(&merged.record).is_none() {
+            return Ok(Some(merged));
+        }
+        if let Some(reason) = self.settled(key, &merged.record, lookup)? {
+            merged.record.reason = reason;
+        }
+        let Some((page, visit)) = self.listed(rows).zip(rows.visit.as_ref()) else {
+            return Ok(Some(merged));
+        };
+        if let Some(kept) = self.without_proof(key, page, visit, &merged.record) {
+            return Ok(Some(kept));
+        }
+        Ok(Some(match self.target(&merged.record, lookup)? {
+            Target::Decided => merged,
+            Target::Waits => self.not_reached(key, page).unwrap_or(merged),
+            Target::Failed => {
+                let kept = Kept {
+                    reason: merged.record.reason,
+                    since: page.failing_since.unwrap_or_else(|| self.ended(visit)),
+                    gone_since: page.gone_since,
+                    error: "leads to a page that could not be fetched".to_owned(),
+                };
+                self.kept(key, page, visit, kept).unwrap_or(merged)
+            }
+        }))
+    }
+
+    /// The page row, if it is listed and counts beside the visit.
+    fn listed(self, rows: &Rows) -> Option<&Page> {
+        let page = rows.page.as_ref()?;
+        (self.mode == Mode::Crawl && page.record.reason.state() == State::Listed).then_some(page)
+    }
+
+    /// The place of a URL by its own rows, without its targets.
+    fn own(self, key: &UrlKey, rows: &Rows) -> Option<Merged> {
+        let visit = match (self.mode, &rows.visit) {
+            (Mode::AtRest, _) => return Some(self.at_rest(key, rows.page.as_ref()?)),
+            (Mode::Crawl, None) => return self.not_reached(key, rows.page.as_ref()?),
+            (Mode::Fresh, None) => return None,
+            (Mode::Crawl | Mode::Fresh, Some(visit)) => visit,
+        };
+        let mut record = confirmed(visit, rows.page.as_ref());
+        record.reason = self.judge.in_view(key, &record);
+        let page = self.listed(rows);
+        if record.reason == Reason::Queued {
+            let stands = page.and_then(|page| self.not_reached(key, page));
+            return Some(stands.unwrap_or_else(|| merged(record, Standing::Waits)));
+        }
+        let kept = page.and_then(|page| self.without_proof(key, page, visit, &record));
+        Some(kept.unwrap_or_else(|| merged(record, Standing::Decided)))
+    }
+
+    fn at_rest(self, key: &UrlKey, page: &Page) -> Merged {
+        let mut record = page.record.clone();
+        if record.reason != Reason::NotInSet {
+            let reason = self.judge.in_view(key, &record);
+            if reason != Reason::Queued {
+                record.reason = reason;
+            }
+        }
+        Merged {
+            failing_since: page.failing_since,
+            gone_since: page.gone_since,
+            ..merged(record, Standing::Decided)
+        }
+    }
+
+    /// The page row of a URL that the crawl has not reached; `None` where it is not listed.
+    fn not_reached(self, key: &UrlKey, page: &Page) -> Option<Merged> {
+        if page.record.reason.state() != State::Listed {
+            return None;
+        }
+        let mut record = page.record.clone();
+        let reason = self.judge.in_view(key, &record);
+        if matches!(reason.state(), State::Excluded | State::Failed) {
+            record.reason = reason;
+            return Some(merged(record, Standing::Decided));
+        }
+        record.reason = Reason::KeptNotReached;
+        record.basis = Basis::Kept(Kept {
+            reason: Reason::Queued,
+            since: page.failing_since.unwrap_or(Timestamp::UNIX_EPOCH),
+            gone_since: page.gone_since,
+            error: String::new(),
+        });
+        Some(Merged {
+            failing_since: page.failing_since,
+            gone_since: page.gone_since,
+            ..merged(record, Standing::NotReached)
+        })
+    }
+
+    /// The listed page row, where the visit is not a proof that the page has to leave.
+    fn without_proof(
+        self,
+        key: &UrlKey,
+        page: &Page,
+        visit: &Visit,
+        record: &PageRecord,
+    ) -> Option<Merged> {
+        if record.reason.state() == State::Listed {
+            return None;
+        }
+        let not_fetched = Outcome::NotFetched(record.reason);
+        let kept = removal::stays(
+            record.outcome.as_ref().unwrap_or(&not_fetched),
+            record.reason,
+            page.failing_since,
+            page.gone_since,
+            self.judge.keep_failing(),
+            self.ended(visit),
+        )?;
+        self.kept(key, page, visit, kept)
+    }
+
+    /// The listed page row by its last good answer; `None` when the current rules do not list that, or the time is over.
+    fn kept(self, key: &UrlKey, page: &Page, visit: &Visit, kept: Kept) -> Option<Merged> {
+        let good = page.record.outcome.clone().unwrap_or(Outcome::PUBLISHED);
+        let reason = self.judge.of_kept(key, &good, &kept);
+        if reason.state() != State::Listed {
+            return None;
+        }
+        let (failing_since, gone_since) = (kept.failing_since(), kept.gone_since);
+        let record = PageRecord {
+            reason,
+            outcome: Some(good),
+            basis: Basis::Kept(kept),
+            ..visit.record.clone()
+        };
+        Some(Merged {
+            failing_since,
+            gone_since,
+            ..merged(record, Standing::Kept)
+        })
+    }
+
+    /// When the attempt of the visit ended.
+    fn ended(self, visit: &Visit) -> Timestamp {
+        let ended = visit.record.fetched_at;
+        ended.unwrap_or_else(|| self.judge.our_time())
+    }
+
+    /// The reason in the light of the chain that the URL is the beginning of, if that is another one.
+    fn settled<E>(
+        self,
+        key: &UrlKey,
+        record: &PageRecord,
+        lookup: &mut Lookup<'_, E>,
+    ) -> Result<Option<Reason>, E> {
+        let mut failure = None;
+        let settled = settle(key, record, &mut |target| match lookup(target) {
+            Ok(rows) => Some(Brief::of(&self.own(target, &rows)?.record)),
+            Err(error) => {
+                failure = Some(error);
+                None
+            }
+        });
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(settled),
+        }
+    }
+
+    /// The state of the end of the chain that the record begins.
+    fn target<E>(self, record: &PageRecord, lookup: &mut Lookup<'_, E>) -> Result<Target, E> {
+        let mut next = target_of(record).cloned();
+        for _ in 0..MAX_HOPS {
+            let Some(key) = next else { break };
+            let Some(end) = self.own(&key, &lookup(&key)?) else {
+                break;
+            };
+            match end.standing {
+                Standing::Waits | Standing::NotReached => return Ok(Target::Waits),
+                Standing::Kept => return Ok(Target::Failed),
+                Standing::Decided => {}
+            }
+            let record = end.record;
+            if removal::says_nothing(record.outcome.as_ref(), record.reason) {
+                return Ok(Target::Failed);
+            }
+            next = target_of(&record).cloned();
+        }
+        Ok(Target::Decided)
+    }
+}
+
+fn merged(record: PageRecord, standing: Standing) -> Merged {
+    Merged {
+        record,
+        failing_since: None,
+        gone_since: None,
+        standing,
+    }
+}
+
+/// The record of the visit; of a visit answered 304, with the facts that it confirms.
+fn confirmed(visit: &Visit, page: Option<&Page>) -> PageRecord {
+    let mut record = visit.record.clone();
+    if let (Basis::Confirmed, Some(Outcome::Answered(answer)), Some(facts)) = (
+        &record.basis,
+        &record.outcome,
+        page.and_then(|page| page.record.facts()),
+    ) {
+        let facts = facts.clone().confirmed_by(answer);
+        record.outcome = Some(Outcome::Answered(Box::new(facts)));
+    }
+    record
+}
+
+/// The target of a page that is not listed because it leads to another page.
+fn target_of(record: &PageRecord) -> Option<&UrlKey> {
+    let facts = record.facts()?;
+    match record.reason {
+        Reason::Redirected | Reason::RedirectLoop | Reason::TooManyRedirects => {
+            facts.location.as_ref()
+        }
+        Reason::RefreshRedirect => Some(&facts.refresh.as_ref()?.target),
+        Reason::CanonicalElsewhere | Reason::CanonicalBroken | Reason::CanonicalLoop => {
+            match &facts.canonical {
+                Canonical::Other(target) => Some(target),
+                Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,413 @@
+//! Findings of live sitemaps: their answers, their places, and the proofs that they may list other hosts.
+
+use super::*;
+
+#[test]
+fn children_that_cannot_be_had_are_reported_where_they_are_listed() {
+    let blocked = "User-agent: *\nDisallow: /blocked\n";
+    let site = site([
+        ("/robots.txt", Response::text(blocked)),
+        (
+            "/i.xml",
+            xml(index([
+                "{}/good.xml",
+                "{}/gone.xml",
+                "{}/blocked.xml",
+                "{}/dropped.xml",
+                "{}/round.xml",
+                "{}/page.xml",
+            ])),
+        ),
+        ("/good.xml", xml(urlset(["{}/"]))),
+        ("/dropped.xml", Response::dropped()),
+        ("/round.xml", Response::redirect(301, "/round.xml")),
+        ("/page.xml", Response::linking(["/"])),
+    ]);
+    let json = Bench::new().json(1, &[&site.url("/i.xml")]);
+    for expected in [
+        "error R40 /i.xml:4",
+        "error R79 /i.xml:5",
+        "error R40 /i.xml:6",
+        "error R40 /i.xml:7",
+        // A page in the place of a sitemap is read, and is none.
+        "error R4 /page.xml:2",
+    ] {
+        has(&json, expected);
+    }
+    let statuses: Vec<_> = files(&json)
+        .into_iter()
+        .map(|(_, _, _, status)| status)
+        .collect();
+    let none = Value::Null;
+    assert_eq!(
+        statuses,
+        [
+            200.into(),
+            200.into(),
+            404.into(),
+            none.clone(),
+            none.clone(),
+            none,
+            200.into()
+        ]
+    );
+    assert!(!targets(&site).contains(&"/blocked.xml".to_owned()));
+}
+
+#[test]
+fn the_place_of_a_sitemap_is_where_redirects_end() {
+    let site = site([
+        ("/sitemap.xml", Response::redirect(301, "{}/maps/s.xml")),
+        ("/maps/s.xml", xml(urlset(["{}/maps/a", "{}/b"]))),
+        ("/moved.xml", Response::redirect(301, "{}/here.xml")),
+        ("/here.xml", xml(urlset(["{}/b"]))),
+    ]);
+    let bench = Bench::new();
+    let json = bench.json(1, &[&site.url("/sitemap.xml")]);
+    has(&json, "warning R58 /sitemap.xml");
+    has(&json, "error R58 /sitemap.xml:4");
+    let file = &json["files"][0];
+    assert_eq!(file["url"], site.url("/sitemap.xml"));
+    assert_eq!(file["final_url"], site.url("/maps/s.xml"));
+    assert_eq!(file["status"], 200);
+    // In the same directory nothing changes.
+    let json = bench.json(0, &[&site.url("/moved.xml")]);
+    assert_eq!(findings(&json), [""; 0]);
+}
+
+#[test]
+fn a_sitemap_on_another_host_is_proven_by_the_robots_txt_of_the_listed_one() {
+    let target = Arc::new(std::sync::OnceLock::new());
+    let line = Arc::clone(&target);
+    let (listed, is_there) = proving(move || format!("Sitemap: {}\n", line.get().unwrap()));
+    let pages = urlset([listed.url("/a"), listed.url("/b/c")]);
+    let maps = site([
+        ("/x/i.xml", xml(index(["{}/x/s.xml"]))),
+        ("/x/s.xml", xml(pages)),
+        ("/old.xml", Response::redirect(301, "{}/x/s.xml")),
+    ]);
+    let bench = Bench::new();
+    target.set(maps.url("/x/s.xml")).unwrap();
+    let url = maps.url("/x/s.xml");
+    let json = bench.json(1, &[&url]);
+    has(&json, "error R64 /x/s.xml:3");
+    has(&json, "error R64 /x/s.xml:4");
+    is_there.store(true, Ordering::SeqCst);
+    let json = bench.json(0, &[&url]);
+    let proof = format!(
+        "URLs of {0} are allowed here: {0}/robots.txt points to this sitemap",
+        listed.origin()
+    );
+    assert_eq!(message(&json, "R67"), proof);
+    // The file of one host is requested once, however many URLs there are.
+    assert_eq!(targets(&listed), ["/robots.txt", "/robots.txt"]);
+    // The line may name the index, a redirect to the sitemap, or its target.
+    assert_eq!(
+        message(&bench.json(0, &[&maps.url("/old.xml")]), "R67"),
+        proof
+    );
+    let robots = bench.0.path().join("robots.txt");
+    for named in ["/x/i.xml", "/old.xml"] {
+        std::fs::write(&robots, format!("Sitemap: {}\n", maps.url(named))).unwrap();
+        let given = format!("{}=robots.txt", listed.origin());
+        let json = bench.json(0, &[&maps.url(named), "--robots", &given]);
+        assert_eq!(message(&json, "R67"), proof, "{named}");
+    }
+}
+
+#[test]
+fn a_set_published_for_another_host_passes_once_the_line_is_there() {
+    let crawl = program::Bench::new();
+    let folder = crawl.output();
+    let maps = Site::start(move |request| {
+        let name = request.target.trim_start_matches('/');
+        match std::fs::read(folder.join(name)) {
+            Ok(bytes) if name.strip_suffix(".gz").is_some() => {
+                let mut response = compressed("");
+                response.body = bytes;
+                response
+            }
+            Ok(bytes) => xml(bytes),
+            Err(_) => Response::status(404),
+        }
+    });
+    let index = maps.url("/sitemap.xml");
+    let line = format!("Sitemap: {index}\n");
+    let (listed, is_there) = proving(move || line.clone());
+    let public_url = maps.url("/");
+    crawl
+        .crawl(&listed.url("/"), &["--public-url", &public_url])
+        .expect_code(0);
+    let bench = Bench::new();
+    let ran = bench.check(&[&index]).expect_code(1);
+    assert!(ran.stdout.contains("error[R64]"), "{}", ran.stdout);
+    is_there.store(true, Ordering::SeqCst);
+    let json = bench.json(0, &[&index]);
+    assert!(message(&json, "R67").contains("/robots.txt points to this sitemap"));
+    assert_eq!(json["summary"]["files"], 2);
+}
+
+#[test]
+fn the_line_that_would_prove_another_host_is_reported_once() {
+    let (listed, is_there) = proving(String::new);
+    let port = listed.port();
+    // The same machine by another name.
+    let other = format!("http://127.0.0.2:{port}");
+    let maps = site([
+        ("/i.xml", xml(index(["{}/a.xml", "{}/b.xml"]))),
+        (
+            "/a.xml",
+            xml(urlset([format!("{other}/a"), format!("{other}/b")])),
+        ),
+        ("/b.xml", xml(urlset([format!("{other}/c")]))),
+    ]);
+    is_there.store(true, Ordering::SeqCst);
+    let json = Bench::new().json(1, &[&maps.url("/i.xml")]);
+    let found = findings(&json);
+    let is_about_place = |finding: &&String| finding.contains("R6");
+    let found: Vec<_> = found.iter().filter(is_about_place).collect();
+    assert_eq!(
+        found,
+        [
+            "error R60 /a.xml:3",
+            "note R65 /a.xml:3",
+            "error R60 /a.xml:4",
+            "note R61 /a.xml",
+            "error R60 /b.xml:3",
+            "note R61 /b.xml",
+        ]
+    );
+    let note = json["findings"].as_array().unwrap();
+    let note = note
+        .iter()
+        .find(|finding| finding["rule"] == "R65")
+        .unwrap();
+    let line = format!(
+        "add the line \"Sitemap: {}\" to {other}/robots.txt",
+        maps.url("/i.xml")
+    );
+    assert_eq!(note["help"], line);
+}
+
+#[test]
+fn urls_in_the_wrong_directory_are_reported_with_their_cover() {
+    let site = site([
+        ("/robots.txt", Response::text("Sitemap: {}/i.xml")),
+        ("/i.xml", xml(index(["{}/docs/s.xml", "{}/old.xml"]))),
+        ("/docs/s.xml", xml(urlset(["{}/docs/a", "{}/blog/b"]))),
+        ("/old.xml", Response::redirect(301, "{}/blog/s.xml")),
+        ("/blog/s.xml", xml(urlset(["{}/blog/a", "{}/c"]))),
+        ("/else.xml", xml(index(["{}/more.xml"]))),
+        ("/more.xml", xml(urlset(["{}/d"]))),
+    ]);
+    let bench = Bench::new();
+    let json = bench.json(1, &[&site.url("/")]);
+    for expected in [
+        "error R58 /docs/s.xml:4",
+        "note R44 /docs/s.xml:4",
+        "note R63 /docs/s.xml:4",
+        // The place is where the redirect ends, and the index is the one that led there.
+        "error R58 /old.xml:4",
+        "note R44 /old.xml:4",
+    ] {
+        has(&json, expected);
+    }
+    let notes = |rule: &str| {
+        let found = findings(&json);
+        let of_rule = found.iter().filter(|finding| finding.contains(rule));
+        of_rule.count()
+    };
+    assert_eq!((notes("R44"), notes("R63"), notes("R34")), (2, 1, 0));
+    // Only sitemaps in robots.txt are read from there; another index has to be typed.
+    let json = bench.json(1, &[&site.url("/i.xml"), &site.url("/else.xml")]);
+    has(&json, "note R34 /else.xml");
+    let json = bench.json(0, &[&site.url("/else.xml")]);
+    assert_eq!(findings(&json), [""; 0]);
+}
+
+#[test]
+fn headers_of_a_file_are_compared_with_the_file() {
+    let latin = xml(urlset(["{}/"])).with("Content-Type", "x");
+    let mut latin = latin;
+    latin.headers = vec![("Content-Type".into(), "text/xml; charset=ISO-8859-1".into())];
+    let mut untyped = xml(urlset(["{}/"]));
+    untyped.headers.clear();
+    let mut zipped = compressed(urlset(["{}/"]));
+    zipped
+        .headers
+        .push(("Content-Disposition".into(), "inline".into()));
+    let mut short = xml(urlset(["{}/a", "{}/b"]));
+    short.announced = Some(10_000);
+    let site = site([
+        ("/latin.xml", latin),
+        ("/untyped.xml", untyped),
+        ("/zipped.xml", zipped),
+        ("/plain.xml.gz", xml(urlset(["{}/"]))),
+        ("/short.xml", short),
+        (
+            "/coded.xml",
+            xml(urlset(["{}/"])).with("Content-Encoding", "gzip"),
+        ),
+        ("/empty.xml", xml("")),
+        ("/page.xml", Response::linking(["/"])),
+        ("/good.xml.gz", compressed(urlset(["{}/"]))),
+    ]);
+    let check = |path: &str, code, expected: &str| {
+        let json = Bench::new().json(code, &[&site.url(path)]);
+        has(&json, expected);
+    };
+    check("/latin.xml", 0, "warning R2 /latin.xml");
+    check("/untyped.xml", 0, "note R2 /untyped.xml");
+    check("/zipped.xml", 0, "note R29 /zipped.xml");
+    check("/plain.xml.gz", 0, "note R29 /plain.xml.gz");
+    check("/short.xml", 1, "error R1 /short.xml");
+    check("/coded.xml", 1, "error R29 /coded.xml");
+    check("/page.xml", 1, "error R4 /page.xml:2");
+    let json = Bench::new().json(1, &[&site.url("/empty.xml")]);
+    assert_eq!(json["summary"]["errors"], 1, "{json:#}");
+    let json = Bench::new().json(0, &[&site.url("/good.xml.gz")]);
+    assert_eq!(findings(&json), [""; 0]);
+}
+
+#[test]
+fn dates_of_files_are_compared_with_their_index() {
+    let listed = |lastmod: &str| {
+        index(["{}/s.xml"]).replace("</loc>", &format!("</loc><lastmod>{lastmod}</lastmod>"))
+    };
+    let map = xml(urlset(["{}/"])).with("Last-Modified", "Sun, 01 Feb 2026 12:00:00 GMT");
+    let site = site([
+        ("/old.xml", xml(listed("2026-01-01T12:00:00Z"))),
+        ("/new.xml", xml(listed("2026-02-01T12:00:00Z"))),
+        ("/day.xml", xml(listed("2026-02-01"))),
+        ("/s.xml", map),
+    ]);
+    let bench = Bench::new();
+    has(&bench.json(0, &[&site.url("/old.xml")]), "note R41 /s.xml");
+    for fine in ["/new.xml", "/day.xml"] {
+        assert_eq!(findings(&bench.json(0, &[&site.url(fine)])), [""; 0]);
+    }
+}
+
+#[test]
+fn site_that_does_not_answer_has_its_own_exit_code() {
+    let gone = Site::start(|_| Response::status(404));
+    let silent = gone.url("/sitemap.xml");
+    drop(gone);
+    let broken = Site::start(|_| Response::status(500));
+    let bench = Bench::new();
+    let json = bench.json(5, &[&silent]);
+    assert_eq!(findings(&json), ["error R72 /sitemap.xml"]);
+    let json = bench.json(5, &[&broken.url("/")]);
+    let why = message(&json, "R72");
+    assert!(
+        why.starts_with("sitemap may not be read: robots.txt of"),
+        "{why}"
+    );
+    assert!(
+        json["findings"][0]["help"]
+            .as_str()
+            .unwrap()
+            .starts_with("let robots.txt answer")
+    );
+    // The others are checked all the same.
+    let good = site([("/s.xml", xml(urlset(["{}/"])))]);
+    let json = bench.json(5, &[&silent, &good.url("/s.xml")]);
+    assert_eq!(files(&json)[1].3, 200);
+    // The exit code of unchecked documents goes before that of findings, as in the help.
+    let bad = site([("/s.xml", xml(urlset(["/"])))]);
+    let json = bench.json(5, &[&silent, &bad.url("/s.xml")]);
+    has(&json, "error R9 /s.xml:3");
+    let help = bench.check(&["--help"]).expect_code(0).stdout;
+    assert!(
+        help.contains("and 5 before 1: with 5, errors may have"),
+        "{help}"
+    );
+    let ran = bench
+        .check(&["https://user:secret@h.example/"])
+        .expect_code(2);
+    assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
+}
+
+#[test]
+fn files_and_urls_are_one_set() {
+    let site = site([(
+        "/s.xml",
+        xml(urlset(["{}/a"]).replace("</loc>", "</loc><priority>0.5</priority>")),
+    )]);
+    let bench = Bench::new();
+    let local = urlset([site.url("/a")]);
+    std::fs::write(bench.0.path().join("local.xml"), local).unwrap();
+    let json = bench.json(0, &["local.xml", &site.url("/s.xml")]);
+    has(&json, "warning R26 /s.xml:3");
+    assert_eq!(json["files"][0]["file"], "local.xml");
+    assert_eq!(json["files"][0]["url"], Value::Null);
+    assert_eq!(json["files"][1]["file"], site.url("/s.xml"));
+}
+
+#[test]
+fn sitemap_that_is_listed_with_its_redirect_is_reported_the_same_in_both_orders() {
+    for order in [["{}/old.xml", "{}/new.xml"], ["{}/new.xml", "{}/old.xml"]] {
+        let site = site([
+            ("/i.xml", xml(index(order))),
+            ("/old.xml", Response::redirect(302, "{}/new.xml")),
+            ("/new.xml", xml(urlset(["{}/"]))),
+        ]);
+        let json = Bench::new().json(0, &[&site.url("/i.xml")]);
+        let reported = message(&json, "R40");
+        assert!(
+            reported.ends_with("/new.xml, which is checked by itself"),
+            "{reported}"
+        );
+        assert_eq!(json["findings"].as_array().unwrap().len(), 1, "{json:#}");
+    }
+}
+
+#[test]
+fn sitemaps_of_two_sites_need_no_index_together() {
+    let start = |count: usize| {
+        let names: Vec<String> = (0..count).map(|number| format!("/{number}.xml")).collect();
+        let lines: Vec<String> = names
+            .iter()
+            .map(|name| format!("Sitemap: {{}}{name}\n"))
+            .collect();
+        let lines = lines.concat();
+        let mut answers = vec![
+            ("/robots.txt", Response::text(lines)),
+            ("/", Response::linking(["/"])),
+        ];
+        answers.extend(
+            names
+                .iter()
+                .enumerate()
+                .map(|(number, name)| (name.as_str(), xml(urlset([format!("{{}}/{number}")])))),
+        );
+        site(answers)
+    };
+    let (first, second, third) = (start(1), start(1), start(2));
+    let bench = Bench::new();
+    let json = bench.json(0, &[&first.url("/"), &second.url("/")]);
+    assert!(!json.to_string().contains("no index"), "{json:#}");
+    let json = bench.json(0, &[&first.url("/"), &third.url("/")]);
+    let expected = format!(
+        "{0}/robots.txt names 2 sitemaps of {0}, but no index that lists them",
+        third.origin()
+    );
+    assert_eq!(message(&json, "R31"), expected);
+    let json = bench.json(0, &[&third.url("/")]);
+    assert_eq!(
+        message(&json, "R31"),
+        "there are 2 sitemaps, but no index that lists them"
+    );
+}
+
+#[test]
+fn missing_sitemap_is_reported_for_every_index_that_lists_it() {
+    let site = site([
+        ("/i.xml", xml(index(["{}/404.xml", "{}/j.xml"]))),
+        ("/j.xml", xml(index(["{}/s.xml", "{}/404.xml"]))),
+        ("/s.xml", xml(urlset(["{}/"]))),
+    ]);
+    let json = Bench::new().json(1, &[&site.url("/i.xml")]);
+    has(&json, "error R40 /i.xml:3");
+    has(&json, "error R40 /j.xml:4");
+}
