@@ -1,6 +1,8 @@
 //! The note of a publish that is about to rename files: it is in the state from before the first rename until the set is
 //! promoted, and has all that is needed to go on when the process ends in between.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -73,11 +75,15 @@ impl Pending {
         files.all(|file| has_its_name(file, folder))
     }
 
-    /// The files that have their names already: they are ours, and no index of ours names them.
-    pub(super) fn in_place(&self, folder: &Folder) -> impl Iterator<Item = Dropped> {
+    /// The files that have their names already and are not those of the set that stays, `published`: they are ours, and no
+    /// index of ours names them.
+    pub(super) fn in_place(&self, folder: &Folder, published: &Manifest) -> Vec<Dropped> {
+        let known: HashSet<_> = published.contents().collect();
         let files = self.manifest.files.iter();
-        let files = files.filter(|file| has_its_name(file, folder));
-        files.map(|file| file.dropped(self.at))
+        let files = files
+            .filter(|file| !known.contains(&(&*file.name, &*file.file_sha256)))
+            .filter(|file| has_its_name(file, folder));
+        files.map(|file| file.dropped(self.at)).collect()
     }
 }
 

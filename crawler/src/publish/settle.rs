@@ -79,7 +79,9 @@ pub fn settle_pending(
             .or_else(|| previous::copied(&site, &output))
             .unwrap_or_else(|| Manifest::new(&site, published, pending.at));
         manifest.output.clone_from(published);
-        manifest.dropped.extend(pending.in_place(&folder));
+        manifest
+            .dropped
+            .extend(pending.in_place(&folder, &manifest));
         let values = vec![manifest.value(), Pending::none()];
         store.commit(&Commit::of_values(values))?;
         return Ok(Settled::GivenUp);
