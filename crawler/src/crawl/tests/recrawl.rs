@@ -270,8 +270,8 @@ async fn a_server_that_calls_changed_pages_not_modified_is_asked_for_whole_pages
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_page_that_nothing_leads_to_any_more_is_asked_for() {
+/// A site after its first crawl, in which nothing leads to `/a` and `/deep` any more.
+async fn bench_of_orphans() -> (Bench, Says) {
     let (mut bench, says) = bench();
     says.link("/", &["/a", "/b", "/hidden"]);
     says.link("/a", &["/deep"]);
@@ -280,6 +280,12 @@ async fn a_page_that_nothing_leads_to_any_more_is_asked_for() {
     says.html("/hidden", "<meta name=robots content=noindex>");
     run(&mut bench).await;
     says.link("/", &["/b"]);
+    (bench, says)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_nothing_leads_to_any_more_is_asked_for() {
+    let (mut bench, _says) = bench_of_orphans().await;
     for _ in 0..2 {
         let ran = run(&mut bench).await;
         assert_eq!(ran.listed(), ["/", "/a", "/b", "/deep"]);

@@ -1,4 +1,4 @@
-//! Sitemaps and feeds beside the pages, in virtual time: who waits for whom, whom they are asked of, and what is told of
+//! Sitemaps and feeds beside the pages, in virtual time: who waits for whom, whom they are asked of, and what is reported of
 //! them.
 
 use std::path::Path;

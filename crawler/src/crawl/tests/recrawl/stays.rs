@@ -147,14 +147,7 @@ async fn robots_txt_and_rules_take_pages_out_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_nothing_leads_to_any_more_stays_while_it_answers() {
-    let (mut bench, says) = bench();
-    says.link("/", &["/a", "/b", "/hidden"]);
-    says.link("/a", &["/deep"]);
-    says.link("/b", &[]);
-    says.link("/deep", &[]);
-    says.html("/hidden", "<meta name=robots content=noindex>");
-    run(&mut bench).await;
-    says.link("/", &["/b"]);
+    let (mut bench, says) = bench_of_orphans().await;
     for _ in 0..2 {
         let ran = run(&mut bench).await;
         assert_eq!(ran.published(), ["/", "/a", "/b", "/deep"]);
