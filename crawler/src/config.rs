@@ -62,6 +62,6 @@ pub struct Config {
     pub publish: PublishConfig,
     /// How inputs are read that a set is built from.
     pub build: BuildConfig,
-    /// Who is told of what was published.
+    /// Who is notified of what was published.
     pub notify: NotifyConfig,
 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A line that cannot be used costs that line, a value that cannot be used costs that value; each is
-//! reported with file and line. An input that breaks off ends the run: half a list is no list. Memory is
+//! reported with file and line. An input that breaks off ends the build: half a list is not used. Memory is
 //! bounded by the longest line, never by the number of lines.
 
 mod address;

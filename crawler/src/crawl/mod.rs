@@ -451,7 +451,7 @@ fn downloader_of(site: &Site, gate: &Gate, config: &Config, rules: &robots::Rule
     }
 }
 
-/// The rules of the settings of now for `site`, with its robots.txt as it was read last, and that, if it was: what a crawl
+/// The rules of the current settings for `site`, with its robots.txt as it was read last, and that, if it was: what a crawl
 /// that is over is judged by without a request.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the rules of now, or an
+//! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the current rules, or an
 //! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
 
 use super::{outage, requeue::requeue, validators::ValidatorTrust};
@@ -63,7 +63,7 @@ pub(super) struct Memory {
     pub(super) not_recorded: u64,
 }
 
-/// Reads what the crawl knows. Visits that the rules of now do not decide are queued again, when the rules are not those of
+/// Reads what the crawl knows. Visits that the current rules do not decide are queued again, when the rules are not those of
 /// the last session.
 pub(super) fn remember(
     store: &mut Store,
@@ -116,7 +116,7 @@ pub(super) fn remember(
     Ok(memory)
 }
 
-/// What a visit is by the rules of now: one that a 304 decided by the facts of its page row.
+/// What a visit is by the current rules: one that a 304 decided by the facts of its page row.
 fn judge_again(judge: &Judge, key: &UrlKey, page: Option<&Page>, visit: &PageRecord) -> Reason {
     match (&visit.basis, page) {
         (Basis::Confirmed, Some(page)) => {

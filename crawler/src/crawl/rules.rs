@@ -41,7 +41,7 @@ impl SiteRules {
         }
     }
 
-    /// The rules of now.
+    /// The current rules.
     pub(super) fn judge(&self) -> &Judge {
         &self.judge
     }

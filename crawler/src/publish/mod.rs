@@ -184,8 +184,8 @@ impl Published {
     }
 }
 
-/// Publishes the listed URLs of the merged view: see the module. The state is settled ([`settle_pending`]). A crawl that the guard refuses is over, and its visits do
-/// not count any more.
+/// Publishes the listed URLs of the merged view: see the module. The state has to be settled before ([`settle_pending`]). A
+/// crawl that the guard refuses is over, and its visits do not count any more.
 pub fn publish(store: &mut Store, request: &PublishRequest<'_>) -> Publishing {
     let mut report = None;
     let mut result = publish_view(store, request, &mut report);
@@ -266,8 +266,9 @@ fn publish_view(
 }
 
 /// Publishes the set again that was published `back` publishes before the current one, from 1 on, and reads it back. The state
-/// is settled ([`settle_pending`]). Page rows that agree with it stay, URLs that are not in it are not listed any more, and all visits are deleted. Files that differ
-/// from the published ones get the current time: for readers they change.
+/// has to be settled before ([`settle_pending`]). Page rows that agree with the set stay, URLs that are not in it are not listed
+/// any more, and all visits are deleted. Files that differ from the published ones get the current time: for readers they
+/// change.
 ///
 /// # Errors
 /// See [`PublishError`]; the published set stays. [`PublishError::Settings`]: there is no such set, a part of it is missing,

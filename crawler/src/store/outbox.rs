@@ -35,7 +35,7 @@ texts! {
     UrlChange, "change": change => change.as_str(), text => Self::from_code(text);
 }
 
-/// Name of the state's value that says that engines are told of the site: whatever changes from then on waits for
+/// Name of the state's value that says that engines are notified of the site: whatever changes from then on waits for
 /// them.
 pub const NOTIFIES_ENGINES: &str = super::names::NOTIFY_ENGINES;
 

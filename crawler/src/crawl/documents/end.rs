@@ -1,4 +1,4 @@
-//! How a document ends: read, failed, absent or ours; what becomes of its copy, and what is told of it.
+//! How a document ends: read, failed, absent or ours; what becomes of its copy, and what is reported of it.
 
 use jiff::Timestamp;
 
@@ -16,7 +16,7 @@ use crate::{
     verdict::Judge,
 };
 
-/// Documents with something wrong that are told of one by one while the run goes on.
+/// Documents with something wrong that are reported one by one while the session goes on.
 const MAX_WARNINGS: usize = 20;
 
 /// What follows from the end of a document.

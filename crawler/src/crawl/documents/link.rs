@@ -38,7 +38,7 @@ impl Documents {
         }
     }
 
-    /// What is wanted of the answer to the request for the page `url`, if it is no page.
+    /// What is wanted of the answer to the request for the page `url`, if it is not a page.
     pub(in crate::crawl) fn wanted_at(&self, url: &UrlKey) -> WantedBody {
         if self.is_document(url) {
             WantedBody::Documents
@@ -123,7 +123,7 @@ impl Documents {
         }
     }
 
-    /// Something leads to the document at `url` as to a page: that is no page, unless the document turns out to be
+    /// Something leads to the document at `url` as to a page: it is not a page, unless the document turns out to be
     /// none.
     pub(in crate::crawl) fn claim(&mut self, url: &UrlKey, claim: FoundAs) -> Unclaimed {
         // Otherwise a document was found there behind a redirect.

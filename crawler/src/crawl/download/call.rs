@@ -1,4 +1,4 @@
-//! Calls of services that the user named (an engine that is told of changes, a hook on the web), and what
+//! Calls of services that the user named (an engine that is notified of changes, a hook on the web), and what
 //! proves a site's own part in it. They wait for their permits like everything else, but robots.txt is not
 //! asked: it speaks to those who follow links.
 
