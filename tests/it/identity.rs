@@ -262,6 +262,8 @@ fn what_is_known_of_a_site_is_removed_and_nothing_else() {
     world.crawl(&typed, &["--fresh"]).expect_code(0);
     let waits = world.bench.state().join("retry-after");
     fs::write(&waits, "h.example\t2999-01-01T00:00:00Z\n").expect("it can be written");
+    let of_builds = world.bench.state().join(format!("{name}.build.db"));
+    fs::write(of_builds, "").expect("it can be written");
     let set = world.bench.path().join("sitemaps").join(&name);
     let published = Published::read(&set);
 
@@ -269,7 +271,7 @@ fn what_is_known_of_a_site_is_removed_and_nothing_else() {
     let dry = world.run(&["forget", &typed, "--dry-run"]).expect_code(0);
     assert_eq!(world.states(), before);
     let line = |what: &str| format!("would be removed: {what}");
-    for file in [".db", ".generations", ".last.json"] {
+    for file in [".db", ".build.db", ".generations", ".last.json"] {
         assert!(
             dry.stdout.contains(&line(&format!("state/{name}{file}\n"))),
             "{}",

@@ -30,8 +30,8 @@ pub(crate) struct ForgetArgs {
 pub(super) const FORGET_HELP: &str = "\
 Remove all data of a site: its state, its names and its line in status
 
-The state is removed with states that were set aside, the sets that are kept for a rollback, the record of the last \
-session, and the start URLs that led to the site. The published sitemaps are not touched, and how long a host asked to \
+The state is removed with that of builds, states that were set aside, the sets that are kept for a rollback, the record \
+of the last session, and the start URLs that led to the site. The published sitemaps are not touched, and how long a host asked to \
 wait stays known. The next crawl of the site is its first.";
 
 /// Shown below the options.

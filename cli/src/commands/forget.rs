@@ -45,6 +45,7 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
         StoreError::of_io(format!("failed to remove {}", path.display()), error)
     };
     let state = settings.state_of(&site);
+    let build_state = settings.build_state_of(&site);
     let names = names::of_site(folder, &site)?;
     let beside = [
         settings.generations_of(&site),
@@ -52,6 +53,9 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
     ];
     let beside = beside.into_iter().filter(|path| path.exists());
     let mut files = store::files_of(&state)?;
+    let of_builds = store::files_of(&build_state)?;
+    let is_known = is_known || !of_builds.is_empty();
+    files.extend(of_builds);
     files.extend(beside.clone());
     if files.is_empty() && names.is_empty() {
         let folder = folder.display();
@@ -68,6 +72,7 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
     if !settings.dry_run {
         // A name goes last, so that the site is found by it when this is interrupted and said again.
         store::forget(&state, || {
+            store::forget(&build_state, || Ok(()))?;
             for path in beside {
                 let removed = if path.is_dir() {
                     fs::remove_dir_all(&path)

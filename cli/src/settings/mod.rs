@@ -166,8 +166,7 @@ impl Settings {
 impl BuildSettings {
     /// The state file of the build of `site`: not that of a crawl, whose visits would be lost; `None`: nothing is stored.
     pub(crate) fn state_of(&self, site: &Site) -> Option<PathBuf> {
-        let path = || self.common.state.join(format!("{}.build.db", site.name()));
-        self.stores_state.then(path)
+        self.stores_state.then(|| self.common.build_state_of(site))
     }
 
     /// The settings of `arpent build`: those that the file has for all sites.
@@ -302,6 +301,11 @@ impl Settings {
     /// The state file of `site`, named after the crawled site, not after the public one.
     pub(crate) fn state_of(&self, site: &Site) -> PathBuf {
         self.state.join(format!("{}.db", site.name()))
+    }
+
+    /// The state file of the builds of `site`.
+    pub(crate) fn build_state_of(&self, site: &Site) -> PathBuf {
+        self.state.join(format!("{}.build.db", site.name()))
     }
 
     /// The file with the result of the last session of `site`.

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `start-page` | the start URL has no 200 with content after its redirects |
 //! | `fewer-urls` | less than `min_listed_share` of the published URLs and at least [`MIN_LOSS`] fewer, or under half of at least [`MIN_SMALL`]; what the user's own rules remove is not counted as lost |
-//! | `many-more-urls` | more than `max_growth` times as many, and [`MIN_GROWTH`] more, than a complete crawl published |
+//! | `many-more-urls` | more than `max_growth` times as many, and at least [`MIN_GROWTH`] more, than a complete crawl published |
 //! | `failing` | more than `max_error_share`, and at least [`MIN_FAILING`], of the URLs asked for in this crawl failed |
 //! | `alike` | more than `max_alike_share`, and at least [`MIN_ALIKE`], of the published pages that answered now share a sign, and fewer did when they were published |
 //!

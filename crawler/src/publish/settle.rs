@@ -52,8 +52,7 @@ pub(super) struct Replacement<'a> {
 }
 
 /// Settles an interrupted publish, if there is one: when all its files are in place, manifest and page rows follow; otherwise
-/// the files that are in place are noted as ours, and the set before it counts. Every command that works with the state calls
-/// this first. The view is judged by the rules of `request`; the time and the rows that count are those of the interrupted
+/// the files that are in place are noted as ours, and the set before it counts. Every session calls this first. The view is judged by the rules of `request`; the time and the rows that count are those of the interrupted
 /// publish. A set that was made by other rules is read back from its files.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ impl Restored {
         let place = archived.checked_sub(back).filter(|_| back > 0);
         let Some(generation) = place.and_then(|place| earlier.drain(place..).next()) else {
             return Err(missing(&format!(
-                "{back} sets back there is none; {archived} can be restored"
+                "expected an earlier set, number {back} from the last; {archived} are kept"
             )));
         };
         if generation.manifest.site != site {
