@@ -71,8 +71,7 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
     }
     if !settings.dry_run {
         // A name goes last, so that the site is found by it when this is interrupted and said again.
-        store::forget(&state, || {
-            store::forget(&build_state, || Ok(()))?;
+        store::forget(&[&state, &build_state], || {
             for path in beside {
                 let removed = if path.is_dir() {
                     fs::remove_dir_all(&path)

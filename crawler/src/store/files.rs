@@ -218,23 +218,27 @@ fn is_of_state(rest: &str) -> bool {
         })
 }
 
-/// Removes the state `database` with all of its files ([`files_of`]) and its lock, and calls `also` while nobody else can
-/// work with it.
+/// Removes the states `databases` with all of their files ([`files_of`]) and locks, and calls `also` while nobody else can
+/// work with them.
 ///
 /// # Errors
-/// [`StoreErrorKind::Busy`]: a session holds it. [`StoreErrorKind::Io`]: a file cannot be removed. `also` failed; what is
-/// left is removed when it is forgotten again.
+/// [`StoreErrorKind::Busy`]: a session has one of them; nothing is removed. [`StoreErrorKind::Io`]: a file cannot be removed.
+/// `also` failed; what is left is removed when they are forgotten again.
 pub fn forget(
-    database: &Path,
+    databases: &[&Path],
     also: impl FnOnce() -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let _held = lock(database)?;
-    // The database goes first: beside a missing one SQLite takes no log for its own.
-    for file in files_of(database)? {
-        remove(&file)?;
+    let locks = databases.iter().map(|database| lock(database));
+    let _locks = locks.collect::<Result<Vec<_>, _>>()?;
+    // A database goes first: beside a missing one SQLite takes no log for its own.
+    for database in databases {
+        for file in files_of(database)? {
+            remove(&file)?;
+        }
     }
     also()?;
-    remove(&with_suffix(database, LOCK))
+    let locks = databases.iter().map(|database| with_suffix(database, LOCK));
+    locks.into_iter().try_for_each(|lock| remove(&lock))
 }
 
 fn remove(path: &Path) -> Result<(), StoreError> {

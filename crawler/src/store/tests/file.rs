@@ -307,10 +307,10 @@ fn a_state_is_forgotten_with_what_was_set_aside_of_it_and_with_no_other() {
     let state = path("h.db");
     assert_eq!(files_of(&state).unwrap(), own.map(path));
     let held = files::lock(&state).unwrap();
-    let error = forget(&state, || panic!("it is held")).unwrap_err();
+    let error = forget(&[&state], || panic!("it is locked")).unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Busy);
     drop(held);
-    forget(&state, || Ok(())).unwrap();
+    forget(&[&state], || Ok(())).unwrap();
     let left = fs::read_dir(folder.path()).unwrap();
     let mut left: Vec<_> = left.map(|entry| entry.unwrap().path()).collect();
     left.sort();
@@ -318,4 +318,21 @@ fn a_state_is_forgotten_with_what_was_set_aside_of_it_and_with_no_other() {
     expected.sort();
     assert_eq!(left, expected);
     assert!(files_of(&path("nowhere/h.db")).unwrap().is_empty());
+}
+
+#[test]
+fn no_state_is_removed_while_one_of_those_to_forget_is_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let [state, build_state] = ["h.db", "h.build.db"].map(|name| folder.path().join(name));
+    for database in [&state, &build_state] {
+        fs::write(database, "").unwrap();
+    }
+    let lock = files::lock(&build_state).unwrap();
+    let both: [&Path; 2] = [&state, &build_state];
+    let error = forget(&both, || panic!("one is locked")).unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Busy);
+    assert!(state.exists() && build_state.exists());
+    drop(lock);
+    forget(&both, || Ok(())).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
