@@ -1,12 +1,13 @@
 //! The documented exit codes, and the one place where an error or an outcome becomes one.
 
-use std::path::PathBuf;
+use std::{error::Error, path::PathBuf};
 
 use crawler::{
     build::BuildError,
     crawl::CrawlError,
     fetch::FetchError,
     publish::PublishError,
+    retry_after::RetryAfterError,
     seeds::SeedListError,
     site_run::{SessionError, SessionOutcome},
     store::StoreError,
@@ -79,6 +80,10 @@ impl ExitCode {
 
 /// How the work ended that this error ended.
 pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
+    if error.chain().any(<dyn Error>::is::<RetryAfterError>) {
+        // Nothing may be requested, as with a state that cannot be read.
+        return SessionOutcome::Refused;
+    }
     let crawl = error.downcast_ref::<CrawlError>().map(SessionOutcome::from);
     let publish = || {
         error
@@ -99,10 +104,10 @@ pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
         Some(BuildError::Stopped) => SessionOutcome::Interrupted,
         Some(BuildError::Store(error)) => error.into(),
         _ if is_unusable_input(error) => SessionOutcome::Refused,
-        // The only fetch error that gets here: the client cannot be built from its settings.
+        // The only other fetch error that gets here: the client cannot be built from its settings.
         _ if error.is::<SettingsError>()
             || error.is::<SeedListError>()
-            || error.is::<FetchError>()
+            || error.chain().any(<dyn Error>::is::<FetchError>)
             || error.is::<Misuse>() =>
         {
             SessionOutcome::Settings
@@ -206,7 +211,7 @@ pub(crate) fn error_of(error: SessionError) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use crawler::{
-        fetch::FetchErrorKind, notes::Note, retry_after::RetryAfterError, store::StoreErrorKind,
+        crawl::download::DownloadError, fetch::FetchErrorKind, notes::Note, store::StoreErrorKind,
     };
 
     use super::*;
@@ -302,11 +307,21 @@ mod tests {
     #[test]
     fn a_bug_and_a_file_that_cannot_be_read_are_distinguished() {
         let io = || std::io::Error::other("x");
-        let retry_after = CrawlError::RetryAfter(RetryAfterError::Read {
+        let unreadable = || RetryAfterError::Read {
             path: PathBuf::from("x"),
             source: io(),
-        });
-        assert_eq!(ExitCode::of_error(&retry_after.into()), ExitCode::Refused);
+        };
+        let no_downloader =
+            || FetchError::new(FetchErrorKind::Forbidden, "x").with_source(unreadable());
+        // Of a crawl, of a check, of `arpent notify`.
+        let errors: [anyhow::Error; 3] = [
+            CrawlError::RetryAfter(unreadable()).into(),
+            no_downloader().into(),
+            DownloadError::Settings(no_downloader()).into(),
+        ];
+        for error in &errors {
+            assert_eq!(ExitCode::of_error(error), ExitCode::Refused, "{error:#}");
+        }
         let internal = CrawlError::Internal {
             work: "testing",
             source: Box::new(io()),

@@ -7,6 +7,7 @@ use std::{
 };
 
 use crawler::{
+    crawl::download::DownloadError,
     notify::{ENGINES, missing_lines, submit_all},
     page::State,
     politeness::Politeness,
@@ -120,7 +121,7 @@ impl ByHand {
             self.print_engines(&standing);
             return Ok(ExitCode::Success);
         }
-        let mut is_complete = self.print_robots(&standing);
+        let mut is_complete = self.print_robots(&standing)?;
         if self.submit_all && self.dry_run {
             let urls = human::count(count_published(&store)?, "URL");
             let line = format!("  all {urls} of the set would be sent, and what waits:");
@@ -175,10 +176,16 @@ impl ByHand {
     }
 
     /// Prints the lines that robots.txt should have, and whether it has them; returns whether that could be found out.
-    fn print_robots(&mut self, standing: &PublishedSet) -> bool {
+    ///
+    /// # Errors
+    /// No request can be sent at all.
+    fn print_robots(&mut self, standing: &PublishedSet) -> Result<bool, DownloadError> {
         let site = UrlKey::from_normalised(&standing.site).ok();
         let asked = site.as_ref().filter(|_| !self.dry_run);
         let found = asked.map(|site| self.notifier.robots(site)).transpose();
+        if let Err(error @ DownloadError::Settings(_)) = found {
+            return Err(error);
+        }
         let origin = site.map_or_else(|| standing.site.clone(), |site| site.origin().to_string());
         let missing = match &found {
             Ok(Some(rules)) => Some(missing_lines(rules, &standing.sitemaps)),
@@ -198,9 +205,9 @@ impl ByHand {
             let error = anyhow::Error::from(error);
             self.output
                 .warn(&format!("whether it has them is not known: {error:#}"));
-            return false;
+            return Ok(false);
         }
-        true
+        Ok(true)
     }
 }
 
