@@ -40,7 +40,6 @@ pub struct Notified {
     /// An origin, or a file; never a URL with a key in it.
     pub to: String,
     /// URLs that were received, or written.
-    #[serde(rename = "told")]
     pub sent: u64,
     /// URLs that wait for the next time.
     pub waiting: u64,

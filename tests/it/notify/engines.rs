@@ -13,9 +13,9 @@ fn what_changed_is_told_once_and_nothing_at_first() {
     world.changes();
     let ran = world.tell().expect_code(0);
     assert_eq!(world.told(), [SECOND]);
-    let told = &ran.summary()["notified"][0];
+    let notified = &ran.summary()["notified"][0];
     assert_eq!(
-        (&told["channel"], &told["told"]),
+        (&notified["channel"], &notified["sent"]),
         (&"indexnow".into(), &4.into())
     );
     // Its file is asked for before, and holds it.
