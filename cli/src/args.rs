@@ -97,7 +97,7 @@ mod tests {
         (
             "check",
             &[
-                "paths", "at", "robots", "format", "repeats", "explain", "pages", "config",
+                "paths", "base_url", "robots", "format", "repeats", "explain", "pages", "config",
             ],
         ),
         ("notify", &["list", "submit_all", "config"]),

@@ -64,7 +64,7 @@ fn text_is_like_a_compilers() {
     let entries = "  <url><loc>https://h.example/docs/a</loc><lastmod>2005-02-30</lastmod></url>\n\t<url><loc>https://h.example/b</loc><title>x</title></url>";
     let place = Place::new(&[("sitemap.xml", &urlset(entries))]);
     let ran = place
-        .check(&["sitemap.xml", "--at", "https://h.example/docs/"])
+        .check(&["sitemap.xml", "--base-url", "https://h.example/docs/"])
         .expect_code(1);
     let expected = "\
 sitemap.xml:3:43: error[R13]: date or time does not exist
@@ -101,7 +101,7 @@ fn findings_are_in_the_order_of_the_document() {
                    <url><loc>https://h.example/a</loc><priority>8</priority></url>";
     let place = Place::new(&[("sitemap.xml", &urlset(entries))]);
     let ran = place
-        .check(&["sitemap.xml", "--at", "https://h.example/sitemap.xml"])
+        .check(&["sitemap.xml", "--base-url", "https://h.example/sitemap.xml"])
         .expect_code(1);
     let heads: Vec<_> = ran
         .stdout
@@ -201,7 +201,7 @@ fn standard_input_is_a_file() {
     let place = Place::new(&[]);
     let ran = place
         .check_input(
-            &["-", "--at", "https://h.example/sitemap.xml"],
+            &["-", "--base-url", "https://h.example/sitemap.xml"],
             &urlset(GOOD),
         )
         .expect_code(0);
@@ -215,11 +215,11 @@ fn standard_input_is_a_file() {
         "{}",
         ran.stdout
     );
-    let ran = place.check_input(&["-", "--at", "https://h.example/"], &urlset(GOOD));
+    let ran = place.check_input(&["-", "--base-url", "https://h.example/"], &urlset(GOOD));
     assert!(
         ran.expect_code(2)
             .stderr
-            .contains("--at: expected the whole URL of the file")
+            .contains("--base-url: expected the whole URL of the file")
     );
 }
 
@@ -237,14 +237,17 @@ fn wrong_usage_names_the_expected_form() {
     check(&[], "required");
     check(&["gone.xml"], "cannot read gone.xml: ");
     check(&["empty"], "no sitemap found in empty");
-    check(&["a.xml", "--at", "h.example"], "--at: URL is not absolute");
     check(
-        &["empty", "--at", "https://h.example/sitemap.xml"],
-        "--at: expected the URL of the folder, with a / at its end",
+        &["a.xml", "--base-url", "h.example"],
+        "--base-url: URL is not absolute",
+    );
+    check(
+        &["empty", "--base-url", "https://h.example/sitemap.xml"],
+        "--base-url: expected the URL of the folder, with a / at its end",
     );
     check(&["-", "a.xml", "-"], "expected `-`, standard input, once");
     check(
-        &["a.xml", "a.xml", "--at", "https://h.example/a.xml"],
+        &["a.xml", "a.xml", "--base-url", "https://h.example/a.xml"],
         "expected the URL of a folder",
     );
     check(
@@ -319,7 +322,7 @@ fn folder_is_served_by_its_index() {
         ran.stdout
     );
     let elsewhere = place
-        .check(&["set", "--at", "https://h.example/other"])
+        .check(&["set", "--base-url", "https://h.example/other"])
         .expect_code(1);
     assert!(
         elsewhere.stdout.contains("error[R58]"),

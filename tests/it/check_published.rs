@@ -84,7 +84,7 @@ fn published_sets_have_no_findings() {
                         let lines = build(folder.path(), "list.csv", base, &options);
                         fs::write(folder.path().join("robots"), lines.join("\n")).unwrap();
                         let robots = "https://h.example=robots";
-                        let arguments = ["--at", base, "--robots", robots];
+                        let arguments = ["--base-url", base, "--robots", robots];
                         let (code, findings) = check(folder.path(), &arguments);
                         let set = format!("{base} {options:?}");
                         // Notes: that something is served below the root, and that all pages changed in one day.
@@ -125,7 +125,7 @@ fn sets_with_extensions_have_no_findings() {
         fs::write(folder.path().join("list.ndjson"), &lines).unwrap();
         let options = ["--layout", layout];
         build(folder.path(), "list.ndjson", base, &options);
-        let (code, findings) = check(folder.path(), &["--at", base]);
+        let (code, findings) = check(folder.path(), &["--base-url", base]);
         nothing_but(&findings, &[], layout);
         assert_eq!(code, 0);
     }
@@ -143,7 +143,7 @@ fn a_set_for_another_host_needs_one_line_which_is_reported_once() {
         &["--public-url", base],
     );
     assert_eq!(lines, [format!("Sitemap: {base}sitemap.xml")]);
-    let (code, findings) = check(folder.path(), &["--at", base]);
+    let (code, findings) = check(folder.path(), &["--base-url", base]);
     assert_eq!(code, 1);
     let notes: Vec<_> = findings
         .iter()
@@ -157,7 +157,10 @@ fn a_set_for_another_host_needs_one_line_which_is_reported_once() {
     assert_eq!(notes, [help]);
     fs::write(folder.path().join("robots"), &lines[0]).unwrap();
     let robots = ["--robots", "https://h.example=robots"];
-    let (code, findings) = check(folder.path(), &[&["--at", base][..], &robots].concat());
+    let (code, findings) = check(
+        folder.path(),
+        &[&["--base-url", base][..], &robots].concat(),
+    );
     nothing_but(&findings, &["R67"], base);
     assert_eq!(code, 0);
 }

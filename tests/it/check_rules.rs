@@ -110,7 +110,7 @@ impl Given {
     }
 
     fn at(self, url: &str) -> Self {
-        self.with("--at", url)
+        self.with("--base-url", url)
     }
 
     fn with(mut self, option: &str, value: &str) -> Self {

@@ -241,7 +241,13 @@ struct Verdict {
 fn verdicts_of_check(folder: &Path, names: &[String]) -> BTreeMap<String, Verdict> {
     let mut command = arpent(folder);
     command
-        .args(["check", "--format", "json", "--at", "https://h.example/"])
+        .args([
+            "check",
+            "--format",
+            "json",
+            "--base-url",
+            "https://h.example/",
+        ])
         .args(names);
     let ran = Ran::of(command);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();

@@ -18,7 +18,9 @@ pub(crate) struct CheckArgs {
 
     /// URL of a file, or with a / at the end that of its folder
     #[arg(long, value_name = "URL")]
-    pub(crate) at: Option<String>,
+    // The setting of this name is that of `build`.
+    #[serde(skip)]
+    pub(crate) base_url: Option<String>,
 
     /// The robots.txt of a host, which is then not requested: its Sitemap lines prove that a sitemap on another host may list
     /// URLs of this one (repeatable)
@@ -64,7 +66,7 @@ Check sitemaps, indexes, feeds and URL lists in files and folders, or where they
 
 Every rule of the sitemap protocol that applies is checked, with the limits, the location rules and \
 the extensions of Google. A folder is checked as a set: its indexes, what they list, and sitemaps that \
-no index lists. It is served at the URL of --at, else where its only index lists its files, else at \
+no index lists. It is served at the URL of --base-url, else where its only index lists its files, else at \
 the root of the host whose sitemaps its robots.txt names; else each file is checked alone. Pages that no \
 sitemap lists are not a finding: absence excludes nothing (R80), robots.txt and noindex do.
 

@@ -105,8 +105,8 @@ fn url_of(path: &Path) -> Option<String> {
 
 /// What the arguments say of a check.
 fn options(args: &CheckArgs, now: jiff::Timestamp) -> anyhow::Result<Options> {
-    let at = args.at.as_deref().map(|typed| {
-        Loc::parse(typed).map_err(|error| misuse(format!("--at: {error}, found {typed:?}")))
+    let at = args.base_url.as_deref().map(|typed| {
+        Loc::parse(typed).map_err(|error| misuse(format!("--base-url: {error}, found {typed:?}")))
     });
     let at = at.transpose()?;
     let files = args
@@ -118,7 +118,7 @@ fn options(args: &CheckArgs, now: jiff::Timestamp) -> anyhow::Result<Options> {
         && files.count() > 1
     {
         return Err(misuse(format!(
-            "--at: expected the URL of a folder, with a / at its end, for several files, found {at}"
+            "--base-url: expected the URL of a folder, with a / at its end, for several files, found {at}"
         )));
     }
     let robots = args.robots.iter().map(|typed| robots(typed));

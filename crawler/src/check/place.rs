@@ -28,7 +28,7 @@ impl Base {
         let name = at.path().rsplit('/').next().unwrap_or_default();
         if at.path_and_query().contains('?') || has_ending(name) {
             return Err(format!(
-                "--at: expected the URL of the folder, with a / at its end and no query, found {at}"
+                "--base-url: expected the URL of the folder, with a / at its end and no query, found {at}"
             ));
         }
         if at.path().ends_with('/') {
@@ -37,7 +37,7 @@ impl Base {
         let with_slash = Loc::parse(&format!("{at}/"));
         with_slash
             .map(Self)
-            .map_err(|error| format!("--at: {error}"))
+            .map_err(|error| format!("--base-url: {error}"))
     }
 
     /// The folder at the beginning of a URL, which ends in `/`.
@@ -73,7 +73,9 @@ pub(super) fn place_of_file(at: &Loc, name: Option<&OsStr>) -> Result<Loc, Strin
         return Ok(at.clone());
     }
     let place = name.and_then(|name| Base(at.clone()).place(Path::new(name)));
-    place.ok_or_else(|| format!("--at: expected the whole URL of the file, found the folder {at}"))
+    place.ok_or_else(|| {
+        format!("--base-url: expected the whole URL of the file, found the folder {at}")
+    })
 }
 
 /// The path of a URL that decodes to a relative path.

@@ -72,7 +72,7 @@ impl<'a> Printer<'a> {
         let directory = directory.and_then(|report| report.common_directory.as_ref());
         if let Some(directory) = directory.filter(|_| !self.is_json) {
             self.output.info(&format!(
-                "{} has to be served from {directory} or above; --at URL says where it is",
+                "{} has to be served from {directory} or above; --base-url URL says where it is",
                 document.name
             ));
         }
