@@ -6,14 +6,13 @@ mod opening;
 mod outcome;
 mod stored;
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use tokio::{sync::watch, task::spawn_blocking};
+use tokio::{
+    sync::{oneshot, watch},
+    task::spawn_blocking,
+};
 
 use self::opening::{Opening, opener};
 pub use self::{
@@ -24,7 +23,7 @@ pub use self::{
 use crate::{
     clock::Clock,
     config::Config,
-    crawl::{Crawled, Dependencies, Ending, Limit, Progress, Shutdown, crawl},
+    crawl::{CrawlError, Crawled, Dependencies, Ending, Limit, Progress, Shutdown, crawl},
     crawl_state,
     fetch::Fetch,
     notes::Note,
@@ -117,8 +116,6 @@ pub struct Session {
 pub struct Ended {
     /// The site.
     pub site: Option<Site>,
-    /// Where its files are.
-    places: Option<Places>,
     /// How its state was opened.
     pub opened: Option<Opened>,
     /// What the crawl did.
@@ -134,28 +131,20 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The end of a session of `site` that has neither crawled nor published.
-    fn new(site: Option<Site>) -> Self {
+    /// The end of a session of `site` whose publishing ended so, or that published nothing.
+    fn new(site: Option<Site>, publishing: Result<Publishing, SessionError>) -> Self {
+        let (report, published) = match publishing {
+            Ok(Publishing { report, result }) => (report, result.map_err(SessionError::Publish)),
+            Err(error) => (None, Err(error)),
+        };
         Self {
             site,
-            places: None,
             opened: None,
             crawl: None,
-            report: None,
-            published: Err(SessionError::SiteDown),
+            report,
+            published,
             outcome: SessionOutcome::Internal,
             held: None,
-        }
-    }
-
-    /// Takes over how publishing ended.
-    fn take(&mut self, publishing: Result<Publishing, SessionError>) {
-        match publishing {
-            Ok(Publishing { report, result }) => {
-                self.report = report;
-                self.published = result.map_err(SessionError::Publish);
-            }
-            Err(error) => self.published = Err(error),
         }
     }
 }
@@ -206,17 +195,16 @@ pub async fn run(session: Session) -> Ended {
 
 /// The same; `damage` was found in the state while it was worked with.
 async fn run_with(session: &Session, damage: Option<String>) -> Ended {
-    let opening = Arc::new(Mutex::new(Opening::default()));
+    let (sender, mut opening) = oneshot::channel();
     let newest = session.progress.subscribe();
     let dependencies = Dependencies {
         fetch: Arc::clone(&session.fetch),
         clock: Arc::clone(&session.clock),
         politeness: Arc::clone(&session.politeness),
         progress: session.progress.clone(),
-        open_store: opener(session, Arc::clone(&opening), damage),
+        open_store: opener(session, sender, damage),
         retry_after: session.retry_after.clone(),
         lists: session.lists.clone(),
-        public_url: public_url(session),
     };
     // Boxed, because what a crawl holds across its waits is too large for the stack of its caller.
     let crawled = Box::pin(crawl(
@@ -226,32 +214,39 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
         &session.shutdown,
     ))
     .await;
-    let opening = std::mem::take(&mut *opening.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut ended = Ended {
-        places: opening.places,
-        opened: opening.opened,
-        ..Ended::new(newest.borrow().site.clone())
-    };
-    match crawled {
-        Ok(crawled) => after_crawl(session, crawled, opening.lock, &mut ended).await,
-        Err(error) => {
-            let error = opening.misfit.unwrap_or(SessionError::Crawl(error));
-            ended.published = Err(error);
+    let site = newest.borrow().site.clone();
+    let mut ended = match (crawled, opening.try_recv()) {
+        (Ok(crawled), Ok(opening)) => after_crawl(session, crawled, opening).await,
+        (Ok(_), Err(error)) => {
+            let (work, source) = ("opening the state of this site", error.into());
+            Ended::new(site, Err(SessionError::Internal { work, source }))
         }
-    }
+        (Err(error), opening) => Ended {
+            opened: opening.ok().map(|opening| opening.opened),
+            ..Ended::new(site, Err(error_of(error)))
+        },
+    };
     ended.outcome = SessionOutcome::of(&ended, session.dry_run);
     ended
 }
 
+/// The error of a session whose crawl ended by `error`.
+fn error_of(error: CrawlError) -> SessionError {
+    let error = match error {
+        CrawlError::Opening(error) => error.downcast().map_err(CrawlError::Opening),
+        error => Err(error),
+    };
+    match error.map(|opening| *opening) {
+        Ok(SessionError::Store(error)) => SessionError::Crawl(CrawlError::Store(error)),
+        Ok(error) => error,
+        Err(error) => SessionError::Crawl(error),
+    }
+}
+
 /// Counts, and publishes where the crawl came to an end that is published.
-async fn after_crawl(
-    session: &Session,
-    crawled: Crawled,
-    output: Option<OutputLock>,
-    ended: &mut Ended,
-) {
-    ended.site = Some(crawled.site.clone());
-    ended.crawl = Some(CrawlFacts {
+async fn after_crawl(session: &Session, crawled: Crawled, opening: Opening) -> Ended {
+    let site = Some(crawled.site.clone());
+    let crawl = CrawlFacts {
         resumed: crawled.resumed,
         ending: crawled.ending,
         limit: crawled.limit,
@@ -260,19 +255,28 @@ async fn after_crawl(
         bytes_in: crawled.bytes_in,
         robots: crawled.robots.clone(),
         notes: crawled.notes.clone(),
-    });
-    match crawled.ending {
-        Ending::Stopped => {
-            ended.published = Err(SessionError::Crawl(crate::crawl::CrawlError::Stopped));
-            ended.report = counted(crawled.store, &session.shutdown).await;
-        }
-        Ending::SiteDown => {
-            ended.published = Err(SessionError::SiteDown);
-            ended.report = counted(crawled.store, &session.shutdown).await;
-        }
-        Ending::Drained | Ending::LimitReached | Ending::Deferred => {
-            publish_crawled(session, crawled, output, ended).await;
-        }
+    };
+    let error = match crawled.ending {
+        Ending::Stopped => Some(SessionError::Crawl(CrawlError::Stopped)),
+        Ending::SiteDown => Some(SessionError::SiteDown),
+        Ending::Drained | Ending::LimitReached | Ending::Deferred => None,
+    };
+    let Opening {
+        places,
+        opened,
+        lock,
+    } = opening;
+    let ended = match error {
+        Some(error) => Ended {
+            report: counted(crawled.store, &session.shutdown).await,
+            ..Ended::new(site, Err(error))
+        },
+        None => publish_crawled(session, crawled, &places, lock).await,
+    };
+    Ended {
+        opened: Some(opened),
+        crawl: Some(crawl),
+        ..ended
     }
 }
 
@@ -295,17 +299,11 @@ async fn counted(store: Store, shutdown: &Shutdown) -> Option<Report> {
 async fn publish_crawled(
     session: &Session,
     crawled: Crawled,
+    places: &Places,
     output: Option<OutputLock>,
-    ended: &mut Ended,
-) {
+) -> Ended {
     (session.on_publish)();
-    let Some(config) = ended
-        .places
-        .as_ref()
-        .map(|places| places.config(&session.config))
-    else {
-        return;
-    };
+    let (config, site) = (places.config(&session.config), crawled.site.clone());
     let session = session.clone();
     let span = tracing::Span::current();
     let work = spawn_blocking(move || {
@@ -325,21 +323,14 @@ async fn publish_crawled(
             noted.and_then(|()| request.publish(&mut store, &crawled.judge, robots, is_drained));
         (publishing, store)
     });
-    let (publishing, store) = match work.await {
-        Ok(done) => done,
-        Err(error) => {
-            ended.published = Err(SessionError::of_task("publishing", error));
-            return;
-        }
+    let (publishing, held) = match work.await {
+        Ok((publishing, store)) => (publishing, Some(Held { store, output })),
+        Err(error) => (Err(SessionError::of_task("publishing", error)), None),
     };
-    ended.take(publishing);
-    ended.held = Some(Held { store, output });
-}
-
-/// Where the set will be served, for the engine; settings that do not fit the site are reported where its state is opened.
-fn public_url(session: &Session) -> crate::crawl::PublicUrl {
-    let places = Arc::clone(&session.places);
-    Box::new(move |site| places(site).ok()?.public_url)
+    Ended {
+        held,
+        ..Ended::new(Some(site), publishing)
+    }
 }
 
 /// What an error says of a damaged state, if it is about one.

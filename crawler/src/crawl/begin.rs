@@ -14,7 +14,7 @@ use super::{
 use crate::{
     crawl_state::{self, OpenCrawl},
     notes::Note,
-    store::{Store, StoreError},
+    store::Store,
     url_key::UrlKey,
     verdict::Judge,
 };
@@ -66,6 +66,8 @@ pub(super) struct CrawlOpening {
 /// A crawl that can begin.
 pub(super) struct OpenedCrawl {
     pub(super) store: Store,
+    /// The URL of the directory where the set will be served, if one is configured.
+    pub(super) public_url: Option<String>,
     pub(super) run: OpenCrawl,
     pub(super) memory: Memory,
     /// The rules, by what the clocks show.
@@ -84,7 +86,7 @@ impl CrawlOpening {
         let span = tracing::Span::current();
         let work = tokio::task::spawn_blocking(move || {
             let _entered = span.entered();
-            let mut store = (self.open_store)(&site)?;
+            let (mut store, public_url) = (self.open_store)(&site).map_err(CrawlError::Opening)?;
             let run = crawl_state::open(&mut store, &self.identity, self.host_date, self.fresh)?;
             let mut judge = self.judge;
             if let Some((ours, host)) = self.clocks {
@@ -97,8 +99,9 @@ impl CrawlOpening {
             if let Some(robots) = &robots {
                 resume::note_robots(&mut store, robots)?;
             }
-            Ok::<_, StoreError>(OpenedCrawl {
+            Ok::<_, CrawlError>(OpenedCrawl {
                 store,
+                public_url,
                 run,
                 memory,
                 judge,

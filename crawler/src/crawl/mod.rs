@@ -77,12 +77,12 @@ type FetchedFacts = Result<(Fetched, Box<PageFacts>), FetchError>;
 /// What a task was doing that had the store.
 const USING_STATE: &str = "using the state of this site";
 
-/// Opens the store of a site, once the start URL has told which site it is.
-pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<Store, StoreError> + Send>;
+/// Opens the store of a site, once the start URL has shown which site it is. Also gives the URL of the directory where the
+/// set of the site will be served, if one is configured: our own index may be missing there before its first upload.
+pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<(Store, Option<String>), OpenError> + Send>;
 
-/// Says where the set of a site will be served, once it is known which site it is: the URL of a directory, or
-/// `None` when nobody said. Our own index is then missing there without a fault before its first upload.
-pub type PublicUrl = Box<dyn FnOnce(&Site) -> Option<String> + Send>;
+/// The error of the caller's that [`OpenStore`] ended by.
+pub type OpenError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Everything the crawl touches besides its settings.
 pub struct Dependencies {
@@ -100,8 +100,6 @@ pub struct Dependencies {
     pub retry_after: RetryAfterFile,
     /// URL lists of the user.
     pub lists: Vec<SeedList>,
-    /// Where the set of the site will be served.
-    pub public_url: PublicUrl,
 }
 
 impl std::fmt::Debug for Dependencies {
@@ -264,6 +262,9 @@ pub enum CrawlError {
     /// Settings that only show to be wrong when the site is known.
     #[error("{0}")]
     Settings(String),
+    /// [`OpenStore`] failed.
+    #[error("failed to open the state of this site")]
+    Opening(#[source] OpenError),
     /// The store failed.
     #[error("failed to use the state of this site")]
     Store(#[from] StoreError),
@@ -309,7 +310,6 @@ pub async fn crawl(
         open_store,
         retry_after,
         lists,
-        public_url,
     } = dependencies;
     let reader =
         PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
@@ -329,7 +329,6 @@ pub async fn crawl(
         progress,
         open_store,
         lists,
-        public_url,
     };
     // What a crawl holds across its waits is too large for the stack of its caller.
     let mut crawled = Box::pin(crawl_through(config, start, &gate, dependencies, shutdown)).await;
@@ -346,7 +345,6 @@ struct LoopDependencies {
     progress: watch::Sender<Progress>,
     open_store: OpenStore,
     lists: Vec<SeedList>,
-    public_url: PublicUrl,
 }
 
 /// The crawl itself, through a gate that knows what earlier starts were asked to wait for.
@@ -362,7 +360,6 @@ async fn crawl_through(
         progress,
         open_store,
         lists,
-        public_url,
     } = dependencies;
     let identity = identity_of(config, &lists);
     let clock = Arc::clone(&gate.clock);
@@ -396,6 +393,7 @@ async fn crawl_through(
     };
     let OpenedCrawl {
         store,
+        public_url,
         run: open_run,
         memory,
         judge,
@@ -409,7 +407,6 @@ async fn crawl_through(
     } = started;
     let moved = (!start.is_on(&site.origin))
         .then(|| Note::start_redirected(&start.origin(), &site.origin).naming(start));
-    let public_url = public_url(&site);
     let mut crawl_loop = CrawlLoop::new(Setup {
         context: Context {
             config,

@@ -2,7 +2,7 @@
 //! state or nobody published is imported. A site that the settings do not fit is found out here, before more than its start
 //! page is fetched.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
 
 use super::{Places, Session, SessionError, StoredRequest, file_time};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
         Imported, OutputLock, check_disk, check_names, import_set, needs_import, settle_pending,
     },
     site::Site,
-    store::{Damaged, Store, StoreError, StoreErrorKind},
+    store::{Damaged, Store},
     verdict::Mode,
 };
 
@@ -31,34 +31,28 @@ pub struct Opened {
 }
 
 /// What came of opening the state of a site besides the state.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Opening {
-    /// Why the session does not go on, when that is no failure of the state.
-    pub(super) misfit: Option<SessionError>,
-    pub(super) places: Option<Places>,
-    pub(super) opened: Option<Opened>,
+    pub(super) places: Places,
+    pub(super) opened: Opened,
+    /// `None`: a dry run writes no output.
     pub(super) lock: Option<OutputLock>,
 }
 
-/// Opens the state of the site once the engine knows which it is. `damage` was found in it before.
+/// Opens the state of the site once the engine knows which it is, and sends `opening` what came of it. `damage` was found in
+/// the state before.
 pub(super) fn opener(
     session: &Session,
-    opening: Arc<Mutex<Opening>>,
+    opening: oneshot::Sender<Opening>,
     damage: Option<String>,
 ) -> OpenStore {
     let session = session.clone();
     Box::new(move |site| {
-        let mut opening = opening.lock().unwrap_or_else(PoisonError::into_inner);
-        open(&session, site, damage.as_deref(), &mut opening).map_err(|error| match error {
-            SessionError::Store(error) => error,
-            misfit => {
-                opening.misfit = Some(misfit);
-                StoreError::new(
-                    StoreErrorKind::Open,
-                    "the settings do not fit the site, or its output",
-                )
-            }
-        })
+        let (store, opened) = open(&session, site, damage.as_deref())?;
+        let public_url = opened.places.public_url.clone();
+        // Nobody receives it when the session was aborted meanwhile.
+        let _ = opening.send(opened);
+        Ok((store, public_url))
     })
 }
 
@@ -66,14 +60,14 @@ fn open(
     session: &Session,
     site: &Site,
     damage: Option<&str>,
-    opening: &mut Opening,
-) -> Result<Store, SessionError> {
+) -> Result<(Store, Opening), SessionError> {
     let places = (session.places)(site)?;
-    opening.places = Some(places.clone());
     let config = places.config(&session.config);
-    if !session.dry_run {
-        opening.lock = Some(places.lock_output(&config)?);
-    }
+    let lock = if session.dry_run {
+        None
+    } else {
+        Some(places.lock_output(&config)?)
+    };
     let request = StoredRequest {
         site,
         config: &config,
@@ -87,8 +81,12 @@ fn open(
         crawl_state::note_network(&mut store, network)?;
     }
     opened.warnings = check(&store, site, &config.publish, session.dry_run)?;
-    opening.opened = Some(opened);
-    Ok(store)
+    let opening = Opening {
+        places,
+        opened,
+        lock,
+    };
+    Ok((store, opening))
 }
 
 impl StoredRequest<'_> {
@@ -96,7 +94,7 @@ impl StoredRequest<'_> {
     /// A publish that did not come to its end is settled, and a set that this state did not publish is imported.
     ///
     /// # Errors
-    /// See [`StoreError`]; a setting does not fit the site.
+    /// See [`crate::store::StoreError`]; a setting does not fit the site.
     pub fn open(&self, damage: Option<&str>) -> Result<(Store, Opened), SessionError> {
         let Self { site, config, .. } = *self;
         let now = self.clock.now();

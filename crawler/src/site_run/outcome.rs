@@ -171,7 +171,7 @@ impl From<&CrawlError> for SessionOutcome {
     fn from(error: &CrawlError) -> Self {
         match error {
             CrawlError::Start(_) | CrawlError::Robots(_) => Self::Unreachable,
-            CrawlError::Settings(_) => Self::Settings,
+            CrawlError::Settings(_) | CrawlError::Opening(_) => Self::Settings,
             // As with a state that cannot be read: no request was sent, the old set stands.
             CrawlError::RetryAfter(_) => Self::Refused,
             CrawlError::Store(error) => error.into(),

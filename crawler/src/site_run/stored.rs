@@ -50,12 +50,12 @@ pub enum Stored<'a> {
 impl StoredRequest<'_> {
     /// Publishes `stored` from `store`.
     pub fn run(&self, mut store: Store, stored: Stored<'_>) -> Ended {
-        let mut ended = Ended::new(Some(self.site.clone()));
-        ended.take(self.publish_stored(&mut store, stored));
-        ended.held = Some(Held {
-            store,
-            output: None,
-        });
+        let publishing = self.publish_stored(&mut store, stored);
+        let output = None;
+        let mut ended = Ended {
+            held: Some(Held { store, output }),
+            ..Ended::new(Some(self.site.clone()), publishing)
+        };
         ended.outcome = SessionOutcome::of(&ended, self.dry_run);
         ended
     }

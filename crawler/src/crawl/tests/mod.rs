@@ -85,6 +85,7 @@ impl Bench {
     async fn crawl(&self, start: &str, shutdown: &Shutdown) -> Result<Crawled, CrawlError> {
         let start = Identity::default().parse(start).unwrap();
         let home = Arc::clone(&self.store);
+        let public_url = self.public_url.clone();
         let clock = Arc::new(TestClock::starting_at(self.now));
         let politeness = self
             .politeness
@@ -97,14 +98,10 @@ impl Bench {
             progress: watch::Sender::new(Progress::default()),
             open_store: Box::new(move |_| {
                 let store = home.lock().unwrap().take();
-                Ok(store.expect("the store is at home"))
+                Ok((store.expect("the store is at home"), public_url))
             }),
             retry_after: self.retry_after.clone(),
             lists: self.lists.clone(),
-            public_url: {
-                let public_url = self.public_url.clone();
-                Box::new(move |_| public_url)
-            },
         };
         crawl(&self.config, &start, dependencies, shutdown).await
     }
