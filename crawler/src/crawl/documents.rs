@@ -520,6 +520,17 @@ impl Documents {
         Some(work)
     }
 
+    /// The URL that has to be requested to read the document `number`, of which there is no copy.
+    pub(super) fn url_to_request(&self, number: usize) -> Option<UrlKey> {
+        let is_at_hand = self.reading.bodies.contains_key(&number);
+        url_of(&self.all[number]).filter(|_| !is_at_hand)
+    }
+
+    /// Fails the document `number` without a request, because of `detail`.
+    pub(super) fn give_up(&mut self, number: usize, detail: &str, now: Timestamp) -> Unclaimed {
+        self.fail(number, SeedProblem::ServerError, detail, now)
+    }
+
     /// The document that is being read, as what names others; a batch says whether it turned out to be a feed.
     pub(super) fn source(&self, is_feed: bool) -> Option<NamingDocument> {
         let number = self.reading.active.as_ref()?.number;

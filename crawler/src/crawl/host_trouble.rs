@@ -128,6 +128,11 @@ impl HostTrouble {
         note
     }
 
+    /// Takes note that the document at `url` failed.
+    pub(super) fn take_document(&mut self, url: UrlKey, cause: String) {
+        self.last = Some((cause, url));
+    }
+
     /// Takes note of a failure, which may be the fault of this machine.
     fn note_failure(&mut self, url: &UrlKey, cause: String, is_local: bool) -> Option<Note> {
         let is_new = is_local && self.machine == Machine::Well;

@@ -1,6 +1,6 @@
 //! The steps of the loop for documents: sitemaps, feeds and lists are read beside the pages, and what they name is queued.
 
-use super::{CrawlLoop, Event};
+use super::{CrawlLoop, Event, page_steps::GIVEN_UP};
 use crate::{
     crawl::{
         documents::{DocumentEnd, NamingDocument, Unclaimed},
@@ -26,11 +26,12 @@ impl CrawlLoop<'_> {
     /// Starts work on the next document when none is being read, and it is its turn: a page may wait.
     pub(super) fn dispatch_document(&mut self, page_waits: bool) {
         self.collect();
-        if self.end.ending.is_some() || self.commits.copied_bytes() >= MAX_CACHED_BYTES {
+        let is_over = self.end.ending.is_some() || self.trouble.is_asking();
+        if is_over || self.commits.copied_bytes() >= MAX_CACHED_BYTES {
             return;
         }
         let now = self.context.gate.clock.now();
-        if let Some(number) = self.documents.next(page_waits, now) {
+        while let Some(number) = self.documents.next(page_waits, now) {
             self.start_document(number, None);
         }
     }
@@ -49,6 +50,13 @@ impl CrawlLoop<'_> {
 
     fn start_document(&mut self, number: usize, copy: Option<CachedSitemap>) {
         let gate = &self.context.gate;
+        let url = self.documents.url_to_request(number);
+        let is_given_up = |url: &UrlKey| self.is_of_host(url) && self.frontier.is_given_up(url);
+        if copy.is_none() && url.as_ref().is_some_and(is_given_up) {
+            let unclaimed = self.documents.give_up(number, GIVEN_UP, gate.clock.now());
+            self.take_unclaimed(unclaimed);
+            return;
+        }
         let way = (&gate.identity, gate.clock.now());
         let work = self
             .documents
@@ -56,6 +64,10 @@ impl CrawlLoop<'_> {
         if let Some(work) = work {
             self.spawn(async move { Box::new(work.await) }, Event::Document);
         }
+    }
+
+    fn is_of_host(&self, url: &UrlKey) -> bool {
+        url.host() == self.context.host
     }
 
     /// Judges the entries of the document that is being read.
@@ -116,11 +128,22 @@ impl CrawlLoop<'_> {
         while let Some(batch) = self.documents.left_batch() {
             self.take_batch(batch);
         }
+        let url = self.documents.source(false).and_then(|source| source.url);
+        if let Some(url) = url.filter(|url| self.is_of_host(url)) {
+            match end.answer() {
+                Some(Ok(())) => self.frontier.answered(&url),
+                Some(Err(cause)) => {
+                    self.frontier.failed(&url);
+                    self.trouble.take_document(url, cause);
+                }
+                None => {}
+            }
+        }
         let now = self.context.gate.clock.now();
         let after = self.documents.take_end(end, self.rules.judge(), now);
         self.counts.bytes_in += after.wire_bytes;
         if let Some(closed) = after.closed {
-            self.close(closed);
+            self.host_closed(closed);
         }
         self.take_unclaimed(after.page);
     }

@@ -29,6 +29,10 @@ use crate::{
     verdict::{Follow, Verdict},
 };
 
+/// The error of a URL that was given up with its directory.
+pub(super) const GIVEN_UP: &str =
+    "not asked for: pages before it failed in a row while the start page answered";
+
 impl CrawlLoop<'_> {
     /// Uses the answers that led from the typed URL to the site, as far as the run does not know them:
     /// the first pages of a new run.
@@ -266,7 +270,10 @@ impl CrawlLoop<'_> {
     }
 
     /// The host gets no further request.
-    fn host_closed(&mut self, closed: Closed) {
+    pub(super) fn host_closed(&mut self, closed: Closed) {
+        if self.end.ending.is_some() || self.trouble.is_asking() {
+            return;
+        }
         match self.trouble.closed(closed) {
             AfterClosing::End => self.close(closed),
             AfterClosing::Defer => {
@@ -276,13 +283,17 @@ impl CrawlLoop<'_> {
         }
     }
 
+    /// Asks for the start page once no request is out any more.
     fn ask_start_page(&mut self) {
-        if !self.context.gate.clocks().reopen(&self.context.host) {
-            return;
-        }
-        let (gate, url) = (self.context.gate.clone(), self.context.site.start.clone());
+        let Context {
+            gate, site, host, ..
+        } = &self.context;
+        let (gate, url, host) = (gate.clone(), site.start.clone(), host.clone());
         let stop = self.context.shutdown.stop.clone();
         let work = async move {
+            while !gate.clocks().reopen(&host) {
+                tokio::time::sleep(BUSY_POLL).await;
+            }
             let request = Request::get(&url, gate.max_body_bytes);
             let asked = gate.ask_until(&request, &stop, || Unread, |_| true).await;
             asked.is_ok_and(|answered| answered.result.is_ok() && !answered.signal.is_failure())
@@ -309,7 +320,7 @@ impl CrawlLoop<'_> {
     }
 
     /// The host of the site gets no further request in this run.
-    pub(super) fn close(&mut self, closed: Closed) {
+    fn close(&mut self, closed: Closed) {
         if self.end.ending.is_some() {
             return;
         }
@@ -334,9 +345,8 @@ impl CrawlLoop<'_> {
         }
         let tries = lease.earlier_tries();
         tracing::debug!(target: "crawl", url = %lease.url(), "given up with its directory");
-        let error = "not asked for: pages before it failed in a row while the start page answered";
         let outcome = Outcome::NoAnswer {
-            error: error.to_owned(),
+            error: GIVEN_UP.to_owned(),
         };
         self.end_work(lease, tries, outcome);
     }

@@ -64,6 +64,19 @@ pub(in crate::crawl) enum DocumentEnd {
 }
 
 impl DocumentEnd {
+    /// The answer to the last request for the document: `Err` says how its host failed. `None` when nothing was requested.
+    pub(in crate::crawl) fn answer(&self) -> Option<Result<(), String>> {
+        match self {
+            Self::Read { url, .. } => url.as_ref().map(|_| Ok(())),
+            Self::Status { status, .. } if matches!(status, 429 | 500..=599) => {
+                Some(Err(status.to_string()))
+            }
+            Self::Own { .. } | Self::Status { .. } => Some(Ok(())),
+            Self::Error(DownloadError::NoAnswer { message, .. }) => Some(Err(message.clone())),
+            Self::Error(_) | Self::Internal(_) => None,
+        }
+    }
+
     /// It was at hand, and read to its end.
     fn of_whole(reading: DocumentReading, keep: Keep) -> Self {
         Self::Read {

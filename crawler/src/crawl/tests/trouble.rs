@@ -434,3 +434,43 @@ async fn a_fault_of_this_machine_at_the_start_is_named_at_once() {
     assert!(began.elapsed() < Duration::from_secs(1));
     assert_eq!(bench.site.requests().len(), 1);
 }
+
+/// The site of `pages` with `sitemaps` that robots.txt names; what is below `/bad/` answers 503.
+fn site_with_a_bad_directory(pages: &[String], sitemaps: &[String]) -> Bench {
+    let lines = sitemaps
+        .iter()
+        .map(|path| format!("Sitemap: {}", url(path)));
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let home = FixturePage::linking(pages.iter().map(String::as_str));
+    let site = FixtureSite::new([(START, home)]).scripted(move |url, _| {
+        let path = url.strip_prefix("https://site.example")?;
+        match path {
+            "/" => None,
+            "/robots.txt" => Some(FixturePage::text(&lines)),
+            _ if path.starts_with("/bad/") => Some(FixturePage::status(503)),
+            _ => Some(FixturePage::linking([])),
+        }
+    });
+    let mut bench = Bench::new(site);
+    bench.config.politeness = Config::default().politeness;
+    bench.config.discover.sitemaps = true;
+    bench
+}
+
+#[tokio::test(start_paused = true)]
+async fn sitemaps_of_a_directory_that_fails_are_given_up_with_it() {
+    for pages in [
+        [paths("/good/", 3), paths("/bad/", 60)].concat(),
+        paths("/good/", 3),
+    ] {
+        let bench = site_with_a_bad_directory(&pages, &paths("/bad/sitemap-", 100));
+        let crawled = bench.run().await;
+        assert_eq!(crawled.ending, Ending::Drained);
+        assert_eq!(with_reason(&crawled, Reason::Listed).len(), 4);
+        let requests = bench.pages();
+        assert_eq!(requests.iter().filter(|path| *path == "/").count(), 2);
+        assert!(requests.len() < 150, "{}", requests.len());
+        let note = |text: &String| text.contains("503");
+        assert!(texts(&crawled).iter().any(note), "{:?}", texts(&crawled));
+    }
+}
