@@ -317,8 +317,11 @@ impl<'a> CrawlLoop<'a> {
             && self.commits.is_home()
             && self.commits.is_empty()
             && self.revalidation.waiting() == 0;
-        let idle = idle && (self.end.is_stop() || !self.revalidation.is_testing());
-        let is_drained = || self.frontier_is_drained() && self.unvisited.is_over();
+        let is_drained = || {
+            self.frontier_is_drained()
+                && self.unvisited.is_over()
+                && !self.revalidation.is_testing()
+        };
         idle && (self.end.ending.is_some() || is_drained())
     }
 
@@ -503,15 +506,15 @@ impl<'a> CrawlLoop<'a> {
 
     /// Says at the end what the parts know that the numbers do not say.
     fn conclude(&mut self) {
+        if self.trouble.leaves_pages() {
+            self.end.ending.get_or_insert(Ending::Deferred);
+        }
         let ending = self.end.ending.unwrap_or(Ending::Drained);
         let drained = (ending == Ending::Drained).then(|| self.known.len());
         let Context { site, config, .. } = &self.context;
         let fetched = self.counts.fetched;
         self.display
             .say(self.hints.conclude(site, config, fetched, drained));
-        if self.trouble.leaves_pages() {
-            self.end.ending.get_or_insert(Ending::Deferred);
-        }
         self.display.say(self.trouble.conclude());
         self.display.say(self.documents.conclude());
     }

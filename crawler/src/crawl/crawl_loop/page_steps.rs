@@ -353,7 +353,7 @@ impl CrawlLoop<'_> {
 
     /// Sends the next test of the server.
     pub(super) fn dispatch_test(&mut self) {
-        if self.end.is_stop() {
+        if self.end.ending.is_some() {
             return;
         }
         if let Some(test) = self.revalidation.next_test() {

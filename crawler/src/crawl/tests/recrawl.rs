@@ -270,6 +270,23 @@ async fn a_server_that_calls_changed_pages_not_modified_is_asked_for_whole_pages
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn no_validators_are_tested_after_a_limit_was_reached() {
+    let (mut bench, says) = bench();
+    let is_it = |path: &String| is_sample(&UrlKey::from_normalised(&url(path)).unwrap(), 2);
+    let mut paths = (0..).map(|number| format!("/{number}"));
+    let sample = paths.find(is_it).unwrap();
+    link_all(&says, "/", &[sample.clone(), "/other".to_owned()]);
+    says.html(&sample, "<p>old</p>");
+    says.link("/other", &[]);
+    run(&mut bench).await;
+    says.html(&sample, "<p>new</p>");
+    bench.config.limits.max_pages = 2;
+    let ran = run(&mut bench).await;
+    assert_eq!(ran.asked(false), ["/", sample.as_str()]);
+    assert_eq!(ran.asked(true), [""; 0]);
+}
+
 /// A site after its first crawl, in which nothing leads to `/a` and `/deep` any more.
 async fn bench_of_orphans() -> (Bench, Says) {
     let (mut bench, says) = bench();

@@ -178,6 +178,29 @@ async fn published_pages_of_a_directory_that_is_given_up_are_asked_for_by_the_ne
 }
 
 #[tokio::test(start_paused = true)]
+async fn rules_without_a_match_are_not_noted_while_published_pages_wait_for_the_next_session() {
+    let paths = paths("/page/", 100);
+    let is_broken = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let fails = Arc::clone(&is_broken);
+    let mut bench = site_of(&paths, move |path, _, _| {
+        let fails = fails.load(std::sync::atomic::Ordering::SeqCst) && number_of(path) < 60;
+        fails.then(|| FixturePage::status(502))
+    });
+    let crawled = bench.run().await;
+    bench.finish(crawled);
+    is_broken.store(true, std::sync::atomic::Ordering::SeqCst);
+    bench.now += Duration::from_secs(24 * 60 * 60);
+    bench.config.scope.exclude = vec!["/nowhere/*".to_owned()];
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Deferred);
+    let codes: Vec<_> = crawled.notes.iter().map(|note| note.code).collect();
+    assert!(
+        codes.contains(&"given-up") && !codes.contains(&"rule-without-match"),
+        "{codes:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_directory_that_hangs_does_not_hold_up_the_others_on_the_second_night_either() {
     let is_second = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let hangs = Arc::clone(&is_second);
