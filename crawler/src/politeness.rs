@@ -78,7 +78,7 @@ pub struct Politeness {
     hosts: HashMap<HostKey, Host>,
     /// No host may be contacted before this.
     everybody_until: Option<Instant>,
-    /// Turns that are out, over all hosts.
+    /// Permits that are out, over all hosts.
     in_flight: u32,
     /// Number of the next permit: tells which permits began before a slowdown.
     next_number: u64,
@@ -352,19 +352,19 @@ impl Politeness {
     }
 
     /// No request to `host` before `until` (a `Retry-After` remembered from an earlier run). Never
-    /// shortens a hold; one that ends later than `max_retry_after` from `now` closes the host.
-    pub fn hold_until(&mut self, host: &HostKey, until: Instant, now: Instant) {
+    /// shortens such a wait; one that ends later than `max_retry_after` from `now` closes the host.
+    pub fn wait_until(&mut self, host: &HostKey, until: Instant, now: Instant) {
         if until > now {
             let max_retry_after = self.settings_of(host).config.max_retry_after;
             self.host(host, now)
                 .clocks
-                .hold_until(until, now, max_retry_after);
+                .wait_until(until, now, max_retry_after);
         }
     }
 
     /// No request to any host before `until`: nobody knows which of them asked to wait. Never shortens such a pause; however
     /// long it is, it is waited for.
-    pub fn hold_everybody_until(&mut self, until: Instant) {
+    pub fn let_everybody_wait_until(&mut self, until: Instant) {
         self.everybody_until = self.everybody_until.max(Some(until));
     }
 
@@ -373,9 +373,9 @@ impl Politeness {
         self.settings.config.pause
     }
 
-    /// Until when a `Retry-After` holds the host, if it does. It also tells of one that closed the host.
-    pub fn held_until(&self, host: &HostKey) -> Option<Instant> {
-        self.hosts.get(host)?.clocks.held_until()
+    /// The end of the `Retry-After` in force at `host`, also of one that closed it.
+    pub fn waits_until(&self, host: &HostKey) -> Option<Instant> {
+        self.hosts.get(host)?.clocks.waits_until()
     }
 
     /// What to show of `host`.

@@ -42,7 +42,7 @@ struct Mount {
 }
 
 /// A file of the folder that waits to be checked, and the index that led to it.
-type WantedDocument = (PathBuf, Option<DocumentId>);
+type ListedFile = (PathBuf, Option<DocumentId>);
 
 impl Check<'_> {
     /// Checks all sitemaps in a folder: indexes, then the sitemaps they list, then the others.
@@ -80,13 +80,13 @@ impl Check<'_> {
             // Joining nothing adds a slash.
             let served: PathBuf = folder.path.join(below).components().collect();
             self.reports.emit(CheckEvent::Info(format!(
-                "{} is taken to be served at {}, by its {source}; --at URL overrides this",
+                "{} is taken to be served at {}, by its {source}; --base-url URL overrides this",
                 served.display(),
                 base.loc()
             )));
         } else if count > 1 {
             self.reports.emit(CheckEvent::Info(format!(
-                "{} has {count} indexes and no robots.txt that names sitemaps of one host, so each file is checked alone; --at \
+                "{} has {count} indexes and no robots.txt that names sitemaps of one host, so each file is checked alone; --base-url \
                  URL says where the folder is served",
                 folder.path.display()
             )));
@@ -110,9 +110,9 @@ impl Check<'_> {
     fn file_of_folder(
         &mut self,
         root: &Path,
-        (file, listed_by): WantedDocument,
+        (file, listed_by): ListedFile,
         mount: Option<&Mount>,
-        queue: &mut Queue<WantedDocument>,
+        queue: &mut Queue<ListedFile>,
     ) {
         let place = mount.and_then(|mount| mount.place(&file));
         let Some(read) = self.file(&root.join(&file), place.as_ref(), listed_by) else {

@@ -135,15 +135,15 @@ impl End {
 enum Event {
     Page(Box<PageDone>),
     Committed(Box<Committed>),
-    Robots(Ended<Robots>),
+    Robots(TaskEnd<Robots>),
     /// Whether it was answered well.
-    StartPage(Ended<bool>),
-    Document(Ended<Box<DocumentEnd>>),
-    Test(Ended<TestEnd>),
+    StartPage(TaskEnd<bool>),
+    Document(TaskEnd<Box<DocumentEnd>>),
+    Test(TaskEnd<TestEnd>),
 }
 
 /// What a task came to, or how it panicked.
-type Ended<T> = Result<T, JoinError>;
+type TaskEnd<T> = Result<T, JoinError>;
 
 impl<'a> CrawlLoop<'a> {
     /// Takes up the work: of a new run, or of one that was not finished.
@@ -195,8 +195,8 @@ impl<'a> CrawlLoop<'a> {
     }
 
     /// What the user should read at once, and again at the end.
-    pub(super) fn say(&mut self, notes: impl IntoIterator<Item = Note>) {
-        self.display.say(notes);
+    pub(super) fn report(&mut self, notes: impl IntoIterator<Item = Note>) {
+        self.display.report(notes);
     }
 
     /// A sentence the user should read at once.
@@ -435,7 +435,7 @@ impl<'a> CrawlLoop<'a> {
     fn spawn<T: Send + 'static>(
         &mut self,
         work: impl Future<Output = T> + Send + 'static,
-        event: fn(Ended<T>) -> Event,
+        event: fn(TaskEnd<T>) -> Event,
     ) {
         let work = work.in_current_span();
         self.tasks.spawn(async move {
@@ -497,7 +497,7 @@ impl<'a> CrawlLoop<'a> {
                 self.documents.know(rules);
             }
             RobotsChange::TooSlow(delay) => {
-                self.say([too_slow(&self.context.site.origin, delay)]);
+                self.report([too_slow(&self.context.site.origin, delay)]);
                 self.end.ending.get_or_insert(Ending::Deferred);
             }
             RobotsChange::Nothing => {}
@@ -514,9 +514,9 @@ impl<'a> CrawlLoop<'a> {
         let Context { site, config, .. } = &self.context;
         let fetched = self.counts.fetched;
         self.display
-            .say(self.hints.conclude(site, config, fetched, drained));
-        self.display.say(self.trouble.conclude());
-        self.display.say(self.documents.conclude());
+            .report(self.hints.conclude(site, config, fetched, drained));
+        self.display.report(self.trouble.conclude());
+        self.display.report(self.documents.conclude());
     }
 
     fn show(&mut self, now: Instant, is_last: bool) {

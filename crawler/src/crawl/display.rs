@@ -33,7 +33,7 @@ impl Display {
     }
 
     /// Adds what is to be read at once, and again at the end.
-    pub(super) fn say(&mut self, notes: impl IntoIterator<Item = Note>) {
+    pub(super) fn report(&mut self, notes: impl IntoIterator<Item = Note>) {
         for note in notes {
             self.mention(note.text.clone());
             self.notes.push(note);

@@ -98,13 +98,13 @@ impl HeldPermit {
         };
         let host = permit.host().clone();
         let now = Instant::now();
-        let held_until = {
+        let waits_until = {
             let mut clocks = self.gate.clocks();
             clocks.finish(permit, signal, weight, now);
-            clocks.held_until(&host)
+            clocks.waits_until(&host)
         };
-        if let (Some(_), Some(until)) = (signal.retry_after(), held_until) {
-            self.gate.remember_hold(host, until, now);
+        if let (Some(_), Some(until)) = (signal.retry_after(), waits_until) {
+            self.gate.remember_wait(host, until, now);
         }
     }
 }
@@ -247,15 +247,15 @@ impl Gate {
         };
         let mut clocks = self.clocks();
         for (host, until) in waits.hosts {
-            clocks.hold_until(&host, end(until), now);
+            clocks.wait_until(&host, end(until), now);
         }
         if let Some(until) = waits.everybody {
-            clocks.hold_everybody_until(end(until));
+            clocks.let_everybody_wait_until(end(until));
         }
         Ok(waits.damage)
     }
 
-    fn remember_hold(&self, host: HostKey, until: Instant, now: Instant) {
+    fn remember_wait(&self, host: HostKey, until: Instant, now: Instant) {
         let wall = self.clock.now();
         let until = wall
             .checked_add(until.saturating_duration_since(now))
@@ -338,8 +338,8 @@ impl Gate {
         let wait = self.long_wait(signal)?;
         let now = Instant::now();
         let until = end_of_wait(wait, now, self.max_retry_after);
-        self.clocks().hold_until(&host, until, now);
-        self.remember_hold(host, until, now);
+        self.clocks().wait_until(&host, until, now);
+        self.remember_wait(host, until, now);
         Some(Closed::RetryAfter(until))
     }
 

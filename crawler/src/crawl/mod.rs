@@ -427,7 +427,7 @@ async fn crawl_through(
         deadline,
     });
     let ignored = config.ignore.words().map(ignored);
-    crawl_loop.say(moved.into_iter().chain(ignored).chain(notes));
+    crawl_loop.report(moved.into_iter().chain(ignored).chain(notes));
     if let Some(delay) = rules.crawl_delay().filter(|delay| !delay.is_zero()) {
         crawl_loop.mention(delay_text(delay));
     }

@@ -24,7 +24,7 @@ use crate::{
 /// Pages that wait for the store at most; then no new request is sent.
 const MAX_WAITING: usize = 4_096;
 
-/// Memory of the facts and links that one trip brings back, give or take those of one page.
+/// Memory of the facts and links that one commit brings back, give or take those of one page.
 const MAX_READ_BYTES: usize = 8 << 20;
 
 /// Pages at most that wait for a test of the server; further ones are not tested.
@@ -61,7 +61,7 @@ pub(super) struct Reread {
     pub(super) links: Vec<UrlKey>,
 }
 
-/// What a trip of the store brings back for pages that answered 304.
+/// The answer of the store for pages that answered 304.
 #[derive(Default)]
 pub(super) struct Rereads {
     read: Vec<Reread>,

@@ -52,7 +52,7 @@ pub(super) struct HostClocks {
     permit_time: Option<Duration>,
     /// What each robots.txt of the host asks for; none is zero.
     crawl_delays: Vec<(Origin, Duration)>,
-    hold: Option<Hold>,
+    wait: Option<RetryAfterWait>,
     slowdown: Slowdown,
     failures: Failures,
     latency: Latency,
@@ -75,7 +75,7 @@ pub(super) struct UsedPermit {
 
 /// A `Retry-After` in force.
 #[derive(Debug, Clone, Copy)]
-struct Hold {
+struct RetryAfterWait {
     until: Instant,
     /// It was longer than the settings allow to wait.
     is_too_long: bool,
@@ -128,16 +128,16 @@ struct Failures {
 impl HostClocks {
     /// Why no permit can be given at `now`; `None` when one can.
     pub(super) fn refusal(&mut self, settings: &Settings, now: Instant) -> Option<NextPermit> {
-        self.hold = self.hold.filter(|hold| hold.until > now);
+        self.wait = self.wait.filter(|wait| wait.until > now);
         self.failures.pause_until = self.failures.pause_until.filter(|&until| until > now);
         self.step_back(now);
         if self.failures.is_down {
             return Some(NextPermit::Closed(Closed::Down));
         }
-        if let Some(Hold {
+        if let Some(RetryAfterWait {
             until,
             is_too_long: true,
-        }) = self.hold
+        }) = self.wait
         {
             return Some(NextPermit::Closed(Closed::RetryAfter(until)));
         }
@@ -193,9 +193,9 @@ impl HostClocks {
         let long = self.long_waits.iter().flatten();
         let (count, latest) = (long.clone().count(), long.max().copied());
         match until {
-            Some(until) if !is_long => self.hold_until(until, ended, max_retry_after),
+            Some(until) if !is_long => self.wait_until(until, ended, max_retry_after),
             Some(until) if count >= LONG_WAITS && count * 2 > self.long_waits.len() => {
-                self.hold_until(latest.unwrap_or(until), ended, max_retry_after);
+                self.wait_until(latest.unwrap_or(until), ended, max_retry_after);
             }
             Some(_) | None => {}
         }
@@ -224,19 +224,19 @@ impl HostClocks {
         self.crawl_delays.iter().map(|(_, delay)| *delay).max()
     }
 
-    /// Holds the host until `until`, never shorter than it already is. One that ends later than `max_retry_after` from
+    /// Lets the host wait until `until`, never shorter than it already is. One that ends later than `max_retry_after` from
     /// `now` closes the host.
-    pub(super) fn hold_until(&mut self, until: Instant, now: Instant, max_retry_after: Duration) {
+    pub(super) fn wait_until(&mut self, until: Instant, now: Instant, max_retry_after: Duration) {
         let is_too_long = until.saturating_duration_since(now) > max_retry_after;
-        let previous = self.hold.filter(|hold| hold.until > now);
-        self.hold = Some(Hold {
-            until: previous.map_or(until, |hold| hold.until.max(until)),
-            is_too_long: is_too_long || previous.is_some_and(|hold| hold.is_too_long),
+        let previous = self.wait.filter(|wait| wait.until > now);
+        self.wait = Some(RetryAfterWait {
+            until: previous.map_or(until, |wait| wait.until.max(until)),
+            is_too_long: is_too_long || previous.is_some_and(|wait| wait.is_too_long),
         });
     }
 
-    pub(super) fn held_until(&self) -> Option<Instant> {
-        self.hold.map(|hold| hold.until)
+    pub(super) fn waits_until(&self) -> Option<Instant> {
+        self.wait.map(|wait| wait.until)
     }
 
     /// Forgets what earlier trouble led to, except a `Retry-After`, unless permits are out.
@@ -262,12 +262,12 @@ impl HostClocks {
     }
 
     pub(super) fn state(&self, settings: &Settings, now: Instant) -> HostState {
-        let hold = self.hold.filter(|hold| hold.until > now);
+        let wait = self.wait.filter(|wait| wait.until > now);
         let pause = self.failures.pause_until.filter(|&until| until > now);
-        if self.failures.is_down || hold.is_some_and(|hold| hold.is_too_long) {
+        if self.failures.is_down || wait.is_some_and(|wait| wait.is_too_long) {
             HostState::Closed
-        } else if let Some(hold) = hold {
-            HostState::RetryAfter(hold.until - now)
+        } else if let Some(wait) = wait {
+            HostState::RetryAfter(wait.until - now)
         } else if let Some(until) = pause {
             HostState::Pausing(until - now)
         } else if self.slowdown.factor > 1 {
@@ -300,7 +300,7 @@ impl HostClocks {
             && self.ready_at(settings).is_none_or(|at| at <= now)
     }
 
-    /// Turns that may be out at once.
+    /// Permits that may be out at once.
     fn concurrency(&self, settings: &Settings) -> usize {
         if self.delay(settings).is_some() {
             return 1;
@@ -332,7 +332,7 @@ impl HostClocks {
             .last_end
             .zip(self.delay(settings))
             .map(|(end, delay)| after(end, delay));
-        let held = self.hold.map(|hold| hold.until);
+        let held = self.wait.map(|wait| wait.until);
         spaced.max(delayed).max(held).max(self.failures.pause_until)
     }
 

@@ -316,7 +316,7 @@ fn absurd_settings_and_times_do_not_overflow() {
             );
             bench
                 .politeness
-                .hold_until(&host, bench.now + LONGEST_WAIT, bench.now);
+                .wait_until(&host, bench.now + LONGEST_WAIT, bench.now);
             assert!(bench.asked_wait() >= LONGEST_WAIT);
             assert!(bench.politeness.pace(&host) >= Some(LONGEST_WAIT));
         }
@@ -329,7 +329,7 @@ fn idle_hosts_are_forgotten_and_waits_in_force_are_not() {
     let held = HostKey::new("held.test");
     bench
         .politeness
-        .hold_until(&held, bench.now + 100 * SECOND, bench.now);
+        .wait_until(&held, bench.now + 100 * SECOND, bench.now);
     bench
         .politeness
         .set_crawl_delay(&origin(&HostKey::new("slow.test")), Some(SECOND));

@@ -20,7 +20,7 @@ impl CrawlLoop<'_> {
         let identity = self.context.gate.identity.verbatim();
         let excludes = &mut |url: &UrlKey| self.hints.excludes(self.rules.judge(), url);
         let note = self.documents.begin(robots, lists, &identity, excludes);
-        self.say(note);
+        self.report(note);
     }
 
     /// Starts work on the next document when none is being read, and it is its turn: a page may wait.

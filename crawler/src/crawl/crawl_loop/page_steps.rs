@@ -202,7 +202,7 @@ impl CrawlLoop<'_> {
         let signal = (signal, request.begun);
         let trouble = &mut self.trouble;
         let note = trouble.take(lease.url(), &done.result, signal, long_wait, state);
-        self.say(note);
+        self.report(note);
         if let Ok((fetched, _)) = &done.result {
             self.counts.bytes_in += fetched.wire_bytes;
         }
@@ -316,7 +316,7 @@ impl CrawlLoop<'_> {
             return;
         };
         let last = self.trouble.last().unwrap_or_default();
-        self.say([Note::given_up(&what, &last).naming(&self.context.site.start)]);
+        self.report([Note::given_up(&what, &last).naming(&self.context.site.start)]);
     }
 
     /// The host of the site gets no further request in this run.
@@ -370,7 +370,7 @@ impl CrawlLoop<'_> {
         if let Some(value) = value {
             self.commits.set(value);
         }
-        self.say(note);
+        self.report(note);
     }
 
     /// Decides the pages that answered 304 and that the store read.
@@ -478,7 +478,7 @@ impl CrawlLoop<'_> {
     fn watch(&mut self, url: &UrlKey, facts: &PageFacts) {
         let sources = (&self.context.site, self.context.config, self.rules.judge());
         let notes = self.hints.watch(url, facts, sources);
-        self.say(notes);
+        self.report(notes);
     }
 
     /// Discovers what the verdict takes from a page; returns the URLs in scope, and leaves no links in
@@ -532,7 +532,7 @@ impl CrawlLoop<'_> {
             Discovered::Known => true,
             Discovered::OutOfScope => false,
             Discovered::LeftOut(note) => {
-                self.say(note);
+                self.report(note);
                 false
             }
             Discovered::New(discovery) => {

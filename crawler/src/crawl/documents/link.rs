@@ -14,7 +14,7 @@ use crate::{
 
 impl Documents {
     /// Takes note of a feed that a page names; `depth` is that of the page. With `is_page` it was asked for, or will be, as
-    /// the page that something links to: one request is enough to find out that it is a feed ([`Documents::adopt`]).
+    /// the page that something links to: one request is enough to find out that it is a feed ([`Documents::add_answered`]).
     pub(in crate::crawl) fn offer_feed(
         &mut self,
         (url, page): (&UrlKey, &UrlKey),

@@ -4,12 +4,12 @@ use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, Sta
 
 use super::Corrupt;
 
-type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
+type BrotliDecoder = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 
 /// A br body: one stream. Windows are at most 16 MiB (RFC 7932 9.1); the "large window" extension, with up to 1 GiB, is not part
 /// of the coding and is refused.
 pub(super) struct Brotli {
-    state: Box<State>,
+    state: Box<BrotliDecoder>,
     stage: BrotliStage,
 }
 

@@ -23,7 +23,7 @@ pub struct InputExtensionsError {
 }
 
 /// Makes a [`Loc`] of a URL as it is written, absolute or relative.
-type Resolve<'a> = dyn Fn(&str) -> Result<Loc, String> + 'a;
+type ResolveUrl<'a> = dyn Fn(&str) -> Result<Loc, String> + 'a;
 
 /// What one part of the object comes to.
 type Read<T> = Result<T, InputExtensionsError>;
@@ -46,7 +46,7 @@ type Read<T> = Result<T, InputExtensionsError>;
 /// ```
 pub fn extensions_from_json(
     object: &Map<String, Value>,
-    resolve: &Resolve<'_>,
+    resolve: &ResolveUrl<'_>,
 ) -> (Extensions, Vec<InputExtensionsError>) {
     let mut reading = ExtensionsReader {
         resolve,
@@ -68,7 +68,7 @@ pub fn extensions_from_json(
 }
 
 struct ExtensionsReader<'a> {
-    resolve: &'a Resolve<'a>,
+    resolve: &'a ResolveUrl<'a>,
     extensions: Extensions,
     errors: Vec<InputExtensionsError>,
 }

@@ -51,7 +51,7 @@ fn retry_after_is_never_shortened() {
     );
     assert_eq!(bench.asked_wait(), 40 * SECOND);
     assert_eq!(
-        bench.politeness.held_until(&bench.host),
+        bench.politeness.waits_until(&bench.host),
         Some(bench.now + 40 * SECOND)
     );
 }
@@ -66,7 +66,7 @@ fn a_retry_after_beyond_the_limit_is_about_its_url() {
             assert_eq!(bench.asked_wait(), wait);
         } else {
             let _permit = bench.permit();
-            assert_eq!(bench.politeness.held_until(&bench.host), None);
+            assert_eq!(bench.politeness.waits_until(&bench.host), None);
         }
     }
     check(120 * SECOND, true);
@@ -136,18 +136,18 @@ fn a_closed_host_stays_closed_when_a_shorter_retry_after_follows() {
 fn a_remembered_retry_after_holds_as_a_fresh_one_does() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     let host = bench.host.clone();
-    bench.politeness.hold_until(&host, bench.now, bench.now);
-    assert_eq!(bench.politeness.held_until(&host), None, "it is over");
+    bench.politeness.wait_until(&host, bench.now, bench.now);
+    assert_eq!(bench.politeness.waits_until(&host), None, "it is over");
     bench
         .politeness
-        .hold_until(&host, bench.now + 60 * SECOND, bench.now);
+        .wait_until(&host, bench.now + 60 * SECOND, bench.now);
     bench
         .politeness
-        .hold_until(&host, bench.now + 30 * SECOND, bench.now);
+        .wait_until(&host, bench.now + 30 * SECOND, bench.now);
     assert_eq!(bench.asked_wait(), 60 * SECOND);
     bench
         .politeness
-        .hold_until(&host, bench.now + 121 * SECOND, bench.now);
+        .wait_until(&host, bench.now + 121 * SECOND, bench.now);
     assert_eq!(bench.closed(), Closed::RetryAfter(bench.now + 121 * SECOND));
     bench.wait(121 * SECOND);
     let _permit = bench.permit();
@@ -163,16 +163,16 @@ fn when_nobody_knows_who_asked_to_wait_no_host_is_asked() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     // However little is waited for a host that says it: nobody did.
     let until = bench.now + 600 * SECOND;
-    bench.politeness.hold_everybody_until(until);
+    bench.politeness.let_everybody_wait_until(until);
     bench
         .politeness
-        .hold_everybody_until(bench.now + 10 * SECOND);
+        .let_everybody_wait_until(bench.now + 10 * SECOND);
     assert_eq!(bench.asked_wait(), 600 * SECOND);
     assert_eq!(bench.state(), HostState::RetryAfter(600 * SECOND));
     let host = bench.host.clone();
     bench
         .politeness
-        .hold_until(&host, bench.now + 3_600 * SECOND, bench.now);
+        .wait_until(&host, bench.now + 3_600 * SECOND, bench.now);
     assert_eq!(bench.state(), HostState::Closed, "this one did");
     bench.wait(600 * SECOND);
     let other = HostKey::new("other.example");

@@ -137,7 +137,7 @@ fn a_new_run_gives_a_host_that_is_down_another_chance() {
     bench.politeness.forget_trouble(&host);
     assert_eq!(bench.state(), HostState::Open);
     let until = bench.now + 3_600 * SECOND;
-    bench.politeness.hold_until(&host, until, bench.now);
+    bench.politeness.wait_until(&host, until, bench.now);
     bench.politeness.forget_trouble(&host);
     assert_eq!(
         bench.closed(),
