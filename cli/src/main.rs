@@ -7,7 +7,7 @@
 //! | `args` | what was typed? |
 //! | `settings` | what is meant, and where was it written? |
 //! | `commands` | what is done, in which order? |
-//! | `attend` | what happens beside the work: progress, signals |
+//! | `supervisor`, `signal` | what happens beside the work: progress, signals |
 //! | `panicked`, `fault` | what becomes of a bug? |
 //! | `exit_code` | what does the parent process get? |
 //! | `advice` | which option helps where something was refused? |

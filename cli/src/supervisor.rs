@@ -16,7 +16,7 @@ use crate::{
 /// Time that requests in flight get to finish after the first signal.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
-/// Time after the first signal in which the process endsin any case: service managers kill it a little later.
+/// Time after the first signal in which the process ends in any case: service managers kill it a little later.
 const STOP_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Time between two looks at the progress on a terminal, and without one.

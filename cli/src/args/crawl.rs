@@ -43,7 +43,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "SOURCES", help_heading = "Discovery")]
     discover: Vec<String>,
 
-    /// Crawl the URLs in this file too: one absolute URL per line, or a sitemap or feed; - is standard input (repeatable)
+    /// Crawl the URLs in this file too: one absolute URL per line, a table, a sitemap or feed; - is standard input (repeatable)
     #[arg(long, value_name = "FILE|-", help_heading = "Discovery")]
     seeds: Vec<String>,
 

@@ -28,7 +28,7 @@ const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");
 /// Everything `arpent crawl` needs to know, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct CrawlSettings {
-    /// The sites in the order in which they are written; at least one, none twice.
+    /// The sites in the order in which they are written, none twice; at least one, except for commands that only look ([`Purpose::Look`]).
     pub(crate) sites: Vec<Arc<SiteSettings>>,
     /// Settings of the program as a whole, and of hosts without a site.
     pub(crate) shared: Settings,
