@@ -33,6 +33,8 @@ pub mod seeds;
 pub mod parse;
 pub mod robots;
 
+mod html;
+
 pub mod fetch;
 
 pub mod crawl_state;

@@ -33,7 +33,6 @@ const OWNERS: [(&str, &[&str]); 21] = [
     ("h2", &["crawler/src/fetch/"]),
     ("hyper", &["crawler/src/fetch/"]),
     ("html5ever", &["crawler/src/parse/tree.rs"]),
-    ("lol_html", &["crawler/src/parse/"]),
     ("csv_core", &["sitemap-core/src/read/list.rs"]),
     ("quick_xml", &["sitemap-core/src/"]),
     ("reqwest", &["crawler/src/fetch/http"]),
@@ -214,9 +213,12 @@ const ROOMS: [(&str, &[&str]); 30] = [
     ("seeds", &["page", "store", "url_key"]),
     (
         "parse",
-        &["clock", "config", "fetch", "page", "pattern", "url_key"],
+        &[
+            "clock", "config", "fetch", "html", "page", "pattern", "url_key",
+        ],
     ),
     ("robots", &["fetch", "page"]),
+    ("html", &[]),
     ("fetch", &["config", "page", "url_key"]),
     ("crawl_state", &["page", "store"]),
     ("retry_after", &["machine", "url_key"]),

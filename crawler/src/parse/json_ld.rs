@@ -48,7 +48,7 @@ pub(super) fn is_page_type(name: &str) -> bool {
 /// The blocks of a page as they are written.
 #[derive(Debug, Default)]
 pub(super) struct JsonLdBlocks {
-    blocks: Vec<String>,
+    blocks: Vec<Vec<u8>>,
     bytes: usize,
     /// The block that is being read is left out.
     is_skipping: bool,
@@ -56,13 +56,13 @@ pub(super) struct JsonLdBlocks {
 }
 
 impl JsonLdBlocks {
-    /// Adds a piece of a block; `ends_block` marks the last one.
-    pub(super) fn add(&mut self, text: &str, ends_block: bool) {
+    /// Adds a piece of a block.
+    pub(super) fn add(&mut self, text: &[u8]) {
         if !self.is_open {
             self.is_open = true;
             self.is_skipping = self.blocks.len() >= MAX_BLOCKS;
             if !self.is_skipping {
-                self.blocks.push(String::new());
+                self.blocks.push(Vec::new());
             }
         }
         if !self.is_skipping && self.bytes + text.len() > MAX_BYTES {
@@ -73,17 +73,21 @@ impl JsonLdBlocks {
         if !self.is_skipping
             && let Some(block) = self.blocks.last_mut()
         {
-            block.push_str(text);
+            block.extend_from_slice(text);
             self.bytes += text.len();
         }
-        self.is_open = !ends_block;
+    }
+
+    /// The block has ended.
+    pub(super) fn end(&mut self) {
+        self.is_open = false;
     }
 
     /// The values of the blocks.
     pub(super) fn read(&self) -> Vec<Value> {
         self.blocks
             .iter()
-            .filter_map(|text| read_block(text))
+            .filter_map(|block| read_block(&String::from_utf8_lossy(block)))
             .collect()
     }
 }
@@ -324,7 +328,8 @@ mod tests {
     fn blocks(texts: &[&str]) -> Vec<Value> {
         let mut blocks = JsonLdBlocks::default();
         for text in texts {
-            blocks.add(text, true);
+            blocks.add(text.as_bytes());
+            blocks.end();
         }
         blocks.read()
     }
@@ -407,12 +412,14 @@ mod tests {
     #[test]
     fn size_depth_and_number_are_bounded() {
         let mut kept = JsonLdBlocks::default();
-        kept.add("[", false);
-        kept.add(&" ".repeat(MAX_BYTES), false);
-        kept.add("]", true);
+        kept.add(b"[");
+        kept.add(" ".repeat(MAX_BYTES).as_bytes());
+        kept.add(b"]");
+        kept.end();
         assert_eq!(kept.blocks.len(), 0);
         for _ in 0..2 * MAX_BLOCKS {
-            kept.add("{}", true);
+            kept.add(b"{}");
+            kept.end();
         }
         assert_eq!(kept.blocks.len(), MAX_BLOCKS);
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));

@@ -12,15 +12,17 @@
 //! Memory has only hashes, and one number for each link and image. Elements are recognised by their tags alone; in
 //! broken markup the same bytes still give the same hash.
 
-mod mask;
+mod parts;
+mod text;
 mod words;
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use lol_html::send::Element;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use self::mask::{Mask, TakeWord};
+pub(super) use self::parts::{Part, part_of};
+use self::{parts::OpenParts, text::TextHashes};
+use super::html::Element;
 use crate::page::ContentHash;
 
 /// A place that text stands in, as a bit: the body, the main part by name, or an article.
@@ -31,19 +33,15 @@ const ARTICLE: Regions = 1 << 1;
 const MAIN: Regions = 1 << 2;
 /// Marks text that is left out of the others.
 const AROUND: Regions = 1 << 3;
-const REGIONS: [Regions; 4] = [BODY, ARTICLE, MAIN, AROUND];
 
 /// Marks text in [`AROUND`] that is left out only because of the name of a class.
 const NAMED: Regions = 1 << 4;
 
-/// Elements that matter and are open in each other; deeper ones are taken for ordinary ones.
-const MAX_OPEN: usize = 64;
+/// In the order of their bits; what is hashed are those without [`NAMED`].
+const REGIONS: [Regions; 5] = [BODY, ARTICLE, MAIN, AROUND, NAMED];
 
 /// Images that are taken of a page; as many as an entry may have and some.
 const MAX_IMAGES: usize = 2_000;
-
-/// Bytes of words that are hashed at once.
-const BATCH_BYTES: usize = 1_024;
 
 /// An article is the main part when it has at least one of so many words of the body.
 const ARTICLE_SHARE: u64 = 4;
@@ -70,272 +68,52 @@ const HOLLOW_SHARE: u64 = 10;
 /// See [`HOLLOW`].
 const MIN_DOUBTFUL: u64 = 20;
 
-/// Classes of elements that hold advertising, or content chosen for each reader. Whole names only.
-const FOREIGN_CLASSES: [&str; 33] = [
-    "ad",
-    "ad-banner",
-    "ad-block",
-    "ad-box",
-    "ad-container",
-    "ad-slot",
-    "ad-unit",
-    "ad-wrapper",
-    "ads",
-    "adsbygoogle",
-    "advert",
-    "advertisement",
-    "advertising",
-    "adverts",
-    "banner-ad",
-    "breadcrumb",
-    "breadcrumbs",
-    "cookie-banner",
-    "cookie-consent",
-    "cookie-notice",
-    "google-ad",
-    "recommendations",
-    "recommended",
-    "related",
-    "related-articles",
-    "related-content",
-    "related-links",
-    "related-posts",
-    "share-buttons",
-    "sidebar",
-    "social-share",
-    "sponsored",
-    "sponsored-content",
-];
-
-/// Classes of asides that are part of the text: notes in documentation.
-const NOTE_CLASSES: [&str; 12] = [
-    "admonition",
-    "callout",
-    "caution",
-    "danger",
-    "hint",
-    "important",
-    "info",
-    "note",
-    "starlight-aside",
-    "tip",
-    "warning",
-    "pullquote",
-];
-
-/// Landmarks (WAI-ARIA 1.2 section 5.3.4) and live regions that are not the main part.
-const FOREIGN_ROLES: [&str; 10] = [
-    "navigation",
-    "banner",
-    "contentinfo",
-    "complementary",
-    "search",
-    "dialog",
-    "alertdialog",
-    "timer",
-    "marquee",
-    "log",
-];
-
-/// An open element that matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Main,
-    Article,
-    Section,
-    /// Left out.
-    Foreign,
-    /// Left out; its dates are not dates of the page.
-    Aside,
-    /// The same, but only because of the name of its class.
-    Named,
-    /// About something else than the page: its text counts, its dates do not.
-    Item,
-}
-
-/// The end tag that ends an element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Closing {
-    /// Its own.
-    Own,
-    /// The end tag of an element around it.
-    OfParent,
-}
-
 /// Gathers the hash while the page goes by.
 #[derive(Debug, Default)]
 pub(super) struct MainContent {
-    mask: Mask,
-    hashes: RegionHashes,
-    open: Vec<Part>,
-    /// Articles that are not in another one.
-    articles: u32,
-    /// An element that is left out was not closed, so its end is unknown.
-    is_left_open: bool,
-}
-
-#[derive(Debug, Default)]
-struct RegionHashes {
-    regions: [RegionHash; REGIONS.len()],
-    batch: String,
-    batch_words: u64,
-    batch_regions: Regions,
-    /// Words in [`NAMED`].
-    named_words: u64,
+    text: TextHashes,
+    open: OpenParts,
     images: Vec<(u64, Regions)>,
 }
 
-#[derive(Default)]
-struct RegionHash {
-    text: Xxh3Default,
-    words: u64,
-}
-
-impl fmt::Debug for RegionHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RegionHash")
-            .field("words", &self.words)
-            .finish_non_exhaustive()
-    }
-}
-
-impl TakeWord for RegionHashes {
-    fn word(&mut self, word: &str, regions: Regions) {
-        if regions != self.batch_regions || self.batch.len() >= BATCH_BYTES {
-            self.end_batch();
-            self.batch_regions = regions;
-        }
-        self.batch.push_str(word);
-        self.batch.push(' ');
-        self.batch_words += 1;
-    }
-}
-
-impl RegionHashes {
-    fn end_batch(&mut self) {
-        for (hash, region) in self.regions.iter_mut().zip(REGIONS) {
-            if self.batch_regions & region != 0 {
-                hash.text.update(self.batch.as_bytes());
-                hash.words += self.batch_words;
-            }
-        }
-        if self.batch_regions & NAMED != 0 {
-            self.named_words += self.batch_words;
-        }
-        self.batch.clear();
-        self.batch_words = 0;
-    }
-}
-
 impl MainContent {
-    /// What part the element is; `None` for most.
-    pub(super) fn part_of(&self, name: &str, element: &Element<'_, '_>) -> Option<Part> {
-        match name {
-            "main" => return Some(Part::Main),
-            "nav" | "footer" | "dialog" => return Some(Part::Foreign),
-            "header" if !self.is_in_sections() => return Some(Part::Foreign),
-            "aside" => {
-                let is_note = element
-                    .get_attribute("class")
-                    .is_some_and(|classes| has_class(&classes, &NOTE_CLASSES));
-                return (!is_note).then_some(Part::Aside);
-            }
-            "article" | "section" | "div" | "ul" | "ol" | "header" | "form" | "ins" => {}
-            _ => return None,
-        }
-        if element.attributes().is_empty() {
-            return plain_part(name);
-        }
-        if let Some(role) = element.get_attribute("role") {
-            let role = role.trim();
-            if role.eq_ignore_ascii_case("main") {
-                return Some(Part::Main);
-            }
-            if FOREIGN_ROLES
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(role))
-            {
-                return Some(Part::Foreign);
-            }
-        }
-        let is_foreign = element
-            .get_attribute("class")
-            .is_some_and(|classes| has_class(&classes, &FOREIGN_CLASSES));
-        if is_foreign {
-            return Some(Part::Named);
-        }
-        plain_part(name)
+    /// Takes the start tag of an element that can be a part of the page, and its part.
+    pub(super) fn start(&mut self, element: Element, part: Option<Part>) {
+        self.open.start(element, part);
+        self.text.set_regions(self.open.regions());
     }
 
-    /// An element that is a `part` begins; false when it is too deep to be followed to its end.
-    pub(super) fn open(&mut self, part: Part) -> bool {
-        if self.open.len() >= MAX_OPEN {
-            return false;
-        }
-        let regions = self.regions();
-        if part == Part::Article && regions & (AROUND | ARTICLE) == 0 {
-            self.articles = self.articles.saturating_add(1);
-        }
-        self.open.push(part);
-        true
+    /// Takes the end tag of such an element.
+    pub(super) fn end(&mut self, element: Element) {
+        self.open.end(element);
+        self.text.set_regions(self.open.regions());
     }
 
-    /// The last one of those that [`MainContent::open`] took ends, by the end tag `by` of an element.
-    pub(super) fn close(&mut self, by: Closing) {
-        let part = self.open.pop();
-        self.is_left_open |= by == Closing::OfParent && part.is_some_and(Part::is_left_out);
-    }
-
-    /// Regions of the next text.
-    pub(super) fn regions(&self) -> Regions {
-        let mut regions = BODY;
-        let mut left_out = 0;
-        for part in &self.open {
-            match part {
-                // It cannot be in an element that is left out: that one was not closed.
-                Part::Main => {
-                    regions |= MAIN;
-                    left_out = 0;
-                }
-                Part::Article => regions |= ARTICLE,
-                // A name does not change the reason of an element that is left out already.
-                Part::Named if left_out == 0 => left_out = AROUND | NAMED,
-                Part::Foreign | Part::Aside => left_out = AROUND,
-                Part::Named | Part::Section | Part::Item => {}
-            }
-        }
-        if left_out == 0 { regions } else { left_out }
-    }
-
-    /// Returns whether the text here may have the date of the page.
-    pub(super) fn may_be_dated(&self) -> bool {
-        !self
-            .open
-            .iter()
-            .any(|part| matches!(part, Part::Aside | Part::Named | Part::Item))
-    }
-
-    fn is_in_sections(&self) -> bool {
-        self.open
-            .iter()
-            .any(|part| matches!(part, Part::Main | Part::Article | Part::Section))
+    /// The parts that are open.
+    pub(super) fn open(&self) -> &OpenParts {
+        &self.open
     }
 
     /// Takes a piece of a text node as it is written.
-    pub(super) fn text(&mut self, text: &str, ends_node: bool) {
-        let regions = self.regions();
-        self.mask.add(text, ends_node, regions, &mut self.hashes);
+    pub(super) fn text(&mut self, text: &[u8]) {
+        self.text.add(text);
+    }
+
+    /// The text node has ended.
+    pub(super) fn end_text(&mut self) {
+        self.text.end_word();
     }
 
     /// Takes an image by its reference, and its alternative text.
     pub(super) fn image(&mut self, reference: &str, alternative: Option<&str>) {
-        let regions = self.regions();
-        if self.hashes.images.len() < MAX_IMAGES {
+        if self.images.len() < MAX_IMAGES {
             let name = asset_name(reference);
-            self.hashes.images.push((xxh3_64(name.as_bytes()), regions));
+            let regions = self.open.regions();
+            self.images.push((xxh3_64(name.as_bytes()), regions));
         }
         if let Some(text) = alternative {
-            self.mask.add(text, true, regions, &mut self.hashes);
+            self.text.add(text.as_bytes());
+            self.text.end_word();
         }
     }
 
@@ -346,24 +124,21 @@ impl MainContent {
         title: Option<&str>,
         data: u64,
     ) -> ContentHash {
-        self.mask.finish(&mut self.hashes);
-        self.hashes.end_batch();
+        self.text.finish();
         let main = self.main_region(links);
         let taken = if self.is_hollow(main) {
             main | AROUND
         } else {
             main
         };
-        let RegionHashes {
-            regions, images, ..
-        } = self.hashes;
         let mut hash = Xxh3Default::new();
-        for (of_region, region) in regions.iter().zip(REGIONS) {
+        // Never NAMED: its text is in AROUND.
+        for region in REGIONS {
             if taken & region != 0 {
-                hash.update(&of_region.text.digest128().to_le_bytes());
+                hash.update(&self.text.hash(region).to_le_bytes());
             }
         }
-        for set in [links, &images] {
+        for set in [links, &self.images] {
             let mut members: Vec<u64> = set
                 .iter()
                 .filter(|(_, regions)| regions & taken != 0)
@@ -376,12 +151,10 @@ impl MainContent {
                 hash.update(&member.to_le_bytes());
             }
         }
-        let mut mask = Mask::default();
-        let mut of_title = RegionHashes::default();
-        mask.add(title.unwrap_or_default(), true, BODY, &mut of_title);
-        mask.finish(&mut of_title);
-        of_title.end_batch();
-        hash.update(&of_title.regions[0].text.digest().to_le_bytes());
+        let mut of_title = TextHashes::default();
+        of_title.add(title.unwrap_or_default().as_bytes());
+        of_title.finish();
+        hash.update(&of_title.hash(BODY).to_le_bytes());
         hash.update(&data.to_le_bytes());
         ContentHash(hash.digest128())
     }
@@ -397,7 +170,8 @@ impl MainContent {
         };
         if has_any(MAIN) && has_share(MAIN, main_share) {
             MAIN
-        } else if self.articles == 1 && has_any(ARTICLE) && has_share(ARTICLE, ARTICLE_SHARE) {
+        } else if self.open.articles() == 1 && has_any(ARTICLE) && has_share(ARTICLE, ARTICLE_SHARE)
+        {
             ARTICLE
         } else {
             BODY
@@ -406,49 +180,21 @@ impl MainContent {
 
     /// Size of a region in words.
     fn size(&self, region: Regions) -> u64 {
-        let of_region = self.hashes.regions.iter().zip(REGIONS);
-        let words = of_region
-            .filter(|(_, it)| *it == region)
-            .map(|(hash, _)| hash.words)
-            .sum::<u64>();
-        let images = self.hashes.images.iter();
+        let images = self.images.iter();
         let images = images.filter(|(_, it)| it & region != 0).count() as u64;
-        words + images * WORDS_OF_IMAGE
+        self.text.words(region) + images * WORDS_OF_IMAGE
     }
 
     /// Returns whether the page would be left with nothing, or next to nothing, for no good reason.
     fn is_hollow(&self, main: Regions) -> bool {
         let size = self.size(main);
-        let doubtful = if self.is_left_open || self.open.iter().any(|part| part.is_left_out()) {
+        let doubtful = if self.open.is_left_open() {
             self.size(AROUND)
         } else {
-            self.hashes.named_words
+            self.text.words(NAMED)
         };
         size == 0 || size < HOLLOW && doubtful >= MIN_DOUBTFUL.max(size * HOLLOW_SHARE)
     }
-}
-
-impl Part {
-    fn is_left_out(self) -> bool {
-        match self {
-            Self::Foreign | Self::Aside | Self::Named => true,
-            Self::Main | Self::Article | Self::Section | Self::Item => false,
-        }
-    }
-}
-
-fn plain_part(name: &str) -> Option<Part> {
-    match name {
-        "article" => Some(Part::Article),
-        "section" => Some(Part::Section),
-        _ => None,
-    }
-}
-
-fn has_class(classes: &str, known: &[&str]) -> bool {
-    classes
-        .split_ascii_whitespace()
-        .any(|class| known.iter().any(|known| known.eq_ignore_ascii_case(class)))
 }
 
 /// The hash of a link's target, without parameters that only identify readers or times of requests.

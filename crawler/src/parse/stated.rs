@@ -8,6 +8,9 @@ use super::dates::parse_stated;
 /// Text before a `time` element that is kept, in bytes: enough for "last updated on".
 const LABEL_BYTES: usize = 64;
 
+/// Text that is gathered before all but its end is dropped, in bytes.
+const MAX_LABEL_BYTES: usize = 1_024;
+
 /// Text that may be a date, in bytes.
 const MAX_DATE_BYTES: usize = 64;
 
@@ -131,7 +134,7 @@ pub(super) struct RawDates {
     time: Single,
     published: Vec<String>,
     /// Text that came last.
-    label: String,
+    label: Vec<u8>,
     /// An element whose text may be its date, or name the meaning of its date.
     pending: Option<PendingDate>,
 }
@@ -142,7 +145,7 @@ struct PendingDate {
     claim: DateMeaning,
     value: Option<String>,
     /// Text so far.
-    text: String,
+    text: Vec<u8>,
 }
 
 /// Several values that should be one.
@@ -219,7 +222,7 @@ impl RawDates {
                 })
             });
             has_class
-                || is_label(&self.label)
+                || is_label(&String::from_utf8_lossy(tail(&self.label)))
                 || element.label.as_deref().is_some_and(begins_or_ends_label)
         };
         let claim = if has_property("dateModified") {
@@ -239,7 +242,7 @@ impl RawDates {
                 self.pending = Some(PendingDate {
                     claim,
                     value: element.value.clone(),
-                    text: String::new(),
+                    text: Vec::new(),
                 });
             }
             (_, Some(value)) => self.claim(claim, value),
@@ -247,29 +250,27 @@ impl RawDates {
     }
 
     /// Takes a piece of text that readers see.
-    pub(super) fn text(&mut self, text: &str, ends_node: bool) {
-        if text.len() >= LABEL_BYTES {
-            self.label.clear();
-            self.label.push_str(tail(text));
-        } else {
-            self.label.push_str(text);
-            let start = self.label.len() - tail(&self.label).len();
-            self.label.drain(..start);
+    pub(super) fn text(&mut self, text: &[u8]) {
+        if self.label.len() + text.len() > MAX_LABEL_BYTES {
+            self.label
+                .drain(..self.label.len() - tail(&self.label).len());
         }
-        let Some(pending) = &mut self.pending else {
+        self.label.extend_from_slice(tail(text));
+        if let Some(pending) = &mut self.pending {
+            pending.text.extend_from_slice(text);
+            if pending.text.len() > MAX_DATE_BYTES {
+                self.pending = None;
+            }
+        }
+    }
+
+    /// The text node has ended.
+    pub(super) fn end_text(&mut self) {
+        let has_text = |pending: &mut PendingDate| !pending.text.trim_ascii().is_empty();
+        let Some(PendingDate { claim, value, text }) = self.pending.take_if(has_text) else {
             return;
         };
-        if pending.text.len() + text.len() > MAX_DATE_BYTES {
-            self.pending = None;
-            return;
-        }
-        pending.text.push_str(text);
-        if !ends_node || pending.text.trim_ascii().is_empty() {
-            return;
-        }
-        let Some(PendingDate { claim, value, text }) = self.pending.take() else {
-            return;
-        };
+        let text = String::from_utf8_lossy(&text);
         match value {
             Some(value) if begins_or_ends_label(&text) => self.claim(DateMeaning::Updated, &value),
             Some(_) => {}
@@ -308,13 +309,9 @@ impl RawDates {
     }
 }
 
-/// The last [`LABEL_BYTES`] of a text, or a few less.
-fn tail(text: &str) -> &str {
-    let mut start = text.len().saturating_sub(LABEL_BYTES);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    &text[start..]
+/// The last [`LABEL_BYTES`] of a text.
+fn tail(text: &[u8]) -> &[u8] {
+    &text[text.len().saturating_sub(LABEL_BYTES)..]
 }
 
 /// Returns whether a text ends with the label of a date of an update: "Last updated on:".
@@ -399,9 +396,11 @@ mod tests {
         #[track_caller]
         fn check(before: &str, inside: &str, element: &DatedElement, expected: Option<&str>) {
             let mut dates = RawDates::default();
-            dates.text(before, true);
+            dates.text(before.as_bytes());
+            dates.end_text();
             dates.element(element);
-            dates.text(inside, true);
+            dates.text(inside.as_bytes());
+            dates.end_text();
             assert_eq!(
                 dates.finish().time.as_deref(),
                 expected,

@@ -1,6 +1,8 @@
 //! The little that a crawler wants to know of a page's text: its title, and whether there is much of
 //! it. Text arrives in pieces; how it was cut never changes the result.
 
+use crate::html::{TextKind, TextModel, decode};
+
 /// Longest title that is kept, in characters.
 const MAX_TITLE_CHARACTERS: usize = 200;
 
@@ -22,12 +24,12 @@ pub(super) struct TextCount {
 }
 
 impl TextCount {
-    /// Adds a piece of a text node; `ends_node` marks the last one.
-    pub(super) fn add(&mut self, text: &str, ends_node: bool) {
+    /// Adds a piece of a text node.
+    pub(super) fn add(&mut self, text: &[u8]) {
         if !self.has_few_words() && !self.has_few_characters() {
             return;
         }
-        for character in text.chars() {
+        for character in String::from_utf8_lossy(text).chars() {
             if character.is_whitespace() {
                 self.in_word = false;
             } else {
@@ -36,7 +38,11 @@ impl TextCount {
                 self.in_word = true;
             }
         }
-        self.in_word &= !ends_node;
+    }
+
+    /// The text node has ended.
+    pub(super) fn end_text(&mut self) {
+        self.in_word = false;
     }
 
     /// Fewer than 50 words.
@@ -53,28 +59,27 @@ impl TextCount {
 /// Collects the text of the first `<title>` that has any.
 #[derive(Debug, Default)]
 pub(super) struct Title {
-    raw: String,
+    raw: Vec<u8>,
     is_complete: bool,
 }
 
 impl Title {
     /// Adds a piece of a title's text; later titles are ignored.
-    pub(super) fn add(&mut self, text: &str, ends_node: bool) {
-        if self.is_complete {
-            return;
+    pub(super) fn add(&mut self, text: &[u8]) {
+        if !self.is_complete {
+            let room = MAX_RAW_TITLE_BYTES - self.raw.len();
+            self.raw.extend_from_slice(&text[..text.len().min(room)]);
         }
-        for character in text.chars() {
-            if self.raw.len() + character.len_utf8() > MAX_RAW_TITLE_BYTES {
-                break;
-            }
-            self.raw.push(character);
-        }
-        self.is_complete = ends_node;
+    }
+
+    /// The title has ended.
+    pub(super) fn end(&mut self) {
+        self.is_complete = !self.raw.is_empty();
     }
 
     /// The title as people see it: decoded, spaces collapsed, at most 200 characters.
     pub(super) fn finish(&self) -> Option<String> {
-        let decoded = htmlize::unescape(&*self.raw);
+        let decoded = decode(&self.raw, TextKind::Model(TextModel::Rcdata));
         let words: Vec<&str> = decoded.split_ascii_whitespace().collect();
         let title: String = words.join(" ").chars().take(MAX_TITLE_CHARACTERS).collect();
         let title = title.trim();
@@ -100,7 +105,10 @@ mod tests {
         let check = |pieces: &[(&str, bool)], words: usize, characters: usize| {
             let mut count = TextCount::default();
             for (text, ends_node) in pieces {
-                count.add(text, *ends_node);
+                count.add(text.as_bytes());
+                if *ends_node {
+                    count.end_text();
+                }
             }
             assert_eq!(
                 (count.words, count.characters),
@@ -118,11 +126,11 @@ mod tests {
     fn title_is_decoded_collapsed_and_cut() {
         let check = |raw: &str, expected: Option<&str>| {
             let mut title = Title::default();
-            title.add(raw, true);
-            title.add("later", true);
+            title.add(raw.as_bytes());
+            title.end();
+            title.add(b"later");
             assert_eq!(title.finish().as_deref(), expected, "{raw}");
         };
-        check("", None);
         check(" \n\t", None);
         check(" A &amp;\n B&copy ", Some("A & B©"));
         check(&"é".repeat(3_000), Some(&*"é".repeat(200)));

@@ -1,6 +1,8 @@
 //! Values of single attributes of elements.
 
-use lol_html::send::Element;
+use std::borrow::Cow;
+
+use crate::html::{Tag, decode_attribute};
 
 /// Longest attribute value that is read, in bytes as written. The longest URL that is followed has 2,047 bytes; the rest is for
 /// character references.
@@ -43,48 +45,32 @@ pub(super) fn is_running_script(kind: &str) -> bool {
 }
 
 /// The image of an `img`; scripts load some of them from elsewhere. `None` for counting pixels.
-pub(super) fn image_reference(element: &Element<'_, '_>) -> Option<String> {
-    let is_pixel =
-        |name| value(element, name).is_some_and(|length| matches!(length.trim(), "0" | "1"));
+pub(super) fn image_reference<'t>(tag: &Tag<'t>) -> Option<Cow<'t, str>> {
+    let is_pixel = |name| value(tag, name).is_some_and(|length| matches!(length.trim(), "0" | "1"));
     if is_pixel("width") && is_pixel("height") {
         return None;
     }
-    let is_usable = |reference: &String| {
+    let is_usable = |reference: &Cow<'_, str>| {
         let reference = reference.trim();
         !reference.is_empty() && !reference.starts_with("data:")
     };
     ["src", "data-src", "data-lazy-src", "data-original"]
         .iter()
-        .find_map(|name| value(element, name).filter(is_usable))
+        .find_map(|name| value(tag, name).filter(is_usable))
         .or_else(|| {
-            let srcset = value(element, "srcset").or_else(|| value(element, "data-srcset"))?;
+            let srcset = value(tag, "srcset").or_else(|| value(tag, "data-srcset"))?;
             let first = srcset.split_ascii_whitespace().next()?;
-            Some(first.trim_end_matches(',').to_owned())
+            Some(Cow::Owned(first.trim_end_matches(',').to_owned()))
         })
 }
 
 /// The value of an attribute, with its character references decoded; `None` when absent or too long.
-pub(super) fn value(element: &Element<'_, '_>, name: &str) -> Option<String> {
-    value_up_to(element, name, MAX_ATTRIBUTE_BYTES)
+pub(super) fn value<'t>(tag: &Tag<'t>, name: &str) -> Option<Cow<'t, str>> {
+    value_up_to(tag, name, MAX_ATTRIBUTE_BYTES)
 }
 
-pub(super) fn value_up_to(
-    element: &Element<'_, '_>,
-    name: &str,
-    max_bytes: usize,
-) -> Option<String> {
-    let raw = element
-        .get_attribute(name)
-        .filter(|raw| raw.len() <= max_bytes)?;
-    // The tokenization rule for NUL, which the tokenizer leaves to us.
-    let raw = if raw.contains('\0') {
-        raw.replace('\0', "\u{fffd}")
-    } else {
-        raw
-    };
-    Some(if raw.contains('&') {
-        htmlize::unescape_attribute(&*raw).into_owned()
-    } else {
-        raw
-    })
+/// The same of a value of at most `max_bytes`.
+pub(super) fn value_up_to<'t>(tag: &Tag<'t>, name: &str, max_bytes: usize) -> Option<Cow<'t, str>> {
+    let raw = tag.attribute(name)?;
+    (raw.len() <= max_bytes).then(|| decode_attribute(raw))
 }

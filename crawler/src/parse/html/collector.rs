@@ -1,29 +1,28 @@
 //! Facts from each tag and each piece of text as it goes by.
 
-use std::sync::Arc;
-
-use lol_html::{
-    html_content::{TextChunk, TextType},
-    send::Element,
-};
+use std::{borrow::Cow, sync::Arc};
 
 use super::super::{
     PageReader,
     images::RawImage,
     json_ld::is_page_type,
     links::{is_nofollow, rel_contains},
-    main_content::Part,
+    main_content::{Part, part_of},
     refresh::parse_refresh,
     stated::DatedElement,
 };
 use super::{
-    Findings, MAX_LEVELS,
+    Findings,
     attribute::{
         MAX_SRCSET_BYTES, image_reference, is_feed, is_page_variant, is_running_script, value,
         value_up_to,
     },
+    element::Element,
 };
-use crate::page::Via;
+use crate::{
+    html::{Following, Namespace, Namespaces, Tag, TextKind, TextModel, TokenSink},
+    page::Via,
+};
 
 /// The shortest tag of an element with the date of the page.
 const MIN_DATED_TAG_BYTES: usize = "<p itemprop=dateModified>".len();
@@ -34,29 +33,9 @@ const MAX_CANONICALS: usize = 16;
 /// Feeds kept of one page. Most have one or two: of the site, and of the page's comments.
 pub(in crate::parse) const MAX_FEEDS: usize = 16;
 
-const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
-
-const HTML_NAMESPACE: &str = "http://www.w3.org/1999/xhtml";
-
-/// Elements that may stand in the head (HTML standard sections 13.2.6.4.4 and 13.2.6.4.6). The first other start tag, or text,
-/// begins the body, whatever follows.
-const HEAD_ELEMENTS: [&str; 13] = [
-    "html", "head", "title", "base", "link", "meta", "style", "script", "noscript", "template",
-    "bgsound", "basefont", "noframes",
-];
-
-/// Facts that are collected from an element after its start tag.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Wish {
-    /// To know of its end.
-    pub(super) end: bool,
-    /// Part of the page as which it is followed to its end.
-    pub(super) part: Option<Part>,
-}
-
 /// Progress of reading the head of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Head {
+enum Head {
     Open,
     /// After `</head>`: metadata still belongs to it, until the body begins.
     Ended,
@@ -64,218 +43,259 @@ pub(super) enum Head {
     Closed,
 }
 
-/// To which element the text that a tokenizer reads unparsed belongs.
+/// The element whose text is read unparsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RawText {
+enum RawText {
     Title,
-    /// `noscript` or `noframes`.
-    Fallback,
     /// A script of structured data.
     JsonLd,
     Other,
 }
 
+/// Takes the tokens of a page.
 #[derive(Debug)]
 pub(super) struct Collector {
-    pub(super) reader: Arc<PageReader>,
-    pub(super) findings: Findings,
-    pub(super) head: Head,
+    reader: Arc<PageReader>,
+    findings: Findings,
+    namespaces: Namespaces,
+    head: Head,
     /// Open `template` elements.
-    pub(super) template_depth: u32,
-    /// For each level, the element whose start tag came last.
-    pub(super) raw_text: [RawText; MAX_LEVELS],
+    template_depth: u32,
+    /// In a `noscript`: `template` elements that were open before it.
+    fallback: Option<u32>,
+    /// The element whose start tag came last.
+    raw_text: RawText,
+}
+
+impl TokenSink for Collector {
+    fn start_tag(&mut self, tag: &Tag<'_>) -> Following {
+        let (namespace, following) = self.namespaces.start_tag(tag);
+        self.end_text();
+        self.raw_text = RawText::Other;
+        self.element(Element::of(tag.name()), namespace, tag);
+        following
+    }
+
+    fn end_tag(&mut self, tag: &Tag<'_>) -> Following {
+        self.end_text();
+        self.raw_text = RawText::Other;
+        self.end_of_element(Element::of(tag.name()));
+        self.namespaces.end_tag(tag)
+    }
+
+    fn text(&mut self, text: &[u8], kind: TextKind) {
+        if self.template_depth > 0 || self.fallback.is_some() {
+            return;
+        }
+        match kind {
+            TextKind::Model(TextModel::Data) | TextKind::Cdata => {
+                self.findings.text.add(text);
+                self.findings.content.text(text);
+                self.findings.dates.text(text);
+                if self.head != Head::Closed && !text.trim_ascii().is_empty() {
+                    self.head = Head::Closed;
+                }
+            }
+            TextKind::Model(TextModel::Rcdata) if self.raw_text == RawText::Title => {
+                self.findings.title.add(text);
+            }
+            TextKind::Model(TextModel::Script) if self.raw_text == RawText::JsonLd => {
+                self.findings.json_ld.add(text);
+            }
+            TextKind::Model(_) => {}
+        }
+    }
 }
 
 impl Collector {
+    /// Begins a page.
+    pub(super) fn new(reader: Arc<PageReader>, findings: Findings) -> Self {
+        Self {
+            reader,
+            findings,
+            namespaces: Namespaces::default(),
+            head: Head::Open,
+            template_depth: 0,
+            fallback: None,
+            raw_text: RawText::Other,
+        }
+    }
+
+    /// The findings, once the page has ended.
+    pub(super) fn into_findings(mut self) -> Findings {
+        self.end_text();
+        self.findings
+    }
+
+    /// A tag ends what was text before it.
+    fn end_text(&mut self) {
+        self.findings.text.end_text();
+        self.findings.content.end_text();
+        self.findings.dates.end_text();
+        match self.raw_text {
+            RawText::Title => self.findings.title.end(),
+            RawText::JsonLd => self.findings.json_ld.end(),
+            RawText::Other => {}
+        }
+    }
+
     /// Takes a start tag.
-    pub(super) fn start_tag(
-        &mut self,
-        name: &str,
-        element: &Element<'_, '_>,
-        level: usize,
-    ) -> Wish {
-        let namespace = element.namespace_uri();
-        let is_html = namespace == HTML_NAMESPACE;
-        let in_template = self.template_depth > 0;
-        self.raw_text[level] = match name {
-            "title" if level == 0 && !in_template => RawText::Title,
-            "noscript" | "noframes" if is_html => RawText::Fallback,
-            _ => RawText::Other,
-        };
-        if name == "template" && is_html {
-            if element.can_have_content() {
-                self.template_depth += 1;
-            }
-            return Wish {
-                end: true,
-                part: None,
-            };
+    fn element(&mut self, element: Element, namespace: Namespace, tag: &Tag<'_>) {
+        let is_html = namespace == Namespace::Html;
+        if element == Element::Template && is_html {
+            self.template_depth += 1;
+            return;
         }
-        if in_template {
-            return Wish::default();
+        if self.template_depth > 0 {
+            return;
         }
-        if level == 0 && self.head != Head::Closed {
-            let stays =
-                HEAD_ELEMENTS.contains(&name) && !(name == "noscript" && self.head == Head::Ended);
+        let is_fallback = self.fallback.is_some();
+        if !is_fallback && self.head != Head::Closed {
+            let stays = element.may_be_in_head()
+                && !(element == Element::Noscript && self.head == Head::Ended);
             self.head = if stays { self.head } else { Head::Closed };
         }
-        match name {
-            "a" => self.take_anchor(element, level, namespace == SVG_NAMESPACE),
-            "area" => self.take_anchor(element, level, false),
-            "iframe" | "frame" => {
-                if let Some(source) = value(element, "src") {
+        match element {
+            Element::A => self.take_anchor(tag, namespace == Namespace::Svg),
+            Element::Area => self.take_anchor(tag, false),
+            Element::Iframe | Element::Frame => {
+                if let Some(source) = value(tag, "src") {
                     self.take_link(&source, Via::Link, false);
                 }
             }
-            "link" => self.take_link_element(element, level),
-            "meta" => self.take_meta(element, level),
-            "base" if level == 0 && self.findings.base.is_none() => {
-                self.findings.base = value(element, "href");
+            Element::Link => self.take_link_element(tag),
+            Element::Meta => self.take_meta(tag),
+            Element::Base if !is_fallback && self.findings.base.is_none() => {
+                self.findings.base = value(tag, "href").map(Cow::into_owned);
             }
-            "script" if is_html => self.take_script(element, level),
-            "input" if is_html => {
-                self.findings.has_password_field |= value(element, "type")
-                    .is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
+            Element::Noscript if is_html && !is_fallback => {
+                self.fallback = Some(self.template_depth);
             }
-            "picture" | "source" | "img" | "image" if is_html => {
-                self.take_image(name, element);
+            Element::Script if is_html => self.take_script(tag),
+            Element::Title if is_html && !is_fallback => self.raw_text = RawText::Title,
+            Element::Input if is_html => {
+                self.findings.has_password_field |=
+                    value(tag, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
+            }
+            Element::Picture | Element::Source | Element::Img | Element::Image if is_html => {
+                self.take_image(element, tag);
             }
             _ => {}
         }
-        let is_open_picture = name == "picture" && self.findings.images.is_some();
-        let part = if level == 0 && is_html {
-            self.take_content(name, element)
-        } else {
-            None
-        };
-        Wish {
-            end: name == "head" || is_open_picture || part.is_some(),
-            part,
+        if is_html && self.fallback.is_none() {
+            self.take_content(element, tag);
         }
     }
 
     /// Takes the content and the dates of an element, and decides its part of the page.
-    fn take_content(&mut self, name: &str, element: &Element<'_, '_>) -> Option<Part> {
-        match name {
-            "img" => {
-                if let Some(reference) = image_reference(element) {
-                    let alternative = value(element, "alt");
+    fn take_content(&mut self, element: Element, tag: &Tag<'_>) {
+        match element {
+            Element::Img => {
+                if let Some(reference) = image_reference(tag) {
+                    let alternative = value(tag, "alt");
                     self.findings
                         .content
                         .image(&reference, alternative.as_deref());
                 }
-                return None;
             }
-            "video" | "audio" | "embed" => {
-                if let Some(reference) = value(element, "src") {
+            Element::Video | Element::Audio | Element::Embed => {
+                if let Some(reference) = value(tag, "src") {
                     self.findings.content.image(&reference, None);
                 }
-                return None;
             }
-            "time" | "span" | "abbr" | "p" => {
-                self.take_dated(name, element);
-                return None;
+            Element::Time | Element::Span | Element::Abbr | Element::P => {
+                self.take_dated(element, tag);
+            }
+            _ if element.can_be_part() => {
+                let part = self.part_of(element, tag);
+                self.findings.content.start(element, part);
             }
             _ => {}
         }
-        let part = self.findings.content.part_of(name, element);
-        if !matches!(
-            name,
-            "div" | "section" | "article" | "main" | "ul" | "ol" | "li"
-        ) || element.attributes().is_empty()
-        {
+    }
+
+    /// The part of the page that an element is. Takes its date, if it has one.
+    fn part_of(&mut self, element: Element, tag: &Tag<'_>) -> Option<Part> {
+        let part = part_of(element, tag, self.findings.content.open());
+        let may_have_date = matches!(
+            element,
+            Element::Div
+                | Element::Section
+                | Element::Article
+                | Element::Main
+                | Element::Ul
+                | Element::Ol
+                | Element::Li
+        );
+        if !may_have_date || !tag.has_attributes() {
             return part;
         }
         // An item of its own on the page: a comment, a review, an article of a list.
-        if part.is_none() && element.has_attribute("itemscope") {
-            let kind = value(element, "itemtype").unwrap_or_default();
+        if part.is_none() && tag.attribute("itemscope").is_some() {
+            let kind = value(tag, "itemtype").unwrap_or_default();
             let is_page = kind
                 .rsplit(['/', ':'])
                 .next()
                 .is_some_and(|kind| kind.is_empty() || is_page_type(kind));
             return (!is_page).then_some(Part::Item);
         }
-        self.take_dated(name, element);
+        self.take_dated(element, tag);
         part
     }
 
     /// Takes an element that may have the date of the page.
-    fn take_dated(&mut self, name: &str, element: &Element<'_, '_>) {
-        let is_time = name == "time";
+    fn take_dated(&mut self, element: Element, tag: &Tag<'_>) {
+        let is_time = element == Element::Time;
         // Most tags are too short for such attributes, which are then not read.
-        if !is_time && element.source_location().bytes().len() < MIN_DATED_TAG_BYTES {
+        if !is_time && tag.len() < MIN_DATED_TAG_BYTES {
             return;
         }
-        let itemprop = value(element, "itemprop");
-        if !is_time && itemprop.is_none() || !self.findings.content.may_be_dated() {
+        let itemprop = value(tag, "itemprop");
+        if !is_time && itemprop.is_none() || !self.findings.content.open().may_be_dated() {
             return;
         }
-        let of_time = |attribute| is_time.then(|| value(element, attribute)).flatten();
+        let text = |attribute| value(tag, attribute).map(Cow::into_owned);
+        let of_time = |attribute| is_time.then(|| text(attribute)).flatten();
         self.findings.dates.element(&DatedElement {
             is_time,
-            itemprop,
+            itemprop: itemprop.map(Cow::into_owned),
             class: of_time("class"),
             label: of_time("aria-label").or_else(|| of_time("title")),
-            value: of_time("datetime").or_else(|| value(element, "content")),
+            value: of_time("datetime").or_else(|| text("content")),
         });
     }
 
-    fn take_script(&mut self, element: &Element<'_, '_>, level: usize) {
-        let kind = value(element, "type").map(|kind| kind.trim().to_ascii_lowercase());
+    fn take_script(&mut self, tag: &Tag<'_>) {
+        let kind = value(tag, "type").map(|kind| kind.trim().to_ascii_lowercase());
         self.findings.has_script |= kind.as_deref().is_none_or(is_running_script);
         let is_json_ld = kind.is_some_and(|kind| {
             kind.split(';').next().unwrap_or_default().trim_end() == "application/ld+json"
         });
-        if is_json_ld && level == 0 {
-            self.raw_text[level] = RawText::JsonLd;
+        if is_json_ld && self.fallback.is_none() {
+            self.raw_text = RawText::JsonLd;
         }
     }
 
-    /// Takes the end of an element whose end is wanted.
-    pub(super) fn end_of_element(&mut self, name: &str, level: usize) {
-        if name == "template" {
-            self.template_depth = self.template_depth.saturating_sub(1);
-        }
-        if name == "head" && level == 0 && self.head == Head::Open {
-            self.head = Head::Ended;
-        }
-        if name == "picture"
-            && let Some(images) = &mut self.findings.images
-        {
-            images.close_picture();
-        }
-    }
-
-    /// Takes a piece of text; true when it belongs to a `noscript` or `noframes`.
-    pub(super) fn text(&mut self, chunk: &TextChunk<'_>, level: usize) -> bool {
-        let text = chunk.as_str();
-        let ends_node = chunk.last_in_text_node();
-        match chunk.text_type() {
-            TextType::Data | TextType::CDataSection => {
-                if level == 0 && self.template_depth == 0 {
-                    self.findings.text.add(text, ends_node);
-                    self.findings.content.text(text, ends_node);
-                    self.findings.dates.text(text, ends_node);
-                    let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
-                    self.head = if is_blank { self.head } else { Head::Closed };
+    /// Takes an end tag.
+    fn end_of_element(&mut self, element: Element) {
+        match element {
+            Element::Template => self.template_depth = self.template_depth.saturating_sub(1),
+            Element::Noscript => {
+                // A template that was left open in it ends too.
+                if let Some(depth) = self.fallback.take() {
+                    self.template_depth = depth;
                 }
-                false
             }
-            // The title of a drawing is ordinary text.
-            TextType::RCData => {
-                if self.raw_text[level] == RawText::Title {
-                    self.findings.title.add(text, ends_node);
+            _ if self.template_depth > 0 => {}
+            Element::Picture => {
+                if let Some(images) = &mut self.findings.images {
+                    images.close_picture();
                 }
-                false
             }
-            TextType::RawText => self.raw_text[level] == RawText::Fallback,
-            TextType::ScriptData => {
-                if self.raw_text[level] == RawText::JsonLd && self.template_depth == 0 {
-                    self.findings.json_ld.add(text, ends_node);
-                }
-                false
-            }
-            TextType::PlainText => false,
+            _ if self.fallback.is_some() => {}
+            Element::Head if self.head == Head::Open => self.head = Head::Ended,
+            _ if element.can_be_part() => self.findings.content.end(element),
+            _ => {}
         }
     }
 
@@ -283,45 +303,47 @@ impl Collector {
         self.findings.links.add(reference, via, nofollow)
     }
 
-    fn take_anchor(&mut self, element: &Element<'_, '_>, level: usize, is_svg: bool) {
-        let in_xlink = || value(element, "xlink:href").filter(|_| is_svg);
-        if let Some(reference) = value(element, "href").or_else(in_xlink) {
-            let nofollow = value(element, "rel").is_some_and(|rel| is_nofollow(&rel));
-            let regions = if level == 0 {
-                self.findings.content.regions()
+    fn take_anchor(&mut self, tag: &Tag<'_>, is_svg: bool) {
+        let in_xlink = || value(tag, "xlink:href").filter(|_| is_svg);
+        if let Some(reference) = value(tag, "href").or_else(in_xlink) {
+            let nofollow = value(tag, "rel").is_some_and(|rel| is_nofollow(&rel));
+            let is_content = self.fallback.is_none();
+            let regions = if is_content {
+                self.findings.content.open().regions()
             } else {
                 0
             };
             let links = &mut self.findings.links;
             let leads_somewhere = links.add_in(&reference, Via::Link, nofollow, regions);
-            self.findings.has_anchor |= leads_somewhere && level == 0;
+            self.findings.has_anchor |= leads_somewhere && is_content;
         }
     }
 
-    fn take_link_element(&mut self, element: &Element<'_, '_>, level: usize) {
-        let (Some(rel), Some(reference)) = (value(element, "rel"), value(element, "href")) else {
+    fn take_link_element(&mut self, tag: &Tag<'_>) {
+        let (Some(rel), Some(reference)) = (value(tag, "rel"), value(tag, "href")) else {
             return;
         };
         let is = |relation| rel_contains(&rel, relation);
-        let has = |attribute| element.has_attribute(attribute);
+        let has = |attribute| tag.attribute(attribute).is_some();
         let is_for_a_variant = ["hreflang", "lang", "media", "type"].into_iter().any(has);
-        let counts = level == 0 && self.head != Head::Closed && !is_for_a_variant;
+        let counts = self.is_in_head() && !is_for_a_variant;
         if is("canonical") && counts && self.findings.canonicals.len() < MAX_CANONICALS {
-            self.findings.canonicals.push(reference.clone());
+            self.findings
+                .canonicals
+                .push(reference.clone().into_owned());
         }
         let nofollow = is_nofollow(&rel);
-        let media_type = value(element, "type");
+        let media_type = value(tag, "type");
         let is_version = is("alternate")
             && !is("stylesheet")
             && is_page_variant(has("hreflang") || has("media"), media_type.as_deref());
         if is_version
-            && level == 0
-            && self.head != Head::Closed
+            && self.is_in_head()
             && !has("media")
             && let Some(alternates) = &mut self.findings.alternates
-            && let Some(hreflang) = value(element, "hreflang")
+            && let Some(hreflang) = value(tag, "hreflang")
         {
-            alternates.add(hreflang, reference.clone());
+            alternates.add(hreflang.into_owned(), reference.clone().into_owned());
         }
         if is("amphtml") || is_version {
             self.take_link(&reference, Via::Alternate, nofollow);
@@ -332,63 +354,67 @@ impl Collector {
             && is_feed(media_type.as_deref())
             && self.findings.feeds.len() < MAX_FEEDS
         {
-            self.findings.feeds.push(reference);
+            self.findings.feeds.push(reference.into_owned());
         }
     }
 
     /// Takes an element that makes up an image; `image` is how some write `img` (HTML standard section
     /// 13.2.6.4.7).
-    fn take_image(&mut self, name: &str, element: &Element<'_, '_>) {
+    fn take_image(&mut self, element: Element, tag: &Tag<'_>) {
         let Some(images) = &mut self.findings.images else {
             return;
         };
-        let srcset = || value_up_to(element, "srcset", MAX_SRCSET_BYTES);
-        match name {
-            "picture" => images.open_picture(),
-            "source" if images.wants_source() => {
+        let srcset = || value_up_to(tag, "srcset", MAX_SRCSET_BYTES);
+        match element {
+            Element::Picture => images.open_picture(),
+            Element::Source if images.wants_source() => {
                 if let Some(srcset) = srcset() {
                     images.add_source(&srcset);
                 }
             }
-            "source" => {}
+            Element::Source => {}
             _ => images.add(&RawImage {
-                src: value(element, "src"),
-                srcset: srcset(),
-                width: value(element, "width"),
-                height: value(element, "height"),
+                src: value(tag, "src").map(Cow::into_owned),
+                srcset: srcset().map(Cow::into_owned),
+                width: value(tag, "width").map(Cow::into_owned),
+                height: value(tag, "height").map(Cow::into_owned),
             }),
         }
     }
 
-    fn take_meta(&mut self, element: &Element<'_, '_>, level: usize) {
-        let Some(content) = value(element, "content") else {
+    fn take_meta(&mut self, tag: &Tag<'_>) {
+        let Some(content) = value(tag, "content") else {
             return;
         };
-        let name = value(element, "name");
+        let name = value(tag, "name");
         if name
             .as_deref()
             .is_some_and(|name| self.reader.obeys(name.trim()))
         {
             self.findings.directives.add_list(&content);
         }
-        let header = value(element, "http-equiv");
-        if level == 0 {
-            let name = name.or_else(|| value(element, "property"));
+        let header = value(tag, "http-equiv");
+        if self.fallback.is_none() {
+            let name = name.or_else(|| value(tag, "property"));
             if let Some(name) = name.or_else(|| header.clone()) {
                 self.findings.dates.meta(&name, &content);
             } else {
-                self.take_dated("meta", element);
+                self.take_dated(Element::Meta, tag);
             }
         }
         let is_refresh = header.is_some_and(|header| header.trim().eq_ignore_ascii_case("refresh"));
         let Some(refresh) = is_refresh.then(|| parse_refresh(&content)).flatten() else {
             return;
         };
-        if level == 0 {
+        if self.fallback.is_none() {
             self.findings.refresh.get_or_insert(refresh);
         } else if let Some(target) = refresh.target {
             // Readers with scripts, and search engines are among them, stay on the page.
             self.take_link(&target, Via::Refresh, false);
         }
+    }
+
+    fn is_in_head(&self) -> bool {
+        self.fallback.is_none() && self.head != Head::Closed
     }
 }

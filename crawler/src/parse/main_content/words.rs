@@ -121,8 +121,8 @@ fn bit_of(byte: u8) -> u64 {
 }
 
 /// Kind of the word `core`, which has no punctuation around it.
-pub(super) fn kind_of(core: &str) -> Option<WordKind> {
-    let bytes = core.as_bytes();
+pub(super) fn kind_of(core: &[u8]) -> Option<WordKind> {
+    let bytes = core;
     let first = bytes.first()?;
     if first.is_ascii_digit() {
         return of_digits(bytes);
@@ -222,7 +222,7 @@ mod tests {
         #[track_caller]
         fn check(words: &str, expected: Option<WordKind>) {
             for word in words.split(' ') {
-                assert_eq!(kind_of(word), expected, "{word}");
+                assert_eq!(kind_of(word.as_bytes()), expected, "{word}");
             }
         }
         check("", None);

@@ -231,33 +231,11 @@ fn unfinished_constructs_do_not_hurt() {
 }
 
 #[test]
-fn a_tokenizer_that_needs_too_much_memory_gives_up() {
-    // Each element that is never closed stays on its stack.
-    let page = format!(
-        "<a href=/before>x</a>{}<a href=/after>",
-        "<x>".repeat(1_500_000)
-    );
-    let facts = read_bomb(&page);
-    assert!(facts.warnings.parse_cut && facts.warnings.page_rule_skipped);
-    assert_eq!(links(&facts), "/before\n");
-    assert_eq!(facts.body_bytes, page.len() as u64);
-    assert!(facts.body_hash.is_some());
-    assert_eq!(facts.content_hash, None);
-}
-
-#[test]
 fn nested_fallbacks_end() {
     let page = format!(
         "{}<a href=a>{}<a href=/end>",
         "<noscript>".repeat(20),
         "</noscript>".repeat(20)
     );
-    assert_eq!(links(&read_bomb(&page)), "/end\n");
-    let page = format!(
-        "<noscript>{}</noscript><a href=/end>",
-        "<x>".repeat(400_000)
-    );
-    let facts = read_bomb(&page);
-    assert_eq!(links(&facts), "/end\n");
-    assert!(facts.warnings.parse_cut);
+    assert_eq!(links(&read_bomb(&page)), "/dir/a\n/end\n");
 }

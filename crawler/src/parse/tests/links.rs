@@ -91,7 +91,7 @@ fn content_that_is_never_shown_is_not_searched() {
 }
 
 #[test]
-fn content_for_readers_without_scripts_or_frames_is_searched() {
+fn content_for_readers_without_scripts_is_searched() {
     check_links(
         "<noscript><a href=a>x</a></noscript><a href=b>",
         &["/dir/a", "/dir/b"],
@@ -102,12 +102,8 @@ fn content_for_readers_without_scripts_or_frames_is_searched() {
         &["/dir/b"],
     );
     check_links("<noscript><!-- <a href=a> --></noscript>", &[]);
-    check_links("<noframes><body><a href=a></body></noframes>", &["/dir/a"]);
+    check_links("<noframes><body><a href=a></body></noframes>", &[]);
     check_links("<noscript><a href=a>", &["/dir/a"]);
-    check_links(
-        "<noscript><noframes><a href=a></noframes></noscript>",
-        &["/dir/a"],
-    );
     check_links(
         "<noscript><meta http-equiv=refresh content='0;url=a'></noscript>",
         &["/dir/a refresh"],

@@ -1,0 +1,266 @@
+//! A tag: the search for its end, and what it says.
+
+use super::{MAX_TAG_BYTES, name::Name};
+
+/// Attributes of a tag that are kept; the pages of the large sites have up to 60.
+const MAX_ATTRIBUTES: usize = 256;
+
+/// A start or end tag.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tag<'t> {
+    /// From its `<`.
+    bytes: &'t [u8],
+    name: &'t [u8],
+    id: Name,
+    attributes: &'t [Attribute],
+    is_self_closing: bool,
+}
+
+/// The places of an attribute in its tag.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Attribute {
+    name_from: usize,
+    name_to: usize,
+    value_from: usize,
+    value_to: usize,
+}
+
+/// The search for the end of a tag (HTML standard sections 13.2.5.8 and 13.2.5.32 to 13.2.5.40). It goes on where the last
+/// piece ended.
+#[derive(Debug, Default)]
+pub(super) struct TagScan {
+    state: TagState,
+    /// Bytes of the tag that are read.
+    at: usize,
+    name_to: usize,
+    is_end: bool,
+    is_self_closing: bool,
+    /// The attribute that is being read.
+    open: Attribute,
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum TagState {
+    #[default]
+    Name,
+    BeforeAttribute,
+    AttributeName,
+    AfterAttributeName,
+    BeforeValue,
+    /// In a value between quotation marks like this.
+    Quoted(u8),
+    Unquoted,
+    AfterQuoted,
+    /// After a `/`.
+    Slash,
+}
+
+impl<'t> Tag<'t> {
+    /// The name.
+    pub(crate) fn name(&self) -> Name {
+        self.id
+    }
+
+    /// The name as written.
+    pub(crate) fn name_as_written(&self) -> &'t [u8] {
+        self.name
+    }
+
+    /// Whether it ends with `/>`.
+    pub(crate) fn is_self_closing(&self) -> bool {
+        self.is_self_closing
+    }
+
+    /// Number of bytes, from `<` to `>`; of a tag that is not kept whole, those that are kept.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether it has any attribute.
+    pub(crate) fn has_attributes(&self) -> bool {
+        !self.attributes.is_empty()
+    }
+
+    /// The value of the first attribute with this name in lower case, as written.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&'t [u8]> {
+        let mut attributes = self.all_attributes();
+        let found = attributes.find(|(other, _)| other.eq_ignore_ascii_case(name.as_bytes()));
+        found.map(|(_, value)| value)
+    }
+
+    /// Names and values as written, in their order; of those with one name only the first counts.
+    pub(crate) fn all_attributes(&self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
+        let bytes = self.bytes;
+        let places = self.attributes.iter();
+        places.map(|at| {
+            (
+                &bytes[at.name_from..at.name_to],
+                &bytes[at.value_from..at.value_to],
+            )
+        })
+    }
+}
+
+impl TagScan {
+    /// Begins with a tag whose first letter is known to come next.
+    pub(super) fn begin(&mut self, is_end: bool) {
+        self.state = TagState::Name;
+        self.at = 1 + usize::from(is_end);
+        self.name_to = 0;
+        self.is_end = is_end;
+        self.is_self_closing = false;
+        self.attributes.clear();
+    }
+
+    /// Whether the tag is an end tag.
+    pub(super) fn is_end(&self) -> bool {
+        self.is_end
+    }
+
+    /// The tag that has been read, with its bytes from `<` on; of a long tag, the first.
+    pub(super) fn tag<'t>(&'t self, bytes: &'t [u8]) -> Tag<'t> {
+        let name = &bytes[1 + usize::from(self.is_end)..self.name_to];
+        Tag {
+            bytes,
+            name,
+            id: Name::new(name),
+            attributes: &self.attributes,
+            is_self_closing: self.is_self_closing,
+        }
+    }
+
+    /// Looks for the end in all bytes of the tag that have come, from its `<`; returns its length.
+    pub(super) fn scan(&mut self, tag: &[u8]) -> Option<usize> {
+        let read = self.at;
+        self.go_on(&tag[read..]).map(|length| read + length)
+    }
+
+    /// Looks for the end in the bytes after those that were read; returns the length of the end.
+    pub(super) fn go_on(&mut self, input: &[u8]) -> Option<usize> {
+        let begin = self.at;
+        let mut at = 0;
+        while let Some(&byte) = input.get(at) {
+            let is_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c);
+            let place = begin + at;
+            at += 1;
+            self.state = match self.state {
+                TagState::Name => {
+                    if !(is_space || matches!(byte, b'/' | b'>')) {
+                        continue;
+                    }
+                    self.name_to = place.min(MAX_TAG_BYTES);
+                    match byte {
+                        b'>' => return self.end(begin, at),
+                        b'/' => TagState::Slash,
+                        _ => TagState::BeforeAttribute,
+                    }
+                }
+                TagState::BeforeAttribute | TagState::Slash | TagState::AfterQuoted => match byte {
+                    _ if is_space => TagState::BeforeAttribute,
+                    b'>' => {
+                        self.is_self_closing = self.state == TagState::Slash;
+                        return self.end(begin, at);
+                    }
+                    b'/' => TagState::Slash,
+                    _ => self.open_attribute(place),
+                },
+                TagState::AttributeName => match byte {
+                    _ if is_space => self.end_of_name(place, TagState::AfterAttributeName),
+                    b'=' => self.end_of_name(place, TagState::BeforeValue),
+                    b'/' => {
+                        self.end_of_name(place, TagState::Slash);
+                        self.close_attribute();
+                        TagState::Slash
+                    }
+                    b'>' => {
+                        self.end_of_name(place, TagState::Name);
+                        self.close_attribute();
+                        return self.end(begin, at);
+                    }
+                    _ => continue,
+                },
+                TagState::AfterAttributeName => match byte {
+                    _ if is_space => continue,
+                    b'=' => TagState::BeforeValue,
+                    b'/' => {
+                        self.close_attribute();
+                        TagState::Slash
+                    }
+                    b'>' => {
+                        self.close_attribute();
+                        return self.end(begin, at);
+                    }
+                    _ => {
+                        self.close_attribute();
+                        self.open_attribute(place)
+                    }
+                },
+                TagState::BeforeValue => match byte {
+                    _ if is_space => continue,
+                    b'>' => {
+                        self.close_attribute();
+                        return self.end(begin, at);
+                    }
+                    b'"' | b'\'' => {
+                        self.open.value_from = place + 1;
+                        TagState::Quoted(byte)
+                    }
+                    _ => {
+                        self.open.value_from = place;
+                        TagState::Unquoted
+                    }
+                },
+                TagState::Quoted(mark) => {
+                    let rest = &input[at - 1..];
+                    let Some(length) = memchr::memchr(mark, rest) else {
+                        break;
+                    };
+                    at += length;
+                    self.open.value_to = place + length;
+                    self.close_attribute();
+                    TagState::AfterQuoted
+                }
+                TagState::Unquoted => {
+                    if !is_space && byte != b'>' {
+                        continue;
+                    }
+                    self.open.value_to = place;
+                    self.close_attribute();
+                    if byte == b'>' {
+                        return self.end(begin, at);
+                    }
+                    TagState::BeforeAttribute
+                }
+            };
+        }
+        self.at = begin + input.len();
+        None
+    }
+
+    fn end(&mut self, begin: usize, length: usize) -> Option<usize> {
+        self.at = begin + length;
+        Some(length)
+    }
+
+    fn open_attribute(&mut self, place: usize) -> TagState {
+        self.open = Attribute {
+            name_from: place,
+            ..Attribute::default()
+        };
+        TagState::AttributeName
+    }
+
+    fn end_of_name(&mut self, place: usize, next: TagState) -> TagState {
+        self.open.name_to = place;
+        next
+    }
+
+    /// Keeps the attribute, unless it ends beyond the bytes that are kept.
+    fn close_attribute(&mut self) {
+        let end = self.open.name_to.max(self.open.value_to);
+        if end <= MAX_TAG_BYTES && self.attributes.len() < MAX_ATTRIBUTES {
+            self.attributes.push(self.open);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The elements that a fact is read from, or that can be a part of the page.
+
+use crate::html::Name;
+
+/// Elements with their names.
+macro_rules! elements {
+    ($($element:ident $name:literal,)*) => {
+        /// An element by its name, whatever its namespace.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(in crate::parse) enum Element {
+            $($element,)*
+            /// Nothing is read from it.
+            Other,
+        }
+
+        impl Element {
+            /// The element of this name.
+            #[expect(non_upper_case_globals, reason = "a constant for each element, named after it")]
+            pub(super) fn of(name: Name) -> Self {
+                $(const $element: Name = Name::new($name);)*
+                match name {
+                    $($element => Self::$element,)*
+                    _ => Self::Other,
+                }
+            }
+        }
+    };
+}
+
+elements! {
+    A b"a",
+    Abbr b"abbr",
+    Area b"area",
+    Article b"article",
+    Aside b"aside",
+    Audio b"audio",
+    Base b"base",
+    Basefont b"basefont",
+    Bgsound b"bgsound",
+    Dialog b"dialog",
+    Div b"div",
+    Embed b"embed",
+    Footer b"footer",
+    Form b"form",
+    Frame b"frame",
+    Head b"head",
+    Header b"header",
+    Html b"html",
+    Iframe b"iframe",
+    Image b"image",
+    Img b"img",
+    Input b"input",
+    Ins b"ins",
+    Li b"li",
+    Link b"link",
+    Main b"main",
+    Meta b"meta",
+    Nav b"nav",
+    Noframes b"noframes",
+    Noscript b"noscript",
+    Ol b"ol",
+    P b"p",
+    Picture b"picture",
+    Script b"script",
+    Section b"section",
+    Source b"source",
+    Span b"span",
+    Style b"style",
+    Template b"template",
+    Time b"time",
+    Title b"title",
+    Ul b"ul",
+    Video b"video",
+}
+
+impl Element {
+    /// Whether it may stand in the head (HTML standard sections 13.2.6.4.4 and 13.2.6.4.6). The first other start tag, or
+    /// text, begins the body, whatever follows.
+    pub(super) fn may_be_in_head(self) -> bool {
+        matches!(
+            self,
+            Self::Html
+                | Self::Head
+                | Self::Title
+                | Self::Base
+                | Self::Link
+                | Self::Meta
+                | Self::Script
+                | Self::Noscript
+                | Self::Template
+                | Self::Style
+                | Self::Bgsound
+                | Self::Basefont
+                | Self::Noframes
+        )
+    }
+
+    /// Whether it can be a part of the page; see [`crate::parse::main_content`].
+    pub(super) fn can_be_part(self) -> bool {
+        matches!(
+            self,
+            Self::Article
+                | Self::Aside
+                | Self::Dialog
+                | Self::Div
+                | Self::Footer
+                | Self::Form
+                | Self::Header
+                | Self::Ins
+                | Self::Li
+                | Self::Main
+                | Self::Nav
+                | Self::Ol
+                | Self::Section
+                | Self::Ul
+        )
+    }
+}

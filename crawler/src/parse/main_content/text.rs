@@ -1,0 +1,462 @@
+//! Text as hashes of its words, with blanks for volatile parts: dates and times, spans such as "3 minutes ago", counts of
+//! readers, years of copyright notices, the time it took to make the page.
+//!
+//! A run of words that are numbers or words of dates, times and counts ([`WordKind`]) is one blank when it has a number and a word
+//! that gives its meaning, or a date by itself. Each word is read once, without a grammar.
+//!
+//! Words are separated by white space and by tags. Text comes as bytes in pieces; how it was cut never changes the result. Words
+//! in ASCII are hashed as they stand; only others are decoded.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    BODY, REGIONS, Regions,
+    words::{WordKind, kind_of},
+};
+use crate::html::{TextKind, TextModel, decode};
+
+/// Longest word in bytes; a longer word is divided into pieces. Text without spaces comes in such pieces.
+const MAX_WORD_BYTES: usize = 128;
+
+/// Words of the longest run that is held back; a longer one is cut.
+const MAX_RUN: usize = 48;
+
+/// Stands for a run that does not count.
+const BLANK: u64 = 1;
+
+/// Odd, with half of its bits set: each word moves all bits of the hash of the words before it.
+const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What the bytes of a word are, together.
+const IS_SPACE: u8 = 1;
+
+/// See [`IS_SPACE`]: part of a reference, or of a character that is not ASCII.
+const IS_ENCODED: u8 = 1 << 1;
+
+/// What each byte is.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => IS_SPACE,
+            b'&' | 0x80.. => IS_ENCODED,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// The words of each region: a hash of their sequence, and their number.
+#[derive(Debug)]
+pub(super) struct TextHashes {
+    /// The beginning of a word whose end has not come.
+    carry: Vec<u8>,
+    run: Run,
+    regions: [RegionHash; REGIONS.len()],
+    /// Where the text stands now.
+    current: Regions,
+}
+
+/// The words of a region.
+#[derive(Debug, Clone, Copy, Default)]
+struct RegionHash {
+    hash: u64,
+    words: u64,
+}
+
+/// Words that may become one blank, as hashes.
+#[derive(Debug, Default)]
+struct Run {
+    words: Vec<u64>,
+    has_number: bool,
+    has_name: bool,
+    has_moment: bool,
+}
+
+impl Default for TextHashes {
+    /// No words yet; the first stand in the body.
+    fn default() -> Self {
+        Self {
+            carry: Vec::new(),
+            run: Run::default(),
+            regions: [RegionHash::default(); REGIONS.len()],
+            current: BODY,
+        }
+    }
+}
+
+impl TextHashes {
+    /// The next text stands in these regions. Only to be called between words.
+    pub(super) fn set_regions(&mut self, regions: Regions) {
+        if regions != self.current {
+            self.end_word();
+            self.end_run();
+            self.current = regions;
+        }
+    }
+
+    /// Takes a piece of text as it is written.
+    pub(super) fn add(&mut self, text: &[u8]) {
+        let mut rest = text;
+        if !self.carry.is_empty() {
+            let length = word_length(rest).0;
+            self.grow(&rest[..length]);
+            if length == rest.len() {
+                return;
+            }
+            self.end_word();
+            rest = &rest[length..];
+        }
+        loop {
+            let spaces = rest.iter().take_while(|byte| is_space(**byte)).count();
+            rest = &rest[spaces..];
+            let (length, classes) = word_length(rest);
+            let (word, others) = rest.split_at(length);
+            if others.is_empty() || word.len() > MAX_WORD_BYTES {
+                self.grow(word);
+                if others.is_empty() {
+                    return;
+                }
+                self.end_word();
+            } else if classes & IS_ENCODED == 0 {
+                self.word(word);
+            } else {
+                self.encoded_word(word);
+            }
+            rest = others;
+        }
+    }
+
+    /// A word never goes on behind a tag.
+    pub(super) fn end_word(&mut self) {
+        if self.carry.is_empty() {
+            return;
+        }
+        let word = std::mem::take(&mut self.carry);
+        if word
+            .iter()
+            .any(|byte| CLASSES[usize::from(*byte)] == IS_ENCODED)
+        {
+            self.encoded_word(&word);
+        } else {
+            self.word(&word);
+        }
+        // Its memory is used again.
+        self.carry = word;
+        self.carry.clear();
+    }
+
+    /// There is no more text.
+    pub(super) fn finish(&mut self) {
+        self.end_word();
+        self.end_run();
+    }
+
+    /// The hash of a region.
+    pub(super) fn hash(&self, region: Regions) -> u64 {
+        self.regions[region.trailing_zeros() as usize].hash
+    }
+
+    /// The number of words in a region, a blank counted as one.
+    pub(super) fn words(&self, region: Regions) -> u64 {
+        self.regions[region.trailing_zeros() as usize].words
+    }
+
+    /// Adds to the word that has not ended.
+    fn grow(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while self.carry.len() + rest.len() > MAX_WORD_BYTES {
+            let (taken, others) = rest.split_at(MAX_WORD_BYTES - self.carry.len());
+            self.carry.extend_from_slice(taken);
+            self.end_word();
+            rest = others;
+        }
+        self.carry.extend_from_slice(rest);
+    }
+
+    /// Takes a word that is not all ASCII, or in which references may hide spaces.
+    fn encoded_word(&mut self, word: &[u8]) {
+        let text = decode(word, TextKind::Model(TextModel::Data));
+        for word in text.split(char::is_whitespace) {
+            let word = without_east_asian_times(word);
+            let rest = word.strip_prefix('©').filter(|rest| !rest.is_empty());
+            if rest.is_some() {
+                self.word("©".as_bytes());
+            }
+            let word = rest.unwrap_or(&word);
+            if !word.is_empty() {
+                self.word(word.as_bytes());
+            }
+        }
+    }
+
+    /// Takes a word; in ASCII, or decoded.
+    fn word(&mut self, word: &[u8]) {
+        let kind = if word.eq_ignore_ascii_case(b"(c)") {
+            Some(WordKind::Name)
+        } else {
+            kind_of(core_of(word))
+        };
+        let hash = xxh3_64(word);
+        match kind {
+            None => {
+                self.end_run();
+                self.put(hash);
+            }
+            Some(kind) => {
+                if self.run.words.len() == MAX_RUN {
+                    self.end_run();
+                }
+                self.run.add(hash, kind);
+            }
+        }
+    }
+
+    fn end_run(&mut self) {
+        if self.run.words.is_empty() {
+            return;
+        }
+        let run = std::mem::take(&mut self.run);
+        if run.is_volatile() {
+            self.put(BLANK);
+        } else {
+            run.words.iter().for_each(|word| self.put(*word));
+        }
+        self.run.words = run.words;
+        self.run.words.clear();
+    }
+
+    fn put(&mut self, word: u64) {
+        for (at, region) in self.regions.iter_mut().enumerate() {
+            if self.current & 1 << at != 0 {
+                region.hash = (region.hash.rotate_left(23) ^ word).wrapping_mul(MIXER);
+                region.words += 1;
+            }
+        }
+    }
+}
+
+impl Run {
+    fn add(&mut self, word: u64, kind: WordKind) {
+        self.words.push(word);
+        match kind {
+            WordKind::Number => self.has_number = true,
+            WordKind::Name => self.has_name = true,
+            WordKind::Moment => self.has_moment = true,
+            WordKind::Part => {}
+        }
+    }
+
+    fn is_volatile(&self) -> bool {
+        self.has_moment || self.has_number && self.has_name
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    CLASSES[usize::from(byte)] == IS_SPACE
+}
+
+/// Length of the word at the beginning, and what its bytes are.
+fn word_length(text: &[u8]) -> (usize, u8) {
+    let mut classes = 0;
+    for (at, byte) in text.iter().enumerate() {
+        let class = CLASSES[usize::from(*byte)];
+        if class == IS_SPACE {
+            return (at, classes);
+        }
+        classes |= class;
+    }
+    (text.len(), classes)
+}
+
+/// A word without the punctuation around it; a word of punctuation only stays as it is.
+fn core_of(word: &[u8]) -> &[u8] {
+    if let [first, .., last] = word
+        && first.is_ascii_alphanumeric()
+        && last.is_ascii_alphanumeric()
+    {
+        return word;
+    }
+    let core = match std::str::from_utf8(word) {
+        Ok(text) => text.trim_matches(is_punctuation).as_bytes(),
+        Err(_) => word,
+    };
+    if core.is_empty() { word } else { core }
+}
+
+fn is_punctuation(character: char) -> bool {
+    matches!(
+        character,
+        '(' | ')'
+            | '['
+            | ']'
+            | '.'
+            | ','
+            | ';'
+            | ':'
+            | '!'
+            | '?'
+            | '"'
+            | '\''
+            | '“'
+            | '”'
+            | '„'
+            | '«'
+            | '»'
+            | '·'
+            | '•'
+            | '|'
+            | '–'
+            | '—'
+            | '-'
+            | '/'
+            | '…'
+            | '~'
+    )
+}
+
+/// Numbers before the units that dates, times and counts of readers have in Chinese and Japanese are left out: there are no
+/// spaces that would separate words.
+fn without_east_asian_times(word: &str) -> Cow<'_, str> {
+    let is_unit = |character| {
+        matches!(
+            character,
+            '年' | '月' | '日' | '時' | '时' | '分' | '秒' | '次'
+        )
+    };
+    if word.is_ascii() || !word.contains(is_unit) {
+        return Cow::Borrowed(word);
+    }
+    let mut kept = String::with_capacity(word.len());
+    let mut digits = String::new();
+    for character in word.chars() {
+        if character.is_ascii_digit() || !digits.is_empty() && matches!(character, ',' | '.') {
+            digits.push(character);
+            continue;
+        }
+        if !is_unit(character) {
+            kept.push_str(&digits);
+        }
+        digits.clear();
+        kept.push(character);
+    }
+    kept.push_str(&digits);
+    Cow::Owned(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hash of a text that comes in pieces.
+    fn hash(pieces: &[&[u8]]) -> u64 {
+        let mut hashes = TextHashes::default();
+        for piece in pieces {
+            hashes.add(piece);
+        }
+        hashes.finish();
+        hashes.hash(BODY)
+    }
+
+    #[test]
+    fn volatile_parts_are_blanked() {
+        /// Compares a text with one in which `T` stands for each blank: a day is one.
+        #[track_caller]
+        fn check(text: &str, expected: &str) {
+            let blanked = expected.replace('T', "2001-01-01");
+            assert_eq!(
+                hash(&[text.as_bytes()]),
+                hash(&[blanked.as_bytes()]),
+                "{text}"
+            );
+        }
+        // Dates and times.
+        check("done 2024-05-06 here", "done T here");
+        check("done 2024-05-06T10:00:00Z here", "done T here");
+        check("6.5.2024, 12:34 Uhr: x", "T x");
+        check("May 6, 2024 at 12:34 PM by", "T by");
+        check("Monday, 6 May 2024 x", "T x");
+        check("Mon 6th of May x", "T x");
+        check("6 de mayo de 2024 x", "T x");
+        check("6 août 2024 à 14h30 x", "T x");
+        check("since May 2024 we", "since T we");
+        check("Today is 5pm", "T is T");
+        check("2024年5月6日 12分", "年月日 分");
+        // How long ago.
+        check("posted 3 minutes ago by", "posted T by");
+        check("posted an hour ago by", "posted T by");
+        check("posted 2 hours, 5 minutes ago by", "posted T by");
+        check("posted 3m ago by", "posted T by");
+        check("vor 3 Minuten x", "T x");
+        check("vor einer Stunde x", "T x");
+        check("il y a 3 jours x", "T x");
+        check("hace 3 días x", "T x");
+        check("3 giorni fa x", "T x");
+        check("yesterday at 12:34 x", "T x");
+        // Counts.
+        check("1,234 views x", "T x");
+        check("1,234&nbsp;views x", "T x");
+        check("1 234 vues x", "T x");
+        check("1.2k likes x", "T x");
+        check("Views: 1,234 x", "T x");
+        check("Comments (12) x", "T x");
+        check("viewed 1,234 times x", "T x");
+        check("17 Leser heute x", "T x");
+        check("Besucher online: 12 x", "T x");
+        // Notices.
+        check("© 2024 Example", "T Example");
+        check("©2024 Example", "T Example");
+        check("Copyright (c) 2024 Example", "T Example");
+        check("&copy; 2019–2025 Example", "T Example");
+        check("Copyright © 2019 - 2025 Example", "T Example");
+        check("Page generated in 0.123 seconds", "Page T");
+    }
+
+    #[test]
+    fn content_stays() {
+        #[track_caller]
+        fn check(text: &str) {
+            let mut hashes = TextHashes::default();
+            hashes.add(text.as_bytes());
+            hashes.finish();
+            let mut expected = TextHashes::default();
+            text.split(' ')
+                .for_each(|word| expected.put(xxh3_64(word.as_bytes())));
+            assert_eq!(hashes.hash(BODY), expected.hash(BODY), "{text}");
+        }
+        check("It costs 1,234 euros");
+        check("It costs €12.50 now");
+        check("5 minutes to the station");
+        check("wait 30 seconds");
+        check("In 2024 there were 12 of them");
+        check("version 1.2.3");
+        check("the view from the hill");
+        check("16:9");
+        check("Monday is closed");
+        check("3 reviews");
+        check("19.99 €");
+        check("17 in stock");
+        check("only 3 left");
+        check("4 people can sleep here");
+        check("an hour");
+    }
+
+    #[test]
+    fn how_text_was_cut_changes_nothing() {
+        let text =
+            "posted 3 minutes ago, 1,234&nbsp;views © 2024 über alles 6. Mai 2024 um 12:34 x"
+                .as_bytes();
+        let whole = hash(&[text]);
+        for at in 0..text.len() {
+            assert_eq!(hash(&[&text[..at], &text[at..]]), whole, "{at}");
+        }
+        let long = "ü".repeat(1_000);
+        let long = long.as_bytes();
+        let whole = hash(&[long]);
+        assert_eq!(hash(&[&long[..2], &long[2..500], &long[500..]]), whole);
+    }
+}
