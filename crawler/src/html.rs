@@ -14,6 +14,8 @@
 
 mod name;
 mod namespaces;
+#[cfg(any(test, feature = "testing"))]
+mod oracle;
 mod references;
 mod scan;
 mod tag;
@@ -22,6 +24,8 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+#[cfg(any(test, feature = "testing"))]
+pub use self::oracle::assert_tokens_of_html5ever;
 pub(crate) use self::{
     name::Name,
     namespaces::{Namespace, Namespaces},

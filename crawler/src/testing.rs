@@ -23,6 +23,8 @@ use crate::{
     url_key::UrlKey,
 };
 
+pub use crate::html::assert_tokens_of_html5ever;
+
 /// Wall time that runs with tokio's clock, from a fixed instant on.
 #[derive(Debug, Clone)]
 pub struct TestClock {

@@ -4,9 +4,11 @@
 //! [`Identity`] holds the rules and makes keys; the `url` crate parses (WHATWG URL). Forms that it distinguishes although they
 //! are equal by RFC 3986 section 6.2.2 are unified here.
 
+mod fingerprint;
 mod identity;
 mod normal_form;
 pub(crate) mod percent;
+mod resolver;
 mod stand_in;
 #[cfg(test)]
 mod tests;
@@ -19,8 +21,12 @@ use std::{
 };
 
 pub use self::identity::{Identity, MAX_REFERENCE_BYTES, SESSION_PARAMETERS, TRACKING_PARAMETERS};
-pub(crate) use self::normal_form::{escape_of, key_spelling};
 pub use self::stand_in::{StandIn, StandInError};
+pub(crate) use self::{
+    fingerprint::FingerprintHasher,
+    normal_form::{escape_of, key_spelling},
+    resolver::Resolver,
+};
 
 /// Longest URL that is followed or listed, in bytes: the sitemap protocol requires fewer than 2,048 characters.
 pub const MAX_URL_BYTES: usize = 2_047;

@@ -5,12 +5,16 @@
 //! The tables are found through `ARPENT_SHARED`. Every row is run; rows that rest on a policy of their
 //! project are listed with a reason in `tests/data/expected_failures/html.txt`.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crawler::{
     config::{Extensions, ParseConfig},
     fetch::{BodySink as _, BodyWish, Fetched, ResponseHead},
-    page::{BodyEnd, PageFacts},
+    page::{BodyEnd, Canonical, PageFacts, Via},
     parse::{PageParser, PageReader},
     url_key::Identity,
 };
@@ -18,7 +22,7 @@ use scraper::{Html, Selector};
 use serde_json::Value;
 use url::Url;
 
-use crate::support::{expected::ExpectedFailures, shared};
+use crate::support::{expected::ExpectedFailures, shared, skip};
 
 const EXPECTED_FAILURES: &str = include_str!("../data/expected_failures/html.txt");
 
@@ -475,6 +479,138 @@ fn links_are_those_of_a_tree() {
         pages += 1;
     }
     assert!(pages > 5, "only {pages} pages");
+}
+
+/// Folders of documentation packages of Debian, and a number of pages that they have at least.
+const DOCUMENTATION: [(&str, usize); 4] = [
+    ("/usr/share/doc/postgresql-doc-15/html", 1_000),
+    ("/usr/share/doc/python3.11/html", 400),
+    ("/usr/share/doc/sqlite3", 500),
+    ("/usr/share/doc/apache2-doc/manual", 1_000),
+];
+
+#[test]
+fn facts_of_real_pages_are_those_of_a_tree() {
+    std::thread::scope(|scope| {
+        for (folder, least) in DOCUMENTATION {
+            if !Path::new(folder).is_dir() {
+                skip(&format!("{folder} is not installed"));
+                continue;
+            }
+            scope.spawn(move || {
+                let mut pages = Vec::new();
+                find_pages(Path::new(folder), &mut pages);
+                assert!(pages.len() >= least, "{folder} has {} pages", pages.len());
+                pages.iter().for_each(|page| check_page(page));
+            });
+        }
+    });
+}
+
+/// Compares links, canonical links, title and robots directives of a page with those of its tree.
+fn check_page(path: &Path) {
+    let html = std::fs::read(path).expect("a page");
+    let html = String::from_utf8_lossy(&html);
+    let facts = read_html(SITE, &html);
+    let page = Html::parse_document(&html);
+    let select = |selector: &str| {
+        let selector = Selector::parse(selector).expect("a selector");
+        page.select(&selector).collect::<Vec<_>>()
+    };
+    let base = select("base[href]")
+        .first()
+        .and_then(|base| base.attr("href").map(str::to_owned));
+    let base = base.map_or_else(
+        || SITE.to_owned(),
+        |base| Url::parse(SITE).unwrap().join(&base).unwrap().to_string(),
+    );
+    let resolved = |reference: &str| key(&base, reference.trim());
+    let tokens = |value: Option<&str>| -> Vec<String> {
+        let value = value.unwrap_or_default().to_ascii_lowercase();
+        value.split([' ', ',']).map(str::to_owned).collect()
+    };
+    let name = path.display();
+
+    let mut links = BTreeSet::new();
+    for (selector, attribute) in [
+        ("a[href], area[href]", "href"),
+        ("iframe[src], frame[src]", "src"),
+    ] {
+        links.extend(
+            select(selector)
+                .iter()
+                .filter_map(|element| resolved(element.attr(attribute)?)),
+        );
+    }
+    for link in select("link[rel][href]") {
+        let rel = tokens(link.attr("rel"));
+        let has = |name: &str| rel.iter().any(|token| token == name);
+        let is_version = has("alternate")
+            && !has("stylesheet")
+            && (link.attr("hreflang").is_some() || link.attr("media").is_some())
+            && link
+                .attr("type")
+                .is_none_or(|kind| kind.trim() == "text/html");
+        if is_version || has("amphtml") || has("next") || has("prev") || has("previous") {
+            links.extend(link.attr("href").and_then(resolved));
+        }
+    }
+    let found: BTreeSet<String> = facts
+        .links
+        .iter()
+        .filter(|link| !matches!(link.via, Via::Canonical | Via::Refresh))
+        .map(|link| link.target.as_str().to_owned())
+        .collect();
+    assert_eq!(found, links, "links of {name}");
+
+    let canonicals =
+        select("head > link[rel][href]:not([media]):not([type]):not([hreflang]):not([lang])");
+    let canonicals = canonicals
+        .iter()
+        .filter(|link| tokens(link.attr("rel")).contains(&"canonical".to_owned()));
+    let canonicals: BTreeSet<String> = canonicals
+        .filter_map(|link| resolved(link.attr("href")?))
+        .collect();
+    let expected = match canonicals.iter().collect::<Vec<_>>().as_slice() {
+        [] => Canonical::Absent,
+        [one] if *one == SITE => Canonical::Itself,
+        [one] => Canonical::Other(plain_identity().parse(one).expect("a key")),
+        _ => Canonical::Conflicting,
+    };
+    assert_eq!(facts.canonical, expected, "canonical link of {name}");
+
+    let titles = select("head title, body > title");
+    let mut titles = titles.iter().map(|title| {
+        let text = title.text().collect::<String>();
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        words.join(" ").chars().take(200).collect::<String>()
+    });
+    let title = titles.find(|title| !title.is_empty());
+    assert_eq!(facts.title, title, "title of {name}");
+
+    let metas = select("meta[name][content]");
+    let has_noindex = metas.iter().any(|meta| {
+        meta.attr("name")
+            .is_some_and(|name| name.eq_ignore_ascii_case("robots"))
+            && tokens(meta.attr("content"))
+                .iter()
+                .any(|token| token == "noindex" || token == "none")
+    });
+    assert_eq!(
+        facts.directives.noindex, has_noindex,
+        "directives of {name}"
+    );
+}
+
+fn find_pages(folder: &Path, pages: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            find_pages(&path, pages);
+        } else if path.to_string_lossy().contains(".html") {
+            pages.push(path);
+        }
+    }
 }
 
 /// Links by a tree builder that shares nothing with the streaming pass.

@@ -5,12 +5,9 @@
 //! expected number lost that way is 0.0003 (n²/2⁶⁵); the store's key is the last word for whatever
 //! passes the filter.
 
-use std::{
-    collections::HashSet,
-    hash::{BuildHasherDefault, Hasher},
-};
+use std::{collections::HashSet, hash::BuildHasherDefault};
 
-use crate::url_key::UrlKey;
+use crate::url_key::{FingerprintHasher, UrlKey};
 
 /// The set of known fingerprints: 9 to 18 bytes for each.
 #[derive(Debug, Default)]
@@ -40,25 +37,5 @@ impl SeenUrls {
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-}
-
-/// Passes a fingerprint through: it is a good hash already.
-#[derive(Debug, Default)]
-struct FingerprintHasher(u64);
-
-impl Hasher for FingerprintHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
     }
 }

@@ -1,4 +1,4 @@
-//! Which elements are of HTML and which of SVG or MathML, as far as text and links depend on it: a `title` of SVG has tags in
+//! Which elements are of HTML and which of SVG or `MathML`, as far as text and links depend on it: a `title` of SVG has tags in
 //! it, and `<![CDATA[` is markup there only. A stack of the open elements that are not HTML is enough (HTML standard section
 //! 13.2.6.5); what tree construction does to elements of HTML is left out.
 
@@ -15,7 +15,7 @@ pub(crate) enum Namespace {
     MathMl,
 }
 
-/// The open elements of SVG and MathML.
+/// The open elements of SVG and `MathML`.
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces {
     open: Vec<Open>,
@@ -36,7 +36,7 @@ enum Content {
     Foreign,
     /// As HTML: an HTML integration point.
     Html,
-    /// As HTML, but for a few elements: a MathML text integration point.
+    /// As HTML, but for a few elements: a `MathML` text integration point.
     MathText,
 }
 
@@ -45,7 +45,7 @@ const MATH: Name = Name::new(b"math");
 const FONT: Name = Name::new(b"font");
 const ANNOTATION: Name = Name::new(b"annotation-xml");
 
-/// Elements of HTML that end SVG and MathML around them.
+/// Elements of HTML that end SVG and `MathML` around them.
 const BREAKOUTS: [Name; 44] = [
     Name::new(b"b"),
     Name::new(b"big"),
@@ -188,7 +188,7 @@ impl Namespaces {
 }
 
 /// How the text after a start tag of HTML is read. Scripts are off, so `noscript` has ordinary content.
-fn html(name: Name) -> Following {
+pub(super) fn html(name: Name) -> Following {
     const TITLE: Name = Name::new(b"title");
     const TEXTAREA: Name = Name::new(b"textarea");
     const STYLE: Name = Name::new(b"style");

@@ -1,17 +1,18 @@
 //! A tag: the search for its end, and what it says.
 
+#[cfg(any(test, feature = "testing"))]
+use super::text::ends_name;
 use super::{MAX_TAG_BYTES, name::Name};
 
 /// Attributes of a tag that are kept; the pages of the large sites have up to 60.
-const MAX_ATTRIBUTES: usize = 256;
+pub(super) const MAX_ATTRIBUTES: usize = 256;
 
 /// A start or end tag.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tag<'t> {
     /// From its `<`.
     bytes: &'t [u8],
-    name: &'t [u8],
-    id: Name,
+    name: Name,
     attributes: &'t [Attribute],
     is_self_closing: bool,
 }
@@ -59,12 +60,16 @@ enum TagState {
 impl<'t> Tag<'t> {
     /// The name.
     pub(crate) fn name(&self) -> Name {
-        self.id
+        self.name
     }
 
     /// The name as written.
-    pub(crate) fn name_as_written(&self) -> &'t [u8] {
-        self.name
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) fn name_as_written(&self) -> &'t [u8] {
+        let begin = if self.bytes.starts_with(b"</") { 2 } else { 1 };
+        let name = &self.bytes[begin..];
+        let end = name.iter().position(|byte| ends_name(*byte));
+        &name[..end.unwrap_or(name.len())]
     }
 
     /// Whether it ends with `/>`.
@@ -123,8 +128,7 @@ impl TagScan {
         let name = &bytes[1 + usize::from(self.is_end)..self.name_to];
         Tag {
             bytes,
-            name,
-            id: Name::new(name),
+            name: Name::new(name),
             attributes: &self.attributes,
             is_self_closing: self.is_self_closing,
         }
@@ -151,7 +155,7 @@ impl TagScan {
                     }
                     self.name_to = place.min(MAX_TAG_BYTES);
                     match byte {
-                        b'>' => return self.end(begin, at),
+                        b'>' => return Some(self.end(begin, at)),
                         b'/' => TagState::Slash,
                         _ => TagState::BeforeAttribute,
                     }
@@ -160,7 +164,7 @@ impl TagScan {
                     _ if is_space => TagState::BeforeAttribute,
                     b'>' => {
                         self.is_self_closing = self.state == TagState::Slash;
-                        return self.end(begin, at);
+                        return Some(self.end(begin, at));
                     }
                     b'/' => TagState::Slash,
                     _ => self.open_attribute(place),
@@ -176,7 +180,7 @@ impl TagScan {
                     b'>' => {
                         self.end_of_name(place, TagState::Name);
                         self.close_attribute();
-                        return self.end(begin, at);
+                        return Some(self.end(begin, at));
                     }
                     _ => continue,
                 },
@@ -189,7 +193,7 @@ impl TagScan {
                     }
                     b'>' => {
                         self.close_attribute();
-                        return self.end(begin, at);
+                        return Some(self.end(begin, at));
                     }
                     _ => {
                         self.close_attribute();
@@ -200,7 +204,7 @@ impl TagScan {
                     _ if is_space => continue,
                     b'>' => {
                         self.close_attribute();
-                        return self.end(begin, at);
+                        return Some(self.end(begin, at));
                     }
                     b'"' | b'\'' => {
                         self.open.value_from = place + 1;
@@ -228,7 +232,7 @@ impl TagScan {
                     self.open.value_to = place;
                     self.close_attribute();
                     if byte == b'>' {
-                        return self.end(begin, at);
+                        return Some(self.end(begin, at));
                     }
                     TagState::BeforeAttribute
                 }
@@ -238,9 +242,9 @@ impl TagScan {
         None
     }
 
-    fn end(&mut self, begin: usize, length: usize) -> Option<usize> {
+    fn end(&mut self, begin: usize, length: usize) -> usize {
         self.at = begin + length;
-        Some(length)
+        length
     }
 
     fn open_attribute(&mut self, place: usize) -> TagState {

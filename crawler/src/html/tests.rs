@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::references::plain;
@@ -211,4 +212,70 @@ fn tokens_are_those_of_html5lib() {
         assert!(wrong.remove(name).is_some(), "{name} passes");
     }
     assert_eq!(wrong, BTreeMap::new());
+}
+
+/// Pieces of markup that switch the state of a tokenizer, in and out of order.
+const FRAGMENTS: [&str; 44] = [
+    "<a href=b>",
+    "<a href='b&amp;c' rel=\"d\">",
+    "</a",
+    "</a b='>'>",
+    "<p/>",
+    "<",
+    ">",
+    "</",
+    "<!",
+    "<!-",
+    "<!--",
+    "-->",
+    "--!>",
+    "--",
+    "<!doctype html>",
+    "<![CDATA[",
+    "]]>",
+    "<?xml ?>",
+    "<title>",
+    "</title>",
+    "<textarea>",
+    "</textarea >",
+    "<script>",
+    "</script>",
+    "</script",
+    "<style>",
+    "</style/>",
+    "<xmp>",
+    "</xmp>",
+    "<plaintext>",
+    "&amp;",
+    "&ampx",
+    "&notit;",
+    "&#65;",
+    "&#x0;",
+    "&",
+    "é",
+    "\0",
+    "\r\n",
+    "\r",
+    "text ",
+    "'",
+    "\"",
+    "=",
+];
+
+proptest! {
+    #[test]
+    fn tokens_are_those_of_html5ever(
+        fragments in proptest::collection::vec(proptest::sample::select(&FRAGMENTS[..]), 0..24),
+        piece in 1_usize..12,
+    ) {
+        let text = fragments.concat();
+        assert_tokens_of_html5ever(&text, piece);
+        assert_tokens_of_html5ever(&text, usize::MAX);
+    }
+
+    #[test]
+    fn tokens_of_any_text_are_those_of_html5ever(text in "[<>/!a-c&#x;='\"\\- \\PC]{0,60}") {
+        assert_tokens_of_html5ever(&text, 1);
+        assert_tokens_of_html5ever(&text, usize::MAX);
+    }
 }

@@ -186,7 +186,8 @@ fn begins_tag(input: &[u8], word: &[u8], is_end: bool) -> Begins {
     }
 }
 
-fn ends_name(byte: u8) -> bool {
+/// Whether a byte ends the name of a tag.
+pub(super) fn ends_name(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c | b'/' | b'>')
 }
 

@@ -3,15 +3,17 @@
 
 use std::{
     collections::{HashMap, hash_map::Entry},
-    sync::Arc,
+    hash::BuildHasherDefault,
+    ops::Range,
 };
 
 use encoding_rs::Encoding;
 use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     page::{Canonical, Link, Via},
-    url_key::{Identity, UrlKey},
+    url_key::{FingerprintHasher, Identity, Resolver, UrlKey},
 };
 
 use super::main_content::{Regions, link_hash};
@@ -36,7 +38,8 @@ pub(super) fn is_nofollow(rel: &str) -> bool {
 /// One reference as it is written, decoded and without its fragment.
 #[derive(Debug)]
 struct RawLink {
-    reference: Arc<str>,
+    /// Its place in the text of all of them.
+    text: Range<usize>,
     via: Via,
     nofollow: bool,
     /// Its place in the content of the page.
@@ -49,9 +52,10 @@ pub(super) struct RawLinks {
     max_links: usize,
     max_bytes: usize,
     links: Vec<RawLink>,
-    /// Of all of them together.
-    bytes: usize,
-    known: HashMap<Arc<str>, usize>,
+    /// All references, one after the other.
+    text: String,
+    /// Places in `links`, by the hash of the reference.
+    known: HashMap<u64, usize, BuildHasherDefault<FingerprintHasher>>,
     /// Links beyond the limits.
     left_out: u64,
 }
@@ -73,8 +77,8 @@ impl RawLinks {
             max_links,
             max_bytes,
             links: Vec::new(),
-            bytes: 0,
-            known: HashMap::new(),
+            text: String::new(),
+            known: HashMap::default(),
             left_out: 0,
         }
     }
@@ -98,17 +102,19 @@ impl RawLinks {
         if has_foreign_scheme(reference) {
             return false;
         }
-        if let Some(&index) = self.known.get(reference) {
-            self.links[index].nofollow &= nofollow;
-            self.links[index].regions |= regions;
+        let hash = xxh3_64(reference.as_bytes());
+        let known = self.known.get(&hash).map(|place| &mut self.links[*place]);
+        if let Some(known) = known.filter(|known| self.text[known.text.clone()] == *reference) {
+            known.nofollow &= nofollow;
+            known.regions |= regions;
         } else if self.links.len() < self.max_links
-            && self.bytes + reference.len() <= self.max_bytes
+            && self.text.len() + reference.len() <= self.max_bytes
         {
-            self.bytes += reference.len();
-            let reference: Arc<str> = reference.into();
-            self.known.insert(Arc::clone(&reference), self.links.len());
+            let begin = self.text.len();
+            self.text.push_str(reference);
+            self.known.insert(hash, self.links.len());
             self.links.push(RawLink {
-                reference,
+                text: begin..self.text.len(),
                 via,
                 nofollow,
                 regions,
@@ -129,11 +135,12 @@ impl RawLinks {
     ) -> Resolved {
         // What is resolved is not held twice.
         drop(self.known);
+        let resolver = Resolver::new(identity, base, encoding);
         let mut links = LinkList::default();
         let mut in_content = Vec::new();
         let (mut bytes, mut left_out) = (0, self.left_out);
         for raw in self.links {
-            if let Ok(target) = identity.resolve(base, &raw.reference, encoding) {
+            if let Ok(target) = resolver.resolve(&self.text[raw.text]) {
                 if raw.regions != 0 {
                     in_content.push((link_hash(target.as_str()), raw.regions));
                 }
@@ -161,13 +168,14 @@ impl RawLinks {
 #[derive(Debug, Default)]
 pub(super) struct LinkList {
     pub(super) links: Vec<Link>,
-    known: HashMap<UrlKey, usize>,
+    /// Places in `links`, by the fingerprint of the target.
+    known: HashMap<u64, usize, BuildHasherDefault<FingerprintHasher>>,
 }
 
 impl LinkList {
     /// Adds a link, or lets a known one be followed.
     pub(super) fn add(&mut self, link: Link) {
-        match self.known.entry(link.target.clone()) {
+        match self.known.entry(link.target.fingerprint()) {
             Entry::Occupied(known) => self.links[*known.get()].nofollow &= link.nofollow,
             Entry::Vacant(free) => {
                 free.insert(self.links.len());

@@ -153,7 +153,7 @@ impl OpenParts {
             return;
         };
         let within = &self.open[place + 1..];
-        self.is_left_open |= within.iter().any(|open| open.is_left_out());
+        self.is_left_open |= within.iter().any(Open::is_left_out);
         self.open.truncate(place);
     }
 
@@ -179,7 +179,7 @@ impl OpenParts {
 
     /// At the end of the page: whether the end of an element that is left out is unknown.
     pub(super) fn is_left_open(&self) -> bool {
-        self.is_left_open || self.open.iter().any(|open| open.is_left_out())
+        self.is_left_open || self.open.iter().any(Open::is_left_out)
     }
 
     fn place(&self) -> Place {
@@ -188,6 +188,10 @@ impl OpenParts {
 }
 
 impl Open {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "called for the items of a slice"
+    )]
     fn is_left_out(&self) -> bool {
         matches!(self.part, Some(Part::Foreign | Part::Aside | Part::Named))
     }

@@ -36,19 +36,23 @@ const IS_SPACE: u8 = 1;
 const IS_ENCODED: u8 = 1 << 1;
 
 /// What each byte is.
-static CLASSES: [u8; 256] = {
+static CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
     let mut classes = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        classes[byte] = match byte as u8 {
+    let mut byte = 0_u8;
+    loop {
+        classes[byte as usize] = match byte {
             b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => IS_SPACE,
             b'&' | 0x80.. => IS_ENCODED,
             _ => 0,
         };
+        if byte == u8::MAX {
+            return classes;
+        }
         byte += 1;
     }
-    classes
-};
+}
 
 /// The words of each region: a hash of their sequence, and their number.
 #[derive(Debug)]

@@ -84,64 +84,97 @@ const WORDS: &[(WordKind, &str)] = &[
     ),
 ];
 
-/// The words by their length.
-static BY_LENGTH: LazyLock<Vec<WordTable>> = LazyLock::new(|| {
-    let mut lists = vec![WordTable::default(); MAX_WORD_BYTES + 1];
-    for (kind, words) in WORDS {
-        for word in words.split_ascii_whitespace() {
-            let WordTable {
-                list,
-                firsts,
-                lasts,
-            } = &mut lists[word.len()];
-            let bytes = word.as_bytes();
-            *firsts |= bit_of(bytes[0]);
-            *lasts |= bit_of(bytes[bytes.len() - 1]);
-            list.push((word, *kind));
-        }
-    }
-    for WordTable { list, .. } in &mut lists {
-        list.sort_unstable();
-    }
-    lists
-});
+/// Slots of the table of words, several for each.
+const SLOTS: usize = 2_048;
 
-/// The words of one length in their order, with their kinds.
-#[derive(Debug, Clone, Default)]
+/// Bits of the filter in front of the table.
+const FILTER_BITS: usize = 16_384;
+
+/// The words.
+static TABLE: LazyLock<WordTable> = LazyLock::new(WordTable::new);
+
+/// The words by their fingerprints. Two words with one fingerprint would be taken for each other.
 struct WordTable {
-    list: Vec<(&'static str, WordKind)>,
-    /// Their first and their last bytes: most other words differ in one of them, and need not be looked for.
-    firsts: u64,
-    lasts: u64,
+    /// A bit for each word: most others meet none, and are not looked for.
+    filter: [u64; FILTER_BITS / 64],
+    /// A word whose slot is taken stands in the next free one.
+    slots: Vec<Option<(u64, WordKind)>>,
 }
 
-/// The bit of a byte, the same for capitals; a few bytes share one.
-fn bit_of(byte: u8) -> u64 {
-    1 << (byte.to_ascii_lowercase() & 63)
+impl WordTable {
+    fn new() -> Self {
+        let mut table = Self {
+            filter: [0; FILTER_BITS / 64],
+            slots: vec![None; SLOTS],
+        };
+        for (kind, words) in WORDS {
+            for word in words.split_ascii_whitespace() {
+                let fingerprint = fingerprint_of(word.as_bytes());
+                let place = place_of(fingerprint);
+                table.filter[place / 64] |= 1 << (place % 64);
+                let mut slot = place % SLOTS;
+                while table.slots[slot].is_some() {
+                    slot = (slot + 1) % SLOTS;
+                }
+                table.slots[slot] = Some((fingerprint, *kind));
+            }
+        }
+        table
+    }
+
+    fn get(&self, fingerprint: u64) -> Option<WordKind> {
+        let place = place_of(fingerprint);
+        if self.filter[place / 64] & 1 << (place % 64) == 0 {
+            return None;
+        }
+        let mut slot = place % SLOTS;
+        while let Some((known, kind)) = self.slots[slot] {
+            if known == fingerprint {
+                return Some(kind);
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+        None
+    }
+}
+
+/// Fingerprint of a word of 1 to [`MAX_WORD_BYTES`] bytes, the same for capitals: of its first and last bytes, which are all of
+/// them, and of their number.
+fn fingerprint_of(word: &[u8]) -> u64 {
+    const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+    const SMALL: u64 = 0x2020_2020_2020_2020;
+    let length = word.len();
+    let (first, last) = if let (Some(first), Some(last)) =
+        (word.first_chunk::<8>(), word.last_chunk::<8>())
+    {
+        (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+    } else if let (Some(first), Some(last)) = (word.first_chunk::<4>(), word.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|bytes| u32::from_le_bytes(*bytes));
+        (first.into(), last.into())
+    } else {
+        let middle = u16::from_le_bytes([word[length / 2], word[length - 1]]);
+        (word[0].into(), middle.into())
+    };
+    let mixed = (first | SMALL).wrapping_mul(MIXER).rotate_left(29) ^ (last | SMALL);
+    let mixed = (mixed ^ length as u64).wrapping_mul(MIXER);
+    mixed ^ mixed >> 32
+}
+
+/// Place of a fingerprint in the filter.
+fn place_of(fingerprint: u64) -> usize {
+    let [low, high, ..] = fingerprint.to_le_bytes();
+    usize::from(u16::from_le_bytes([low, high])) % FILTER_BITS
 }
 
 /// Kind of the word `core`, which has no punctuation around it.
 pub(super) fn kind_of(core: &[u8]) -> Option<WordKind> {
-    let bytes = core;
-    let first = bytes.first()?;
-    if first.is_ascii_digit() {
-        return of_digits(bytes);
+    if core.first()?.is_ascii_digit() {
+        of_digits(core)
+    } else if core.len() > MAX_WORD_BYTES {
+        None
+    } else {
+        TABLE.get(fingerprint_of(core))
     }
-    let WordTable {
-        list,
-        firsts,
-        lasts,
-    } = BY_LENGTH.get(bytes.len())?;
-    if firsts & bit_of(*first) == 0 || lasts & bit_of(bytes[bytes.len() - 1]) == 0 {
-        return None;
-    }
-    let mut lower = [0; MAX_WORD_BYTES];
-    let lower = &mut lower[..bytes.len()];
-    for (to, from) in lower.iter_mut().zip(bytes) {
-        *to = from.to_ascii_lowercase();
-    }
-    let at = list.binary_search_by(|(word, _)| word.as_bytes().cmp(lower));
-    at.ok().map(|at| list[at].1)
 }
 
 /// Kind of a word that begins with a digit.
@@ -241,11 +274,14 @@ mod tests {
 
     #[test]
     fn no_word_has_two_kinds() {
-        for WordTable { list, .. } in &*BY_LENGTH {
-            assert!(
-                list.windows(2).all(|pair| pair[0].0 != pair[1].0),
-                "{list:?}"
-            );
-        }
+        let words = WORDS
+            .iter()
+            .flat_map(|(_, words)| words.split_ascii_whitespace());
+        let mut fingerprints: Vec<u64> =
+            words.map(|word| fingerprint_of(word.as_bytes())).collect();
+        let all = fingerprints.len();
+        fingerprints.sort_unstable();
+        fingerprints.dedup();
+        assert_eq!(fingerprints.len(), all);
     }
 }

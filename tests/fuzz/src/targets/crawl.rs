@@ -13,6 +13,7 @@ use crawler::{
     seeds::{self, SeedList},
     site::settle,
     store::Store,
+    testing::assert_tokens_of_html5ever,
     url_key::Identity,
 };
 use sitemap_core::Loc;
@@ -90,11 +91,14 @@ pub(super) fn page(input: &[u8]) -> u64 {
     let whole = read_page(content_type, link, body, body.len().max(1));
     let in_pieces = read_page(content_type, link, body, 3);
     assert_eq!(whole, in_pieces, "the size of the pieces matters");
+    let text = String::from_utf8_lossy(body);
+    assert_tokens_of_html5ever(&text, usize::MAX);
+    assert_tokens_of_html5ever(&text, 3);
     for facts in [&whole, &in_pieces] {
         let images = facts.images.as_deref().unwrap_or_default();
         assert!(images.len() <= 1_000, "{} images", images.len());
     }
-    2 * input.len() as u64
+    4 * input.len() as u64
 }
 
 fn read_page(content_type: &[u8], link: &[u8], body: &[u8], piece_bytes: usize) -> PageFacts {

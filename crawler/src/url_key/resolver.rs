@@ -1,0 +1,260 @@
+//! Resolves the references of one page. Most are absolute paths of the same site, or names in the directory of the page or above
+//! it: their keys are put together without a URL parser. It decides all others.
+
+use encoding_rs::Encoding;
+use url::{Position, Url};
+
+use super::{Identity, UrlKey, UrlKeyError};
+
+/// The way from the references of a page to keys.
+#[derive(Debug)]
+pub(crate) struct Resolver<'a> {
+    identity: &'a Identity,
+    base: &'a Url,
+    encoding: &'static Encoding,
+    /// `None`: the identity or the base has something that needs the parser for every reference.
+    plain: Option<PlainBase<'a>>,
+}
+
+/// A base that keys can be put together from.
+#[derive(Debug)]
+struct PlainBase<'a> {
+    /// Scheme, host and port.
+    origin: &'a str,
+    host_end: usize,
+    /// The path up to its last slash; `None` when it may not be in normal form.
+    directory: Option<&'a str>,
+}
+
+impl<'a> Resolver<'a> {
+    /// For a page with this base URL and encoding.
+    pub(crate) fn new(identity: &'a Identity, base: &'a Url, encoding: &'static Encoding) -> Self {
+        let is_plain = !identity.collapse_slashes
+            && !identity.drop_index_pages
+            && identity.stand_in.is_none()
+            && base.username().is_empty()
+            && base.password().is_none()
+            && base.host_str().is_some_and(|host| !host.ends_with('.'));
+        let plain = is_plain.then(|| {
+            let directory = base.path().rfind('/').map(|slash| &base.path()[..=slash]);
+            PlainBase {
+                origin: &base[..Position::BeforePath],
+                host_end: base[..Position::AfterHost].len(),
+                directory: directory.filter(|directory| is_plain_path(directory)),
+            }
+        });
+        Self {
+            identity,
+            base,
+            encoding,
+            plain,
+        }
+    }
+
+    /// The key of a reference; the same as [`Identity::resolve`].
+    ///
+    /// # Errors
+    /// See [`UrlKeyError`].
+    pub(crate) fn resolve(&self, reference: &str) -> Result<UrlKey, UrlKeyError> {
+        let plain = self.plain.as_ref();
+        match plain.and_then(|base| base.resolve(reference)) {
+            Some(key) => Ok(key),
+            None => self.identity.resolve(self.base, reference, self.encoding),
+        }
+    }
+}
+
+impl PlainBase<'_> {
+    /// The key of a reference in one of the common forms.
+    fn resolve(&self, reference: &str) -> Option<UrlKey> {
+        let absolute = reference.strip_prefix(self.origin).unwrap_or(reference);
+        let (directory, path) = if absolute.starts_with('/') {
+            ("", absolute)
+        } else if reference.is_empty() || memchr::memchr(b':', reference.as_bytes()).is_some() {
+            return None;
+        } else {
+            climb(self.directory?, reference)
+        };
+        if !is_plain_path(path) {
+            return None;
+        }
+        let text = [self.origin, directory, path].concat();
+        UrlKey::from_parts(&text, self.host_end, self.origin.len()).ok()
+    }
+}
+
+/// The directory that `./` and `../` lead to, and the rest of the reference. Above the root is the root.
+fn climb<'t>(directory: &'t str, reference: &'t str) -> (&'t str, &'t str) {
+    let (mut directory, mut rest) = (directory, reference);
+    loop {
+        if let Some(after) = rest.strip_prefix("../") {
+            rest = after;
+            let parent = directory.trim_end_matches('/').rfind('/');
+            directory = parent.map_or("/", |slash| &directory[..=slash]);
+        } else if let Some(after) = rest.strip_prefix("./") {
+            rest = after;
+        } else {
+            return (directory, rest);
+        }
+    }
+}
+
+/// Returns whether a path is in normal form whatever it stands for: letters, digits and marks that need no escape, no segment that
+/// begins with a dot, no empty one but the last.
+fn is_plain_path(path: &str) -> bool {
+    let mut before = 0;
+    path.bytes().enumerate().all(|(at, byte)| {
+        let is_plain = match byte {
+            b'.' => before != b'/' && at > 0,
+            b'/' => before != b'/',
+            byte => IS_PLAIN[usize::from(byte)],
+        };
+        before = byte;
+        is_plain
+    })
+}
+
+/// Bytes of a path that mean themselves: RFC 3986 `pchar` without escapes, and without `;`, which may begin a session id.
+static IS_PLAIN: [bool; 256] = plain_bytes();
+
+const fn plain_bytes() -> [bool; 256] {
+    let marks = b"-_~!$&()*+,=:@";
+    let mut plain = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        plain[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let mut at = 0;
+    while at < marks.len() {
+        plain[marks[at] as usize] = true;
+        at += 1;
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::UTF_8;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const BASES: [&str; 8] = [
+        "https://example.com/",
+        "https://example.com/a/b?q",
+        "http://example.com:8080/a/b/c/",
+        "https://example.com./a/",
+        "https://user@example.com/a/",
+        "https://example.com/a//b/",
+        "https://example.com/%7Ea/%c3%a9;x/b",
+        "https://[::1]/a;jsessionid=1/b",
+    ];
+
+    const PIECES: [&str; 40] = [
+        "/",
+        "/",
+        "/",
+        "a",
+        "b",
+        "index.html",
+        ".",
+        "..",
+        "../",
+        "./",
+        "//",
+        "?",
+        "#",
+        ":",
+        ";",
+        "%7e",
+        "%",
+        "%2F",
+        "\\",
+        " ",
+        "\t",
+        "é",
+        "~",
+        "'",
+        "\"",
+        "|",
+        "^",
+        "&",
+        "=",
+        "@",
+        "!",
+        "*",
+        "http:",
+        "https://example.com",
+        "https://example.com/",
+        "http://example.com:8080",
+        "jsessionid=1",
+        "javascript:",
+        "{",
+        "`",
+    ];
+
+    fn assert_same(identity: &Identity, base: &str, reference: &str) {
+        let base = Url::parse(base).unwrap();
+        let resolver = Resolver::new(identity, &base, UTF_8);
+        assert_eq!(
+            resolver.resolve(reference),
+            identity.resolve(&base, reference, UTF_8),
+            "{base} {reference:?}"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_096))]
+
+        #[test]
+        fn common_forms_are_resolved_as_by_the_parser(
+            pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..7),
+            base in proptest::sample::select(&BASES[..]),
+            collapse_slashes: bool,
+            drop_index_pages: bool,
+        ) {
+            assert_same(&Identity::default(), base, &pieces.concat());
+            let identity = Identity { collapse_slashes, drop_index_pages, ..Identity::default() };
+            assert_same(&identity, base, &pieces.concat());
+        }
+
+        #[test]
+        fn any_text_is_resolved_as_by_the_parser(reference: String) {
+            assert_same(&Identity::default(), BASES[1], &reference);
+        }
+    }
+
+    #[test]
+    fn every_byte_and_every_length_is_resolved_as_by_the_parser() {
+        for base in BASES {
+            for byte in 0..=u8::MAX {
+                for around in ["*", "a*b", "/*", "/a*", "../*b", "*/"] {
+                    let reference = around.replace('*', &char::from(byte).to_string());
+                    assert_same(&Identity::default(), base, &reference);
+                }
+            }
+            for length in [2_000, 2_020, 2_040, 2_048, 3_000] {
+                assert_same(&Identity::default(), base, &"a".repeat(length));
+            }
+        }
+    }
+
+    #[test]
+    fn most_references_need_no_parser() {
+        let base = Url::parse("https://example.com/a/b?q").unwrap();
+        let identity = Identity::default();
+        let plain = Resolver::new(&identity, &base, UTF_8).plain.unwrap();
+        for reference in [
+            "/",
+            "/x/y.html",
+            "x",
+            "../x/",
+            "../../../x",
+            "./",
+            "https://example.com/x",
+        ] {
+            assert!(plain.resolve(reference).is_some(), "{reference}");
+        }
+    }
+}
