@@ -14,18 +14,18 @@
 
 mod name;
 mod namespaces;
-#[cfg(any(test, feature = "testing"))]
-mod oracle;
 mod references;
 mod scan;
 mod tag;
+#[cfg(any(test, feature = "testing"))]
+mod testing;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
 #[cfg(any(test, feature = "testing"))]
-pub use self::oracle::assert_tokens_of_html5ever;
+pub use self::testing::assert_tokens_of_html5ever;
 pub(crate) use self::{
     name::Name,
     namespaces::{Namespace, Namespaces},

@@ -32,7 +32,10 @@ const OWNERS: [(&str, &[&str]); 21] = [
     ("governor", &["crawler/src/politeness"]),
     ("h2", &["crawler/src/fetch/"]),
     ("hyper", &["crawler/src/fetch/"]),
-    ("html5ever", &["crawler/src/parse/tree.rs"]),
+    (
+        "html5ever",
+        &["crawler/src/html/testing.rs", "crawler/src/parse/tree.rs"],
+    ),
     ("csv_core", &["sitemap-core/src/read/list.rs"]),
     ("quick_xml", &["sitemap-core/src/"]),
     ("reqwest", &["crawler/src/fetch/http"]),

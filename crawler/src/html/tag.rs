@@ -151,6 +151,7 @@ impl TagScan {
             self.state = match self.state {
                 TagState::Name => {
                     if !(is_space || matches!(byte, b'/' | b'>')) {
+                        at += name_bytes(&input[at..]);
                         continue;
                     }
                     self.name_to = place.min(MAX_TAG_BYTES);
@@ -182,7 +183,10 @@ impl TagScan {
                         self.close_attribute();
                         return Some(self.end(begin, at));
                     }
-                    _ => continue,
+                    _ => {
+                        at += name_bytes(&input[at..]);
+                        continue;
+                    }
                 },
                 TagState::AfterAttributeName => match byte {
                     _ if is_space => continue,
@@ -267,4 +271,15 @@ impl TagScan {
             self.attributes.push(self.open);
         }
     }
+}
+
+/// Number of bytes before one that may end a name.
+fn name_bytes(input: &[u8]) -> usize {
+    let may_end = |byte: &u8| {
+        matches!(
+            byte,
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | b'/' | b'>' | b'='
+        )
+    };
+    input.iter().take_while(|byte| !may_end(byte)).count()
 }
