@@ -114,6 +114,9 @@ pub(crate) struct Tokenizer<S> {
     comment: CommentScan,
     /// Bytes of the last piece that are not a token yet; of a long tag, its first bytes.
     rest: Vec<u8>,
+    /// Bytes that were looked at, again and again where a piece ended before a token did.
+    #[cfg(test)]
+    work: usize,
 }
 
 /// What the next byte belongs to.
@@ -143,6 +146,8 @@ impl<S: TokenSink> Tokenizer<S> {
             tag: TagScan::default(),
             comment: CommentScan::default(),
             rest: Vec::new(),
+            #[cfg(test)]
+            work: 0,
         }
     }
 
@@ -190,6 +195,10 @@ impl<S: TokenSink> Tokenizer<S> {
 
     /// Reads tokens; returns how many bytes are done with. With `is_end` no more bytes follow.
     fn read(&mut self, input: &[u8], is_end: bool) -> usize {
+        #[cfg(test)]
+        {
+            self.work += input.len();
+        }
         let mut at = 0;
         while at < input.len() {
             let state = self.state;

@@ -9,6 +9,7 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use crawler::{
@@ -65,6 +66,16 @@ fn read(url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> PageFacts {
 }
 
 fn read_with(reader: PageReader, url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> PageFacts {
+    read_pieces(reader, url, headers, [body].into_iter())
+}
+
+/// The facts of an answer 200 whose body comes in pieces.
+fn read_pieces<'b>(
+    reader: PageReader,
+    url: &str,
+    headers: &[(&str, &[u8])],
+    mut pieces: impl Iterator<Item = &'b [u8]>,
+) -> PageFacts {
     let identity = Arc::new(plain_identity());
     let reader = Arc::new(reader);
     let url = identity.parse(url).expect("an absolute URL");
@@ -76,12 +87,13 @@ fn read_with(reader: PageReader, url: &str, headers: &[(&str, &[u8])], body: &[u
     for (name, value) in headers {
         head.headers.push(name, value);
     }
-    let mut end = BodyEnd::Complete;
-    if parser.head(&head) == BodyWish::Stop
-        || !body.is_empty() && parser.chunk(body) == BodyWish::Stop
-    {
-        end = BodyEnd::Skipped;
-    }
+    let is_wanted = parser.head(&head) == BodyWish::Read
+        && pieces.all(|piece| piece.is_empty() || parser.chunk(piece) == BodyWish::Read);
+    let end = if is_wanted {
+        BodyEnd::Complete
+    } else {
+        BodyEnd::Skipped
+    };
     parser.finish(&Fetched {
         head,
         end,
@@ -502,9 +514,27 @@ fn facts_of_real_pages_are_those_of_a_tree() {
                 find_pages(Path::new(folder), &mut pages);
                 assert!(pages.len() >= least, "{folder} has {} pages", pages.len());
                 pages.iter().for_each(|page| check_page(page));
+                // A thousand pages byte by byte: the end of a piece is everywhere once.
+                let some = pages.iter().step_by(pages.len().div_ceil(250));
+                some.for_each(|page| check_pieces(page));
             });
         }
     });
+}
+
+/// Compares the facts of a page that comes byte by byte with those of the whole.
+fn check_pieces(path: &Path) {
+    let html = std::fs::read(path).expect("a page");
+    let headers = [("Content-Type", &b"text/html; charset=utf-8"[..])];
+    let facts = |piece| {
+        let config = ParseConfig {
+            max_parse_time: Duration::MAX,
+            ..ParseConfig::default()
+        };
+        let reader = PageReader::new(&config).expect("the defaults are valid");
+        read_pieces(reader, SITE, &headers, html.chunks(piece))
+    };
+    assert_eq!(facts(1), facts(usize::MAX), "{}", path.display());
 }
 
 /// Compares links, canonical links, title and robots directives of a page with those of its tree.

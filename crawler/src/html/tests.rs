@@ -279,3 +279,71 @@ proptest! {
         assert_tokens_of_html5ever(&text, usize::MAX);
     }
 }
+
+/// Takes the tokens and keeps none.
+#[derive(Default)]
+struct Counted {
+    namespaces: Namespaces,
+    tokens: usize,
+}
+
+impl TokenSink for Counted {
+    fn start_tag(&mut self, tag: &Tag<'_>) -> Following {
+        self.tokens += 1;
+        self.namespaces.start_tag(tag).1
+    }
+
+    fn end_tag(&mut self, tag: &Tag<'_>) -> Following {
+        self.tokens += 1;
+        self.namespaces.end_tag(tag)
+    }
+
+    fn text(&mut self, _text: &[u8], _kind: TextKind) {
+        self.tokens += 1;
+    }
+}
+
+#[test]
+fn work_grows_with_the_page_and_not_faster() {
+    let megabyte = 1 << 20;
+    for (start, part) in [
+        ("", "<a href=x>"),
+        ("", "<div>"),
+        ("", "</div>"),
+        ("", "<"),
+        ("", "</"),
+        ("", "&"),
+        ("", "&amp"),
+        ("<a href='", "x"),
+        ("<a ", "b "),
+        ("<a ", "b='c' "),
+        ("<", "a"),
+        ("<!--", "-"),
+        ("<!--", "<!--"),
+        ("<script><!--", "<script>"),
+        ("<script>", "</scrip"),
+        ("<title>", "</titl"),
+        ("<svg>", "<g>"),
+        ("<svg>", "<![CDATA["),
+        ("<svg><![CDATA[", "]]"),
+        ("<!", "x"),
+        ("<!doctype ", "'"),
+        ("<plaintext>", "&"),
+    ] {
+        let work = |bytes: usize| {
+            let page = [start, &part.repeat(bytes / part.len())].concat();
+            let mut tokenizer = Tokenizer::new(Counted::default());
+            for piece in page.as_bytes().chunks(16 * 1_024) {
+                tokenizer.write(piece);
+                assert!(tokenizer.rest.len() <= MAX_TAG_BYTES + 16 * 1_024);
+            }
+            let work = tokenizer.work;
+            work + tokenizer.finish().tokens
+        };
+        let (once, twice) = (work(megabyte), work(2 * megabyte));
+        assert!(
+            twice <= 2 * once + once / 10,
+            "{start} {part}: {once} for 1 MiB, {twice} for 2 MiB"
+        );
+    }
+}

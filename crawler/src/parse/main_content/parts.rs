@@ -5,7 +5,7 @@ use super::{AROUND, ARTICLE, BODY, MAIN, NAMED, Regions};
 use crate::{html::Tag, parse::html::Element};
 
 /// Open elements that are followed; the tags of deeper ones are counted only.
-const MAX_OPEN: usize = 512;
+const MAX_OPEN: usize = 256;
 
 /// Classes of elements that hold advertising, or content chosen for each reader. Whole names only.
 const FOREIGN_CLASSES: [&str; 33] = [
