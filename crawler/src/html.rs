@@ -28,15 +28,15 @@ mod tests;
 pub use self::testing::assert_tokens_of_html5ever;
 pub(crate) use self::{
     name::Name,
-    namespaces::{Namespace, Namespaces},
+    namespaces::{ElementNamespace, Namespaces},
     references::{decode, decode_attribute},
     tag::Tag,
 };
 
 use self::{
-    scan::{CommentScan, Markup},
+    scan::{CommentScan, Construct},
     tag::TagScan,
-    text::RawText,
+    text::RawTextEnd,
 };
 
 /// Bytes of a tag that are kept; attributes beyond them are not seen. Longer tags hold images as `data:` URLs.
@@ -105,11 +105,11 @@ pub(crate) trait TokenSink {
 #[derive(Debug)]
 pub(crate) struct Tokenizer<S> {
     sink: S,
-    state: State,
+    state: TokenState,
     /// How the text of the current element is read.
     following: Following,
     /// Where raw text ends.
-    raw: RawText,
+    raw: RawTextEnd,
     tag: TagScan,
     comment: CommentScan,
     /// Bytes of the last piece that are not a token yet; of a long tag, its first bytes.
@@ -121,7 +121,7 @@ pub(crate) struct Tokenizer<S> {
 
 /// What the next byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TokenState {
     /// Text, or the beginning of markup.
     Text,
     /// A tag, from its `<`.
@@ -129,7 +129,7 @@ enum State {
     /// The rest of a tag of which no more is kept.
     LongTag,
     Comment,
-    /// Markup that ends with the next `>`.
+    /// Construct that ends with the next `>`.
     Bogus,
     Doctype,
     Cdata,
@@ -140,9 +140,9 @@ impl<S: TokenSink> Tokenizer<S> {
     pub(crate) fn new(sink: S) -> Self {
         Self {
             sink,
-            state: State::Text,
+            state: TokenState::Text,
             following: Following::DATA,
-            raw: RawText::new(Name::NONE),
+            raw: RawTextEnd::new(Name::NONE),
             tag: TagScan::default(),
             comment: CommentScan::default(),
             rest: Vec::new(),
@@ -154,7 +154,7 @@ impl<S: TokenSink> Tokenizer<S> {
     /// Takes the next piece of the page.
     pub(crate) fn write(&mut self, piece: &[u8]) {
         let mut piece = piece;
-        if self.state == State::LongTag {
+        if self.state == TokenState::LongTag {
             let Some(end) = self.tag.go_on(piece) else {
                 return;
             };
@@ -172,23 +172,23 @@ impl<S: TokenSink> Tokenizer<S> {
             input.drain(..read);
             self.rest = input;
         }
-        if self.state == State::Tag && self.rest.len() > MAX_TAG_BYTES {
-            self.state = State::LongTag;
+        if self.state == TokenState::Tag && self.rest.len() > MAX_TAG_BYTES {
+            self.state = TokenState::LongTag;
             self.rest.truncate(MAX_TAG_BYTES);
         }
     }
 
     /// Ends the page, and returns what took the tokens.
     pub(crate) fn finish(mut self) -> S {
-        if self.state != State::LongTag {
+        if self.state != TokenState::LongTag {
             let rest = std::mem::take(&mut self.rest);
             self.read(&rest, true);
         }
         match self.state {
-            State::Comment | State::Bogus => self.sink.comment(b"", true),
-            State::Doctype => self.sink.doctype(),
+            TokenState::Comment | TokenState::Bogus => self.sink.comment(b"", true),
+            TokenState::Doctype => self.sink.doctype(),
             // A tag without an end is dropped.
-            State::Text | State::Tag | State::LongTag | State::Cdata => {}
+            TokenState::Text | TokenState::Tag | TokenState::LongTag | TokenState::Cdata => {}
         }
         self.sink
     }
@@ -204,12 +204,12 @@ impl<S: TokenSink> Tokenizer<S> {
             let state = self.state;
             let rest = &input[at..];
             let read = match state {
-                State::Text => self.text(rest, is_end),
-                State::Tag | State::LongTag => self.tag(rest),
-                State::Comment => self.comment(rest),
-                State::Bogus => self.bogus(rest),
-                State::Doctype => self.doctype(rest),
-                State::Cdata => self.cdata(rest, is_end),
+                TokenState::Text => self.text(rest, is_end),
+                TokenState::Tag | TokenState::LongTag => self.tag(rest),
+                TokenState::Comment => self.comment(rest),
+                TokenState::Bogus => self.bogus(rest),
+                TokenState::Doctype => self.doctype(rest),
+                TokenState::Cdata => self.cdata(rest, is_end),
             };
             at += read;
             if read == 0 && self.state == state {
@@ -227,8 +227,8 @@ impl<S: TokenSink> Tokenizer<S> {
         }
         let (text_bytes, next) = self.raw.read(input, model, is_end);
         self.put_text(&input[..text_bytes], TextKind::Model(model));
-        if next == text::Next::EndTag {
-            self.state = State::Tag;
+        if next == text::AfterText::EndTag {
+            self.state = TokenState::Tag;
             self.tag.begin(true);
         }
         text_bytes
@@ -240,31 +240,31 @@ impl<S: TokenSink> Tokenizer<S> {
         let mut from = 0;
         if input[0] == b'<' {
             match scan::markup(input, self.following.allows_cdata, is_end) {
-                Markup::Unknown => return 0,
-                Markup::Nothing(bytes) => return bytes,
-                Markup::Tag { is_end } => {
-                    self.state = State::Tag;
+                Construct::Unknown => return 0,
+                Construct::Nothing(bytes) => return bytes,
+                Construct::Tag { is_end } => {
+                    self.state = TokenState::Tag;
                     self.tag.begin(is_end);
                     return 0;
                 }
-                Markup::Comment(bytes) => {
-                    self.state = State::Comment;
+                Construct::Comment(bytes) => {
+                    self.state = TokenState::Comment;
                     self.comment = CommentScan::default();
                     return bytes;
                 }
-                Markup::Bogus(bytes) => {
-                    self.state = State::Bogus;
+                Construct::Bogus(bytes) => {
+                    self.state = TokenState::Bogus;
                     return bytes;
                 }
-                Markup::Doctype(bytes) => {
-                    self.state = State::Doctype;
+                Construct::Doctype(bytes) => {
+                    self.state = TokenState::Doctype;
                     return bytes;
                 }
-                Markup::Cdata(bytes) => {
-                    self.state = State::Cdata;
+                Construct::Cdata(bytes) => {
+                    self.state = TokenState::Cdata;
                     return bytes;
                 }
-                Markup::Text => from = 1,
+                Construct::Text => from = 1,
             }
         }
         let end = match memchr::memchr(b'<', &input[from..]) {
@@ -291,7 +291,7 @@ impl<S: TokenSink> Tokenizer<S> {
         if end.is_none() {
             return text_bytes;
         }
-        self.state = State::Text;
+        self.state = TokenState::Text;
         text_bytes + b"]]>".len()
     }
 
@@ -317,15 +317,15 @@ impl<S: TokenSink> Tokenizer<S> {
         } else {
             self.sink.start_tag(&tag)
         };
-        self.raw = RawText::new(tag.name());
-        self.state = State::Text;
+        self.raw = RawTextEnd::new(tag.name());
+        self.state = TokenState::Text;
     }
 
     fn comment(&mut self, input: &[u8]) -> usize {
         let Some(end) = self.comment.read(input, &mut self.sink) else {
             return input.len();
         };
-        self.state = State::Text;
+        self.state = TokenState::Text;
         end
     }
 
@@ -335,7 +335,7 @@ impl<S: TokenSink> Tokenizer<S> {
             return input.len();
         };
         self.sink.comment(&input[..end], true);
-        self.state = State::Text;
+        self.state = TokenState::Text;
         end + 1
     }
 
@@ -345,7 +345,7 @@ impl<S: TokenSink> Tokenizer<S> {
             return input.len();
         };
         self.sink.doctype();
-        self.state = State::Text;
+        self.state = TokenState::Text;
         end + 1
     }
 }

@@ -25,7 +25,7 @@ pub use self::stand_in::{StandIn, StandInError};
 pub(crate) use self::{
     fingerprint::FingerprintHasher,
     normal_form::{escape_of, key_spelling},
-    resolver::Resolver,
+    resolver::ReferenceResolver,
 };
 
 /// Longest URL that is followed or listed, in bytes: the sitemap protocol requires fewer than 2,048 characters.

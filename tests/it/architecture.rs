@@ -90,7 +90,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 /// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
 const ROOMS: [(&str, &[&str]); 31] = [
     // For tests of this and other crates.
-    ("testing", &["clock", "fetch", "page", "url_key"]),
+    ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     // One session of a site, from the open state to how it ended.
     (
         "site_run",

@@ -9,7 +9,7 @@ const MAX_DEPTH: usize = 512;
 
 /// The namespace of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Namespace {
+pub(crate) enum ElementNamespace {
     Html,
     Svg,
     MathMl,
@@ -18,14 +18,14 @@ pub(crate) enum Namespace {
 /// The open elements of SVG and `MathML`.
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces {
-    open: Vec<Open>,
+    open: Vec<OpenForeign>,
 }
 
 /// An open element.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenForeign {
     name: Name,
-    namespace: Namespace,
+    namespace: ElementNamespace,
     content: Content,
 }
 
@@ -95,13 +95,13 @@ const BREAKOUTS: [Name; 44] = [
 
 impl Namespaces {
     /// Takes a start tag; returns the namespace of its element, and how the text after it is read.
-    pub(crate) fn start_tag(&mut self, tag: &Tag<'_>) -> (Namespace, Following) {
+    pub(crate) fn start_tag(&mut self, tag: &Tag<'_>) -> (ElementNamespace, Following) {
         let name = tag.name();
         if self.open.is_empty() && name != SVG && name != MATH {
-            return (Namespace::Html, html(name));
+            return (ElementNamespace::Html, html(name));
         }
         let namespace = self.namespace_of(tag);
-        if namespace == Namespace::Html {
+        if namespace == ElementNamespace::Html {
             let following = Following {
                 allows_cdata: self.is_foreign(),
                 ..html(name)
@@ -109,7 +109,7 @@ impl Namespaces {
             return (namespace, following);
         }
         if !tag.is_self_closing() && self.open.len() < MAX_DEPTH {
-            self.open.push(Open {
+            self.open.push(OpenForeign {
                 name,
                 namespace,
                 content: content_of(tag, namespace),
@@ -130,12 +130,12 @@ impl Namespaces {
         self.data()
     }
 
-    fn namespace_of(&mut self, tag: &Tag<'_>) -> Namespace {
+    fn namespace_of(&mut self, tag: &Tag<'_>) -> ElementNamespace {
         let name = tag.name();
         let own = match name {
-            SVG => Namespace::Svg,
-            MATH => Namespace::MathMl,
-            _ => Namespace::Html,
+            SVG => ElementNamespace::Svg,
+            MATH => ElementNamespace::MathMl,
+            _ => ElementNamespace::Html,
         };
         let Some(current) = self.open.last().copied() else {
             return own;
@@ -145,7 +145,7 @@ impl Namespaces {
             Content::MathText => {
                 let stays = [Name::new(b"mglyph"), Name::new(b"malignmark")];
                 return if stays.contains(&name) {
-                    Namespace::MathMl
+                    ElementNamespace::MathMl
                 } else {
                     own
                 };
@@ -153,13 +153,13 @@ impl Namespaces {
             Content::Foreign => {}
         }
         if current.name == ANNOTATION && name == SVG {
-            return Namespace::Svg;
+            return ElementNamespace::Svg;
         }
         let sizes = ["color", "face", "size"];
         let is_font = name == FONT && sizes.iter().any(|size| tag.attribute(size).is_some());
         if is_font || BREAKOUTS.contains(&name) {
             self.leave();
-            return Namespace::Html;
+            return ElementNamespace::Html;
         }
         current.namespace
     }
@@ -210,7 +210,7 @@ pub(super) fn html(name: Name) -> Following {
     }
 }
 
-fn content_of(tag: &Tag<'_>, namespace: Namespace) -> Content {
+fn content_of(tag: &Tag<'_>, namespace: ElementNamespace) -> Content {
     const FOREIGN_OBJECT: Name = Name::new(b"foreignobject");
     const DESC: Name = Name::new(b"desc");
     const TITLE: Name = Name::new(b"title");
@@ -220,9 +220,9 @@ fn content_of(tag: &Tag<'_>, namespace: Namespace) -> Content {
     const MS: Name = Name::new(b"ms");
     const MTEXT: Name = Name::new(b"mtext");
     match (namespace, tag.name()) {
-        (Namespace::Svg, FOREIGN_OBJECT | DESC | TITLE) => Content::Html,
-        (Namespace::MathMl, MI | MO | MN | MS | MTEXT) => Content::MathText,
-        (Namespace::MathMl, ANNOTATION) => {
+        (ElementNamespace::Svg, FOREIGN_OBJECT | DESC | TITLE) => Content::Html,
+        (ElementNamespace::MathMl, MI | MO | MN | MS | MTEXT) => Content::MathText,
+        (ElementNamespace::MathMl, ANNOTATION) => {
             let encoding = tag.attribute("encoding").unwrap_or_default();
             let types: [&[u8]; 2] = [b"text/html", b"application/xhtml+xml"];
             if types

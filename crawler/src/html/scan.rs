@@ -1,11 +1,11 @@
-//! Markup that is not a tag: what begins at a `<`, and where a comment ends.
+//! Construct that is not a tag: what begins at a `<`, and where a comment ends.
 
 use super::TokenSink;
 
 /// What a `<` in ordinary text begins (HTML standard sections 13.2.5.6, 13.2.5.7 and 13.2.5.42). Numbers are bytes that are
 /// done with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Markup {
+pub(super) enum Construct {
     /// The bytes that decide have not come yet.
     Unknown,
     /// The `<` is text.
@@ -23,38 +23,38 @@ pub(super) enum Markup {
 }
 
 /// Decides what the `<` at the beginning of `input` begins. With `is_end` no more bytes follow.
-pub(super) fn markup(input: &[u8], allows_cdata: bool, is_end: bool) -> Markup {
+pub(super) fn markup(input: &[u8], allows_cdata: bool, is_end: bool) -> Construct {
     let missing = if is_end {
-        Markup::Text
+        Construct::Text
     } else {
-        Markup::Unknown
+        Construct::Unknown
     };
     match input.get(1) {
         None => missing,
-        Some(byte) if byte.is_ascii_alphabetic() => Markup::Tag { is_end: false },
+        Some(byte) if byte.is_ascii_alphabetic() => Construct::Tag { is_end: false },
         Some(b'/') => match input.get(2) {
             None => missing,
-            Some(byte) if byte.is_ascii_alphabetic() => Markup::Tag { is_end: true },
-            Some(b'>') => Markup::Nothing(3),
-            Some(_) => Markup::Bogus(2),
+            Some(byte) if byte.is_ascii_alphabetic() => Construct::Tag { is_end: true },
+            Some(b'>') => Construct::Nothing(3),
+            Some(_) => Construct::Bogus(2),
         },
-        Some(b'?') => Markup::Bogus(1),
+        Some(b'?') => Construct::Bogus(1),
         Some(b'!') => declaration(&input[2..], allows_cdata, is_end),
-        Some(_) => Markup::Text,
+        Some(_) => Construct::Text,
     }
 }
 
 /// Decides what `<!` begins, from the bytes after it.
-fn declaration(rest: &[u8], allows_cdata: bool, is_end: bool) -> Markup {
-    let kinds: [(&[u8], Markup); 3] = [
-        (b"--", Markup::Comment(4)),
-        (b"doctype", Markup::Doctype(9)),
+fn declaration(rest: &[u8], allows_cdata: bool, is_end: bool) -> Construct {
+    let kinds: [(&[u8], Construct); 3] = [
+        (b"--", Construct::Comment(4)),
+        (b"doctype", Construct::Doctype(9)),
         (
             b"[CDATA[",
             if allows_cdata {
-                Markup::Cdata(9)
+                Construct::Cdata(9)
             } else {
-                Markup::Bogus(2)
+                Construct::Bogus(2)
             },
         ),
     ];
@@ -69,10 +69,10 @@ fn declaration(rest: &[u8], allows_cdata: bool, is_end: bool) -> Markup {
             return kind;
         }
         if is_like && !is_end {
-            return Markup::Unknown;
+            return Construct::Unknown;
         }
     }
-    Markup::Bogus(2)
+    Construct::Bogus(2)
 }
 
 /// The search for the end of a comment (HTML standard sections 13.2.5.43 to 13.2.5.52).

@@ -13,13 +13,13 @@ pub(crate) struct Tag<'t> {
     /// From its `<`.
     bytes: &'t [u8],
     name: Name,
-    attributes: &'t [Attribute],
+    attributes: &'t [AttributePlace],
     is_self_closing: bool,
 }
 
 /// The places of an attribute in its tag.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Attribute {
+pub(super) struct AttributePlace {
     name_from: usize,
     name_to: usize,
     value_from: usize,
@@ -37,8 +37,8 @@ pub(super) struct TagScan {
     is_end: bool,
     is_self_closing: bool,
     /// The attribute that is being read.
-    open: Attribute,
-    attributes: Vec<Attribute>,
+    open: AttributePlace,
+    attributes: Vec<AttributePlace>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -173,15 +173,13 @@ impl TagScan {
                 TagState::AttributeName => match byte {
                     _ if is_space => self.end_of_name(place, TagState::AfterAttributeName),
                     b'=' => self.end_of_name(place, TagState::BeforeValue),
-                    b'/' => {
-                        self.end_of_name(place, TagState::Slash);
+                    b'/' | b'>' => {
+                        let next = self.end_of_name(place, TagState::Slash);
                         self.close_attribute();
-                        TagState::Slash
-                    }
-                    b'>' => {
-                        self.end_of_name(place, TagState::Name);
-                        self.close_attribute();
-                        return Some(self.end(begin, at));
+                        if byte == b'>' {
+                            return Some(self.end(begin, at));
+                        }
+                        next
                     }
                     _ => {
                         at += name_bytes(&input[at..]);
@@ -191,17 +189,13 @@ impl TagScan {
                 TagState::AfterAttributeName => match byte {
                     _ if is_space => continue,
                     b'=' => TagState::BeforeValue,
-                    b'/' => {
-                        self.close_attribute();
-                        TagState::Slash
-                    }
-                    b'>' => {
-                        self.close_attribute();
-                        return Some(self.end(begin, at));
-                    }
                     _ => {
                         self.close_attribute();
-                        self.open_attribute(place)
+                        match byte {
+                            b'/' => TagState::Slash,
+                            b'>' => return Some(self.end(begin, at)),
+                            _ => self.open_attribute(place),
+                        }
                     }
                 },
                 TagState::BeforeValue => match byte {
@@ -252,9 +246,9 @@ impl TagScan {
     }
 
     fn open_attribute(&mut self, place: usize) -> TagState {
-        self.open = Attribute {
+        self.open = AttributePlace {
             name_from: place,
-            ..Attribute::default()
+            ..AttributePlace::default()
         };
         TagState::AttributeName
     }

@@ -14,7 +14,7 @@ use super::{
 
 /// A token, as both tokenizers have it.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum FoundToken {
     Start {
         name: String,
         attributes: BTreeMap<String, String>,
@@ -36,26 +36,26 @@ pub fn assert_tokens_of_html5ever(text: &str, piece: usize) {
     }
     let ours = tokenizer.finish().found;
     let theirs = theirs(text);
-    let is_kept_whole = |found: &Found| match found {
-        Found::Start { attributes, .. } => attributes.len() <= MAX_ATTRIBUTES,
-        Found::End(_) | Found::Comment(_) | Found::Text(_) => true,
+    let is_kept_whole = |found: &FoundToken| match found {
+        FoundToken::Start { attributes, .. } => attributes.len() <= MAX_ATTRIBUTES,
+        FoundToken::End(_) | FoundToken::Comment(_) | FoundToken::Text(_) => true,
     };
     if theirs.iter().all(is_kept_whole) {
         assert_eq!(ours, theirs, "{text:?} in pieces of {piece} bytes");
     }
 }
 
-fn put_text(found: &mut Vec<Found>, text: &str) {
+fn put_text(found: &mut Vec<FoundToken>, text: &str) {
     match found.last_mut() {
         _ if text.is_empty() => {}
-        Some(Found::Text(last)) => last.push_str(text),
-        _ => found.push(Found::Text(text.to_owned())),
+        Some(FoundToken::Text(last)) => last.push_str(text),
+        _ => found.push(FoundToken::Text(text.to_owned())),
     }
 }
 
 #[derive(Default)]
 struct Ours {
-    found: Vec<Found>,
+    found: Vec<FoundToken>,
     comment: Vec<u8>,
 }
 
@@ -67,7 +67,7 @@ impl TokenSink for Ours {
             let value = decode_attribute(value).into_owned();
             attributes.entry(name).or_insert(value);
         }
-        self.found.push(Found::Start {
+        self.found.push(FoundToken::Start {
             name: plain(tag.name_as_written(), false).to_ascii_lowercase(),
             attributes,
             is_self_closing: tag.is_self_closing(),
@@ -77,7 +77,7 @@ impl TokenSink for Ours {
 
     fn end_tag(&mut self, tag: &Tag<'_>) -> Following {
         let name = plain(tag.name_as_written(), false).to_ascii_lowercase();
-        self.found.push(Found::End(name));
+        self.found.push(FoundToken::End(name));
         Following::DATA
     }
 
@@ -89,14 +89,14 @@ impl TokenSink for Ours {
         self.comment.extend_from_slice(piece);
         if is_last {
             let comment = plain(&std::mem::take(&mut self.comment), false).into_owned();
-            self.found.push(Found::Comment(comment));
+            self.found.push(FoundToken::Comment(comment));
         }
     }
 }
 
 #[derive(Default)]
 struct Theirs {
-    found: RefCell<Vec<Found>>,
+    found: RefCell<Vec<FoundToken>>,
 }
 
 impl tokenizer::TokenSink for Theirs {
@@ -108,14 +108,14 @@ impl tokenizer::TokenSink for Theirs {
             Token::TagToken(tag) => {
                 let name = tag.name.to_string();
                 if tag.kind == TagKind::EndTag {
-                    found.push(Found::End(name));
+                    found.push(FoundToken::End(name));
                     return TokenSinkResult::Continue;
                 }
                 let model = html(Name::new(name.as_bytes())).model;
                 let attributes = tag.attrs.iter();
                 let attributes =
                     attributes.map(|it| (it.name.local.to_string(), it.value.to_string()));
-                found.push(Found::Start {
+                found.push(FoundToken::Start {
                     name,
                     attributes: attributes.collect(),
                     is_self_closing: tag.self_closing,
@@ -128,7 +128,7 @@ impl tokenizer::TokenSink for Theirs {
                     TextModel::Plaintext => TokenSinkResult::Plaintext,
                 };
             }
-            Token::CommentToken(text) => found.push(Found::Comment(text.to_string())),
+            Token::CommentToken(text) => found.push(FoundToken::Comment(text.to_string())),
             Token::CharacterTokens(text) => put_text(&mut found, &text),
             Token::NullCharacterToken => put_text(&mut found, "\0"),
             Token::DoctypeToken(_) | Token::ParseError(_) | Token::EOFToken => {}
@@ -137,7 +137,7 @@ impl tokenizer::TokenSink for Theirs {
     }
 }
 
-fn theirs(text: &str) -> Vec<Found> {
+fn theirs(text: &str) -> Vec<FoundToken> {
     let options = tokenizer::TokenizerOpts {
         discard_bom: false,
         ..tokenizer::TokenizerOpts::default()

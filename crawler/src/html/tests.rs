@@ -92,13 +92,13 @@ fn tokens(input: &[u8], state: &str, element: &str, piece: usize) -> Vec<Value> 
         "Script data state" => TextModel::Script,
         "PLAINTEXT state" => TextModel::Plaintext,
         "CDATA section state" => {
-            tokenizer.state = State::Cdata;
+            tokenizer.state = TokenState::Cdata;
             TextModel::Data
         }
         other => panic!("{other}"),
     };
     tokenizer.following.model = model;
-    tokenizer.raw = RawText::new(Name::new(element.as_bytes()));
+    tokenizer.raw = RawTextEnd::new(Name::new(element.as_bytes()));
     for piece in input.chunks(piece) {
         tokenizer.write(piece);
     }

@@ -7,7 +7,7 @@ const MAX_REFERENCE_BYTES: usize = 64;
 
 /// What follows a piece of raw text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum AfterText {
     /// More of it.
     Text,
     /// The end tag.
@@ -16,7 +16,7 @@ pub(super) enum Next {
 
 /// The search for the end of raw text (HTML standard sections 13.2.5.9 to 13.2.5.31).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RawText {
+pub(super) struct RawTextEnd {
     /// The element that it ends with.
     element: Name,
     script: Script,
@@ -42,7 +42,7 @@ enum Begins {
     Unknown,
 }
 
-impl RawText {
+impl RawTextEnd {
     /// The content of an element of this name.
     pub(super) fn new(element: Name) -> Self {
         Self {
@@ -52,7 +52,12 @@ impl RawText {
     }
 
     /// Returns how many bytes are text, and what follows them. With `is_end` no more bytes follow.
-    pub(super) fn read(&mut self, input: &[u8], model: TextModel, is_end: bool) -> (usize, Next) {
+    pub(super) fn read(
+        &mut self,
+        input: &[u8],
+        model: TextModel,
+        is_end: bool,
+    ) -> (usize, AfterText) {
         let whole_bytes = if is_end {
             input.len()
         } else {
@@ -60,29 +65,29 @@ impl RawText {
         };
         match model {
             TextModel::Script => self.script(input, whole_bytes, is_end),
-            TextModel::Plaintext => (whole_bytes, Next::Text),
+            TextModel::Plaintext => (whole_bytes, AfterText::Text),
             TextModel::Data | TextModel::Rcdata | TextModel::Rawtext => {
                 for at in memchr::memchr_iter(b'<', input) {
                     match self.ends_at(&input[at..], is_end) {
-                        Begins::Yes => return (at, Next::EndTag),
-                        Begins::Unknown => return (at, Next::Text),
+                        Begins::Yes => return (at, AfterText::EndTag),
+                        Begins::Unknown => return (at, AfterText::Text),
                         Begins::No => {}
                     }
                 }
-                (whole_bytes, Next::Text)
+                (whole_bytes, AfterText::Text)
             }
         }
     }
 
-    fn script(&mut self, input: &[u8], whole_bytes: usize, is_end: bool) -> (usize, Next) {
+    fn script(&mut self, input: &[u8], whole_bytes: usize, is_end: bool) -> (usize, AfterText) {
         let mut at = 0;
         while let Some(byte) = input.get(at) {
             let rest = &input[at..];
             match (&mut self.script, byte) {
                 (Script::Plain, b'<') => {
                     match self.ends_at(rest, is_end) {
-                        Begins::Yes => return (at, Next::EndTag),
-                        Begins::Unknown => return (at, Next::Text),
+                        Begins::Yes => return (at, AfterText::EndTag),
+                        Begins::Unknown => return (at, AfterText::Text),
                         Begins::No => {}
                     }
                     match begins(rest, b"<!--", is_end) {
@@ -90,7 +95,7 @@ impl RawText {
                             self.script = Script::Comment { dashes: 2 };
                             at += 4;
                         }
-                        Begins::Unknown => return (at, Next::Text),
+                        Begins::Unknown => return (at, AfterText::Text),
                         Begins::No => at += 1,
                     }
                 }
@@ -107,8 +112,8 @@ impl RawText {
                 }
                 (Script::Comment { .. }, b'<') => {
                     match self.ends_at(rest, is_end) {
-                        Begins::Yes => return (at, Next::EndTag),
-                        Begins::Unknown => return (at, Next::Text),
+                        Begins::Yes => return (at, AfterText::EndTag),
+                        Begins::Unknown => return (at, AfterText::Text),
                         Begins::No => {}
                     }
                     match begins_tag(rest, b"<script", is_end) {
@@ -116,7 +121,7 @@ impl RawText {
                             self.script = Script::Hidden { dashes: 0 };
                             at += b"<script>".len();
                         }
-                        Begins::Unknown => return (at, Next::Text),
+                        Begins::Unknown => return (at, AfterText::Text),
                         Begins::No => {
                             self.script = Script::Comment { dashes: 0 };
                             at += 1;
@@ -128,7 +133,7 @@ impl RawText {
                         self.script = Script::Comment { dashes: 0 };
                         at += b"</script>".len();
                     }
-                    Begins::Unknown => return (at, Next::Text),
+                    Begins::Unknown => return (at, AfterText::Text),
                     Begins::No => {
                         self.script = Script::Hidden { dashes: 0 };
                         at += 1;
@@ -140,7 +145,7 @@ impl RawText {
                 }
             }
         }
-        (whole_bytes, Next::Text)
+        (whole_bytes, AfterText::Text)
     }
 
     /// Whether the end tag of the element is at the beginning.

@@ -8,7 +8,6 @@
 
 mod attribute;
 mod collector;
-mod element;
 
 use std::sync::Arc;
 
@@ -16,7 +15,6 @@ use self::collector::Collector;
 pub(super) use self::{
     attribute::{is_feed, is_page_variant},
     collector::MAX_FEEDS,
-    element::Element,
 };
 use super::{
     PageReader,

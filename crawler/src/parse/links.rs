@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     page::{Canonical, Link, Via},
-    url_key::{FingerprintHasher, Identity, Resolver, UrlKey},
+    url_key::{FingerprintHasher, Identity, ReferenceResolver, UrlKey},
 };
 
 use super::main_content::{Regions, link_hash};
@@ -135,7 +135,7 @@ impl RawLinks {
     ) -> Resolved {
         // What is resolved is not held twice.
         drop(self.known);
-        let resolver = Resolver::new(identity, base, encoding);
+        let resolver = ReferenceResolver::new(identity, base, encoding);
         let mut links = LinkList::default();
         let mut in_content = Vec::new();
         let (mut bytes, mut left_out) = (0, self.left_out);

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 pub(super) use self::parts::{Part, part_of};
 use self::{parts::OpenParts, text::TextHashes};
-use super::html::Element;
+use super::element::Element;
 use crate::page::ContentHash;
 
 /// A place that text stands in, as a bit: the body, the main part by name, or an article.

@@ -13,6 +13,7 @@ mod charset;
 mod content;
 mod dates;
 mod directives;
+mod element;
 mod facts;
 mod headers;
 mod html;

@@ -8,7 +8,7 @@ use super::{Identity, UrlKey, UrlKeyError};
 
 /// The way from the references of a page to keys.
 #[derive(Debug)]
-pub(crate) struct Resolver<'a> {
+pub(crate) struct ReferenceResolver<'a> {
     identity: &'a Identity,
     base: &'a Url,
     encoding: &'static Encoding,
@@ -26,7 +26,7 @@ struct PlainBase<'a> {
     directory: Option<&'a str>,
 }
 
-impl<'a> Resolver<'a> {
+impl<'a> ReferenceResolver<'a> {
     /// For a page with this base URL and encoding.
     pub(crate) fn new(identity: &'a Identity, base: &'a Url, encoding: &'static Encoding) -> Self {
         let is_plain = !identity.collapse_slashes
@@ -196,7 +196,7 @@ mod tests {
 
     fn assert_same(identity: &Identity, base: &str, reference: &str) {
         let base = Url::parse(base).unwrap();
-        let resolver = Resolver::new(identity, &base, UTF_8);
+        let resolver = ReferenceResolver::new(identity, &base, UTF_8);
         assert_eq!(
             resolver.resolve(reference),
             identity.resolve(&base, reference, UTF_8),
@@ -244,7 +244,9 @@ mod tests {
     fn most_references_need_no_parser() {
         let base = Url::parse("https://example.com/a/b?q").unwrap();
         let identity = Identity::default();
-        let plain = Resolver::new(&identity, &base, UTF_8).plain.unwrap();
+        let plain = ReferenceResolver::new(&identity, &base, UTF_8)
+            .plain
+            .unwrap();
         for reference in [
             "/",
             "/x/y.html",

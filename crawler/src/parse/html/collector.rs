@@ -4,6 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::super::{
     PageReader,
+    element::Element,
     images::RawImage,
     json_ld::is_page_type,
     links::{is_nofollow, rel_contains},
@@ -17,10 +18,9 @@ use super::{
         MAX_SRCSET_BYTES, image_reference, is_feed, is_page_variant, is_running_script, value,
         value_up_to,
     },
-    element::Element,
 };
 use crate::{
-    html::{Following, Namespace, Namespaces, Tag, TextKind, TextModel, TokenSink},
+    html::{ElementNamespace, Following, Namespaces, Tag, TextKind, TextModel, TokenSink},
     page::Via,
 };
 
@@ -45,7 +45,7 @@ enum Head {
 
 /// The element whose text is read unparsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RawText {
+enum RawElement {
     Title,
     /// A script of structured data.
     JsonLd,
@@ -64,21 +64,21 @@ pub(super) struct Collector {
     /// In a `noscript`: `template` elements that were open before it.
     fallback: Option<u32>,
     /// The element whose start tag came last.
-    raw_text: RawText,
+    raw_text: RawElement,
 }
 
 impl TokenSink for Collector {
     fn start_tag(&mut self, tag: &Tag<'_>) -> Following {
         let (namespace, following) = self.namespaces.start_tag(tag);
         self.end_text();
-        self.raw_text = RawText::Other;
+        self.raw_text = RawElement::Other;
         self.element(Element::of(tag.name()), namespace, tag);
         following
     }
 
     fn end_tag(&mut self, tag: &Tag<'_>) -> Following {
         self.end_text();
-        self.raw_text = RawText::Other;
+        self.raw_text = RawElement::Other;
         self.end_of_element(Element::of(tag.name()));
         self.namespaces.end_tag(tag)
     }
@@ -96,10 +96,10 @@ impl TokenSink for Collector {
                     self.head = Head::Closed;
                 }
             }
-            TextKind::Model(TextModel::Rcdata) if self.raw_text == RawText::Title => {
+            TextKind::Model(TextModel::Rcdata) if self.raw_text == RawElement::Title => {
                 self.findings.title.add(text);
             }
-            TextKind::Model(TextModel::Script) if self.raw_text == RawText::JsonLd => {
+            TextKind::Model(TextModel::Script) if self.raw_text == RawElement::JsonLd => {
                 self.findings.json_ld.add(text);
             }
             TextKind::Model(_) => {}
@@ -117,7 +117,7 @@ impl Collector {
             head: Head::Open,
             template_depth: 0,
             fallback: None,
-            raw_text: RawText::Other,
+            raw_text: RawElement::Other,
         }
     }
 
@@ -133,15 +133,15 @@ impl Collector {
         self.findings.content.end_text();
         self.findings.dates.end_text();
         match self.raw_text {
-            RawText::Title => self.findings.title.end(),
-            RawText::JsonLd => self.findings.json_ld.end(),
-            RawText::Other => {}
+            RawElement::Title => self.findings.title.end(),
+            RawElement::JsonLd => self.findings.json_ld.end(),
+            RawElement::Other => {}
         }
     }
 
     /// Takes a start tag.
-    fn element(&mut self, element: Element, namespace: Namespace, tag: &Tag<'_>) {
-        let is_html = namespace == Namespace::Html;
+    fn element(&mut self, element: Element, namespace: ElementNamespace, tag: &Tag<'_>) {
+        let is_html = namespace == ElementNamespace::Html;
         if element == Element::Template && is_html {
             self.template_depth += 1;
             return;
@@ -156,7 +156,7 @@ impl Collector {
             self.head = if stays { self.head } else { Head::Closed };
         }
         match element {
-            Element::A => self.take_anchor(tag, namespace == Namespace::Svg),
+            Element::A => self.take_anchor(tag, namespace == ElementNamespace::Svg),
             Element::Area => self.take_anchor(tag, false),
             Element::Iframe | Element::Frame => {
                 if let Some(source) = value(tag, "src") {
@@ -172,7 +172,7 @@ impl Collector {
                 self.fallback = Some(self.template_depth);
             }
             Element::Script if is_html => self.take_script(tag),
-            Element::Title if is_html && !is_fallback => self.raw_text = RawText::Title,
+            Element::Title if is_html && !is_fallback => self.raw_text = RawElement::Title,
             Element::Input if is_html => {
                 self.findings.has_password_field |=
                     value(tag, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
@@ -272,7 +272,7 @@ impl Collector {
             kind.split(';').next().unwrap_or_default().trim_end() == "application/ld+json"
         });
         if is_json_ld && self.fallback.is_none() {
-            self.raw_text = RawText::JsonLd;
+            self.raw_text = RawElement::JsonLd;
         }
     }
 

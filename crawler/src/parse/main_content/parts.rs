@@ -2,7 +2,7 @@
 //! tags: an end tag ends the innermost element of its name with all that is open in it, others are ignored.
 
 use super::{AROUND, ARTICLE, BODY, MAIN, NAMED, Regions};
-use crate::{html::Tag, parse::html::Element};
+use crate::{html::Tag, parse::element::Element};
 
 /// Open elements that are followed; the tags of deeper ones are counted only.
 const MAX_OPEN: usize = 256;
@@ -93,7 +93,7 @@ pub(in crate::parse) enum Part {
 /// The elements that are open and can be a part of the page.
 #[derive(Debug, Default)]
 pub(in crate::parse) struct OpenParts {
-    open: Vec<Open>,
+    open: Vec<OpenPart>,
     /// Open elements beyond [`MAX_OPEN`].
     deeper: u32,
     /// Articles that are not in another one.
@@ -104,15 +104,15 @@ pub(in crate::parse) struct OpenParts {
 
 /// An open element.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenPart {
     element: Element,
     part: Option<Part>,
-    place: Place,
+    place: TextPlace,
 }
 
 /// What the elements around a text make of it.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct TextPlace {
     regions: Regions,
     /// [`AROUND`], perhaps with [`NAMED`], or nothing.
     left_out: Regions,
@@ -136,7 +136,7 @@ impl OpenParts {
         if part == Some(Part::Article) && is_first_article {
             self.articles = self.articles.saturating_add(1);
         }
-        self.open.push(Open {
+        self.open.push(OpenPart {
             element,
             part,
             place: part.map_or(outer, |part| outer.within(part)),
@@ -153,7 +153,7 @@ impl OpenParts {
             return;
         };
         let within = &self.open[place + 1..];
-        self.is_left_open |= within.iter().any(Open::is_left_out);
+        self.is_left_open |= within.iter().any(OpenPart::is_left_out);
         self.open.truncate(place);
     }
 
@@ -179,15 +179,15 @@ impl OpenParts {
 
     /// At the end of the page: whether the end of an element that is left out is unknown.
     pub(super) fn is_left_open(&self) -> bool {
-        self.is_left_open || self.open.iter().any(Open::is_left_out)
+        self.is_left_open || self.open.iter().any(OpenPart::is_left_out)
     }
 
-    fn place(&self) -> Place {
-        self.open.last().map_or(Place::BODY, |open| open.place)
+    fn place(&self) -> TextPlace {
+        self.open.last().map_or(TextPlace::BODY, |open| open.place)
     }
 }
 
-impl Open {
+impl OpenPart {
     #[expect(
         clippy::trivially_copy_pass_by_ref,
         reason = "called for the items of a slice"
@@ -197,7 +197,7 @@ impl Open {
     }
 }
 
-impl Place {
+impl TextPlace {
     const BODY: Self = Self {
         regions: BODY,
         left_out: 0,

@@ -7,7 +7,7 @@ macro_rules! elements {
     ($($element:ident $name:literal,)*) => {
         /// An element by its name, whatever its namespace.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(in crate::parse) enum Element {
+        pub(super) enum Element {
             $($element,)*
             /// Nothing is read from it.
             Other,
@@ -95,7 +95,7 @@ impl Element {
         )
     }
 
-    /// Whether it can be a part of the page; see [`crate::parse::main_content`].
+    /// Whether it can be a part of the page; see [`super::main_content`].
     pub(super) fn can_be_part(self) -> bool {
         matches!(
             self,
