@@ -13,7 +13,7 @@ class Pages(scrapy.Spider):
     def __init__(self, start, **options):
         super().__init__(**options)
         self.start_urls = [start]
-        self.links = LinkExtractor(allow_domains=urllib.parse.urlsplit(start).hostname)
+        self.links = LinkExtractor(allow_domains=urllib.parse.urlsplit(start).netloc)
 
     def parse(self, response):
         if isinstance(response, scrapy.http.HtmlResponse):
