@@ -8,8 +8,8 @@ use html5ever::{
 };
 
 use super::{
-    Following, Name, Tag, TextKind, TextModel, TokenSink, Tokenizer, decode, decode_attribute,
-    namespaces::html, references::plain, tag::MAX_ATTRIBUTES,
+    Following, MAX_TAG_BYTES, Name, Tag, TextKind, TextModel, TokenSink, Tokenizer, decode,
+    decode_attribute, namespaces::html, references::plain, tag::MAX_ATTRIBUTES,
 };
 
 /// A token, as both tokenizers have it.
@@ -25,11 +25,15 @@ enum FoundToken {
     Text(String),
 }
 
-/// Asserts that html5ever finds the same tokens in a text that comes in pieces of so many bytes, at least one.
+/// Asserts that html5ever finds the same tokens in a text that comes in pieces of so many bytes, at least one. A text that may
+/// have a tag that is not kept whole is not compared.
 ///
 /// # Panics
 /// It finds others.
 pub fn assert_tokens_of_html5ever(text: &str, piece: usize) {
+    if text.len() > MAX_TAG_BYTES {
+        return;
+    }
     let mut tokenizer = Tokenizer::new(Ours::default());
     for piece in text.as_bytes().chunks(piece) {
         tokenizer.write(piece);
