@@ -18,6 +18,10 @@ pub(crate) fn decode(text: &[u8], kind: TextKind) -> Cow<'_, str> {
 
 /// The value of an attribute, decoded.
 pub(crate) fn decode_attribute(value: &[u8]) -> Cow<'_, str> {
+    if memchr::memchr3(b'&', b'\r', 0, value).is_none() {
+        return std::str::from_utf8(value)
+            .map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed);
+    }
     let value = plain(value, false);
     if value.contains('&') {
         Cow::Owned(htmlize::unescape_attribute(value).into_owned())

@@ -98,7 +98,8 @@ impl RawLinks {
         regions: Regions,
     ) -> bool {
         let reference = trim_reference(reference);
-        let reference = reference.split('#').next().unwrap_or(reference);
+        let fragment = memchr::memchr(b'#', reference.as_bytes());
+        let reference = &reference[..fragment.unwrap_or(reference.len())];
         if has_foreign_scheme(reference) {
             return false;
         }
@@ -135,7 +136,7 @@ impl RawLinks {
     ) -> Resolved {
         // What is resolved is not held twice.
         drop(self.known);
-        let resolver = ReferenceResolver::new(identity, base, encoding);
+        let mut resolver = ReferenceResolver::new(identity, base, encoding);
         let mut links = LinkList::default();
         let mut in_content = Vec::new();
         let (mut bytes, mut left_out) = (0, self.left_out);
@@ -241,21 +242,37 @@ pub(super) fn base_url(own: Url, base: Option<&str>) -> Url {
 
 /// Leading and trailing control characters and spaces are not part of a URL (WHATWG URL section 4.4).
 pub(super) fn trim_reference(reference: &str) -> &str {
-    reference.trim_matches(|character| character <= ' ')
+    let is_outer = |byte: Option<&u8>| byte.is_some_and(|byte| *byte <= b' ');
+    let bytes = reference.as_bytes();
+    if is_outer(bytes.first()) || is_outer(bytes.last()) {
+        reference.trim_matches(|character| character <= ' ')
+    } else {
+        reference
+    }
 }
 
 /// Returns whether a reference is absolute with a scheme other than http(s). The bases of pages are http(s), so everything else
 /// is decided by the URL parser.
 pub(super) fn has_foreign_scheme(reference: &str) -> bool {
-    let mut scheme = String::new();
-    for character in reference.chars() {
-        match character {
-            // Ignored anywhere in a URL.
-            '\t' | '\n' | '\r' => {}
-            ':' if !scheme.is_empty() => return scheme != "http" && scheme != "https",
-            'a'..='z' | 'A'..='Z' => scheme.push(character.to_ascii_lowercase()),
-            '0'..='9' | '+' | '-' | '.' if !scheme.is_empty() => scheme.push(character),
-            _ => return false,
+    // Ignored anywhere in a URL.
+    let ignored = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
+    let mut scheme = reference.bytes().filter(|byte| !ignored(byte));
+    let mut known = [0_u8; 5];
+    for at in 0.. {
+        match scheme.next() {
+            Some(b':') if at > 0 => {
+                let is_web = known
+                    .get(..at)
+                    .is_some_and(|scheme| matches!(scheme, b"http" | b"https"));
+                return !is_web;
+            }
+            Some(byte @ (b'a'..=b'z' | b'A'..=b'Z')) => {
+                if let Some(slot) = known.get_mut(at) {
+                    *slot = byte.to_ascii_lowercase();
+                }
+            }
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.') if at > 0 => {}
+            Some(_) | None => return false,
         }
     }
     false

@@ -14,6 +14,8 @@ pub(crate) struct ReferenceResolver<'a> {
     encoding: &'static Encoding,
     /// `None`: the identity or the base has something that needs the parser for every reference.
     plain: Option<PlainBase<'a>>,
+    /// Where a key is put together.
+    text: String,
 }
 
 /// A base that keys can be put together from.
@@ -48,6 +50,7 @@ impl<'a> ReferenceResolver<'a> {
             base,
             encoding,
             plain,
+            text: String::new(),
         }
     }
 
@@ -55,9 +58,9 @@ impl<'a> ReferenceResolver<'a> {
     ///
     /// # Errors
     /// See [`UrlKeyError`].
-    pub(crate) fn resolve(&self, reference: &str) -> Result<UrlKey, UrlKeyError> {
+    pub(crate) fn resolve(&mut self, reference: &str) -> Result<UrlKey, UrlKeyError> {
         let plain = self.plain.as_ref();
-        match plain.and_then(|base| base.resolve(reference)) {
+        match plain.and_then(|base| base.resolve(reference, &mut self.text)) {
             Some(key) => Ok(key),
             None => self.identity.resolve(self.base, reference, self.encoding),
         }
@@ -66,7 +69,7 @@ impl<'a> ReferenceResolver<'a> {
 
 impl PlainBase<'_> {
     /// The key of a reference in one of the common forms.
-    fn resolve(&self, reference: &str) -> Option<UrlKey> {
+    fn resolve(&self, reference: &str, text: &mut String) -> Option<UrlKey> {
         let absolute = reference.strip_prefix(self.origin).unwrap_or(reference);
         let (directory, path) = if absolute.starts_with('/') {
             ("", absolute)
@@ -78,8 +81,9 @@ impl PlainBase<'_> {
         if !is_plain_path(path) {
             return None;
         }
-        let text = [self.origin, directory, path].concat();
-        UrlKey::from_parts(&text, self.host_end, self.origin.len()).ok()
+        text.clear();
+        text.extend([self.origin, directory, path]);
+        UrlKey::from_parts(text, self.host_end, self.origin.len()).ok()
     }
 }
 
@@ -196,7 +200,7 @@ mod tests {
 
     fn assert_same(identity: &Identity, base: &str, reference: &str) {
         let base = Url::parse(base).unwrap();
-        let resolver = ReferenceResolver::new(identity, &base, UTF_8);
+        let mut resolver = ReferenceResolver::new(identity, &base, UTF_8);
         assert_eq!(
             resolver.resolve(reference),
             identity.resolve(&base, reference, UTF_8),
@@ -256,7 +260,8 @@ mod tests {
             "./",
             "https://example.com/x",
         ] {
-            assert!(plain.resolve(reference).is_some(), "{reference}");
+            let key = plain.resolve(reference, &mut String::new());
+            assert!(key.is_some(), "{reference}");
         }
     }
 }

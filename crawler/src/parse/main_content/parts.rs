@@ -262,8 +262,7 @@ fn has_class(tag: &Tag<'_>, known: &[&str]) -> bool {
     let classes = tag.attribute("class").unwrap_or_default();
     let mut classes = classes.split(u8::is_ascii_whitespace);
     classes.any(|class| {
-        known
-            .iter()
-            .any(|known| known.as_bytes().eq_ignore_ascii_case(class))
+        let mut known = known.iter().map(|known| known.as_bytes());
+        known.any(|known| known.len() == class.len() && known.eq_ignore_ascii_case(class))
     })
 }
