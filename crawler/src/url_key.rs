@@ -17,6 +17,7 @@ use std::{
     cmp::Ordering,
     fmt,
     hash::{Hash, Hasher},
+    net::Ipv4Addr,
     sync::Arc,
 };
 
@@ -99,7 +100,12 @@ impl UrlKey {
         let after_scheme = text.split_at(authority_at).1;
         let authority = after_scheme.split_once('/').ok_or(UrlKeyError::Syntax)?.0;
         let path_at = authority_at + authority.len();
-        if !is_plain_name(authority) {
+        let default_port = if authority_at == "http://".len() {
+            "80"
+        } else {
+            "443"
+        };
+        if !is_plain(authority, default_port) {
             let root = text.split_at(path_at + 1).0;
             if authority.contains('@')
                 || !url::Url::parse(root).is_ok_and(|url| url.as_str() == root)
@@ -189,7 +195,12 @@ impl UrlKey {
 
     /// 64-bit fingerprint (XXH3) of the whole URL, for the seen filter.
     pub fn fingerprint(&self) -> u64 {
-        xxhash_rust::xxh3::xxh3_64(self.text.as_bytes())
+        Self::fingerprint_of(&self.text)
+    }
+
+    /// [`UrlKey::fingerprint`] of the key whose text is `text`.
+    pub fn fingerprint_of(text: &str) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(text.as_bytes())
     }
 
     /// The directory of this URL: it up to the last slash of its path.
@@ -239,9 +250,23 @@ impl UrlKey {
     }
 }
 
-/// Returns whether `authority` is a host name that every URL parser takes as it is: lower-case labels without punycode, and no
-/// port. The last label must not be a number, which would make it an IPv4 address.
-fn is_plain_name(authority: &str) -> bool {
+/// Returns whether every URL parser takes `authority` as it is: a plain host name or an IPv4 address, and no port or one other
+/// than `default_port`.
+fn is_plain(authority: &str, default_port: &str) -> bool {
+    let (host, port) = match authority.split_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (authority, None),
+    };
+    let is_plain_port = |port: &str| {
+        let is_canonical = port.bytes().all(|byte| byte.is_ascii_digit()) && !port.starts_with('0');
+        is_canonical && port != default_port && port.parse::<u16>().is_ok()
+    };
+    (is_plain_name(host) || host.parse::<Ipv4Addr>().is_ok()) && port.is_none_or(is_plain_port)
+}
+
+/// Returns whether `host` is a name of lower-case labels without punycode. A label must not begin with a digit: a number at the
+/// end would make it an IPv4 address.
+fn is_plain_name(host: &str) -> bool {
     let plain_label = |label: &str| {
         label
             .bytes()
@@ -252,7 +277,7 @@ fn is_plain_name(authority: &str) -> bool {
                 .bytes()
                 .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
     };
-    !authority.is_empty() && authority.split('.').all(plain_label)
+    host.split('.').all(plain_label)
 }
 
 /// The bytes of `authority` before its port.

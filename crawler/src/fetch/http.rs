@@ -281,7 +281,8 @@ impl HttpFetch {
                 headers.insert(HeaderName::from_static(name), value);
             }
         }
-        if self.private_origins.contains(&request.url.origin()) {
+        let is_private = |origin: &Origin| request.url.is_on(origin);
+        if self.private_origins.iter().any(is_private) {
             for name in self.private_headers.keys() {
                 headers.remove(name);
             }

@@ -50,6 +50,7 @@ fn urls_that_whatwg_unifies() {
     check("http://faß.de/", "http://xn--fa-hia.de/");
     check("http://ex%41mple.com/", "http://example.com/");
     check("http://0x7f.1/", "http://127.0.0.1/");
+    check("https://127.0.0.1:80/", "https://127.0.0.1:80/");
     check("http://2130706433/", "http://127.0.0.1/");
     check("http://[0:0::1]:80/", "http://[::1]/");
     check_path("/a/./b/../c/%2e/%2E%2e/d", "/a/d");
@@ -338,6 +339,12 @@ fn stored_text_must_have_the_shape_of_a_key() {
     check("http://H/", UrlKeyError::Syntax);
     check("http://h:80/", UrlKeyError::Syntax);
     check("http://h:x/", UrlKeyError::Syntax);
+    check("http://h:/", UrlKeyError::Syntax);
+    check("http://h:08080/", UrlKeyError::Syntax);
+    check("http://h:65536/", UrlKeyError::Syntax);
+    check("https://127.0.0.1:443/", UrlKeyError::Syntax);
+    check("http://127.0.0.01/", UrlKeyError::Syntax);
+    check("http://127.1/", UrlKeyError::Syntax);
     check("http://0x7f.1/", UrlKeyError::Syntax);
     check("http://[::1/", UrlKeyError::Syntax);
     check("http://h/a#b", UrlKeyError::Syntax);

@@ -1,5 +1,7 @@
 //! The syntax of URLs: cutting them at their separators, encoding forbidden characters, comparing paths.
 
+use std::net::Ipv4Addr;
+
 use url::Host;
 
 use super::LocError;
@@ -73,7 +75,8 @@ pub(super) fn clean_path_start(text: &str) -> Option<usize> {
                 .parse::<u16>()
                 .is_ok_and(|number| number.to_string() == port)
     });
-    if !plain_port || !is_plain_host(host) {
+    let is_final = is_plain_host(host) || host.parse::<Ipv4Addr>().is_ok();
+    if !plain_port || !is_final {
         return None;
     }
     let mut class = PATH;
