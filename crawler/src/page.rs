@@ -198,7 +198,7 @@ pub struct PageRecord {
     /// keeps the first of a crawl ([`crate::store::Commit::dated`]).
     pub sitemap_lastmod: Option<SitemapDate>,
     /// How it ended; `None` while queued. The links of the facts are stored apart
-    /// ([`crate::store::Store::links`]) and are empty here.
+    /// ([`crate::store::Store::answer`]) and are empty here.
     pub outcome: Option<Outcome>,
     /// Whose answer the outcome is. In a visit [`Basis::Confirmed`] stands beside the facts of the answer 304 itself: the
     /// page row has what it confirms. [`Basis::Kept`] occurs in page rows and in the merged view only.

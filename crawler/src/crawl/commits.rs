@@ -49,10 +49,14 @@ pub(super) struct Questions {
 impl Questions {
     /// Stores `commit`, if there is one, and reads the answers.
     fn ask(self, store: &mut Store, commit: Option<Commit>) -> Result<(u64, Answers), StoreError> {
-        let mut answers = Answers::default();
         if let Some(commit) = commit {
             store.commit(&commit)?;
         }
+        store.at_once(|store| self.answer(store))
+    }
+
+    fn answer(self, store: &Store) -> Result<(u64, Answers), StoreError> {
+        let mut answers = Answers::default();
         if let Some(wanted) = self.wanted {
             let urls = store.queued(wanted.after, wanted.limit)?;
             answers.refill = Some((wanted, urls));
@@ -64,7 +68,7 @@ impl Questions {
         if let Some(portion) = self.unvisited {
             answers.unvisited = Some(portion.read(store)?);
         }
-        Ok((store.size()?.bytes, answers))
+        Ok((store.bytes()?, answers))
     }
 }
 

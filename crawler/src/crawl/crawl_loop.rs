@@ -410,7 +410,7 @@ impl<'a> CrawlLoop<'a> {
             self.frontier.refill(&wanted, urls);
         }
         self.take_cached(answers.cached);
-        self.take_rereads(answers.rereads);
+        self.take_rereads(answers.rereads)?;
         if let Some(portion) = answers.unvisited {
             self.take_unvisited(portion);
         }

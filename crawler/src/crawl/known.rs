@@ -101,6 +101,13 @@ impl KnownUrls {
         self.seen.contains(url)
     }
 
+    /// Whether a page that leads to the URL with this fingerprint says something new of it: it is not known, or no page led to
+    /// it so far.
+    pub(super) fn is_news(&self, fingerprint: u64) -> bool {
+        !self.seen.contains_fingerprint(fingerprint)
+            || self.orphans.contains_fingerprint(fingerprint)
+    }
+
     /// Takes a URL that something leads to, while the state may be full.
     pub(super) fn find(
         &mut self,

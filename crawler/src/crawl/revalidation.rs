@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    bytes::{bytes_of, bytes_of_facts},
+    bytes::bytes_of_facts,
     gate::{Gate, Unread},
     signal,
     validators::{TrustChange, ValidatorTrust, has_changed, is_enough, is_sample},
@@ -16,7 +16,7 @@ use crate::{
     frontier::Lease,
     notes::Note,
     page::{CrawlId, PageFacts},
-    store::{MetaValue, Store, StoreError},
+    store::{MetaValue, Store, StoreError, StoredLinks},
     url_key::UrlKey,
     verdict::Judge,
 };
@@ -56,9 +56,8 @@ pub(super) struct NotModified {
 pub(super) struct Reread {
     pub(super) lease: Lease,
     pub(super) answer: Box<PageFacts>,
-    /// `None` when that is not enough to decide the page.
-    pub(super) facts: Option<PageFacts>,
-    pub(super) links: Vec<UrlKey>,
+    /// The stored answer; `None` when that is not enough to decide the page.
+    pub(super) known: Option<(PageFacts, StoredLinks)>,
 }
 
 /// The answer of the store for pages that answered 304.
@@ -80,17 +79,14 @@ impl Rereads {
                 continue;
             }
             let url = page.lease.url();
-            let row = store.page(url)?;
-            let facts = row.and_then(|row| row.record.facts().cloned());
-            let links = store.links(url)?.unwrap_or_default();
-            let taken = bytes_of(&links) + facts.as_ref().map_or(0, bytes_of_facts);
-            bytes_left = bytes_left.saturating_sub(taken);
+            let known = store.answer(url)?;
+            let bytes = |(facts, links): &(_, StoredLinks)| bytes_of_facts(facts) + links.bytes();
+            bytes_left = bytes_left.saturating_sub(known.as_ref().map_or(0, bytes));
             let NotModified { lease, answer } = page;
             rereads.read.push(Reread {
                 lease,
-                facts: facts.filter(|facts| is_enough(&answer, facts)),
+                known: known.filter(|(facts, _)| is_enough(&answer, facts)),
                 answer,
-                links,
             });
         }
         Ok(rereads)

@@ -21,7 +21,12 @@ impl SeenUrls {
 
     /// Whether `key` is known.
     pub fn contains(&self, key: &UrlKey) -> bool {
-        self.0.contains(&key.fingerprint())
+        self.contains_fingerprint(key.fingerprint())
+    }
+
+    /// Whether the key with this [`UrlKey::fingerprint`] is known.
+    pub fn contains_fingerprint(&self, fingerprint: u64) -> bool {
+        self.0.contains(&fingerprint)
     }
 
     /// Forgets `key`; whether it was known.

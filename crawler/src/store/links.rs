@@ -1,13 +1,13 @@
 //! How the links of a page are stored: one URL per line, those on the page's own origin from their
 //! path on, compressed with zlib. Neighbours have long beginnings in common, so that a list takes a
 //! fifth of its text or less. The images of a page are stored in the same way, and its versions in other
-//! languages with their code before each URL.
+//! languages with their code before each URL. A link that a caller knows by its fingerprint is never made a URL of.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Cursor, Read, Write};
 
-use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
+use flate2::{Compression, bufread::ZlibDecoder, write::ZlibEncoder};
 
-use super::ranges::origin;
+use super::{StoreError, StoreErrorKind, ranges::origin};
 use crate::{
     page::LanguageVersion,
     url_key::{UrlKey, UrlKeyError},
@@ -92,7 +92,90 @@ impl Encoder {
     }
 }
 
-/// The links of `page` that [`Encoder::encode`] stored.
+/// The links of a page as they are stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoredLinks {
+    /// Origin of the page.
+    origin: String,
+    /// What [`Encoder::encode`] made; empty: there are none.
+    packed: Vec<u8>,
+}
+
+/// Unpacks the links of one page after the other in the same memory.
+#[derive(Debug, Default)]
+pub struct LinkReader {
+    zlib: Option<ZlibDecoder<Cursor<Vec<u8>>>>,
+    text: String,
+}
+
+impl StoredLinks {
+    /// The links of `page`, of which `packed` is stored.
+    pub(super) fn new(page: &UrlKey, packed: &[u8]) -> Self {
+        Self {
+            origin: origin(page).to_owned(),
+            packed: packed.to_owned(),
+        }
+    }
+
+    /// Bytes of memory.
+    pub fn bytes(&self) -> usize {
+        self.origin.len() + self.packed.len()
+    }
+}
+
+impl LinkReader {
+    /// Those of `links`, in order, whose fingerprints are `wanted`.
+    ///
+    /// # Errors
+    /// The links cannot be unpacked, or one of these is not a URL: the state is damaged.
+    pub fn keys_where(
+        &mut self,
+        links: StoredLinks,
+        wanted: impl FnMut(u64) -> bool,
+    ) -> Result<Vec<UrlKey>, StoreError> {
+        self.decode(links, wanted).map_err(|error| {
+            let message = "the links of a page in the state are damaged";
+            StoreError::new(StoreErrorKind::Corrupt, message).with_source(error)
+        })
+    }
+
+    fn decode(
+        &mut self,
+        StoredLinks { mut origin, packed }: StoredLinks,
+        mut wanted: impl FnMut(u64) -> bool,
+    ) -> Result<Vec<UrlKey>, DecodeError> {
+        let mut keys = Vec::new();
+        if packed.is_empty() {
+            return Ok(keys);
+        }
+        let packed = Cursor::new(packed);
+        let zlib = match &mut self.zlib {
+            Some(zlib) => {
+                zlib.reset(packed);
+                zlib
+            }
+            none => none.insert(ZlibDecoder::new(packed)),
+        };
+        self.text.clear();
+        zlib.read_to_string(&mut self.text)?;
+        let origin_end = origin.len();
+        for line in lines(&self.text) {
+            let url = if line.starts_with('/') {
+                origin.truncate(origin_end);
+                origin.push_str(line);
+                &origin
+            } else {
+                line
+            };
+            if wanted(UrlKey::fingerprint_of(url)) {
+                keys.push(decode_url(url)?);
+            }
+        }
+        Ok(keys)
+    }
+}
+
+/// The URLs that [`Encoder::encode`] stored for `page`.
 pub(super) fn decode(page: &UrlKey, bytes: &[u8]) -> Result<Vec<UrlKey>, DecodeError> {
     let text = unpack(bytes)?;
     lines(&text).map(|line| decode_line(page, line)).collect()
@@ -128,13 +211,16 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn decode_line(page: &UrlKey, line: &str) -> Result<UrlKey, DecodeError> {
-    let key = if line.starts_with('/') {
-        UrlKey::from_normalised(&[origin(page), line].concat())
+    if line.starts_with('/') {
+        decode_url(&[origin(page), line].concat())
     } else {
-        UrlKey::from_normalised(line)
-    };
-    key.map_err(|source| DecodeError::Line {
-        line: line.to_owned(),
+        decode_url(line)
+    }
+}
+
+fn decode_url(url: &str) -> Result<UrlKey, DecodeError> {
+    UrlKey::from_normalised(url).map_err(|source| DecodeError::Line {
+        line: url.to_owned(),
         source,
     })
 }
@@ -151,12 +237,22 @@ mod tests {
         let page = key(page);
         let links: Vec<_> = links.iter().map(|link| key(link)).collect();
         let mut encoder = Encoder::new();
+        let mut reader = LinkReader::default();
         for _ in 0..2 {
             let bytes = encoder.encode(&page, &links).unwrap();
             let mut text = String::new();
             ZlibDecoder::new(&*bytes).read_to_string(&mut text).unwrap();
             assert_eq!(text, stored);
             assert_eq!(decode(&page, &bytes).unwrap(), links);
+            let stored = StoredLinks::new(&page, &bytes);
+            let all = reader.keys_where(stored.clone(), |_| true);
+            assert_eq!(all.unwrap(), links);
+            let is_last = |print| links.last().is_some_and(|last| last.fingerprint() == print);
+            let last = links.last().cloned();
+            assert_eq!(
+                reader.keys_where(stored, is_last).unwrap(),
+                Vec::from_iter(last)
+            );
         }
     }
 
@@ -227,6 +323,10 @@ mod tests {
             .unwrap();
         let (most, _) = bytes.split_at(bytes.len() - 1);
         assert!(matches!(decode(&page, most), Err(DecodeError::Packing(_))));
+        let mut reader = LinkReader::default();
+        let mut read = |bytes| reader.keys_where(StoredLinks::new(&page, bytes), |_| true);
+        assert_eq!(read(most).unwrap_err().kind(), StoreErrorKind::Corrupt);
+        assert_eq!(read(&bytes).unwrap(), [key("https://example.com/a")]);
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
         zlib.write_all(b"a\n").unwrap();
         assert!(matches!(

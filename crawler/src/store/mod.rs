@@ -51,11 +51,12 @@ pub use self::earlier::{Earlier, EarlierAnswer, orders};
 pub(crate) use self::error::with_causes;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::files::{files_of, forget, held_since, set_aside};
+pub use self::links::{LinkReader, StoredLinks};
 pub use self::opening::{Damaged, Sound};
 use self::outbox::{OutboxStep, Waiting};
 use crate::{
     machine::Lock,
-    page::{Given, Page, PageRecord, Promotion, Reason, SitemapDate, Via, Visit},
+    page::{Given, Page, PageFacts, PageRecord, Promotion, Reason, SitemapDate, Via, Visit},
     url_key::UrlKey,
 };
 
@@ -429,12 +430,30 @@ impl Store {
         self.row(&walks::VISIT, key, record::read_visit)
     }
 
-    /// The links of `key`: those of its visit, or else of its page row. What a 304 leads to.
+    /// The answer of the page row of `key` with its links: what a 304 confirms, and leads to.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError> {
-        self.read(|connection| walks::links(connection, key))
+    pub fn answer(&self, key: &UrlKey) -> Result<Option<(PageFacts, StoredLinks)>, StoreError> {
+        self.read(|connection| walks::answer(connection, key))
+    }
+
+    /// Reads all that `questions` reads from one state of the file: each read alone would lock it anew.
+    ///
+    /// # Errors
+    /// The store cannot be read; `questions` failed.
+    pub fn at_once<T>(
+        &self,
+        questions: impl FnOnce(&Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if self.is_rehearsal {
+            return questions(self);
+        }
+        let failed = |error| error::failure("read", &self.path, error);
+        let transaction = self.connection.unchecked_transaction().map_err(failed)?;
+        let answers = questions(self)?;
+        transaction.commit().map_err(failed)?;
+        Ok(answers)
     }
 
     /// The first `limit` waiting URLs after the sequence `after` (`None`: from the start), each with what its page row says:
@@ -540,6 +559,14 @@ impl Store {
     ) -> Result<Option<T>, StoreError> {
         let text = self.value(name)?;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Bytes of the file, without the room of what was removed. Reads no rows.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn bytes(&self) -> Result<u64, StoreError> {
+        self.read(walks::bytes)
     }
 
     /// How large the state is: held against the bounds of a crawl.

@@ -8,7 +8,7 @@ use sitemap_core::{Loc, extension::Extensions};
 use super::{
     columns::{Attempt, Origin, Published, Queue},
     earlier::{Earlier, EarlierAnswer, orders},
-    links::{self, Encoder},
+    links::{self, Encoder, StoredLinks},
     values::{Columns, Hex64, Hex128, NotFetched},
 };
 use crate::{
@@ -68,10 +68,20 @@ pub(super) fn read_visit(row: &Row<'_>) -> rusqlite::Result<(UrlKey, Visit)> {
     Ok((key, visit))
 }
 
-/// The links of `page`, all of a row.
-pub(super) fn read_links(row: &Row<'_>, page: &UrlKey) -> rusqlite::Result<Vec<UrlKey>> {
-    let bytes: Vec<u8> = Columns::new(row).get()?;
-    links::decode(page, &bytes).map_err(failure)
+/// A row of links and `Attempt`; `None`: there was no answer.
+pub(super) fn read_answer(
+    row: &Row<'_>,
+    page: &UrlKey,
+) -> rusqlite::Result<Option<(PageFacts, StoredLinks)>> {
+    let links = row.get_ref(0)?.as_blob_or_null()?.unwrap_or_default();
+    let links = StoredLinks::new(page, links);
+    let mut columns = Columns::new(row);
+    columns.skip();
+    let attempt = Attempt::read(&mut columns)?;
+    let Some(status) = attempt.status else {
+        return Ok(None);
+    };
+    Ok(Some((attempt.into_facts(status, page)?, links)))
 }
 
 impl Origin {

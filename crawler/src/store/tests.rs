@@ -160,6 +160,20 @@ fn rows(store: &Store, from: Option<&UrlKey>) -> Vec<(UrlKey, Option<Page>, Opti
     rows
 }
 
+/// The links of `key`: those of its visit, or else of its page row.
+fn links_of(store: &Store, key: &UrlKey) -> Option<Vec<UrlKey>> {
+    let sql = "SELECT links FROM link WHERE id = ifnull(
+                 (SELECT links FROM visit WHERE url = ?1), (SELECT links FROM page WHERE url = ?1))";
+    let bytes: Option<Vec<u8>> = store
+        .connection
+        .query_row(sql, [key.as_str()], |row| row.get(0))
+        .optional()
+        .unwrap();
+    let links = StoredLinks::new(key, &bytes?);
+    let links = LinkReader::default().keys_where(links, |_| true);
+    Some(links.unwrap())
+}
+
 /// Rows of the table `link`.
 fn stored_links(store: &Store) -> u64 {
     let sql = "SELECT count(*) FROM link";

@@ -244,6 +244,11 @@ impl<'a, 'r> Columns<'a, 'r> {
         Self { row, position: 0 }
     }
 
+    /// Leaves out the next column.
+    pub(super) fn skip(&mut self) {
+        self.position += 1;
+    }
+
     /// The next column.
     pub(super) fn get<T: Value>(&mut self) -> rusqlite::Result<T> {
         let FromColumn(value) = self.row.get(self.position)?;

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 
 use super::{
-    EachUrl, QueuedUrl, Size, VisitNote,
+    EachUrl, QueuedUrl, Size, StoredLinks, VisitNote,
     columns::{self, Attempt, Origin, Published, Queue},
     ranges,
-    record::{read_links, read_page, read_visit},
+    record::{read_answer, read_page, read_visit},
     values::Columns,
 };
-use crate::url_key::UrlKey;
+use crate::{page::PageFacts, url_key::UrlKey};
 
 /// Columns of [`read_page`]; a condition follows.
 static PAGES: LazyLock<String> = LazyLock::new(|| {
@@ -41,6 +41,14 @@ static QUEUED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// The answer of a page row with its links. `SQLite` would prepare a join with `link` anew for each URL.
+static ANSWER: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT (SELECT links FROM link WHERE id = page.links), {} FROM page {OF_ONE}",
+        columns::list("", &[Attempt::COLUMNS])
+    )
+});
+
 const OF_ONE: &str = "WHERE url = ?1";
 
 /// A walk in the order of the keys of one origin.
@@ -63,7 +71,11 @@ pub(super) fn each(
             let key = match (&page, &visit) {
                 (None, None) => break,
                 (Some((key, _)), None) | (None, Some((key, _))) => key.clone(),
-                (Some((page, _)), Some((visit, _))) => page.min(visit).clone(),
+                // Within one origin keys are ordered as their texts are.
+                (Some((page, _)), Some((visit, _))) if page.as_str() <= visit.as_str() => {
+                    page.clone()
+                }
+                (Some(_), Some((visit, _))) => visit.clone(),
             };
             let of_page = page.take_if(|(of, _)| *of == key);
             let of_visit = visit.take_if(|(of, _)| *of == key);
@@ -90,18 +102,14 @@ fn next<T>(
     rows.next()?.map(read).transpose()
 }
 
-/// See [`Store::links`](super::Store::links).
-pub(super) fn links(
+/// See [`Store::answer`](super::Store::answer).
+pub(super) fn answer(
     connection: &Connection,
     key: &UrlKey,
-) -> rusqlite::Result<Option<Vec<UrlKey>>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT links FROM link WHERE id = ifnull(
-           (SELECT links FROM visit WHERE url = ?1), (SELECT links FROM page WHERE url = ?1)
-         )",
-    )?;
-    let links = statement.query_row([key.as_str()], |row| read_links(row, key));
-    links.optional()
+) -> rusqlite::Result<Option<(PageFacts, StoredLinks)>> {
+    let mut statement = connection.prepare_cached(&ANSWER)?;
+    let answer = statement.query_row([key.as_str()], |row| read_answer(row, key));
+    Ok(answer.optional()?.flatten())
 }
 
 /// See [`Store::queued`](super::Store::queued).
@@ -172,18 +180,23 @@ pub(super) fn each_visit(
     Ok(())
 }
 
+/// See [`Store::bytes`](super::Store::bytes).
+pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached(
+        "SELECT (page_count - freelist_count) * page_size
+         FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
+    )?;
+    statement.query_row([], |row| row.get(0))
+}
+
 /// See [`Store::size`](super::Store::size).
 pub(super) fn size(connection: &Connection) -> rusqlite::Result<Size> {
-    let sql = "SELECT (page_count - freelist_count) * page_size, visits, queued, last_sequence
-               FROM pragma_page_count, pragma_freelist_count, pragma_page_size, (
-                 SELECT count(*) AS visits, count(iif(state = 'queued', 1, NULL)) AS queued,
-                   ifnull(max(sequence), 0) AS last_sequence
-                 FROM visit
-               )";
+    let bytes = bytes(connection)?;
+    let sql = "SELECT count(*), count(iif(state = 'queued', 1, NULL)), ifnull(max(sequence), 0) FROM visit";
     connection.query_row(sql, [], |row| {
         let mut columns = Columns::new(row);
         Ok(Size {
-            bytes: columns.get()?,
+            bytes,
             visits: columns.get()?,
             queued: columns.get()?,
             last_sequence: columns.get()?,

@@ -24,7 +24,7 @@ use crate::{
     notes::Note,
     page::{Basis, Link, Outcome, PageFacts, Reason, State, Via},
     politeness::{Closed, NextPermit, Signal, Weight},
-    store::{Discovery, QueuedUrl},
+    store::{Discovery, LinkReader, QueuedUrl, StoreError},
     url_key::UrlKey,
     verdict::{Follow, Verdict},
 };
@@ -374,9 +374,13 @@ impl CrawlLoop<'_> {
     }
 
     /// Decides the pages that answered 304 and that the store read.
-    pub(super) fn take_rereads(&mut self, rereads: Rereads) {
+    ///
+    /// # Errors
+    /// The stored links of one are damaged.
+    pub(super) fn take_rereads(&mut self, rereads: Rereads) -> Result<(), StoreError> {
+        let mut reader = LinkReader::default();
         for page in self.revalidation.take_read(rereads) {
-            let Some(facts) = page.facts else {
+            let Some((facts, links)) = page.known else {
                 self.frontier.retry_soon(page.lease, Instant::now());
                 continue;
             };
@@ -384,8 +388,11 @@ impl CrawlLoop<'_> {
             self.frontier.finish(page.lease);
             self.counts.fetched += 1;
             self.counts.not_modified += 1;
-            self.decide_confirmed(&work, facts, page.links, page.answer);
+            let new = |fingerprint| self.known.is_news(fingerprint);
+            let links = reader.keys_where(links, new)?;
+            self.decide_confirmed(&work, facts, links, page.answer);
         }
+        Ok(())
     }
 
     /// Queues a portion of the listed pages that nothing led to.
@@ -438,7 +445,7 @@ impl CrawlLoop<'_> {
         &mut self,
         work: &Work,
         facts: PageFacts,
-        links: Vec<UrlKey>,
+        new_links: Vec<UrlKey>,
         answer: Box<PageFacts>,
     ) {
         let mut facts = facts.confirmed_by(&answer);
@@ -448,7 +455,7 @@ impl CrawlLoop<'_> {
             via: Via::Link,
             nofollow: false,
         };
-        facts.links = links.into_iter().map(link).collect();
+        facts.links = new_links.into_iter().map(link).collect();
         let confirmed = Outcome::Answered(Box::new(facts));
         let verdict = self.rules.judge().after_fetch(&work.url, &confirmed);
         if let Outcome::Answered(mut facts) = confirmed {

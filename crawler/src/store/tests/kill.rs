@@ -76,7 +76,7 @@ fn check_contents(store: &Store, count: u64) {
         assert_eq!(page.record, record(Reason::Listed));
         let visit = store.visit(&first).unwrap().unwrap();
         assert_eq!(visit.promotion, Some(Promotion::default()));
-        let links = store.links(&first).unwrap();
+        let links = links_of(store, &first);
         assert_eq!(links.map(|links| links.len()), Some(5));
     }
     assert!(

@@ -21,7 +21,7 @@ fn finish(store: &mut Store, found: &Discovery, links: Option<&[&str]>) {
 }
 
 fn links(store: &Store, path: &str) -> Option<Vec<String>> {
-    let links = store.links(&url(path)).unwrap()?;
+    let links = links_of(store, &url(path))?;
     Some(links.iter().map(|link| link.path().to_owned()).collect())
 }
 
