@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use rusqlite::{CachedStatement, Connection, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::{
     CachedSitemap, Commit, Discovery, Finished, PageLinks, PageRow, QueuedUrl,
@@ -50,14 +50,21 @@ static REQUEUE: LazyLock<String> = LazyLock::new(|| {
     let answer = answer.map(|column| format!("{} = NULL", column.name));
     format!(
         "UPDATE visit SET sequence = ?2, hops = ?3, depth = min(depth, ?4), state = ?5, reason = ?6, attempts = 0, \
-         links = NULL, {} WHERE url = ?1",
+         links = NULL, {} WHERE url = ?1 AND state <> 'queued'",
         answer.collect::<Vec<_>>().join(", "),
     )
 });
 
+/// Without new links a page keeps those that it has.
 static PUT_PAGE: LazyLock<String> = LazyLock::new(|| {
     let groups = [Origin::COLUMNS, Attempt::COLUMNS, Published::COLUMNS];
-    columns::insert("page", &groups).replacen("INSERT", "REPLACE", 1)
+    let changing = groups.iter().copied().flatten();
+    let changes = changing.map(|column| format!("{0} = excluded.{0}", column.name));
+    format!(
+        "{} ON CONFLICT (url) DO UPDATE SET {}, links = ifnull(excluded.links, links)",
+        columns::insert("page", &groups),
+        changes.collect::<Vec<_>>().join(", "),
+    )
 });
 
 /// Applies all effects of `commit`.
@@ -109,14 +116,6 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
     Ok(())
 }
 
-/// The links of a URL's rows.
-struct LinkIds {
-    of_page: Option<i64>,
-    of_visit: Option<i64>,
-    /// The visit waits.
-    waits: bool,
-}
-
 struct Effects<'c> {
     transaction: &'c Connection,
     encoder: Encoder,
@@ -165,8 +164,7 @@ impl<'c> Effects<'c> {
             record,
             links,
         } = finished;
-        let ids = self.link_ids(key)?;
-        let own = ids.own_of_visit();
+        let own = self.own_links(key)?;
         let links = match (links, own) {
             (Some(links), own) => Some(self.put_links(own, key, links)?),
             (None, Some(own)) => {
@@ -193,11 +191,7 @@ impl<'c> Effects<'c> {
     }
 
     fn requeue(&mut self, queued: &QueuedUrl) -> rusqlite::Result<()> {
-        let ids = self.link_ids(&queued.key)?;
-        if ids.waits {
-            return Ok(());
-        }
-        if let Some(own) = ids.own_of_visit() {
+        if let Some(own) = self.own_links(&queued.key)? {
             self.drop_links(own)?;
         }
         self.sql(&REQUEUE)?.execute(params![
@@ -218,16 +212,13 @@ impl<'c> Effects<'c> {
             links,
             promotion,
         } = written;
-        let ids = self.link_ids(key)?;
-        let links = match links {
-            PageLinks::Own => ids.of_page,
-            PageLinks::OfVisit => ids.of_visit.or(ids.of_page),
+        let new_links = match links {
+            PageLinks::Own => None,
+            PageLinks::OfVisit => self.own_links(key)?,
         };
-        if let Some(old) = ids.of_page
-            && links != Some(old)
-            && ids.of_visit != Some(old)
-        {
-            self.drop_links(old)?;
+        if new_links.is_some() {
+            self.sql("DELETE FROM link WHERE id = (SELECT links FROM page WHERE url = ?1)")?
+                .execute([key.as_str()])?;
         }
         let attempt = Attempt::of(key, &page.record, &mut self.encoder).map_err(unwritable)?;
         let mut statement = self.sql(&PUT_PAGE)?;
@@ -236,7 +227,7 @@ impl<'c> Effects<'c> {
         Origin::of(&page.record).put(&mut row)?;
         attempt.put(&mut row)?;
         Published::of(page).put(&mut row)?;
-        row.put(&links)?;
+        row.put(&new_links)?;
         row.execute()?;
         if promotion.is_some() {
             self.sql("UPDATE visit SET promotion = ?2 WHERE url = ?1")?
@@ -245,18 +236,15 @@ impl<'c> Effects<'c> {
         Ok(())
     }
 
-    fn link_ids(&self, key: &UrlKey) -> rusqlite::Result<LinkIds> {
+    /// The links that only the visit of `key` has.
+    fn own_links(&self, key: &UrlKey) -> rusqlite::Result<Option<i64>> {
         let mut statement = self.sql(
-            "SELECT page.links, visit.links, visit.state = 'queued' FROM (SELECT ?1 AS url) AS wanted
-             LEFT JOIN page ON page.url = wanted.url LEFT JOIN visit ON visit.url = wanted.url",
+            "SELECT links FROM visit WHERE url = ?1 AND links IS NOT NULL
+               AND links IS NOT (SELECT links FROM page WHERE page.url = visit.url)",
         )?;
-        statement.query_row([key.as_str()], |row| {
-            Ok(LinkIds {
-                of_page: row.get(0)?,
-                of_visit: row.get(1)?,
-                waits: row.get::<_, Option<bool>>(2)? == Some(true),
-            })
-        })
+        statement
+            .query_row([key.as_str()], |row| row.get(0))
+            .optional()
     }
 
     /// Stores links in the place of those with the id `own`, or anew; says under which id.
@@ -305,13 +293,6 @@ impl<'c> Effects<'c> {
                 .execute([name]),
         }
         .map(drop)
-    }
-}
-
-impl LinkIds {
-    /// The links that only the visit has.
-    fn own_of_visit(&self) -> Option<i64> {
-        self.of_visit.filter(|_| self.of_visit != self.of_page)
     }
 }
 
