@@ -15,7 +15,7 @@
 //! the file itself (`.schema`).
 //!
 //! # What it costs
-//! Memory: 16 MiB of pages of the file, whatever the size of the site. Disk: about 0.8 KB for a row with
+//! Memory: 8 MiB of pages of the file, whatever the size of the site. Disk: about 0.8 KB for a row with
 //! 20 links, and 0.2 KB for one that leads nowhere; while a crawl is under way each URL has two. The room of rows that
 //! left is used again (the file does not shrink). [`Store::each_visit`] and [`Store::size`] read every
 //! visit, about a second for a million URLs, and [`Store::open_sound`] reads the whole file: they are for the start and

@@ -31,7 +31,7 @@ pub struct Damaged {
 
 impl Store {
     /// A new state that no other program sees, for tests and for sets that are built without a crawl. What does not fit
-    /// into 16 MiB waits in a temporary file.
+    /// into 8 MiB waits in a temporary file.
     ///
     /// # Errors
     /// There is no room.

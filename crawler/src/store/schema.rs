@@ -28,7 +28,7 @@ const APPLICATION_ID: i32 = 0x6172_7074;
 const PAGE_BYTES: u32 = 4_096;
 
 /// Memory for pages of the file, in KiB. Pages that are not in it are read from the memory of the system.
-const CACHE_KIB: i64 = 16 * 1_024;
+const CACHE_KIB: i64 = 8 * 1_024;
 
 /// Pages of the file in the write-ahead log that start a checkpoint: 64 MiB. Pages that change often
 /// are written to the file once per checkpoint, so a larger log spares writes.
