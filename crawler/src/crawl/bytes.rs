@@ -11,10 +11,10 @@ pub(super) fn bytes_of<'a>(urls: impl IntoIterator<Item = &'a UrlKey>) -> usize 
     urls.into_iter().map(bytes).sum()
 }
 
-/// Memory that the facts of a page take.
+/// Memory that the facts of a page take, but for short texts.
 pub(super) fn bytes_of_facts(facts: &PageFacts) -> usize {
     let alternates = facts.alternates.iter().flatten();
-    EFFECT_BYTES
+    size_of::<PageFacts>()
         + bytes_of(facts.links.iter().map(|link| &link.target))
         + bytes_of(facts.images.iter().flatten())
         + bytes_of(&facts.feeds)

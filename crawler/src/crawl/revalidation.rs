@@ -25,7 +25,7 @@ use crate::{
 const MAX_WAITING: usize = 4_096;
 
 /// Memory of the facts and links that one commit brings back, give or take those of one page.
-const MAX_READ_BYTES: usize = 8 << 20;
+const MAX_READ_BYTES: usize = 4 << 20;
 
 /// Pages at most that wait for a test of the server; further ones are not tested.
 const MAX_TESTS: usize = 100;
