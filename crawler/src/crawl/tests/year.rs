@@ -368,12 +368,10 @@ async fn a_year_of_nights_moves_what_changed_and_nothing_else() {
     let most = EMPTY_BYTES + BYTES_PER_URL * (per_night + lives.len() as u64 + 1);
     sizes.push(size());
     assert!(sizes.iter().all(|size| *size <= most), "{sizes:?}, {most}");
-    // From then on nothing but what room the file finds within itself: half a year adds less than a twentieth.
+    // From then on nothing but what room the file finds within itself, which is a matter of chance by some pages of 4 KiB. A
+    // row of 200 bytes that stayed from each night would show.
     let (earlier, last) = (sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
-    assert!(
-        last < earlier + earlier / 20,
-        "it grows for ever: {sizes:?}"
-    );
+    assert!(last < earlier + 32 * 1_024, "it grows for ever: {sizes:?}");
     // Those that state the truth are believed in all but the night of the deploy.
     assert!(
         own * 3 > changes,
