@@ -4,7 +4,7 @@
 //! `main`, or without one the only `article`, if it has a large part of the text; else the body. Left out are navigation,
 //! footers, asides, page headers, advertising, scripts, templates and fallbacks for readers without scripts. Attributes count
 //! only on links and images, so tokens of forms and build numbers of assets never count. Dates and counts in the text are blanks
-//! ([`mask`]).
+//! ([`text`]).
 //!
 //! Markup can be wrong: content stands in a `div` that is called a sidebar, or after a `nav` without an end tag. When little of a
 //! page is left, the parts around it count too: a change too many is better than a missed one.
