@@ -25,6 +25,7 @@ pub use self::identity::{Identity, MAX_REFERENCE_BYTES, SESSION_PARAMETERS, TRAC
 pub use self::stand_in::{StandIn, StandInError};
 pub(crate) use self::{
     fingerprint::FingerprintHasher,
+    identity::has_foreign_scheme,
     normal_form::{escape_of, key_spelling},
     resolver::ReferenceResolver,
 };

@@ -10,12 +10,9 @@ use std::{collections::HashSet, sync::Arc};
 use encoding_rs::Encoding;
 use url::Url;
 
-use crate::url_key::{Identity, UrlKey};
+use crate::url_key::{Identity, UrlKey, has_foreign_scheme};
 
-use super::{
-    links::{has_foreign_scheme, trim_reference},
-    srcset,
-};
+use super::{links::trim_reference, srcset};
 
 /// Images of one page that are taken: an entry may have no more (Google Search Central, "Image sitemaps").
 pub(super) const MAX_IMAGES: usize = 1_000;

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     page::{Canonical, Link, Via},
-    url_key::{FingerprintHasher, Identity, ReferenceResolver, UrlKey},
+    url_key::{FingerprintHasher, Identity, ReferenceResolver, UrlKey, has_foreign_scheme},
 };
 
 use super::main_content::{Regions, link_hash};
@@ -249,33 +249,6 @@ pub(super) fn trim_reference(reference: &str) -> &str {
     } else {
         reference
     }
-}
-
-/// Returns whether a reference is absolute with a scheme other than http(s). The bases of pages are http(s), so everything else
-/// is decided by the URL parser.
-pub(super) fn has_foreign_scheme(reference: &str) -> bool {
-    // Ignored anywhere in a URL.
-    let ignored = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
-    let mut scheme = reference.bytes().filter(|byte| !ignored(byte));
-    let mut known = [0_u8; 5];
-    for at in 0.. {
-        match scheme.next() {
-            Some(b':') if at > 0 => {
-                let is_web = known
-                    .get(..at)
-                    .is_some_and(|scheme| matches!(scheme, b"http" | b"https"));
-                return !is_web;
-            }
-            Some(byte @ (b'a'..=b'z' | b'A'..=b'Z')) => {
-                if let Some(slot) = known.get_mut(at) {
-                    *slot = byte.to_ascii_lowercase();
-                }
-            }
-            Some(b'0'..=b'9' | b'+' | b'-' | b'.') if at > 0 => {}
-            Some(_) | None => return false,
-        }
-    }
-    false
 }
 
 #[cfg(test)]

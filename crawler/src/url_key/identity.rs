@@ -281,31 +281,34 @@ fn changed(text: Cow<'_, str>) -> Option<String> {
 /// Refuses references that need not be parsed: text without end, and the many `data:`, `mailto:` and `javascript:` references of
 /// a page.
 fn guard(text: &str) -> Result<(), UrlKeyError> {
+    if has_foreign_scheme(text) {
+        Err(UrlKeyError::Scheme)
+    } else if text.len() > MAX_REFERENCE_BYTES {
+        Err(UrlKeyError::TooLong)
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns whether a reference is absolute with a scheme other than http(s). The bases of pages are http(s), so everything else
+/// is decided by the URL parser.
+pub(crate) fn has_foreign_scheme(text: &str) -> bool {
     let mut scheme = [0_u8; 5];
     for (length, character) in significant(text).enumerate() {
         match character {
             ':' if length > 0 => {
-                let is_web = scheme
-                    .get(..length)
-                    .is_some_and(|scheme| matches!(scheme, b"http" | b"https"));
-                if !is_web {
-                    return Err(UrlKeyError::Scheme);
-                }
-                break;
+                let scheme = scheme.get(..length);
+                return !scheme.is_some_and(|scheme| matches!(scheme, b"http" | b"https"));
             }
             'a'..='z' | 'A'..='Z' => {}
             '0'..='9' | '+' | '-' | '.' if length > 0 => {}
-            _ => break,
+            _ => return false,
         }
         if let (Some(slot), Ok(byte)) = (scheme.get_mut(length), u8::try_from(character)) {
             *slot = byte.to_ascii_lowercase();
         }
     }
-    if text.len() > MAX_REFERENCE_BYTES {
-        Err(UrlKeyError::TooLong)
-    } else {
-        Ok(())
-    }
+    false
 }
 
 /// The characters that a URL parser sees: outer spaces and controls, tabs and line ends gone.

@@ -1,5 +1,5 @@
-//! Words of dates, times and counts, and numbers. Looked up by lower-case ASCII spelling in the languages that most pages
-//! are written in; a word that is not here means nothing.
+//! Words of dates, times and counts, and numbers. Looked up by spelling, the same for capitals, in the languages that most
+//! pages are written in; a word that is not here means nothing.
 
 use std::sync::LazyLock;
 
