@@ -91,8 +91,9 @@ pub(crate) trait TokenSink {
     /// Takes an end tag.
     fn end_tag(&mut self, tag: &Tag<'_>) -> Following;
 
-    /// Takes a piece of text, never empty. A character reference or a character of UTF-8 is never in two pieces.
-    fn text(&mut self, text: &[u8], kind: TextKind);
+    /// Takes a piece of text, never empty. A character reference or a character of UTF-8 is never in two pieces. `is_last`
+    /// says early that a tag follows; not each tag is known by then.
+    fn text(&mut self, text: &[u8], kind: TextKind, is_last: bool);
 
     /// Takes a piece of a comment; `is_last` marks its end.
     fn comment(&mut self, _piece: &[u8], _is_last: bool) {}
@@ -160,7 +161,7 @@ impl<S: TokenSink> Tokenizer<S> {
             };
             piece = &piece[end..];
             let kept = std::mem::take(&mut self.rest);
-            self.end_tag(&kept);
+            self.end_tag(&kept, kept.len());
         }
         if self.rest.is_empty() {
             let read = self.read(piece, false);
@@ -226,54 +227,65 @@ impl<S: TokenSink> Tokenizer<S> {
             return self.data(input, is_end);
         }
         let (text_bytes, next) = self.raw.read(input, model, is_end);
-        self.put_text(&input[..text_bytes], TextKind::Model(model));
-        if next == text::AfterText::EndTag {
+        let is_last = next == text::AfterText::EndTag;
+        self.put_text(&input[..text_bytes], TextKind::Model(model), is_last);
+        if is_last {
             self.state = TokenState::Tag;
             self.tag.begin(true);
         }
         text_bytes
     }
 
-    /// Reads text up to the next markup, or the beginning of markup.
+    /// Reads ordinary content: text and tags, up to other markup or an element with raw text.
     fn data(&mut self, input: &[u8], is_end: bool) -> usize {
-        let kind = TextKind::Model(TextModel::Data);
-        let mut from = 0;
-        if input[0] == b'<' {
-            match scan::markup(input, self.following.allows_cdata, is_end) {
-                Construct::Unknown => return 0,
-                Construct::Nothing(bytes) => return bytes,
-                Construct::Tag { is_end } => {
-                    self.state = TokenState::Tag;
-                    self.tag.begin(is_end);
-                    return 0;
+        let mut at = 0;
+        while at < input.len() && self.following.model == TextModel::Data {
+            let rest = &input[at..];
+            let mut from = 0;
+            if rest[0] == b'<' {
+                let (state, bytes) = match scan::markup(rest, self.following.allows_cdata, is_end) {
+                    Construct::Tag { is_end } => {
+                        self.tag.begin(is_end);
+                        if let Some(length) = self.tag.plain(rest) {
+                            self.end_tag(rest, length);
+                            at += length;
+                            continue;
+                        }
+                        (TokenState::Tag, 0)
+                    }
+                    Construct::Text => {
+                        from = 1;
+                        (TokenState::Text, 0)
+                    }
+                    Construct::Unknown => return at,
+                    Construct::Nothing(bytes) => (TokenState::Text, bytes),
+                    Construct::Comment(bytes) => {
+                        self.comment = CommentScan::default();
+                        (TokenState::Comment, bytes)
+                    }
+                    Construct::Bogus(bytes) => (TokenState::Bogus, bytes),
+                    Construct::Doctype(bytes) => (TokenState::Doctype, bytes),
+                    Construct::Cdata(bytes) => (TokenState::Cdata, bytes),
+                };
+                if from == 0 {
+                    self.state = state;
+                    return at + bytes;
                 }
-                Construct::Comment(bytes) => {
-                    self.state = TokenState::Comment;
-                    self.comment = CommentScan::default();
-                    return bytes;
-                }
-                Construct::Bogus(bytes) => {
-                    self.state = TokenState::Bogus;
-                    return bytes;
-                }
-                Construct::Doctype(bytes) => {
-                    self.state = TokenState::Doctype;
-                    return bytes;
-                }
-                Construct::Cdata(bytes) => {
-                    self.state = TokenState::Cdata;
-                    return bytes;
-                }
-                Construct::Text => from = 1,
+            }
+            let markup = memchr::memchr(b'<', &rest[from..]).map(|length| from + length);
+            let end = match markup {
+                Some(end) => end,
+                None if is_end => rest.len(),
+                None => text::whole(rest, true),
+            };
+            let is_last = markup.is_some() && scan::is_tag(&rest[end..]);
+            self.put_text(&rest[..end], TextKind::Model(TextModel::Data), is_last);
+            at += end;
+            if markup.is_none() {
+                break;
             }
         }
-        let end = match memchr::memchr(b'<', &input[from..]) {
-            Some(length) => from + length,
-            None if is_end => input.len(),
-            None => text::whole(input, true),
-        };
-        self.put_text(&input[..end], kind);
-        end
+        at
     }
 
     fn cdata(&mut self, input: &[u8], is_end: bool) -> usize {
@@ -287,7 +299,7 @@ impl<S: TokenSink> Tokenizer<S> {
                 text::whole(&input[..without], false)
             }
         };
-        self.put_text(&input[..text_bytes], TextKind::Cdata);
+        self.put_text(&input[..text_bytes], TextKind::Cdata, false);
         if end.is_none() {
             return text_bytes;
         }
@@ -295,9 +307,9 @@ impl<S: TokenSink> Tokenizer<S> {
         text_bytes + b"]]>".len()
     }
 
-    fn put_text(&mut self, text: &[u8], kind: TextKind) {
+    fn put_text(&mut self, text: &[u8], kind: TextKind, is_last: bool) {
         if !text.is_empty() {
-            self.sink.text(text, kind);
+            self.sink.text(text, kind, is_last);
         }
     }
 
@@ -305,19 +317,21 @@ impl<S: TokenSink> Tokenizer<S> {
         let Some(end) = self.tag.scan(input) else {
             return 0;
         };
-        self.end_tag(&input[..end]);
+        self.end_tag(input, end);
         end
     }
 
-    /// Hands on a tag that is complete.
-    fn end_tag(&mut self, bytes: &[u8]) {
-        let tag = self.tag.tag(bytes);
+    /// Hands on a tag that is complete: the first bytes of a piece.
+    fn end_tag(&mut self, input: &[u8], length: usize) {
+        let tag = self.tag.tag(input, length);
         self.following = if self.tag.is_end() {
             self.sink.end_tag(&tag)
         } else {
             self.sink.start_tag(&tag)
         };
-        self.raw = RawTextEnd::new(tag.name());
+        if self.following.model != TextModel::Data {
+            self.raw = RawTextEnd::new(tag.name());
+        }
         self.state = TokenState::Text;
     }
 

@@ -44,6 +44,14 @@ pub(super) fn markup(input: &[u8], allows_cdata: bool, is_end: bool) -> Construc
     }
 }
 
+/// Whether the `<` at the beginning is known to begin a tag.
+pub(super) fn is_tag(input: &[u8]) -> bool {
+    match input {
+        [_, b'/', letter, ..] | [_, letter, ..] => letter.is_ascii_alphabetic(),
+        _ => false,
+    }
+}
+
 /// Decides what `<!` begins, from the bytes after it.
 fn declaration(rest: &[u8], allows_cdata: bool, is_end: bool) -> Construct {
     let kinds: [(&[u8], Construct); 3] = [

@@ -89,13 +89,18 @@ impl<'t> Tag<'t> {
 
     /// The value of the first attribute with this name in lower case, as written.
     pub(crate) fn attribute(&self, name: &str) -> Option<&'t [u8]> {
-        let mut attributes = self.all_attributes();
-        let found = attributes.find(|(other, _)| other.eq_ignore_ascii_case(name.as_bytes()));
-        found.map(|(_, value)| value)
+        let name = name.as_bytes();
+        let mut places = self.attributes.iter();
+        let found = places.find(|at| {
+            at.name_to - at.name_from == name.len()
+                && self.bytes[at.name_from..at.name_to].eq_ignore_ascii_case(name)
+        });
+        found.map(|at| &self.bytes[at.value_from..at.value_to])
     }
 
-    /// Names and values as written, in their order; of those with one name only the first counts.
-    pub(crate) fn all_attributes(&self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
+    /// For tests: names and values as written, in their order; of those with one name only the first counts.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) fn all_attributes(&self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
         let bytes = self.bytes;
         let places = self.attributes.iter();
         places.map(|at| {
@@ -123,12 +128,71 @@ impl TagScan {
         self.is_end
     }
 
-    /// The tag that has been read, with its bytes from `<` on; of a long tag, the first.
-    pub(super) fn tag<'t>(&'t self, bytes: &'t [u8]) -> Tag<'t> {
-        let name = &bytes[1 + usize::from(self.is_end)..self.name_to];
+    /// Reads a tag that is written as most are, from its `<`: it has come whole, and no space stands around a `=` or after a
+    /// name without one. Returns its length; `None` leaves it to [`Self::scan`].
+    pub(super) fn plain(&mut self, tag: &[u8]) -> Option<usize> {
+        let length = self.read_plain(tag);
+        if length.is_none() {
+            self.begin(self.is_end);
+        }
+        length
+    }
+
+    fn read_plain(&mut self, tag: &[u8]) -> Option<usize> {
+        let mut at = self.at + name_bytes(tag.get(self.at..)?);
+        self.name_to = at;
+        loop {
+            match tag.get(at..)? {
+                [b'>', ..] => break,
+                [b'/', b'>', ..] => {
+                    self.is_self_closing = true;
+                    at += 1;
+                    break;
+                }
+                [b'/' | b'=', ..] => return None,
+                [byte, ..] if is_space(*byte) => {
+                    at += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            let mut attribute = AttributePlace {
+                name_from: at,
+                ..AttributePlace::default()
+            };
+            at += name_bytes(&tag[at..]);
+            attribute.name_to = at;
+            match tag.get(at..)? {
+                [b'=', mark @ (b'"' | b'\''), value @ ..] => {
+                    attribute.value_from = at + 2;
+                    attribute.value_to = at + 2 + memchr::memchr(*mark, value)?;
+                    at = attribute.value_to + 1;
+                }
+                [b'=', first, ..] if !is_space(*first) && *first != b'>' => {
+                    attribute.value_from = at + 1;
+                    at += 1;
+                    let mut value = tag[at..].iter();
+                    at += value.position(|byte| is_space(*byte) || *byte == b'>')?;
+                    attribute.value_to = at;
+                }
+                [b'>', ..] => {}
+                _ => return None,
+            }
+            if self.attributes.len() == MAX_ATTRIBUTES {
+                return None;
+            }
+            self.attributes.push(attribute);
+        }
+        self.at = at + 1;
+        (self.at <= MAX_TAG_BYTES).then_some(self.at)
+    }
+
+    /// The tag that has been read: so many bytes of the input, from its `<` on; of a long tag, the first.
+    pub(super) fn tag<'t>(&'t self, input: &'t [u8], length: usize) -> Tag<'t> {
+        let name_from = 1 + usize::from(self.is_end);
         Tag {
-            bytes,
-            name: Name::new(name),
+            bytes: &input[..length],
+            name: Name::of_first(&input[name_from..], self.name_to - name_from),
             attributes: &self.attributes,
             is_self_closing: self.is_self_closing,
         }
@@ -145,7 +209,7 @@ impl TagScan {
         let begin = self.at;
         let mut at = 0;
         while let Some(&byte) = input.get(at) {
-            let is_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c);
+            let is_space = is_space(byte);
             let place = begin + at;
             at += 1;
             self.state = match self.state {
@@ -267,13 +331,38 @@ impl TagScan {
     }
 }
 
+/// What a byte is in a tag.
+const IS_SPACE: u8 = 1;
+
+/// See [`IS_SPACE`]: it may end a name.
+const ENDS_NAME: u8 = 1 << 1;
+
+/// What each byte is.
+static CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        classes[byte as usize] = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c => IS_SPACE | ENDS_NAME,
+            b'/' | b'>' | b'=' => ENDS_NAME,
+            _ => 0,
+        };
+        if byte == u8::MAX {
+            return classes;
+        }
+        byte += 1;
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    CLASSES[usize::from(byte)] & IS_SPACE != 0
+}
+
 /// Number of bytes before one that may end a name.
 fn name_bytes(input: &[u8]) -> usize {
-    let may_end = |byte: &u8| {
-        matches!(
-            byte,
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | b'/' | b'>' | b'='
-        )
-    };
-    input.iter().take_while(|byte| !may_end(byte)).count()
+    let mut bytes = input.iter();
+    let end = bytes.position(|byte| CLASSES[usize::from(*byte)] & ENDS_NAME != 0);
+    end.unwrap_or(input.len())
 }

@@ -85,7 +85,7 @@ impl TokenSink for Ours {
         Following::DATA
     }
 
-    fn text(&mut self, text: &[u8], kind: TextKind) {
+    fn text(&mut self, text: &[u8], kind: TextKind, _is_last: bool) {
         put_text(&mut self.found, &decode(text, kind));
     }
 

@@ -61,7 +61,7 @@ impl TokenSink for Tokens {
         Following::DATA
     }
 
-    fn text(&mut self, text: &[u8], kind: TextKind) {
+    fn text(&mut self, text: &[u8], kind: TextKind, _is_last: bool) {
         if self.kind != Some(kind) {
             self.end_text();
         }
@@ -298,7 +298,7 @@ impl TokenSink for Counted {
         self.namespaces.end_tag(tag)
     }
 
-    fn text(&mut self, _text: &[u8], _kind: TextKind) {
+    fn text(&mut self, _text: &[u8], _kind: TextKind, _is_last: bool) {
         self.tokens += 1;
     }
 }

@@ -13,17 +13,8 @@ macro_rules! elements {
             Other,
         }
 
-        impl Element {
-            /// The element of this name.
-            #[expect(non_upper_case_globals, reason = "a constant for each element, named after it")]
-            pub(super) fn of(name: Name) -> Self {
-                $(const $element: Name = Name::new($name);)*
-                match name {
-                    $($element => Self::$element,)*
-                    _ => Self::Other,
-                }
-            }
-        }
+        /// All of them.
+        const ELEMENTS: &[(Name, Element)] = &[$((Name::new($name), Element::$element),)*];
     };
 }
 
@@ -73,7 +64,31 @@ elements! {
     Video b"video",
 }
 
+/// Found by trial: no two elements have one hash with it.
+const SEED: u64 = 0x81f9_c1f6_6c0f_3459;
+
+/// The elements by their hash.
+static TABLE: [(Name, Element); 256] = table();
+
+const fn table() -> [(Name, Element); 256] {
+    let mut table = [(Name::NONE, Element::Other); 256];
+    let mut at = 0;
+    while at < ELEMENTS.len() {
+        let place = ELEMENTS[at].0.hash(SEED) as usize;
+        assert!(matches!(table[place].1, Element::Other), "a free place");
+        table[place] = ELEMENTS[at];
+        at += 1;
+    }
+    table
+}
+
 impl Element {
+    /// The element of this name.
+    pub(super) fn of(name: Name) -> Self {
+        let (known, element) = TABLE[usize::from(name.hash(SEED))];
+        if known == name { element } else { Self::Other }
+    }
+
     /// Whether it may stand in the head (HTML standard sections 13.2.6.4.4 and 13.2.6.4.6). The first other start tag, or
     /// text, begins the body, whatever follows.
     pub(super) fn may_be_in_head(self) -> bool {

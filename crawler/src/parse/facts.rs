@@ -196,12 +196,10 @@ impl LinkFacts<'_> {
             && !findings.has_anchor
             && !findings.is_cut
             && findings.text.has_few_characters();
-        let resolved = findings.links.resolve(&base, self.site.identity, encoding);
+        let identity = self.site.identity;
+        let resolved = (findings.links).resolve(&base, identity, encoding, &mut self.links);
         facts.links_left_out = resolved.left_out;
         facts.warnings.links_cut = resolved.left_out > 0;
-        for link in resolved.links {
-            self.links.add(link);
-        }
         let data = findings.json_ld.read();
         facts.dates = self.dates(findings.dates, &data, &base, encoding);
         facts.warnings.password_field = findings.has_password_field;

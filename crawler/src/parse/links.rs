@@ -60,10 +60,9 @@ pub(super) struct RawLinks {
     left_out: u64,
 }
 
-/// The links of a page, resolved.
+/// What else is known once the links of a page are resolved.
 #[derive(Debug)]
 pub(super) struct Resolved {
-    pub(super) links: Vec<Link>,
     /// The links of the page's content, as hashes with the regions that they stand in.
     pub(super) in_content: Vec<(u64, Regions)>,
     /// Links beyond the limits.
@@ -126,18 +125,18 @@ impl RawLinks {
         !reference.is_empty()
     }
 
-    /// Resolves everything. The same target is kept once, at its first place; one occurrence that
-    /// may be followed is enough to follow it.
+    /// Resolves everything into `links`.
     pub(super) fn resolve(
         self,
         base: &Url,
         identity: &Identity,
         encoding: &'static Encoding,
+        links: &mut LinkList,
     ) -> Resolved {
         // What is resolved is not held twice.
         drop(self.known);
         let mut resolver = ReferenceResolver::new(identity, base, encoding);
-        let mut links = LinkList::default();
+        links.reserve(self.links.len());
         let mut in_content = Vec::new();
         let (mut bytes, mut left_out) = (0, self.left_out);
         for raw in self.links {
@@ -158,14 +157,13 @@ impl RawLinks {
             }
         }
         Resolved {
-            links: links.links,
             in_content,
             left_out,
         }
     }
 }
 
-/// Resolved links, each target once.
+/// Resolved links, each target once, at its first place; one occurrence that may be followed is enough to follow it.
 #[derive(Debug, Default)]
 pub(super) struct LinkList {
     pub(super) links: Vec<Link>,
@@ -174,6 +172,11 @@ pub(super) struct LinkList {
 }
 
 impl LinkList {
+    fn reserve(&mut self, links: usize) {
+        self.links.reserve(links);
+        self.known.reserve(links);
+    }
+
     /// Adds a link, or lets a known one be followed.
     pub(super) fn add(&mut self, link: Link) {
         match self.known.entry(link.target.fingerprint()) {
@@ -263,9 +266,9 @@ mod tests {
             raw.add(reference, Via::Link, *nofollow);
         }
         let base = Url::parse("https://example.com/a/b?q").unwrap();
-        let resolved = raw.resolve(&base, &Identity::default(), UTF_8);
-        let found: Vec<_> = resolved
-            .links
+        let mut links = LinkList::default();
+        raw.resolve(&base, &Identity::default(), UTF_8, &mut links);
+        let found: Vec<_> = (links.links)
             .iter()
             .map(|link| (link.target.as_str(), link.nofollow))
             .collect();
@@ -346,8 +349,9 @@ mod tests {
                 raw.add(reference, Via::Link, false);
             }
             let base = Url::parse(base).unwrap();
-            let resolved = raw.resolve(&base, &Identity::default(), UTF_8);
-            let found = (resolved.links.len(), resolved.left_out);
+            let mut links = LinkList::default();
+            let resolved = raw.resolve(&base, &Identity::default(), UTF_8, &mut links);
+            let found = (links.links.len(), resolved.left_out);
             assert_eq!(found, (taken, left_out), "{base} {references:?}");
         };
         let long = "https://h.example/0123456789abcdef";

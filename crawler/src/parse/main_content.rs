@@ -94,9 +94,9 @@ impl MainContent {
         &self.open
     }
 
-    /// Takes a piece of a text node as it is written.
-    pub(super) fn text(&mut self, text: &[u8]) {
-        self.text.add(text);
+    /// Takes a piece of a text node as it is written; after the last, no word goes on.
+    pub(super) fn text(&mut self, text: &[u8], is_last: bool) {
+        self.text.add(text, is_last);
     }
 
     /// The text node has ended.
@@ -112,8 +112,7 @@ impl MainContent {
             self.images.push((xxh3_64(name.as_bytes()), regions));
         }
         if let Some(text) = alternative {
-            self.text.add(text.as_bytes());
-            self.text.end_word();
+            self.text.add(text.as_bytes(), true);
         }
     }
 
@@ -152,7 +151,7 @@ impl MainContent {
             }
         }
         let mut of_title = TextHashes::default();
-        of_title.add(title.unwrap_or_default().as_bytes());
+        of_title.add(title.unwrap_or_default().as_bytes(), true);
         of_title.finish();
         hash.update(&of_title.hash(BODY).to_le_bytes());
         hash.update(&data.to_le_bytes());

@@ -54,6 +54,10 @@ use self::{
     xhtml::XhtmlFilter,
 };
 
+/// Bytes of a page whose CPU time is not measured: reading them takes less than a millisecond, and to measure it a call of the
+/// system for each piece.
+const UNMEASURED_BYTES: u64 = 64 * 1_024;
+
 /// The sink of a page request: parses the body while it streams.
 ///
 /// ```
@@ -93,7 +97,7 @@ pub struct PageParser {
     is_refused: bool,
     hash: Xxh3Default,
     body_bytes: u64,
-    /// CPU time spent in the tokenizer, on whichever threads the chunks were parsed.
+    /// CPU time spent in the tokenizer after the first [`UNMEASURED_BYTES`], on whichever threads the chunks were parsed.
     parse_time: Duration,
 }
 
@@ -287,6 +291,10 @@ impl PageParser {
             return;
         };
         if bytes.is_empty() || page.pass.is_stopped() {
+            return;
+        }
+        if self.body_bytes <= UNMEASURED_BYTES {
+            page.write(bytes, false);
             return;
         }
         if self.parse_time > self.reader.max_parse_time {

@@ -29,14 +29,24 @@ impl TextCount {
         if !self.has_few_words() && !self.has_few_characters() {
             return;
         }
-        for character in String::from_utf8_lossy(text).chars() {
-            if character.is_whitespace() {
-                self.in_word = false;
-            } else {
-                self.characters += 1;
-                self.words += usize::from(!self.in_word);
-                self.in_word = true;
+        if text.is_ascii() {
+            for byte in text {
+                self.add_character((*byte).into());
             }
+        } else {
+            for character in String::from_utf8_lossy(text).chars() {
+                self.add_character(character);
+            }
+        }
+    }
+
+    fn add_character(&mut self, character: char) {
+        if character.is_whitespace() {
+            self.in_word = false;
+        } else {
+            self.characters += 1;
+            self.words += usize::from(!self.in_word);
+            self.in_word = true;
         }
     }
 

@@ -65,6 +65,8 @@ pub(super) struct Collector {
     fallback: Option<u32>,
     /// The element whose start tag came last.
     raw_text: RawElement,
+    /// There was text after the last tag.
+    has_text: bool,
 }
 
 impl TokenSink for Collector {
@@ -83,14 +85,15 @@ impl TokenSink for Collector {
         self.namespaces.end_tag(tag)
     }
 
-    fn text(&mut self, text: &[u8], kind: TextKind) {
+    fn text(&mut self, text: &[u8], kind: TextKind, is_last: bool) {
         if self.template_depth > 0 || self.fallback.is_some() {
             return;
         }
+        self.has_text = true;
         match kind {
             TextKind::Model(TextModel::Data) | TextKind::Cdata => {
                 self.findings.text.add(text);
-                self.findings.content.text(text);
+                self.findings.content.text(text, is_last);
                 self.findings.dates.text(text);
                 if self.head != Head::Closed && !text.trim_ascii().is_empty() {
                     self.head = Head::Closed;
@@ -118,6 +121,7 @@ impl Collector {
             template_depth: 0,
             fallback: None,
             raw_text: RawElement::Other,
+            has_text: false,
         }
     }
 
@@ -129,6 +133,9 @@ impl Collector {
 
     /// A tag ends what was text before it.
     fn end_text(&mut self) {
+        if !std::mem::take(&mut self.has_text) {
+            return;
+        }
         self.findings.text.end_text();
         self.findings.content.end_text();
         self.findings.dates.end_text();

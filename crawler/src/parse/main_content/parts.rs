@@ -8,7 +8,7 @@ use crate::{html::Tag, parse::element::Element};
 const MAX_OPEN: usize = 256;
 
 /// Classes of elements that hold advertising, or content chosen for each reader. Whole names only.
-const FOREIGN_CLASSES: [&str; 33] = [
+const FOREIGN_CLASSES: WordList = WordList::new(&[
     "ad",
     "ad-banner",
     "ad-block",
@@ -42,10 +42,10 @@ const FOREIGN_CLASSES: [&str; 33] = [
     "social-share",
     "sponsored",
     "sponsored-content",
-];
+]);
 
 /// Classes of asides that are part of the text: notes in documentation.
-const NOTE_CLASSES: [&str; 12] = [
+const NOTE_CLASSES: WordList = WordList::new(&[
     "admonition",
     "callout",
     "caution",
@@ -58,10 +58,10 @@ const NOTE_CLASSES: [&str; 12] = [
     "tip",
     "warning",
     "pullquote",
-];
+]);
 
 /// Landmarks (WAI-ARIA 1.2 section 5.3.4) and live regions that are not the main part.
-const FOREIGN_ROLES: [&str; 10] = [
+const FOREIGN_ROLES: WordList = WordList::new(&[
     "navigation",
     "banner",
     "contentinfo",
@@ -72,7 +72,7 @@ const FOREIGN_ROLES: [&str; 10] = [
     "timer",
     "marquee",
     "log",
-];
+]);
 
 /// What an element is on the page, other than an ordinary one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,11 +239,10 @@ pub(in crate::parse) fn part_of(element: Element, tag: &Tag<'_>, open: &OpenPart
     if tag.has_attributes() {
         if let Some(role) = tag.attribute("role") {
             let role = role.trim_ascii();
-            let is = |known: &&str| known.as_bytes().eq_ignore_ascii_case(role);
-            if is(&"main") {
+            if role.eq_ignore_ascii_case(b"main") {
                 return Some(Part::Main);
             }
-            if FOREIGN_ROLES.iter().any(is) {
+            if FOREIGN_ROLES.has(role) {
                 return Some(Part::Foreign);
             }
         }
@@ -258,11 +257,40 @@ pub(in crate::parse) fn part_of(element: Element, tag: &Tag<'_>, open: &OpenPart
     }
 }
 
-fn has_class(tag: &Tag<'_>, known: &[&str]) -> bool {
+fn has_class(tag: &Tag<'_>, known: &WordList) -> bool {
     let classes = tag.attribute("class").unwrap_or_default();
     let mut classes = classes.split(u8::is_ascii_whitespace);
-    classes.any(|class| {
-        let mut known = known.iter().map(|known| known.as_bytes());
-        known.any(|known| known.len() == class.len() && known.eq_ignore_ascii_case(class))
-    })
+    classes.any(|class| known.has(class))
+}
+
+/// Words in lower case, each with a letter first.
+#[derive(Debug)]
+struct WordList {
+    words: &'static [&'static str],
+    /// A bit for each letter that one of them begins with, because most words that are looked up begin with another.
+    letters: u32,
+}
+
+impl WordList {
+    const fn new(words: &'static [&'static str]) -> Self {
+        let mut letters = 0;
+        let mut at = 0;
+        while at < words.len() {
+            letters |= 1 << (words[at].as_bytes()[0] - b'a');
+            at += 1;
+        }
+        Self { words, letters }
+    }
+
+    /// Whether it has the word, in any case.
+    fn has(&self, word: &[u8]) -> bool {
+        let Some(first) = word.first().filter(|first| first.is_ascii_alphabetic()) else {
+            return false;
+        };
+        if self.letters >> (first.to_ascii_lowercase() - b'a') & 1 == 0 {
+            return false;
+        }
+        let mut words = self.words.iter().map(|known| known.as_bytes());
+        words.any(|known| known.len() == word.len() && known.eq_ignore_ascii_case(word))
+    }
 }

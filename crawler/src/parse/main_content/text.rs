@@ -9,8 +9,6 @@
 
 use std::borrow::Cow;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::{
     BODY, REGIONS, Regions,
     words::{WordKind, kind_of},
@@ -28,31 +26,6 @@ const BLANK: u64 = 1;
 
 /// Odd, with half of its bits set: each word moves all bits of the hash of the words before it.
 const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// What the bytes of a word are, together.
-const IS_SPACE: u8 = 1;
-
-/// See [`IS_SPACE`]: part of a reference, or of a character that is not ASCII.
-const IS_ENCODED: u8 = 1 << 1;
-
-/// What each byte is.
-static CLASSES: [u8; 256] = classes();
-
-const fn classes() -> [u8; 256] {
-    let mut classes = [0; 256];
-    let mut byte = 0_u8;
-    loop {
-        classes[byte as usize] = match byte {
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => IS_SPACE,
-            b'&' | 0x80.. => IS_ENCODED,
-            _ => 0,
-        };
-        if byte == u8::MAX {
-            return classes;
-        }
-        byte += 1;
-    }
-}
 
 /// The words of each region: a hash of their sequence, and their number.
 #[derive(Debug)]
@@ -103,33 +76,35 @@ impl TextHashes {
         }
     }
 
-    /// Takes a piece of text as it is written.
-    pub(super) fn add(&mut self, text: &[u8]) {
+    /// Takes a piece of text as it is written; after the last, no word goes on.
+    pub(super) fn add(&mut self, text: &[u8], is_last: bool) {
         let mut rest = text;
         if !self.carry.is_empty() {
-            let length = word_length(rest).0;
+            let length = WordScan::of(rest).length;
             self.grow(&rest[..length]);
-            if length == rest.len() {
-                return;
-            }
-            self.end_word();
             rest = &rest[length..];
+            if !rest.is_empty() || is_last {
+                self.end_word();
+            }
         }
         loop {
             let spaces = rest.iter().take_while(|byte| is_space(**byte)).count();
             rest = &rest[spaces..];
-            let (length, classes) = word_length(rest);
-            let (word, others) = rest.split_at(length);
-            if others.is_empty() || word.len() > MAX_WORD_BYTES {
+            if rest.is_empty() {
+                return;
+            }
+            let found = WordScan::of(rest);
+            let (word, others) = rest.split_at(found.length);
+            let is_whole = is_last || !others.is_empty();
+            if !is_whole || word.len() > MAX_WORD_BYTES {
                 self.grow(word);
-                if others.is_empty() {
-                    return;
+                if is_whole {
+                    self.end_word();
                 }
-                self.end_word();
-            } else if classes & IS_ENCODED == 0 {
-                self.word(word);
-            } else {
+            } else if found.is_encoded {
                 self.encoded_word(word);
+            } else {
+                self.word(word, found.hash);
             }
             rest = others;
         }
@@ -141,13 +116,11 @@ impl TextHashes {
             return;
         }
         let word = std::mem::take(&mut self.carry);
-        if word
-            .iter()
-            .any(|byte| CLASSES[usize::from(*byte)] == IS_ENCODED)
-        {
+        let found = WordScan::of(&word);
+        if found.is_encoded {
             self.encoded_word(&word);
         } else {
-            self.word(&word);
+            self.word(&word, found.hash);
         }
         // Its memory is used again.
         self.carry = word;
@@ -189,23 +162,26 @@ impl TextHashes {
             let word = without_east_asian_times(word);
             let rest = word.strip_prefix('©').filter(|rest| !rest.is_empty());
             if rest.is_some() {
-                self.word("©".as_bytes());
+                self.decoded_word("©".as_bytes());
             }
             let word = rest.unwrap_or(&word);
             if !word.is_empty() {
-                self.word(word.as_bytes());
+                self.decoded_word(word.as_bytes());
             }
         }
     }
 
-    /// Takes a word; in ASCII, or decoded.
-    fn word(&mut self, word: &[u8]) {
-        let kind = if word.eq_ignore_ascii_case(b"(c)") {
+    fn decoded_word(&mut self, word: &[u8]) {
+        self.word(word, WordScan::of(word).hash);
+    }
+
+    /// Takes a word, in ASCII or decoded, with its hash.
+    fn word(&mut self, word: &[u8], hash: u64) {
+        let kind = if word.len() == 3 && word.eq_ignore_ascii_case(b"(c)") {
             Some(WordKind::Name)
         } else {
             kind_of(core_of(word))
         };
-        let hash = xxh3_64(word);
         match kind {
             None => {
                 self.end_run();
@@ -235,11 +211,12 @@ impl TextHashes {
     }
 
     fn put(&mut self, word: u64) {
-        for (at, region) in self.regions.iter_mut().enumerate() {
-            if self.current & 1 << at != 0 {
-                region.hash = (region.hash.rotate_left(23) ^ word).wrapping_mul(MIXER);
-                region.words += 1;
-            }
+        let mut regions = self.current;
+        while regions != 0 {
+            let region = &mut self.regions[regions.trailing_zeros() as usize];
+            region.hash = (region.hash.rotate_left(23) ^ word).wrapping_mul(MIXER);
+            region.words += 1;
+            regions &= regions - 1;
         }
     }
 }
@@ -260,21 +237,55 @@ impl Run {
     }
 }
 
+/// Control characters are spaces too.
 fn is_space(byte: u8) -> bool {
-    CLASSES[usize::from(byte)] == IS_SPACE
+    byte <= b' '
 }
 
-/// Length of the word at the beginning, and what its bytes are.
-fn word_length(text: &[u8]) -> (usize, u8) {
-    let mut classes = 0;
-    for (at, byte) in text.iter().enumerate() {
-        let class = CLASSES[usize::from(*byte)];
-        if class == IS_SPACE {
-            return (at, classes);
+/// The word at the beginning of a text, up to a space or the end of the text.
+#[derive(Debug, Clone, Copy)]
+struct WordScan {
+    length: usize,
+    hash: u64,
+    /// There is a byte that is not ASCII, or a `&`.
+    is_encoded: bool,
+}
+
+impl WordScan {
+    /// Reads eight bytes at once.
+    fn of(text: &[u8]) -> Self {
+        const EACH: u64 = 0x0101_0101_0101_0101;
+        const HIGH: u64 = 0x80 * EACH;
+        let (mut length, mut hash, mut encoded) = (0, 0_u64, 0);
+        loop {
+            let rest = &text[length..];
+            let bytes = match rest.first_chunk() {
+                Some(bytes) => u64::from_le_bytes(*bytes),
+                // As if spaces came after the text.
+                None => (rest.iter().rev()).fold(u64::from(b' ') * EACH, |bytes, byte| {
+                    bytes << 8 | u64::from(*byte)
+                }),
+            };
+            // The highest bit of each byte up to the first that is a space; after that one, of any.
+            let spaces = bytes.wrapping_sub((u64::from(b' ') + 1) * EACH) & !bytes & HIGH;
+            let count = spaces.trailing_zeros() / 8;
+            let bytes = bytes & u64::MAX.checked_shr(64 - 8 * count).unwrap_or_default();
+            // A zero byte wherever there is a `&`.
+            let marks = bytes ^ (u64::from(b'&') * EACH);
+            encoded |= (bytes | marks.wrapping_sub(EACH) & !marks) & HIGH;
+            if count > 0 {
+                hash = (hash.rotate_left(23) ^ bytes).wrapping_mul(MIXER);
+            }
+            length += count as usize;
+            if count < 8 {
+                return Self {
+                    length,
+                    hash: hash ^ hash >> 32,
+                    is_encoded: encoded != 0,
+                };
+            }
         }
-        classes |= class;
     }
-    (text.len(), classes)
 }
 
 /// A word without the punctuation around it; a word of punctuation only stays as it is.
@@ -285,6 +296,16 @@ fn core_of(word: &[u8]) -> &[u8] {
     {
         return word;
     }
+    let is_core = |byte: &u8| !is_punctuation((*byte).into());
+    let first = word.iter().position(is_core);
+    let last = word.iter().rposition(is_core);
+    let (Some(first), Some(last)) = (first, last) else {
+        return word;
+    };
+    if word[first].is_ascii() && word[last].is_ascii() {
+        return &word[first..=last];
+    }
+    // The punctuation may be that of another script.
     let core = match std::str::from_utf8(word) {
         Ok(text) => text.trim_matches(is_punctuation).as_bytes(),
         Err(_) => word,
@@ -360,7 +381,7 @@ mod tests {
     fn hash(pieces: &[&[u8]]) -> u64 {
         let mut hashes = TextHashes::default();
         for piece in pieces {
-            hashes.add(piece);
+            hashes.add(piece, false);
         }
         hashes.finish();
         hashes.hash(BODY)
@@ -425,11 +446,11 @@ mod tests {
         #[track_caller]
         fn check(text: &str) {
             let mut hashes = TextHashes::default();
-            hashes.add(text.as_bytes());
+            hashes.add(text.as_bytes(), false);
             hashes.finish();
             let mut expected = TextHashes::default();
             text.split(' ')
-                .for_each(|word| expected.put(xxh3_64(word.as_bytes())));
+                .for_each(|word| expected.put(WordScan::of(word.as_bytes()).hash));
             assert_eq!(hashes.hash(BODY), expected.hash(BODY), "{text}");
         }
         check("It costs 1,234 euros");
