@@ -14,7 +14,7 @@ use super::{
 use crate::{
     crawl_state::{self, Phase},
     export::{Export, View},
-    page::{Basis, CrawlId, LedgerEntry, Page, PageRecord, Promotion, Reason, State},
+    page::{Basis, CrawlId, LedgerEntry, Outcome, Page, PageRecord, Promotion, Reason, State},
     store::{
         Commit, PageLinks, PageRow, Store, StoreError,
         outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange},
@@ -33,6 +33,8 @@ pub(super) struct Promoting<'a> {
     pub(super) mode: Mode,
     pub(super) crawl: CrawlId,
     pub(super) at: Timestamp,
+    /// The crawl has drained: its visits are deleted at the end, so none of them is marked.
+    pub(super) clears_visits: bool,
 }
 
 /// The new page row of a URL, and the change that engines are to be notified of.
@@ -105,11 +107,11 @@ impl Promoting<'_> {
             };
             values.push(crawl_state::phase_value(phase));
         }
-        let is_over = is_over && pending.is_drained;
         Commit {
             values,
-            clears_visits: is_over,
-            forgets_before: is_over
+            clears_visits: self.clears_visits,
+            forgets_before: self
+                .clears_visits
                 .then(|| self.at.checked_sub(crawl_state::FORGOTTEN_AFTER).ok())
                 .flatten(),
             ..Commit::default()
@@ -145,16 +147,22 @@ impl Promoting<'_> {
             None => known.cloned(),
         };
         let page = self.page(key, before, visit.is_some(), merged, dates);
-        if visit.is_none_or(|visit| visit.promotion.is_some())
+        if visit.is_none_or(|visit| self.clears_visits || visit.promotion.is_some())
             && before.is_some_and(|before| says_the_same(before, &page))
         {
             return Ok(None);
         }
         let links = match visit.map(|visit| &visit.record.basis) {
-            Some(Basis::Own) if !matches!(page.record.basis, Basis::Kept(_)) => PageLinks::OfVisit,
+            Some(Basis::Own)
+                if !matches!(page.record.basis, Basis::Kept(_))
+                    && !matches!(page.record.outcome, Some(Outcome::Given(_))) =>
+            {
+                PageLinks::OfVisit
+            }
             Some(_) | None => PageLinks::Own,
         };
-        let promotion = visit.map(|visit| match &visit.promotion {
+        let marked = visit.filter(|_| !self.clears_visits);
+        let promotion = marked.map(|visit| match &visit.promotion {
             Some(known) => known.clone(),
             None => before.map(promotion_of).unwrap_or_default(),
         });
@@ -215,12 +223,19 @@ fn left_out(before: Option<&Page>) -> Option<Merged> {
 }
 
 fn says_the_same(before: &Page, now: &Page) -> bool {
-    let now = Page {
-        crawl: before.crawl,
-        last_seen: before.last_seen,
-        ..now.clone()
-    };
-    *before == now
+    let Page {
+        record,
+        crawl: _,
+        first_seen,
+        last_seen: _,
+        failing_since,
+        gone_since,
+        dates,
+    } = now;
+    before.record == *record
+        && before.first_seen == *first_seen
+        && (before.failing_since, before.gone_since) == (*failing_since, *gone_since)
+        && before.dates == *dates
 }
 
 /// What the guard has to know of a page row that is replaced.

@@ -158,6 +158,19 @@ columns! {
     }
 }
 
+impl Attempt {
+    /// Reads all columns; where there was no answer, not those that say something of it.
+    pub(super) fn of_row(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Self> {
+        let status = Self::COLUMNS
+            .iter()
+            .position(|column| column.name == "status");
+        let answer = status.map_or(Self::COLUMNS.len(), |status| status + 1);
+        // The last, `confirmed`, says something of the attempt.
+        columns.nulls_after(answer, Self::COLUMNS.len() - 1 - answer)?;
+        Self::read(columns)
+    }
+}
+
 /// The columns of groups with `before` before each name, separated by commas.
 pub(super) fn list(before: &str, groups: &[&[Column]]) -> String {
     let columns = groups.iter().copied().flatten();

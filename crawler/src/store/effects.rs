@@ -67,11 +67,20 @@ static PUT_PAGE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// The id of the links that only the visit has.
+const OWN_LINKS: &str = "SELECT links FROM visit WHERE url = ?1 AND links IS NOT NULL
+  AND links IS NOT (SELECT links FROM page WHERE page.url = visit.url)";
+
 /// Applies all effects of `commit`.
 pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Result<()> {
     let mut effects = Effects {
         transaction,
         encoder: Encoder::new(),
+        discover: RowStatement::new(&DISCOVER),
+        finish: RowStatement::new(&FINISH),
+        put_page: RowStatement::new(&PUT_PAGE),
+        own_links: RowStatement::new(OWN_LINKS),
+        put_links: RowStatement::new("REPLACE INTO link (id, links) VALUES (?1, ?2)"),
     };
     if commit.clears_visits {
         clear_visits(transaction)?;
@@ -119,6 +128,34 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
 struct Effects<'c> {
     transaction: &'c Connection,
     encoder: Encoder,
+    // What runs for each row.
+    discover: RowStatement<'c>,
+    finish: RowStatement<'c>,
+    put_page: RowStatement<'c>,
+    own_links: RowStatement<'c>,
+    put_links: RowStatement<'c>,
+}
+
+/// A statement that is looked up once for all rows of a commit: its text is long.
+struct RowStatement<'c> {
+    sql: &'static str,
+    prepared: Option<CachedStatement<'c>>,
+}
+
+impl<'c> RowStatement<'c> {
+    fn new(sql: &'static str) -> Self {
+        Self {
+            sql,
+            prepared: None,
+        }
+    }
+
+    fn on(&mut self, connection: &'c Connection) -> rusqlite::Result<&mut CachedStatement<'c>> {
+        if self.prepared.is_none() {
+            self.prepared = Some(connection.prepare_cached(self.sql)?);
+        }
+        Ok(self.prepared.as_mut().expect("it was just prepared"))
+    }
 }
 
 impl<'c> Effects<'c> {
@@ -127,8 +164,7 @@ impl<'c> Effects<'c> {
     }
 
     fn discover(&mut self, discovery: &Discovery) -> rusqlite::Result<()> {
-        let mut statement = self.sql(&DISCOVER)?;
-        let mut row = Binder::new(&mut statement);
+        let mut row = Binder::new(self.discover.on(self.transaction)?);
         row.put(&discovery.key)?;
         Origin {
             state: discovery.reason.state(),
@@ -174,8 +210,7 @@ impl<'c> Effects<'c> {
             (None, None) => None,
         };
         let attempt = Attempt::of(key, record, &mut self.encoder).map_err(unwritable)?;
-        let mut statement = self.sql(&FINISH)?;
-        let mut row = Binder::new(&mut statement);
+        let mut row = Binder::new(self.finish.on(self.transaction)?);
         row.put(key)?;
         Origin::of(record).put(&mut row)?;
         attempt.put(&mut row)?;
@@ -221,8 +256,7 @@ impl<'c> Effects<'c> {
                 .execute([key.as_str()])?;
         }
         let attempt = Attempt::of(key, &page.record, &mut self.encoder).map_err(unwritable)?;
-        let mut statement = self.sql(&PUT_PAGE)?;
-        let mut row = Binder::new(&mut statement);
+        let mut row = Binder::new(self.put_page.on(self.transaction)?);
         row.put(key)?;
         Origin::of(&page.record).put(&mut row)?;
         attempt.put(&mut row)?;
@@ -237,12 +271,9 @@ impl<'c> Effects<'c> {
     }
 
     /// The links that only the visit of `key` has.
-    fn own_links(&self, key: &UrlKey) -> rusqlite::Result<Option<i64>> {
-        let mut statement = self.sql(
-            "SELECT links FROM visit WHERE url = ?1 AND links IS NOT NULL
-               AND links IS NOT (SELECT links FROM page WHERE page.url = visit.url)",
-        )?;
-        statement
+    fn own_links(&mut self, key: &UrlKey) -> rusqlite::Result<Option<i64>> {
+        self.own_links
+            .on(self.transaction)?
             .query_row([key.as_str()], |row| row.get(0))
             .optional()
     }
@@ -255,7 +286,8 @@ impl<'c> Effects<'c> {
         links: &[UrlKey],
     ) -> rusqlite::Result<i64> {
         let bytes = self.encoder.encode(key, links).map_err(unwritable)?;
-        self.sql("REPLACE INTO link (id, links) VALUES (?1, ?2)")?
+        self.put_links
+            .on(self.transaction)?
             .insert(params![own, bytes])
     }
 

@@ -44,7 +44,7 @@ pub(super) fn read_page(row: &Row<'_>) -> rusqlite::Result<(UrlKey, Page)> {
     let mut columns = Columns::new(row);
     let key = columns.get()?;
     let found = Origin::read(&mut columns)?;
-    let attempt = Attempt::read(&mut columns)?;
+    let attempt = Attempt::of_row(&mut columns)?;
     let published = Published::read(&mut columns)?;
     let record = record(&key, found, attempt)?;
     let page = page(record, published)?;
@@ -56,7 +56,7 @@ pub(super) fn read_visit(row: &Row<'_>) -> rusqlite::Result<(UrlKey, Visit)> {
     let mut columns = Columns::new(row);
     let key = columns.get()?;
     let found = Origin::read(&mut columns)?;
-    let attempt = Attempt::read(&mut columns)?;
+    let attempt = Attempt::of_row(&mut columns)?;
     let queue = Queue::read(&mut columns)?;
     let visit = Visit {
         record: record(&key, found, attempt)?,
@@ -77,7 +77,7 @@ pub(super) fn read_answer(
     let links = StoredLinks::new(page, links);
     let mut columns = Columns::new(row);
     columns.skip();
-    let attempt = Attempt::read(&mut columns)?;
+    let attempt = Attempt::of_row(&mut columns)?;
     let Some(status) = attempt.status else {
         return Ok(None);
     };

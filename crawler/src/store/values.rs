@@ -2,12 +2,14 @@
 //! counts positions. A value that nothing of ours is written as is an error, which becomes
 //! [`StoreErrorKind::Corrupt`](super::StoreErrorKind::Corrupt). Knows no table.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use jiff::Timestamp;
 use rusqlite::{
     Row, Statement, ToSql,
-    types::{FromSql, FromSqlError, FromSqlResult, Null, ToSqlOutput, ValueRef},
+    types::{
+        FromSql, FromSqlError, FromSqlResult, Null, ToSqlOutput, Type, Value as SqlValue, ValueRef,
+    },
 };
 use sitemap_core::{ChangeFreq, LastMod, Priority};
 
@@ -114,9 +116,8 @@ texts! {
     Via, "via": via => via.as_str(), text => Self::from_code(text);
     DateSource, "source": source => source.as_str(), text => Self::from_code(text);
     NotFetched, "not_fetched": not_fetched => not_fetched.word(), text => Self::from_code(text);
-    Hex128, "hash": hash => format!("{:032x}", hash.0), text => hex_number(text, 32).map(Self);
-    Hex64, "fingerprint": print => format!("{:016x}", print.0),
-        text => hex_number(text, 16).and_then(|number| number.try_into().ok()).map(Self);
+    Hex128, "hash": hash => format!("{:032x}", hash.0), text => hex_128(text).map(Self);
+    Hex64, "fingerprint": print => format!("{:016x}", print.0), text => hex_64(text).map(Self);
     BodyKind, "kind": kind => kind.as_str(), text => Self::from_code(text);
     BodyEnd, "body_end": end => match end {
         Self::Complete => "complete".to_owned(),
@@ -196,8 +197,13 @@ impl NotFetched {
     }
 }
 
-fn hex_number(text: &str, digits: usize) -> Option<u128> {
-    (text.len() == digits).then(|| u128::from_str_radix(text, 16).ok())?
+fn hex_128(text: &str) -> Option<u128> {
+    let (high, low) = text.split_at_checked(16)?;
+    Some(u128::from(hex_64(high)?) << 64 | u128::from(hex_64(low)?))
+}
+
+fn hex_64(text: &str) -> Option<u64> {
+    (text.len() == 16).then(|| u64::from_str_radix(text, 16).ok())?
 }
 
 fn json(value: &impl serde::Serialize) -> String {
@@ -211,8 +217,9 @@ pub(super) struct Binder<'a, 'c> {
 }
 
 impl<'a, 'c> Binder<'a, 'c> {
-    /// Begins with the first parameter of `statement`.
+    /// Begins with the first parameter of `statement`, all of which are `NULL` then.
     pub(super) fn new(statement: &'a mut Statement<'c>) -> Self {
+        statement.clear_bindings();
         Self {
             statement,
             position: 0,
@@ -222,7 +229,11 @@ impl<'a, 'c> Binder<'a, 'c> {
     /// Binds the next parameter.
     pub(super) fn put<T: Value>(&mut self, value: &T) -> rusqlite::Result<()> {
         self.position += 1;
-        self.statement.raw_bind_parameter(self.position, Sql(value))
+        // Most columns of a row are `NULL`.
+        match value.write()? {
+            ToSqlOutput::Borrowed(ValueRef::Null) | ToSqlOutput::Owned(SqlValue::Null) => Ok(()),
+            value => self.statement.raw_bind_parameter(self.position, value),
+        }
     }
 
     /// Runs the statement, all of whose parameters are bound.
@@ -236,12 +247,28 @@ impl<'a, 'c> Binder<'a, 'c> {
 pub(super) struct Columns<'a, 'r> {
     row: &'a Row<'r>,
     position: usize,
+    /// These are known to be `NULL`.
+    nulls: Range<usize>,
 }
 
 impl<'a, 'r> Columns<'a, 'r> {
     /// Begins with the first column of `row`.
     pub(super) fn new(row: &'a Row<'r>) -> Self {
-        Self { row, position: 0 }
+        Self {
+            row,
+            position: 0,
+            nulls: 0..0,
+        }
+    }
+
+    /// Does not look at the `count` columns from `place` on, counted from the next, when the one before them is `NULL`: they
+    /// all are then.
+    pub(super) fn nulls_after(&mut self, place: usize, count: usize) -> rusqlite::Result<()> {
+        let first = self.position + place;
+        if self.row.get_ref(first - 1)? == ValueRef::Null {
+            self.nulls = first..first + count;
+        }
+        Ok(())
     }
 
     /// Leaves out the next column.
@@ -251,8 +278,14 @@ impl<'a, 'r> Columns<'a, 'r> {
 
     /// The next column.
     pub(super) fn get<T: Value>(&mut self) -> rusqlite::Result<T> {
-        let FromColumn(value) = self.row.get(self.position)?;
+        let position = self.position;
         self.position += 1;
+        if self.nulls.contains(&position) {
+            return T::read(ValueRef::Null).map_err(|error| {
+                rusqlite::Error::FromSqlConversionFailure(position, Type::Null, Box::new(error))
+            });
+        }
+        let FromColumn(value) = self.row.get(position)?;
         Ok(value)
     }
 }

@@ -129,7 +129,7 @@ pub(super) fn queued(
             hops: columns.get()?,
             earlier: {
                 let was_listed = columns.get()?;
-                Attempt::read(&mut columns)?.into_earlier(was_listed)
+                Attempt::of_row(&mut columns)?.into_earlier(was_listed)
             },
         })
     })?;
