@@ -1,5 +1,5 @@
-//! Conditional requests: with which validators a page is asked, pages that answered 304 and wait for what their page row
-//! knows, and tests of the server with the old validators of pages that changed. Decides no page.
+//! Conditional requests: with which validators a page is asked, pages that answered 304 and wait for their stored links, and
+//! tests of the server with the old validators of pages that changed. Decides no page.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ use crate::{
 /// Pages that wait for the store at most; then no new request is sent.
 const MAX_WAITING: usize = 4_096;
 
-/// Memory of the facts and links that one commit brings back, give or take those of one page.
+/// Memory of the links that one commit brings back, give or take those of one page.
 const MAX_READ_BYTES: usize = 4 << 20;
 
 /// Pages at most that wait for a test of the server; further ones are not tested.
@@ -52,12 +52,21 @@ pub(super) struct NotModified {
     answer: Box<PageFacts>,
 }
 
-/// A page that answered 304, with what its page row says.
+/// A page that answered 304, with the links of its page row.
 pub(super) struct Reread {
     pub(super) lease: Lease,
     pub(super) answer: Box<PageFacts>,
-    /// The stored answer; `None` when that is not enough to decide the page.
-    pub(super) known: Option<(PageFacts, StoredLinks)>,
+    pub(super) links: StoredLinks,
+}
+
+/// What becomes of a page that answered 304.
+pub(super) enum AfterNotModified {
+    /// It waits for its stored links.
+    Waits,
+    /// A 304 is not trusted any more.
+    Distrusted(Lease),
+    /// The stored answer is not enough to decide it.
+    NotEnough(Lease),
 }
 
 /// The answer of the store for pages that answered 304.
@@ -69,7 +78,7 @@ pub(super) struct Rereads {
 }
 
 impl Rereads {
-    /// Reads what `store` knows of `pages`.
+    /// Reads the links that `store` has of `pages`.
     pub(super) fn read(pages: Vec<NotModified>, store: &Store) -> Result<Self, StoreError> {
         let mut rereads = Self::default();
         let mut bytes_left = MAX_READ_BYTES;
@@ -78,15 +87,16 @@ impl Rereads {
                 rereads.left.push(page);
                 continue;
             }
-            let url = page.lease.url();
-            let known = store.answer(url)?;
-            let bytes = |(facts, links): &(_, StoredLinks)| bytes_of_facts(facts) + links.bytes();
-            bytes_left = bytes_left.saturating_sub(known.as_ref().map_or(0, bytes));
             let NotModified { lease, answer } = page;
+            let links = match lease.earlier().and_then(|earlier| earlier.links) {
+                Some(id) => store.links(lease.url(), id)?,
+                None => StoredLinks::default(),
+            };
+            bytes_left = bytes_left.saturating_sub(links.bytes());
             rereads.read.push(Reread {
                 lease,
-                known: known.filter(|(facts, _)| is_enough(&answer, facts)),
                 answer,
+                links,
             });
         }
         Ok(rereads)
@@ -126,14 +136,18 @@ impl Revalidation {
         is_asked.then(|| judge.validators(answer))?
     }
 
-    /// Lets a page that answered 304 wait for its page row; gives the lease back when 304 is not trusted any more.
-    pub(super) fn confirm(&mut self, lease: Lease, answer: Box<PageFacts>) -> Option<Lease> {
+    /// Lets a page that answered 304 wait for its stored links, if the answer decides it.
+    pub(super) fn confirm(&mut self, lease: Lease, answer: Box<PageFacts>) -> AfterNotModified {
         if !self.trust.is_given() {
-            return Some(lease);
+            return AfterNotModified::Distrusted(lease);
+        }
+        let known = lease.earlier().and_then(|earlier| earlier.answer.as_ref());
+        if !known.is_some_and(|known| is_enough(&answer, known)) {
+            return AfterNotModified::NotEnough(lease);
         }
         self.held_bytes += bytes_of_facts(&answer);
         self.waiting.push(NotModified { lease, answer });
-        None
+        AfterNotModified::Waits
     }
 
     /// Takes the answer to a request for a whole page: a sample that changed is to be tested.

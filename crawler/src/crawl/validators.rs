@@ -6,7 +6,7 @@
 use crate::{
     fetch::{FetchErrorKind, Validators},
     page::{BodyEnd, Canonical, CrawlId, PageFacts},
-    store::{EarlierAnswer, MetaValue, Store, StoreError, orders},
+    store::{MetaValue, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -87,12 +87,14 @@ fn is_about_changes(status: u16) -> bool {
 
 /// Whether the content of a page differs from that of its last answer, as far as both are known. What surrounds the
 /// content does not count: it may differ in each answer.
-pub(super) fn has_changed(facts: &PageFacts, answer: &EarlierAnswer) -> bool {
+pub(super) fn has_changed(facts: &PageFacts, answer: &PageFacts) -> bool {
     match facts.status {
         200 => {
             let is_known = facts.end == BodyEnd::Complete && answer.content_hash.is_some();
+            let orders = |facts: &PageFacts| (facts.directives.noindex, facts.directives.nofollow);
             let is_same = facts.content_hash == answer.content_hash
-                && orders(facts.directives, &facts.canonical) == answer.orders;
+                && orders(facts) == orders(answer)
+                && facts.canonical == answer.canonical;
             is_known && !is_same
         }
         status => status != 304 && is_about_changes(status),

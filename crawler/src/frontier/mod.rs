@@ -19,21 +19,23 @@ use tokio::time::Instant;
 use self::directories::Directories;
 pub use self::seen::SeenUrls;
 use crate::{
+    page::PageFacts,
     store::{Earlier, QueuedUrl},
     url_key::UrlKey,
 };
 
-/// URLs in the window at most. At up to 2 KiB each this bounds it to a few megabytes.
+/// URLs in the window at most. At up to 2 KiB each, and in a re-crawl usually 1 KiB of facts, this bounds it to a few megabytes.
 pub const WINDOW_URLS: usize = 4_096;
 
 /// URLs of failing directories at most that wait behind all others, and other tries that wait behind first tries. Beyond
-/// it they keep their places. At up to 2 KiB each this bounds either to 32 MiB.
+/// it they keep their places. At up to 2 KiB each this bounds either to 32 MiB; what was known of their answers is dropped, and
+/// the whole page is asked for.
 const MAX_BEHIND: usize = 16_384;
 
 /// The one running attempt at a URL. It must come back by [`Frontier::finish`], [`Frontier::retry`],
 /// [`Frontier::retry_soon`] or [`Frontier::give_back`].
 #[must_use]
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Lease {
     waiting: WaitingUrl,
     from: Line,
@@ -77,16 +79,31 @@ impl Lease {
         self.waiting.url.earlier.as_deref()
     }
 
+    /// Takes the answer out of what was known of it before.
+    pub fn take_earlier_answer(&mut self) -> Option<PageFacts> {
+        self.waiting.url.earlier.as_mut()?.answer.take()
+    }
+
     /// Tries before this one.
     pub fn earlier_tries(&self) -> u32 {
         self.waiting.tries
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 struct WaitingUrl {
     url: QueuedUrl,
     tries: u32,
+}
+
+impl WaitingUrl {
+    /// Without what was known of its answer.
+    fn without_answer(mut self) -> Self {
+        if let Some(earlier) = &mut self.url.earlier {
+            (earlier.answer, earlier.links) = (None, None);
+        }
+        self
+    }
 }
 
 /// What the frontier has to offer.
@@ -225,7 +242,7 @@ impl Frontier {
         {
             *self.outstanding.entry(waiting.url.depth).or_default() += 1;
             if self.directories.is_failing(&waiting.url.key) && self.aside.len() < MAX_BEHIND {
-                self.aside.push_back(waiting);
+                self.aside.push_back(waiting.without_answer());
                 continue;
             }
             let from = Line::Window;
@@ -281,7 +298,7 @@ impl Frontier {
 
     /// Another try after all first tries, not before `due`.
     pub fn retry(&mut self, lease: Lease, due: Instant) {
-        let mut waiting = lease.waiting;
+        let mut waiting = lease.waiting.without_answer();
         waiting.tries += 1;
         self.later.insert((due, waiting.url.sequence), waiting);
     }

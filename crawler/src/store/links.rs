@@ -202,6 +202,9 @@ pub(super) fn decode_versions(
 
 fn unpack(bytes: &[u8]) -> Result<String, DecodeError> {
     let mut text = String::new();
+    if bytes.is_empty() {
+        return Ok(text);
+    }
     ZlibDecoder::new(bytes).read_to_string(&mut text)?;
     Ok(text)
 }

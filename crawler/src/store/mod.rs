@@ -47,7 +47,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
-pub use self::earlier::{Earlier, EarlierAnswer, orders};
+pub use self::earlier::Earlier;
 pub(crate) use self::error::with_causes;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::files::{files_of, forget, held_since, set_aside};
@@ -56,7 +56,7 @@ pub use self::opening::{Damaged, Sound};
 use self::outbox::{OutboxStep, Waiting};
 use crate::{
     machine::Lock,
-    page::{Given, Page, PageFacts, PageRecord, Promotion, Reason, SitemapDate, Via, Visit},
+    page::{Given, Page, PageRecord, Promotion, Reason, SitemapDate, Via, Visit},
     url_key::UrlKey,
 };
 
@@ -160,7 +160,7 @@ impl Commit {
 pub type MetaValue = (String, Option<String>);
 
 /// A URL waiting in the queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct QueuedUrl {
     /// Its place in the queue.
     pub sequence: u64,
@@ -430,12 +430,12 @@ impl Store {
         self.row(&walks::VISIT, key, record::read_visit)
     }
 
-    /// The answer of the page row of `key` with its links: what a 304 confirms, and leads to.
+    /// The links of `page` that are stored as `id` ([`Earlier::links`]): what a 304 leads to.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn answer(&self, key: &UrlKey) -> Result<Option<(PageFacts, StoredLinks)>, StoreError> {
-        self.read(|connection| walks::answer(connection, key))
+    pub fn links(&self, page: &UrlKey, id: i64) -> Result<StoredLinks, StoreError> {
+        self.read(|connection| walks::links(connection, page, id))
     }
 
     /// Reads all that `questions` reads from one state of the file: each read alone would lock it anew.

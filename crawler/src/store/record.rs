@@ -7,8 +7,8 @@ use sitemap_core::{Loc, extension::Extensions};
 
 use super::{
     columns::{Attempt, Origin, Published, Queue},
-    earlier::{Earlier, EarlierAnswer, orders},
-    links::{self, Encoder, StoredLinks},
+    earlier::Earlier,
+    links::{self, Encoder},
     values::{Columns, Hex64, Hex128, NotFetched},
 };
 use crate::{
@@ -68,20 +68,24 @@ pub(super) fn read_visit(row: &Row<'_>) -> rusqlite::Result<(UrlKey, Visit)> {
     Ok((key, visit))
 }
 
-/// A row of links and `Attempt`; `None`: there was no answer.
-pub(super) fn read_answer(
-    row: &Row<'_>,
-    page: &UrlKey,
-) -> rusqlite::Result<Option<(PageFacts, StoredLinks)>> {
-    let links = row.get_ref(0)?.as_blob_or_null()?.unwrap_or_default();
-    let links = StoredLinks::new(page, links);
-    let mut columns = Columns::new(row);
-    columns.skip();
-    let attempt = Attempt::of_row(&mut columns)?;
-    let Some(status) = attempt.status else {
-        return Ok(None);
+/// Columns of a page row: whether it is listed, the id of its links, and `Attempt`; `None`: they say nothing that matters.
+pub(super) fn read_earlier(
+    columns: &mut Columns<'_, '_>,
+    key: &UrlKey,
+) -> rusqlite::Result<Option<Box<Earlier>>> {
+    let (was_listed, links) = (columns.get()?, columns.get()?);
+    let attempt = Attempt::of_row(columns)?;
+    let answer = match attempt.status {
+        Some(status) => Some(attempt.into_facts(status, key)?),
+        None => None,
     };
-    Ok(Some((attempt.into_facts(status, page)?, links)))
+    Ok((was_listed || answer.is_some()).then(|| {
+        Box::new(Earlier {
+            was_listed,
+            answer,
+            links,
+        })
+    }))
 }
 
 impl Origin {
@@ -264,28 +268,6 @@ impl Attempt {
             extensions,
             fields,
         }))))
-    }
-
-    /// What the row of `page` whose answer this is says to a URL that waits.
-    pub(super) fn into_earlier(self, was_listed: bool) -> Option<Box<Earlier>> {
-        let answer = self.status.map(|status| EarlierAnswer {
-            status,
-            kind: self.kind.unwrap_or_default(),
-            is_complete: self.body_end == Some(BodyEnd::Complete),
-            content_hash: self.known_hash(),
-            orders: orders(
-                self.directives(),
-                self.canonical.as_ref().unwrap_or(&Canonical::Absent),
-            ),
-            last_modified: self.last_modified,
-            date: self.date,
-            etag: self.etag,
-            robots_by_header: self.robots_by_header,
-            read_as: self.read_as.map_or(0, |Hex64(fingerprint)| fingerprint),
-            has_images: self.images.is_some(),
-            has_alternates: self.alternates.is_some(),
-        });
-        (was_listed || answer.is_some()).then(|| Box::new(Earlier { was_listed, answer }))
     }
 }
 

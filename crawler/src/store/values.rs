@@ -271,11 +271,6 @@ impl<'a, 'r> Columns<'a, 'r> {
         Ok(())
     }
 
-    /// Leaves out the next column.
-    pub(super) fn skip(&mut self) {
-        self.position += 1;
-    }
-
     /// The next column.
     pub(super) fn get<T: Value>(&mut self) -> rusqlite::Result<T> {
         let position = self.position;

@@ -8,10 +8,10 @@ use super::{
     EachUrl, QueuedUrl, Size, StoredLinks, VisitNote,
     columns::{self, Attempt, Origin, Published, Queue},
     ranges,
-    record::{read_answer, read_page, read_visit},
+    record::{read_earlier, read_page, read_visit},
     values::Columns,
 };
-use crate::{page::PageFacts, url_key::UrlKey};
+use crate::url_key::UrlKey;
 
 /// Columns of [`read_page`]; a condition follows.
 static PAGES: LazyLock<String> = LazyLock::new(|| {
@@ -31,21 +31,17 @@ pub(super) static PAGE: LazyLock<String> = LazyLock::new(|| [&PAGES, OF_ONE].con
 /// One visit.
 pub(super) static VISIT: LazyLock<String> = LazyLock::new(|| [&VISITS, OF_ONE].concat());
 
-/// What waits, with the answer of its page row.
+/// What waits, with the answer of its page row, but for the lists that may be long.
 static QUEUED: LazyLock<String> = LazyLock::new(|| {
+    let columns = Attempt::COLUMNS.iter().map(|column| match column.name {
+        list @ ("images" | "alternates") => format!("iif(page.{list} IS NULL, NULL, x'')"),
+        name => format!("page.{name}"),
+    });
     format!(
-        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, iif(page.state = 'listed', 1, NULL), {}
+        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, iif(page.state = 'listed', 1, NULL), page.links, {}
          FROM visit LEFT JOIN page ON page.url = visit.url
          WHERE visit.state = 'queued' AND visit.sequence > ?1 ORDER BY visit.sequence LIMIT ?2",
-        columns::list("page.", &[Attempt::COLUMNS])
-    )
-});
-
-/// The answer of a page row with its links. `SQLite` would prepare a join with `link` anew for each URL.
-static ANSWER: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT (SELECT links FROM link WHERE id = page.links), {} FROM page {OF_ONE}",
-        columns::list("", &[Attempt::COLUMNS])
+        columns.collect::<Vec<_>>().join(", "),
     )
 });
 
@@ -102,14 +98,17 @@ fn next<T>(
     rows.next()?.map(read).transpose()
 }
 
-/// See [`Store::answer`](super::Store::answer).
-pub(super) fn answer(
+/// See [`Store::links`](super::Store::links).
+pub(super) fn links(
     connection: &Connection,
-    key: &UrlKey,
-) -> rusqlite::Result<Option<(PageFacts, StoredLinks)>> {
-    let mut statement = connection.prepare_cached(&ANSWER)?;
-    let answer = statement.query_row([key.as_str()], |row| read_answer(row, key));
-    Ok(answer.optional()?.flatten())
+    page: &UrlKey,
+    id: i64,
+) -> rusqlite::Result<StoredLinks> {
+    let mut statement = connection.prepare_cached("SELECT links FROM link WHERE id = ?1")?;
+    let links = statement.query_row([id], |row| {
+        Ok(StoredLinks::new(page, row.get_ref(0)?.as_blob()?))
+    });
+    Ok(links.optional()?.unwrap_or_default())
 }
 
 /// See [`Store::queued`](super::Store::queued).
@@ -122,15 +121,16 @@ pub(super) fn queued(
     let mut statement = connection.prepare_cached(&QUEUED)?;
     let rows = statement.query_map(params![after, row_limit(limit)], |row| {
         let mut columns = Columns::new(row);
+        let sequence = columns.get()?;
+        let key = columns.get()?;
+        let (depth, hops) = (columns.get()?, columns.get()?);
+        let earlier = read_earlier(&mut columns, &key)?;
         Ok(QueuedUrl {
-            sequence: columns.get()?,
-            key: columns.get()?,
-            depth: columns.get()?,
-            hops: columns.get()?,
-            earlier: {
-                let was_listed = columns.get()?;
-                Attempt::of_row(&mut columns)?.into_earlier(was_listed)
-            },
+            sequence,
+            key,
+            depth,
+            hops,
+            earlier,
         })
     })?;
     rows.collect()

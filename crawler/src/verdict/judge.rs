@@ -10,10 +10,9 @@ use crate::{
     clock::Clock,
     config::{Config, Extensions, ScopeConfig, ScopeWidth},
     fetch::Validators,
-    page::{Basis, BodyKind, Kept, Outcome, PageRecord, Reason, State},
+    page::{Basis, BodyEnd, BodyKind, Kept, Outcome, PageFacts, PageRecord, Reason, State},
     robots::Rules,
     scope::{Judgement, Scope},
-    store::EarlierAnswer,
     url_key::UrlKey,
 };
 
@@ -175,9 +174,7 @@ impl Judge {
     pub(crate) fn again(&self, url: &UrlKey, record: &PageRecord) -> Reason {
         let reason = self.in_view(url, record);
         let has_to_be_read = match (&record.outcome, reason.state()) {
-            (Some(Outcome::Answered(facts)), State::Listed) => {
-                self.misses(&EarlierAnswer::of(facts))
-            }
+            (Some(Outcome::Answered(facts)), State::Listed) => self.misses(facts),
             (Some(Outcome::NotFetched(_)), State::Failed) => true,
             (_, _) => false,
         };
@@ -230,9 +227,10 @@ impl Judge {
     }
 
     /// Whether the answer was read without extensions that the settings ask for now.
-    fn misses(&self, answer: &EarlierAnswer) -> bool {
+    fn misses(&self, answer: &PageFacts) -> bool {
         let Extensions { images, hreflang } = self.extensions;
-        answer.status == 200 && (images && !answer.has_images || hreflang && !answer.has_alternates)
+        answer.status == 200
+            && (images && answer.images.is_none() || hreflang && answer.alternates.is_none())
     }
 
     /// The fingerprint of the settings by which pages are read.
@@ -249,9 +247,9 @@ impl Judge {
     }
 
     /// The validators with which a page is asked for; `None` when the whole answer is needed.
-    pub(crate) fn validators(&self, answer: &EarlierAnswer) -> Option<Validators> {
+    pub(crate) fn validators(&self, answer: &PageFacts) -> Option<Validators> {
         let is_whole = match answer.kind {
-            BodyKind::Page => answer.is_complete && answer.content_hash.is_some(),
+            BodyKind::Page => answer.end == BodyEnd::Complete && answer.content_hash.is_some(),
             // Its body is never read.
             BodyKind::Document => true,
             BodyKind::Other => false,

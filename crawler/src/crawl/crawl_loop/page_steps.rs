@@ -16,7 +16,7 @@ use crate::{
         known::{Discovered, FoundUrl},
         page_sink::Found,
         requests::{self, AfterRequest, PageDone, PageRequest},
-        revalidation::{self, Rereads, TestEnd},
+        revalidation::{self, AfterNotModified, Reread, Rereads, TestEnd},
         start::Hop,
     },
     fetch::Request,
@@ -248,8 +248,12 @@ impl CrawlLoop<'_> {
         }
         let outcome = match done.result {
             Ok((_, facts)) if is_conditional && facts.status == 304 => {
-                if let Some(lease) = self.revalidation.confirm(lease, facts) {
-                    self.frontier.give_back(lease);
+                match self.revalidation.confirm(lease, facts) {
+                    AfterNotModified::Waits => {}
+                    AfterNotModified::Distrusted(lease) => self.frontier.give_back(lease),
+                    AfterNotModified::NotEnough(lease) => {
+                        self.frontier.retry_soon(lease, Instant::now());
+                    }
                 }
                 return;
             }
@@ -380,17 +384,22 @@ impl CrawlLoop<'_> {
     pub(super) fn take_rereads(&mut self, rereads: Rereads) -> Result<(), StoreError> {
         let mut reader = LinkReader::default();
         for page in self.revalidation.take_read(rereads) {
-            let Some((facts, links)) = page.known else {
-                self.frontier.retry_soon(page.lease, Instant::now());
+            let Reread {
+                mut lease,
+                answer,
+                links,
+            } = page;
+            let Some(facts) = lease.take_earlier_answer() else {
+                self.frontier.retry_soon(lease, Instant::now());
                 continue;
             };
-            let work = Work::of(&page.lease, page.lease.earlier_tries() + 1);
-            self.frontier.finish(page.lease);
+            let work = Work::of(&lease, lease.earlier_tries() + 1);
+            self.frontier.finish(lease);
             self.counts.fetched += 1;
             self.counts.not_modified += 1;
             let new = |fingerprint| self.known.is_news(fingerprint);
             let links = reader.keys_where(links, new)?;
-            self.decide_confirmed(&work, facts, links, page.answer);
+            self.decide_confirmed(&work, facts, links, answer);
         }
         Ok(())
     }
