@@ -63,6 +63,16 @@ fn facts(page: &[u8], reader: &Arc<PageReader>, identity: &Arc<Identity>) -> Pag
     })
 }
 
+/// Of the tokenizer alone; with `--features testing`.
+#[cfg(feature = "testing")]
+#[divan::bench]
+fn tags_of_a_page(bencher: Bencher<'_, '_>) {
+    let page = page().into_bytes();
+    let count = || crawler::testing::count_tags(black_box(&page), CHUNK_BYTES);
+    assert_eq!(count(), 1_914);
+    bencher.counter(BytesCount::of_slice(&page)).bench(count);
+}
+
 #[divan::bench]
 fn facts_of_a_page(bencher: Bencher<'_, '_>) {
     let page = page().into_bytes();

@@ -25,7 +25,7 @@ mod text;
 mod tests;
 
 #[cfg(any(test, feature = "testing"))]
-pub use self::testing::assert_tokens_of_html5ever;
+pub use self::testing::{assert_tokens_of_html5ever, count_tags};
 pub(crate) use self::{
     name::Name,
     namespaces::{ElementNamespace, Namespaces},

@@ -23,7 +23,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-pub use crate::html::assert_tokens_of_html5ever;
+pub use crate::html::{assert_tokens_of_html5ever, count_tags};
 
 /// Wall time that runs with tokio's clock, from a fixed instant on.
 #[derive(Debug, Clone)]

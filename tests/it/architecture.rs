@@ -209,7 +209,7 @@ const ROOMS: [(&str, &[&str]); 31] = [
     (
         "verdict",
         &[
-            "clock", "config", "fetch", "page", "robots", "scope", "store", "url_key",
+            "clock", "config", "fetch", "page", "robots", "scope", "url_key",
         ],
     ),
     ("scope", &["config", "page", "pattern", "site", "url_key"]),

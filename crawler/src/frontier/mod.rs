@@ -19,7 +19,6 @@ use tokio::time::Instant;
 use self::directories::Directories;
 pub use self::seen::SeenUrls;
 use crate::{
-    page::PageFacts,
     store::{Earlier, QueuedUrl},
     url_key::UrlKey,
 };
@@ -79,9 +78,9 @@ impl Lease {
         self.waiting.url.earlier.as_deref()
     }
 
-    /// Takes the answer out of what was known of it before.
-    pub fn take_earlier_answer(&mut self) -> Option<PageFacts> {
-        self.waiting.url.earlier.as_mut()?.answer.take()
+    /// Takes what was known of it before.
+    pub fn take_earlier(&mut self) -> Option<Box<Earlier>> {
+        self.waiting.url.earlier.take()
     }
 
     /// Tries before this one.

@@ -9,14 +9,35 @@ use std::{collections::HashSet, hash::BuildHasherDefault};
 
 use crate::url_key::{FingerprintHasher, UrlKey};
 
-/// The set of known fingerprints: 9 to 18 bytes for each.
-#[derive(Debug, Default)]
-pub struct SeenUrls(HashSet<u64, BuildHasherDefault<FingerprintHasher>>);
+/// Sets by six bits of the fingerprint. One that grows has both its tables in memory for a moment, the others do not.
+const SETS: usize = 64;
+
+/// The set of known fingerprints: 10 to 20 bytes for each.
+#[derive(Debug)]
+pub struct SeenUrls {
+    sets: Vec<FingerprintSet>,
+    /// How many there are.
+    urls: usize,
+}
+
+type FingerprintSet = HashSet<u64, BuildHasherDefault<FingerprintHasher>>;
+
+impl Default for SeenUrls {
+    fn default() -> Self {
+        Self {
+            sets: vec![FingerprintSet::default(); SETS],
+            urls: 0,
+        }
+    }
+}
 
 impl SeenUrls {
     /// Notes `key`; whether it was new.
     pub fn insert(&mut self, key: &UrlKey) -> bool {
-        self.0.insert(key.fingerprint())
+        let fingerprint = key.fingerprint();
+        let is_new = self.sets[place_of(fingerprint)].insert(fingerprint);
+        self.urls += usize::from(is_new);
+        is_new
     }
 
     /// Whether `key` is known.
@@ -26,21 +47,29 @@ impl SeenUrls {
 
     /// Whether the key with this [`UrlKey::fingerprint`] is known.
     pub fn contains_fingerprint(&self, fingerprint: u64) -> bool {
-        self.0.contains(&fingerprint)
+        self.sets[place_of(fingerprint)].contains(&fingerprint)
     }
 
     /// Forgets `key`; whether it was known.
     pub fn remove(&mut self, key: &UrlKey) -> bool {
-        self.0.remove(&key.fingerprint())
+        let fingerprint = key.fingerprint();
+        let was_known = self.sets[place_of(fingerprint)].remove(&fingerprint);
+        self.urls -= usize::from(was_known);
+        was_known
     }
 
     /// Number of known URLs.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.urls
     }
 
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.urls == 0
     }
+}
+
+/// The place of its set, by bits that a table takes neither for places (the lowest) nor for tags (the highest seven).
+fn place_of(fingerprint: u64) -> usize {
+    usize::from(fingerprint.to_le_bytes()[5]) % SETS
 }

@@ -49,6 +49,34 @@ pub fn assert_tokens_of_html5ever(text: &str, piece: usize) {
     }
 }
 
+/// Number of tags in a page that comes in pieces of so many bytes, at least one: the work of the tokenizer alone.
+pub fn count_tags(page: &[u8], piece: usize) -> usize {
+    let mut tokenizer = Tokenizer::new(TagCount::default());
+    for piece in page.chunks(piece) {
+        tokenizer.write(piece);
+    }
+    tokenizer.finish().tags
+}
+
+#[derive(Default)]
+struct TagCount {
+    tags: usize,
+}
+
+impl TokenSink for TagCount {
+    fn start_tag(&mut self, tag: &Tag<'_>) -> Following {
+        self.tags += 1;
+        html(tag.name())
+    }
+
+    fn end_tag(&mut self, _tag: &Tag<'_>) -> Following {
+        self.tags += 1;
+        Following::DATA
+    }
+
+    fn text(&mut self, _text: &[u8], _kind: TextKind, _is_last: bool) {}
+}
+
 fn put_text(found: &mut Vec<FoundToken>, text: &str) {
     match found.last_mut() {
         _ if text.is_empty() => {}

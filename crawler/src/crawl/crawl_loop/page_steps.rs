@@ -389,11 +389,11 @@ impl CrawlLoop<'_> {
                 answer,
                 links,
             } = page;
-            let Some(facts) = lease.take_earlier_answer() else {
+            let work = Work::of(&lease, lease.earlier_tries() + 1);
+            let Some(facts) = lease.take_earlier().and_then(|earlier| earlier.answer) else {
                 self.frontier.retry_soon(lease, Instant::now());
                 continue;
             };
-            let work = Work::of(&lease, lease.earlier_tries() + 1);
             self.frontier.finish(lease);
             self.counts.fetched += 1;
             self.counts.not_modified += 1;
