@@ -91,8 +91,8 @@ pub(crate) trait TokenSink {
     /// Takes an end tag.
     fn end_tag(&mut self, tag: &Tag<'_>) -> Following;
 
-    /// Takes a piece of text, never empty. A character reference or a character of UTF-8 is never in two pieces. `is_last`
-    /// says early that a tag follows; not each tag is known by then.
+    /// Takes a piece of text, never empty. A character reference or a character of UTF-8 is never in two pieces.
+    /// `is_last`: a tag follows; false where that is not known yet.
     fn text(&mut self, text: &[u8], kind: TextKind, is_last: bool);
 
     /// Takes a piece of a comment; `is_last` marks its end.
@@ -267,7 +267,7 @@ impl<S: TokenSink> Tokenizer<S> {
                     Construct::Doctype(bytes) => (TokenState::Doctype, bytes),
                     Construct::Cdata(bytes) => (TokenState::Cdata, bytes),
                 };
-                if from == 0 {
+                if (state, bytes) != (TokenState::Text, 0) {
                     self.state = state;
                     return at + bytes;
                 }

@@ -198,7 +198,7 @@ pub struct PageRecord {
     /// keeps the first of a crawl ([`crate::store::Commit::dated`]).
     pub sitemap_lastmod: Option<SitemapDate>,
     /// How it ended; `None` while queued. The links of the facts are stored apart
-    /// ([`crate::store::Store::answer`]) and are empty here.
+    /// ([`crate::store::Store::links`]) and are empty here.
     pub outcome: Option<Outcome>,
     /// Whose answer the outcome is. In a visit [`Basis::Confirmed`] stands beside the facts of the answer 304 itself: the
     /// page row has what it confirms. [`Basis::Kept`] occurs in page rows and in the merged view only.
@@ -211,11 +211,11 @@ pub struct PageRecord {
 pub struct Page {
     /// What counts: the reason as published, and the last good answer where one is known.
     pub record: PageRecord,
-    /// Number of the crawl that met the URL last; 0 for a URL that only an imported set names.
+    /// Number of the crawl that wrote it last; 0 for a URL that only an imported set names.
     pub crawl: CrawlId,
     /// When a publish wrote it first.
     pub first_seen: Timestamp,
-    /// When a publish met it last: an unlisted row leaves 30 days later.
+    /// When a publish wrote it last. One that meets an unlisted row writes it always; that row leaves 30 days after the last.
     pub last_seen: Timestamp,
     /// When the first attempt since the last good answer failed, if the last one did.
     pub failing_since: Option<Timestamp>,

@@ -175,7 +175,7 @@ mod tests {
         check(
             &Config::default(),
             "8f48d2ec3b974ef4 parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
-            0xea32_9c0d_d093_5e14,
+            0xeea6_5ac2_c849_3a34,
         );
         let mut other = config();
         other.scope.width = ScopeWidth::Origin;
@@ -190,7 +190,7 @@ mod tests {
         check(
             &other,
             "8f48d2ec3b974ef4 parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
-            0xbfb3_e5a7_26a6_2dbf,
+            0x0a6e_610a_9bec_fec5,
         );
     }
 }

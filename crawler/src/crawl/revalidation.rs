@@ -49,17 +49,21 @@ pub(super) struct Revalidation {
 /// A page that answered 304.
 pub(super) struct NotModified {
     lease: Lease,
+    /// The answer of its page row.
+    known: Box<PageFacts>,
     answer: Box<PageFacts>,
 }
 
 /// A page that answered 304, with the links of its page row.
 pub(super) struct Reread {
     pub(super) lease: Lease,
+    /// The answer of its page row.
+    pub(super) known: Box<PageFacts>,
     pub(super) answer: Box<PageFacts>,
     pub(super) links: StoredLinks,
 }
 
-/// What becomes of a page that answered 304.
+/// The next step for a page that answered 304.
 pub(super) enum AfterNotModified {
     /// It waits for its stored links.
     Waits,
@@ -77,6 +81,12 @@ pub(super) struct Rereads {
     left: Vec<NotModified>,
 }
 
+impl NotModified {
+    fn bytes(&self) -> usize {
+        bytes_of_facts(&self.known) + bytes_of_facts(&self.answer)
+    }
+}
+
 impl Rereads {
     /// Reads the links that `store` has of `pages`.
     pub(super) fn read(pages: Vec<NotModified>, store: &Store) -> Result<Self, StoreError> {
@@ -87,14 +97,17 @@ impl Rereads {
                 rereads.left.push(page);
                 continue;
             }
-            let NotModified { lease, answer } = page;
-            let links = match lease.earlier().and_then(|earlier| earlier.links) {
-                Some(id) => store.links(lease.url(), id)?,
-                None => StoredLinks::default(),
-            };
+            let NotModified {
+                lease,
+                mut known,
+                answer,
+            } = page;
+            let links;
+            (links, known.feeds) = store.links(lease.url())?;
             bytes_left = bytes_left.saturating_sub(links.bytes());
             rereads.read.push(Reread {
                 lease,
+                known,
                 answer,
                 links,
             });
@@ -127,7 +140,7 @@ impl Revalidation {
 
     /// What a page is asked with; `None`: for the whole page.
     pub(super) fn validators_for(&self, lease: &Lease, judge: &Judge) -> Option<Validators> {
-        let answer = lease.earlier()?.answer.as_ref()?;
+        let answer = lease.earlier()?.answer.as_deref()?;
         let is_asked = !self.is_off
             && self.trust.is_given()
             // A request that failed with validators is sent again without them.
@@ -137,16 +150,22 @@ impl Revalidation {
     }
 
     /// Lets a page that answered 304 wait for its stored links, if the answer decides it.
-    pub(super) fn confirm(&mut self, lease: Lease, answer: Box<PageFacts>) -> AfterNotModified {
+    pub(super) fn confirm(&mut self, mut lease: Lease, answer: Box<PageFacts>) -> AfterNotModified {
         if !self.trust.is_given() {
             return AfterNotModified::Distrusted(lease);
         }
-        let known = lease.earlier().and_then(|earlier| earlier.answer.as_ref());
-        if !known.is_some_and(|known| is_enough(&answer, known)) {
+        let known = lease.earlier_mut().map(|earlier| &mut earlier.answer);
+        let known = known.and_then(|known| known.take_if(|known| is_enough(&answer, known)));
+        let Some(known) = known else {
             return AfterNotModified::NotEnough(lease);
-        }
-        self.held_bytes += bytes_of_facts(&answer);
-        self.waiting.push(NotModified { lease, answer });
+        };
+        let page = NotModified {
+            lease,
+            known,
+            answer,
+        };
+        self.held_bytes += page.bytes();
+        self.waiting.push(page);
         AfterNotModified::Waits
     }
 
@@ -156,7 +175,9 @@ impl Revalidation {
         if self.is_off || !is_sample(url, self.crawl) || self.tests.len() >= MAX_TESTS {
             return;
         }
-        let answer = lease.earlier().and_then(|earlier| earlier.answer.as_ref());
+        let answer = lease
+            .earlier()
+            .and_then(|earlier| earlier.answer.as_deref());
         if let Some(answer) = answer.filter(|answer| has_changed(facts, answer))
             && let Some(validators) = judge.validators(answer)
         {
@@ -190,8 +211,7 @@ impl Revalidation {
     pub(super) fn take_read(&mut self, rereads: Rereads) -> Vec<Reread> {
         self.away = 0;
         self.waiting.extend(rereads.left);
-        let answers = self.waiting.iter();
-        self.held_bytes = answers.map(|page| bytes_of_facts(&page.answer)).sum();
+        self.held_bytes = self.waiting.iter().map(NotModified::bytes).sum();
         rereads.read
     }
 

@@ -78,9 +78,9 @@ impl Lease {
         self.waiting.url.earlier.as_deref()
     }
 
-    /// Takes what was known of it before.
-    pub fn take_earlier(&mut self) -> Option<Box<Earlier>> {
-        self.waiting.url.earlier.take()
+    /// The same, to take its answer.
+    pub fn earlier_mut(&mut self) -> Option<&mut Earlier> {
+        self.waiting.url.earlier.as_deref_mut()
     }
 
     /// Tries before this one.
@@ -99,7 +99,7 @@ impl WaitingUrl {
     /// Without what was known of its answer.
     fn without_answer(mut self) -> Self {
         if let Some(earlier) = &mut self.url.earlier {
-            (earlier.answer, earlier.links) = (None, None);
+            earlier.answer = None;
         }
         self
     }

@@ -9,14 +9,14 @@ use std::{collections::HashSet, hash::BuildHasherDefault};
 
 use crate::url_key::{FingerprintHasher, UrlKey};
 
-/// Sets by six bits of the fingerprint. One that grows has both its tables in memory for a moment, the others do not.
+/// Number of sets that the URLs are divided into: a set that grows has two tables in memory for a moment.
 const SETS: usize = 64;
 
 /// The set of known fingerprints: 10 to 20 bytes for each.
 #[derive(Debug)]
 pub struct SeenUrls {
     sets: Vec<FingerprintSet>,
-    /// How many there are.
+    /// Number of URLs in all sets.
     urls: usize,
 }
 

@@ -31,7 +31,7 @@ impl Name {
         Self(number)
     }
 
-    /// The same, fast: of the first bytes of a text.
+    /// The name that the first `length` bytes of a text are, as [`Self::new`] has it, but faster.
     pub(super) fn of_first(text: &[u8], length: usize) -> Self {
         let Some(bytes) = text
             .first_chunk::<8>()

@@ -331,13 +331,13 @@ impl TagScan {
     }
 }
 
-/// What a byte is in a tag.
+/// Class of a space.
 const IS_SPACE: u8 = 1;
 
-/// See [`IS_SPACE`]: it may end a name.
+/// Class of a byte that may end a name.
 const ENDS_NAME: u8 = 1 << 1;
 
-/// What each byte is.
+/// Classes of each byte.
 static CLASSES: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {

@@ -15,7 +15,7 @@ pub struct ContentHash(pub u128);
 impl ContentHash {
     /// Version of what is hashed: the text of the main part without what moves by itself, its links and images, the
     /// title, and structured data without dates. Hashes of other versions cannot be compared.
-    pub const VERSION: u32 = 5;
+    pub const VERSION: u32 = 6;
 
     /// The version that hashed the decoded body, as [`PageFacts::body_hash`] is.
     pub const OF_BODY: u32 = 1;

@@ -13,7 +13,7 @@ macro_rules! elements {
             Other,
         }
 
-        /// All of them.
+        /// All elements with their names.
         const ELEMENTS: &[(Name, Element)] = &[$((Name::new($name), Element::$element),)*];
     };
 }

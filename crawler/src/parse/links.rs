@@ -60,7 +60,7 @@ pub(super) struct RawLinks {
     left_out: u64,
 }
 
-/// What else is known once the links of a page are resolved.
+/// Facts of the links of a page that are known once they are resolved.
 #[derive(Debug)]
 pub(super) struct Resolved {
     /// The links of the page's content, as hashes with the regions that they stand in.
@@ -136,7 +136,7 @@ impl RawLinks {
         // What is resolved is not held twice.
         drop(self.known);
         let mut resolver = ReferenceResolver::new(identity, base, encoding);
-        links.reserve(self.links.len());
+        links.known.reserve(self.links.len());
         let mut in_content = Vec::new();
         let (mut bytes, mut left_out) = (0, self.left_out);
         for raw in self.links {
@@ -172,11 +172,6 @@ pub(super) struct LinkList {
 }
 
 impl LinkList {
-    fn reserve(&mut self, links: usize) {
-        self.links.reserve(links);
-        self.known.reserve(links);
-    }
-
     /// Adds a link, or lets a known one be followed.
     pub(super) fn add(&mut self, link: Link) {
         match self.known.entry(link.target.fingerprint()) {

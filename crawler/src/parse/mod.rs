@@ -54,8 +54,7 @@ use self::{
     xhtml::XhtmlFilter,
 };
 
-/// Bytes of a page whose CPU time is not measured: reading them takes less than a millisecond, and to measure it a call of the
-/// system for each piece.
+/// First bytes of a page, whose CPU time is not measured: measuring costs a system call for each piece.
 const UNMEASURED_BYTES: u64 = 64 * 1_024;
 
 /// The sink of a page request: parses the body while it streams.

@@ -5,12 +5,7 @@ use std::ops::ControlFlow;
 
 use jiff::Timestamp;
 
-use super::{
-    commit,
-    guard::mark,
-    journal::change_of,
-    pending::{Pending, PendingKind},
-};
+use super::{commit, guard::mark, journal::change_of, pending::Pending};
 use crate::{
     crawl_state::{self, Phase},
     export::{Export, View},
@@ -33,8 +28,8 @@ pub(super) struct Promoting<'a> {
     pub(super) mode: Mode,
     pub(super) crawl: CrawlId,
     pub(super) at: Timestamp,
-    /// The crawl has drained: its visits are deleted at the end, so none of them is marked.
-    pub(super) clears_visits: bool,
+    /// The crawl has drained: its visits are deleted at the end, so that none of them is marked.
+    pub(super) is_drained: bool,
 }
 
 /// The new page row of a URL, and the change that engines are to be notified of.
@@ -90,17 +85,20 @@ impl Promoting<'_> {
             commit(store, &batch)?;
             from = next;
             if from.is_none() {
-                return commit(store, &self.end(pending));
+                return commit(store, &self.end());
             }
         }
     }
 
+    fn clears_visits(&self) -> bool {
+        self.is_drained && self.mode != Mode::AtRest
+    }
+
     /// The last commit of a promotion.
-    fn end(&self, pending: &Pending) -> Commit {
+    fn end(&self) -> Commit {
         let mut values = vec![Pending::none()];
-        let is_over = pending.kind == PendingKind::Crawl && self.mode != Mode::AtRest;
-        if is_over {
-            let phase = if pending.is_drained {
+        if self.mode != Mode::AtRest {
+            let phase = if self.is_drained {
                 Phase::Finished
             } else {
                 Phase::Open
@@ -109,9 +107,9 @@ impl Promoting<'_> {
         }
         Commit {
             values,
-            clears_visits: self.clears_visits,
+            clears_visits: self.clears_visits(),
             forgets_before: self
-                .clears_visits
+                .clears_visits()
                 .then(|| self.at.checked_sub(crawl_state::FORGOTTEN_AFTER).ok())
                 .flatten(),
             ..Commit::default()
@@ -147,21 +145,25 @@ impl Promoting<'_> {
             None => known.cloned(),
         };
         let page = self.page(key, before, visit.is_some(), merged, dates);
-        if visit.is_none_or(|visit| self.clears_visits || visit.promotion.is_some())
-            && before.is_some_and(|before| says_the_same(before, &page))
-        {
+        // An unlisted row is written in each publish that meets it, so that it is not forgotten.
+        let is_written = |before: &Page| match visit {
+            Some(_) if self.clears_visits() => listed.is_some() || before.last_seen == self.at,
+            Some(visit) => visit.promotion.is_some(),
+            None => true,
+        };
+        if before.is_some_and(|before| is_written(before) && says_the_same(before, &page)) {
             return Ok(None);
         }
-        let links = match visit.map(|visit| &visit.record.basis) {
-            Some(Basis::Own)
-                if !matches!(page.record.basis, Basis::Kept(_))
-                    && !matches!(page.record.outcome, Some(Outcome::Given(_))) =>
+        let is_own = |record: &PageRecord| record.basis == Basis::Own;
+        let links = match &page.record.outcome {
+            Some(Outcome::Answered(_))
+                if is_own(&page.record) && visit.is_some_and(|visit| is_own(&visit.record)) =>
             {
                 PageLinks::OfVisit
             }
-            Some(_) | None => PageLinks::Own,
+            _ => PageLinks::Own,
         };
-        let marked = visit.filter(|_| !self.clears_visits);
+        let marked = visit.filter(|_| !self.clears_visits());
         let promotion = marked.map(|visit| match &visit.promotion {
             Some(known) => known.clone(),
             None => before.map(promotion_of).unwrap_or_default(),

@@ -23,7 +23,6 @@ use crate::{
     export::Export,
     page::CrawlId,
     store::{Commit, MetaValue, Store},
-    verdict::Mode,
 };
 
 /// What settling an interrupted publish came to.
@@ -206,9 +205,7 @@ fn follow(
             mode: pending.mode,
             crawl: crawl_state::number(store)?,
             at: pending.at,
-            clears_visits: pending.kind == PendingKind::Crawl
-                && pending.mode != Mode::AtRest
-                && pending.is_drained,
+            is_drained: pending.is_drained,
         };
         promoting.promote(store, pending)?;
     } else {

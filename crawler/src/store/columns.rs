@@ -128,9 +128,9 @@ columns! {
     /// What only a row of `page` has.
     #[derive(Debug)]
     Published {
-        crawl: CrawlId, "INTEGER NOT NULL", "number of the crawl that met it last; 0: only an imported set names it";
+        crawl: CrawlId, "INTEGER NOT NULL", "number of the crawl that wrote it last; 0: only an imported set names it";
         first_seen: Timestamp, "TEXT NOT NULL", "when a publish wrote it first";
-        last_seen: Timestamp, "TEXT NOT NULL", "when a publish met it last";
+        last_seen: Timestamp, "TEXT NOT NULL", "when a publish wrote it last, or met it unlisted";
         kept: Option<Reason>, "TEXT", "listed by its last good answer; what it would be by the last attempt (a reason code)";
         kept_error: Option<String>, "TEXT", "what happened then";
         failing_since: Option<Timestamp>, "TEXT", "first failed attempt since the last good answer";
@@ -159,13 +159,13 @@ columns! {
 }
 
 impl Attempt {
-    /// Reads all columns; where there was no answer, not those that say something of it.
+    /// Reads all columns, but for those of the answer where there was none.
     pub(super) fn of_row(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Self> {
         let status = Self::COLUMNS
             .iter()
             .position(|column| column.name == "status");
         let answer = status.map_or(Self::COLUMNS.len(), |status| status + 1);
-        // The last, `confirmed`, says something of the attempt.
+        // The last one, `confirmed`, is of the attempt.
         columns.nulls_after(answer, Self::COLUMNS.len() - 1 - answer)?;
         Self::read(columns)
     }

@@ -8,9 +8,7 @@ use crate::page::PageFacts;
 pub struct Earlier {
     /// It is listed.
     pub was_listed: bool,
-    /// Its last good answer. Lists of images and of versions in other languages are empty where it has one:
-    /// [`Store::page`](super::Store::page) has them.
-    pub answer: Option<PageFacts>,
-    /// Where its links are, for [`Store::links`](super::Store::links).
-    pub links: Option<i64>,
+    /// Its last good answer without long lists: links and feeds are empty ([`Store::links`](super::Store::links) has them),
+    /// and so are images and versions in other languages where they were looked for.
+    pub answer: Option<Box<PageFacts>>,
 }

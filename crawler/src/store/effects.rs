@@ -76,11 +76,11 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
     let mut effects = Effects {
         transaction,
         encoder: Encoder::new(),
-        discover: RowStatement::new(&DISCOVER),
-        finish: RowStatement::new(&FINISH),
-        put_page: RowStatement::new(&PUT_PAGE),
-        own_links: RowStatement::new(OWN_LINKS),
-        put_links: RowStatement::new("REPLACE INTO link (id, links) VALUES (?1, ?2)"),
+        discover: transaction.prepare_cached(&DISCOVER)?,
+        finish: transaction.prepare_cached(&FINISH)?,
+        put_page: transaction.prepare_cached(&PUT_PAGE)?,
+        own_links: transaction.prepare_cached(OWN_LINKS)?,
+        put_links: transaction.prepare_cached("REPLACE INTO link (id, links) VALUES (?1, ?2)")?,
     };
     if commit.clears_visits {
         clear_visits(transaction)?;
@@ -128,34 +128,12 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
 struct Effects<'c> {
     transaction: &'c Connection,
     encoder: Encoder,
-    // What runs for each row.
-    discover: RowStatement<'c>,
-    finish: RowStatement<'c>,
-    put_page: RowStatement<'c>,
-    own_links: RowStatement<'c>,
-    put_links: RowStatement<'c>,
-}
-
-/// A statement that is looked up once for all rows of a commit: its text is long.
-struct RowStatement<'c> {
-    sql: &'static str,
-    prepared: Option<CachedStatement<'c>>,
-}
-
-impl<'c> RowStatement<'c> {
-    fn new(sql: &'static str) -> Self {
-        Self {
-            sql,
-            prepared: None,
-        }
-    }
-
-    fn on(&mut self, connection: &'c Connection) -> rusqlite::Result<&mut CachedStatement<'c>> {
-        if self.prepared.is_none() {
-            self.prepared = Some(connection.prepare_cached(self.sql)?);
-        }
-        Ok(self.prepared.as_mut().expect("it was just prepared"))
-    }
+    // These run for each row; to look them up each time costs as much, because their texts are long.
+    discover: CachedStatement<'c>,
+    finish: CachedStatement<'c>,
+    put_page: CachedStatement<'c>,
+    own_links: CachedStatement<'c>,
+    put_links: CachedStatement<'c>,
 }
 
 impl<'c> Effects<'c> {
@@ -164,7 +142,7 @@ impl<'c> Effects<'c> {
     }
 
     fn discover(&mut self, discovery: &Discovery) -> rusqlite::Result<()> {
-        let mut row = Binder::new(self.discover.on(self.transaction)?);
+        let mut row = Binder::new(&mut self.discover);
         row.put(&discovery.key)?;
         Origin {
             state: discovery.reason.state(),
@@ -210,7 +188,7 @@ impl<'c> Effects<'c> {
             (None, None) => None,
         };
         let attempt = Attempt::of(key, record, &mut self.encoder).map_err(unwritable)?;
-        let mut row = Binder::new(self.finish.on(self.transaction)?);
+        let mut row = Binder::new(&mut self.finish);
         row.put(key)?;
         Origin::of(record).put(&mut row)?;
         attempt.put(&mut row)?;
@@ -256,7 +234,7 @@ impl<'c> Effects<'c> {
                 .execute([key.as_str()])?;
         }
         let attempt = Attempt::of(key, &page.record, &mut self.encoder).map_err(unwritable)?;
-        let mut row = Binder::new(self.put_page.on(self.transaction)?);
+        let mut row = Binder::new(&mut self.put_page);
         row.put(key)?;
         Origin::of(&page.record).put(&mut row)?;
         attempt.put(&mut row)?;
@@ -273,7 +251,6 @@ impl<'c> Effects<'c> {
     /// The links that only the visit of `key` has.
     fn own_links(&mut self, key: &UrlKey) -> rusqlite::Result<Option<i64>> {
         self.own_links
-            .on(self.transaction)?
             .query_row([key.as_str()], |row| row.get(0))
             .optional()
     }
@@ -286,9 +263,7 @@ impl<'c> Effects<'c> {
         links: &[UrlKey],
     ) -> rusqlite::Result<i64> {
         let bytes = self.encoder.encode(key, links).map_err(unwritable)?;
-        self.put_links
-            .on(self.transaction)?
-            .insert(params![own, bytes])
+        self.put_links.insert(params![own, bytes])
     }
 
     fn drop_links(&self, id: i64) -> rusqlite::Result<()> {

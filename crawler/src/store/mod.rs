@@ -430,12 +430,12 @@ impl Store {
         self.row(&walks::VISIT, key, record::read_visit)
     }
 
-    /// The links of `page` that are stored as `id` ([`Earlier::links`]): what a 304 leads to.
+    /// The links of the page row of `page`, and the feeds that it names: what a 304 leads to.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn links(&self, page: &UrlKey, id: i64) -> Result<StoredLinks, StoreError> {
-        self.read(|connection| walks::links(connection, page, id))
+    pub fn links(&self, page: &UrlKey) -> Result<(StoredLinks, Vec<UrlKey>), StoreError> {
+        self.read(|connection| walks::links(connection, page))
     }
 
     /// Reads all that `questions` reads from one state of the file: each read alone would lock it anew.

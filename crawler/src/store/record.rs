@@ -8,7 +8,7 @@ use sitemap_core::{Loc, extension::Extensions};
 use super::{
     columns::{Attempt, Origin, Published, Queue},
     earlier::Earlier,
-    links::{self, Encoder},
+    links::{self, Encoder, StoredLinks},
     values::{Columns, Hex64, Hex128, NotFetched},
 };
 use crate::{
@@ -68,24 +68,30 @@ pub(super) fn read_visit(row: &Row<'_>) -> rusqlite::Result<(UrlKey, Visit)> {
     Ok((key, visit))
 }
 
-/// Columns of a page row: whether it is listed, the id of its links, and `Attempt`; `None`: they say nothing that matters.
+/// Columns of a page row: whether it is listed, and `Attempt`. `None`: it is not listed, and had no answer.
 pub(super) fn read_earlier(
     columns: &mut Columns<'_, '_>,
     key: &UrlKey,
 ) -> rusqlite::Result<Option<Box<Earlier>>> {
-    let (was_listed, links) = (columns.get()?, columns.get()?);
+    let was_listed = columns.get()?;
     let attempt = Attempt::of_row(columns)?;
     let answer = match attempt.status {
-        Some(status) => Some(attempt.into_facts(status, key)?),
+        Some(status) => Some(Box::new(attempt.into_facts(status, key)?)),
         None => None,
     };
-    Ok((was_listed || answer.is_some()).then(|| {
-        Box::new(Earlier {
-            was_listed,
-            answer,
-            links,
-        })
-    }))
+    Ok((was_listed || answer.is_some()).then(|| Box::new(Earlier { was_listed, answer })))
+}
+
+/// A row of links and feeds.
+pub(super) fn read_links(
+    row: &Row<'_>,
+    page: &UrlKey,
+) -> rusqlite::Result<(StoredLinks, Vec<UrlKey>)> {
+    let list = |at| -> rusqlite::Result<&[u8]> {
+        Ok(row.get_ref(at)?.as_blob_or_null()?.unwrap_or_default())
+    };
+    let feeds = links::decode(page, list(1)?).map_err(failure)?;
+    Ok((StoredLinks::new(page, list(0)?), feeds))
 }
 
 impl Origin {

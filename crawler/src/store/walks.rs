@@ -8,7 +8,7 @@ use super::{
     EachUrl, QueuedUrl, Size, StoredLinks, VisitNote,
     columns::{self, Attempt, Origin, Published, Queue},
     ranges,
-    record::{read_earlier, read_page, read_visit},
+    record::{read_earlier, read_links, read_page, read_visit},
     values::Columns,
 };
 use crate::url_key::UrlKey;
@@ -35,10 +35,11 @@ pub(super) static VISIT: LazyLock<String> = LazyLock::new(|| [&VISITS, OF_ONE].c
 static QUEUED: LazyLock<String> = LazyLock::new(|| {
     let columns = Attempt::COLUMNS.iter().map(|column| match column.name {
         list @ ("images" | "alternates") => format!("iif(page.{list} IS NULL, NULL, x'')"),
+        "feeds" => "NULL".to_owned(),
         name => format!("page.{name}"),
     });
     format!(
-        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, iif(page.state = 'listed', 1, NULL), page.links, {}
+        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, iif(page.state = 'listed', 1, NULL), {}
          FROM visit LEFT JOIN page ON page.url = visit.url
          WHERE visit.state = 'queued' AND visit.sequence > ?1 ORDER BY visit.sequence LIMIT ?2",
         columns.collect::<Vec<_>>().join(", "),
@@ -102,12 +103,12 @@ fn next<T>(
 pub(super) fn links(
     connection: &Connection,
     page: &UrlKey,
-    id: i64,
-) -> rusqlite::Result<StoredLinks> {
-    let mut statement = connection.prepare_cached("SELECT links FROM link WHERE id = ?1")?;
-    let links = statement.query_row([id], |row| {
-        Ok(StoredLinks::new(page, row.get_ref(0)?.as_blob()?))
-    });
+) -> rusqlite::Result<(StoredLinks, Vec<UrlKey>)> {
+    // `SQLite` would prepare a join with `link` anew for each URL.
+    let mut statement = connection.prepare_cached(
+        "SELECT (SELECT links FROM link WHERE id = page.links), feeds FROM page WHERE url = ?1",
+    )?;
+    let links = statement.query_row([page.as_str()], |row| read_links(row, page));
     Ok(links.optional()?.unwrap_or_default())
 }
 

@@ -16,7 +16,7 @@ use crate::{
         known::{Discovered, FoundUrl},
         page_sink::Found,
         requests::{self, AfterRequest, PageDone, PageRequest},
-        revalidation::{self, AfterNotModified, Reread, Rereads, TestEnd},
+        revalidation::{self, AfterNotModified, Rereads, TestEnd},
         start::Hop,
     },
     fetch::Request,
@@ -384,22 +384,13 @@ impl CrawlLoop<'_> {
     pub(super) fn take_rereads(&mut self, rereads: Rereads) -> Result<(), StoreError> {
         let mut reader = LinkReader::default();
         for page in self.revalidation.take_read(rereads) {
-            let Reread {
-                mut lease,
-                answer,
-                links,
-            } = page;
-            let work = Work::of(&lease, lease.earlier_tries() + 1);
-            let Some(facts) = lease.take_earlier().and_then(|earlier| earlier.answer) else {
-                self.frontier.retry_soon(lease, Instant::now());
-                continue;
-            };
-            self.frontier.finish(lease);
+            let work = Work::of(&page.lease, page.lease.earlier_tries() + 1);
+            self.frontier.finish(page.lease);
             self.counts.fetched += 1;
             self.counts.not_modified += 1;
             let new = |fingerprint| self.known.is_news(fingerprint);
-            let links = reader.keys_where(links, new)?;
-            self.decide_confirmed(&work, facts, links, answer);
+            let links = reader.keys_where(page.links, new)?;
+            self.decide_confirmed(&work, *page.known, links, page.answer);
         }
         Ok(())
     }

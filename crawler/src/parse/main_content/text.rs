@@ -4,7 +4,7 @@
 //! A run of words that are numbers or words of dates, times and counts ([`WordKind`]) is one blank when it has a number and a word
 //! that gives its meaning, or a date by itself. Each word is read once, without a grammar.
 //!
-//! Words are separated by white space and by tags. Text comes as bytes in pieces; how it was cut never changes the result. Words
+//! Words are separated by white space, control characters and tags. Text comes as bytes in pieces; how it was cut never changes the result. Words
 //! in ASCII are hashed as they stand; only others are decoded.
 
 use std::borrow::Cow;
@@ -158,7 +158,7 @@ impl TextHashes {
     /// Takes a word that is not all ASCII, or in which references may hide spaces.
     fn encoded_word(&mut self, word: &[u8]) {
         let text = decode(word, TextKind::Model(TextModel::Data));
-        for word in text.split(char::is_whitespace) {
+        for word in text.split(|character: char| character.is_whitespace() || character <= ' ') {
             let word = without_east_asian_times(word);
             let rest = word.strip_prefix('©').filter(|rest| !rest.is_empty());
             if rest.is_some() {

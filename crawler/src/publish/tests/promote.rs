@@ -37,6 +37,39 @@ fn a_drained_crawl_is_over_and_a_limited_one_goes_on() {
 }
 
 #[test]
+fn an_unlisted_url_that_crawls_meet_is_not_forgotten() {
+    let mut bench = Bench::new("/");
+    let mut config = Config::default();
+    config.scope.exclude = vec!["/a".to_owned()];
+    bench.judge = judge_of(&bench.site, &config);
+    let pages = ["/", "/b"].map(|path| (path.to_owned(), 1)).into();
+    // It is never asked for, so that its visit is the same in each crawl.
+    for _ in 0..40 {
+        bench.wait(24);
+        bench.crawl(&pages);
+        let discovery = Discovery {
+            key: key("/a"),
+            sequence: 1_000,
+            depth: 1,
+            hops: 0,
+            via: Via::Link,
+            found_on: None,
+            reason: Reason::ExcludedByRule,
+        };
+        let commit = Commit {
+            discovered: vec![discovery],
+            ..Commit::default()
+        };
+        bench.store.commit(&commit).unwrap();
+        bench.publish().unwrap();
+        let page = bench.store.page(&key("/a")).unwrap().unwrap();
+        assert_eq!(page.last_seen, bench.now);
+    }
+    let page = bench.store.page(&key("/a")).unwrap().unwrap();
+    assert_eq!(page.first_seen, bench.now - (39 * 24).hours());
+}
+
+#[test]
 fn a_refused_crawl_leaves_the_page_rows_and_is_published_by_force() {
     let mut bench = Bench::new("/");
     bench.crawl(&shop());

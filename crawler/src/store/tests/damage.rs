@@ -160,7 +160,7 @@ fn a_missing_table_is_damage() {
     make_state(&state(&folder));
     meddle(&state(&folder), "DROP TABLE link");
     let store = Store::open(&state(&folder)).unwrap();
-    let error = store.links(&url("/a"), 1).unwrap_err();
+    let error = store.links(&url("/a")).unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);
 }
 

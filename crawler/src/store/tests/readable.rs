@@ -210,7 +210,7 @@ fn columns_hold_what_their_names_say() {
         ("body_end", "undecodable: lzma"),
         ("body_bytes", "4321"),
         ("content_hash", "00000000000000000000000000000abc"),
-        ("hash_version", "5"),
+        ("hash_version", "6"),
         ("body_hash", "00000000000000000000000000000def"),
         ("json_ld_modified", "2026-02-08"),
         ("meta_modified", "2026-02-09"),

@@ -303,14 +303,8 @@ fn a_url_that_waits_says_what_its_page_row_says() {
         let found = paths.iter().zip(1..);
         commit.discovered = found.map(|(path, n)| discovery(path, n)).collect();
     });
-    let earlier = |was_listed, answer| {
-        Some(Box::new(Earlier {
-            was_listed,
-            answer,
-            links: None,
-        }))
-    };
-    let answer = facts.clone();
+    let earlier = |was_listed, answer| Some(Box::new(Earlier { was_listed, answer }));
+    let answer = Box::new(facts.clone());
     let expected = [
         earlier(true, Some(answer.clone())),
         earlier(false, Some(answer)),
