@@ -471,6 +471,14 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_separate_words() {
+        let spaced = hash(&[b"one two 10"]);
+        assert_eq!(hash(&[b"one\x01two\x1f10"]), spaced);
+        assert_eq!(hash(&[b"one&#1;two&#31;10"]), spaced);
+        assert_ne!(hash(&[b"one&#1;two&#31;20"]), spaced);
+    }
+
+    #[test]
     fn how_text_was_cut_changes_nothing() {
         let text =
             "posted 3 minutes ago, 1,234&nbsp;views © 2024 über alles 6. Mai 2024 um 12:34 x"
