@@ -45,8 +45,8 @@ pub struct ParseConfig {
     pub max_links: usize,
     /// Bytes of these links, as absolute URLs. Default 2 MiB.
     pub max_link_bytes: usize,
-    /// CPU time of the threads that parse one page, measured between chunks after its first 64 KiB. A page of which a part is left is not judged then: it failed.
-    /// Default 5 s.
+    /// CPU time of the threads that parse one page, measured between chunks after its first 64 KiB. A page of which a part is
+    /// left is not judged then: it failed. Default 5 s.
     pub max_parse_time: Duration,
     /// Rules by CSS selector. Default none.
     pub page_rules: Vec<PageRule>,

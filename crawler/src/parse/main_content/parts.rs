@@ -291,6 +291,6 @@ impl WordList {
             return false;
         }
         let mut words = self.words.iter().map(|known| known.as_bytes());
-        words.any(|known| known.len() == word.len() && known.eq_ignore_ascii_case(word))
+        words.any(|known| known.eq_ignore_ascii_case(word))
     }
 }

@@ -4,8 +4,8 @@
 //! A run of words that are numbers or words of dates, times and counts ([`WordKind`]) is one blank when it has a number and a word
 //! that gives its meaning, or a date by itself. Each word is read once, without a grammar.
 //!
-//! Words are separated by white space, control characters and tags. Text comes as bytes in pieces; how it was cut never changes the result. Words
-//! in ASCII are hashed as they stand; only others are decoded.
+//! Words are separated by white space, control characters and tags. Text comes as bytes in pieces; how it was cut never changes
+//! the result. Words in ASCII are hashed as they stand; only others are decoded.
 
 use std::borrow::Cow;
 
@@ -177,7 +177,7 @@ impl TextHashes {
 
     /// Takes a word, in ASCII or decoded, with its hash.
     fn word(&mut self, word: &[u8], hash: u64) {
-        let kind = if word.len() == 3 && word.eq_ignore_ascii_case(b"(c)") {
+        let kind = if word.eq_ignore_ascii_case(b"(c)") {
             Some(WordKind::Name)
         } else {
             kind_of(core_of(word))
