@@ -10,6 +10,7 @@ mod build;
 mod check;
 mod crawl;
 mod daemon;
+mod diff;
 mod forget;
 mod notify;
 mod publish;
@@ -28,6 +29,7 @@ pub(crate) use self::build::BuildArgs;
 pub(crate) use self::check::CheckArgs;
 pub(crate) use self::crawl::CrawlArgs;
 pub(crate) use self::daemon::DaemonArgs;
+pub(crate) use self::diff::DiffArgs;
 pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
@@ -59,6 +61,9 @@ pub(crate) enum Command {
     /// Check sitemaps, indexes, feeds and URL lists: files, folders, or where they are served
     #[command(long_about = check::CHECK_HELP)]
     Check(Box<CheckArgs>),
+    /// Compare two published sets: folders, sitemaps, URLs, sets that are kept for a rollback
+    #[command(long_about = diff::DIFF_HELP)]
+    Diff(Box<DiffArgs>),
     /// Notify search engines of the published set: IndexNow, robots.txt, ping
     #[command(long_about = notify::NOTIFY_HELP)]
     Notify(Box<NotifyArgs>),
@@ -91,7 +96,7 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 8] = [
+    const COMMANDS: [(&str, &[&str]); 9] = [
         ("crawl", &["config"]),
         ("build", &["config"]),
         (
@@ -100,6 +105,7 @@ mod tests {
                 "paths", "base_url", "robots", "format", "repeats", "explain", "pages", "config",
             ],
         ),
+        ("diff", &["first", "second", "json", "config"]),
         ("notify", &["list", "submit_all", "config"]),
         ("daemon", &["config"]),
         ("status", &["config", "json", "max_age"]),
@@ -166,6 +172,7 @@ mod tests {
                 // These do not start without.
                 match command_name {
                     "check" => line.push("file".to_owned()),
+                    "diff" => line.extend(["a", "b"].map(str::to_owned)),
                     "forget" if !option.is_positional() => line.push("site".to_owned()),
                     _ => {}
                 }
@@ -173,6 +180,7 @@ mod tests {
                     Command::Crawl(args) => typed(&args),
                     Command::Build(args) => typed(&args),
                     Command::Check(args) => typed(&args),
+                    Command::Diff(args) => typed(&args),
                     Command::Notify(args) => typed(&args),
                     Command::Daemon(args) => typed(&args),
                     Command::Status(args) => typed(&args),

@@ -5,6 +5,7 @@ use std::{error::Error, path::PathBuf};
 use crawler::{
     build::BuildError,
     crawl::CrawlError,
+    diff::DiffError,
     fetch::FetchError,
     publish::PublishError,
     retry_after::RetryAfterError,
@@ -33,7 +34,7 @@ pub(crate) enum ExitCode {
     /// Refused to publish, the old set stands: nothing to list, the guard, a foreign file in the way,
     /// the site went down, a disk that cannot be written.
     Refused = 4,
-    /// The site could not be crawled: start URL or robots.txt unreachable, or all disallowed.
+    /// The site could not be crawled: start URL or robots.txt unreachable, or all disallowed; `diff` could not read a set.
     NotCrawled = 5,
     /// Another run holds the state or the output.
     Busy = 6,
@@ -95,6 +96,13 @@ pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
     let outcome = crawl.or_else(publish).or_else(store).or_else(session);
     if let Some(outcome) = outcome {
         return outcome;
+    }
+    match error.downcast_ref::<DiffError>() {
+        Some(DiffError::Unreadable { .. }) => return SessionOutcome::Unreachable,
+        Some(DiffError::Store(error)) => return error.into(),
+        Some(DiffError::Stopped) => return SessionOutcome::Interrupted,
+        // The causes decide.
+        Some(_) | None => {}
     }
     match error.downcast_ref::<BuildError>() {
         Some(BuildError::Open { .. } | BuildError::Scope(_) | BuildError::Rules(_)) => {
@@ -278,6 +286,14 @@ mod tests {
                 lines: 1,
                 values: 0,
             },
+            2,
+        );
+        let (set, reason) = (message(), message());
+        check(DiffError::Unreadable { set, reason }, 5);
+        check(DiffError::Store(store(StoreErrorKind::Io)), 4);
+        check(DiffError::Stopped, 130);
+        check(
+            DiffError::from(FetchError::new(FetchErrorKind::Tls, "x")),
             2,
         );
         check(PublishError::Empty, 4);

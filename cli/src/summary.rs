@@ -23,7 +23,7 @@ use crawler::{
     notes::Note,
     notify::Notified,
     publish::{PublishError, Published, PublishedFile},
-    report::Report,
+    report::{Report, SetChanges},
     site::Site,
     site_run::{CrawlFacts, SessionOutcome},
 };
@@ -66,6 +66,9 @@ pub(crate) struct Summary {
     fetched: u64,
     not_modified: u64,
     files: Vec<PublishedFile>,
+    /// Differences from the set before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<SetChanges>,
     /// Entries with a `lastmod`, by where it came from.
     lastmod: BTreeMap<&'static str, u64>,
     /// Counts of the extensions that were asked for.
@@ -197,6 +200,7 @@ impl Summary {
     /// The set that stands now, and the robots.txt that should name it.
     pub(crate) fn set_published(&mut self, published: &Published, robots: &RobotsFile) {
         self.files.clone_from(&published.files);
+        self.changes.clone_from(&published.changes);
         self.robots_txt = published
             .sitemap_urls
             .iter()
@@ -369,5 +373,5 @@ impl Summary {
 }
 
 fn has_no_extensions(counts: &ExtensionCounts) -> bool {
-    counts.images.is_none() && counts.hreflang.is_none()
+    *counts == ExtensionCounts::default()
 }

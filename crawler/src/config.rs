@@ -20,7 +20,8 @@ pub use sitemap_core::{
 
 pub use self::build::{BuildConfig, HtmlSuffix, InputFormat};
 pub use self::crawl::{
-    DiscoverConfig, IgnoreConfig, LimitsConfig, RemovalConfig, ScopeConfig, ScopeWidth,
+    DiscoverConfig, IgnoreConfig, LimitsConfig, RemovalConfig, RepeatsConfig, ScopeConfig,
+    ScopeWidth,
 };
 pub use self::entries::{
     ElementValue, EntryConfig, EntryRule, Extensions, MAX_ELEMENTS, Namespace, NamespaceElement,
@@ -46,6 +47,8 @@ pub struct Config {
     pub written_as: Option<UrlKey>,
     /// What the site says and is not listened to.
     pub ignore: IgnoreConfig,
+    /// Where a crawl ends on a site without end.
+    pub repeats: RepeatsConfig,
     /// What takes a listed page out of the set.
     pub removal: RemovalConfig,
     /// Where URLs come from.

@@ -137,11 +137,11 @@ impl Export {
         Self { rules, ..self }
     }
 
-    /// Adds the extensions that are taken from the pages. Images that `robots` disallows are left out.
+    /// Adds the extensions that are taken from the pages. Images and videos that `robots` disallows are left out.
     #[must_use]
     pub fn with_extensions(self, wanted: Extensions, robots: Option<Rules>) -> Self {
         Self {
-            extensions: PageExtensions::new(wanted, robots, self.stand_in.clone()),
+            extensions: PageExtensions::new(wanted, robots, self.stand_in.clone(), self.now),
             ..self
         }
     }

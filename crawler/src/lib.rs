@@ -13,6 +13,8 @@ pub mod site_run;
 pub mod notify;
 
 pub mod build;
+pub mod diff;
+
 pub mod check;
 pub mod crawl;
 
@@ -25,6 +27,7 @@ pub mod schedule;
 
 pub mod frontier;
 pub mod politeness;
+pub mod repeats;
 pub mod verdict;
 
 pub mod scope;

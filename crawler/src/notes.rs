@@ -104,8 +104,8 @@ notes! {
     start_redirects_in_a_loop "start-redirect-loop" (url, most, hint)
         "{url} redirects in a loop, or more than {most} times{hint}";
     start_wants_cookies "start-wants-cookies" (url)
-        "{url} redirects in a loop and sets a cookie: it wants that cookie back, and arpent keeps none. Let the server \
-         answer this User-Agent without the cookie, or send it with --header \"Cookie: name=value\"";
+        "{url} redirects in a loop and sets a cookie: it wants a cookie that arpent does not send back (cookies = false, or \
+         one of another host or of a script). Let the server answer this User-Agent without the cookie, or send it with --header \"Cookie: name=value\"";
 
     // What is odd about the site as it answers.
     start_redirected "start-redirected" (typed, origin)
@@ -144,14 +144,24 @@ notes! {
         "{count} of {pages} pages answered 403: the server refuses this program. Let it allow the User-Agent \"{agent}\" \
          or the address of this machine, or try another --user-agent or a lower --rate";
     wants_cookies "pages-want-cookies" (count, pages)
-        "{count} of {pages} pages redirect to themselves and set a cookie: they want that cookie back, and arpent keeps \
-         none. Let the server answer this User-Agent without the cookie, or send it with --header \"Cookie: name=value\"";
+        "{count} of {pages} pages redirect to themselves and set a cookie: they want a cookie that arpent does not send \
+         back (cookies = false, or one of another host or of a script). Let the server answer this User-Agent without the \
+         cookie, or send it with --header \"Cookie: name=value\"";
     not_modified_distrusted "not-modified-distrusted" (url, lie, place)
         "{url} {lie}: that is not believed any more {place}. What it confirmed there in this run is asked for again as a \
          whole, and so are all pages there in the next runs";
     not_modified_trusted "not-modified-trusted" (place)
         "the server tells the truth about what is not modified (304) again: it is believed {place}";
 
+    patterns_closed "patterns-closed" (count, names)
+        "pages of {count} URL patterns said nothing new, so no further URLs of them are asked for: {names}. \
+         `exclude` rules for them spare the site these requests; close_patterns = false asks for all";
+    parameters_left_out "parameters-left-out" (count, names)
+        "{count} query parameters only made copies of pages, so URLs are asked for without them: {names}. \
+         drop_parameters leaves them out from the start";
+    never_not_found "never-not-found" ()
+        "the site answers 200 for URLs that do not exist; pages with that answer are neither listed nor followed. \
+         It should answer 404";
     bound_reached "not-recorded" (setting)
         "{setting} is reached: further URLs are counted and not recorded; set it higher, or leave parts of the site out with \
          --exclude";

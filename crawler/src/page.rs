@@ -4,22 +4,28 @@
 //! decides from it, and the decision is stored beside the facts only so that people can read it.
 //! Changed settings judge the stored facts again.
 
+mod closed_pattern;
 mod facts;
 mod given;
 mod ledger;
 mod reason;
+mod repeat;
+mod text;
 mod warnings;
 mod words;
 
 use jiff::Timestamp;
 
+pub use self::closed_pattern::{ClosedPattern, PatternKind};
 pub use self::facts::{
     BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Link, PageFacts,
-    Refresh, StatedDates,
+    Refresh, StatedDates, StatedElement,
 };
 pub use self::given::{Given, InputExtensionsError, extensions_from_json};
 pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::reason::{Reason, State};
+pub use self::repeat::Repeat;
+pub use self::text::{MAX_STORED_BLOCKS, PageText, TextBlock};
 pub use self::warnings::Warnings;
 pub(crate) use self::words::words;
 use crate::url_key::UrlKey;
@@ -61,6 +67,11 @@ words! {
 }
 
 impl Via {
+    /// Whether the site's own sitemap, or a list of the user's, named it: such a URL is asked for whatever its pattern says.
+    pub fn is_named(self) -> bool {
+        matches!(self, Self::Sitemap | Self::List)
+    }
+
     /// Whether a document named it, and not a page: without a link to it, it is an orphan.
     pub fn is_seed(self) -> bool {
         match self {

@@ -2,6 +2,8 @@
 //! report and `arpent report`. Reads the store, which is the only one that counts; it keeps no
 //! counter of its own, so that the numbers cannot drift from the records. It never prints.
 
+mod changes;
+
 use std::collections::BTreeMap;
 
 use crate::{
@@ -10,6 +12,8 @@ use crate::{
     seeds::Tally,
     store::{Store, StoreError},
 };
+
+pub use self::changes::{ChangedUrls, SetChange, SetChanges};
 
 /// The known URLs of one run, each counted once, under the one state that it is in.
 ///

@@ -20,7 +20,8 @@ use jiff::Timestamp;
 
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, Outcome, PageFacts, PageRecord, Reason, State, Via, Warnings,
+        BodyEnd, BodyKind, Canonical, Outcome, PageFacts, PageRecord, Reason, Repeat, State, Via,
+        Warnings,
     },
     scope::{Judgement, Scope},
     url_key::UrlKey,
@@ -41,6 +42,8 @@ pub struct Policy {
     pub ignore_noindex: bool,
     /// No canonical link counts. Default: all do.
     pub ignore_canonical: bool,
+    /// Pages that say nothing new are listed, all but copies by query. Default: they are not.
+    pub ignore_repeats: bool,
 }
 
 /// The links that are taken from a page into the crawl.
@@ -77,7 +80,7 @@ pub struct Brief {
 /// Judges the last attempt at `key`. A page that a 304 confirms is judged by the facts of the earlier answer.
 ///
 /// The first row that matches decides: the user's scope rules, status, body, kind of content, immediate
-/// meta refresh, follow-only and page rules, noindex, `unavailable_after`, canonical link.
+/// meta refresh, follow-only and page rules, noindex, `unavailable_after`, canonical link, what the page repeats.
 pub fn judge(
     key: &UrlKey,
     outcome: &Outcome,
@@ -108,6 +111,11 @@ pub fn judge(
         // A page that is listed as it was published is judged by no rule.
         Outcome::NotFetched(Reason::KeptNotReached) if standing == Judgement::FollowOnly => {
             without_links(Reason::FollowOnly)
+        }
+        Outcome::NotFetched(Reason::PatternClosed | Reason::DuplicateOf)
+            if policy.ignore_repeats =>
+        {
+            without_links(Reason::Queued)
         }
         Outcome::NotFetched(reason) => without_links(*reason),
         Outcome::NoAnswer { .. } => without_links(Reason::NetworkError),
@@ -247,6 +255,7 @@ impl Answer<'_> {
                     self.by_rules()
                         .or_else(|| self.by_directives())
                         .or_else(|| self.by_canonical())
+                        .or_else(|| self.by_repeat())
                         .unwrap_or(Reason::Listed),
                     self.follow(),
                 )
@@ -354,6 +363,17 @@ impl Answer<'_> {
         })
     }
 
+    /// A page that other pages make superfluous.
+    fn by_repeat(&self) -> Option<Reason> {
+        match self.facts.repeat.as_ref()? {
+            Repeat::DuplicateOf(_) => Some(Reason::DuplicateOf),
+            _ if self.policy.ignore_repeats => None,
+            Repeat::NothingNew => Some(Reason::NothingNew),
+            Repeat::NotFound => Some(Reason::NotFoundPage),
+            Repeat::Nested => Some(Reason::Nested),
+        }
+    }
+
     /// The canonical URL when it is another one and counts.
     fn other_canonical(&self) -> Option<&UrlKey> {
         match &self.facts.canonical {
@@ -370,7 +390,9 @@ impl Answer<'_> {
     /// `nofollow` is about links; the target of a redirect is not a link. Documents are not read for links,
     /// but a `Link` header may name their canonical URL.
     fn follow(&self) -> Follow {
+        let is_end = matches!(self.facts.repeat, Some(Repeat::NotFound | Repeat::Nested));
         match self.facts.kind {
+            _ if is_end && !self.policy.ignore_repeats => Follow::TargetOnly,
             BodyKind::Page if !self.facts.directives.nofollow => Follow::All,
             BodyKind::Page | BodyKind::Document | BodyKind::Other => Follow::TargetOnly,
         }
@@ -440,6 +462,11 @@ impl Chain {
             | Reason::FollowOnly
             | Reason::DuplicateSpelling
             | Reason::Unwritable
+            | Reason::PatternClosed
+            | Reason::NothingNew
+            | Reason::NotFoundPage
+            | Reason::Nested
+            | Reason::DuplicateOf
             | Reason::PageRule
             | Reason::NotInSet
             | Reason::TooDeep

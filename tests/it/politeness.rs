@@ -36,7 +36,7 @@ fn site_of(
         let usual = match request.target.as_str() {
             "/robots.txt" => Response::text(robots),
             "/" => Response::linking(paths(count)),
-            _ => Response::linking(["/"]),
+            own => Response::linking(["/", own]),
         };
         answer(request, usual)
     })

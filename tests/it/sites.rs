@@ -140,7 +140,7 @@ fn only_so_many_sites_and_requests_are_under_way() {
                     match request.target.as_str() {
                         "/robots.txt" => Response::text(""),
                         "/" => Response::linking((0..20).map(|page| format!("/{page}"))),
-                        _ => Response::html("<title>page</title>"),
+                        own => Response::html(format!("<title>page {own}</title>")),
                     }
                 })
             })

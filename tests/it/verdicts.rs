@@ -41,6 +41,7 @@ max_body_bytes = 65536
 max_tries = 2
 retry_delays = [\"10ms\"]
 failures_before_pause = 1000
+max_alike_share = 1
 ";
 
 /// Puts the site's own origin in the places of `{origin}`.
@@ -289,8 +290,8 @@ fn every_reason_has_a_page() {
     /// Reasons that no page of a site can bring about: a robots.txt that cannot be read ends the crawl
     /// before there is a page, a page that takes too long has a test of its own, a bug is a bug, inputs are
     /// read by another command, a feed is no page (`discovery`), what a page brings into its entry can be
-    /// written, and what stays listed was so before.
-    const UNREACHABLE: [Reason; 10] = [
+    /// written, what stays listed was so before, and what pages repeat is looked at in `traps`.
+    const UNREACHABLE: [Reason; 15] = [
         Reason::RobotsUnreachable,
         Reason::Unparsable,
         Reason::InternalError,
@@ -301,6 +302,11 @@ fn every_reason_has_a_page() {
         Reason::KeptUnreachable,
         Reason::KeptNotReached,
         Reason::NotInSet,
+        Reason::PatternClosed,
+        Reason::NothingNew,
+        Reason::NotFoundPage,
+        Reason::Nested,
+        Reason::DuplicateOf,
     ];
     let mut seen = covered(&pages("http://elsewhere.example/"));
     seen.extend(covered(&failures()));

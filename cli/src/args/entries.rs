@@ -38,8 +38,12 @@ pub(super) struct EntryArgs {
     #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
     priority: Vec<String>,
 
-    /// Add to the entries the images of the pages (of a site, or of a folder), and their versions in other languages
-    #[arg(long, value_name = "images,hreflang", help_heading = "Output")]
+    /// Add to the entries what the pages (of a site, or of a folder) state: images, versions in other languages, news, videos
+    #[arg(
+        long,
+        value_name = "images,hreflang,news,video",
+        help_heading = "Output"
+    )]
     extensions: Vec<String>,
 
     /// Name the schemas in each file, for validators that need it

@@ -22,11 +22,12 @@ use crawler::{
 use sitemap_core::{Loc, read::Rule, validate::RuleText};
 use tokio::runtime::Handle;
 
-use self::{printer::Printer, view::CheckView};
+use self::printer::Printer;
+pub(super) use self::view::CheckView;
 use super::{
-    crawl::{begin_log, read_settings_file, with_https_twin},
+    crawl::{begin_log, read_settings_file},
     dependencies,
-    downloaders::Downloaders,
+    downloaders::{Downloaders, config_to},
     runtime::{self, Threads},
 };
 use crate::{
@@ -94,7 +95,7 @@ fn take(check: &mut Check<'_>, path: &Path) {
 }
 
 /// The URL that was typed in the place of a path.
-fn url_of(path: &Path) -> Option<String> {
+pub(super) fn url_of(path: &Path) -> Option<String> {
     let typed = path.to_str()?;
     let scheme = typed.split_once("://")?.0;
     ["http", "https"]
@@ -189,12 +190,7 @@ fn live(
             );
             let network = Network {
                 connect: &mut |origin| {
-                    downloaders.to(origin.clone(), || {
-                        let mut config = settings.config.clone();
-                        config.fetch.start_host = origin.host.to_string();
-                        config.fetch.credential_origins = with_https_twin(origin.clone());
-                        config
-                    })
+                    downloaders.to(origin.clone(), || config_to(&settings.config, origin))
                 },
                 identity: settings.config.identity.clone(),
                 reader: Arc::new(PageReader::new(&settings.config.parse)?),

@@ -10,8 +10,11 @@ use crawler::{
     fetch::{FetchError, FetchErrorKind, http::HttpFetch},
     politeness::SharedPoliteness,
     retry_after::{RetryAfterError, RetryAfterFile},
+    url_key::Origin,
 };
 use tokio::runtime::Handle;
+
+use super::crawl::with_https_twin;
 
 /// The downloaders so far, each by its place. There are as many as the caller has places.
 pub(super) struct Downloaders<P> {
@@ -72,6 +75,14 @@ impl<P: Eq + Hash> Downloaders<P> {
             handle.block_on(downloader.settle());
         }
     }
+}
+
+/// The settings of requests for a typed URL of `origin`, and for all URLs reached from it.
+pub(super) fn config_to(config: &Config, origin: &Origin) -> Config {
+    let mut config = config.clone();
+    config.fetch.start_host = origin.host.to_string();
+    config.fetch.credential_origins = with_https_twin(origin.clone());
+    config
 }
 
 /// No request may be made while it is not known which hosts asked to wait.

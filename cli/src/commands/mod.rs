@@ -6,6 +6,7 @@ mod check;
 mod crawl;
 mod daemon;
 mod dependencies;
+mod diff;
 mod downloaders;
 mod forget;
 mod json_file;
@@ -52,6 +53,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Crawl(args) => crawl::run(&args, &environment, &output),
         Command::Build(args) => build::run(&args, &environment, &output),
         Command::Check(args) => check::run(&args, &environment, &output),
+        Command::Diff(args) => diff::run(&args, &environment, &output),
         Command::Notify(args) => notify::run(&args, &environment, &output),
         Command::Daemon(args) => daemon::run(&args, &environment, &output),
         Command::Status(args) => status::run(&args, &environment, &output),

@@ -173,6 +173,7 @@ impl Notifier {
             match guise {
                 Guise::Anybody => {
                     fetch.headers.clear();
+                    fetch.cookies = false;
                     fetch.credentials = None;
                 }
                 Guise::Crawler => {

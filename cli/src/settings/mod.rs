@@ -46,7 +46,7 @@ use self::{
     table::{SETTINGS, Special},
     value::Value,
 };
-use crate::args::{BuildArgs, CheckArgs};
+use crate::args::{BuildArgs, CheckArgs, DiffArgs};
 
 /// Format of the summary on stdout, or of the log on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -153,6 +153,22 @@ impl Settings {
     /// As [`CrawlSettings::load`].
     pub(crate) fn load_check(
         args: &CheckArgs,
+        starts: Vec<String>,
+        environment: &Environment,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
+    ) -> Result<Self, SettingsError> {
+        Layers::read(args.config.as_deref(), typed(args), environment, &read_file)?
+            .shared()
+            .finish_check(starts, environment)
+    }
+
+    /// The settings of `arpent diff` of sets at the URLs `starts`, or of sites with these URLs: those that the file has for all
+    /// sites.
+    ///
+    /// # Errors
+    /// As [`CrawlSettings::load`].
+    pub(crate) fn load_diff(
+        args: &DiffArgs,
         starts: Vec<String>,
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,

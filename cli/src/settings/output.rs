@@ -71,6 +71,8 @@ pub(crate) fn extensions(value: &Value) -> Read<Extensions> {
         &[
             ("images", |extensions| extensions.images = true),
             ("hreflang", |extensions| extensions.hreflang = true),
+            ("news", |extensions| extensions.news = true),
+            ("video", |extensions| extensions.video = true),
         ],
     )
 }

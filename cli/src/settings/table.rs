@@ -154,6 +154,11 @@ settings! {
         |value| size(value, 1 << 20..=1 << 43, "from 1 MiB to 8192 GiB");
     "max_pending_bytes" config.limits.max_pending_bytes:
         |value| size(value, 1 << 20..=1 << 30, "from 1 MiB to 1 GiB").map(as_usize);
+    "close_patterns" config.repeats.close_patterns: switch;
+    "not_found_probe" config.repeats.not_found_probe: switch;
+    "max_per_directory" config.repeats.max_per_directory: positive;
+    "max_block_memory" config.repeats.max_block_memory:
+        |value| size(value, 1 << 20..=1 << 34, "from 1 MiB to 16 GiB").map(as_usize);
     "max_tries" config.limits.max_tries: |value| small_count(value, 1..=100);
     "retry_delays" [List] config.limits.retry_delays: retry_delays;
     "keep_failing" config.removal.keep_failing: duration;
@@ -161,6 +166,7 @@ settings! {
     "user_agent" user_agent: request::user_agent;
     "contact" contact: request::contact;
     "header" [Secret List] config.fetch.headers: |value| list(value, request::header);
+    "cookies" config.fetch.cookies: switch;
     "basic_auth" [Secret] basic_auth: request::basic_auth;
     "bearer_token" [Secret] bearer_token: request::bearer_token;
     "resolve" [List] config.fetch.resolve: |value| list(value, request::resolve);

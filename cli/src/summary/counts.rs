@@ -1,4 +1,4 @@
-//! The counts of a summary as text: URLs by reason, inputs of a build, dates, images and language versions.
+//! The counts of a summary as text: URLs by reason, inputs of a build, dates and extensions.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -113,11 +113,13 @@ pub(super) fn add_dates(
     ));
 }
 
-/// Adds the counts of images and language versions, where they were asked for.
+/// Adds the counts of images, language versions, news and videos, where they were asked for.
 pub(super) fn add_extensions(extensions: &ExtensionCounts, lines: &mut Vec<String>) {
     let kinds = [
         (&extensions.images, "image"),
         (&extensions.hreflang, "language link"),
+        (&extensions.news, "news article"),
+        (&extensions.video, "video"),
     ];
     for (counts, thing) in kinds {
         let Some(KindCounts {

@@ -4,6 +4,7 @@ use crawler::{
     export::{ExtensionCounts, KindCounts, LeftOut},
     page::{DateSource, Reason},
     publish::{Journal, PublishedFile},
+    report::SetChanges,
     seeds::{Document, DocumentKind, Outside, RuleTally, SeedProblem, Tally},
 };
 
@@ -68,6 +69,7 @@ fn summary() -> Summary {
         dropped: vec!["sitemap.old.xml.gz".to_owned()],
         extensions: ExtensionCounts::default(),
         journal: Journal::default(),
+        changes: Some(SetChanges::default()),
         notes: Vec::new(),
         problems: Vec::new(),
     };
@@ -88,6 +90,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
             r#""fetched":1400,"not_modified":100,"files":["#,
             r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
             r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
+            r#""changes":{"added":{"count":0,"first":[]},"removed":{"count":0,"first":[]},"lastmod_moved":{"count":0,"first":[]}},"#,
             r#""lastmod":{"header":200,"json-ld":1000},"duration_s":123.457,"bytes_in":12900000,"as":null,"ignored":[],"robots_txt":["#,
             r#"{"url":"https://www.example.com/robots.txt","#,
             r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}],"#,
@@ -180,6 +183,7 @@ fn extensions_are_told_of_where_they_were_asked_for() {
                 left_out: left_out.into(),
                 ..KindCounts::default()
             }),
+            ..ExtensionCounts::default()
         },
         ..Published::default()
     };

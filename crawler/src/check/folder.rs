@@ -201,6 +201,26 @@ impl SitemapFolder {
         })
     }
 
+    /// The files that its only index lists.
+    fn listed(&self) -> Result<Vec<PathBuf>, String> {
+        let [index] = &*self.indexes else {
+            return Ok(Vec::new());
+        };
+        let path = self.path.join(index);
+        let mount = self.mount_by_index();
+        let files = children(&path).map(|child| {
+            let file = mount.as_ref().and_then(|mount| mount.file_of(&child));
+            let file = file.map(|file| self.path.join(file));
+            file.filter(|file| file.is_file()).ok_or_else(|| {
+                format!(
+                    "{} lists {child}, and there is no such file beside it or below",
+                    path.display()
+                )
+            })
+        });
+        files.collect()
+    }
+
     /// The folder is the root of the host of which all `Sitemap:` lines of its robots.txt are.
     fn mount_by_robots(&self) -> Option<Mount> {
         let rules = Rules::parse(&read_robots(&self.path.join("robots.txt")).ok()?, AGENT);
@@ -287,6 +307,32 @@ pub(super) fn sniff(input: impl BufRead) -> Option<Kind> {
 
 fn sniff_file(file: &Path) -> Option<Kind> {
     sniff(BufReader::new(File::open(file).ok()?))
+}
+
+/// The sitemaps of the set in a folder: those that its only index lists, or else all but indexes.
+///
+/// # Errors
+/// The folder cannot be read, holds no sitemap, or lacks one that the index lists.
+pub(crate) fn sitemaps_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let folder = SitemapFolder::read(folder)?;
+    if folder.indexes.len() == 1 {
+        return folder.listed();
+    }
+    let files = folder.others.iter().map(|file| folder.path.join(file));
+    Ok(files.collect())
+}
+
+/// The files that the index `file` lists.
+///
+/// # Errors
+/// One of them is not in the folder of the index, or below it.
+pub(crate) fn listed_by(file: &Path) -> Result<Vec<PathBuf>, String> {
+    let folder = SitemapFolder {
+        path: file.parent().map(Path::to_owned).unwrap_or_default(),
+        indexes: file.file_name().map(PathBuf::from).into_iter().collect(),
+        others: Vec::new(),
+    };
+    folder.listed()
 }
 
 /// The sitemaps that an index lists, as far as it can be read.

@@ -41,11 +41,11 @@ use crate::{
 };
 
 /// Indexes that may lead to a sitemap. The protocol wants one (R40); more are followed to find other problems.
-const MAX_INDEXES: u32 = 3;
+pub(crate) const MAX_INDEXES: u32 = 3;
 
 /// The most bytes of a document that are fetched: twice the limit of the protocol, so that problems of a larger one can be
 /// reported, and no document fills the disk.
-const MAX_FETCHED_BYTES: u64 = 2 * MAX_BYTES;
+pub(crate) const MAX_FETCHED_BYTES: u64 = 2 * MAX_BYTES;
 
 /// The most origins whose robots.txt is requested only because a document lists their URLs. A sitemap may list the URLs of one
 /// (R66), so a document with more is broken, and other servers are spared. Origins of checked documents do not count.
@@ -80,9 +80,9 @@ pub enum Pages {
     All,
 }
 
-/// The check was stopped.
+/// The work was stopped.
 #[derive(Debug)]
-struct Stopped;
+pub(crate) struct Stopped;
 
 /// A check of URLs, and of files beside them. Its methods block: they are for a thread that may.
 #[expect(missing_debug_implementations, reason = "the network holds a function")]
@@ -141,6 +141,29 @@ impl WantedDocument {
             final_url: document.map(|document| document.url.to_string()),
             status: document.map(|document| document.status),
             ..CheckedDocument::default()
+        }
+    }
+}
+
+impl Network<'_> {
+    /// Waits for an answer.
+    pub(crate) fn wait<T>(
+        &self,
+        answer: impl Future<Output = Result<T, DownloadError>>,
+    ) -> Result<Result<T, DownloadError>, Stopped> {
+        if self.shutdown.is_stopping() {
+            return Err(Stopped);
+        }
+        let answer = self.runtime.block_on(async {
+            tokio::select! {
+                answer = answer => answer,
+                // A request in flight is dropped, as requested.
+                () = self.shutdown.aborted() => Err(DownloadError::Stopped),
+            }
+        });
+        match answer {
+            Err(DownloadError::Stopped) => Err(Stopped),
+            answer => Ok(answer),
         }
     }
 }
@@ -475,33 +498,12 @@ impl<'n, 'e> Live<'n, 'e> {
         url: &UrlKey,
     ) -> Result<Result<DownloadedDocument, DownloadError>, Stopped> {
         self.check.reports.progress.turn_to(loc);
-        self.wait(self.downloader().download(url, &self.network.shutdown))
+        let shutdown = &self.network.shutdown;
+        self.network.wait(self.downloader().download(url, shutdown))
     }
 
     fn downloader(&self) -> &Downloader {
         &self.downloaders[self.current]
-    }
-
-    /// Waits for an answer of the network.
-    fn wait<T>(
-        &self,
-        answer: impl Future<Output = Result<T, DownloadError>>,
-    ) -> Result<Result<T, DownloadError>, Stopped> {
-        let shutdown = &self.network.shutdown;
-        if shutdown.is_stopping() {
-            return Err(Stopped);
-        }
-        let answer = self.network.runtime.block_on(async {
-            tokio::select! {
-                answer = answer => answer,
-                // A request in flight is dropped, as requested.
-                () = shutdown.aborted() => Err(DownloadError::Stopped),
-            }
-        });
-        match answer {
-            Err(DownloadError::Stopped) => Err(Stopped),
-            answer => Ok(answer),
-        }
     }
 
     /// Asks for the robots.txt of a URL's origin, once; returns why it cannot be read.
@@ -522,7 +524,7 @@ impl<'n, 'e> Live<'n, 'e> {
         let asked = self
             .downloader()
             .robots_for_everybody(&origin_key, &self.network.shutdown);
-        match self.wait(asked)? {
+        match self.network.wait(asked)? {
             Ok(rules) => {
                 self.check.take_rules(loc, rules);
                 Ok(None)

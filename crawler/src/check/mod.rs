@@ -29,6 +29,11 @@ use sitemap_core::{
 };
 
 use self::place::place_of_file;
+pub(crate) use self::{
+    folder::{listed_by, sitemaps_in},
+    live::{MAX_FETCHED_BYTES, MAX_INDEXES, Stopped},
+    progress::Watched,
+};
 pub use self::{
     live::{Live, Network, Pages},
     progress::{CheckProgress, Figures},

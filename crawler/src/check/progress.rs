@@ -62,11 +62,11 @@ impl CheckProgress {
     }
 }
 
-/// A document that is being read: counts its bytes, and ends when the check is to stop.
-pub(super) struct Watched<'a, R> {
-    pub(super) input: R,
-    pub(super) progress: &'a CheckProgress,
-    pub(super) shutdown: &'a Shutdown,
+/// A document that is being read: counts its bytes, and ends when the work is to stop.
+pub(crate) struct Watched<'a, R> {
+    pub(crate) input: R,
+    pub(crate) progress: &'a CheckProgress,
+    pub(crate) shutdown: &'a Shutdown,
 }
 
 impl<R: BufRead> Read for Watched<'_, R> {

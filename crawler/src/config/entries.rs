@@ -7,11 +7,19 @@ use super::{PageAction, PageRule};
 /// What entries say besides `loc` and `lastmod`, taken from the pages themselves. Default: nothing. What
 /// is not asked for is neither looked for nor stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent kinds, each asked for by itself"
+)]
 pub struct Extensions {
     /// The images of each page (`image:image`).
     pub images: bool,
     /// The versions of each page in other languages (`xhtml:link` with `hreflang`).
     pub hreflang: bool,
+    /// The article that a page is, while it is news (`news:news`).
+    pub news: bool,
+    /// The videos of each page (`video:video`).
+    pub video: bool,
 }
 
 /// A value for the entries of some pages.

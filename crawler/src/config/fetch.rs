@@ -108,6 +108,8 @@ pub struct FetchConfig {
     pub user_agent: String,
     /// Extra request headers, sent to [`FetchConfig::credential_origins`] only.
     pub headers: Vec<(String, Secret)>,
+    /// Cookies of the start host are kept for the time of a crawl, and sent back to it. Default yes.
+    pub cookies: bool,
     /// Credentials, sent to [`FetchConfig::credential_origins`] only.
     pub credentials: Option<Credentials>,
     /// The start origin, and its https twin. Filled in when the start URL is known.
@@ -143,6 +145,7 @@ impl Default for FetchConfig {
         Self {
             user_agent: concat!("arpent/", env!("CARGO_PKG_VERSION")).to_owned(),
             headers: Vec::new(),
+            cookies: true,
             credentials: None,
             credential_origins: Vec::new(),
             proxy: None,
@@ -158,5 +161,13 @@ impl Default for FetchConfig {
             total_timeout: Duration::from_secs(60),
             max_body_bytes: 15 * 1024 * 1024,
         }
+    }
+}
+
+impl FetchConfig {
+    /// Whether cookies are kept: not beside a header `Cookie` of the settings, which counts.
+    pub fn keeps_cookies(&self) -> bool {
+        let mut names = self.headers.iter().map(|(name, _)| name);
+        self.cookies && !names.any(|name| name.eq_ignore_ascii_case("cookie"))
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Work {
     pub(super) tries: u32,
     /// It was listed before.
     pub(super) was_listed: bool,
+    /// The page that led to it said nothing new.
+    pub(super) after_repeat: bool,
 }
 
 impl Work {
@@ -35,6 +37,7 @@ impl Work {
             hops: lease.hops(),
             tries,
             was_listed: lease.earlier().is_some_and(|earlier| earlier.was_listed),
+            after_repeat: lease.after_repeat(),
         }
     }
 
@@ -71,10 +74,11 @@ impl Work {
         facts: &'a PageFacts,
         follow: Follow,
         config: &'a Config,
+        is_repeat: bool,
     ) -> impl Iterator<Item = FoundUrl<'a>> {
         let take_nofollow_links = config.scope.take_nofollow_links;
         let targets = verdict::targets(facts, follow, take_nofollow_links);
-        targets.filter_map(|(key, via)| {
+        targets.filter_map(move |(key, via)| {
             let hops = match via {
                 Via::Link | Via::Alternate if !config.discover.links => return None,
                 Via::Redirect if usize::from(self.hops) >= MAX_HOPS => return None,
@@ -100,6 +104,7 @@ impl Work {
                 hops,
                 // A page that is listed leaves only when it is known what takes its place.
                 is_owed: self.was_listed && takes_its_place,
+                after_repeat: is_repeat,
             })
         })
     }

@@ -12,6 +12,7 @@ use super::{
     start::{self, Guide, Started},
 };
 use crate::{
+    config::RepeatsConfig,
     crawl_state::{self, OpenCrawl},
     notes::Note,
     store::Store,
@@ -61,6 +62,7 @@ pub(super) struct CrawlOpening {
     /// What our clock and that of the host show now, where it shows a time.
     pub(super) clocks: Option<(Timestamp, Timestamp)>,
     pub(super) judge: Judge,
+    pub(super) repeats: RepeatsConfig,
 }
 
 /// A crawl that can begin.
@@ -95,7 +97,7 @@ impl CrawlOpening {
             if crawl_state::clocks_apart(&store)?.is_some() {
                 judge = judge.without_clock();
             }
-            let memory = resume::remember(&mut store, run, &judge)?;
+            let memory = resume::remember(&mut store, run, &judge, &self.repeats)?;
             if let Some(robots) = &robots {
                 resume::note_robots(&mut store, robots)?;
             }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     frontier::QueueQuery,
+    repeats::PatternChanges,
     store::{CachedSitemap, Commit, Discovery, Finished, MetaValue, QueuedUrl, Store, StoreError},
     url_key::UrlKey,
 };
@@ -118,6 +119,17 @@ impl Commits {
         self.next.linked.push(url);
     }
 
+    /// Adds a URL that a sitemap of the site, or a list of the user's, names.
+    pub(super) fn name(&mut self, url: UrlKey) {
+        self.next.named.push(url);
+    }
+
+    /// Adds patterns that are closed or opened.
+    pub(super) fn change(&mut self, changes: PatternChanges) {
+        self.next.patterns.extend(changes.closed);
+        self.next.opened.extend(changes.opened);
+    }
+
     /// Adds what documents come to: values, copies of sitemaps, and dates of pages.
     pub(super) fn extend(&mut self, effects: Commit) {
         self.next.values.extend(effects.values);
@@ -142,6 +154,9 @@ impl Commits {
         next.discovered.len()
             + next.finished.len()
             + next.linked.len()
+            + next.named.len()
+            + next.patterns.len()
+            + next.opened.len()
             + next.dated.len()
             + next.sitemaps.len()
             + next.values.len()

@@ -20,6 +20,7 @@
 
 mod document_steps;
 mod page_steps;
+mod repeat_steps;
 
 use std::{sync::Arc, time::Duration};
 
@@ -41,6 +42,8 @@ use super::{
     host_trouble::HostTrouble,
     known::KnownUrls,
     outage::Health,
+    probe::NotFoundPages,
+    repetition::{Repetition, settle},
     requests::{PageDone, PageRequest, Requests},
     resume::{self, Memory},
     revalidation::{Revalidation, TestEnd},
@@ -81,7 +84,6 @@ pub(super) struct CrawlLoop<'a> {
     rules: SiteRules,
     commits: Commits,
     display: Display,
-    counts: SessionCounts,
     known: KnownUrls,
     end: End,
     tasks: JoinSet<Event>,
@@ -92,6 +94,7 @@ pub(super) struct CrawlLoop<'a> {
     trouble: HostTrouble,
     unvisited: Unvisited,
     hints: Hints,
+    repetition: Repetition,
 }
 
 /// What stays as it is.
@@ -116,8 +119,9 @@ struct SessionCounts {
     bytes_in: u64,
 }
 
-/// The end of the session, once it is called.
+/// The numbers of the session, and its end, once that is called.
 struct End {
+    counts: SessionCounts,
     deadline: Instant,
     ending: Option<Ending>,
     limit: Option<Limit>,
@@ -140,6 +144,7 @@ enum Event {
     StartPage(TaskEnd<bool>),
     Document(TaskEnd<Box<DocumentEnd>>),
     Test(TaskEnd<TestEnd>),
+    Probe(TaskEnd<Option<NotFoundPages>>),
 }
 
 /// What a task came to, or how it panicked.
@@ -159,14 +164,17 @@ impl<'a> CrawlLoop<'a> {
             queued: memory.queued,
         });
         let counts = [memory.queued, memory.failed, memory.not_recorded];
-        let seen = (memory.seen, memory.orphans);
+        let seen = (memory.seen, memory.orphans, memory.named);
+        let repetition = memory
+            .repetition
+            .of(&site.start, &setup.judge, &config.repeats);
         Self {
             rules: SiteRules::new(setup.judge, setup.is_robots_read),
             commits: Commits::new(setup.store, memory.state_bytes),
             display: Display::new(setup.progress, resumed),
-            counts: SessionCounts::default(),
             known: KnownUrls::new(seen, memory.next_sequence, counts, &config.limits),
             end: End {
+                counts: SessionCounts::default(),
                 deadline: setup.deadline,
                 ending: None,
                 limit: None,
@@ -190,6 +198,7 @@ impl<'a> CrawlLoop<'a> {
             trouble: HostTrouble::new(health),
             unvisited: Unvisited::new(memory.has_earlier),
             hints: Hints::new(&config.scope, open.resumed),
+            repetition,
             context,
         }
     }
@@ -206,7 +215,7 @@ impl<'a> CrawlLoop<'a> {
 
     /// Adds bytes that came in before the loop began.
     pub(super) fn add_bytes(&mut self, bytes: u64) {
-        self.counts.bytes_in += bytes;
+        self.end.counts.bytes_in += bytes;
     }
 
     /// Works until nothing is left or the run has to end.
@@ -214,6 +223,7 @@ impl<'a> CrawlLoop<'a> {
         loop {
             let now = Instant::now();
             self.check_ends(now);
+            self.dispatch_probe();
             let (wake, page_waits) = self.dispatch(now);
             self.dispatch_document(page_waits);
             self.dispatch_test();
@@ -254,10 +264,18 @@ impl<'a> CrawlLoop<'a> {
         }
         self.conclude();
         self.show(Instant::now(), true);
-        let store = self
+        let mut store = self
             .commits
             .into_store()
             .expect("the loop ends only when the store is at home");
+        let (repeats, start) = (self.repetition.repeats, self.context.site.start.clone());
+        let settled = tokio::task::spawn_blocking(move || {
+            let settled = settle(&mut store, &repeats, &start);
+            settled.map(|()| store)
+        });
+        let store = settled
+            .await
+            .map_err(|error| CrawlError::of_task(USING_STATE, error))??;
         let (judge, robots) = self.rules.into_parts();
         Ok(Crawled {
             site: self.context.site,
@@ -265,9 +283,9 @@ impl<'a> CrawlLoop<'a> {
             number: self.context.open.number,
             resumed: self.context.open.resumed,
             ending: self.end.ending.unwrap_or(Ending::Drained),
-            fetched: self.counts.fetched,
-            not_modified: self.counts.not_modified,
-            bytes_in: self.counts.bytes_in,
+            fetched: self.end.counts.fetched,
+            not_modified: self.end.counts.not_modified,
+            bytes_in: self.end.counts.bytes_in,
             links_out_of_scope: self.known.out_of_scope(),
             limit: self
                 .end
@@ -320,6 +338,7 @@ impl<'a> CrawlLoop<'a> {
         let is_drained = || {
             self.frontier_is_drained()
                 && self.unvisited.is_over()
+                && !self.repetition.probe.is_awaited()
                 && !self.revalidation.is_testing()
         };
         idle && (self.end.ending.is_some() || is_drained())
@@ -470,6 +489,10 @@ impl<'a> CrawlLoop<'a> {
                 },
                 |end| *end,
             )),
+            Ok((_, Event::Probe(pages))) => self.take_probe(pages.unwrap_or_else(|error| {
+                tracing::error!(target: "crawl", "internal error while asking for URLs that do not exist: {error}");
+                None
+            })),
             Ok((_, Event::Test(end))) => self.take_test(&end.unwrap_or_else(|error| {
                 tracing::error!(target: "crawl", "internal error while testing validators: {error}");
                 TestEnd::default()
@@ -481,7 +504,7 @@ impl<'a> CrawlLoop<'a> {
                 }
                 Some(PageRequest { lease, .. }) => {
                     tracing::error!(target: "crawl", url = %lease.url(), "internal error while handling a page: {error}");
-                    self.counts.fetched += 1;
+                    self.end.counts.fetched += 1;
                     self.decide_unfetched(lease, Reason::InternalError);
                 }
                 None => return Err(CrawlError::of_task(USING_STATE, error)),
@@ -512,7 +535,7 @@ impl<'a> CrawlLoop<'a> {
         let ending = self.end.ending.unwrap_or(Ending::Drained);
         let drained = (ending == Ending::Drained).then(|| self.known.len());
         let Context { site, config, .. } = &self.context;
-        let fetched = self.counts.fetched;
+        let fetched = self.end.counts.fetched;
         self.display
             .report(self.hints.conclude(site, config, fetched, drained));
         self.display.report(self.trouble.conclude());
@@ -526,11 +549,11 @@ impl<'a> CrawlLoop<'a> {
         let (host, pace) = self.context.gate.pace_at(&self.context.host, now);
         let progress = Progress {
             site: Some(self.context.site.clone()),
-            fetched: self.counts.fetched,
+            fetched: self.end.counts.fetched,
             queued: self.known.waiting(),
             known: self.known.len(),
             failed: self.known.failed(),
-            bytes_in: self.counts.bytes_in,
+            bytes_in: self.end.counts.bytes_in,
             in_flight: u32::try_from(self.requests.len()).unwrap_or(u32::MAX),
             host,
             trouble: self.trouble.last(),

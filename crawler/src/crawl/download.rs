@@ -25,7 +25,7 @@ use tokio::time::Instant;
 
 use super::{
     Shutdown,
-    gate::{Answered, Gate, ROBOTS_LIFETIME, Refused, Robots, location, too_slow},
+    gate::{Answered, Gate, ROBOTS_LIFETIME, Refused, Robots, location, sets_cookie, too_slow},
     signal,
 };
 use crate::{
@@ -523,6 +523,7 @@ impl Downloader {
         let mut passed: Vec<UrlKey> = Vec::new();
         let mut url = url.clone();
         let mut wire_bytes = 0;
+        let mut was_led_back = false;
         loop {
             let rules = self.robots(&url.origin(), shutdown).await?;
             if !rules.allows(url.path_and_query()) {
@@ -560,6 +561,16 @@ impl Downloader {
             }
             let problem = match location(&self.gate.identity, &url, &fetched.head) {
                 None => format!("answered {status} without a usable Location"),
+                Some(target)
+                    if target == url
+                        && !was_led_back
+                        && self.gate.keeps_cookies
+                        && sets_cookie(&fetched.head) =>
+                {
+                    // It lets in who brings the cookie.
+                    was_led_back = true;
+                    continue;
+                }
                 Some(target) if target == url || passed.contains(&target) => {
                     format!("redirects in a loop, to {target}")
                 }

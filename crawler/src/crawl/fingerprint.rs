@@ -174,8 +174,8 @@ mod tests {
         }
         check(
             &Config::default(),
-            "8f48d2ec3b974ef4 parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
-            0xeea6_5ac2_c849_3a34,
+            "bc5870df52ef28f3 parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
+            0x2314_06a0_7289_666e,
         );
         let mut other = config();
         other.scope.width = ScopeWidth::Origin;
@@ -189,8 +189,8 @@ mod tests {
         );
         check(
             &other,
-            "8f48d2ec3b974ef4 parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
-            0x0a6e_610a_9bec_fec5,
+            "bc5870df52ef28f3 parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
+            0x81d8_98c7_7e98_8ee5,
         );
     }
 }

@@ -48,6 +48,8 @@ pub(super) struct Gate {
     /// Whether `Retry-After` is read at all.
     pub(super) obeys_retry_after: bool,
     pub(super) max_body_bytes: u64,
+    /// Whether cookies are kept, so that asking again may have another answer.
+    pub(super) keeps_cookies: bool,
     /// Product token that selects the robots.txt group.
     pub(super) agent: Arc<str>,
     /// The first `Date` that an answer brought: the host's own clock at the start of the run.
@@ -174,6 +176,7 @@ impl Gate {
             max_retry_after: config.politeness.max_retry_after,
             obeys_retry_after: !config.ignore.retry_after,
             max_body_bytes: config.fetch.max_body_bytes,
+            keeps_cookies: config.fetch.keeps_cookies(),
             agent: robots::agent_token(&config.fetch.user_agent).into(),
             first_date: Arc::default(),
             retry_after,
@@ -544,6 +547,11 @@ fn robots_trouble(fetched: &Fetched) -> String {
         200..=299 => "was cut short or could not be decoded".to_owned(),
         status => format!("answered {status}"),
     }
+}
+
+/// Whether an answer sets a cookie.
+pub(super) fn sets_cookie(head: &ResponseHead) -> bool {
+    head.headers.all("set-cookie").next().is_some()
 }
 
 /// The usable target of a redirect.

@@ -18,6 +18,8 @@ pub(super) struct KnownUrls {
     seen: SeenUrls,
     /// URLs that no page has led to so far.
     orphans: SeenUrls,
+    /// URLs that sitemaps of the site, and lists of the user's, name.
+    named: SeenUrls,
     next_sequence: u64,
     /// URLs waiting or in flight.
     waiting: u64,
@@ -45,6 +47,8 @@ pub(super) struct FoundUrl<'a> {
     pub(super) hops: u8,
     /// The bounds do not count for it.
     pub(super) is_owed: bool,
+    /// The page that leads to it said nothing new.
+    pub(super) after_repeat: bool,
 }
 
 impl<'a> FoundUrl<'a> {
@@ -57,6 +61,7 @@ impl<'a> FoundUrl<'a> {
             depth,
             hops: 0,
             is_owed: false,
+            after_repeat: false,
         }
     }
 }
@@ -74,10 +79,10 @@ pub(super) enum Discovered {
 }
 
 impl KnownUrls {
-    /// Begins with what the crawl knew when the session began: its URLs, those that no page led to, and how many URLs
-    /// wait, failed and were not recorded.
+    /// Begins with what the crawl knew when the session began: its URLs, those that no page led to, those that sitemaps and
+    /// lists name, and how many URLs wait, failed and were not recorded.
     pub(super) fn new(
-        (seen, orphans): (SeenUrls, SeenUrls),
+        (seen, orphans, named): (SeenUrls, SeenUrls, SeenUrls),
         next_sequence: u64,
         [waiting, failed, not_recorded]: [u64; 3],
         limits: &LimitsConfig,
@@ -85,6 +90,7 @@ impl KnownUrls {
         Self {
             seen,
             orphans,
+            named,
             next_sequence,
             waiting,
             failed,
@@ -114,6 +120,7 @@ impl KnownUrls {
         found: FoundUrl<'_>,
         judge: &Judge,
         is_state_full: bool,
+        has_room: impl FnOnce(&UrlKey) -> bool,
     ) -> Discovered {
         if self.contains(found.key) {
             return Discovered::Known;
@@ -127,6 +134,11 @@ impl KnownUrls {
         } else {
             is_state_full.then_some("max_state_bytes")
         };
+        let is_queued = reason == Reason::Queued;
+        let bound = bound.or_else(|| {
+            let is_crowded = is_queued && !has_room(found.key);
+            is_crowded.then_some("max_per_directory")
+        });
         if let Some(setting) = bound.filter(|_| !found.is_owed) {
             self.not_recorded += 1;
             let is_named = std::mem::replace(&mut self.is_bound_named, true);
@@ -150,7 +162,18 @@ impl KnownUrls {
             via: found.via,
             found_on: found.found_on.cloned(),
             reason,
+            after_repeat: found.after_repeat,
         }
+    }
+
+    /// Takes note that a sitemap of the site, or a list of the user's, names `url`; whether that is new.
+    pub(super) fn name(&mut self, url: &UrlKey) -> bool {
+        self.named.insert(url)
+    }
+
+    /// Whether a sitemap of the site, or a list of the user's, names `url`.
+    pub(super) fn is_named(&self, url: &UrlKey) -> bool {
+        self.named.contains(url)
     }
 
     /// Takes note that a URL does not wait any more.

@@ -21,6 +21,8 @@ mod host_trouble;
 mod known;
 mod outage;
 mod page_sink;
+mod probe;
+mod repetition;
 mod requests;
 mod requeue;
 mod resume;
@@ -390,6 +392,7 @@ async fn crawl_through(
         host_date: host_date.unwrap_or(began),
         clocks,
         judge,
+        repeats: config.repeats,
     };
     let OpenedCrawl {
         store,

@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{
     FetchedFacts,
-    gate::{Gate, HeldPermit, retry_delay},
+    gate::{Gate, HeldPermit, retry_delay, sets_cookie},
     page_sink::{Found, PageSink, WantedBody},
     signal,
     validators::is_answer_to,
@@ -168,8 +168,7 @@ impl PageDone {
     /// Whether a page redirects to itself and sets a cookie.
     pub(super) fn wants_cookie(&self, url: &UrlKey) -> bool {
         self.result.as_ref().is_ok_and(|(fetched, facts)| {
-            let cookies = &mut fetched.head.headers.all("set-cookie");
-            facts.location.as_ref() == Some(url) && cookies.next().is_some()
+            facts.location.as_ref() == Some(url) && sets_cookie(&fetched.head)
         })
     }
 }

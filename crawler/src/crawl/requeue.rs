@@ -36,6 +36,7 @@ pub(super) fn requeue(
                     key: key.clone(),
                     depth: visit.record.depth,
                     hops: visit.hops,
+                    after_repeat: false,
                     earlier: None,
                 });
                 *next_sequence += 1;

@@ -1,14 +1,22 @@
 //! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the current rules, or an
 //! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
 
-use super::{outage, requeue::requeue, validators::ValidatorTrust};
+use super::{
+    outage,
+    probe::Probed,
+    repetition::{self, KnownRepetition},
+    requeue::requeue,
+    validators::ValidatorTrust,
+};
 use crate::{
+    config::RepeatsConfig,
     crawl_state::{self, OpenCrawl},
     frontier::SeenUrls,
     page::{Basis, Page, PageRecord, Reason, State},
+    repeats::Repeats,
     robots::Rules,
     seeds::{self, CachedSitemaps, Document, OwnFiles},
-    store::{Commit, MetaValue, Store, StoreError},
+    store::{Commit, MetaValue, Store, StoreError, names::CRAWL_NOT_FOUND},
     url_key::UrlKey,
     verdict::Judge,
 };
@@ -42,7 +50,7 @@ pub(super) fn noted_robots(store: &Store) -> Result<Option<Rules>, StoreError> {
 }
 
 /// What a crawl knows when its loop begins.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Memory {
     pub(super) seen: SeenUrls,
     pub(super) queued: u64,
@@ -53,6 +61,10 @@ pub(super) struct Memory {
     pub(super) own: OwnFiles,
     pub(super) cached: CachedSitemaps,
     pub(super) trust: ValidatorTrust,
+    /// What the pages of the crawl say.
+    pub(super) repetition: KnownRepetition,
+    /// URLs that sitemaps of the site, and lists of the user's, name.
+    pub(super) named: SeenUrls,
     /// Sessions of the crawl that ended because the site was down.
     pub(super) outages: u32,
     /// Page rows count: the crawl is not one of `--fresh`, and there may be some.
@@ -69,6 +81,7 @@ pub(super) fn remember(
     store: &mut Store,
     open: OpenCrawl,
     judge: &Judge,
+    config: &RepeatsConfig,
 ) -> Result<Memory, StoreError> {
     let mut next_sequence = store.size()?.last_sequence + 1;
     let mut outages = 0;
@@ -104,7 +117,15 @@ pub(super) fn remember(
         not_recorded: crawl_state::not_recorded(store)?,
         // An imported set has rows before the first crawl.
         has_earlier: !open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()),
-        ..Memory::default()
+        seen: SeenUrls::default(),
+        orphans: SeenUrls::default(),
+        named: SeenUrls::default(),
+        failed: 0,
+        repetition: KnownRepetition {
+            repeats: Repeats::new(config),
+            probed: (store.read_json::<Probed>(CRAWL_NOT_FOUND)?)
+                .filter(|probed| probed.is_of(open.number)),
+        },
     };
     store.each_visit(&mut |key, note| {
         memory.seen.insert(key);
@@ -112,7 +133,13 @@ pub(super) fn remember(
         if note.is_orphan {
             memory.orphans.insert(key);
         }
+        if note.is_named {
+            memory.named.insert(key);
+        } else {
+            memory.repetition.repeats.has_room(key);
+        }
     })?;
+    repetition::remember(store, &mut memory.repetition.repeats, open.resumed)?;
     Ok(memory)
 }
 

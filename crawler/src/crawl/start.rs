@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     CrawlError,
-    gate::{Answered, Gate, Refused, Robots, too_slow},
+    gate::{Answered, Gate, Refused, Robots, sets_cookie, too_slow},
     page_sink::{Found, PageSink, WantedBody},
 };
 use crate::{
@@ -74,6 +74,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
     let mut unread: HashSet<Origin> = HashSet::new();
     let mut hops: Vec<Hop> = Vec::new();
     let mut bytes_in = 0;
+    let mut was_led_back = false;
     let mut url = typed.clone();
     loop {
         let origin = url.origin();
@@ -113,6 +114,18 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
             }
             (200, _) => break,
             (300..=303 | 307 | 308, Some(target)) => {
+                let place = hops.iter().position(|hop| hop.url == target);
+                let sets_cookie = hops.iter().any(|hop| hop.sets_cookie);
+                if let Some(place) = place.filter(|_| sets_cookie && gate.keeps_cookies)
+                    && !was_led_back
+                {
+                    // It lets in who brings the cookie: the way begins there again, once.
+                    was_led_back = true;
+                    hops.truncate(place);
+                    targets.truncate(place);
+                    url = target;
+                    continue;
+                }
                 if hops.len() > MAX_HOPS || hops.iter().any(|hop| hop.url == target) {
                     return Err(loops(typed, &hops, config));
                 }
@@ -246,7 +259,7 @@ fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), Fetc
         facts,
         found,
         attempts: answered.tries,
-        sets_cookie: fetched.head.headers.all("set-cookie").next().is_some(),
+        sets_cookie: sets_cookie(&fetched.head),
     };
     Ok((hop, fetched.wire_bytes))
 }

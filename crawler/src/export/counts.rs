@@ -1,4 +1,4 @@
-//! Counts of the images and language versions of entries: written, and left out by reason.
+//! Counts of the images, language versions, news and videos of entries: written, and left out by reason.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 macro_rules! left_out {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
-        /// Why an image or a version in another language is left out of an entry. The codes are stable.
+        /// Why an image, a version in another language, an article or a video is left out of an entry. The codes are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum LeftOut { $($(#[$doc])* $name,)* }
@@ -31,7 +31,7 @@ macro_rules! left_out {
 left_out! {
     /// The page, or its headers, says `noimageindex`.
     Noimageindex = "noimageindex", "their page says noimageindex";
-    /// The site's own robots.txt disallows the image.
+    /// The site's own robots.txt disallows the image, or a file of the video.
     RobotsDisallowed = "robots-disallowed", "disallowed by robots.txt";
     /// The address cannot be written, or the entry would become too large.
     Unwritable = "unwritable", "too long to be written";
@@ -47,6 +47,10 @@ left_out! {
     NotCrawled = "not-crawled", "not crawled";
     /// Known, but not in the sitemap.
     NotListed = "not-listed", "not in the sitemap";
+    /// The article or video lacks a value that a sitemap must have, or has one that none may have.
+    Unusable = "unusable", "without a value that a sitemap must have, or with one that it may not have";
+    /// The article is older than two days.
+    TooOld = "too-old", "published more than two days ago";
     /// The version does not name the page.
     NoReturnLink = "no-return-link", "without a link back";
 }
@@ -105,13 +109,29 @@ pub struct ExtensionCounts {
     /// Versions in other languages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hreflang: Option<KindCounts>,
+    /// News articles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub news: Option<KindCounts>,
+    /// Videos.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub video: Option<KindCounts>,
 }
 
 impl ExtensionCounts {
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        let Self { images, hreflang } = other;
-        for (sum, other) in [(&mut self.images, images), (&mut self.hreflang, hreflang)] {
+        let Self {
+            images,
+            hreflang,
+            news,
+            video,
+        } = other;
+        for (sum, other) in [
+            (&mut self.images, images),
+            (&mut self.hreflang, hreflang),
+            (&mut self.news, news),
+            (&mut self.video, video),
+        ] {
             if let Some(other) = other {
                 sum.get_or_insert_default().merge(other);
             }

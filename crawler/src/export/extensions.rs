@@ -1,10 +1,14 @@
-//! Images and language versions of an entry, from the facts of its page; and counts of those that are left out, by reason.
+//! Images, language versions, videos and the article of an entry, from the facts of its page; and counts of those that are left
+//! out, by reason.
+
+mod stated;
 
 #[cfg(test)]
 mod tests;
 
 use std::{borrow::Cow, collections::HashSet};
 
+use jiff::Timestamp;
 use sitemap_core::{
     Loc, UrlEntry,
     extension::{Alternate, Element},
@@ -38,6 +42,8 @@ pub(super) struct PageExtensions {
     robots: Option<Rules>,
     /// The site that URLs are written as.
     stand_in: Option<StandIn>,
+    /// The time by which an article is news.
+    now: Timestamp,
 }
 
 impl PageExtensions {
@@ -45,11 +51,13 @@ impl PageExtensions {
         wanted: Extensions,
         robots: Option<Rules>,
         stand_in: Option<StandIn>,
+        now: Timestamp,
     ) -> Self {
         Self {
             wanted,
             robots,
             stand_in,
+            now,
         }
     }
 
@@ -91,6 +99,14 @@ impl PageExtensions {
                 None => counts.pages_not_read = 1,
             }
             counts.wrote(entry.extensions.alternates().len());
+        }
+        if self.wanted.video {
+            let counts = found.video.insert(KindCounts::default());
+            self.add_videos(key, facts, entry, counts);
+        }
+        if self.wanted.news {
+            let counts = found.news.insert(KindCounts::default());
+            self.add_news(facts, entry, counts);
         }
         Ok(found)
     }

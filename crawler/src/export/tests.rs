@@ -104,6 +104,7 @@ impl Bench {
                 record.reason = self.judge.after_fetch(&key, outcome).reason;
             }
             commit.discovered.push(Discovery {
+                after_repeat: false,
                 key: key.clone(),
                 sequence,
                 depth: 1,

@@ -1,6 +1,6 @@
 //! HTTP over real sockets, on `reqwest`; no other file uses that crate.
 //!
-//! The client is stripped to one request and one answer: no redirects, no cookies, no referer, no
+//! The client is stripped to one request and one answer: no redirects, no cookies of its own, no referer, no
 //! decoding, no proxies of the environment. What is left to do here: ask the guard, resolve, send,
 //! watch the clock, and stream the body to its sink within the caps.
 
@@ -10,7 +10,8 @@ use reqwest::{
     Client, Proxy, Response, Url, Version,
     dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving},
     header::{
-        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName,
+        HeaderValue,
     },
     redirect,
 };
@@ -21,6 +22,7 @@ use super::{
     ResponseHead, Validators,
     attempt::{Attempt, WatchLayer},
     body::BodyReader,
+    cookies::Cookies,
     fault::{self, AttemptPhase, RequestTarget},
     route::Router,
     tls,
@@ -130,6 +132,8 @@ pub struct HttpFetch {
     /// Extra headers and credentials.
     private_headers: HeaderMap,
     private_origins: Vec<Origin>,
+    /// `None`: cookies are not kept.
+    cookies: Option<Cookies>,
     connect_timeout: Duration,
     head_timeout: Duration,
     idle_timeout: Duration,
@@ -156,6 +160,7 @@ impl HttpFetch {
             router: Router::new(config)?,
             private_headers,
             private_origins: config.credential_origins.clone(),
+            cookies: Cookies::new(config),
             connect_timeout: config.connect_timeout,
             head_timeout: config.head_timeout,
             idle_timeout: config.idle_timeout,
@@ -187,6 +192,9 @@ impl HttpFetch {
         let message = self.message(request, &url, sink.accepted_types());
         let mut response = self.send(message, target, attempt, deadline).await?;
         let head = read_head(&response, target)?;
+        if let Some(cookies) = self.cookies_for(request) {
+            cookies.take(&url, &head.headers);
+        }
         let version = response.version();
         let (end, wire_bytes) = self
             .read_body(request, &head, &mut response, sink, deadline)
@@ -281,6 +289,14 @@ impl HttpFetch {
                 headers.insert(HeaderName::from_static(name), value);
             }
         }
+        let cookies = self.cookies_for(request);
+        if let Some(Ok(mut value)) = cookies
+            .and_then(|cookies| cookies.header(url))
+            .map(HeaderValue::try_from)
+        {
+            value.set_sensitive(true);
+            headers.insert(COOKIE, value);
+        }
         let is_private = |origin: &Origin| request.url.is_on(origin);
         if self.private_origins.iter().any(is_private) {
             for name in self.private_headers.keys() {
@@ -293,6 +309,11 @@ impl HttpFetch {
             );
         }
         message
+    }
+
+    /// The cookies of the site; a call of a service has none.
+    fn cookies_for(&self, request: &Request) -> Option<&Cookies> {
+        self.cookies.as_ref().filter(|_| request.call.is_none())
     }
 
     /// Streams the body into `sink`; how it ended, and its bytes on the wire. A time limit that

@@ -8,6 +8,7 @@ pub mod http;
 
 mod attempt;
 mod body;
+mod cookies;
 mod decode;
 mod dns;
 mod fault;

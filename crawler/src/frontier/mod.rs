@@ -73,6 +73,11 @@ impl Lease {
         self.waiting.url.hops
     }
 
+    /// Whether the page that led to it said nothing new.
+    pub fn after_repeat(&self) -> bool {
+        self.waiting.url.after_repeat
+    }
+
     /// What was known of it before.
     pub fn earlier(&self) -> Option<&Earlier> {
         self.waiting.url.earlier.as_deref()
@@ -410,6 +415,7 @@ mod tests {
             key,
             depth,
             hops: 0,
+            after_repeat: false,
             earlier: None,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Via, warnings::Warnings, words::words};
+use super::{PageText, Repeat, Via, warnings::Warnings, words::words};
 use crate::url_key::UrlKey;
 
 /// A 128-bit hash (XXH3) of what a page says, with the version of the algorithm that made it: a new
@@ -148,6 +148,10 @@ impl LanguageVersion {
     }
 }
 
+/// Values of a video or an article as a page states them, by the names of the elements of a sitemap. Whether it has all that a
+/// sitemap needs is judged where it is written.
+pub type StatedElement = BTreeMap<String, String>;
+
 /// Everything an answer said, and nothing that was decided from it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageFacts {
@@ -163,6 +167,10 @@ pub struct PageFacts {
     pub body_bytes: u64,
     /// Hash of what the page says, when it was read to its end; `None` for what is no page.
     pub content_hash: Option<ContentHash>,
+    /// The text by which it is compared with other pages, when it was read to its end.
+    pub text: Option<Box<PageText>>,
+    /// What it repeats; found out by the crawl, not by the answer.
+    pub repeat: Option<Repeat>,
     /// XXH3 (128 bits) of the decoded body, when it was read to its end.
     pub body_hash: Option<u128>,
     /// What the page states of its dates.
@@ -199,6 +207,10 @@ pub struct PageFacts {
     /// What the page and its headers say of its versions in other languages, ordered by code and target,
     /// each once; `None` when nobody asked for them.
     pub alternates: Option<Vec<LanguageVersion>>,
+    /// Videos of the page, each once; `None` when nobody asked for them.
+    pub videos: Option<Vec<StatedElement>>,
+    /// The news article that the page is, one at most; `None` when nobody asked for it.
+    pub news: Option<Vec<StatedElement>>,
     /// Feeds of the site that the page names, as far as they may be followed.
     pub feeds: Vec<UrlKey>,
     /// Things worth a warning.
@@ -228,6 +240,7 @@ impl PageFacts {
         if self.canonical == Canonical::Absent {
             self.canonical.clone_from(&answer.canonical);
         }
+        self.repeat.clone_from(&answer.repeat);
         self.last_modified = answer.last_modified.or(self.last_modified);
         self.date = answer.date.or(self.date);
         let (own, new) = (&mut self.directives, answer.directives);

@@ -125,6 +125,16 @@ reasons! {
     Unwritable = "unwritable-url", Excluded, "its URL cannot be written in a sitemap";
     /// What would be written of it breaks a rule of the protocol.
     EntryRefused = "entry-refused", Excluded, "its entry would break a rule of the sitemap protocol";
+    /// A closed pattern: its pages said nothing new, so this one was not asked for.
+    PatternClosed = "pattern-closed", Excluded, "not asked for: pages of this pattern said nothing new";
+    /// A page of a closed pattern, with little text of its own.
+    NothingNew = "nothing-new", Excluded, "says what other pages say, like the other pages of its pattern";
+    /// What the site answers to URLs that do not exist.
+    NotFoundPage = "not-found-page", Excluded, "is the page that the site shows for URLs that do not exist";
+    /// The same text stands at URLs above it.
+    Nested = "nested", Excluded, "is the same page as one above it in its path";
+    /// The same text stands at another URL of the same path.
+    DuplicateOf = "duplicate-of", Excluded, "is the same page as another URL of the same path";
     /// A page rule's selector matched.
     PageRule = "page-rule", Excluded, "left out by a page rule";
     /// It was published, and is not in the set that was restored or read back; no crawl met it since.

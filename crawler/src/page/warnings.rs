@@ -29,6 +29,8 @@ pub struct Warnings {
     pub images_cut: bool,
     /// More versions in other languages than the limit; the rest was not taken.
     pub alternates_cut: bool,
+    /// More videos than the limit; the rest was not taken.
+    pub videos_cut: bool,
     /// A value for an own element is too long for a sitemap, and left out.
     pub long_selected_value: bool,
     /// It asks for a password.
@@ -50,6 +52,7 @@ impl Warnings {
             (self.bad_unavailable_after, "bad-unavailable-after"),
             (self.images_cut, "images-cut"),
             (self.alternates_cut, "alternates-cut"),
+            (self.videos_cut, "videos-cut"),
             (self.long_selected_value, "long-selected-value"),
             (self.password_field, "password-field"),
         ]
@@ -73,6 +76,7 @@ impl Warnings {
                 "bad-unavailable-after" => warnings.bad_unavailable_after = true,
                 "images-cut" => warnings.images_cut = true,
                 "alternates-cut" => warnings.alternates_cut = true,
+                "videos-cut" => warnings.videos_cut = true,
                 "long-selected-value" => warnings.long_selected_value = true,
                 "password-field" => warnings.password_field = true,
                 _ => {}

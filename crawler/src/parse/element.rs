@@ -25,26 +25,39 @@ elements! {
     Article b"article",
     Aside b"aside",
     Audio b"audio",
+    B b"b",
     Base b"base",
     Basefont b"basefont",
+    Bdi b"bdi",
+    Bdo b"bdo",
     Bgsound b"bgsound",
+    Big b"big",
+    Cite b"cite",
+    Code b"code",
+    Del b"del",
+    Dfn b"dfn",
     Dialog b"dialog",
     Div b"div",
+    Em b"em",
     Embed b"embed",
+    Font b"font",
     Footer b"footer",
     Form b"form",
     Frame b"frame",
     Head b"head",
     Header b"header",
     Html b"html",
+    I b"i",
     Iframe b"iframe",
     Image b"image",
     Img b"img",
     Input b"input",
     Ins b"ins",
+    Kbd b"kbd",
     Li b"li",
     Link b"link",
     Main b"main",
+    Mark b"mark",
     Meta b"meta",
     Nav b"nav",
     Noframes b"noframes",
@@ -52,20 +65,32 @@ elements! {
     Ol b"ol",
     P b"p",
     Picture b"picture",
+    Q b"q",
+    S b"s",
+    Samp b"samp",
     Script b"script",
     Section b"section",
+    Small b"small",
     Source b"source",
     Span b"span",
+    Strike b"strike",
+    Strong b"strong",
     Style b"style",
+    Sub b"sub",
+    Sup b"sup",
     Template b"template",
     Time b"time",
     Title b"title",
+    Tt b"tt",
+    U b"u",
     Ul b"ul",
+    Var b"var",
     Video b"video",
+    Wbr b"wbr",
 }
 
 /// Found by trial: no two elements have one hash with it.
-const SEED: u64 = 0x81f9_c1f6_6c0f_3459;
+const SEED: u64 = 0x3b7c_28e1_c818_356b;
 
 /// The elements by their hash.
 static TABLE: [(Name, Element); 256] = table();
@@ -107,6 +132,43 @@ impl Element {
                 | Self::Bgsound
                 | Self::Basefont
                 | Self::Noframes
+        )
+    }
+
+    /// Whether text goes on in it, and after it, as if there were no tag (HTML standard section 3.2.5.2.5, text-level elements).
+    /// The text of a link counts by itself.
+    pub(super) fn is_inline(self) -> bool {
+        matches!(
+            self,
+            Self::Abbr
+                | Self::B
+                | Self::Bdi
+                | Self::Bdo
+                | Self::Big
+                | Self::Cite
+                | Self::Code
+                | Self::Del
+                | Self::Dfn
+                | Self::Em
+                | Self::Font
+                | Self::I
+                | Self::Ins
+                | Self::Kbd
+                | Self::Mark
+                | Self::Q
+                | Self::S
+                | Self::Samp
+                | Self::Small
+                | Self::Span
+                | Self::Strike
+                | Self::Strong
+                | Self::Sub
+                | Self::Sup
+                | Self::Time
+                | Self::Tt
+                | Self::U
+                | Self::Var
+                | Self::Wbr
         )
     }
 

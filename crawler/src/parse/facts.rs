@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::{
     fetch::ResponseHead,
-    page::{Canonical, Directives, Link, PageFacts, Refresh, StatedDates, Via},
+    page::{Canonical, Directives, Link, PageFacts, Refresh, StatedDates, StatedElement, Via},
     url_key::{Identity, UrlKey},
 };
 
@@ -20,10 +20,13 @@ use super::{
     html::{Findings, MAX_FEEDS, is_feed, is_page_variant},
     json_ld::{self, EntityDates},
     links::{Canonicals, LinkList, base_url, is_nofollow, trim_reference},
+    news::{self, PageValues},
+    open_graph::OpenGraph,
     refresh::{RawRefresh, parse_refresh},
     stated::RawDates,
     text::is_error_title,
     tree,
+    videos::VideoList,
 };
 
 /// The requested page, and the settings it is read with.
@@ -70,6 +73,8 @@ pub(super) fn fill(
             canonicals: Canonicals::default(),
             images: extensions.images.then(Vec::new),
             alternates: extensions.hreflang.then(AlternateList::default),
+            videos: extensions.video.then(VideoList::default),
+            news: extensions.news.then(Vec::new),
             feeds: Vec::new(),
         };
         content.take_headers(&headers::links(headers));
@@ -113,6 +118,8 @@ struct LinkFacts<'a> {
     /// `None` when they are not requested, like the next.
     images: Option<Vec<UrlKey>>,
     alternates: Option<AlternateList>,
+    videos: Option<VideoList>,
+    news: Option<Vec<StatedElement>>,
     feeds: Vec<UrlKey>,
 }
 
@@ -202,12 +209,18 @@ impl LinkFacts<'_> {
         facts.warnings.links_cut = resolved.left_out > 0;
         let data = findings.json_ld.read();
         facts.dates = self.dates(findings.dates, &data, &base, encoding);
+        if let Some(tags) = &findings.open_graph {
+            let title = facts.title.as_deref();
+            let language = findings.language.as_deref();
+            self.take_elements(&data, (tags, title, language), &base, encoding);
+        }
         facts.warnings.password_field = findings.has_password_field;
         if !findings.is_cut {
             let title = facts.title.as_deref();
             let data = json_ld::content_hash(&data);
-            let hash = findings.content.finish(&resolved.in_content, title, data);
+            let (hash, text) = findings.content.finish(&resolved.in_content, title, data);
             facts.content_hash = Some(hash);
+            facts.text = Some(Box::new(text));
         }
         if let Some(images) = findings.images {
             facts.warnings.images_cut = images.cut;
@@ -215,6 +228,52 @@ impl LinkFacts<'_> {
         }
         if let (Some(alternates), Some(raw)) = (&mut self.alternates, findings.alternates) {
             alternates.add_all(raw, &base, self.site.identity, encoding);
+        }
+    }
+
+    /// Takes the videos and the article of the page, as far as they are requested.
+    fn take_elements(
+        &mut self,
+        data: &[serde_json::Value],
+        (tags, title, language): (&OpenGraph, Option<&str>, Option<&str>),
+        base: &Url,
+        encoding: &'static Encoding,
+    ) {
+        if self.videos.is_some() {
+            // As images, videos stay at their own address.
+            let identity = Identity {
+                drop_parameters: Vec::new(),
+                drop_sessions: Vec::new(),
+                ..Identity::default()
+            };
+            let resolve = |reference: &str| {
+                let reference = trim_reference(reference);
+                identity.resolve(base, reference, encoding).ok()
+            };
+            self.videos = Some(VideoList::read(data, tags, title, &resolve));
+        }
+        if self.news.is_some() {
+            let values = PageValues {
+                site_name: tags.site_name.as_deref(),
+                language,
+            };
+            let article = news::article(data, &self.is_page(base, encoding), values);
+            self.news = Some(article.into_iter().collect());
+        }
+    }
+
+    /// Returns whether a reference, as written, is the page itself. The host is not compared: a copy of a site names the site
+    /// itself.
+    fn is_page<'s>(
+        &self,
+        base: &'s Url,
+        encoding: &'static Encoding,
+    ) -> impl Fn(&str) -> bool + use<'s, '_> {
+        let place = |key: &UrlKey| key.path_and_query().trim_end_matches('/').to_owned();
+        let (own, identity) = (place(self.site.url), self.site.identity);
+        move |reference| {
+            let target = identity.resolve(base, reference, encoding);
+            target.is_ok_and(|target| place(&target) == own)
         }
     }
 
@@ -226,13 +285,7 @@ impl LinkFacts<'_> {
         base: &Url,
         encoding: &'static Encoding,
     ) -> StatedDates {
-        // The host is not compared: a copy of a site names the site itself.
-        let place = |key: &UrlKey| key.path_and_query().trim_end_matches('/').to_owned();
-        let own = place(self.site.url);
-        let is_page = |reference: &str| {
-            let target = self.site.identity.resolve(base, reference, encoding);
-            target.is_ok_and(|target| place(&target) == own)
-        };
+        let is_page = self.is_page(base, encoding);
         let EntityDates {
             modified,
             published,
@@ -320,6 +373,11 @@ impl LinkFacts<'_> {
             facts.warnings.alternates_cut = alternates.cut;
             alternates.into_ordered()
         });
+        facts.videos = self.videos.map(|list| {
+            facts.warnings.videos_cut = list.cut;
+            list.videos
+        });
+        facts.news = self.news;
         facts.feeds = self.feeds;
     }
 }

@@ -24,11 +24,12 @@ use super::{
     json_ld::JsonLdBlocks,
     links::RawLinks,
     main_content::MainContent,
+    open_graph::OpenGraph,
     refresh::RawRefresh,
     stated::RawDates,
     text::{TextCount, Title},
 };
-use crate::html::Tokenizer;
+use crate::{html::Tokenizer, url_key::UrlKey};
 
 /// Findings of the pass, as written on the page.
 #[derive(Debug)]
@@ -57,6 +58,10 @@ pub(super) struct Findings {
     pub(super) images: Option<RawImages>,
     /// Versions in other languages that the head names, when they are requested.
     pub(super) alternates: Option<RawAlternates>,
+    /// Open Graph tags, when news or videos are requested.
+    pub(super) open_graph: Option<OpenGraph>,
+    /// `lang` of the root.
+    pub(super) language: Option<String>,
     /// Evidence of a change of the page.
     pub(super) content: MainContent,
     /// Dates that the page states.
@@ -81,8 +86,8 @@ pub(super) struct HtmlPass {
 }
 
 impl HtmlPass {
-    /// A pass with these settings.
-    pub(super) fn new(reader: &Arc<PageReader>) -> Self {
+    /// A pass over the page at `url` with these settings.
+    pub(super) fn new(reader: &Arc<PageReader>, url: &UrlKey) -> Self {
         let findings = Findings {
             links: RawLinks::new(reader.max_links, reader.max_link_bytes),
             base: None,
@@ -94,7 +99,10 @@ impl HtmlPass {
             text: TextCount::default(),
             images: reader.extensions.images.then(RawImages::default),
             alternates: reader.extensions.hreflang.then(RawAlternates::default),
-            content: MainContent::default(),
+            open_graph: (reader.extensions.news || reader.extensions.video)
+                .then(OpenGraph::default),
+            language: None,
+            content: MainContent::of_page(url),
             dates: RawDates::default(),
             json_ld: JsonLdBlocks::default(),
             has_script: false,

@@ -45,6 +45,9 @@ pub(super) fn is_page_type(name: &str) -> bool {
         )
 }
 
+/// A node of structured data.
+pub(super) type Node = Map<String, Value>;
+
 /// The blocks of a page as they are written.
 #[derive(Debug, Default)]
 pub(super) struct JsonLdBlocks {
@@ -115,24 +118,13 @@ pub(super) struct EntityDates {
 }
 
 /// The dates of the page's main entity among `blocks`. `is_page` decides whether a reference, as written, is the page itself.
-/// Nodes that name the page count; without one, the only page or article that does not name another one.
+/// See [`main_nodes`], of pages and articles.
 pub(super) fn entity_dates(blocks: &[Value], is_page: &dyn Fn(&str) -> bool) -> EntityDates {
-    let mut search = Search {
-        is_page,
-        named: Vec::new(),
-        unnamed: Vec::new(),
-        nodes_left: MAX_NODES,
-    };
-    for block in blocks {
-        search.visit(block, 0);
-    }
+    let is_dated =
+        |node: &Node| node.contains_key("dateModified") || node.contains_key("datePublished");
+    let is_of_page = |node: &Node| types(node).any(is_page_type);
     let mut dates = EntityDates::default();
-    let nodes = match (&*search.named, &*search.unnamed) {
-        ([], [only]) => std::slice::from_ref(only),
-        ([], _) => &[],
-        (named, _) => named,
-    };
-    for node in nodes {
+    for node in main_nodes(blocks, is_page, is_dated, is_of_page) {
         let text = |name: &str| node.get(name).and_then(first_text);
         dates.modified.extend(text("dateModified"));
         dates.published.extend(text("datePublished"));
@@ -140,14 +132,42 @@ pub(super) fn entity_dates(blocks: &[Value], is_page: &dyn Fn(&str) -> bool) -> 
     dates
 }
 
-struct Search<'a> {
-    is_page: &'a dyn Fn(&str) -> bool,
-    named: Vec<&'a Map<String, Value>>,
-    unnamed: Vec<&'a Map<String, Value>>,
+/// The nodes of the page's main entity among `blocks`, of those that are wanted. Nodes that name the page count; without one,
+/// the only node that `is_page_kind` and does not name another page.
+pub(super) fn main_nodes<'a>(
+    blocks: &'a [Value],
+    is_page: &dyn Fn(&str) -> bool,
+    is_wanted: fn(&Node) -> bool,
+    is_page_kind: fn(&Node) -> bool,
+) -> Vec<&'a Node> {
+    let mut search = Search {
+        is_page,
+        is_wanted,
+        is_page_kind,
+        named: Vec::new(),
+        unnamed: Vec::new(),
+        nodes_left: MAX_NODES,
+    };
+    for block in blocks {
+        search.visit(block, 0);
+    }
+    match (&*search.named, &*search.unnamed) {
+        ([], [only]) => vec![only],
+        ([], _) => Vec::new(),
+        _ => search.named,
+    }
+}
+
+struct Search<'a, 'p> {
+    is_page: &'p dyn Fn(&str) -> bool,
+    is_wanted: fn(&Node) -> bool,
+    is_page_kind: fn(&Node) -> bool,
+    named: Vec<&'a Node>,
+    unnamed: Vec<&'a Node>,
     nodes_left: usize,
 }
 
-impl<'a> Search<'a> {
+impl<'a> Search<'a, '_> {
     fn visit(&mut self, value: &'a Value, depth: usize) {
         if depth > MAX_DEPTH || self.nodes_left == 0 {
             return;
@@ -171,11 +191,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn judge(&mut self, node: &'a Map<String, Value>) {
-        if !node.contains_key("dateModified") && !node.contains_key("datePublished") {
+    fn judge(&mut self, node: &'a Node) {
+        if !(self.is_wanted)(node) {
             return;
         }
-        let is_page_type = types(node).any(is_page_type);
         let references: Vec<&str> = ["mainEntityOfPage", "url", "@id"]
             .iter()
             .filter_map(|name| node.get(*name))
@@ -184,7 +203,7 @@ impl<'a> Search<'a> {
             .collect();
         if references.iter().any(|reference| (self.is_page)(reference)) {
             self.named.push(node);
-        } else if references.is_empty() && is_page_type {
+        } else if references.is_empty() && (self.is_page_kind)(node) {
             self.unnamed.push(node);
         }
     }
@@ -198,7 +217,8 @@ fn is_opaque(reference: &str) -> bool {
         || reference.starts_with('#') && reference.contains('/')
 }
 
-fn types(node: &Map<String, Value>) -> impl Iterator<Item = &str> {
+/// The names of the types of a node, without those of their vocabularies.
+pub(super) fn types(node: &Node) -> impl Iterator<Item = &str> {
     let value = node.get("@type");
     let list = value
         .and_then(Value::as_array)
@@ -227,7 +247,7 @@ fn references(value: &Value) -> Vec<&str> {
 }
 
 /// A text, the text of a typed value, or the first of several.
-fn first_text(value: &Value) -> Option<String> {
+pub(super) fn first_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Object(node) => node.get("@value")?.as_str().map(str::to_owned),

@@ -12,6 +12,7 @@
 //! Memory has only hashes, and one number for each link and image. Elements are recognised by their tags alone; in
 //! broken markup the same bytes still give the same hash.
 
+mod blocks;
 mod parts;
 mod text;
 mod words;
@@ -21,9 +22,12 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 pub(super) use self::parts::{Part, part_of};
-use self::{parts::OpenParts, text::TextHashes};
+use self::{blocks::TextBlocks, parts::OpenParts, text::TextHashes};
 use super::element::Element;
-use crate::page::ContentHash;
+use crate::{
+    page::{ContentHash, PageText},
+    url_key::UrlKey,
+};
 
 /// A place that text stands in, as a bit: the body, the main part by name, or an article.
 pub(super) type Regions = u8;
@@ -69,7 +73,7 @@ const HOLLOW_SHARE: u64 = 10;
 const MIN_DOUBTFUL: u64 = 20;
 
 /// Gathers the hash while the page goes by.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct MainContent {
     text: TextHashes,
     open: OpenParts,
@@ -77,6 +81,26 @@ pub(super) struct MainContent {
 }
 
 impl MainContent {
+    /// Nothing yet of the page at `url`.
+    pub(super) fn of_page(url: &UrlKey) -> Self {
+        Self {
+            text: TextHashes::with_blocks(TextBlocks::of_page(url)),
+            open: OpenParts::default(),
+            images: Vec::new(),
+        }
+    }
+
+    /// A tag that divides text goes by.
+    pub(super) fn divide(&mut self) {
+        self.text.blocks().end_block();
+    }
+
+    /// Takes a frame by its reference.
+    pub(super) fn frame(&mut self, reference: &str) {
+        let name = asset_name(reference);
+        self.text.blocks().image(xxh3_64(name.as_bytes()));
+    }
+
     /// Takes the start tag of an element that can be a part of the page, and its part.
     pub(super) fn start(&mut self, element: Element, part: Option<Part>) {
         self.open.start(element, part);
@@ -109,21 +133,25 @@ impl MainContent {
         if self.images.len() < MAX_IMAGES {
             let name = asset_name(reference);
             let regions = self.open.regions();
-            self.images.push((xxh3_64(name.as_bytes()), regions));
+            let name = xxh3_64(name.as_bytes());
+            self.images.push((name, regions));
+            self.text.blocks().image(name);
         }
         if let Some(text) = alternative {
             self.text.add(text.as_bytes(), true);
         }
     }
 
-    /// The hash of a page with these links (hashes, and where they stand), title and structured data.
+    /// The hash of a page with these links (hashes, and where they stand), title and structured data; and its text.
     pub(super) fn finish(
         mut self,
         links: &[(u64, Regions)],
         title: Option<&str>,
         data: u64,
-    ) -> ContentHash {
+    ) -> (ContentHash, PageText) {
         self.text.finish();
+        let (mut blocks, settled) = self.text.take_blocks();
+        blocks.end_block();
         let main = self.main_region(links);
         let taken = if self.is_hollow(main) {
             main | AROUND
@@ -150,12 +178,14 @@ impl MainContent {
                 hash.update(&member.to_le_bytes());
             }
         }
-        let mut of_title = TextHashes::default();
+        let mut of_title = TextHashes::with_blocks(blocks);
         of_title.add(title.unwrap_or_default().as_bytes(), true);
         of_title.finish();
         hash.update(&of_title.hash(BODY).to_le_bytes());
         hash.update(&data.to_le_bytes());
-        ContentHash(hash.digest128())
+        let (blocks, _) = of_title.take_blocks();
+        let text = blocks.finish(settled ^ of_title.hash(BODY));
+        (ContentHash(hash.digest128()), text)
     }
 
     fn main_region(&self, links: &[(u64, Regions)]) -> Regions {

@@ -21,12 +21,16 @@ mod images;
 mod json_ld;
 mod links;
 mod main_content;
+mod news;
+mod open_graph;
 mod page_rules;
 mod refresh;
 mod srcset;
 mod stated;
+mod stated_element;
 mod text;
 mod tree;
+mod videos;
 mod xhtml;
 
 #[cfg(test)]
@@ -236,6 +240,7 @@ impl PageParser {
         if !is_complete {
             // The rest of an incomplete page may have changed.
             facts.content_hash = None;
+            facts.text = None;
         }
         facts
     }
@@ -278,7 +283,7 @@ impl PageParser {
             encoding: charset.encoding,
             text: Utf8Stream::new(charset),
             filter: (markup == Markup::Xhtml).then(XhtmlFilter::default),
-            pass: HtmlPass::new(&self.reader),
+            pass: HtmlPass::new(&self.reader, &self.url),
             kept: has_rules.then(Vec::new),
         }));
         self.parse(&prefix.bytes);

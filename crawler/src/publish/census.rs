@@ -15,7 +15,7 @@ use sitemap_core::{
 use super::{
     PublishError, PublishRequest,
     guard::{GuardCounts, Signs},
-    journal::{Journal, change_of},
+    journal::{Journal, change_of, set_change_of},
     manifest::Manifest,
     recent::Recent,
     sections::Sections,
@@ -27,6 +27,7 @@ use crate::{
     lastmod::Statistics,
     notes::Note,
     page::{Basis, DateSource, Outcome, Page, PageFacts, Reason, State, Visit},
+    report::{SetChange, SetChanges},
     store::{StoreError, outbox::UrlChange},
     url_key::UrlKey,
     verdict::{MAX_HOPS, Merged, MergedBy, Mode, Rows},
@@ -63,6 +64,8 @@ pub(super) struct Numbers {
     pub(super) orphans: u64,
     /// Changes between the published set and this one.
     pub(super) journal: Journal,
+    /// The same as readers of the sets see it.
+    pub(super) changes: SetChanges,
     /// The numbers of the guard.
     pub(super) guard: GuardCounts,
     /// Published URLs that leave by the user's own rules and have no visit.
@@ -84,6 +87,7 @@ pub(super) struct Numbers {
 struct TrialNote {
     reason: Reason,
     change: Option<UrlChange>,
+    set_change: Option<SetChange>,
     /// The page is in the published set.
     is_published: bool,
     /// The page was in the set that was published when the crawl began.
@@ -174,7 +178,8 @@ impl Pass<'_> {
         let before = signs_before(rows.page.as_ref(), visit);
         let known = rows.page.as_ref().and_then(|page| page.dates.as_ref());
         let Some(merged) = merged else {
-            self.unlisted(rows, before.as_ref(), Reason::NotInSet, false);
+            let place = (export, key);
+            self.unlisted(place, rows, before.as_ref(), Reason::NotInSet, false);
             return Ok(());
         };
         self.numbers.orphans += u64::from(visit.is_some_and(|visit| visit.is_orphan));
@@ -194,7 +199,7 @@ impl Pass<'_> {
         };
         let Some(listed) = listed else {
             let reason = export.reason(key, reason);
-            self.unlisted(rows, before.as_ref(), reason, true);
+            self.unlisted((export, key), rows, before.as_ref(), reason, true);
             return Ok(());
         };
         let numbers = &mut self.numbers;
@@ -205,6 +210,7 @@ impl Pass<'_> {
         let note = TrialNote {
             reason,
             change: change_of(rows.page.as_ref(), Some((&merged.record, &listed))),
+            set_change: set_change_of(rows.page.as_ref(), &listed),
             is_published: change_of(rows.page.as_ref(), None).is_some(),
             was_published: before.is_some(),
         };
@@ -215,13 +221,23 @@ impl Pass<'_> {
     }
 
     /// Counts a URL that is not listed; `is_known`: the view has it.
-    fn unlisted(&mut self, rows: &Rows, before: Option<&Signs>, reason: Reason, is_known: bool) {
+    fn unlisted(
+        &mut self,
+        (export, key): (&Export, &UrlKey),
+        rows: &Rows,
+        before: Option<&Signs>,
+        reason: Reason,
+        is_known: bool,
+    ) {
         let numbers = &mut self.numbers;
         if is_known {
             *numbers.reasons.entry(reason).or_default() += 1;
         }
         if let Some(change) = change_of(rows.page.as_ref(), None) {
             numbers.journal.count(change);
+            if let Some(url) = export.written(key) {
+                numbers.note_change(SetChange::Removed, &url);
+            }
         }
         if before.is_some() {
             numbers.guard.lost(reason);
@@ -266,6 +282,7 @@ impl Pass<'_> {
             *numbers.reasons.entry(reason).or_default() += 1;
             if known.is_published {
                 numbers.journal.count(UrlChange::Removed);
+                numbers.note_change(SetChange::Removed, &listed.written);
             }
             if known.was_published {
                 numbers.guard.lost(reason);
@@ -275,6 +292,9 @@ impl Pass<'_> {
         *numbers.reasons.entry(known.reason).or_default() += 1;
         if let Some(change) = known.change {
             numbers.journal.count(change);
+        }
+        if let Some(change) = known.set_change {
+            numbers.note_change(change, &listed.written);
         }
         self.note_entry(&listed)
     }
@@ -317,6 +337,15 @@ impl Pass<'_> {
         if visit.record.is_start() {
             let is_good = facts.is_some_and(|facts| facts.status == 200 && facts.body_bytes > 0);
             counts.has_start = Some(is_good || counts.has_start == Some(true));
+            counts.has_shell_start = facts.is_some_and(|facts| facts.warnings.script_shell);
+        }
+        let is_named = visit.record.via.is_named() || visit.record.sitemap_lastmod.is_some();
+        if merged.record.reason == Reason::Listed
+            && before.is_none()
+            && !is_named
+            && let Some(facts) = facts
+        {
+            counts.first_listed(key.as_str(), &Signs::of(facts, None));
         }
         let counts_as_answer = |facts: &&PageFacts| matches!(facts.status, 200 | 300..=399);
         if let (Some(facts), Some(before), true) =
@@ -376,6 +405,11 @@ impl Pass<'_> {
 }
 
 impl Numbers {
+    fn note_change(&mut self, change: SetChange, url: &UrlKey) {
+        self.changes
+            .add(change, url.as_str(), SetChanges::MAX_NAMED);
+    }
+
     fn note_content(&mut self, hash: u128) {
         let half = u64::try_from(hash >> 64).unwrap_or_default();
         if self.contents.contains(&half) {

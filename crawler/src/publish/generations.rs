@@ -27,9 +27,10 @@ use crate::{
     store::{MetaValue, Store},
 };
 
-#[cfg(test)]
-pub(super) use self::list::restorable;
-pub(super) use self::{list::Generation, restore::Restored};
+pub(super) use self::{
+    list::{Generation, restorable},
+    restore::Restored,
+};
 
 /// Archives the published set, which `set` is to replace. Returns the value with the new list of sets, and what failed. A
 /// set whose files cannot be copied leaves the list. `earlier` replaces the list of the state.

@@ -7,6 +7,8 @@
 //! | `many-more-urls` | more than `max_growth` times as many, and at least [`MIN_GROWTH`] more, than a complete crawl published |
 //! | `failing` | more than `max_error_share`, and at least [`MIN_FAILING`], of the URLs asked for in this crawl failed |
 //! | `alike` | more than `max_alike_share`, and at least [`MIN_ALIKE`], of the published pages that answered now share a sign, and fewer did when they were published |
+//! | `alike`, nothing published yet | more than half of what would be listed, and at least [`MIN_FIRST_ALIKE`] pages that no sitemap of the site names, have one content, or one title and a password field |
+//! | `script-shell`, nothing published yet | the start page is filled by scripts, and nothing else would be listed |
 //!
 //! Published means: when the crawl began, whatever its sessions published since.
 
@@ -39,6 +41,9 @@ const MIN_FAILING: u64 = 20;
 
 /// Pages that must be alike: fewer are one edit.
 const MIN_ALIKE: u64 = 5;
+
+/// The same where nothing is published yet: there is nothing to compare with.
+const MIN_FIRST_ALIKE: u64 = 20;
 
 /// Groups that are counted at once. A group that has more than a thousandth of the pages is never missed, and counted at
 /// most by a thousandth of the pages too low (Misra and Gries, "Finding repeated elements", 1982).
@@ -180,6 +185,10 @@ pub(super) struct GuardCounts {
     answered: u64,
     now: BTreeMap<Alike, Groups>,
     then: BTreeMap<Alike, Groups>,
+    /// Signs of pages that are listed for the first time and that no sitemap of the site names.
+    first: BTreeMap<Alike, Groups>,
+    /// The start page is filled by scripts.
+    pub(super) has_shell_start: bool,
 }
 
 impl GuardCounts {
@@ -191,6 +200,15 @@ impl GuardCounts {
                 if let Some(sign) = sign {
                     groups.entry(alike).or_default().add(sign, url);
                 }
+            }
+        }
+    }
+
+    /// Counts a page that is listed for the first time and that no sitemap of the site names.
+    pub(super) fn first_listed(&mut self, url: &str, signs: &Signs) {
+        for (alike, sign) in signs.each() {
+            if let Some(sign) = sign {
+                self.first.entry(alike).or_default().add(sign, url);
             }
         }
     }
@@ -243,11 +261,13 @@ pub enum Objection {
         alike: Alike,
         /// Pages that share it.
         pages: u64,
-        /// Published pages that answered.
+        /// Published pages that answered; where nothing was published, the pages that would be listed.
         of: u64,
         /// One of them.
         example: String,
     },
+    /// The start page is filled by scripts, and nothing else would be listed.
+    ScriptShell,
 }
 
 impl Objection {
@@ -259,6 +279,7 @@ impl Objection {
             Self::ManyMoreUrls { .. } => "many-more-urls",
             Self::Failing { .. } => "failing",
             Self::Alike { .. } => "alike",
+            Self::ScriptShell => "script-shell",
         }
     }
 }
@@ -288,6 +309,8 @@ pub(super) fn judge(
         many_more(counts, baseline, config),
         failing(counts, config),
         alike(counts, config),
+        first_alike(counts, baseline, config),
+        script_shell(counts, baseline, config),
     ]
     .into_iter()
     .flatten()
@@ -351,13 +374,46 @@ fn alike(counts: &GuardCounts, config: &GuardConfig) -> Option<Objection> {
     })
 }
 
+/// The largest group of a first crawl, when it is too large.
+fn first_alike(
+    counts: &GuardCounts,
+    baseline: &Baseline,
+    config: &GuardConfig,
+) -> Option<Objection> {
+    if baseline.published > 0 || config.max_alike_share == Share::ALL {
+        return None;
+    }
+    let of = counts.listed;
+    let groups = counts.first.iter().filter_map(|(alike, groups)| {
+        let (pages, example) = groups.largest()?;
+        (pages >= MIN_FIRST_ALIKE && pages * 2 > of).then_some((*alike, pages, example))
+    });
+    let (alike, pages, example) = groups.max_by_key(|(_, pages, _)| *pages)?;
+    Some(Objection::Alike {
+        alike,
+        pages,
+        of,
+        example: example.to_owned(),
+    })
+}
+
+fn script_shell(
+    counts: &GuardCounts,
+    baseline: &Baseline,
+    config: &GuardConfig,
+) -> Option<Objection> {
+    let is_first = baseline.published == 0 && config.max_alike_share != Share::ALL;
+    (is_first && counts.has_shell_start && counts.listed == 1).then_some(Objection::ScriptShell)
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "kept the published set of {} URLs: ",
-            grouped(self.before)
-        )?;
+        if self.before == 0 {
+            f.write_str("published nothing: ")?;
+        } else {
+            let before = grouped(self.before);
+            write!(f, "kept the published set of {before} URLs: ")?;
+        }
         for (position, objection) in self.objections.iter().enumerate() {
             if position > 0 {
                 f.write_str("; ")?;
@@ -392,6 +448,22 @@ impl Refusal {
                 "{} of {} URLs that were asked for failed",
                 grouped(*failed),
                 grouped(*asked)
+            ),
+            Objection::Alike {
+                alike,
+                pages,
+                of,
+                example,
+            } if self.before == 0 => write!(
+                f,
+                "{} of {} pages {}, as {example} does (a login wall, a page for everything, a placeholder?)",
+                grouped(*pages),
+                grouped(*of),
+                alike.text()
+            ),
+            Objection::ScriptShell => f.write_str(
+                "the start page is filled by scripts, which arpent does not run, and no other page was found; \
+                 name the pages in a sitemap of the site or a list (--seeds)",
             ),
             Objection::Alike {
                 alike,

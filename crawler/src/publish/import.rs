@@ -29,6 +29,7 @@ use crate::{
     crawl_state::{self, Phase},
     machine::open_regular,
     page::{Basis, DateSource, Given, LedgerEntry, Outcome, Page, PageRecord, Reason, State, Via},
+    report::{SetChange, SetChanges},
     seeds::OwnFiles,
     site::Site,
     store::{
@@ -45,7 +46,7 @@ const BATCH: usize = if cfg!(test) { 15 } else { 1_000 };
 const DEPTH: u32 = 0;
 
 /// Counts of an import.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Sitemaps that were read.
     pub files: u64,
@@ -57,6 +58,8 @@ pub struct Imported {
     pub removed: u64,
     /// Files that are missing, or not as they were published. Then no URL counts as not in the set.
     pub unreadable: u64,
+    /// Differences between what the state had as listed and the set.
+    pub changes: SetChanges,
 }
 
 /// Whether the set in the folder `output` is one of `site` that the state neither published nor read back.
@@ -106,7 +109,9 @@ pub(super) fn read_back(
     };
     import.read(manifest)?;
     import.leave_out_others()?;
-    let imported = import.imported;
+    let SetImport {
+        store, imported, ..
+    } = import;
     let mut values = vec![
         manifest.value(),
         crawl_state::phase_value(Phase::Finished),
@@ -237,14 +242,15 @@ impl SetImport<'_> {
             let dates = page.dates.as_ref();
             dates.and_then(|dates| dates.lastmod.as_ref())
         });
-        let change = match known {
+        let (change, set_change) = match known {
             // A list has no dates.
             Some(_) if kind == Kind::Text => return Ok(()),
             Some(known) if known == lastmod.as_ref() => return Ok(()),
             // The page is the same; only its entry is another.
-            Some(_) => None,
-            None => Some(UrlChange::Added),
+            Some(_) => (None, SetChange::LastmodMoved),
+            None => (Some(UrlChange::Added), SetChange::Added),
         };
+        self.note_change(set_change, &written);
         let page = self.page(before.as_ref(), entry, lastmod);
         self.imported.changed += 1;
         self.push(key, page, change)
@@ -316,6 +322,9 @@ impl SetImport<'_> {
             })?;
             for (key, page) in others {
                 self.imported.removed += 1;
+                if let Some(written) = self.site.written_key(&key) {
+                    self.note_change(SetChange::Removed, &written);
+                }
                 self.push(key, page, Some(UrlChange::Removed))?;
             }
             self.write()?;
@@ -324,6 +333,11 @@ impl SetImport<'_> {
                 return Ok(());
             }
         }
+    }
+
+    fn note_change(&mut self, change: SetChange, written: &UrlKey) {
+        let changes = &mut self.imported.changes;
+        changes.add(change, written.as_str(), SetChanges::MAX_NAMED);
     }
 
     fn push(

@@ -1,8 +1,11 @@
 //! What a publish changes, URL by URL: added, changed, removed, by comparing with the page rows.
 
+use sitemap_core::LastMod;
+
 use crate::{
     export::Listed,
     page::{ContentHash, LedgerEntry, Page, PageRecord, State},
+    report::SetChange,
     store::outbox::UrlChange,
 };
 
@@ -67,6 +70,18 @@ pub(super) fn change_of(
             is_change(&before.unwrap_or_default(), &now).then_some(UrlChange::Changed)
         }
     }
+}
+
+/// The difference of a listed URL between the published set, by its page row, and the new one.
+pub(super) fn set_change_of(before: Option<&Page>, now: &Listed) -> Option<SetChange> {
+    let before = before.filter(|page| page.record.reason.state() == State::Listed);
+    let Some(before) = before else {
+        return Some(SetChange::Added);
+    };
+    let dates = before.dates.as_ref();
+    let before = dates.and_then(|dates| dates.lastmod.as_deref());
+    let now = now.entry.lastmod.as_ref().map(LastMod::as_str);
+    (before != now).then_some(SetChange::LastmodMoved)
 }
 
 impl<'a> Listing<'a> {

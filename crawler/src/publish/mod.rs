@@ -39,6 +39,7 @@ mod previous;
 mod promote;
 mod published_set;
 mod recent;
+mod retained;
 mod rights;
 mod sections;
 mod set;
@@ -73,7 +74,7 @@ use crate::{
     export::{EntryRules, Export, ExtensionCounts, View},
     notes::Note,
     page::{CrawlId, DateSource, Reason},
-    report::Report,
+    report::{Report, SetChanges},
     robots::Rules,
     site::Site,
     store::{Commit, MetaValue, Store, StoreError, json_value, with_causes},
@@ -88,6 +89,7 @@ pub use self::{
     journal::Journal,
     output_lock::OutputLock,
     published_set::{Placed, PublishedSet, place_file, published_set, take_back},
+    retained::{RetainedFile, published_files, retained_files},
     settle::{Settled, settle_pending},
     unnotified::{Unnotified, hooks_know, note_unnotified, unnotified},
 };
@@ -170,6 +172,8 @@ pub struct Published {
     pub dropped: Vec<String>,
     /// Changes from the set before.
     pub journal: Journal,
+    /// Differences from the set before, as its readers see them; `None`: no state knows that set.
+    pub changes: Option<SetChanges>,
     /// Notes for the user.
     pub notes: Vec<Note>,
     /// What failed after the set was in place, each a fragment with its causes: values that
@@ -243,6 +247,8 @@ fn publish_view(
             is_first: judged.is_first,
             ..numbers.journal
         };
+        let changes = Some(numbers.changes.clone());
+        published.changes = changes.filter(|_| request.config.remembers);
         published.duplicates = numbers.duplicates;
         published.sources.clone_from(&numbers.sources);
         published.extensions = numbers.extensions.clone();

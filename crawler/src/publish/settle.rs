@@ -7,7 +7,7 @@ use super::{
     Judged, MANIFEST_COPY, PublishError, PublishRequest, Published, PublishedSet, commit, disk,
     folder::{self, Folder, canonical},
     generations::{self, Generation},
-    import::{self, own_files},
+    import::{self, Imported, own_files},
     install,
     manifest::Manifest,
     pending::{Pending, PendingKind},
@@ -106,7 +106,7 @@ pub fn settle_pending(
         None
     };
     let export = judged.as_ref().map(|judged| &judged.export);
-    if let Some(failed) = follow(store, &request, &folder, &pending, export)? {
+    if let Some(failed) = follow(store, &request, &folder, &pending, export)?.failed {
         tracing::warn!(target: "publish", "{failed}");
     }
     folder.clear_temporary()?;
@@ -161,9 +161,13 @@ pub(super) fn replace(
     // From here on the set is visible, whatever fails.
     problems.extend(install::give_rights(folder, &set.manifest));
     problems.extend(install::remove_dropped(request, folder, &set));
+    let mut changes = None;
     if pending.is_in_place(folder) {
         match follow(store, request, folder, &pending, export) {
-            Ok(failed) => problems.extend(failed),
+            Ok(followed) => {
+                problems.extend(followed.failed);
+                changes = followed.imported.map(|imported| imported.changes);
+            }
             Err(error) => problems.extend(problem(Err(error))),
         }
         problems.extend(problem(generations::sweep(store, request)));
@@ -171,18 +175,28 @@ pub(super) fn replace(
     let mut published = set.published;
     published.notes.extend(backups);
     published.problems = problems;
+    published.changes = published.changes.or(changes);
     Ok(published)
 }
 
+/// What came of making the state follow the files.
+#[derive(Default)]
+struct Followed {
+    /// Reason why the copy of the manifest could not be written.
+    failed: Option<String>,
+    /// Counts of reading the files back.
+    imported: Option<Imported>,
+}
+
 /// Makes the state follow the files, which are all in place: the view is promoted by the rules of `export`, or the files are
-/// read back into the page rows. Returns why the copy of the manifest could not be written.
+/// read back into the page rows.
 fn follow(
     store: &mut Store,
     request: &PublishRequest<'_>,
     folder: &Folder,
     pending: &Pending,
     export: Option<&Export>,
-) -> Result<Option<String>, PublishError> {
+) -> Result<Followed, PublishError> {
     let copy = pending.manifest.copy_text();
     let path = folder.path(MANIFEST_COPY);
     let known = folder::read_text(&path, previous::MAX_MANIFEST_BYTES);
@@ -191,9 +205,12 @@ fn follow(
     } else {
         folder.write(MANIFEST_COPY, copy.as_bytes(), pending.at)
     };
-    let failed = problem(copied);
+    let mut followed = Followed {
+        failed: problem(copied),
+        imported: None,
+    };
     if !request.config.remembers {
-        return Ok(failed);
+        return Ok(followed);
     }
     let mut values = pending.values.clone();
     values.push(pending.manifest.value());
@@ -210,9 +227,10 @@ fn follow(
         promoting.promote(store, pending)?;
     } else {
         let notifies = !pending.is_first;
-        import::read_back(store, request.site, &pending.manifest, pending.at, notifies)?;
+        let read = import::read_back(store, request.site, &pending.manifest, pending.at, notifies)?;
+        followed.imported = Some(read);
     }
-    Ok(failed)
+    Ok(followed)
 }
 
 /// The fingerprint of the rules that decide which URLs are listed, and with which dates.

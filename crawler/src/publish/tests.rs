@@ -129,6 +129,7 @@ impl Bench {
             let outcome = Outcome::Answered(Box::new(facts));
             let reason = self.judge.after_fetch(&key, &outcome).reason;
             commit.discovered.push(Discovery {
+                after_repeat: false,
                 key: key.clone(),
                 sequence,
                 depth: 1,

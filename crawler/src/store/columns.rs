@@ -9,8 +9,8 @@ use sitemap_core::{ChangeFreq, LastMod, Priority};
 use super::values::{Binder, Columns, Hex64, Hex128, NotFetched};
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, CrawlId, DateSource, Promotion, Reason, Refresh, State, Via,
-        Warnings,
+        BodyEnd, BodyKind, Canonical, CrawlId, DateSource, Promotion, Reason, Refresh, Repeat,
+        State, StatedElement, Via, Warnings,
     },
     url_key::UrlKey,
 };
@@ -97,6 +97,9 @@ columns! {
         body_bytes: Option<u64>, "INTEGER", "decoded";
         content_hash: Option<Hex128>, "TEXT", "of what the page says: XXH3, 128 bits, hexadecimal";
         hash_version: Option<u32>, "INTEGER", "what was hashed";
+        text_hash: Option<i64>, "INTEGER", "of all its text: XXH3, 64 bits";
+        text_blocks: Option<Vec<u8>>, "BLOB", "blocks of its text, 5 bytes each: hash and length; at most 64";
+        repeat: Option<Repeat>, "TEXT", "what it repeats: nothing-new, not-found-page, nested, 'duplicate-of URL'";
         body_hash: Option<Hex128>, "TEXT", "of the decoded body: XXH3, 128 bits, hexadecimal";
         last_modified: Option<Timestamp>, "TEXT", "";
         date: Option<Timestamp>, "TEXT", "the server's clock";
@@ -119,6 +122,8 @@ columns! {
         title: Option<String>, "TEXT", "";
         images: Option<Vec<u8>>, "BLOB", "as link.links; NULL: not looked for";
         alternates: Option<Vec<u8>>, "BLOB", "versions in other languages: the same, each URL after its code and a space";
+        videos: Option<Vec<StatedElement>>, "TEXT", "JSON: of each video the values of its elements; NULL: not looked for";
+        news: Option<Vec<StatedElement>>, "TEXT", "the same of the article that it is";
         feeds: Option<Vec<u8>>, "BLOB", "feeds that it names; as link.links";
         read_as: Option<Hex64>, "TEXT", "fingerprint of the settings that it was read with, hexadecimal";
         warnings: Option<Warnings>, "TEXT", "codes, separated by commas";
@@ -154,6 +159,8 @@ columns! {
         sequence: u64, "INTEGER NOT NULL", "order of discovery";
         hops: u8, "INTEGER NOT NULL", "redirects in a row that led to it";
         is_orphan: bool, "INTEGER", "1: a sitemap, a feed or a list names it, and no page leads to it";
+        after_repeat: bool, "INTEGER", "1: the page that led to it said nothing new";
+        is_named: bool, "INTEGER", "1: a sitemap of the site, or a list of the user's, names it";
         promotion: Option<Promotion>, "TEXT", "copied to its page row; JSON: what that was when the crawl began";
     }
 }

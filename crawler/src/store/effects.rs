@@ -10,12 +10,12 @@ use super::{
     CachedSitemap, Commit, Discovery, Finished, PageLinks, PageRow, QueuedUrl,
     columns::{self, Attempt, Origin, Published, Queue},
     links::Encoder,
-    outbox,
+    outbox, patterns,
     record::unwritable,
     values::{Binder, Sql},
 };
 use crate::{
-    page::{Reason, State},
+    page::{Reason, Repeat, State},
     url_key::UrlKey,
 };
 
@@ -82,8 +82,18 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
         own_links: transaction.prepare_cached(OWN_LINKS)?,
         put_links: transaction.prepare_cached("REPLACE INTO link (id, links) VALUES (?1, ?2)")?,
     };
+    if commit.promotes_patterns {
+        patterns::promote(transaction)?;
+    }
     if commit.clears_visits {
         clear_visits(transaction)?;
+        patterns::drop_unpublished(transaction)?;
+    }
+    for pattern in &commit.patterns {
+        patterns::close(transaction, pattern)?;
+    }
+    for name in &commit.opened {
+        patterns::open(transaction, name)?;
     }
     for discovery in &commit.discovered {
         effects.discover(discovery)?;
@@ -98,6 +108,14 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
         effects
             .sql("UPDATE visit SET is_orphan = NULL WHERE url = ?1 AND is_orphan = 1")?
             .execute([key.as_str()])?;
+    }
+    for key in &commit.named {
+        effects
+            .sql("UPDATE visit SET is_named = 1 WHERE url = ?1")?
+            .execute([key.as_str()])?;
+    }
+    for (key, repeat) in &commit.repeats {
+        effects.mark(key, repeat.as_ref())?;
     }
     for (key, date) in &commit.dated {
         effects
@@ -164,6 +182,8 @@ impl<'c> Effects<'c> {
             sequence: discovery.sequence,
             hops: discovery.hops,
             is_orphan: discovery.via.is_seed(),
+            after_repeat: discovery.after_repeat,
+            is_named: discovery.via.is_named(),
             promotion: None,
         }
         .put(&mut row)?;
@@ -196,11 +216,32 @@ impl<'c> Effects<'c> {
             sequence: *sequence,
             hops: 0,
             is_orphan: false,
+            after_repeat: false,
+            is_named: false,
             promotion: None,
         }
         .put(&mut row)?;
         row.put(&links)?;
         row.execute().map(drop)
+    }
+
+    /// Marks what a visit repeats; the reason follows the mark where nothing else decides it.
+    fn mark(&mut self, key: &UrlKey, repeat: Option<&Repeat>) -> rusqlite::Result<()> {
+        let reason = repeat.map_or(Reason::Listed, Repeat::reason);
+        let codes = Repeat::REASONS.map(Reason::code).join("', '");
+        let sql = format!(
+            "UPDATE visit SET repeat = ?2,
+               reason = iif(reason IN ('listed', '{codes}'), ?3, reason),
+               state = iif(reason IN ('listed', '{codes}'), ?4, state)
+             WHERE url = ?1"
+        );
+        self.sql(&sql)?.execute(params![
+            key.as_str(),
+            repeat.map(Repeat::text),
+            reason.code(),
+            reason.state().as_str(),
+        ])?;
+        Ok(())
     }
 
     fn requeue(&mut self, queued: &QueuedUrl) -> rusqlite::Result<()> {

@@ -6,6 +6,7 @@
 //! | `page` | URL that a published crawl decided | [`Commit::pages`], by publishing only |
 //! | `visit` | URL of the crawl under way | [`Commit::discovered`], [`Commit::finished`] |
 //! | `link` | links of a page or visit | with its page or visit |
+//! | `pattern` | closed URL pattern | [`Commit::patterns`] |
 //! | `outbox` | change that engines are to be notified of | [`Commit::outbox`] |
 //! | `sitemap` | copy of a sitemap of the site | [`Commit::sitemaps`] |
 //! | `meta` | named value | [`Commit::values`] |
@@ -27,16 +28,19 @@ pub mod outbox;
 mod columns;
 mod earlier;
 mod effects;
+mod entry_pairs;
 mod error;
 mod files;
 mod given;
 mod links;
 mod opening;
+mod patterns;
 mod peek;
 mod ranges;
 mod record;
 mod schema;
 mod sitemaps;
+mod texts;
 mod values;
 mod walks;
 
@@ -48,15 +52,20 @@ use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
 pub use self::earlier::Earlier;
+pub use self::entry_pairs::{EntryPair, EntryPairs, SetSide};
 pub(crate) use self::error::with_causes;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::files::{files_of, forget, held_since, set_aside};
 pub use self::links::{LinkReader, StoredLinks};
 pub use self::opening::{Damaged, Sound};
 use self::outbox::{OutboxStep, Waiting};
+pub use self::texts::Texts;
 use crate::{
     machine::Lock,
-    page::{Given, Page, PageRecord, Promotion, Reason, SitemapDate, Via, Visit},
+    page::{
+        ClosedPattern, Given, Page, PageRecord, PageText, Promotion, Reason, Repeat, SitemapDate,
+        Via, Visit,
+    },
     url_key::UrlKey,
 };
 
@@ -77,6 +86,8 @@ pub struct Discovery {
     pub found_on: Option<UrlKey>,
     /// [`Reason::Queued`], or a verdict that needs no request.
     pub reason: Reason,
+    /// The page that led to it said nothing new.
+    pub after_repeat: bool,
 }
 
 /// The end of the work on one URL.
@@ -129,6 +140,16 @@ pub struct Commit {
     /// Visits that are fetched after all, or again: they wait with the sequence given, and their answer goes. A URL without a
     /// visit, or one that waits already, is left out. Applied after the finished ones.
     pub requeued: Vec<QueuedUrl>,
+    /// Visits that a sitemap of the site, or a list of the user's, names. Applied after the discoveries.
+    pub named: Vec<UrlKey>,
+    /// What visits repeat, in the light of the whole crawl. Applied after the finished ones.
+    pub repeats: Vec<(UrlKey, Option<Repeat>)>,
+    /// Patterns that are closed from now on.
+    pub patterns: Vec<ClosedPattern>,
+    /// Names of patterns that a published crawl closed, and that are open again.
+    pub opened: Vec<String>,
+    /// The patterns of the crawl under way take the place of those of the published one. Applied before visits are deleted.
+    pub promotes_patterns: bool,
     /// Orphans that a page turned out to lead to. Applied after the discoveries.
     pub linked: Vec<UrlKey>,
     /// What sitemaps of the site say of the last change of visits. Applied after the finished ones; the first of a crawl
@@ -170,6 +191,8 @@ pub struct QueuedUrl {
     pub depth: u32,
     /// Redirects in a row that led here.
     pub hops: u8,
+    /// The page that led to it said nothing new.
+    pub after_repeat: bool,
     /// What its page row says; `None`: nothing that matters. Only [`Store::queued`] fills it in; where a URL is put into
     /// the queue it is not looked at.
     pub earlier: Option<Box<Earlier>>,
@@ -264,7 +287,29 @@ pub struct VisitNote {
     pub reason: Reason,
     /// See [`Visit::is_orphan`].
     pub is_orphan: bool,
+    /// A sitemap of the site, or a list of the user's, names it.
+    pub is_named: bool,
 }
+
+/// The text of a visit, as it is compared with that of others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VisitText {
+    /// Which URL.
+    pub key: UrlKey,
+    /// Its text, of its page row when the page answered 304.
+    pub text: PageText,
+    /// The stored mark.
+    pub repeat: Option<Repeat>,
+    /// The page that led to it said nothing new.
+    pub after_repeat: bool,
+    /// It is published, or a sitemap of the site or a list of the user's names it.
+    pub is_named: bool,
+    /// The canonical link names the page itself.
+    pub is_canonical: bool,
+}
+
+/// Receives texts of visits.
+pub type EachText<'a> = dyn FnMut(VisitText) + 'a;
 
 /// Receives the rows of a URL, of which one is there at least; says whether to go on.
 pub type EachUrl<'a> = dyn FnMut(&UrlKey, Option<Page>, Option<Visit>) -> ControlFlow<()> + 'a;
@@ -486,6 +531,15 @@ impl Store {
         self.read(|connection| walks::each_visit(connection, show))
     }
 
+    /// Shows the text of each visit that answered well, in the order of discovery, or only of those whose text others have too,
+    /// one text after the other.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn each_text(&self, which: Texts, show: &mut EachText<'_>) -> Result<(), StoreError> {
+        self.read(|connection| texts::each(connection, which, show))
+    }
+
     /// Shows every URL that has a page row or a visit, with both, in key order from `from` (included) on: the pass of a
     /// publish. The visitor may read the store.
     ///
@@ -493,6 +547,14 @@ impl Store {
     /// The store cannot be read.
     pub fn each(&self, from: Option<&UrlKey>, show: &mut EachUrl<'_>) -> Result<(), StoreError> {
         self.read(|connection| walks::each(connection, from, show))
+    }
+
+    /// All closed patterns with whether a published crawl closed them, by their names; without those that are open again.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn patterns(&self) -> Result<Vec<(ClosedPattern, bool)>, StoreError> {
+        self.read(patterns::all)
     }
 
     /// The copy of the sitemap `key`, of whatever crawl.

@@ -53,6 +53,9 @@ pub(crate) const CRAWL_IDENTITY: &str = "crawl.identity";
 /// The kind of network that the start host was on.
 pub(crate) const CRAWL_NETWORK: &str = "crawl.network";
 
+/// The texts that the site shows for URLs that do not exist, and the crawl that asked for them.
+pub(crate) const CRAWL_NOT_FOUND: &str = "crawl.not_found";
+
 /// How many links the newest crawl did not record, because a bound was reached.
 pub(crate) const CRAWL_NOT_RECORDED: &str = "crawl.not_recorded";
 

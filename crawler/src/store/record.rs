@@ -14,8 +14,8 @@ use super::{
 use crate::{
     page::{
         Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Kept, LedgerDates,
-        LedgerEntry, Outcome, Page, PageFacts, PageRecord, Reason, SitemapDate, StatedDates, Visit,
-        extensions_from_json,
+        LedgerEntry, Outcome, Page, PageFacts, PageRecord, PageText, Reason, SitemapDate,
+        StatedDates, Visit, extensions_from_json,
     },
     url_key::UrlKey,
 };
@@ -159,6 +159,9 @@ impl Attempt {
             body_bytes: Some(facts.body_bytes),
             content_hash: facts.content_hash.map(|ContentHash(hash)| Hex128(hash)),
             hash_version: facts.content_hash.map(|_| ContentHash::VERSION),
+            text_hash: facts.text.as_ref().map(|text| text.whole.cast_signed()),
+            text_blocks: facts.text.as_ref().map(|text| text.stored_blocks()),
+            repeat: facts.repeat,
             body_hash: facts.body_hash.map(Hex128),
             last_modified: facts.last_modified,
             date: facts.date,
@@ -187,6 +190,8 @@ impl Attempt {
                 .alternates
                 .map(|versions| encoder.encode_versions(key, &versions))
                 .transpose()?,
+            videos: facts.videos,
+            news: facts.news,
             feeds: (!facts.feeds.is_empty())
                 .then(|| encoder.encode(key, &facts.feeds))
                 .transpose()?,
@@ -223,6 +228,11 @@ impl Attempt {
             end: self.body_end.unwrap_or_default(),
             body_bytes: self.body_bytes.unwrap_or_default(),
             content_hash,
+            text: self.text_hash.map(|hash| {
+                let blocks = self.text_blocks.unwrap_or_default();
+                Box::new(PageText::from_stored(hash.cast_unsigned(), &blocks))
+            }),
+            repeat: self.repeat,
             body_hash: self.body_hash.map(|Hex128(hash)| hash),
             dates: StatedDates {
                 json_ld: self.json_ld_modified,
@@ -245,6 +255,8 @@ impl Attempt {
             links_left_out: 0,
             images: self.images.map(links_of).transpose()?,
             alternates: self.alternates.map(versions_of).transpose()?,
+            videos: self.videos,
+            news: self.news,
             feeds: self.feeds.map(links_of).transpose()?.unwrap_or_default(),
             warnings: self.warnings.unwrap_or_default(),
             title: self.title,

@@ -75,6 +75,17 @@ CREATE TABLE link (
   links BLOB NOT NULL                 -- zlib: one URL per line; a line that begins with / is on the page's own origin
 );
 
+CREATE TABLE pattern (
+  -- URL patterns that are closed, because their pages say nothing new.
+  name TEXT NOT NULL PRIMARY KEY,     -- /path?parameter=, ?parameter= on any path, /directory/
+  kind TEXT NOT NULL,                 -- parameter, directory; copies: the parameter is left out of URLs
+  pages INTEGER NOT NULL,             -- pages that were read before it was closed
+  new INTEGER NOT NULL,               -- pages among them that were new
+  example TEXT NOT NULL,
+  is_published INTEGER,               -- 1: a published crawl closed it; NULL: the crawl under way
+  is_open INTEGER                     -- 1: the crawl under way found it new again
+) WITHOUT ROWID;
+
 CREATE TABLE outbox (
   -- The URLs that engines are to be notified of, until one has them.
   url TEXT NOT NULL PRIMARY KEY,

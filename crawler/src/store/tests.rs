@@ -40,6 +40,7 @@ fn time(text: &str) -> Timestamp {
 /// A discovery of `path` on example.com that will be fetched.
 fn discovery(path: &str, sequence: u64) -> Discovery {
     Discovery {
+        after_repeat: false,
         key: url(path),
         sequence,
         depth: 1,

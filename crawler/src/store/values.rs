@@ -15,7 +15,8 @@ use sitemap_core::{ChangeFreq, LastMod, Priority};
 
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, DateSource, Promotion, Reason, Refresh, State, Via, Warnings,
+        BodyEnd, BodyKind, Canonical, DateSource, PatternKind, Promotion, Reason, Refresh, Repeat,
+        State, StatedElement, Via, Warnings,
     },
     url_key::UrlKey,
 };
@@ -149,12 +150,15 @@ texts! {
             target: UrlKey::from_normalised(target).ok()?,
         }))
     };
+    PatternKind, "kind": kind => kind.as_str(), text => Self::from_code(text);
+    Repeat, "repeat": repeat => repeat.text(), text => Self::from_text(text);
     Warnings, "warnings": warnings => warnings.codes().collect::<Vec<_>>().join(","),
         text => Some(Self::from_codes(text.split(',')));
     LastMod, "lastmod": lastmod => lastmod.to_string(), text => Self::parse(text).ok();
     ChangeFreq, "changefreq": changefreq => changefreq.to_string(), text => Self::parse(text).ok();
     Priority, "priority": priority => priority.to_string(), text => Self::parse(text).ok();
     BTreeMap<String, String>, "values": values => json(values), text => serde_json::from_str(text).ok();
+    Vec<StatedElement>, "elements": elements => json(elements), text => serde_json::from_str(text).ok();
     Promotion, "promotion": promotion => json(promotion), text => serde_json::from_str(text).ok();
 }
 

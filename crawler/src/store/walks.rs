@@ -39,7 +39,7 @@ static QUEUED: LazyLock<String> = LazyLock::new(|| {
         name => format!("page.{name}"),
     });
     format!(
-        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, iif(page.state = 'listed', 1, NULL), {}
+        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, visit.after_repeat, iif(page.state = 'listed', 1, NULL), {}
          FROM visit LEFT JOIN page ON page.url = visit.url
          WHERE visit.state = 'queued' AND visit.sequence > ?1 ORDER BY visit.sequence LIMIT ?2",
         columns.collect::<Vec<_>>().join(", "),
@@ -125,12 +125,14 @@ pub(super) fn queued(
         let sequence = columns.get()?;
         let key = columns.get()?;
         let (depth, hops) = (columns.get()?, columns.get()?);
+        let after_repeat = columns.get()?;
         let earlier = read_earlier(&mut columns, &key)?;
         Ok(QueuedUrl {
             sequence,
             key,
             depth,
             hops,
+            after_repeat,
             earlier,
         })
     })?;
@@ -167,7 +169,7 @@ pub(super) fn each_visit(
     connection: &Connection,
     show: &mut dyn FnMut(&UrlKey, VisitNote),
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare("SELECT url, reason, is_orphan FROM visit")?;
+    let mut statement = connection.prepare("SELECT url, reason, is_orphan, is_named FROM visit")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);
@@ -175,6 +177,7 @@ pub(super) fn each_visit(
         let note = VisitNote {
             reason: columns.get()?,
             is_orphan: columns.get()?,
+            is_named: columns.get()?,
         };
         show(&key, note);
     }

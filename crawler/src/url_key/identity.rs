@@ -40,9 +40,19 @@ pub const TRACKING_PARAMETERS: &[&str] = &[
     "oly_anon_id",
 ];
 
-/// Default of [`Identity::drop_sessions`]: session ids of Java, PHP, ASP and `ColdFusion` servers.
-pub const SESSION_PARAMETERS: &[&str] =
-    &["jsessionid", "phpsessid", "aspsessionid*", "cfid+cftoken"];
+/// Default of [`Identity::drop_sessions`]: session ids of Java, PHP, ASP and `ColdFusion` servers, and common names for them where
+/// the value can be nothing else.
+pub const SESSION_PARAMETERS: &[&str] = &[
+    "jsessionid",
+    "phpsessid",
+    "aspsessionid*",
+    "cfid+cftoken",
+    "(s(*",
+    "sid=",
+    "sessionid=",
+    "session_id=",
+    "session=",
+];
 
 /// Version of the rules that have no switch: a change of them changes keys as a setting does.
 const RULES_VERSION: u32 = 1;
@@ -65,7 +75,8 @@ pub struct Identity {
     /// Default: [`TRACKING_PARAMETERS`].
     pub drop_parameters: Vec<String>,
     /// Session ids that are dropped from the query and from `;` suffixes (`;jsessionid=`), compared
-    /// without case; a trailing `*` matches a prefix, and names joined by `+` are only dropped together.
+    /// without case; a trailing `*` matches a prefix, and names joined by `+` are only dropped together. A name that ends with `=`
+    /// is dropped where its value has at least 16 letters and digits, a name that begins with `(` as a segment of a path.
     /// Default: [`SESSION_PARAMETERS`].
     pub drop_sessions: Vec<String>,
     /// `//` in a path becomes `/`. Default: off, it changes the meaning on some servers.
@@ -208,6 +219,9 @@ impl Identity {
         replace(&mut text, normal_form::without_forbidden);
         replace(&mut text, |path| {
             normal_form::without_session_suffixes(path, '/', &self.drop_sessions)
+        });
+        replace(&mut text, |path| {
+            normal_form::without_session_segments(path, &self.drop_sessions)
         });
         if self.collapse_slashes {
             replace(&mut text, normal_form::without_doubled_slashes);

@@ -117,7 +117,7 @@ pub(super) fn without_session_suffixes(
         let mut pieces = segment.split(';');
         output.extend(pieces.next());
         for suffix in pieces.clone() {
-            if !is_session(name_of(suffix), || pieces.clone().map(name_of), sessions) {
+            if !is_session(suffix, || pieces.clone(), sessions) {
                 output.push(';');
                 output.push_str(suffix);
             }
@@ -147,7 +147,7 @@ pub(super) fn query(text: &str, rules: QueryRules<'_>) -> Option<String> {
         let name = name_of(parameter);
         (rules.drop_empty && parameter.is_empty())
             || rules.drop.iter().any(|pattern| matches_name(pattern, name))
-            || is_session(name, || parameters().map(name_of), rules.sessions)
+            || is_session(parameter, parameters, rules.sessions)
     };
     if !rules.sort && !parameters().any(is_dropped) {
         return None;
@@ -205,22 +205,57 @@ fn name_of(parameter: &str) -> &str {
         .map_or(parameter, |(name, _)| name)
 }
 
-/// Returns whether `name` is a session id. An entry with `+` names parameters that are only dropped where all of them occur
-/// together (`names` are all names there).
+/// Returns whether `parameter` is a session id. An entry with `+` names parameters that are only dropped where all of them occur
+/// together (`others` are all parameters there); one that ends with `=` only counts with a value that can be an id.
 fn is_session<'a, I: Iterator<Item = &'a str>>(
-    name: &str,
-    names: impl Fn() -> I,
+    parameter: &str,
+    others: impl Fn() -> I,
     sessions: &[String],
 ) -> bool {
-    sessions.iter().any(|entry| match entry.split_once('+') {
-        None => matches_name(entry, name),
-        Some(_) => {
-            entry.split('+').any(|part| matches_name(part, name))
-                && entry
-                    .split('+')
-                    .all(|part| names().any(|other| matches_name(part, other)))
+    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+    sessions.iter().any(|entry| {
+        if let Some(entry) = entry.strip_suffix('=') {
+            return is_id(value) && matches_name(entry, name);
         }
+        if !entry.contains('+') {
+            return matches_name(entry, name);
+        }
+        entry.split('+').any(|part| matches_name(part, name))
+            && entry
+                .split('+')
+                .all(|part| others().any(|other| matches_name(part, name_of(other))))
     })
+}
+
+/// Returns whether a value has at least 16 characters, letters and digits only, and both.
+fn is_id(value: &str) -> bool {
+    value.len() >= 16
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// The path without segments that are session ids, as in `/(S(abc))/page`: entries that begin with a parenthesis.
+pub(super) fn without_session_segments(path: &str, sessions: &[String]) -> Option<String> {
+    if !path.contains("/(") {
+        return None;
+    }
+    let is_session = |segment: &&str| {
+        segment.ends_with("))")
+            && sessions
+                .iter()
+                .any(|entry| entry.starts_with('(') && matches_name(entry, segment))
+    };
+    let kept: Vec<&str> = path
+        .split('/')
+        .filter(|segment| !is_session(segment))
+        .collect();
+    let output = if kept.len() == 1 {
+        "/".to_owned()
+    } else {
+        kept.join("/")
+    };
+    (output != path).then_some(output)
 }
 
 /// Without case; a trailing `*` in `pattern` matches any rest.

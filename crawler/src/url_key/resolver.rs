@@ -109,7 +109,8 @@ fn is_plain_path(path: &str) -> bool {
     let mut before = 0;
     path.bytes().enumerate().all(|(at, byte)| {
         let is_plain = match byte {
-            b'.' => before != b'/' && at > 0,
+            // After a slash a parenthesis may begin a session id.
+            b'.' | b'(' => before != b'/' && at > 0,
             b'/' => before != b'/',
             byte => IS_PLAIN[usize::from(byte)],
         };

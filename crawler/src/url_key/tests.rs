@@ -436,7 +436,8 @@ fn a_fingerprint_distinguishes_changed_settings() {
     assert_ne!(default.fingerprint(), sorted.fingerprint());
     assert_eq!(
         none.to_string(),
-        "rules=1 drop_parameters= drop_sessions=aspsessionid*,cfid+cftoken,jsessionid,phpsessid \
+        "rules=1 drop_parameters= drop_sessions=(s(*,aspsessionid*,cfid+cftoken,jsessionid,\
+         phpsessid,session=,session_id=,sessionid=,sid= \
          collapse_slashes=false sort_parameters=false collapse_ampersands=false drop_index_pages=false",
     );
 }

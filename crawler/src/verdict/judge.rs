@@ -62,6 +62,7 @@ impl Judge {
             policy: Policy {
                 ignore_noindex: ignore.noindex,
                 ignore_canonical: ignore.canonical,
+                ignore_repeats: !config.repeats.close_patterns,
             },
             max_depth,
             extensions,
@@ -124,6 +125,11 @@ impl Judge {
     /// Whether a URL is in the scope of the crawl.
     pub(crate) fn is_inside(&self, url: &UrlKey) -> bool {
         self.scope.judge(url) != Judgement::Outside
+    }
+
+    /// Whether a URL that nothing leads to may be asked for.
+    pub(crate) fn may_be_asked(&self, url: &UrlKey) -> bool {
+        self.before_fetch(url, 0) == Some(Reason::Queued)
     }
 
     /// The URL of the crawled directory.
@@ -213,7 +219,11 @@ impl Judge {
                 reason => reason,
             },
             (
-                Some(outcome @ (Outcome::Answered(_) | Outcome::NoAnswer { .. })),
+                Some(
+                    outcome @ (Outcome::Answered(_)
+                    | Outcome::NoAnswer { .. }
+                    | Outcome::NotFetched(Reason::PatternClosed | Reason::DuplicateOf)),
+                ),
                 _,
                 Reason::Queued,
             ) => self.after_fetch(url, outcome).reason,
@@ -228,9 +238,17 @@ impl Judge {
 
     /// Whether the answer was read without extensions that the settings ask for now.
     fn misses(&self, answer: &PageFacts) -> bool {
-        let Extensions { images, hreflang } = self.extensions;
-        answer.status == 200
-            && (images && answer.images.is_none() || hreflang && answer.alternates.is_none())
+        let Extensions {
+            images,
+            hreflang,
+            news,
+            video,
+        } = self.extensions;
+        let misses = images && answer.images.is_none()
+            || hreflang && answer.alternates.is_none()
+            || news && answer.news.is_none()
+            || video && answer.videos.is_none();
+        answer.status == 200 && misses
     }
 
     /// The fingerprint of the settings by which pages are read.
@@ -301,12 +319,18 @@ fn settings_text(config: &Config) -> String {
         ScopeWidth::Origin => "origin",
     };
     let ignored: Vec<&str> = config.ignore.words().collect();
-    let Extensions { images, hreflang } = config.publish.extensions;
+    let Extensions {
+        images,
+        hreflang,
+        news,
+        video,
+    } = config.publish.extensions;
     format!(
         "1 width={width} include={include:?} exclude={exclude:?} follow_only={follow_only:?} list_only={list_only:?} \
-         nofollow={take_nofollow_links} max_depth={:?} ignore={ignored:?} images={images} hreflang={hreflang} \
-         keep_failing_ms={}",
+         nofollow={take_nofollow_links} max_depth={:?} ignore={ignored:?} images={images} hreflang={hreflang} news={news} video={video} \
+         close_patterns={} keep_failing_ms={}",
         config.limits.max_depth,
+        config.repeats.close_patterns,
         config.removal.keep_failing.as_millis(),
     )
 }

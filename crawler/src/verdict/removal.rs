@@ -141,6 +141,11 @@ fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
         | Reason::Unwritable
         | Reason::EntryRefused
         | Reason::SeedDocument
+        | Reason::PatternClosed
+        | Reason::NothingNew
+        | Reason::NotFoundPage
+        | Reason::Nested
+        | Reason::DuplicateOf
         | Reason::PageRule
         | Reason::NotInSet
         | Reason::TooDeep

@@ -72,7 +72,7 @@ fn max_time_makes_a_partial_set() {
     let site = Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::text(""),
         "/" => Response::linking((0..1_000).map(|number| format!("/page/{number}"))),
-        _ => Response::linking(["/"]).after(Duration::from_millis(50)),
+        own => Response::linking(["/", own]).after(Duration::from_millis(50)),
     });
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "2"]);
     let ran = bench

@@ -139,7 +139,7 @@ fn a_site_that_goes_down_is_refused() {
         "/robots.txt" => Response::text(""),
         "/" => Response::linking((0..20).map(|number| format!("/page-{number}"))),
         _ if down.load(Ordering::SeqCst) => Response::status(503),
-        _ => Response::linking(["/"]),
+        own => Response::linking(["/", own]),
     });
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
     bench.crawl(&site.url("/"), &[]).expect_code(0);

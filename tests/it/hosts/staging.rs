@@ -366,7 +366,7 @@ fn the_partition_is_that_of_production() {
     let pages: Vec<String> = (0..150).map(|number| format!("/docs/{number}")).collect();
     let staging = Staging::start("/app/", move |request, _| match request.target.as_str() {
         "/robots.txt" => Response::text(""),
-        _ => Response::linking(&pages),
+        own => Response::linking(pages.iter().map(String::as_str).chain([own])),
     });
     let bench = Bench::new();
     let root = staging.production.url("/");

@@ -105,6 +105,7 @@ impl Library {
             ..PageFacts::default()
         };
         commit.discovered.push(Discovery {
+            after_repeat: false,
             key: key(path),
             sequence,
             depth: 1,

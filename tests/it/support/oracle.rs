@@ -60,6 +60,16 @@ pub fn crawl(start: &str) -> Found {
             }
         }
     }
+    // The index page of a directory is the directory, which is listed.
+    let directory = |url: &String| url.strip_suffix("index.html").map(str::to_owned);
+    let copies: Vec<String> = (found.listed.keys())
+        .filter(|url| directory(url).is_some_and(|directory| found.listed.contains_key(&directory)))
+        .cloned()
+        .collect();
+    for copy in copies {
+        found.listed.remove(&copy);
+        found.others.insert(copy);
+    }
     found
 }
 

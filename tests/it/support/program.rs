@@ -178,12 +178,16 @@ impl Bench {
     }
 }
 
+/// Lists pages that say nothing new: the pages of most tests differ in a number only.
+pub const CLOSES_PATTERNS: &str = "ARPENT_CLOSE_PATTERNS";
+
 /// The program in this folder, with nothing to read and nothing from the environment but where programs are.
 pub fn arpent(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
     command
         .env_clear()
         .env("HOME", folder)
+        .env(CLOSES_PATTERNS, "false")
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .current_dir(folder)
         .stdin(Stdio::null());

@@ -295,7 +295,11 @@ pub(super) fn by_links() -> Vec<Row> {
                 &link("/list?page=3&amp;order=up"),
             ),
         ),
-        target("/list?page=3&order=up"),
+        found(
+            "/list?page=3&order=up",
+            Reason::Listed,
+            page("", "<p>The rest.</p>"),
+        ),
         listed(
             "/language/en",
             page("<link rel=alternate hreflang=de href=\"/language/de\">", ""),

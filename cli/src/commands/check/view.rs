@@ -71,7 +71,7 @@ impl FiguresView<'_> {
 
 /// Shows the progress of a check.
 #[derive(Debug)]
-pub(super) struct CheckView {
+pub(in crate::commands) struct CheckView {
     progress: CheckProgress,
     politeness: SharedPoliteness,
     /// The `delay` setting.
@@ -84,7 +84,7 @@ pub(super) struct CheckView {
 
 impl CheckView {
     /// Of a check that begins now.
-    pub(super) fn new(
+    pub(in crate::commands) fn new(
         progress: &CheckProgress,
         politeness: SharedPoliteness,
         delay: Option<Duration>,

@@ -6,7 +6,11 @@ use super::*;
 fn words_stand_between_commas_or_one_by_one() {
     let check = |arguments: &[&str], file, images, hreflang| {
         let settings = good(&[&[URL], arguments].concat(), &[], file);
-        let expected = Extensions { images, hreflang };
+        let expected = Extensions {
+            images,
+            hreflang,
+            ..Extensions::default()
+        };
         let found = settings.config.publish.extensions;
         assert_eq!(found, expected, "{arguments:?}");
     };

@@ -92,7 +92,10 @@ impl Live<'_, '_> {
         self.check.reports.progress.turn_to(&listed.loc);
         self.current = listed.downloader;
         let (reader, shutdown) = (&self.network.reader, &self.network.shutdown);
-        let answer = match self.wait(self.downloader().page(&key, reader, shutdown))? {
+        let answer = match self
+            .network
+            .wait(self.downloader().page(&key, reader, shutdown))?
+        {
             // It may be read by others, and was meant for them.
             Err(DownloadError::Disallowed(_)) => return Ok(()),
             Err(error @ DownloadError::Closed { .. }) => {

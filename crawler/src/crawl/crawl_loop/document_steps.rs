@@ -93,7 +93,11 @@ impl CrawlLoop<'_> {
     }
 
     fn take_entry(&mut self, source: &NamingDocument, key: &UrlKey) {
-        if self.known.contains(key) {
+        let is_known = self.known.contains(key);
+        if source.via.is_named() && self.known.name(key) && is_known {
+            self.commits.name(key.clone());
+        }
+        if is_known {
             return;
         }
         let found = FoundUrl {
@@ -141,7 +145,7 @@ impl CrawlLoop<'_> {
         }
         let now = self.context.gate.clock.now();
         let after = self.documents.take_end(end, self.rules.judge(), now);
-        self.counts.bytes_in += after.wire_bytes;
+        self.end.counts.bytes_in += after.wire_bytes;
         if let Some(closed) = after.closed {
             self.host_closed(closed);
         }

@@ -24,6 +24,7 @@ use crate::{
     notes::Note,
     page::{Basis, Link, Outcome, PageFacts, Reason, State, Via},
     politeness::{Closed, NextPermit, Signal, Weight},
+    repeats::{self, Novelty, PatternChanges},
     store::{Discovery, LinkReader, QueuedUrl, StoreError},
     url_key::UrlKey,
     verdict::{Follow, Verdict},
@@ -67,6 +68,7 @@ impl CrawlLoop<'_> {
                 hops: 0,
                 tries: hop.attempts,
                 was_listed: false,
+                after_repeat: false,
             };
             let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
             let found = hop.found.take();
@@ -82,7 +84,7 @@ impl CrawlLoop<'_> {
                     continue;
                 }
             }
-            self.counts.fetched += 1;
+            self.end.counts.fetched += 1;
             hop.facts.read_as = self.rules.judge().read_as();
             self.decide(&work, Outcome::Answered(Box::new(hop.facts)));
         }
@@ -103,7 +105,7 @@ impl CrawlLoop<'_> {
             if !self.has_room() || self.revalidation.is_full() {
                 return (None, false);
             }
-            if self.trouble.is_asking() {
+            if self.trouble.is_asking() || self.repetition.probe.is_awaited() {
                 return (None, false);
             }
             if self.context.gate.is_awaited(&self.context.host) {
@@ -121,6 +123,10 @@ impl CrawlLoop<'_> {
                     self.decide_unfetched(lease, reason);
                     continue;
                 }
+            }
+            if !self.passes(&lease) {
+                self.end_repeating(lease);
+                continue;
             }
             if self.frontier.is_given_up(lease.url()) {
                 self.end_given_up(lease);
@@ -170,7 +176,7 @@ impl CrawlLoop<'_> {
     fn first_tries(&self) -> u64 {
         let begun =
             self.requests.len() + self.revalidation.waiting() + self.frontier.tries_waiting();
-        self.counts.fetched + begun as u64
+        self.end.counts.fetched + begun as u64
     }
 
     fn send_page(&mut self, lease: Lease, permit: HeldPermit) {
@@ -204,7 +210,7 @@ impl CrawlLoop<'_> {
         let note = trouble.take(lease.url(), &done.result, signal, long_wait, state);
         self.report(note);
         if let Ok((fetched, _)) = &done.result {
-            self.counts.bytes_in += fetched.wire_bytes;
+            self.end.counts.bytes_in += fetched.wire_bytes;
         }
         let limits = &self.context.config.limits;
         let is_long_wait = long_wait.is_some();
@@ -212,8 +218,18 @@ impl CrawlLoop<'_> {
             AfterRequest::GiveBack => self.frontier.give_back(lease),
             AfterRequest::Retry(due) => self.frontier.retry(lease, due),
             AfterRequest::RetrySoon => self.frontier.retry_soon(lease, Instant::now()),
+            AfterRequest::Decide if !is_long_wait && self.may_bring_cookie(&lease, &done) => {
+                self.frontier.retry_soon(lease, Instant::now());
+            }
             AfterRequest::Decide => self.take_answer(lease, validators.is_some(), done),
         }
+    }
+
+    /// Whether a page that redirects to itself and sets a cookie is asked for again, with that cookie: once.
+    fn may_bring_cookie(&self, lease: &Lease, done: &PageDone) -> bool {
+        self.context.gate.keeps_cookies
+            && lease.earlier_tries() == 0
+            && done.wants_cookie(lease.url())
     }
 
     /// Whether an answer speaks of the host: other tries of a URL do not, nor does a directory that fails while URLs of
@@ -265,7 +281,7 @@ impl CrawlLoop<'_> {
                 error: error.to_string(),
             },
         };
-        self.counts.fetched += 1;
+        self.end.counts.fetched += 1;
         if !is_conditional && let Outcome::Answered(facts) = &outcome {
             self.revalidation
                 .take_whole(&lease, facts, self.rules.judge());
@@ -369,7 +385,7 @@ impl CrawlLoop<'_> {
 
     /// Takes the end of a test.
     pub(super) fn take_test(&mut self, end: &TestEnd) {
-        self.counts.bytes_in += end.wire_bytes;
+        self.end.counts.bytes_in += end.wire_bytes;
         let (value, note) = self.revalidation.take_test(end.status);
         if let Some(value) = value {
             self.commits.set(value);
@@ -386,8 +402,8 @@ impl CrawlLoop<'_> {
         for page in self.revalidation.take_read(rereads) {
             let work = Work::of(&page.lease, page.lease.earlier_tries() + 1);
             self.frontier.finish(page.lease);
-            self.counts.fetched += 1;
-            self.counts.not_modified += 1;
+            self.end.counts.fetched += 1;
+            self.end.counts.not_modified += 1;
             let new = |fingerprint| self.known.is_news(fingerprint);
             let links = reader.keys_where(page.links, new)?;
             self.decide_confirmed(&work, *page.known, links, page.answer);
@@ -427,6 +443,9 @@ impl CrawlLoop<'_> {
 
     /// Judges one URL, follows what may be followed, and adds it all to the next commit.
     fn decide(&mut self, work: &Work, mut outcome: Outcome) {
+        if let Outcome::Answered(facts) = &mut outcome {
+            self.mark(work, facts);
+        }
         let verdict = self.rules.judge().after_fetch(&work.url, &outcome);
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
@@ -446,8 +465,11 @@ impl CrawlLoop<'_> {
         work: &Work,
         facts: PageFacts,
         new_links: Vec<UrlKey>,
-        answer: Box<PageFacts>,
+        mut answer: Box<PageFacts>,
     ) {
+        let mut facts = facts;
+        self.mark(work, &mut facts);
+        answer.repeat.clone_from(&facts.repeat);
         let mut facts = facts.confirmed_by(&answer);
         // How each link was found is not stored; that it may be followed is, or it would not be among them.
         let link = |target| Link {
@@ -497,12 +519,47 @@ impl CrawlLoop<'_> {
             self.known.leave_out(facts.links_left_out);
         }
         facts.links_left_out = 0;
+        let text = facts.text.take();
+        let novelty = text
+            .as_ref()
+            .map(|text| self.repetition.repeats.novelty(&work.url, text));
+        let is_repeat = novelty.as_ref().is_some_and(Novelty::is_repeat);
         let mut taken = Vec::new();
-        for found in work.leads_to(facts, verdict.follow, config) {
+        let mut new = Vec::new();
+        for found in work.leads_to(facts, verdict.follow, config, is_repeat) {
+            let known = self.known.len();
             if self.discover(found) {
                 taken.push(found.key.clone());
             }
+            if self.known.len() > known {
+                new.push(found.key);
+            }
         }
+        if work.url == self.context.site.start {
+            for link in taken.iter().filter(|link| !link.as_str().contains('?')) {
+                if self.known.name(link) {
+                    self.commits.name(link.clone());
+                }
+            }
+        }
+        let changes = match (&text, &novelty) {
+            // What the site shows for any URL says nothing of its patterns.
+            (Some(_), _) if facts.repeat.is_some() => PatternChanges::default(),
+            (Some(text), Some(novelty)) => {
+                let leads_on = repeats::leads_on(&work.url, work.after_repeat, &new);
+                self.repetition
+                    .repeats
+                    .take(&work.url, text, *novelty, leads_on)
+            }
+            _ if facts.location.is_some() => self
+                .repetition
+                .repeats
+                .take_redirect(&work.url, !new.is_empty()),
+            _ => PatternChanges::default(),
+        };
+        facts.text = text;
+        self.hints.close(&changes);
+        self.commits.change(changes);
         if self.known.not_recorded() > not_recorded || self.is_state_full() {
             // Its links are not all in the state, so that a later 304 would not say where it leads.
             facts.read_as = 0;
@@ -516,6 +573,12 @@ impl CrawlLoop<'_> {
 
     /// Notes a URL found on a page, if it is in scope and within the bounds; whether it is.
     fn discover(&mut self, found: FoundUrl<'_>) -> bool {
+        if !self.known.contains(found.key)
+            && let Some(shorter) = self.repetition.repeats.copy_of(found.key)
+        {
+            let key = &shorter;
+            return self.discover(FoundUrl { key, ..found });
+        }
         let target = found.key;
         if self.known.contains(target) {
             // If only documents had named it so far, it is no orphan any more.
@@ -535,7 +598,11 @@ impl CrawlLoop<'_> {
     /// Notes a URL that is no document, as [`CrawlLoop::discover`] does.
     pub(super) fn discover_page(&mut self, found: FoundUrl<'_>) -> bool {
         let is_full = self.is_state_full();
-        match self.known.find(found, self.rules.judge(), is_full) {
+        let has_room = |url: &UrlKey| found.via.is_named() || self.repetition.repeats.has_room(url);
+        match self
+            .known
+            .find(found, self.rules.judge(), is_full, has_room)
+        {
             Discovered::Known => true,
             Discovered::OutOfScope => false,
             Discovered::LeftOut(note) => {
@@ -559,6 +626,7 @@ impl CrawlLoop<'_> {
                 key: discovery.key.clone(),
                 depth: discovery.depth,
                 hops: discovery.hops,
+                after_repeat: discovery.after_repeat,
                 earlier: None,
             });
         }

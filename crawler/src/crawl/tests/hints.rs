@@ -149,7 +149,7 @@ async fn pages_that_want_their_cookie_back_are_told() {
     ]));
     let note = failure(&bench).await;
     assert_eq!(note.code, "start-wants-cookies");
-    assert!(note.text.contains("arpent keeps none"), "{}", note.text);
+    assert!(note.text.contains("does not send back"), "{}", note.text);
     let bench = Bench::new(site([("/", FixturePage::redirect(302, "/"))]));
     assert_eq!(failure(&bench).await.code, "start-redirect-loop");
     let bench = Bench::new(site([
@@ -160,6 +160,35 @@ async fn pages_that_want_their_cookie_back_are_told() {
     let crawled = bench.run().await;
     let expected = ("pages-want-cookies", 2, Some(url("/a")));
     assert_eq!(told(&crawled), [expected]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_that_sets_a_cookie_is_tried_once_more() {
+    let first = |target: &str| FixturePage::redirect(302, target).with_header("set-cookie", "a=1");
+    for by_way in ["/", "/check"] {
+        let script = move |asked: &str, times: usize| match (asked == START, times) {
+            (true, 0) => Some(first(by_way)),
+            _ if asked == url("/check") => Some(FixturePage::redirect(302, "/")),
+            _ if asked == url("/a") && times == 0 => Some(first("/a")),
+            _ => None,
+        };
+        let pages = [
+            ("/", FixturePage::linking(["/a"])),
+            ("/a", FixturePage::html("<title>t</title>x")),
+        ];
+        let bench = Bench::new(site(pages).scripted(script));
+        let crawled = bench.run().await;
+        assert_eq!(codes(&crawled), [""; 0], "{by_way}");
+        let count = |path: &str| {
+            let asked = bench.site.requests().into_iter();
+            asked.filter(|request| request.url == url(path)).count()
+        };
+        assert_eq!((count("/"), count("/a")), (2, 2), "{by_way}");
+    }
+    let bench = Bench::new(site([("/", first("/"))]));
+    failure(&bench).await;
+    let asked = bench.site.requests().into_iter();
+    assert_eq!(asked.filter(|request| request.url == START).count(), 2);
 }
 
 #[tokio::test(start_paused = true)]

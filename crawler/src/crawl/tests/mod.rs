@@ -67,6 +67,8 @@ impl Bench {
         let mut config = Config::default();
         config.politeness.rate = Rate::Unlimited;
         config.discover = DiscoverConfig::LINKS;
+        // The pages of most tests say the same.
+        config.repeats.close_patterns = false;
         let store = Store::in_memory().unwrap();
         Self {
             config,

@@ -24,6 +24,8 @@ use crate::{
 const ALL: Extensions = Extensions {
     images: true,
     hreflang: true,
+    news: true,
+    video: true,
 };
 
 const ORIGIN: &str = "https://h.example";
@@ -49,6 +51,8 @@ fn page() -> PageFacts {
         body_bytes: 1,
         images: Some(Vec::new()),
         alternates: Some(Vec::new()),
+        videos: Some(Vec::new()),
+        news: Some(Vec::new()),
         ..PageFacts::default()
     }
 }
@@ -85,6 +89,7 @@ fn export(
     for (sequence, (key, reason, mut facts)) in (1..).zip(pages) {
         facts.directives.noindex |= reason == Reason::Noindex;
         commit.discovered.push(Discovery {
+            after_repeat: false,
             key: key.clone(),
             sequence,
             depth: 1,
@@ -440,7 +445,7 @@ fn what_was_not_asked_for_is_not_written() {
     assert_eq!((entries.len(), counts), (0, ExtensionCounts::default()));
     let only_images = Extensions {
         images: true,
-        hreflang: false,
+        ..Extensions::default()
     };
     let (entries, counts) = export(pages(), only_images, None);
     assert_eq!(entries["/en"], "/a.png");

@@ -74,14 +74,22 @@ impl TokenSink for Collector {
         let (namespace, following) = self.namespaces.start_tag(tag);
         self.end_text();
         self.raw_text = RawElement::Other;
-        self.element(Element::of(tag.name()), namespace, tag);
+        let element = Element::of(tag.name());
+        if !element.is_inline() {
+            self.findings.content.divide();
+        }
+        self.element(element, namespace, tag);
         following
     }
 
     fn end_tag(&mut self, tag: &Tag<'_>) -> Following {
         self.end_text();
         self.raw_text = RawElement::Other;
-        self.end_of_element(Element::of(tag.name()));
+        let element = Element::of(tag.name());
+        if !element.is_inline() {
+            self.findings.content.divide();
+        }
+        self.end_of_element(element);
         self.namespaces.end_tag(tag)
     }
 
@@ -167,6 +175,7 @@ impl Collector {
             Element::Area => self.take_anchor(tag, false),
             Element::Iframe | Element::Frame => {
                 if let Some(source) = value(tag, "src") {
+                    self.findings.content.frame(&source);
                     self.take_link(&source, Via::Link, false);
                 }
             }
@@ -174,6 +183,9 @@ impl Collector {
             Element::Meta => self.take_meta(tag),
             Element::Base if !is_fallback && self.findings.base.is_none() => {
                 self.findings.base = value(tag, "href").map(Cow::into_owned);
+            }
+            Element::Html if is_html && self.findings.language.is_none() => {
+                self.findings.language = value(tag, "lang").map(Cow::into_owned);
             }
             Element::Noscript if is_html && !is_fallback => {
                 self.fallback = Some(self.template_depth);
@@ -405,6 +417,9 @@ impl Collector {
             let name = name.or_else(|| value(tag, "property"));
             if let Some(name) = name.or_else(|| header.clone()) {
                 self.findings.dates.meta(&name, &content);
+                if let Some(tags) = &mut self.findings.open_graph {
+                    tags.meta(&name, &content);
+                }
             } else {
                 self.take_dated(Element::Meta, tag);
             }

@@ -10,8 +10,9 @@
 use std::borrow::Cow;
 
 use super::{
-    BODY, REGIONS, Regions,
-    words::{WordKind, kind_of},
+    AROUND, BODY, REGIONS, Regions,
+    blocks::TextBlocks,
+    words::{MIXER, WordKind, core_of, kind_of},
 };
 use crate::html::{TextKind, TextModel, decode};
 
@@ -24,9 +25,6 @@ const MAX_RUN: usize = 48;
 /// Stands for a run that does not count.
 const BLANK: u64 = 1;
 
-/// Odd, with half of its bits set: each word moves all bits of the hash of the words before it.
-const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// The words of each region: a hash of their sequence, and their number.
 #[derive(Debug)]
 pub(super) struct TextHashes {
@@ -36,6 +34,7 @@ pub(super) struct TextHashes {
     regions: [RegionHash; REGIONS.len()],
     /// Where the text stands now.
     current: Regions,
+    blocks: TextBlocks,
 }
 
 /// The words of a region.
@@ -62,11 +61,31 @@ impl Default for TextHashes {
             run: Run::default(),
             regions: [RegionHash::default(); REGIONS.len()],
             current: BODY,
+            blocks: TextBlocks::default(),
         }
     }
 }
 
 impl TextHashes {
+    /// No words yet, of the page whose blocks are gathered here.
+    pub(super) fn with_blocks(blocks: TextBlocks) -> Self {
+        Self {
+            blocks,
+            ..Self::default()
+        }
+    }
+
+    /// The blocks of the page.
+    pub(super) fn blocks(&mut self) -> &mut TextBlocks {
+        &mut self.blocks
+    }
+
+    /// The blocks of the page, and a hash of all its text without what moves by itself.
+    pub(super) fn take_blocks(&mut self) -> (TextBlocks, u64) {
+        let settled = self.hash(BODY) ^ self.hash(AROUND).rotate_left(17);
+        (std::mem::take(&mut self.blocks), settled)
+    }
+
     /// The next text stands in these regions. Only to be called between words.
     pub(super) fn set_regions(&mut self, regions: Regions) {
         if regions != self.current {
@@ -177,6 +196,7 @@ impl TextHashes {
 
     /// Takes a word, in ASCII or decoded, with its hash.
     fn word(&mut self, word: &[u8], hash: u64) {
+        self.blocks.word(word, hash);
         let kind = if word.eq_ignore_ascii_case(b"(c)") {
             Some(WordKind::Name)
         } else {
@@ -286,62 +306,6 @@ impl WordScan {
             }
         }
     }
-}
-
-/// A word without the punctuation around it; a word of punctuation only stays as it is.
-fn core_of(word: &[u8]) -> &[u8] {
-    if let [first, .., last] = word
-        && first.is_ascii_alphanumeric()
-        && last.is_ascii_alphanumeric()
-    {
-        return word;
-    }
-    let is_core = |byte: &u8| !is_punctuation((*byte).into());
-    let first = word.iter().position(is_core);
-    let last = word.iter().rposition(is_core);
-    let (Some(first), Some(last)) = (first, last) else {
-        return word;
-    };
-    if word[first].is_ascii() && word[last].is_ascii() {
-        return &word[first..=last];
-    }
-    // The punctuation may be that of another script.
-    let core = match std::str::from_utf8(word) {
-        Ok(text) => text.trim_matches(is_punctuation).as_bytes(),
-        Err(_) => word,
-    };
-    if core.is_empty() { word } else { core }
-}
-
-fn is_punctuation(character: char) -> bool {
-    matches!(
-        character,
-        '(' | ')'
-            | '['
-            | ']'
-            | '.'
-            | ','
-            | ';'
-            | ':'
-            | '!'
-            | '?'
-            | '"'
-            | '\''
-            | '“'
-            | '”'
-            | '„'
-            | '«'
-            | '»'
-            | '·'
-            | '•'
-            | '|'
-            | '–'
-            | '—'
-            | '-'
-            | '/'
-            | '…'
-            | '~'
-    )
 }
 
 /// Numbers before the units that dates, times and counts of readers have in Chinese and Japanese are left out: there are no

@@ -3,6 +3,9 @@
 
 use std::sync::LazyLock;
 
+/// Odd, with half of its bits set: each word moves all bits of the hash of the words before it.
+pub(super) const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Role of a word in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WordKind {
@@ -244,6 +247,62 @@ fn is_instant(bytes: &[u8]) -> bool {
         }
         _ => false,
     }
+}
+
+/// A word without the punctuation around it; a word of punctuation only stays as it is.
+pub(super) fn core_of(word: &[u8]) -> &[u8] {
+    if let [first, .., last] = word
+        && first.is_ascii_alphanumeric()
+        && last.is_ascii_alphanumeric()
+    {
+        return word;
+    }
+    let is_core = |byte: &u8| !is_punctuation((*byte).into());
+    let first = word.iter().position(is_core);
+    let last = word.iter().rposition(is_core);
+    let (Some(first), Some(last)) = (first, last) else {
+        return word;
+    };
+    if word[first].is_ascii() && word[last].is_ascii() {
+        return &word[first..=last];
+    }
+    // The punctuation may be that of another script.
+    let core = match std::str::from_utf8(word) {
+        Ok(text) => text.trim_matches(is_punctuation).as_bytes(),
+        Err(_) => word,
+    };
+    if core.is_empty() { word } else { core }
+}
+
+fn is_punctuation(character: char) -> bool {
+    matches!(
+        character,
+        '(' | ')'
+            | '['
+            | ']'
+            | '.'
+            | ','
+            | ';'
+            | ':'
+            | '!'
+            | '?'
+            | '"'
+            | '\''
+            | '“'
+            | '”'
+            | '„'
+            | '«'
+            | '»'
+            | '·'
+            | '•'
+            | '|'
+            | '–'
+            | '—'
+            | '-'
+            | '/'
+            | '…'
+            | '~'
+    )
 }
 
 #[cfg(test)]

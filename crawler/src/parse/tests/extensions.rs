@@ -7,6 +7,8 @@ use super::*;
 const ALL: Extensions = Extensions {
     images: true,
     hreflang: true,
+    news: true,
+    video: true,
 };
 
 fn short(url: &UrlKey) -> String {
@@ -43,7 +45,7 @@ fn unrequested_facts_are_not_collected() {
     assert_eq!((&facts.images, &facts.alternates), (&None, &None));
     let images = Extensions {
         images: true,
-        hreflang: false,
+        ..Extensions::default()
     };
     let facts = Answer::html(html).with_extensions(images).read();
     assert_eq!(facts.images.map(|images| images.len()), Some(1));

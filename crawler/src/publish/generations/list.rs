@@ -70,6 +70,11 @@ impl Generation {
             })
     }
 
+    /// The kinds of its files, in their order.
+    pub(in crate::publish) fn kinds(&self) -> impl Iterator<Item = FileKind> {
+        self.files.iter().map(|archived| archived.kind)
+    }
+
     /// How readers find the file.
     pub(super) fn role_of(&self, archived: &Archived) -> Role {
         if archived.is_entrance {

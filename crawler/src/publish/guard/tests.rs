@@ -175,3 +175,55 @@ fn a_refusal_names_what_speaks_against_the_crawl() {
         "kept the published set of 2,000 URLs: this crawl would list only 400 (-80 %), without 1,600 (says noindex)"
     );
 }
+
+#[test]
+fn a_first_crawl_of_one_page_at_all_urls_is_refused() {
+    let codes = |pages: u64, listed: u64, published: u64| {
+        let mut counts = GuardCounts {
+            listed,
+            ..GuardCounts::default()
+        };
+        let signs = Signs {
+            content: Some(7),
+            ..Signs::default()
+        };
+        for page in 0..pages {
+            counts.first_listed(&format!("https://h.example/{page}"), &signs);
+        }
+        let baseline = Baseline {
+            published,
+            ..Baseline::default()
+        };
+        let refusal = judge(&counts, &baseline, &GuardConfig::default());
+        refusal.map(|refusal| {
+            refusal
+                .objections
+                .iter()
+                .map(Objection::code)
+                .collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(codes(20, 39, 0), Some(vec!["alike"]));
+    assert_eq!(codes(20, 40, 0), None);
+    assert_eq!(codes(19, 20, 0), None);
+    assert_eq!(codes(20, 39, 39), None);
+}
+
+#[test]
+fn a_first_crawl_of_a_script_shell_alone_is_refused() {
+    let is_refused = |listed: u64, published: u64| {
+        let counts = GuardCounts {
+            listed,
+            has_shell_start: true,
+            ..GuardCounts::default()
+        };
+        let baseline = Baseline {
+            published,
+            ..Baseline::default()
+        };
+        judge(&counts, &baseline, &GuardConfig::default()).is_some()
+    };
+    assert!(is_refused(1, 0));
+    assert!(!is_refused(2, 0));
+    assert!(!is_refused(1, 1));
+}

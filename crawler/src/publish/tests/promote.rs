@@ -48,6 +48,7 @@ fn an_unlisted_url_that_crawls_meet_is_not_forgotten() {
         bench.wait(24);
         bench.crawl(&pages);
         let discovery = Discovery {
+            after_repeat: false,
             key: key("/a"),
             sequence: 1_000,
             depth: 1,
@@ -152,6 +153,7 @@ fn the_report_counts_what_was_judged() {
 /// A visit that waits.
 fn waiting(path: &str, sequence: u64) -> Discovery {
     Discovery {
+        after_repeat: false,
         key: key(path),
         sequence,
         depth: 1,

@@ -15,7 +15,8 @@ use sitemap_core::{
 use super::*;
 use crate::page::{
     BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Given, Kept,
-    LanguageVersion, LedgerDates, LedgerEntry, Refresh, SitemapDate, StatedDates, Warnings,
+    LanguageVersion, LedgerDates, LedgerEntry, Refresh, SitemapDate, StatedDates, StatedElement,
+    Warnings,
 };
 
 proptest! {
@@ -268,19 +269,28 @@ fn facts() -> impl Strategy<Value = PageFacts> {
     let extensions = (
         option::of(vec(url(), 0..4)),
         option::of(vec(version(), 0..4)),
+        (
+            option::of(vec(element(), 0..3)),
+            option::of(vec(element(), 0..2)),
+        ),
         btree_map("[a-z:]{1,8}", "\\PC{0,8}", 0..3),
         (vec(url(), 0..3), any::<bool>(), any::<u64>()),
     );
     let all = (body, times, said, rules, extensions, dates);
     all.prop_map(|(body, times, said, rules, extensions, dates)| {
         let (body_hash, (json_ld, meta, time_element, published)) = dates;
-        let (images, alternates, selected_values, read) = extensions;
+        let (images, alternates, (videos, news), selected_values, read) = extensions;
         let (feeds, robots_by_header, read_as) = read;
         let (status, content_type, kind, end, body_bytes, hash) = body;
         let (last_modified, date, etag) = times;
         let (directives, canonical, refresh, location) = said;
         let (selected_lastmod, excluded_by_page_rule, warnings, title) = rules;
         PageFacts {
+            text: hash.map(|hash| {
+                let blocks = hash.to_le_bytes();
+                Box::new(PageText::from_stored(body_bytes, &blocks[..5]))
+            }),
+            repeat: excluded_by_page_rule.then_some(Repeat::NothingNew),
             status,
             content_type,
             kind,
@@ -307,6 +317,8 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             links_left_out: 0,
             images,
             alternates,
+            videos,
+            news,
             selected_values,
             feeds,
             warnings,
@@ -406,8 +418,12 @@ fn refresh() -> impl Strategy<Value = Refresh> {
     })
 }
 
+fn element() -> impl Strategy<Value = StatedElement> {
+    btree_map("[a-z_]{1,8}", "\\PC{0,8}", 0..3)
+}
+
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 13]>().prop_map(
+    any::<[bool; 14]>().prop_map(
         |[
             links_cut,
             script_shell,
@@ -420,6 +436,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             conflicting_canonicals,
             images_cut,
             alternates_cut,
+            videos_cut,
             long_selected_value,
             password_field,
         ]| Warnings {
@@ -434,6 +451,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             bad_unavailable_after,
             images_cut,
             alternates_cut,
+            videos_cut,
             long_selected_value,
             password_field,
         },

@@ -55,6 +55,8 @@ fn people_can_read_the_file_while_it_is_open() {
 fn answered_in_full() -> PageRecord {
     let time = |day: u32| Some(format!("2026-02-{day:02}T00:00:00Z").parse().unwrap());
     let facts = PageFacts {
+        text: Some(Box::new(PageText::from_stored(7, &[1, 2, 3, 4, 5]))),
+        repeat: Some(Repeat::Nested),
         status: 200,
         content_type: Some("text/html".to_owned()),
         kind: BodyKind::Page,
@@ -89,6 +91,10 @@ fn answered_in_full() -> PageRecord {
         links_left_out: 0,
         images: Some(vec![url("/image.png")]),
         alternates: Some(vec![LanguageVersion::new("de", url("/de"))]),
+        videos: Some(vec![
+            [("title".to_owned(), "a \"video\"".to_owned())].into(),
+        ]),
+        news: Some(Vec::new()),
         selected_values: [("s:price".to_owned(), "\"1\" €".to_owned())].into(),
         feeds: vec![url("/feed")],
         robots_by_header: true,
@@ -232,6 +238,8 @@ fn columns_hold_what_their_names_say() {
         ("warnings", "soft-404,sniffed-html"),
         ("title", "a title"),
         ("selected_values", r#"{"s:price":"\"1\" €"}"#),
+        ("videos", r#"[{"title":"a \"video\""}]"#),
+        ("news", "[]"),
         ("noimageindex", "1"),
         ("robots_by_header", "1"),
         ("read_as", "000000000000feed"),

@@ -30,6 +30,7 @@ fn a_discovered_url_is_put_once_with_its_smallest_depth() {
     let nearer = Discovery { depth: 4, ..first };
     assert_eq!(visit(&store, "/a"), queued_visit(&nearer));
     let queued = QueuedUrl {
+        after_repeat: false,
         sequence: 1,
         key: nearer.key,
         depth: 4,
@@ -81,7 +82,16 @@ fn an_orphan_is_one_until_a_page_leads_to_it() {
     store
         .each_visit(&mut |key, note| assert_eq!(notes.insert(key.path().to_owned(), note), None))
         .unwrap();
-    let note = |path: &str, reason, is_orphan| (path.to_owned(), VisitNote { reason, is_orphan });
+    let note = |path: &str, reason, is_orphan| {
+        (
+            path.to_owned(),
+            VisitNote {
+                reason,
+                is_orphan,
+                is_named: matches!(path, "/a" | "/c"),
+            },
+        )
+    };
     let expected = [
         note("/a", Reason::Gone, true),
         note("/b", Reason::Queued, false),
@@ -200,6 +210,7 @@ fn make_visit_with_links(store: &mut Store) -> Discovery {
 
 fn again(path: &str, sequence: u64, depth: u32) -> QueuedUrl {
     QueuedUrl {
+        after_repeat: false,
         sequence,
         key: url(path),
         depth,

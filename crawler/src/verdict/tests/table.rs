@@ -13,10 +13,40 @@ pub(super) fn rows() -> Vec<Row> {
         by_refresh(),
         by_directives(),
         by_canonical(),
+        by_repeat(),
     ];
     let answers = answers.into_iter().flatten();
     let rows = answers.map(|(facts, reason, follow)| ("/d/p", answered(facts), reason, follow));
     rows.chain(without_answer()).chain(by_rules()).collect()
+}
+
+/// What a page repeats counts after all that it says of itself.
+fn by_repeat() -> Vec<(PageFacts, Reason, Follow)> {
+    let repeating = |facts: PageFacts, repeat| PageFacts {
+        repeat: Some(repeat),
+        ..facts
+    };
+    let other = Repeat::DuplicateOf(key("/d/other"));
+    vec![
+        (repeating(page(), Repeat::NothingNew), R::NothingNew, All),
+        (
+            repeating(page(), Repeat::NotFound),
+            R::NotFoundPage,
+            TargetOnly,
+        ),
+        (repeating(page(), Repeat::Nested), R::Nested, TargetOnly),
+        (repeating(page(), other), R::DuplicateOf, All),
+        (
+            repeating(noindex(page()), Repeat::NothingNew),
+            R::Noindex,
+            All,
+        ),
+        (
+            repeating(noindex(page()), Repeat::NotFound),
+            R::Noindex,
+            TargetOnly,
+        ),
+    ]
 }
 
 fn without_answer() -> Vec<Row> {
@@ -27,6 +57,8 @@ fn without_answer() -> Vec<Row> {
         R::TooDeep,
         R::InternalError,
         R::Unparsable,
+        R::PatternClosed,
+        R::DuplicateOf,
     ];
     let row = |reason| ("/d/p", Outcome::NotFetched(reason), reason, Nothing);
     let refused = Outcome::NoAnswer {

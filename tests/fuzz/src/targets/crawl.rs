@@ -112,6 +112,8 @@ fn read_page(content_type: &[u8], link: &[u8], body: &[u8], piece_bytes: usize) 
     let reader = Arc::new(reader.with_extensions(Extensions {
         images: true,
         hreflang: true,
+        news: true,
+        video: true,
     }));
     let url = identity
         .parse("https://example.com/dir/page")

@@ -159,19 +159,27 @@ async fn redirect_is_an_answer_and_its_target_is_not_contacted() {
 }
 
 #[tokio::test]
-async fn nothing_is_remembered_between_requests() {
+async fn nothing_but_cookies_is_remembered_between_requests() {
     let server = Server::always(
         "HTTP/1.1 200 OK\r\nSet-Cookie: id=1; Path=/\r\nStrict-Transport-Security: max-age=99999\r\n\
          Content-Length: 0\r\n\r\n",
     );
-    let fetch = HttpFetch::new(&settings()).unwrap();
-    get_text(&fetch, &server.url("/first")).await;
-    get_text(&fetch, &server.url("/second")).await;
-    let second = &server.requests()[1];
-    assert!(
-        !second.contains("cookie") && !second.contains("referer"),
-        "{second}"
-    );
+    for (cookies, expected) in [(true, true), (false, false)] {
+        let settings = FetchConfig {
+            cookies,
+            ..settings()
+        };
+        let fetch = HttpFetch::new(&settings).unwrap();
+        get_text(&fetch, &server.url("/first")).await;
+        get_text(&fetch, &server.url("/second")).await;
+        let requests = server.requests();
+        let [.., first, second] = &requests[..] else {
+            panic!("two requests: {requests:?}");
+        };
+        assert!(!first.contains("cookie"), "{first}");
+        assert_eq!(second.contains("cookie: id=1"), expected, "{second}");
+        assert!(!second.contains("referer"), "{second}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,32 @@
+//! A URL pattern that is closed, because its pages say nothing new.
+
+use super::words::words;
+use crate::url_key::UrlKey;
+
+words! {
+    /// What a closed pattern is about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum PatternKind {
+        /// A parameter on one path, or on all: URLs with it are not asked for.
+        Parameter = "parameter",
+        /// A directory: URLs in it are not asked for.
+        Directory = "directory",
+        /// A parameter that only makes copies: it is left out of URLs.
+        Copies = "copies",
+    }
+}
+
+/// A pattern that is closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClosedPattern {
+    /// What it is about.
+    pub kind: PatternKind,
+    /// Its name: `/agenda?month=`, `?visit=` on any path, `/guide/`.
+    pub name: String,
+    /// Pages that were read before it was closed.
+    pub pages: u32,
+    /// Pages among them that were new.
+    pub new: u32,
+    /// The URL of the last of them.
+    pub example: UrlKey,
+}

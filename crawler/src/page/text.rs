@@ -1,0 +1,102 @@
+//! The text of a page, as far as pages are compared by it: hashes, never the text itself.
+
+/// Blocks of a page that are stored at most; of a longer page those whose hashes end with the most zero bits that are needed.
+pub const MAX_STORED_BLOCKS: usize = 64;
+
+/// Bytes of a stored block: its hash, and its weight.
+const BLOCK_BYTES: usize = 5;
+
+/// A block of text: what stands between two tags that divide text, up to the end of a sentence; the text of a link; the address
+/// of an image. Digits count as one sign, so that the numbers in a text make no difference.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+pub struct TextBlock {
+    /// Hash of its words.
+    pub hash: u32,
+    /// Its length, a unit for every four bytes of its words; at most 255. 0: a block that names the path of its page, once more
+    /// without it.
+    pub weight: u8,
+}
+
+/// The text of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PageText {
+    /// Hash of all words with their digits, the title and the addresses of images, whatever part of the page they stand in.
+    pub whole: u64,
+    /// The same without what moves by itself: dates, times, counts of readers. 0: not known.
+    pub settled: u64,
+    /// Its blocks, each once, ordered by their hashes.
+    pub blocks: Vec<TextBlock>,
+}
+
+impl PageText {
+    /// Takes the blocks of a page: each once, and at most `limit`, chosen by their hashes.
+    #[must_use]
+    pub fn with_blocks(mut self, mut blocks: Vec<TextBlock>, limit: usize) -> Self {
+        blocks.sort_unstable();
+        blocks.dedup_by_key(|block| block.hash);
+        let mut mask = 0;
+        while blocks.len() > limit {
+            mask = mask << 1 | 1;
+            blocks.retain(|block| block.hash & mask == 0);
+        }
+        self.blocks = blocks;
+        self
+    }
+
+    /// The blocks as they are stored: at most [`MAX_STORED_BLOCKS`].
+    pub fn stored_blocks(&self) -> Vec<u8> {
+        let sample = Self::default().with_blocks(self.blocks.clone(), MAX_STORED_BLOCKS);
+        let mut bytes = Vec::with_capacity(sample.blocks.len() * BLOCK_BYTES);
+        for block in &sample.blocks {
+            bytes.extend_from_slice(&block.hash.to_le_bytes());
+            bytes.push(block.weight);
+        }
+        bytes
+    }
+
+    /// The text that was stored as `whole` and `blocks`.
+    pub fn from_stored(whole: u64, blocks: &[u8]) -> Self {
+        let (blocks, _) = blocks.as_chunks::<BLOCK_BYTES>();
+        let block = |bytes: &[u8; BLOCK_BYTES]| {
+            let [a, b, c, d, weight] = *bytes;
+            TextBlock {
+                hash: u32::from_le_bytes([a, b, c, d]),
+                weight,
+            }
+        };
+        Self {
+            whole,
+            settled: 0,
+            blocks: blocks.iter().map(block).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_pages_are_stored_by_a_sample_of_their_blocks() {
+        let blocks = |count: u32| {
+            let block = |number: u32| TextBlock {
+                hash: number.wrapping_mul(0x9e37_79b9),
+                weight: 3,
+            };
+            (0..count).map(block).collect::<Vec<_>>()
+        };
+        let text = PageText::default().with_blocks(blocks(50), 1_000);
+        assert_eq!(PageText::from_stored(0, &text.stored_blocks()), text);
+        let long = PageText::default().with_blocks(blocks(500), 1_000);
+        let stored = PageText::from_stored(0, &long.stored_blocks());
+        assert!((20..=MAX_STORED_BLOCKS).contains(&stored.blocks.len()));
+        assert!(
+            stored
+                .blocks
+                .iter()
+                .all(|block| long.blocks.contains(block))
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! Which pages of a site say nothing new, and which URLs need not be asked for because of that: how a crawl ends by itself on a
+//! site without end, and lists its honest pages.
+//!
+//! | rule | where |
+//! | --- | --- |
+//! | A query parameter or a directory whose pages say nothing new is closed | `patterns` |
+//! | A parameter that only makes copies is left out | `copies` |
+//! | The page that the site shows for URLs that do not exist is not a page | `not_found` |
+//! | The same page below itself ends there | `nested` |
+//!
+//! A page is new when at least half of its text stands on no page read before (`blocks`), the frame of the site left out. Nothing
+//! here fetches or stores: the crawl asks before it sends a request, and shows each page that it read.
+
+mod blocks;
+mod copies;
+mod nested;
+mod not_found;
+mod patterns;
+mod places;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::nested::NestedGroup;
+use self::{
+    blocks::{BlockScope, BlockTable, TextShare},
+    copies::CopyingParameters,
+    nested::NestedTexts,
+    not_found::NotFoundText,
+    patterns::Patterns,
+    places::{LEVELS, UrlPlaces},
+};
+use crate::{
+    config::RepeatsConfig,
+    page::{ClosedPattern, PageText, PatternKind, Repeat, TextBlock},
+    url_key::UrlKey,
+};
+
+/// What the pages of a crawl say, and what follows from it for its URLs.
+#[derive(Debug)]
+pub struct Repeats {
+    is_on: bool,
+    max_per_directory: u64,
+    blocks: BlockTable,
+    patterns: Patterns,
+    copies: CopyingParameters,
+    nested: NestedTexts,
+    not_found: NotFoundText,
+}
+
+/// What becomes of a URL before it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Passage {
+    /// It may be asked for.
+    Open,
+    /// Its pattern is closed.
+    Closed,
+    /// It is a copy of this URL, which has a parameter less.
+    CopyOf(UrlKey),
+}
+
+/// Patterns that changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PatternChanges {
+    /// Those that are closed from now on.
+    pub closed: Vec<ClosedPattern>,
+    /// The names of those that an earlier crawl closed, and that are open again.
+    pub opened: Vec<String>,
+}
+
+/// What a page says that no page said before.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Novelty {
+    /// On the site; `None`: it has no text of its own to tell by.
+    of_site: Option<bool>,
+    /// In each of its directories.
+    of_directories: [Option<bool>; LEVELS],
+}
+
+impl Novelty {
+    /// Whether a URL that is found on the page counts as one that leads on.
+    pub fn is_repeat(&self) -> bool {
+        let deepest = self.of_directories.iter().flatten().next_back();
+        deepest.or(self.of_site.as_ref()) == Some(&false)
+    }
+
+    /// Whether the page said something new, if that is known.
+    pub fn is_new(&self) -> bool {
+        !self.is_repeat()
+    }
+}
+
+/// For each directory of `url`, whether its page leads on: to one of the URLs in it that were unknown, or because the page that
+/// led to it said nothing new.
+pub fn leads_on(url: &UrlKey, after_repeat: bool, unknown: &[&UrlKey]) -> [bool; LEVELS] {
+    if after_repeat {
+        return [true; LEVELS];
+    }
+    UrlPlaces::of(url).shared_with(unknown.iter().copied())
+}
+
+impl Repeats {
+    /// Nothing is known yet.
+    pub fn new(config: &RepeatsConfig) -> Self {
+        let memory = config.max_block_memory;
+        Self {
+            is_on: config.close_patterns,
+            max_per_directory: config.max_per_directory,
+            blocks: BlockTable::new(memory / 2),
+            patterns: Patterns::default(),
+            copies: CopyingParameters::new(memory / 4),
+            nested: NestedTexts::new(memory / 4),
+            not_found: NotFoundText::default(),
+        }
+    }
+
+    /// Closes a pattern that an earlier session of the crawl closed, or an earlier crawl: then a few URLs of it are asked for
+    /// all the same.
+    pub fn remember(&mut self, closed: &ClosedPattern, is_earlier_crawl: bool) {
+        match closed.kind {
+            _ if !self.is_on => {}
+            PatternKind::Copies => self.copies.remember(&closed.name, is_earlier_crawl),
+            PatternKind::Parameter | PatternKind::Directory => {
+                self.patterns.remember(closed, is_earlier_crawl);
+            }
+        }
+    }
+
+    /// What becomes of `url`, which is neither published nor named by a sitemap or a list.
+    pub fn passage(&mut self, url: &UrlKey) -> Passage {
+        if let Some(shorter) = self.copies.without_copies(url) {
+            return Passage::CopyOf(shorter);
+        }
+        if self.is_on && self.patterns.is_closed(&UrlPlaces::of(url)) {
+            Passage::Closed
+        } else {
+            Passage::Open
+        }
+    }
+
+    /// The URL that `url` is a copy of, for a link that is found. Takes none of the samples.
+    pub fn copy_of(&self, url: &UrlKey) -> Option<UrlKey> {
+        self.copies.copy_of(url)
+    }
+
+    /// Counts a URL that is to be asked for; whether its directory has room for it.
+    pub fn has_room(&mut self, url: &UrlKey) -> bool {
+        !self.is_on
+            || self
+                .patterns
+                .count_url(&UrlPlaces::of(url), self.max_per_directory)
+    }
+
+    /// What a page repeats by itself, whatever its pattern.
+    pub fn mark(&mut self, url: &UrlKey, text: &PageText) -> Option<Repeat> {
+        if !self.is_on {
+            return None;
+        }
+        if self.not_found.is_like(text) {
+            return Some(Repeat::NotFound);
+        }
+        self.nested.is_nested(url, text).then_some(Repeat::Nested)
+    }
+
+    /// What a page says that was not read so far.
+    pub fn novelty(&self, url: &UrlKey, text: &PageText) -> Novelty {
+        let places = UrlPlaces::of(url);
+        let share = |scope: BlockScope| self.blocks.new_share(scope, places.path, text);
+        let mut novelty = Novelty {
+            of_site: share(BlockScope::Site).map(TextShare::is_half),
+            ..Novelty::default()
+        };
+        // A page with a query is compared with the site only.
+        let directories = places.directories.iter().filter(|_| places.path.is_none());
+        for (level, directory) in directories.enumerate() {
+            let share = share(BlockScope::Directory(*directory));
+            novelty.of_directories[level] = share.map(TextShare::is_half);
+        }
+        novelty
+    }
+
+    /// Takes a page that was read, whose `novelty` was asked before. `leads_on` says of each of its directories whether the page
+    /// led to an unknown URL in it, or was found on a page that said nothing new. Gives the patterns that change by it.
+    pub fn take(
+        &mut self,
+        url: &UrlKey,
+        text: &PageText,
+        novelty: Novelty,
+        leads_on: [bool; LEVELS],
+    ) -> PatternChanges {
+        let places = UrlPlaces::of(url);
+        self.blocks.take(&places, text);
+        self.nested.take(url, text);
+        let mut changes = PatternChanges::default();
+        if self.is_on {
+            changes = self.copies.take(url, &places, text);
+            let of_patterns = self.patterns.take(url, &places, novelty, leads_on);
+            changes.closed.extend(of_patterns.closed);
+            changes.opened.extend(of_patterns.opened);
+        }
+        changes
+    }
+
+    /// Takes an answer that leads to another URL; one that is known already says nothing new for the parameters of `url`.
+    pub fn take_redirect(&mut self, url: &UrlKey, is_new: bool) -> PatternChanges {
+        if !self.is_on {
+            return PatternChanges::default();
+        }
+        let novelty = Novelty {
+            of_site: Some(is_new),
+            ..Novelty::default()
+        };
+        self.patterns
+            .take(url, &UrlPlaces::of(url), novelty, [false; LEVELS])
+    }
+
+    /// Takes a page that a link of the start page led to.
+    pub fn take_reference(&mut self, text: &PageText) {
+        self.not_found.take_reference(text);
+    }
+
+    /// Takes the text of the start page.
+    pub fn take_start(&mut self, text: &PageText) {
+        self.not_found.take_start(text);
+    }
+
+    /// Takes the answers to URLs that cannot exist, when they are pages.
+    pub fn take_not_found(&mut self, answers: [PageText; 3]) {
+        self.not_found.take_answers(answers);
+    }
+
+    /// Whether pages are left out that say nothing new.
+    pub fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Whether a page that was read is the one for URLs that do not exist.
+    pub fn is_not_found(&self, text: &PageText) -> bool {
+        self.is_on && self.not_found.is_like_at_end(text)
+    }
+
+    /// Whether a page that was read is in a closed pattern: a page with a query by its parameters, another one by its
+    /// directories.
+    pub fn is_in_closed(&self, url: &UrlKey) -> bool {
+        self.is_on && self.patterns.is_in_closed(&UrlPlaces::of(url))
+    }
+
+    /// Pages of the site with a block.
+    pub fn pages_with(&self, block: TextBlock) -> u32 {
+        self.blocks.count(blocks::SITE, block)
+    }
+
+    /// The blocks of a page that are compared, but for the frame of the site.
+    pub fn compared<'a>(&'a self, text: &'a PageText) -> impl Iterator<Item = &'a TextBlock> {
+        self.blocks.without_frame(text)
+    }
+}

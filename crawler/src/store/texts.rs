@@ -1,0 +1,69 @@
+//! Walks over the texts of the visits, by which pages are compared.
+
+use rusqlite::{Connection, Row};
+
+use super::{EachText, VisitText, values::Columns};
+use crate::page::{Canonical, PageText};
+
+/// Which texts are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Texts {
+    /// All, in the order of discovery.
+    All,
+    /// Those that several visits have, with the visits of one text after each other.
+    Shared,
+}
+
+/// A visit that answered 304 has the text of its page row. A visit that is not listed for another reason than what it repeats is
+/// left out of shared texts.
+const TEXTS: &str = "
+  SELECT visit.url AS url, ifnull(visit.text_hash, page.text_hash) AS text_hash,
+    ifnull(visit.text_blocks, page.text_blocks) AS text_blocks, visit.repeat AS repeat,
+    visit.after_repeat AS after_repeat,
+    iif(visit.is_named = 1 OR page.state = 'listed', 1, NULL) AS is_named,
+    ifnull(visit.canonical, page.canonical) AS canonical, visit.sequence AS sequence,
+    visit.reason AS reason
+  FROM visit LEFT JOIN page ON page.url = visit.url AND (visit.confirmed = 1 OR page.state = 'listed')
+  WHERE visit.state <> 'queued' AND (visit.text_hash IS NOT NULL OR visit.confirmed = 1 AND page.text_hash IS NOT NULL)";
+
+/// See [`Store::each_text`](super::Store::each_text).
+pub(super) fn each(
+    connection: &Connection,
+    which: Texts,
+    show: &mut EachText<'_>,
+) -> rusqlite::Result<()> {
+    let columns = "url, text_hash, text_blocks, repeat, after_repeat, is_named, canonical";
+    let sql = match which {
+        Texts::All => format!("SELECT {columns} FROM ({TEXTS}) ORDER BY sequence"),
+        Texts::Shared => format!(
+            "WITH texts AS ({TEXTS} AND visit.reason IN ('listed', 'nothing-new', 'nested', 'duplicate-of'))
+             SELECT {columns} FROM texts WHERE text_hash IN
+               (SELECT text_hash FROM texts GROUP BY text_hash HAVING count(*) > 1)
+             ORDER BY text_hash, url"
+        ),
+    };
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        show(read(row)?);
+    }
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<VisitText> {
+    let mut columns = Columns::new(row);
+    let key = columns.get()?;
+    let whole: i64 = columns.get()?;
+    let blocks: Option<Vec<u8>> = columns.get()?;
+    let text = PageText::from_stored(whole.cast_unsigned(), &blocks.unwrap_or_default());
+    let (repeat, after_repeat, is_named) = (columns.get()?, columns.get()?, columns.get()?);
+    let canonical: Option<Canonical> = columns.get()?;
+    Ok(VisitText {
+        key,
+        text,
+        repeat,
+        after_repeat,
+        is_named,
+        is_canonical: canonical == Some(Canonical::Itself),
+    })
+}

@@ -1,0 +1,155 @@
+//! News articles and videos, from the pages of a site into its sitemaps.
+
+use jiff::{Timestamp, ToSpan as _};
+use serde_json::{Value, json};
+
+use crate::support::{
+    program::Bench,
+    published::Published,
+    site::{Response, Site},
+};
+
+const EXTENSIONS: [&str; 2] = ["--extensions", "news,video"];
+
+fn json_ld(data: &Value) -> String {
+    format!("<script type=\"application/ld+json\">{data}</script>")
+}
+
+fn article(headline: &str, published: Timestamp) -> Value {
+    json!({
+        "@context": "https://schema.org", "@type": "NewsArticle", "headline": headline,
+        "datePublished": published.to_string(), "publisher": {"@type": "Organization", "name": "The Times"},
+    })
+}
+
+/// A site that answers 304 to whoever has its pages.
+fn site() -> Site {
+    let now = Timestamp::now();
+    let pages = [
+        ("/", String::new()),
+        ("/new", json_ld(&article("New & good", now - 1.hour()))),
+        ("/old", json_ld(&article("Old", now - 72.hours()))),
+        ("/nameless", json_ld(&article("", now))),
+        (
+            "/video",
+            json_ld(&json!({
+                "@type": "VideoObject", "name": "A film", "description": "What it is about",
+                "thumbnailUrl": ["/t.jpg"], "contentUrl": "v.mp4?a=1&b=2", "duration": "PT1M33S",
+            })),
+        ),
+        (
+            "/player",
+            "<meta property=og:video:secure_url content=https://p.example/1><meta property=og:title content=Played>\
+             <meta property=og:image content=https://p.example/1.jpg><meta name=description content=About>"
+                .to_owned(),
+        ),
+        (
+            "/lacking",
+            json_ld(&json!({"@type": "VideoObject", "name": "No picture", "contentUrl": "/w.mp4"})),
+        ),
+    ];
+    Site::start(move |request| {
+        if request.headers.contains_key("if-none-match") {
+            return Response::status(304);
+        }
+        let page = pages.iter().find(|(path, _)| *path == request.target);
+        let Some((path, head)) = page else {
+            return Response::status(404);
+        };
+        let links: String = pages
+            .iter()
+            .flat_map(|(path, _)| ["<a href=", path, ">x</a>"])
+            .collect();
+        let html = format!(
+            "<html lang=en-GB><head><title>{path}</title>{head}</head><h1>{path}</h1>{links}"
+        );
+        Response::html(html).with("ETag", "\"1\"")
+    })
+}
+
+/// The XML of the file with the news; empty without one.
+fn news(published: &Published) -> String {
+    let file = published.files.get("sitemap-news.xml.gz");
+    file.map(|file| file.xml.clone()).unwrap_or_default()
+}
+
+/// Whether the set has a file with news.
+fn has_news(summary: &Value) -> bool {
+    let files = summary["files"].as_array().expect("files");
+    files
+        .iter()
+        .any(|file| file["name"] == "sitemap-news.xml.gz")
+}
+
+#[test]
+fn articles_and_videos_of_pages_are_listed() {
+    let bench = Bench::new();
+    let site = site();
+    let crawl = |ahead: &str| {
+        let ran = bench.crawl_ahead(ahead, &site.url("/"), &EXTENSIONS);
+        ran.expect_code(0).summary()
+    };
+    let kind = |written: u64, left_out: Value| {
+        json!({
+            "pages": written, "written": written, "left_out": left_out, "pages_cut": 0, "pages_not_read": 0,
+        })
+    };
+    let first = crawl("0m");
+    assert_eq!(
+        first["extensions"],
+        json!({
+            "news": kind(1, json!({"too-old": 1, "unusable": 1})),
+            "video": kind(2, json!({"unusable": 1})),
+        })
+    );
+    let published = bench.published();
+    let found = news(&published);
+    for text in [
+        "<news:name>The Times</news:name>",
+        "<news:language>en</news:language>",
+        "<news:title>New &amp; good</news:title>",
+        &format!("<loc>{}</loc>", site.url("/new")),
+    ] {
+        assert!(found.contains(text), "{text}: {found}");
+    }
+    assert_eq!(found.matches("<url>").count(), 1);
+    let parts = published.parts();
+    let xml: String = parts.values().map(|file| file.xml.as_str()).collect();
+    let film = format!(
+        "<video:content_loc>{}</video:content_loc>",
+        site.url("/v.mp4?a=1&amp;b=2")
+    );
+    for text in [
+        film.as_str(),
+        "<video:duration>93</video:duration>",
+        "<video:title>Played</video:title>",
+        "<video:description>About</video:description>",
+        "<video:player_loc>https://p.example/1</video:player_loc>",
+    ] {
+        assert!(xml.contains(text), "{text}: {xml}");
+    }
+    assert_eq!(xml.matches("<video:video>").count(), 2);
+    // What the pages state is known although they are not sent again.
+    let again = crawl("1h");
+    assert_ne!(again["not_modified"], 0);
+    assert_eq!(again["extensions"], first["extensions"]);
+    assert_eq!(news(&bench.published()), found);
+    // After two days it is no news.
+    let later = crawl("50h");
+    let expected = kind(0, json!({"too-old": 2, "unusable": 1}));
+    assert_eq!(later["extensions"]["news"], expected);
+    assert_eq!((has_news(&first), has_news(&later)), (true, false));
+}
+
+#[test]
+fn what_was_not_asked_for_is_not_listed() {
+    let bench = Bench::new();
+    let site = site();
+    let ran = bench.crawl(&site.url("/"), &["--extensions", "news"]);
+    let summary = ran.expect_code(0).summary();
+    assert_eq!(summary["extensions"]["video"], Value::Null);
+    let published = bench.published();
+    assert!(!news(&published).is_empty());
+    let parts = published.parts();
+    assert!(parts.values().all(|file| !file.xml.contains("<video:")));
+}
