@@ -23,7 +23,7 @@ mod tests;
 
 pub use self::nested::NestedGroup;
 use self::{
-    blocks::{BlockScope, BlockTable, TextShare},
+    blocks::BlockTable,
     copies::CopyingParameters,
     nested::NestedTexts,
     not_found::NotFoundText,
@@ -71,9 +71,10 @@ pub struct PatternChanges {
 /// What a page says that no page said before.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Novelty {
-    /// On the site; `None`: it has no text of its own to tell by.
-    of_site: Option<bool>,
-    /// In each of its directories.
+    /// Of a page with a query: among the pages of its path with one of its parameters, or on the site when it is the first of
+    /// them. `None`: it has no text of its own to tell by.
+    of_query: Option<bool>,
+    /// Of a page without a query: in each of its directories.
     of_directories: [Option<bool>; LEVELS],
 }
 
@@ -81,12 +82,7 @@ impl Novelty {
     /// Whether a URL that is found on the page counts as one that leads on.
     pub fn is_repeat(&self) -> bool {
         let deepest = self.of_directories.iter().flatten().next_back();
-        deepest.or(self.of_site.as_ref()) == Some(&false)
-    }
-
-    /// Whether the page said something new, if that is known.
-    pub fn is_new(&self) -> bool {
-        !self.is_repeat()
+        deepest.or(self.of_query.as_ref()) == Some(&false)
     }
 }
 
@@ -165,16 +161,23 @@ impl Repeats {
     /// What a page says that was not read so far.
     pub fn novelty(&self, url: &UrlKey, text: &PageText) -> Novelty {
         let places = UrlPlaces::of(url);
-        let share = |scope: BlockScope| self.blocks.new_share(scope, places.path, text);
-        let mut novelty = Novelty {
-            of_site: share(BlockScope::Site).map(TextShare::is_half),
-            ..Novelty::default()
-        };
-        // A page with a query is compared with the site only.
-        let directories = places.directories.iter().filter(|_| places.path.is_none());
-        for (level, directory) in directories.enumerate() {
-            let share = share(BlockScope::Directory(*directory));
-            novelty.of_directories[level] = share.map(TextShare::is_half);
+        let mut novelty = Novelty::default();
+        if let Some(path) = places.path {
+            let is_new = |place| self.blocks.is_new(place, path, text);
+            let mut of_query = None;
+            for place in self.patterns.compared(&places) {
+                let place = if self.blocks.has_pages(place) {
+                    place
+                } else {
+                    blocks::SITE
+                };
+                of_query = of_query.max(is_new(place));
+            }
+            novelty.of_query = of_query;
+        } else {
+            for (level, directory) in places.directories.iter().enumerate() {
+                novelty.of_directories[level] = self.blocks.is_new(*directory, *directory, text);
+            }
         }
         novelty
     }
@@ -189,7 +192,13 @@ impl Repeats {
         leads_on: [bool; LEVELS],
     ) -> PatternChanges {
         let places = UrlPlaces::of(url);
-        self.blocks.take(&places, text);
+        let compared = self.patterns.compared(&places);
+        let of_page = if places.path.is_some() {
+            &compared
+        } else {
+            &places.directories
+        };
+        self.blocks.take(places.path.iter().chain(of_page), text);
         self.nested.take(url, text);
         let mut changes = PatternChanges::default();
         if self.is_on {
@@ -207,7 +216,7 @@ impl Repeats {
             return PatternChanges::default();
         }
         let novelty = Novelty {
-            of_site: Some(is_new),
+            of_query: Some(is_new),
             ..Novelty::default()
         };
         self.patterns

@@ -6,7 +6,6 @@ use std::{
     hash::{BuildHasherDefault, Hasher},
 };
 
-use super::places::UrlPlaces;
 use crate::{
     page::{PageText, TextBlock},
     url_key::FingerprintHasher,
@@ -36,28 +35,6 @@ pub(super) struct BlockTable {
     mask: u32,
 }
 
-/// Where pages are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BlockScope {
-    Site,
-    /// The directory with this hash.
-    Directory(u64),
-}
-
-/// A part of the text of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TextShare {
-    part: u32,
-    all: u32,
-}
-
-impl TextShare {
-    /// Whether it is at least half.
-    pub(super) fn is_half(self) -> bool {
-        self.part * 2 >= self.all
-    }
-}
-
 /// The place of the whole site.
 pub(super) const SITE: u64 = 0;
 
@@ -72,20 +49,35 @@ impl BlockTable {
         }
     }
 
-    /// The part of a page, the frame left out, that no page has in `scope`; `None`: all of it is frame, or outside of the
-    /// sample. `path` is the place of a page with a query.
-    pub(super) fn new_share(
-        &self,
-        scope: BlockScope,
-        path: Option<u64>,
-        text: &PageText,
-    ) -> Option<TextShare> {
-        let place = match scope {
-            BlockScope::Site => SITE,
-            BlockScope::Directory(directory) => directory,
+    /// Whether at least half of the text of a page, the frame left out, is on no page of `place`; `None`: all of it is outside of
+    /// the sample. The frame is that of the site and of the pages at `framed`. A page of nothing but frame says nothing new.
+    pub(super) fn is_new(&self, place: u64, framed: u64, text: &PageText) -> Option<bool> {
+        let pages_of = |place| self.pages.get(&place).copied().unwrap_or_default();
+        let (of_place, of_site) = (pages_of(framed), pages_of(SITE));
+        let is_frame = |block: &TextBlock| {
+            self.is_frame_of_site(*block, of_site)
+                || of_place >= MIN_PAGES_OF_PLACE && self.count(framed, *block) * 2 > of_place
         };
-        let own = path.filter(|_| scope == BlockScope::Site).unwrap_or(place);
-        self.share(text, own, |block| self.count(place, *block) == 0)
+        let (mut new, mut all) = (0, 0);
+        let mut has_sample = text.blocks.is_empty();
+        for block in self.sample(text) {
+            has_sample = true;
+            if !is_frame(block) {
+                let weight = u32::from(block.weight);
+                all += weight;
+                new += weight * u32::from(self.count(place, *block) == 0);
+            }
+        }
+        has_sample.then_some(all > 0 && new * 2 >= all)
+    }
+
+    /// Whether pages of a place were taken.
+    pub(super) fn has_pages(&self, place: u64) -> bool {
+        self.pages.contains_key(&place)
+    }
+
+    fn is_frame_of_site(&self, block: TextBlock, pages: u32) -> bool {
+        pages >= MIN_PAGES_OF_SITE && self.count(SITE, block) * 4 > pages
     }
 
     /// The blocks of a page that are compared, but for the frame of the site.
@@ -94,55 +86,16 @@ impl BlockTable {
         text: &'a PageText,
     ) -> impl Iterator<Item = &'a TextBlock> {
         let pages = self.pages.get(&SITE).copied().unwrap_or_default();
-        self.sample(text).filter(move |block| {
-            pages < MIN_PAGES_OF_SITE || self.count(SITE, **block) * 4 <= pages
-        })
+        self.sample(text)
+            .filter(move |block| !self.is_frame_of_site(**block, pages))
     }
 
-    /// The part of a page with the frames of the site and of `place` left out.
-    fn share(
-        &self,
-        text: &PageText,
-        place: u64,
-        is_of_part: impl Fn(&TextBlock) -> bool,
-    ) -> Option<TextShare> {
-        let pages_of = |place| self.pages.get(&place).copied().unwrap_or_default();
-        let (of_place, of_site) = (pages_of(place), pages_of(SITE));
-        let is_frame = |block: &TextBlock| {
-            of_site >= MIN_PAGES_OF_SITE && self.count(SITE, *block) * 4 > of_site
-                || of_place >= MIN_PAGES_OF_PLACE && self.count(place, *block) * 2 > of_place
-        };
-        let mut share = TextShare { part: 0, all: 0 };
-        let mut has_sample = text.blocks.is_empty();
-        for block in self.sample(text) {
-            has_sample = true;
-            if !is_frame(block) {
-                share.all += u32::from(block.weight);
-                share.part += u32::from(block.weight) * u32::from(is_of_part(block));
-            }
-        }
-        if share.all == 0 {
-            // A page of nothing but frame says nothing.
-            let all = TextShare { part: 0, all: 1 };
-            return has_sample.then_some(all);
-        }
-        Some(share)
-    }
-
-    /// Takes a page.
-    pub(super) fn take(&mut self, places: &UrlPlaces, text: &PageText) {
-        let mut of_page = vec![SITE];
-        of_page.extend(places.path);
-        if places.path.is_none() {
-            of_page.extend(&places.directories);
-        }
-        for place in of_page {
+    /// Takes a page of the site, which is in `places`.
+    pub(super) fn take<'p>(&mut self, places: impl Iterator<Item = &'p u64>, text: &PageText) {
+        let mask = self.mask;
+        for place in places.copied().chain([SITE]) {
             *self.pages.entry(place).or_default() += 1;
-            for block in text
-                .blocks
-                .iter()
-                .filter(|block| block.hash & self.mask == 0)
-            {
+            for block in sample(text, mask) {
                 let count = self.counts.entry(key(place, *block)).or_default();
                 *count = count.saturating_add(1);
             }
@@ -155,10 +108,7 @@ impl BlockTable {
     }
 
     fn sample<'t>(&self, text: &'t PageText) -> impl Iterator<Item = &'t TextBlock> {
-        let mask = self.mask;
-        text.blocks
-            .iter()
-            .filter(move |block| block.hash & mask == 0)
+        sample(text, self.mask)
     }
 
     /// Pages of a place with a block.
@@ -166,6 +116,13 @@ impl BlockTable {
         let count = self.counts.get(&key(place, block)).copied();
         count.unwrap_or_default().into()
     }
+}
+
+/// The blocks whose hashes have no bit of `mask`.
+fn sample(text: &PageText, mask: u32) -> impl Iterator<Item = &TextBlock> {
+    text.blocks
+        .iter()
+        .filter(move |block| block.hash & mask == 0)
 }
 
 /// The key of a block in a place. The bits that samples are chosen by stay as they are.

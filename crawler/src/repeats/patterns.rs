@@ -20,6 +20,10 @@ const PAGES_OF_DIRECTORY: u32 = 100;
 /// One page in so many has to be new.
 const NEW_SHARE: u32 = 20;
 
+/// Of all pages with a parameter, one in so many keeps it open: lists of the same items by date, by tag and by author come to an
+/// end, and each shows a part of the items anew.
+const NEW_SHARE_OF_ALL: u32 = 4;
+
 /// Stands for all parameters that hardly any page has: names that are made up on each view never come again.
 const RARE: &str = "*";
 
@@ -140,6 +144,18 @@ impl Patterns {
         self.closed_place(places).is_some()
     }
 
+    /// The places with whose pages one with a query is compared: each of its parameters on its path. Those that hardly any page
+    /// has are one place, which only counts when there is no other.
+    pub(super) fn compared(&self, places: &UrlPlaces) -> Vec<u64> {
+        let (rare, common): (Vec<&String>, Vec<&String>) =
+            (places.parameters.iter()).partition(|name| self.is_rare(name));
+        let of_name = |name: &str| parameter_place(places.path, name);
+        if common.is_empty() {
+            return rare.first().map(|_| of_name(RARE)).into_iter().collect();
+        }
+        common.into_iter().map(|name| of_name(name)).collect()
+    }
+
     fn closed_place(&self, places: &UrlPlaces) -> Option<u64> {
         if !self.has_closed {
             return None;
@@ -204,7 +220,7 @@ impl Patterns {
     ) -> PatternChanges {
         if places.path.is_some() {
             return novelty
-                .of_site
+                .of_query
                 .map_or_else(PatternChanges::default, |is_new| {
                     self.take_parameters(url, places, is_new)
                 });
@@ -277,7 +293,11 @@ impl Patterns {
                 tally.paths.push(own_path);
             }
             let has_paths = path.is_some() || tally.paths.len() >= PATHS;
-            if !tally.is_closed && has_paths && tally.says_nothing_new(PAGES_OF_PARAMETER) {
+            if !tally.is_closed
+                && has_paths
+                && tally.says_nothing_new(PAGES_OF_PARAMETER)
+                && tally.new * NEW_SHARE_OF_ALL < tally.pages
+            {
                 tally.is_closed = true;
                 let kind = PatternKind::Parameter;
                 changes.closed.push(closing(kind, full_name(), url, tally));
