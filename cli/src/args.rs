@@ -15,6 +15,7 @@ mod forget;
 mod notify;
 mod publish;
 mod status;
+mod why;
 
 // What several commands have in common.
 mod announcing;
@@ -34,6 +35,7 @@ pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
 pub(crate) use self::status::StatusArgs;
+pub(crate) use self::why::WhyArgs;
 
 /// Walks a live website politely and publishes a standards-perfect set of XML sitemaps.
 #[derive(Debug, Parser)]
@@ -73,6 +75,9 @@ pub(crate) enum Command {
     /// Show how the last session of each site ended, and when the next one begins
     #[command(long_about = status::STATUS_HELP)]
     Status(Box<StatusArgs>),
+    /// Show why a URL is listed or not: how it was found, what it answered, which rule decided
+    #[command(long_about = why::WHY_HELP)]
+    Why(Box<WhyArgs>),
     /// Publish again what the last crawl found, or restore earlier sitemaps, without crawling
     #[command(long_about = publish::PUBLISH_HELP)]
     Publish(Box<PublishArgs>),
@@ -96,7 +101,7 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 9] = [
+    const COMMANDS: [(&str, &[&str]); 10] = [
         ("crawl", &["config"]),
         ("build", &["config"]),
         (
@@ -109,6 +114,7 @@ mod tests {
         ("notify", &["list", "submit_all", "config"]),
         ("daemon", &["config"]),
         ("status", &["config", "json", "max_age"]),
+        ("why", &["url", "site", "json", "config"]),
         ("publish", &["rollback", "config"]),
         ("forget", &["config"]),
     ];
@@ -172,6 +178,7 @@ mod tests {
                 // These do not start without.
                 match command_name {
                     "check" => line.push("file".to_owned()),
+                    "why" => line.push("url".to_owned()),
                     "diff" => line.extend(["a", "b"].map(str::to_owned)),
                     "forget" if !option.is_positional() => line.push("site".to_owned()),
                     _ => {}
@@ -181,6 +188,7 @@ mod tests {
                     Command::Build(args) => typed(&args),
                     Command::Check(args) => typed(&args),
                     Command::Diff(args) => typed(&args),
+                    Command::Why(args) => typed(&args),
                     Command::Notify(args) => typed(&args),
                     Command::Daemon(args) => typed(&args),
                     Command::Status(args) => typed(&args),

@@ -10,6 +10,8 @@ pub mod testing;
 
 pub mod site_run;
 
+pub mod why;
+
 pub mod notify;
 
 pub mod build;

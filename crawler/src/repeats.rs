@@ -95,6 +95,16 @@ pub fn leads_on(url: &UrlKey, after_repeat: bool, unknown: &[&UrlKey]) -> [bool;
     UrlPlaces::of(url).shared_with(unknown.iter().copied())
 }
 
+/// The closed pattern that `url` is in; the parameters of a URL come before its directories.
+pub fn closing_pattern<'a>(
+    url: &UrlKey,
+    patterns: &'a [ClosedPattern],
+) -> Option<&'a ClosedPattern> {
+    let names = UrlPlaces::of(url).pattern_names(url);
+    let of_name = |name: &String| patterns.iter().find(|pattern| pattern.name == *name);
+    names.iter().find_map(of_name)
+}
+
 impl Repeats {
     /// Nothing is known yet.
     pub fn new(config: &RepeatsConfig) -> Self {

@@ -89,7 +89,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
-const ROOMS: [(&str, &[&str]); 33] = [
+const ROOMS: [(&str, &[&str]); 34] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     // One session of a site, from the open state to how it ended.
@@ -114,6 +114,25 @@ const ROOMS: [(&str, &[&str]); 33] = [
             "store",
             "url_key",
             "verdict",
+        ],
+    ),
+    // What the state knows of one URL. Never the network.
+    (
+        "why",
+        &[
+            "clock",
+            "config",
+            "crawl",
+            "lastmod",
+            "page",
+            "publish",
+            "repeats",
+            "robots",
+            "crawl_state",
+            "scope",
+            "site",
+            "store",
+            "url_key",
         ],
     ),
     // It asks the network through a function it is given.

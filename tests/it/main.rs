@@ -51,3 +51,4 @@ mod smoke;
 mod traps;
 mod verdicts;
 mod well_formed;
+mod why;

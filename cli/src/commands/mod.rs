@@ -16,6 +16,7 @@ mod publish;
 mod published;
 mod runtime;
 mod status;
+mod why;
 
 use clap::Parser as _;
 
@@ -57,6 +58,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Notify(args) => notify::run(&args, &environment, &output),
         Command::Daemon(args) => daemon::run(&args, &environment, &output),
         Command::Status(args) => status::run(&args, &environment, &output),
+        Command::Why(args) => why::run(&args, &environment, &output),
         Command::Publish(args) => publish::run(&args, &environment, &output),
         Command::Forget(args) => forget::run(&args, &environment, &output),
     };

@@ -211,7 +211,7 @@ impl DateTrust {
     }
 
     /// Whether the dates of `source` for `key` are trusted.
-    pub(super) fn trusts(&self, source: DateSource, key: &UrlKey) -> bool {
+    pub(crate) fn trusts(&self, source: DateSource, key: &UrlKey) -> bool {
         let is_bad = |family: &str| self.bad.contains(&(source, family.to_owned()));
         self.bad.is_empty() || !is_bad(HOST) && !first_directory(key).is_some_and(is_bad)
     }

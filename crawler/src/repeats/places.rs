@@ -96,6 +96,23 @@ impl UrlPlaces {
         format!("{name}{}", ANY.repeat(below))
     }
 
+    /// The names of the patterns that `url`, whose places these are, may be in, the narrowest first.
+    pub(super) fn pattern_names(&self, url: &UrlKey) -> Vec<String> {
+        let mut names = Vec::new();
+        for name in &self.parameters {
+            names.extend([format!("{}?{name}=", url.path()), format!("?{name}=")]);
+        }
+        if !self.parameters.is_empty() {
+            names.push("?*=".to_owned());
+        }
+        names.extend(
+            (0..self.directories.len())
+                .rev()
+                .map(|level| self.part_name(level)),
+        );
+        names
+    }
+
     /// Whether the URL is in the directory at `level` of `others`.
     pub(super) fn is_in(&self, directory: u64) -> bool {
         self.directories.contains(&directory)

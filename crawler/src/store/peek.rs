@@ -16,6 +16,20 @@ use super::{
 };
 
 impl Store {
+    /// Opens the state `path` to read what is committed, also while a crawl holds it; `None` when there is none. All reads see
+    /// the state of one moment, and every write fails.
+    ///
+    /// # Errors
+    /// As [`Store::peek`].
+    pub fn open_to_read(path: &Path) -> Result<Option<Self>, StoreError> {
+        let path = absolute(path)?;
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let connection = schema::open_to_read(&path)?;
+        Ok(Some(Self::with(connection, None, path)))
+    }
+
     /// Looks into the state `path` without touching it; `None` when there is none. What was committed since the
     /// file was closed last is not seen, and while another process writes to it anything may be read, also damage.
     /// Every write fails.

@@ -180,6 +180,20 @@ pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Opens the existing file `path` for one reader beside the process that may write to it.
+pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    let map = |error| failure("open", path, error);
+    // A reader of a file with a log writes to the index of the log.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(map)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(map)?;
+    keep_log(&connection, true).map_err(map)?;
+    expect_ours(&connection, path)?;
+    let query_only = "PRAGMA query_only = ON; BEGIN";
+    connection.execute_batch(query_only).map_err(map)?;
+    Ok(connection)
+}
+
 /// Makes sure that what `connection` reads is a state that this version can work with, and reads it with care.
 pub(super) fn expect_ours(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let map = |error| failure("open", path, error);

@@ -1,0 +1,495 @@
+//! Why a URL is listed, or why it is not: all that the state of a site knows of it, and what to do about it. Reads the state and the
+//! published files, sends no request, and judges by the rules that a publish without a crawl would use.
+
+mod advice;
+mod evidence;
+mod found;
+mod published_file;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+pub use self::{
+    evidence::{LastmodStory, StatedDate},
+    found::FoundStep,
+};
+use crate::{
+    clock::Clock,
+    config::Config,
+    crawl::{CrawlError, judge_at_rest},
+    crawl_state,
+    page::{
+        Basis, Canonical, ClosedPattern, Outcome, Page, PageFacts, PageRecord, PatternKind, Reason,
+        Repeat, State, Visit,
+    },
+    repeats::closing_pattern,
+    robots::Rules,
+    scope::{Judgement, Scope},
+    site::Site,
+    store::{Store, StoreError},
+    url_key::UrlKey,
+};
+
+/// Redirects that are followed.
+const MAX_HOPS: usize = 20;
+
+/// A question about the URLs of one site.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it holds a clock")]
+pub struct Question<'a> {
+    /// The state of the site.
+    pub store: &'a Store,
+    /// Which site.
+    pub site: &'a Site,
+    /// Its settings.
+    pub config: &'a Config,
+    /// Wall time.
+    pub clock: &'a Arc<dyn Clock>,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum WhyError {
+    /// The state cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A setting does not fit the site.
+    #[error(transparent)]
+    Rules(#[from] CrawlError),
+}
+
+/// What is known of a URL.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UrlExplanation {
+    /// Version of this form: 1.
+    pub version: u32,
+    /// The URL in its normal form.
+    pub url: String,
+    /// URL of the site's directory.
+    pub site: String,
+    /// The crawls of the site know it.
+    pub is_known: bool,
+    /// Its state ([`State`]); `unknown` when no crawl met it.
+    pub state: &'static str,
+    /// The code of its reason ([`Reason::code`]); of an unknown URL the one that it would have, if any.
+    pub reason: Option<&'static str>,
+    /// Why, in one sentence.
+    pub why: String,
+    /// What to do about it, if anything.
+    pub advice: Option<String>,
+    /// How it was found: the pages from the start URL down to it.
+    pub found: Vec<FoundStep>,
+    /// The last answer, or why there was none.
+    pub answer: Option<LastAnswer>,
+    /// The redirects that it leads through, the URL itself first.
+    pub redirects: Vec<RedirectStep>,
+    /// The rule of robots.txt for it.
+    pub robots: RobotsLine,
+    /// The scope of the crawl, and the rule that decided.
+    pub scope: ScopeRule,
+    /// What the page and its headers tell robots.
+    pub directives: Vec<&'static str>,
+    /// The canonical URL of the page, and what became of that.
+    pub canonical: Option<NamedUrl>,
+    /// The URL that it is the same page as, and what became of that.
+    pub duplicate_of: Option<NamedUrl>,
+    /// The closed pattern that it is in.
+    pub pattern: Option<PatternStory>,
+    /// Its `lastmod`, and the dates that were stated for it.
+    pub lastmod: Option<LastmodStory>,
+    /// The published sitemap that lists it.
+    pub file: Option<String>,
+    /// Since when it is known.
+    pub history: Option<KnownSince>,
+    /// What the crawl found that is not published: one that is under way, stopped or refused.
+    pub under_way: Option<UnderWay>,
+}
+
+/// The last answer to a request for a URL.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LastAnswer {
+    /// HTTP status; `None`: no answer came.
+    pub status: Option<u16>,
+    /// The error of the last attempt, when it had no answer, or none that counts.
+    pub error: Option<String>,
+    /// Media type.
+    pub content_type: Option<String>,
+    /// Decoded bytes that were read.
+    pub bytes: u64,
+    /// Title of the page.
+    pub title: Option<String>,
+    /// End of the last attempt.
+    pub fetched_at: Option<Timestamp>,
+    /// Tries of it.
+    pub attempts: u32,
+    /// It is an earlier answer, which a 304 confirmed.
+    pub is_confirmed: bool,
+}
+
+/// One step of a chain of redirects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RedirectStep {
+    /// The URL.
+    pub url: String,
+    /// Its status; `None`: not known.
+    pub status: Option<u16>,
+    /// The code of its reason; `None`: the crawls do not know it.
+    pub reason: Option<&'static str>,
+}
+
+/// Another URL that a page names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedUrl {
+    /// The URL.
+    pub url: String,
+    /// The code of its reason; `None`: the crawls do not know it.
+    pub reason: Option<&'static str>,
+}
+
+/// What robots.txt says of a URL.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RobotsLine {
+    /// It was read by the last crawl.
+    pub is_read: bool,
+    /// It may be fetched.
+    pub allowed: bool,
+    /// The line that decides; `None`: no line matches.
+    pub line: Option<String>,
+}
+
+/// What the scope of the crawl says of a URL.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ScopeRule {
+    /// `inside`, `outside`, `excluded`, `follow-only` or `list-only`.
+    pub judgement: &'static str,
+    /// The setting that decides, `scope` for origin and directory.
+    pub setting: &'static str,
+    /// Its rule, or the URL of the directory.
+    pub rule: Option<String>,
+}
+
+/// A closed pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PatternStory {
+    /// Its name, as `/agenda?month=`.
+    pub name: String,
+    /// Parameter, directory, or copies.
+    pub kind: &'static str,
+    /// Pages that were read before it was closed.
+    pub pages: u32,
+    /// Pages among them that were new.
+    pub new: u32,
+    /// The last of them.
+    pub example: String,
+}
+
+/// Since when a URL is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KnownSince {
+    /// The first publish that knew it.
+    pub first_seen: Timestamp,
+    /// The last one.
+    pub last_seen: Timestamp,
+    /// The first attempt that failed since its last good answer.
+    pub failing_since: Option<Timestamp>,
+    /// The first 404 or 410 since then.
+    pub gone_since: Option<Timestamp>,
+    /// The first fetch of its present content.
+    pub content_since: Option<Timestamp>,
+}
+
+/// What a crawl that is not published knows of a URL.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnderWay {
+    /// The code of its reason.
+    pub reason: &'static str,
+    /// The reason for people.
+    pub why: &'static str,
+}
+
+/// The rows of one URL.
+struct UrlRows {
+    page: Option<Page>,
+    visit: Option<Visit>,
+}
+
+impl UrlRows {
+    fn read(store: &Store, url: &UrlKey) -> Result<Self, StoreError> {
+        Ok(Self {
+            page: store.page(url)?,
+            visit: store.visit(url)?,
+        })
+    }
+
+    /// What is published, or else what the crawl under way knows.
+    fn record(&self) -> Option<&PageRecord> {
+        let published = self.page.as_ref().map(|page| &page.record);
+        published.or(self.visit.as_ref().map(|visit| &visit.record))
+    }
+}
+
+impl Question<'_> {
+    /// All that is known of `url`.
+    ///
+    /// # Errors
+    /// The state cannot be read, or a setting does not fit the site.
+    pub fn explain(&self, url: &UrlKey) -> Result<UrlExplanation, WhyError> {
+        let (judge, robots) = judge_at_rest(self.config, self.site, self.store, self.clock)?;
+        let rows = UrlRows::read(self.store, url)?;
+        let record = rows.record();
+        let scope = self.scope_of(url)?;
+        let robots = robots_line(robots.as_ref(), url);
+        let (state, reason, why) = if let Some(PageRecord { reason, .. }) = record {
+            let why = reason.text().to_owned();
+            (reason.state().as_str(), Some(*reason), why)
+        } else {
+            let reason = judge.before_fetch(url, 0);
+            let reason = reason.filter(|reason| *reason != Reason::Queued);
+            ("unknown", reason, self.why_unknown(url, reason)?)
+        };
+        let facts = record.and_then(PageRecord::facts);
+        let repeat = facts.and_then(|facts| facts.repeat.as_ref());
+        let pattern = closing_pattern(url, &self.closed()?).map(PatternStory::of);
+        let advice = match (record, reason) {
+            (Some(_), Some(reason)) => advice::of_reason(reason),
+            (_, reason) => Some(advice::of_unknown(scope.judgement, reason)),
+        };
+        let is_listed = record.is_some_and(|record| record.reason.state() == State::Listed);
+        let is_published = is_listed && rows.page.is_some();
+        Ok(UrlExplanation {
+            version: 1,
+            url: url.to_string(),
+            site: self.site.url(),
+            is_known: record.is_some(),
+            state,
+            reason: reason.map(Reason::code),
+            why,
+            advice: advice.map(str::to_owned),
+            found: found::path_to(self.store, url, record)?,
+            answer: record.and_then(LastAnswer::of),
+            redirects: self.redirects(url, record)?,
+            robots,
+            scope,
+            directives: facts.map(directives).unwrap_or_default(),
+            canonical: match facts.map(|facts| &facts.canonical) {
+                Some(Canonical::Other(other)) => Some(self.other(other)?),
+                _ => None,
+            },
+            duplicate_of: match repeat {
+                Some(Repeat::DuplicateOf(other)) => Some(self.other(other)?),
+                _ => None,
+            },
+            pattern,
+            lastmod: evidence::of(self.store, url, rows.page.as_ref(), record)?,
+            file: if is_published {
+                published_file::holding(self.store, self.site, url)?
+            } else {
+                None
+            },
+            history: rows.page.as_ref().map(KnownSince::of),
+            under_way: match (&rows.page, &rows.visit) {
+                (Some(page), Some(visit)) => Some(visit.record.reason)
+                    .filter(|reason| *reason != page.record.reason && visit.promotion.is_none())
+                    .map(UnderWay::of),
+                (None, Some(visit)) => Some(UnderWay::of(visit.record.reason)),
+                (_, None) => None,
+            },
+        })
+    }
+
+    /// The closed patterns, of the published crawl and of the one under way.
+    fn closed(&self) -> Result<Vec<ClosedPattern>, StoreError> {
+        let patterns = self.store.patterns()?;
+        Ok(patterns.into_iter().map(|(pattern, _)| pattern).collect())
+    }
+
+    fn scope_of(&self, url: &UrlKey) -> Result<ScopeRule, WhyError> {
+        let scope = Scope::new(self.site, &self.config.scope)
+            .map_err(|error| CrawlError::Settings(error.to_string()))?;
+        let explanation = scope.explain(url);
+        Ok(ScopeRule {
+            judgement: match explanation.judgement {
+                Judgement::Outside => "outside",
+                Judgement::Excluded(_) => "excluded",
+                Judgement::FollowOnly => "follow-only",
+                Judgement::ListOnly => "list-only",
+                Judgement::Inside => "inside",
+            },
+            setting: explanation.setting,
+            rule: explanation.rule,
+        })
+    }
+
+    /// Why no crawl met a URL, in one sentence.
+    fn why_unknown(&self, url: &UrlKey, reason: Option<Reason>) -> Result<String, StoreError> {
+        if let Some(reason) = reason {
+            return Ok(format!(
+                "no crawl met it, and it would be left out: {}",
+                reason.text()
+            ));
+        }
+        if !url.is_on(&self.site.origin) {
+            return Ok(format!(
+                "it is not on the host of the site {}",
+                self.site.url()
+            ));
+        }
+        if !self.site.contains(url) {
+            return Ok(format!(
+                "it is outside the directory of the crawl, {}",
+                self.site.url()
+            ));
+        }
+        let why = "no page, sitemap, feed or list of the last crawl led to it";
+        let not_recorded = crawl_state::not_recorded(self.store)?;
+        if not_recorded == 0 {
+            return Ok(why.to_owned());
+        }
+        Ok(format!(
+            "{why}; {not_recorded} links were not recorded, because a bound was reached"
+        ))
+    }
+
+    fn other(&self, url: &UrlKey) -> Result<NamedUrl, StoreError> {
+        let rows = UrlRows::read(self.store, url)?;
+        Ok(NamedUrl {
+            url: url.to_string(),
+            reason: rows.record().map(|record| record.reason.code()),
+        })
+    }
+
+    /// The chain of redirects from `url` on; empty when it does not redirect.
+    fn redirects(
+        &self,
+        url: &UrlKey,
+        record: Option<&PageRecord>,
+    ) -> Result<Vec<RedirectStep>, StoreError> {
+        let mut chain: Vec<RedirectStep> = Vec::new();
+        let mut next = Some((url.clone(), record.cloned()));
+        while let Some((url, record)) = next.take() {
+            let is_known = chain.iter().any(|step| step.url == url.as_str());
+            let facts = record.as_ref().and_then(PageRecord::facts);
+            let target = facts.and_then(target_of).cloned();
+            if chain.is_empty() && target.is_none() {
+                return Ok(chain);
+            }
+            chain.push(RedirectStep {
+                url: url.to_string(),
+                status: facts.map(|facts| facts.status),
+                reason: record.as_ref().map(|record| record.reason.code()),
+            });
+            if let Some(target) = target.filter(|_| !is_known && chain.len() < MAX_HOPS) {
+                let record = UrlRows::read(self.store, &target)?.record().cloned();
+                next = Some((target, record));
+            }
+        }
+        Ok(chain)
+    }
+}
+
+/// Where an answer sends its readers at once.
+fn target_of(facts: &PageFacts) -> Option<&UrlKey> {
+    let refresh = facts.refresh.as_ref();
+    let refresh = refresh.filter(|refresh| refresh.delay_seconds == 0);
+    facts
+        .location
+        .as_ref()
+        .or(refresh.map(|refresh| &refresh.target))
+}
+
+fn robots_line(rules: Option<&Rules>, url: &UrlKey) -> RobotsLine {
+    let decision = rules.map(|rules| rules.decide(url.path_and_query()));
+    RobotsLine {
+        is_read: rules.is_some(),
+        allowed: decision.is_none_or(|decision| decision.allowed),
+        line: decision.and_then(|decision| {
+            let name = if decision.allowed {
+                "Allow"
+            } else {
+                "Disallow"
+            };
+            Some(format!("{name}: {}", decision.pattern?))
+        }),
+    }
+}
+
+fn directives(facts: &PageFacts) -> Vec<&'static str> {
+    let said = facts.directives;
+    [
+        (said.noindex, "noindex"),
+        (said.nofollow, "nofollow"),
+        (said.noimageindex, "noimageindex"),
+        (said.unavailable_after.is_some(), "unavailable_after"),
+        (facts.robots_by_header, "by the header X-Robots-Tag"),
+    ]
+    .into_iter()
+    .filter_map(|(is_said, name)| is_said.then_some(name))
+    .collect()
+}
+
+impl LastAnswer {
+    fn of(record: &PageRecord) -> Option<Self> {
+        let facts = record.facts();
+        let error = match (&record.outcome, &record.basis) {
+            (_, Basis::Kept(kept)) => Some(kept.error.clone()),
+            (Some(Outcome::NoAnswer { error }), _) => Some(error.clone()),
+            _ => None,
+        };
+        if facts.is_none() && error.is_none() {
+            return None;
+        }
+        Some(Self {
+            status: facts.map(|facts| facts.status),
+            error,
+            content_type: facts.and_then(|facts| facts.content_type.clone()),
+            bytes: facts.map_or(0, |facts| facts.body_bytes),
+            title: facts.and_then(|facts| facts.title.clone()),
+            fetched_at: record.fetched_at,
+            attempts: record.attempts,
+            is_confirmed: record.basis == Basis::Confirmed,
+        })
+    }
+}
+
+impl PatternStory {
+    fn of(pattern: &ClosedPattern) -> Self {
+        Self {
+            name: pattern.name.clone(),
+            kind: match pattern.kind {
+                PatternKind::Parameter => "parameter",
+                PatternKind::Directory => "directory",
+                PatternKind::Copies => "copies",
+            },
+            pages: pattern.pages,
+            new: pattern.new,
+            example: pattern.example.to_string(),
+        }
+    }
+}
+
+impl KnownSince {
+    fn of(page: &Page) -> Self {
+        let since = page.dates.as_ref().and_then(|dates| dates.since_seconds);
+        Self {
+            first_seen: page.first_seen,
+            last_seen: page.last_seen,
+            failing_since: page.failing_since,
+            gone_since: page.gone_since,
+            content_since: since.and_then(|seconds| Timestamp::from_second(seconds).ok()),
+        }
+    }
+}
+
+impl UnderWay {
+    fn of(reason: Reason) -> Self {
+        Self {
+            reason: reason.code(),
+            why: reason.text(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+use std::collections::HashSet;
+
+use super::*;
+use crate::clock::SystemClock;
+
+/// The explanation of `path` by a new state.
+fn explain(path: &str, config: &Config) -> UrlExplanation {
+    let start = UrlKey::from_normalised("https://h.example/docs/").unwrap();
+    let site = crate::site::settle_so_far(&start, &[], config.scope.width);
+    let store = Store::in_memory().unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let question = Question {
+        store: &store,
+        site: &site,
+        config,
+        clock: &clock,
+    };
+    question
+        .explain(&UrlKey::from_normalised(path).unwrap())
+        .unwrap()
+}
+
+#[test]
+fn a_url_that_no_crawl_met_is_judged_by_scope_and_rules() {
+    let mut config = Config::default();
+    config.scope.exclude = vec!["/docs/private/**".to_owned()];
+    let check = |url: &str, judgement: &str, why: &str| {
+        let explanation = explain(url, &config);
+        assert!(!explanation.is_known);
+        assert_eq!(explanation.state, "unknown");
+        assert_eq!(explanation.scope.judgement, judgement, "{url}");
+        assert!(explanation.why.contains(why), "{url}: {}", explanation.why);
+        assert!(explanation.advice.is_some());
+    };
+    check("https://other.example/docs/", "outside", "not on the host");
+    check(
+        "https://h.example/blog/",
+        "outside",
+        "outside the directory",
+    );
+    check(
+        "https://h.example/docs/private/a",
+        "excluded",
+        "include or exclude rule",
+    );
+    check("https://h.example/docs/a", "inside", "no page");
+}
+
+#[test]
+fn every_reason_has_advice_unless_the_url_is_listed() {
+    let mut texts = HashSet::new();
+    for reason in Reason::ALL {
+        let advice = advice::of_reason(*reason);
+        let is_fine = matches!(reason, Reason::Listed | Reason::ListOnly | Reason::Given);
+        assert_eq!(advice.is_none(), is_fine, "{reason:?}");
+        texts.extend(advice);
+    }
+    assert!(texts.len() > 30);
+}
+
+#[test]
+fn a_url_is_in_the_pattern_of_its_parameter_or_directory() {
+    let closed = |name: &str| ClosedPattern {
+        kind: PatternKind::Parameter,
+        name: name.to_owned(),
+        pages: 50,
+        new: 1,
+        example: UrlKey::from_normalised("https://h.example/a?b=1").unwrap(),
+    };
+    let patterns = ["/a?m=", "?print=", "/g/", "/c/*/"].map(closed);
+    let find = |path: &str| {
+        let url = UrlKey::from_normalised(&format!("https://h.example{path}")).unwrap();
+        closing_pattern(&url, &patterns).map(|pattern| pattern.name.clone())
+    };
+    assert_eq!(find("/a?m=3").as_deref(), Some("/a?m="));
+    assert_eq!(find("/b?m=3"), None);
+    assert_eq!(find("/b?x=1&print=3").as_deref(), Some("?print="));
+    assert_eq!(find("/g/page").as_deref(), Some("/g/"));
+    assert_eq!(find("/c/d/page").as_deref(), Some("/c/*/"));
+    assert_eq!(find("/c/page"), None);
+}
