@@ -73,9 +73,9 @@ pub(super) fn run(
         let json = serde_json::to_string(&explanation).context("failed to print the result")?;
         output.data_json(&json);
     } else {
-        text_of(&explanation)
-            .iter()
-            .for_each(|line| output.data(line));
+        for line in text_of(&explanation) {
+            output.data(&line);
+        }
     }
     Ok(ExitCode::Success)
 }
@@ -150,7 +150,22 @@ fn text_of(explanation: &UrlExplanation) -> Vec<String> {
         lines.push(format!("what to do: {advice}"));
     }
     lines.push(String::new());
-    let mut add = |name: &str, fact: String| lines.push(format!("{name:<NAME_WIDTH$}{fact}"));
+    for (name, fact) in [
+        answer_facts(explanation),
+        rule_facts(explanation),
+        set_facts(explanation),
+    ]
+    .concat()
+    {
+        lines.push(format!("{name:<NAME_WIDTH$}{fact}"));
+    }
+    lines
+}
+
+/// How it was found, and what it answered.
+fn answer_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    let mut add = |name, fact| facts.push((name, fact));
     for (number, step) in explanation.found.iter().enumerate() {
         let name = if number == 0 { "found" } else { "" };
         add(name, format!("{} ({})", step.url, step.via));
@@ -176,6 +191,13 @@ fn text_of(explanation: &UrlExplanation) -> Vec<String> {
             ),
         );
     }
+    facts
+}
+
+/// The rules that decided, and the pages that it is compared with.
+fn rule_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    let mut add = |name, fact| facts.push((name, fact));
     let robots = &explanation.robots;
     add(
         "robots.txt",
@@ -218,6 +240,13 @@ fn text_of(explanation: &UrlExplanation) -> Vec<String> {
             ),
         );
     }
+    facts
+}
+
+/// Its entry in the published set, and its history.
+fn set_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    let mut add = |name, fact| facts.push((name, fact));
     if let Some(story) = &explanation.lastmod {
         for (number, line) in lastmod_lines(story).into_iter().enumerate() {
             add(if number == 0 { "lastmod" } else { "" }, line);
@@ -255,7 +284,7 @@ fn text_of(explanation: &UrlExplanation) -> Vec<String> {
             ),
         );
     }
-    lines
+    facts
 }
 
 fn answer_line(answer: &LastAnswer) -> String {
