@@ -14,6 +14,7 @@ mod diff;
 mod forget;
 mod notify;
 mod publish;
+mod report;
 mod status;
 mod why;
 
@@ -34,6 +35,7 @@ pub(crate) use self::diff::DiffArgs;
 pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
+pub(crate) use self::report::ReportArgs;
 pub(crate) use self::status::StatusArgs;
 pub(crate) use self::why::WhyArgs;
 
@@ -75,6 +77,9 @@ pub(crate) enum Command {
     /// Show how the last session of each site ended, and when the next one begins
     #[command(long_about = status::STATUS_HELP)]
     Status(Box<StatusArgs>),
+    /// Report what the crawls of a site found: reasons, broken links, copies, closed patterns
+    #[command(long_about = report::REPORT_HELP)]
+    Report(Box<ReportArgs>),
     /// Show why a URL is listed or not: how it was found, what it answered, which rule decided
     #[command(long_about = why::WHY_HELP)]
     Why(Box<WhyArgs>),
@@ -101,7 +106,7 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 10] = [
+    const COMMANDS: [(&str, &[&str]); 11] = [
         ("crawl", &["config"]),
         ("build", &["config"]),
         (
@@ -114,6 +119,7 @@ mod tests {
         ("notify", &["list", "submit_all", "config"]),
         ("daemon", &["config"]),
         ("status", &["config", "json", "max_age"]),
+        ("report", &["site", "html", "csv", "ndjson", "config"]),
         ("why", &["url", "site", "json", "config"]),
         ("publish", &["rollback", "config"]),
         ("forget", &["config"]),
@@ -178,7 +184,7 @@ mod tests {
                 // These do not start without.
                 match command_name {
                     "check" => line.push("file".to_owned()),
-                    "why" => line.push("url".to_owned()),
+                    "why" | "report" => line.push("url".to_owned()),
                     "diff" => line.extend(["a", "b"].map(str::to_owned)),
                     "forget" if !option.is_positional() => line.push("site".to_owned()),
                     _ => {}
@@ -188,6 +194,7 @@ mod tests {
                     Command::Build(args) => typed(&args),
                     Command::Check(args) => typed(&args),
                     Command::Diff(args) => typed(&args),
+                    Command::Report(args) => typed(&args),
                     Command::Why(args) => typed(&args),
                     Command::Notify(args) => typed(&args),
                     Command::Daemon(args) => typed(&args),

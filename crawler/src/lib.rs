@@ -10,6 +10,7 @@ pub mod testing;
 
 pub mod site_run;
 
+pub mod site_report;
 pub mod why;
 
 pub mod notify;

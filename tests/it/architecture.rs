@@ -89,7 +89,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
-const ROOMS: [(&str, &[&str]); 34] = [
+const ROOMS: [(&str, &[&str]); 35] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     // One session of a site, from the open state to how it ended.
@@ -115,6 +115,11 @@ const ROOMS: [(&str, &[&str]); 34] = [
             "url_key",
             "verdict",
         ],
+    ),
+    // What the state knows of all URLs. Never the network.
+    (
+        "site_report",
+        &["page", "repeats", "site", "store", "url_key"],
     ),
     // What the state knows of one URL. Never the network.
     (

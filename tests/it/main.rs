@@ -43,6 +43,7 @@ mod publish_by_hand;
 mod real_world;
 mod recrawl;
 mod reference_model;
+mod report;
 mod safe;
 mod schemas;
 mod sections;

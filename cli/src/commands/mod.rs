@@ -14,6 +14,7 @@ mod names;
 mod notify;
 mod publish;
 mod published;
+mod report;
 mod runtime;
 mod status;
 mod why;
@@ -58,6 +59,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Notify(args) => notify::run(&args, &environment, &output),
         Command::Daemon(args) => daemon::run(&args, &environment, &output),
         Command::Status(args) => status::run(&args, &environment, &output),
+        Command::Report(args) => report::run(&args, &environment, &output),
         Command::Why(args) => why::run(&args, &environment, &output),
         Command::Publish(args) => publish::run(&args, &environment, &output),
         Command::Forget(args) => forget::run(&args, &environment, &output),

@@ -17,7 +17,10 @@ use crawler::{
 use serde::{Deserialize, Serialize};
 
 use super::json_file;
-use crate::{exit_code::Misuse, settings::Settings};
+use crate::{
+    exit_code::Misuse,
+    settings::{CrawlSettings, Settings},
+};
 
 /// The file in the folder of the states.
 const FILE: &str = "names.json";
@@ -113,6 +116,60 @@ pub(super) fn find_state(settings: &Settings, typed: &UrlKey) -> anyhow::Result<
     let written = site.standing_for(original);
     let written = written.map_err(|error| Misuse(format!("as: {error}")))?;
     Ok((written, path))
+}
+
+/// The settings of the site that is crawled from `start`.
+pub(super) fn settings_of<'a>(settings: &'a CrawlSettings, start: &UrlKey) -> &'a Settings {
+    let of_file = settings.sites.iter().find(|site| site.start == *start);
+    of_file.map_or(&settings.shared, |site| &site.settings)
+}
+
+/// The crawled site with the deepest directory that `url` is in, with its settings and its state.
+///
+/// # Errors
+/// No crawled site has this URL.
+pub(super) fn covering<'a>(
+    settings: &'a CrawlSettings,
+    url: &UrlKey,
+) -> anyhow::Result<(&'a Settings, (Site, PathBuf))> {
+    let of_file = settings
+        .sites
+        .iter()
+        .map(|site| (&*site.settings, site.start.clone()));
+    let above = directories_of(url).map(|directory| (&settings.shared, directory));
+    let mut best: Option<(&Settings, (Site, PathBuf))> = None;
+    for (settings, start) in of_file.chain(above) {
+        let Ok((site, path)) = find_state(settings, &start) else {
+            continue;
+        };
+        let is_deeper = |best: &Site| site.directory.len() > best.directory.len();
+        let covers = site.contains(url) || site.crawled_key(url).is_some();
+        if covers && best.as_ref().is_none_or(|(_, (best, _))| is_deeper(best)) {
+            best = Some((settings, (site, path)));
+        }
+    }
+    best.ok_or_else(|| {
+        let folder = settings.shared.state.display();
+        let message = format!(
+            "{url}: no crawled site in {folder} has this URL; arpent status lists the sites, and --site SITE names the one that \
+             it should be in"
+        );
+        Misuse(message).into()
+    })
+}
+
+/// The directories that a URL is in, the deepest first.
+fn directories_of(url: &UrlKey) -> impl Iterator<Item = UrlKey> {
+    let path = url.path();
+    let slashes: Vec<usize> = path.match_indices('/').map(|(at, _)| at).collect();
+    let origin = url.origin();
+    let urls = slashes
+        .into_iter()
+        .rev()
+        .map(move |slash| format!("{origin}{}", &path[..=slash]));
+    urls.filter_map(|url| UrlKey::from_normalised(&url).ok())
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// Remembers in the folder `state` that `typed` led to `site`; where it led before is forgotten.

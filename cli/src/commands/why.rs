@@ -1,13 +1,9 @@
 //! `arpent why`: finds the state of the site that a URL belongs to, lets [`crawler::why`] explain it, and prints that.
 
-use std::path::PathBuf;
-
 use anyhow::Context as _;
 use crawler::{
     page::Reason,
-    site::Site,
     store::Store,
-    url_key::UrlKey,
     why::{LastAnswer, LastmodStory, NamedUrl, Question, UrlExplanation},
 };
 use jiff::Timestamp;
@@ -15,14 +11,14 @@ use jiff::Timestamp;
 use super::{
     crawl::{load, site::places_of},
     dependencies,
-    names::find_state,
+    names::{covering, find_state, settings_of},
 };
 use crate::{
     args::WhyArgs,
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    settings::{CrawlSettings, Environment, Purpose, Settings},
+    settings::{Environment, Purpose, Settings},
 };
 
 /// Width of the names before the facts.
@@ -78,57 +74,6 @@ pub(super) fn run(
         }
     }
     Ok(ExitCode::Success)
-}
-
-/// The settings of the site that is crawled from `start`.
-fn settings_of<'a>(settings: &'a CrawlSettings, start: &UrlKey) -> &'a Settings {
-    let of_file = settings.sites.iter().find(|site| site.start == *start);
-    of_file.map_or(&settings.shared, |site| &site.settings)
-}
-
-/// The crawled site with the deepest directory that `url` is in, with its settings and its state.
-fn covering<'a>(
-    settings: &'a CrawlSettings,
-    url: &UrlKey,
-) -> anyhow::Result<(&'a Settings, (Site, PathBuf))> {
-    let of_file = settings
-        .sites
-        .iter()
-        .map(|site| (&*site.settings, site.start.clone()));
-    let above = directories_of(url).map(|directory| (&settings.shared, directory));
-    let mut best: Option<(&Settings, (Site, PathBuf))> = None;
-    for (settings, start) in of_file.chain(above) {
-        let Ok((site, path)) = find_state(settings, &start) else {
-            continue;
-        };
-        let is_deeper = |best: &Site| site.directory.len() > best.directory.len();
-        let covers = site.contains(url) || site.crawled_key(url).is_some();
-        if covers && best.as_ref().is_none_or(|(_, (best, _))| is_deeper(best)) {
-            best = Some((settings, (site, path)));
-        }
-    }
-    best.ok_or_else(|| {
-        let folder = settings.shared.state.display();
-        let message = format!(
-            "{url}: no crawled site in {folder} has this URL; arpent status lists the sites, and --site SITE names the one that \
-             it should be in"
-        );
-        Misuse(message).into()
-    })
-}
-
-/// The directories that a URL is in, the deepest first.
-fn directories_of(url: &UrlKey) -> impl Iterator<Item = UrlKey> {
-    let path = url.path();
-    let slashes: Vec<usize> = path.match_indices('/').map(|(at, _)| at).collect();
-    let origin = url.origin();
-    let urls = slashes
-        .into_iter()
-        .rev()
-        .map(move |slash| format!("{origin}{}", &path[..=slash]));
-    urls.filter_map(|url| UrlKey::from_normalised(&url).ok())
-        .collect::<Vec<_>>()
-        .into_iter()
 }
 
 /// The explanation for people.

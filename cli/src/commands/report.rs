@@ -1,0 +1,121 @@
+//! `arpent report`: finds the state of a site, and writes what [`crawler::site_report`] shows of it: as text, NDJSON, CSV, or a page for
+//! browsers.
+
+mod csv;
+mod file;
+mod html;
+mod text;
+
+use std::io::{self, Write as _};
+
+use anyhow::Context as _;
+use crawler::{
+    site_report::{ReportError, ReportOutline, ReportRow, each_row},
+    store::Store,
+};
+
+use self::{csv::CsvFolder, file::WholeFile, html::HtmlPage};
+use super::{crawl::load, names::covering};
+use crate::{
+    args::ReportArgs,
+    exit_code::{ExitCode, Misuse},
+    output::Output,
+    settings::{Environment, Purpose},
+};
+
+/// Where the rows of a report go.
+trait RowSink {
+    /// Takes the next row.
+    fn row(&mut self, row: &ReportRow) -> io::Result<()>;
+
+    /// All rows were taken: what was written takes the place of what was there.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The settings make no sense, no state is that of the site, or it cannot be read; or a file cannot be written.
+pub(super) fn run(
+    args: &ReportArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
+    let url = settings.shared.config.identity.parse(&args.site);
+    let url = url.map_err(|error| Misuse(format!("{}: {error}", args.site)))?;
+    let (_, (site, path)) = covering(&settings, &url)?;
+    let store = Store::open_to_read(&path)?.context("the state is gone")?;
+    let mut sinks = sinks_of(args, output)?;
+    let is_text = sinks.is_empty();
+    let mut outline = ReportOutline::default();
+    each_row(&store, &site, &mut |row| {
+        outline.add(&row);
+        sinks.iter_mut().try_for_each(|sink| sink.row(&row))
+    })
+    .map_err(|error| match error {
+        ReportError::Store(error) => anyhow::Error::from(error),
+        ReportError::Refused(error) => unwritable(error),
+    })?;
+    for sink in sinks {
+        sink.finish().map_err(unwritable)?;
+    }
+    if is_text {
+        for line in text::lines(&site.url(), &outline) {
+            output.data(&line);
+        }
+    }
+    Ok(ExitCode::Success)
+}
+
+fn unwritable(error: io::Error) -> anyhow::Error {
+    crawler::store::StoreError::of_io("failed to write the report".to_owned(), error).into()
+}
+
+fn sinks_of(args: &ReportArgs, output: &Output) -> anyhow::Result<Vec<Box<dyn RowSink>>> {
+    let mut sinks: Vec<Box<dyn RowSink>> = Vec::new();
+    if let Some(path) = &args.ndjson {
+        if path.as_os_str() == "-" {
+            sinks.push(Box::new(StandardOutput(output.clone())));
+        } else {
+            sinks.push(Box::new(NdjsonFile(
+                WholeFile::create(path).map_err(unwritable)?,
+            )));
+        }
+    }
+    if let Some(folder) = &args.csv {
+        sinks.push(Box::new(CsvFolder::create(folder).map_err(unwritable)?));
+    }
+    if let Some(path) = &args.html {
+        sinks.push(Box::new(HtmlPage::create(path).map_err(unwritable)?));
+    }
+    Ok(sinks)
+}
+
+/// One JSON object per line, in a file.
+struct NdjsonFile(WholeFile);
+
+impl RowSink for NdjsonFile {
+    fn row(&mut self, row: &ReportRow) -> io::Result<()> {
+        serde_json::to_writer(&mut self.0, row)?;
+        self.0.write_all(b"\n")
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        self.0.finish()
+    }
+}
+
+/// One JSON object per line, on standard output.
+struct StandardOutput(Output);
+
+impl RowSink for StandardOutput {
+    fn row(&mut self, row: &ReportRow) -> io::Result<()> {
+        self.0.data_json(&serde_json::to_string(row)?);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
