@@ -22,7 +22,7 @@ const NEW_SHARE: u32 = 20;
 
 /// Of all pages with a parameter, one in so many keeps it open: lists of the same items by date, by tag and by author come to an
 /// end, and each shows a part of the items anew.
-const NEW_SHARE_OF_ALL: u32 = 4;
+const NEW_SHARE_OF_ALL: u32 = 10;
 
 /// Stands for all parameters that hardly any page has: names that are made up on each view never come again.
 const RARE: &str = "*";
