@@ -112,7 +112,8 @@ mod tests {
         (
             "check",
             &[
-                "paths", "base_url", "robots", "format", "repeats", "explain", "pages", "config",
+                "paths", "base_url", "robots", "format", "fail_on", "baseline", "repeats",
+                "explain", "pages", "config",
             ],
         ),
         ("diff", &["first", "second", "json", "config"]),

@@ -291,6 +291,12 @@ impl Summary {
         lines.extend(notified.map(|line| format!("  {line}")));
         if let Some(state) = self.state.as_ref().filter(|_| self.known > 0) {
             lines.push(format!("  state in {}", state.display()));
+            if !self.is_build {
+                lines.push(format!(
+                    "  what was left out, and broken links: arpent report {}",
+                    self.site
+                ));
+            }
         }
         lines.extend(
             self.notes

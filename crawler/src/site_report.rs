@@ -281,16 +281,8 @@ impl PatternRow {
 
 /// A glob for the setting `exclude` that matches the URLs of the pattern `name`.
 fn exclude_of(name: &str) -> String {
-    let literal = |text: &str| {
-        let mut glob = String::new();
-        for letter in text.chars() {
-            if matches!(letter, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
-                glob.push('\\');
-            }
-            glob.push(letter);
-        }
-        glob
-    };
+    // A sign that means something in a glob stands for any one sign.
+    let literal = |text: &str| text.replace(['*', '?', '[', ']', '{', '}', '\\'], "?");
     match name.split_once('?') {
         Some((path, "*=")) => format!("{}*\\?*", literal(path)),
         Some((path, parameter)) => {

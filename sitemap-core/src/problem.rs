@@ -366,12 +366,12 @@ problems! {
     Blocked = 79 Warning, "URL is disallowed by robots.txt"
         => "take the URL out of the sitemap, or allow it in robots.txt";
     /// A page with `noindex`.
-    NoIndexPage = 79 Warning, "page has noindex"
+    NoIndexPage = 79 Error, "page has noindex"
         => "take the page out of the sitemap, or its noindex out of the page";
     /// A page that answers with a redirect.
-    Redirects { target: String } = 10 Warning, "URL redirects to {target}";
+    Redirects { target: String } = 10 Error, "URL redirects to {target}";
     /// A page that does not answer with 200.
-    Status { status: u16 } = 10 Warning, "URL answers with status {status}"
+    Status { status: u16 } = 10 Error, "URL answers with status {status}"
         => "list only URLs that answer with 200";
     /// The `Last-Modified` of the server is later than the `lastmod` of the page.
     ChangedLater { last_modified: LastMod } = 15 Note, "server reports a later change of the page, at {last_modified}";

@@ -472,3 +472,67 @@ fn strict_verdicts_agree_with_xmllint_on_documents_of_other_projects() {
         .collect();
     assert_eq!(differences, expected);
 }
+
+#[test]
+fn findings_of_a_baseline_do_not_count() {
+    let twice = format!("{GOOD}\n{GOOD}");
+    let place = Place::new(&[("a.xml", &urlset(&twice))]);
+    place.check(&["a.xml"]).expect_code(0);
+    let first = place
+        .check(&["a.xml", "--format", "json", "--fail-on", "warning"])
+        .expect_code(1);
+    fs::write(place.0.path().join("known.json"), &first.stdout).unwrap();
+    let options = ["a.xml", "--fail-on", "warning", "--baseline", "known.json"];
+    place.check(&options).expect_code(0);
+    // A line more moves them, and is no finding.
+    let moved = urlset(&format!("\n{twice}"));
+    fs::write(place.0.path().join("a.xml"), moved).unwrap();
+    place.check(&options).expect_code(0);
+    let broken = urlset(&format!("{twice}\n  <url><loc>/b</loc></url>"));
+    fs::write(place.0.path().join("a.xml"), broken).unwrap();
+    let ran = place
+        .check(&["a.xml", "--baseline", "known.json"])
+        .expect_code(1);
+    assert_eq!(ran.stdout.matches("a.xml:").count(), 1, "{}", ran.stdout);
+    let ran = place
+        .check(&["a.xml", "--baseline", "a.xml"])
+        .expect_code(2);
+    assert!(
+        ran.stderr.contains("--baseline: expected"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn sarif_has_each_finding_with_its_rule_and_place() {
+    let broken = "  <url><loc>/b</loc></url>";
+    let place = Place::new(&[("a b.xml", &urlset(broken))]);
+    let ran = place
+        .check(&["a b.xml", "--format", "sarif"])
+        .expect_code(1);
+    let log = json(&ran);
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    let result = &run["results"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]));
+    assert_eq!(result["level"], "error");
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "a%20b.xml");
+    assert_eq!(place["region"]["startLine"], 3);
+}
+
+#[test]
+fn annotations_are_one_line_each() {
+    let broken = "  <url><loc>/b</loc></url>";
+    let place = Place::new(&[("a,b.xml", &urlset(broken))]);
+    let ran = place
+        .check(&["a,b.xml", "--format", "github"])
+        .expect_code(1);
+    assert!(!ran.stdout.is_empty());
+    for line in ran.stdout.lines() {
+        assert!(line.starts_with("::error title=R"), "{line}");
+        assert!(line.contains("file=a%2Cb.xml,line=3::"), "{line}");
+    }
+}

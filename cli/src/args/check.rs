@@ -28,10 +28,20 @@ pub(crate) struct CheckArgs {
     pub(crate) robots: Vec<String>,
 
     /// Output format
-    #[arg(long, value_name = "text|json", default_value = "text", value_parser = ["text", "json"])]
+    #[arg(long, value_name = "text|json|sarif|github", default_value = "text", value_parser = ["text", "json", "sarif", "github"])]
     // The setting of this name decides the published formats.
     #[serde(skip)]
     pub(crate) format: String,
+
+    /// What makes the check fail, with exit code 1: errors, or warnings too
+    #[arg(long, value_name = "error|warning", default_value = "error", value_parser = ["error", "warning"])]
+    #[serde(skip)]
+    pub(crate) fail_on: String,
+
+    /// The findings of an earlier check (--format json), which are neither printed nor counted
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub(crate) baseline: Option<PathBuf>,
 
     /// Number of findings of one kind that are shown per file; more are counted
     #[arg(long, value_name = "N", default_value_t = DEFAULT_REPEATS)]
@@ -78,8 +88,8 @@ set as for a crawl: by options, variables ARPENT_<NAME>, or the settings file.";
 /// Shown below the options.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    no errors (but perhaps warnings and notes)
-  1    errors were found; a sitemap that answers with another status than 200 is one
+  0    no errors (but perhaps warnings and notes; with --fail-on warning no warnings either)
+  1    errors were found, or with --fail-on warning also warnings; a sitemap that answers with another status than 200 is one
   2    wrong usage, or a file could not be read
   5    a URL, or the robots.txt of its host, did not answer, or a host takes no requests now
   130  stopped by SIGINT (143: SIGTERM)

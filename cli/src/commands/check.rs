@@ -1,7 +1,9 @@
 //! `arpent check`: says what is checked, prints what is found ([`printer`]), and turns it into an exit code. What is read, and what is
 //! wrong with it, is decided by [`crawler::check`].
 
+mod baseline;
 mod printer;
+mod sarif;
 mod view;
 
 use std::{
@@ -67,7 +69,7 @@ pub(crate) fn run(
             "--pages: expected the URL of a sitemap or a site; the pages that a file lists are not asked for",
         ));
     }
-    let mut printer = Printer::new(&args.format, output);
+    let mut printer = Printer::new(args, output)?;
     let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
     let mut check = Check::new(&options, emit);
     for path in &args.paths {
@@ -180,7 +182,7 @@ fn live(
         let delay = politeness.delay;
         let politeness: SharedPoliteness = Arc::new(Mutex::new(Politeness::new(politeness)));
         let mut view = CheckView::new(&options.progress, Arc::clone(&politeness), delay);
-        let (paths, format) = (args.paths.clone(), args.format.clone());
+        let args = args.clone();
         let (output, runtime) = (output.clone(), Handle::current());
         let work = tokio::task::spawn_blocking(move || {
             let mut downloaders = Downloaders::new(
@@ -197,11 +199,11 @@ fn live(
                 runtime: runtime.clone(),
                 shutdown: shutdown.clone(),
             };
-            let mut printer = Printer::new(&format, &output);
+            let mut printer = Printer::new(&args, &output)?;
             let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
             let mut live = Live::new(Check::new(&options, emit), network, pages);
             let mut code = ExitCode::Success;
-            for path in &paths {
+            for path in &args.paths {
                 if shutdown.is_stopping() {
                     break;
                 }
@@ -234,13 +236,13 @@ fn live(
     })
 }
 
-/// The exit code of a check.
-fn code_of(outcome: &CheckOutcome) -> ExitCode {
+/// The exit code of a check, which `fails` by its findings.
+fn code_of(outcome: &CheckOutcome, fails: bool) -> ExitCode {
     let codes = [
         (outcome.is_stopped, ExitCode::Interrupted),
         (outcome.has_unreadable, ExitCode::Usage),
         (outcome.has_unanswered, ExitCode::NotCrawled),
-        (outcome.counts.errors > 0, ExitCode::Invalid),
+        (fails, ExitCode::Invalid),
     ];
     let codes = codes.into_iter().filter(|(is_so, _)| *is_so);
     codes.fold(ExitCode::Success, |worst, (_, code)| worst.worse(code))

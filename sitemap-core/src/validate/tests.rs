@@ -113,21 +113,21 @@ fn answers_of_pages_are_judged() {
             redirects_to,
             ..facts()
         },
-        &["warning R10"],
+        &["error R10"],
     );
     check(
         &PageFacts {
             status: Some(404),
             ..facts()
         },
-        &["warning R10"],
+        &["error R10"],
     );
     check(
         &PageFacts {
             is_noindex: true,
             ..facts()
         },
-        &["warning R79"],
+        &["error R79"],
     );
     let dates = |lastmod: &str, server: &str| PageFacts {
         lastmod: Some(LastMod::parse(lastmod).unwrap()),

@@ -207,13 +207,13 @@ fn listed_pages_are_checked_on_request() {
         ),
     ]);
     let bench = Bench::new();
-    let json = bench.json(0, &[&site.url("/s.xml"), "--pages", "all"]);
+    let json = bench.json(1, &[&site.url("/s.xml"), "--pages", "all"]);
     let expected = [
         "warning R79 /s.xml:10",
-        "warning R10 /s.xml:4",
-        "warning R10 /s.xml:5",
-        "warning R79 /s.xml:6",
-        "warning R79 /s.xml:7",
+        "error R10 /s.xml:4",
+        "error R10 /s.xml:5",
+        "error R79 /s.xml:6",
+        "error R79 /s.xml:7",
         "warning R10 /s.xml:8",
         "note R15 /s.xml:9",
     ];
@@ -240,7 +240,7 @@ fn some_pages_are_spread_over_all_lists() {
     let bench = Bench::new();
     let asked = || {
         site.clear_log();
-        let json = bench.json(0, &[&site.url("/i.xml"), "--pages", "6"]);
+        let json = bench.json(1, &[&site.url("/i.xml"), "--pages", "6"]);
         assert_eq!(json["summary"]["pages"], 6);
         let asked = targets(&site);
         let (_, pages) = asked.split_at(5);

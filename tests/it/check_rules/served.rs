@@ -50,10 +50,14 @@ fn check(site: &Site) -> Found {
 pub(super) fn pages() {
     let one = "<url><loc>{}/a</loc></url>";
     let good = check(&site(Some(one), &[("/a", Response::linking(["/"]))]));
-    let redirect = Response::redirect(301, "/b");
-    for answer in [redirect, Response::status(404), Response::dropped()] {
+    let answers = [
+        (Response::redirect(301, "/b"), "error"),
+        (Response::status(404), "error"),
+        (Response::dropped(), "warning"),
+    ];
+    for (answer, severity) in answers {
         let found = check(&site(Some(one), &[("/a", answer)]));
-        breaks("R10", "warning", Some(3), &found);
+        breaks("R10", severity, Some(3), &found);
         keeps("R10", &good);
     }
     // The date of the page from the server is later than that in the sitemap.

@@ -1,4 +1,4 @@
-//! Prints what a check finds, as text for people or as JSON for programs, while it is found.
+//! Prints what a check finds while it is found: as text for people, as JSON for programs, as annotations of GitHub, or as one SARIF log.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,10 @@ use sitemap_core::{
     validate::{Counts, Finding, Repeated},
 };
 
-use super::code_of;
+use super::{baseline::Baseline, code_of, sarif::SarifLog};
 use crate::{
-    exit_code::ExitCode,
+    args::CheckArgs,
+    exit_code::{ExitCode, Misuse},
     human,
     output::{Output, Paint},
 };
@@ -19,9 +20,25 @@ use crate::{
 /// The name of what is found in no document, and not about one URL.
 const ALL: &str = "all files";
 
+/// How findings are printed.
+enum Format {
+    Text,
+    Json,
+    /// All at once, at the end.
+    Sarif(SarifLog),
+    Github,
+}
+
 /// Prints the events of a check and its outcome.
 pub(super) struct Printer<'a> {
-    is_json: bool,
+    format: Format,
+    /// Findings of this severity, and worse ones, make the check fail.
+    fail_on: Severity,
+    /// Findings that do not count.
+    baseline: Baseline,
+    /// How many of them were found again.
+    known: u64,
+    fails: bool,
     output: &'a Output,
     /// The last help that was given for a rule; it is not repeated.
     helped: BTreeMap<Rule, String>,
@@ -31,22 +48,50 @@ pub(super) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    pub(super) fn new(format: &str, output: &'a Output) -> Self {
-        Self {
-            is_json: format == "json",
+    /// A printer of findings as the arguments say.
+    ///
+    /// # Errors
+    /// The baseline cannot be read.
+    pub(super) fn new(args: &CheckArgs, output: &'a Output) -> Result<Self, Misuse> {
+        let baseline = args.baseline.as_deref().map(|path| {
+            Baseline::read(path).map_err(|error| {
+                let path = path.display();
+                Misuse(format!(
+                    "--baseline: expected what arpent check --format json printed, in {path}: {error}"
+                ))
+            })
+        });
+        Ok(Self {
+            format: match args.format.as_str() {
+                "json" => Format::Json,
+                "sarif" => Format::Sarif(SarifLog::default()),
+                "github" => Format::Github,
+                _ => Format::Text,
+            },
+            fail_on: match args.fail_on.as_str() {
+                "warning" => Severity::Warning,
+                _ => Severity::Error,
+            },
+            baseline: baseline.transpose()?.unwrap_or_default(),
+            known: 0,
+            fails: false,
             output,
             helped: BTreeMap::new(),
             lines: 0,
-        }
+        })
     }
 
     /// Prints an event.
     pub(super) fn event(&mut self, event: &CheckEvent<'_>) {
         match event {
-            CheckEvent::Finding { document, finding } if self.is_json => {
-                self.json_line(&json_finding(*document, finding));
+            CheckEvent::Finding { document, finding } => {
+                if self.baseline.take(*document, finding) {
+                    self.known += 1;
+                } else {
+                    self.fails |= is_at_least(finding.severity, self.fail_on);
+                    self.finding(*document, finding);
+                }
             }
-            CheckEvent::Finding { document, finding } => self.text_finding(*document, finding),
             CheckEvent::Repeated { document, repeated } => self.repeated(*document, repeated),
             CheckEvent::Read(document) => self.read(document),
             CheckEvent::Info(text) => self.output.info(text),
@@ -58,19 +103,29 @@ impl<'a> Printer<'a> {
     /// Prints the sums, and returns the exit code. Where nothing could be read there are none.
     pub(super) fn finish(&mut self, outcome: &CheckOutcome) -> ExitCode {
         if outcome.is_stopped || !outcome.documents.is_empty() {
-            if self.is_json {
-                self.json_outcome(outcome);
-            } else {
-                self.text_outcome(outcome);
+            match &mut self.format {
+                Format::Text => self.text_outcome(outcome),
+                Format::Json => self.json_outcome(outcome),
+                Format::Sarif(log) => self.output.data_json(&log.document().to_string()),
+                Format::Github => {}
             }
         }
-        code_of(outcome)
+        code_of(outcome, self.fails)
+    }
+
+    fn finding(&mut self, document: Option<&str>, finding: &Finding) {
+        match &mut self.format {
+            Format::Text => self.text_finding(document, finding),
+            Format::Json => self.json_line(&json_finding(document, finding)),
+            Format::Sarif(log) => log.add(document, finding),
+            Format::Github => self.output.data(&annotation(document, finding)),
+        }
     }
 
     fn read(&self, document: &CheckedDocument) {
         let directory = document.report.as_ref();
         let directory = directory.and_then(|report| report.common_directory.as_ref());
-        if let Some(directory) = directory.filter(|_| !self.is_json) {
+        if let Some(directory) = directory.filter(|_| matches!(self.format, Format::Text)) {
             self.output.info(&format!(
                 "{} has to be served from {directory} or above; --base-url URL says where it is",
                 document.name
@@ -106,6 +161,11 @@ impl<'a> Printer<'a> {
             (Paint::Plain, ", "),
             (paint(notes, Paint::Note), &human::count(notes, "note")),
         ]);
+        if self.known > 0 {
+            let known = human::number(self.known);
+            self.output
+                .info(&format!("{known} of them stand in the baseline"));
+        }
     }
 
     fn json_outcome(&mut self, outcome: &CheckOutcome) {
@@ -196,7 +256,28 @@ impl<'a> Printer<'a> {
     }
 
     fn repeated(&mut self, document: Option<&str>, repeated: &Repeated) {
-        if self.is_json {
+        let new = self.baseline.new_ones(document, repeated);
+        self.known += repeated.more - new;
+        if new == 0 {
+            return;
+        }
+        self.fails |= is_at_least(repeated.severity, self.fail_on);
+        match &mut self.format {
+            Format::Sarif(log) => {
+                log.add_more(document, repeated.rule, repeated.severity, repeated.more);
+                return;
+            }
+            Format::Github => {
+                let command = command_of(repeated.severity);
+                let properties = properties(document, None, repeated.rule);
+                let more = repeated.more;
+                self.output
+                    .data(&format!("::{command} {properties}::{more} more like this"));
+                return;
+            }
+            Format::Text | Format::Json => {}
+        }
+        if matches!(self.format, Format::Json) {
             self.json_line(&json!({
                 "file": document,
                 "rule": repeated.rule.to_string(),
@@ -270,6 +351,58 @@ fn json_finding(document: Option<&str>, finding: &Finding) -> Value {
         "help": finding.help,
         "more": Value::Null,
     })
+}
+
+/// Whether a severity is `least` or worse.
+fn is_at_least(severity: Severity, least: Severity) -> bool {
+    severity == Severity::Error || severity == least
+}
+
+/// A finding as a workflow command of GitHub (docs.github.com, "Workflow commands for GitHub Actions").
+fn annotation(document: Option<&str>, finding: &Finding) -> String {
+    let command = command_of(finding.severity);
+    let properties = properties(document, Some(finding), finding.rule);
+    let url = finding
+        .url
+        .as_ref()
+        .map(|url| format!(": {url}"))
+        .unwrap_or_default();
+    let text = format!("{}{url}; {}", finding.message, finding.help);
+    let text = text
+        .replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A");
+    format!("::{command} {properties}::{text}")
+}
+
+fn command_of(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "notice",
+    }
+}
+
+fn properties(document: Option<&str>, finding: Option<&Finding>, rule: Rule) -> String {
+    let mut properties = vec![format!("title={rule}")];
+    if let Some(document) = document {
+        let escapes = [
+            ('%', "%25"),
+            ('\r', "%0D"),
+            ('\n', "%0A"),
+            (':', "%3A"),
+            (',', "%2C"),
+        ];
+        let file = escapes
+            .iter()
+            .fold(document.to_owned(), |text, (letter, escape)| {
+                text.replace(*letter, escape)
+            });
+        properties.push(format!("file={file}"));
+    }
+    let line = finding.and_then(|finding| finding.position);
+    properties.extend(line.map(|position| format!("line={}", position.line)));
+    properties.join(",")
 }
 
 fn heading(severity: Severity, rule: Rule) -> String {
