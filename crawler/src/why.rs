@@ -24,8 +24,8 @@ use crate::{
     crawl::{CrawlError, judge_at_rest},
     crawl_state,
     page::{
-        Basis, Canonical, ClosedPattern, Outcome, Page, PageFacts, PageRecord, PatternKind, Reason,
-        Repeat, State, Visit,
+        Basis, Canonical, ClosedPattern, Outcome, Page, PageFacts, PageRecord, Reason, Repeat,
+        State, Visit,
     },
     repeats::closing_pattern,
     robots::Rules,
@@ -460,11 +460,7 @@ impl PatternStory {
     fn of(pattern: &ClosedPattern) -> Self {
         Self {
             name: pattern.name.clone(),
-            kind: match pattern.kind {
-                PatternKind::Parameter => "parameter",
-                PatternKind::Directory => "directory",
-                PatternKind::Copies => "copies",
-            },
+            kind: pattern.kind.as_str(),
             pages: pattern.pages,
             new: pattern.new,
             example: pattern.example.to_string(),

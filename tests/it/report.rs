@@ -130,6 +130,7 @@ fn files_are_whole_and_nothing_in_them_runs() {
         assert!(text.contains(line), "{line}: {text}");
     }
     let ran = report(&bench, &["--html", "no/such/r.html", &url]).expect_code(2);
+    report(&bench, &["--html", "/dev/null", &url]).expect_code(2);
     assert!(
         ran.stderr.contains("failed to write the report"),
         "{}",

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::clock::SystemClock;
+use crate::{clock::SystemClock, page::PatternKind};
 
 /// The explanation of `path` by a new state.
 fn explain(path: &str, config: &Config) -> UrlExplanation {

@@ -16,10 +16,15 @@ pub(super) struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins the file `path`.
+    /// Begins the file `path`; a link to a file stays one.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if path.exists() && !path.is_file() {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+            return Err(named(error));
+        }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let beside = path.with_file_name(name);
