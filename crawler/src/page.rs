@@ -275,6 +275,15 @@ impl PageRecord {
         self.via == Via::Start || self.via == Via::Redirect && self.depth == 0
     }
 
+    /// The error of the last attempt, when it had no answer, or none that counts.
+    pub fn error(&self) -> Option<&str> {
+        match (&self.basis, &self.outcome) {
+            (Basis::Kept(kept), _) => Some(&kept.error),
+            (_, Some(Outcome::NoAnswer { error })) => Some(error),
+            _ => None,
+        }
+    }
+
     /// The facts of the answer, if there was one.
     pub fn facts(&self) -> Option<&PageFacts> {
         match &self.outcome {

@@ -1,5 +1,5 @@
 //! Which pages of a site say nothing new, and which URLs need not be asked for because of that: how a crawl ends by itself on a
-//! site without end, and lists its honest pages.
+//! site without end, and lists its other pages.
 //!
 //! | rule | where |
 //! | --- | --- |

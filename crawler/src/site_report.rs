@@ -13,10 +13,7 @@ use serde::Serialize;
 
 pub use self::outline::{ReasonOutline, ReportOutline, TargetOutline};
 use crate::{
-    page::{
-        Basis, Canonical, ClosedPattern, DateSource, Outcome, Page, PageRecord, Reason, Repeat,
-        State, Visit,
-    },
+    page::{Canonical, ClosedPattern, DateSource, Page, PageRecord, Reason, Repeat, State, Visit},
     repeats::closing_pattern,
     site::Site,
     store::{LinkReader, Store, StoreError},
@@ -318,11 +315,7 @@ impl UrlRow {
             via: record.via.as_str(),
             found_on: record.found_on.as_ref().map(UrlKey::to_string),
             status: facts.map(|facts| facts.status),
-            error: match (&record.basis, &record.outcome) {
-                (Basis::Kept(kept), _) => Some(kept.error.clone()),
-                (_, Some(Outcome::NoAnswer { error })) => Some(error.clone()),
-                _ => None,
-            },
+            error: record.error().map(str::to_owned),
             content_type: facts.and_then(|facts| facts.content_type.clone()),
             bytes: facts.map(|facts| facts.body_bytes),
             title: facts.and_then(|facts| facts.title.clone()),

@@ -24,8 +24,7 @@ use crate::{
     crawl::{CrawlError, judge_at_rest},
     crawl_state,
     page::{
-        Basis, Canonical, ClosedPattern, Outcome, Page, PageFacts, PageRecord, Reason, Repeat,
-        State, Visit,
+        Basis, Canonical, ClosedPattern, Page, PageFacts, PageRecord, Reason, Repeat, State, Visit,
     },
     repeats::closing_pattern,
     robots::Rules,
@@ -435,11 +434,7 @@ fn directives(facts: &PageFacts) -> Vec<&'static str> {
 impl LastAnswer {
     fn of(record: &PageRecord) -> Option<Self> {
         let facts = record.facts();
-        let error = match (&record.outcome, &record.basis) {
-            (_, Basis::Kept(kept)) => Some(kept.error.clone()),
-            (Some(Outcome::NoAnswer { error }), _) => Some(error.clone()),
-            _ => None,
-        };
+        let error = record.error().map(str::to_owned);
         if facts.is_none() && error.is_none() {
             return None;
         }

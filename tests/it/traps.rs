@@ -53,7 +53,7 @@ impl Garden {
         Some(Self { script, origin })
     }
 
-    /// What the script tells of itself under `name`.
+    /// What the script reports of itself under `name`.
     fn ask(&self, name: &str) -> Value {
         let address = self.origin.trim_start_matches("http://");
         let mut stream = std::net::TcpStream::connect(address).expect("the garden is open");

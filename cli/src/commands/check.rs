@@ -15,10 +15,8 @@ use std::{
 use anyhow::Context as _;
 use crawler::{
     check::{
-        Check, CheckOutcome, CheckProgress, Live, MAX_SAMPLED_PAGES, Network, Options, Pages,
-        read_robots,
+        Check, CheckOutcome, CheckProgress, Live, MAX_SAMPLED_PAGES, Options, Pages, read_robots,
     },
-    parse::PageReader,
     politeness::{Politeness, SharedPoliteness},
 };
 use sitemap_core::{Loc, read::Rule, validate::RuleText};
@@ -29,7 +27,7 @@ pub(super) use self::view::CheckView;
 use super::{
     crawl::{begin_log, read_settings_file},
     dependencies,
-    downloaders::{Downloaders, config_to},
+    downloaders::Downloaders,
     runtime::{self, Threads},
 };
 use crate::{
@@ -172,7 +170,12 @@ fn live(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = Settings::load_check(args, urls, environment, read_settings_file)?;
+    let settings = Settings::load_check(
+        (args.config.as_deref(), args),
+        urls,
+        environment,
+        read_settings_file,
+    )?;
     begin_log(&settings, output);
     let clock = dependencies::clock(environment);
     runtime::run(Threads::OfCores, async {
@@ -185,47 +188,36 @@ fn live(
         let args = args.clone();
         let (output, runtime) = (output.clone(), Handle::current());
         let work = tokio::task::spawn_blocking(move || {
-            let mut downloaders = Downloaders::new(
-                clock,
-                politeness,
-                dependencies::retry_after(&settings.state),
-            );
-            let network = Network {
-                connect: &mut |origin| {
-                    downloaders.to(origin.clone(), || config_to(&settings.config, origin))
-                },
-                identity: settings.config.identity.clone(),
-                reader: Arc::new(PageReader::new(&settings.config.parse)?),
-                runtime: runtime.clone(),
-                shutdown: shutdown.clone(),
-            };
-            let mut printer = Printer::new(&args, &output)?;
-            let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
-            let mut live = Live::new(Check::new(&options, emit), network, pages);
-            let mut code = ExitCode::Success;
-            for path in &args.paths {
-                if shutdown.is_stopping() {
-                    break;
+            let retry_after = dependencies::retry_after(&settings.state);
+            let downloaders = Downloaders::new(clock, politeness, retry_after);
+            downloaders.work(&settings, &runtime, &shutdown, |network| {
+                let mut printer = Printer::new(&args, &output)?;
+                let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
+                let mut live = Live::new(Check::new(&options, emit), network, pages);
+                let mut code = ExitCode::Success;
+                for path in &args.paths {
+                    if shutdown.is_stopping() {
+                        break;
+                    }
+                    let Some(typed) = url_of(path) else {
+                        take(live.files(), path);
+                        continue;
+                    };
+                    let start = settings
+                        .config
+                        .identity
+                        .parse(&typed)
+                        .context("a URL of no use")?;
+                    if let Err(error) = live.url(&start) {
+                        let error = error.into();
+                        output.error(&in_full(&error));
+                        code = code.worse(ExitCode::of_error(&error));
+                    }
                 }
-                let Some(typed) = url_of(path) else {
-                    take(live.files(), path);
-                    continue;
-                };
-                let start = settings
-                    .config
-                    .identity
-                    .parse(&typed)
-                    .context("a URL of no use")?;
-                if let Err(error) = live.url(&start) {
-                    let error = error.into();
-                    output.error(&in_full(&error));
-                    code = code.worse(ExitCode::of_error(&error));
-                }
-            }
-            let outcome = live.finish();
-            let code = code.worse(printer.finish(&outcome));
-            downloaders.settle(&runtime);
-            anyhow::Ok(code)
+                let outcome = live.finish();
+                let code = code.worse(printer.finish(&outcome));
+                Ok(code)
+            })
         });
         let joined = supervisor.run(work, Some(&mut view)).await?;
         let code = joined.map_err(Panicked::from_join)??;

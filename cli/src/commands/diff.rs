@@ -9,7 +9,6 @@ use anyhow::Context as _;
 use crawler::{
     check::{CheckProgress, Network},
     diff::{Comparison, DiffError, SectionDiff, SetDiff, SetOutline, SetPlace},
-    parse::PageReader,
     politeness::{Politeness, SharedPoliteness},
     publish::{PublishError, retained_files},
     report::SetChanges,
@@ -21,7 +20,7 @@ use super::{
     check::{CheckView, url_of},
     crawl::{begin_log, read_settings_file},
     dependencies,
-    downloaders::{Downloaders, config_to},
+    downloaders::Downloaders,
     names::site_of,
     runtime::{self, Threads},
 };
@@ -49,7 +48,12 @@ pub(super) fn run(
     }
     let names = [&args.first, &args.second].map(|typed| TypedSet::of(typed));
     let urls = names.iter().filter_map(TypedSet::url).collect();
-    let settings = Settings::load_diff(args, urls, environment, read_settings_file)?;
+    let settings = Settings::load_check(
+        (args.config.as_deref(), args),
+        urls,
+        environment,
+        read_settings_file,
+    )?;
     begin_log(&settings, output);
     let clock = dependencies::clock(environment);
     let is_json = args.json;
@@ -64,19 +68,10 @@ pub(super) fn run(
         let runtime = Handle::current();
         let work = tokio::task::spawn_blocking(move || {
             let retry_after = dependencies::retry_after(&settings.state);
-            let mut downloaders = Downloaders::new(clock, politeness, retry_after);
-            let network = Network {
-                connect: &mut |origin| {
-                    downloaders.to(origin.clone(), || config_to(&settings.config, origin))
-                },
-                identity: settings.config.identity.clone(),
-                reader: Arc::new(PageReader::new(&settings.config.parse)?),
-                runtime: runtime.clone(),
-                shutdown,
-            };
-            let diff = compare(&names, &settings, network, progress);
-            downloaders.settle(&runtime);
-            diff
+            let downloaders = Downloaders::new(clock, politeness, retry_after);
+            downloaders.work(&settings, &runtime, &shutdown, |network| {
+                compare(&names, &settings, network, progress)
+            })
         });
         let joined = supervisor.run(work, Some(&mut view)).await?;
         let diff = match (

@@ -4,10 +4,12 @@
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use crawler::{
+    check::Network,
     clock::Clock,
     config::Config,
-    crawl::download::Downloader,
+    crawl::{Shutdown, download::Downloader},
     fetch::{FetchError, FetchErrorKind, http::HttpFetch},
+    parse::PageReader,
     politeness::SharedPoliteness,
     retry_after::{RetryAfterError, RetryAfterFile},
     url_key::Origin,
@@ -15,6 +17,7 @@ use crawler::{
 use tokio::runtime::Handle;
 
 use super::crawl::with_https_twin;
+use crate::settings::Settings;
 
 /// The downloaders so far, each by its place. There are as many as the caller has places.
 pub(super) struct Downloaders<P> {
@@ -77,8 +80,33 @@ impl<P: Eq + Hash> Downloaders<P> {
     }
 }
 
+impl Downloaders<Origin> {
+    /// Does work that sends requests by `settings`, and writes down what hosts asked to wait for. Blocks: for a thread that may.
+    ///
+    /// # Errors
+    /// A setting of pages cannot be used, or the work fails.
+    pub(super) fn work<T>(
+        mut self,
+        settings: &Settings,
+        runtime: &Handle,
+        shutdown: &Shutdown,
+        work: impl FnOnce(Network<'_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let network = Network {
+            connect: &mut |origin| self.to(origin.clone(), || config_to(&settings.config, origin)),
+            identity: settings.config.identity.clone(),
+            reader: Arc::new(PageReader::new(&settings.config.parse)?),
+            runtime: runtime.clone(),
+            shutdown: shutdown.clone(),
+        };
+        let result = work(network);
+        self.settle(runtime);
+        result
+    }
+}
+
 /// The settings of requests for a typed URL of `origin`, and for all URLs reached from it.
-pub(super) fn config_to(config: &Config, origin: &Origin) -> Config {
+fn config_to(config: &Config, origin: &Origin) -> Config {
     let mut config = config.clone();
     config.fetch.start_host = origin.host.to_string();
     config.fetch.credential_origins = with_https_twin(origin.clone());

@@ -28,6 +28,7 @@ use std::{
 
 use crawler::{config::Config, site::Site, url_key::UrlKey};
 use jiff::tz::TimeZone;
+use serde::Serialize;
 
 pub(crate) use self::{
     file::MAX_FILE_BYTES,
@@ -46,7 +47,7 @@ use self::{
     table::{SETTINGS, Special},
     value::Value,
 };
-use crate::args::{BuildArgs, CheckArgs, DiffArgs};
+use crate::args::BuildArgs;
 
 /// Format of the summary on stdout, or of the log on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -147,33 +148,18 @@ impl Default for StopTimeout {
 const CONFIG_VARIABLE: &str = "ARPENT_CONFIG";
 
 impl Settings {
-    /// The settings of `arpent check`, which begins at the URLs `starts`: those that the file has for all sites.
-    ///
-    /// # Errors
-    /// As [`CrawlSettings::load`].
-    pub(crate) fn load_check(
-        args: &CheckArgs,
-        starts: Vec<String>,
-        environment: &Environment,
-        read_file: impl Fn(&Path) -> io::Result<FileText>,
-    ) -> Result<Self, SettingsError> {
-        Layers::read(args.config.as_deref(), typed(args), environment, &read_file)?
-            .shared()
-            .finish_check(starts, environment)
-    }
-
-    /// The settings of `arpent diff` of sets at the URLs `starts`, or of sites with these URLs: those that the file has for all
+    /// The settings of `arpent check` and `arpent diff`, which begin at the URLs `starts`: those that the file `config` has for all
     /// sites.
     ///
     /// # Errors
     /// As [`CrawlSettings::load`].
-    pub(crate) fn load_diff(
-        args: &DiffArgs,
+    pub(crate) fn load_check(
+        (config, args): (Option<&Path>, &impl Serialize),
         starts: Vec<String>,
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        Layers::read(args.config.as_deref(), typed(args), environment, &read_file)?
+        Layers::read(config, typed(args), environment, &read_file)?
             .shared()
             .finish_check(starts, environment)
     }

@@ -67,7 +67,7 @@ impl UrlPlaces {
         }
         let mut parameters: Vec<String> = Vec::new();
         for parameter in query.into_iter().flat_map(|query| query.split('&')) {
-            // A query that is no list of parameters is one without a name.
+            // A query without `=` is a parameter without a name.
             let name = parameter.split_once('=').map_or("", |(name, _)| name);
             if parameters.len() < MAX_PARAMETERS && !parameters.iter().any(|known| known == name) {
                 parameters.push(name.to_owned());

@@ -164,7 +164,7 @@ impl<'a> Printer<'a> {
         if self.known > 0 {
             let known = human::number(self.known);
             self.output
-                .info(&format!("{known} of them stand in the baseline"));
+                .info(&format!("{known} are in the baseline and do not count"));
         }
     }
 
