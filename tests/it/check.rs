@@ -14,6 +14,7 @@ use std::{
 use serde_json::Value;
 
 use crate::support::{
+    json_schema,
     program::{Ran, arpent},
     shared,
 };
@@ -506,11 +507,13 @@ fn findings_of_a_baseline_do_not_count() {
 
 #[test]
 fn sarif_has_each_finding_with_its_rule_and_place() {
-    let broken = "  <url><loc>/b</loc></url>";
-    let place = Place::new(&[("a b.xml", &urlset(broken))]);
+    // More than are shown of one kind.
+    let broken = "  <url><loc>/b</loc></url>\n".repeat(12);
+    let place = Place::new(&[("a b.xml", &urlset(&broken))]);
     let ran = place
         .check(&["a b.xml", "--format", "sarif"])
         .expect_code(1);
+    json_schema::assert_valid(json_schema::SARIF, &ran.stdout);
     let log = json(&ran);
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
@@ -521,6 +524,20 @@ fn sarif_has_each_finding_with_its_rule_and_place() {
     let place = &result["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "a%20b.xml");
     assert_eq!(place["region"]["startLine"], 3);
+}
+
+#[test]
+fn sarif_without_findings_is_valid_and_the_validator_sees_what_is_wrong() {
+    let place = Place::new(&[("a.xml", &urlset(GOOD))]);
+    let ran = place.check(&["a.xml", "--format", "sarif"]).expect_code(0);
+    json_schema::assert_valid(json_schema::SARIF, &ran.stdout);
+    let spoilt = ran
+        .stdout
+        .replace("\"version\":\"2.1.0\"", "\"version\":\"2\"");
+    if let Some(verdict) = json_schema::validate(json_schema::SARIF.as_ref(), &spoilt) {
+        let problem = verdict.unwrap_err();
+        assert!(problem.starts_with("line 1: $.version: "), "{problem}");
+    }
 }
 
 #[test]

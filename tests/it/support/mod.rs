@@ -3,6 +3,7 @@
 
 pub mod authority;
 pub mod expected;
+pub mod json_schema;
 pub mod nginx;
 pub mod observer;
 pub mod oracle;
