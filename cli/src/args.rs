@@ -6,6 +6,7 @@
 //! Each command has a file for its options. Options that several commands have are in a group, which is part of their structs
 //! (`#[command(flatten)]`).
 
+mod audit;
 mod build;
 mod check;
 mod crawl;
@@ -21,17 +22,20 @@ mod why;
 // What several commands have in common.
 mod announcing;
 mod entries;
+mod findings;
 mod place;
 mod reporting;
 mod requests;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use self::audit::AuditArgs;
 pub(crate) use self::build::BuildArgs;
 pub(crate) use self::check::CheckArgs;
 pub(crate) use self::crawl::CrawlArgs;
 pub(crate) use self::daemon::DaemonArgs;
 pub(crate) use self::diff::DiffArgs;
+pub(crate) use self::findings::FindingArgs;
 pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
@@ -65,6 +69,9 @@ pub(crate) enum Command {
     /// Check sitemaps, indexes, feeds and URL lists: files, folders, or where they are served
     #[command(long_about = check::CHECK_HELP)]
     Check(Box<CheckArgs>),
+    /// Compare the crawl of a site with its own sitemaps, its feeds and the access logs of its server
+    #[command(long_about = audit::AUDIT_HELP)]
+    Audit(Box<AuditArgs>),
     /// Compare two published sets: folders, sitemaps, URLs, sets that are kept for a rollback
     #[command(long_about = diff::DIFF_HELP)]
     Diff(Box<DiffArgs>),
@@ -106,7 +113,7 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 11] = [
+    const COMMANDS: [(&str, &[&str]); 12] = [
         ("crawl", &["config"]),
         ("build", &["config"]),
         (
@@ -114,6 +121,12 @@ mod tests {
             &[
                 "paths", "base_url", "robots", "format", "fail_on", "baseline", "repeats",
                 "explain", "pages", "config",
+            ],
+        ),
+        (
+            "audit",
+            &[
+                "site", "sitemap", "log", "format", "fail_on", "baseline", "repeats", "config",
             ],
         ),
         ("diff", &["first", "second", "json", "config"]),
@@ -185,7 +198,7 @@ mod tests {
                 // These do not start without.
                 match command_name {
                     "check" => line.push("file".to_owned()),
-                    "why" | "report" => line.push("url".to_owned()),
+                    "why" | "report" | "audit" => line.push("url".to_owned()),
                     "diff" => line.extend(["a", "b"].map(str::to_owned)),
                     "forget" if !option.is_positional() => line.push("site".to_owned()),
                     _ => {}
@@ -194,6 +207,7 @@ mod tests {
                     Command::Crawl(args) => typed(&args),
                     Command::Build(args) => typed(&args),
                     Command::Check(args) => typed(&args),
+                    Command::Audit(args) => typed(&args),
                     Command::Diff(args) => typed(&args),
                     Command::Report(args) => typed(&args),
                     Command::Why(args) => typed(&args),

@@ -5,12 +5,12 @@ use std::{error::Error, path::PathBuf};
 use crawler::{
     build::BuildError,
     crawl::CrawlError,
-    diff::DiffError,
     fetch::FetchError,
     publish::PublishError,
     retry_after::RetryAfterError,
     seeds::SeedListError,
     site_run::{SessionError, SessionOutcome},
+    sitemap_set::SetError,
     store::StoreError,
 };
 
@@ -24,7 +24,7 @@ use crate::{
 pub(crate) enum ExitCode {
     /// Published, or nothing changed; no errors in a check.
     Success = 0,
-    /// `check` found errors; a set is older than `status --max-age` allows.
+    /// `check` or `audit` found errors; a set is older than `status --max-age` allows.
     Invalid = 1,
     /// Wrong usage or settings; a state that cannot be opened, or was written by a newer arpent.
     Usage = 2,
@@ -34,7 +34,7 @@ pub(crate) enum ExitCode {
     /// Refused to publish, the old set stands: nothing to list, the guard, a foreign file in the way,
     /// the site went down, a disk that cannot be written.
     Refused = 4,
-    /// The site could not be crawled: start URL or robots.txt unreachable, or all disallowed; `diff` could not read a set.
+    /// The site could not be crawled: start URL or robots.txt unreachable, or all disallowed; `diff` or `audit` could not read a set.
     NotCrawled = 5,
     /// Another run holds the state or the output.
     Busy = 6,
@@ -97,10 +97,10 @@ pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
     if let Some(outcome) = outcome {
         return outcome;
     }
-    match error.downcast_ref::<DiffError>() {
-        Some(DiffError::Unreadable { .. }) => return SessionOutcome::Unreachable,
-        Some(DiffError::Store(error)) => return error.into(),
-        Some(DiffError::Stopped) => return SessionOutcome::Interrupted,
+    match error.downcast_ref::<SetError>() {
+        Some(SetError::Unreadable { .. }) => return SessionOutcome::Unreachable,
+        Some(SetError::Store(error)) => return error.into(),
+        Some(SetError::Stopped) => return SessionOutcome::Interrupted,
         // The causes decide.
         Some(_) | None => {}
     }
@@ -289,13 +289,10 @@ mod tests {
             2,
         );
         let (set, reason) = (message(), message());
-        check(DiffError::Unreadable { set, reason }, 5);
-        check(DiffError::Store(store(StoreErrorKind::Io)), 4);
-        check(DiffError::Stopped, 130);
-        check(
-            DiffError::from(FetchError::new(FetchErrorKind::Tls, "x")),
-            2,
-        );
+        check(SetError::Unreadable { set, reason }, 5);
+        check(SetError::Store(store(StoreErrorKind::Io)), 4);
+        check(SetError::Stopped, 130);
+        check(SetError::from(FetchError::new(FetchErrorKind::Tls, "x")), 2);
         check(PublishError::Empty, 4);
         check(PublishError::Foreign(PathBuf::from("x")), 4);
         check(PublishError::Astray(PathBuf::from("x")), 4);

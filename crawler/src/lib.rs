@@ -10,6 +10,7 @@ pub mod testing;
 
 pub mod site_run;
 
+pub mod audit;
 pub mod site_report;
 pub mod why;
 
@@ -17,6 +18,7 @@ pub mod notify;
 
 pub mod build;
 pub mod diff;
+pub mod sitemap_set;
 
 pub mod check;
 pub mod crawl;

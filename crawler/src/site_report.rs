@@ -217,7 +217,7 @@ pub fn is_redirect(reason: Reason) -> bool {
 }
 
 /// Whether a crawl was published.
-fn has_pages(store: &Store) -> Result<bool, StoreError> {
+pub(crate) fn has_pages(store: &Store) -> Result<bool, StoreError> {
     let mut has_pages = false;
     store.each(None, &mut |_, page, _| {
         has_pages = page.is_some();
@@ -231,11 +231,11 @@ fn has_pages(store: &Store) -> Result<bool, StoreError> {
 }
 
 /// Receives a URL with its published row, if it has one, and the record that counts.
-type EachRecord<'f, E> =
+pub(crate) type EachRecord<'f, E> =
     dyn FnMut(&UrlKey, Option<&Page>, &PageRecord) -> Result<(), ReportError<E>> + 'f;
 
 /// Shows the rows that count.
-fn walk<E>(
+pub(crate) fn walk<E>(
     store: &Store,
     is_published: bool,
     show: &mut EachRecord<'_, E>,

@@ -89,7 +89,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
-const ROOMS: [(&str, &[&str]); 35] = [
+const ROOMS: [(&str, &[&str]); 37] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     // One session of a site, from the open state to how it ended.
@@ -111,6 +111,25 @@ const ROOMS: [(&str, &[&str]); 35] = [
             "scope",
             "seeds",
             "site",
+            "store",
+            "url_key",
+            "verdict",
+        ],
+    ),
+    // What the state knows against what others name. The network through what it is given.
+    (
+        "audit",
+        &[
+            "check",
+            "clock",
+            "config",
+            "crawl",
+            "page",
+            "robots",
+            "seeds",
+            "site",
+            "site_report",
+            "sitemap_set",
             "store",
             "url_key",
             "verdict",
@@ -155,10 +174,11 @@ const ROOMS: [(&str, &[&str]); 35] = [
             "store", "url_key", "verdict",
         ],
     ),
+    ("diff", &["check", "report", "sitemap_set", "store"]),
     (
-        "diff",
+        "sitemap_set",
         &[
-            "check", "crawl", "fetch", "page", "publish", "report", "store", "url_key",
+            "check", "crawl", "fetch", "page", "publish", "store", "url_key",
         ],
     ),
     (

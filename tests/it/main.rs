@@ -7,6 +7,7 @@
 mod support;
 
 mod architecture;
+mod audit;
 mod build;
 mod check;
 mod check_live;

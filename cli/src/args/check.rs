@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use sitemap_core::validate::DEFAULT_REPEATS;
 
-use super::requests::RequestArgs;
+use super::{findings::FindingArgs, requests::RequestArgs};
 
 /// Arguments of `arpent check`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
@@ -27,25 +26,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "https://HOST=FILE")]
     pub(crate) robots: Vec<String>,
 
-    /// Output format
-    #[arg(long, value_name = "text|json|sarif|github", default_value = "text", value_parser = ["text", "json", "sarif", "github"])]
-    // The setting of this name decides the published formats.
+    #[command(flatten)]
     #[serde(skip)]
-    pub(crate) format: String,
-
-    /// What makes the check fail, with exit code 1: errors, or warnings too
-    #[arg(long, value_name = "error|warning", default_value = "error", value_parser = ["error", "warning"])]
-    #[serde(skip)]
-    pub(crate) fail_on: String,
-
-    /// The findings of an earlier check (--format json), which are neither printed nor counted
-    #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) baseline: Option<PathBuf>,
-
-    /// Number of findings of one kind that are shown per file; more are counted
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_REPEATS)]
-    pub(crate) repeats: u64,
+    pub(crate) findings: FindingArgs,
 
     /// Explain a rule, such as R13, and check nothing
     #[arg(long, value_name = "RULE")]

@@ -1,9 +1,7 @@
 //! `arpent check`: says what is checked, prints what is found ([`printer`]), and turns it into an exit code. What is read, and what is
 //! wrong with it, is decided by [`crawler::check`].
 
-mod baseline;
 mod printer;
-mod sarif;
 mod view;
 
 use std::{
@@ -125,7 +123,7 @@ fn options(args: &CheckArgs, now: jiff::Timestamp) -> anyhow::Result<Options> {
     let robots = args.robots.iter().map(|typed| robots(typed));
     Ok(Options {
         now,
-        max_repeats: args.repeats,
+        max_repeats: args.findings.repeats,
         is_whole: matches!(&args.paths[..], [path] if path.is_dir()),
         at,
         robots: robots.collect::<Result<_, _>>()?,
@@ -190,7 +188,7 @@ fn live(
         let work = tokio::task::spawn_blocking(move || {
             let retry_after = dependencies::retry_after(&settings.state);
             let downloaders = Downloaders::new(clock, politeness, retry_after);
-            downloaders.work(&settings, &runtime, &shutdown, |network| {
+            downloaders.work(&settings.config, &runtime, &shutdown, |network| {
                 let mut printer = Printer::new(&args, &output)?;
                 let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
                 let mut live = Live::new(Check::new(&options, emit), network, pages);

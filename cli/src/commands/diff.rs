@@ -8,10 +8,11 @@ use std::{
 use anyhow::Context as _;
 use crawler::{
     check::{CheckProgress, Network},
-    diff::{Comparison, DiffError, SectionDiff, SetDiff, SetOutline, SetPlace},
+    diff::{Comparison, SectionDiff, SetDiff},
     politeness::{Politeness, SharedPoliteness},
     publish::{PublishError, retained_files},
     report::SetChanges,
+    sitemap_set::{SetError, SetOutline, SetPlace},
     store::{SetSide, Store},
 };
 use tokio::runtime::Handle;
@@ -69,7 +70,7 @@ pub(super) fn run(
         let work = tokio::task::spawn_blocking(move || {
             let retry_after = dependencies::retry_after(&settings.state);
             let downloaders = Downloaders::new(clock, politeness, retry_after);
-            downloaders.work(&settings, &runtime, &shutdown, |network| {
+            downloaders.work(&settings.config, &runtime, &shutdown, |network| {
                 compare(&names, &settings, network, progress)
             })
         });
@@ -138,7 +139,7 @@ impl TypedSet {
             Self::Url(url) => SetPlace::Url(settings.config.identity.parse(url)?),
             Self::Kept(url, back) => {
                 let site = site_of(settings, &settings.config.identity.parse(url)?)?.site;
-                let unreadable = |reason| DiffError::Unreadable {
+                let unreadable = |reason| SetError::Unreadable {
                     set: self.name(),
                     reason,
                 };

@@ -17,7 +17,6 @@ use crawler::{
 use tokio::runtime::Handle;
 
 use super::crawl::with_https_twin;
-use crate::settings::Settings;
 
 /// The downloaders so far, each by its place. There are as many as the caller has places.
 pub(super) struct Downloaders<P> {
@@ -81,21 +80,21 @@ impl<P: Eq + Hash> Downloaders<P> {
 }
 
 impl Downloaders<Origin> {
-    /// Does work that sends requests by `settings`, and writes down what hosts asked to wait for. Blocks: for a thread that may.
+    /// Does work that sends requests by `config`, and writes down what hosts asked to wait for. Blocks: for a thread that may.
     ///
     /// # Errors
     /// A setting of pages cannot be used, or the work fails.
     pub(super) fn work<T>(
         mut self,
-        settings: &Settings,
+        config: &Config,
         runtime: &Handle,
         shutdown: &Shutdown,
         work: impl FnOnce(Network<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let network = Network {
-            connect: &mut |origin| self.to(origin.clone(), || config_to(&settings.config, origin)),
-            identity: settings.config.identity.clone(),
-            reader: Arc::new(PageReader::new(&settings.config.parse)?),
+            connect: &mut |origin| self.to(origin.clone(), || config_to(config, origin)),
+            identity: config.identity.verbatim(),
+            reader: Arc::new(PageReader::new(&config.parse)?),
             runtime: runtime.clone(),
             shutdown: shutdown.clone(),
         };

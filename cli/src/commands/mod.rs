@@ -1,6 +1,7 @@
 //! From the start of the process to its exit code: reads the outside world once (arguments,
 //! environment), runs the job, reports what went wrong.
 
+mod audit;
 mod build;
 mod check;
 mod crawl;
@@ -8,6 +9,7 @@ mod daemon;
 mod dependencies;
 mod diff;
 mod downloaders;
+mod findings;
 mod forget;
 mod json_file;
 mod names;
@@ -55,6 +57,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Crawl(args) => crawl::run(&args, &environment, &output),
         Command::Build(args) => build::run(&args, &environment, &output),
         Command::Check(args) => check::run(&args, &environment, &output),
+        Command::Audit(args) => audit::run(&args, &environment, &output),
         Command::Diff(args) => diff::run(&args, &environment, &output),
         Command::Notify(args) => notify::run(&args, &environment, &output),
         Command::Daemon(args) => daemon::run(&args, &environment, &output),

@@ -28,7 +28,7 @@ const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");
 /// Everything `arpent crawl` needs to know, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct CrawlSettings {
-    /// The sites in the order in which they are written, none twice; at least one, except for commands that only look ([`Purpose::Look`]).
+    /// The sites in the order in which they are written, none twice; at least one, except for commands about a crawled site ([`Purpose::Look`], [`Purpose::Ask`]).
     pub(crate) sites: Vec<Arc<SiteSettings>>,
     /// Settings of the program as a whole, and of hosts without a site.
     pub(crate) shared: Settings,
@@ -47,6 +47,8 @@ pub(crate) enum Purpose {
     Notify,
     /// Showing or removing their state: there may be none, and secrets are not read, because another user may crawl.
     Look,
+    /// Asking a crawled site something: there may be none.
+    Ask,
 }
 
 /// One site and its settings.
@@ -239,7 +241,10 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
     let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
     let mut drafts: Vec<SiteDraft> = Vec::new();
     let texts = std::mem::take(&mut shared.draft.urls);
-    if texts.is_empty() && layers.file.sites.is_empty() && purpose != Purpose::Look {
+    if texts.is_empty()
+        && layers.file.sites.is_empty()
+        && !matches!(purpose, Purpose::Look | Purpose::Ask)
+    {
         shared.misses_sites();
     }
     for text in texts {

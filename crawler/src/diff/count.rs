@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::SetOutline;
 use crate::{
     report::{SetChange, SetChanges},
+    sitemap_set::SetOutline,
     store::{EntryPair, EntryPairs, StoreError},
 };
 

@@ -11,6 +11,9 @@ use super::{StoreError, error::failure};
 /// (<https://www.sqlite.org/pragma.html#pragma_cache_size>).
 const CACHE_KIB: i64 = 64 * 1024;
 
+const TABLE: &str =
+    "CREATE TABLE entry (url TEXT PRIMARY KEY, first TEXT, second TEXT) STRICT, WITHOUT ROWID;";
+
 /// One of the two sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetSide {
@@ -43,7 +46,7 @@ impl EntryPairs {
     /// # Errors
     /// There is no room for the temporary file.
     pub fn new() -> Result<Self, StoreError> {
-        let connection = create().map_err(failed)?;
+        let connection = temporary(TABLE).map_err(failed)?;
         Ok(Self { connection })
     }
 
@@ -96,20 +99,19 @@ impl EntryPairs {
     }
 }
 
-fn create() -> rusqlite::Result<Connection> {
+/// A database in a temporary file, with a table that `sql` creates, in a transaction that never ends.
+pub(super) fn temporary(sql: &str) -> rusqlite::Result<Connection> {
     let connection = Connection::open("")?;
     // A file that goes with the process needs no way back.
     connection.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    connection.execute_batch(
-        "CREATE TABLE entry (url TEXT PRIMARY KEY, first TEXT, second TEXT) STRICT, WITHOUT ROWID;
-         BEGIN;",
-    )?;
+    connection.execute_batch(sql)?;
+    connection.execute_batch("BEGIN")?;
     Ok(connection)
 }
 
-fn failed(error: rusqlite::Error) -> StoreError {
+pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     failure("use", &PathBuf::from("temporary file"), error)
 }
 

@@ -22,6 +22,7 @@
 //! visit, about a second for a million URLs, and [`Store::open_sound`] reads the whole file: they are for the start and
 //! the end of a session. An index for them would hold every URL once more.
 
+mod named_urls;
 pub(crate) mod names;
 pub mod outbox;
 
@@ -57,6 +58,7 @@ pub(crate) use self::error::with_causes;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::files::{files_of, forget, held_since, set_aside};
 pub use self::links::{LinkReader, StoredLinks};
+pub use self::named_urls::{EachNamed, NamedBy, NamedRow, NamedUrls};
 pub use self::opening::{Damaged, Sound};
 use self::outbox::{OutboxStep, Waiting};
 pub use self::texts::Texts;

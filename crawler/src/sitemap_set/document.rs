@@ -7,12 +7,12 @@ use std::{
 };
 
 use sitemap_core::{
-    LastMod, Loc,
+    Loc,
     read::{Item, Kind, Reader},
     validate::READING_LIMITS,
 };
 
-use super::{DiffError, MAX_ENTRIES, SetReading};
+use super::{MAX_ENTRIES, SetEntry, SetError, SetReading};
 use crate::{check::Watched, store::with_causes};
 
 /// The role of a document in its set.
@@ -54,10 +54,7 @@ impl SetDocument<'_> {
 
 impl SetReading<'_, '_> {
     /// Reads a document; returns its kind. The entries of an index are not read.
-    pub(super) fn document(
-        &mut self,
-        document: SetDocument<'_>,
-    ) -> Result<Option<Kind>, DiffError> {
+    pub(super) fn document(&mut self, document: SetDocument<'_>) -> Result<Option<Kind>, SetError> {
         let name = document.name;
         let input = document
             .input
@@ -76,17 +73,21 @@ impl SetReading<'_, '_> {
         loop {
             let item = reader.next();
             let kind = reader.kind();
-            let is_left_out = kind == Some(Kind::Index)
-                || document.role == DocumentRole::Part && kind.is_some_and(Kind::is_feed);
+            let skips_feeds = document.role == DocumentRole::Part && !self.takes_listed_feeds;
+            let is_left_out =
+                kind == Some(Kind::Index) || skips_feeds && kind.is_some_and(Kind::is_feed);
             match item {
-                _ if shutdown.is_stopping() => return Err(DiffError::Stopped),
+                _ if shutdown.is_stopping() => return Err(SetError::Stopped),
                 Some(Err(error)) if error.is_fatal() || kind.is_none() => {
                     return Err(self.unreadable(format!("{name}: {}", with_causes(&error))));
                 }
                 _ if is_left_out => return Ok(kind),
                 Some(Ok(Item::Url(entry))) => {
-                    let lastmod = entry.lastmod.as_ref().map(LastMod::as_str);
-                    self.pairs.add(self.side, entry.loc.as_str(), lastmod)?;
+                    (self.take)(SetEntry {
+                        document: &name,
+                        kind: kind.unwrap_or(Kind::UrlSet),
+                        entry: &entry,
+                    })?;
                     self.entries += 1;
                 }
                 Some(Ok(Item::Sitemap(_))) => {}

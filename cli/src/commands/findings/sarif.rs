@@ -3,39 +3,31 @@
 use std::{collections::BTreeMap, path::Path};
 
 use serde_json::{Value, json};
-use sitemap_core::{
-    read::{Rule, Severity},
-    validate::{Finding, RuleText},
-};
+use sitemap_core::read::Severity;
 
-/// The findings of one check.
+use super::{MoreFindings, PrintedFinding, PrintedRule};
+
+/// The findings of one run.
 #[derive(Debug, Default)]
 pub(super) struct SarifLog {
     results: Vec<Value>,
-    rules: BTreeMap<Rule, Value>,
+    rules: BTreeMap<String, Value>,
 }
 
 impl SarifLog {
     /// Takes a finding.
-    pub(super) fn add(&mut self, document: Option<&str>, finding: &Finding) {
-        self.rules
-            .entry(finding.rule)
-            .or_insert_with(|| rule(finding.rule));
-        let place = document.or(finding.url.as_deref());
-        let text = match &finding.url {
-            Some(url) => format!("{}: {url}", finding.message),
-            None => finding.message.clone(),
-        };
-        let mut result = json!({
-            "ruleId": finding.rule.to_string(),
-            "level": level(finding.severity),
-            "message": { "text": text },
-        });
+    pub(super) fn add(&mut self, finding: &PrintedFinding<'_>) {
+        let place = finding.document.or(finding.url);
+        let mut text = finding.message.to_owned();
+        for part in finding.url.into_iter().chain(finding.named_by) {
+            text = format!("{text}: {part}");
+        }
+        let mut result = self.result(&finding.rule, finding.severity, &text);
         if let Some(place) = place {
             let mut location = json!({ "artifactLocation": { "uri": uri(place) } });
             if let Some(position) = finding.position {
                 location["region"] = json!({ "startLine": position.line });
-                if let Some(excerpt) = &finding.excerpt {
+                if let Some(excerpt) = finding.excerpt {
                     location["region"]["startColumn"] = json!(excerpt.column);
                 }
             }
@@ -45,24 +37,31 @@ impl SarifLog {
     }
 
     /// Takes the number of findings that are not shown.
-    pub(super) fn add_more(
-        &mut self,
-        document: Option<&str>,
-        id: Rule,
-        severity: Severity,
-        more: u64,
-    ) {
-        self.rules.entry(id).or_insert_with(|| rule(id));
-        let mut result = json!({
-            "ruleId": id.to_string(),
-            "level": level(severity),
-            "message": { "text": format!("{more} more like this") },
-        });
-        if let Some(document) = document {
+    pub(super) fn add_more(&mut self, more: &MoreFindings<'_>) {
+        let text = format!("{} more like this", more.count);
+        let mut result = self.result(&more.rule, more.severity, &text);
+        if let Some(document) = more.document {
             let location = json!({ "artifactLocation": { "uri": uri(document) } });
             result["locations"] = json!([{ "physicalLocation": location }]);
         }
         self.results.push(result);
+    }
+
+    /// A result without a place, whose rule is among those of the log.
+    fn result(&mut self, rule: &PrintedRule, severity: Severity, text: &str) -> Value {
+        if !self.rules.contains_key(&rule.id) {
+            let described = json!({
+                "id": rule.id,
+                "shortDescription": { "text": rule.title },
+                "help": { "text": rule.help },
+            });
+            self.rules.insert(rule.id.clone(), described);
+        }
+        json!({
+            "ruleId": rule.id,
+            "level": level(severity),
+            "message": { "text": text },
+        })
     }
 
     /// The whole log.
@@ -81,18 +80,6 @@ impl SarifLog {
                 "results": std::mem::take(&mut self.results),
             }],
         })
-    }
-}
-
-fn rule(rule: Rule) -> Value {
-    let id = rule.to_string();
-    match RuleText::of(rule) {
-        Some(text) => json!({
-            "id": id,
-            "shortDescription": { "text": text.title },
-            "help": { "text": text.help },
-        }),
-        None => json!({ "id": id }),
     }
 }
 

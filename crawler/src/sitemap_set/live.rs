@@ -9,7 +9,7 @@ use sitemap_core::{
 };
 
 use super::{
-    DiffError, MAX_DOCUMENTS, SetReading,
+    MAX_DOCUMENTS, SetError, SetReading,
     document::{DocumentRole, SetDocument},
     too_many_documents,
 };
@@ -29,7 +29,7 @@ struct WaitingDocument {
 
 impl SetReading<'_, '_> {
     /// Reads the set at a URL.
-    pub(super) fn url(&mut self, start: &UrlKey) -> Result<(), DiffError> {
+    pub(super) fn url(&mut self, start: &UrlKey) -> Result<(), SetError> {
         let downloader = (self.network.connect)(&start.origin())?;
         let downloader = downloader.with_max_bytes(MAX_FETCHED_BYTES);
         let loc = Loc::parse(start.as_str()).map_err(|error| self.unreadable(error.to_string()))?;
@@ -63,13 +63,13 @@ impl SetReading<'_, '_> {
         &mut self,
         downloader: &Downloader,
         loc: &Loc,
-    ) -> Result<DownloadedDocument, DiffError> {
+    ) -> Result<DownloadedDocument, SetError> {
         let url = self.network.identity.parse(loc.as_str());
         let url = url.map_err(|error| self.unreadable(format!("{loc}: {error}")))?;
         self.progress.turn_to(loc);
         let shutdown = self.network.shutdown.clone();
         let answer = self.network.wait(downloader.download(&url, &shutdown));
-        let answer = answer.map_err(|Stopped| DiffError::Stopped)?;
+        let answer = answer.map_err(|Stopped| SetError::Stopped)?;
         let answer = answer.map_err(|error| self.unreadable(error.to_string()))?;
         let problem = match &answer.end {
             _ if answer.status != 200 => format!("answered {}", answer.status),
@@ -86,7 +86,7 @@ impl SetReading<'_, '_> {
         &mut self,
         waiting: &WaitingDocument,
         answer: &mut DownloadedDocument,
-    ) -> Result<Option<Kind>, DiffError> {
+    ) -> Result<Option<Kind>, SetError> {
         let role = if waiting.indexes == 0 {
             DocumentRole::Whole
         } else {
@@ -102,7 +102,7 @@ impl SetReading<'_, '_> {
     }
 
     /// The sitemaps that an index lists.
-    fn listed(&self, index: &Loc, answer: &mut DownloadedDocument) -> Result<Vec<Loc>, DiffError> {
+    fn listed(&self, index: &Loc, answer: &mut DownloadedDocument) -> Result<Vec<Loc>, SetError> {
         let unreadable = |reason: String| self.unreadable(format!("{index}: {reason}"));
         let input = answer
             .body()

@@ -1,0 +1,293 @@
+//! `arpent audit`: finds the state of a site, lets [`crawler::audit`] compare it with sitemaps, feeds and logs, and prints the findings.
+
+use std::{
+    fs::File,
+    io::{self, BufReader},
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use anyhow::Context as _;
+use crawler::{
+    audit::{Audit, AuditError, AuditGroup, AuditKind, AuditOutcome, AuditedSite},
+    check::{CheckProgress, Network},
+    politeness::{Politeness, SharedPoliteness},
+    sitemap_set::SetPlace,
+    store::Store,
+};
+use serde_json::{Map, json};
+use sitemap_core::read::{Severity, Source};
+use tokio::runtime::Handle;
+
+use super::{
+    check::{CheckView, url_of},
+    crawl::{begin_log, load, site::places_of},
+    dependencies,
+    downloaders::Downloaders,
+    findings::{FindingPrinter, MoreFindings, PrintedFinding, PrintedRule, paint_of},
+    names::covering,
+    runtime::{self, Threads},
+};
+use crate::{
+    args::AuditArgs,
+    exit_code::{ExitCode, Misuse},
+    human,
+    output::{Output, Paint},
+    panicked::Panicked,
+    settings::{Environment, Purpose},
+    supervisor::Supervisor,
+};
+
+/// Width of the severities, and of the codes, before the counts.
+const WIDTHS: (usize, usize) = (9, 20);
+
+/// Runs the command.
+///
+/// # Errors
+/// The settings make no sense, no state is that of the site, or it cannot be read; a log cannot be read; the site has no sitemap.
+pub(super) fn run(
+    args: &AuditArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    if args.quiet {
+        output.be_quiet();
+    }
+    let settings = load(Purpose::Ask, (args.config.as_deref(), args), environment)?;
+    begin_log(&settings.shared, output);
+    let url = settings.shared.config.identity.parse(&args.site);
+    let url = url.map_err(|error| Misuse(format!("{}: {error}", args.site)))?;
+    let (settings, (site, path)) =
+        covering(&settings, &url).with_context(|| format!("run arpent crawl {url} first"))?;
+    let config = places_of(settings, &site)?.config(&settings.config);
+    let retry_after = dependencies::retry_after(&settings.state);
+    let mut printer = FindingPrinter::new(&args.findings, output)?;
+    let clock = dependencies::clock(environment);
+    let outcome = runtime::run(Threads::OfCores, async {
+        let mut supervisor = Supervisor::new(output)?;
+        let shutdown = supervisor.stop().shutdown.clone();
+        let progress = CheckProgress::default();
+        let delay = config.politeness.delay;
+        let politeness: SharedPoliteness =
+            Arc::new(Mutex::new(Politeness::new(&config.politeness)));
+        let mut view = CheckView::new(&progress, Arc::clone(&politeness), delay);
+        let (args, runtime) = (args.clone(), Handle::current());
+        let work = tokio::task::spawn_blocking(move || {
+            let store = Store::open_to_read(&path)?.context("the state is gone")?;
+            let downloaders = Downloaders::new(Arc::clone(&clock), politeness, retry_after);
+            let of = AuditedSite {
+                store: &store,
+                site: &site,
+                config: &config,
+                clock: &clock,
+            };
+            downloaders.work(&config, &runtime, &shutdown, |network| {
+                audit(&args, of, network, progress)
+            })
+        });
+        let joined = supervisor.run(work, Some(&mut view)).await?;
+        match (
+            joined.map_err(Panicked::from_join)?,
+            supervisor.stop().asked_by(),
+        ) {
+            (Err(_), Some(signal)) => Ok(Err(signal.into())),
+            (outcome, _) => outcome.map(Ok),
+        }
+    });
+    match outcome? {
+        Ok(outcome) => Ok(print(&outcome, &mut printer, output)),
+        Err(stopped) => Ok(stopped),
+    }
+}
+
+/// Reads the sources, the logs first, and compares.
+fn audit(
+    args: &AuditArgs,
+    of: AuditedSite<'_>,
+    network: Network<'_>,
+    progress: CheckProgress,
+) -> anyhow::Result<AuditOutcome> {
+    let identity = network.identity.clone();
+    let mut audit = Audit::new(of, network, progress).map_err(cause)?;
+    for path in &args.log {
+        read_log(&mut audit, path)?;
+    }
+    for path in &args.sitemap {
+        let place = match url_of(path) {
+            Some(url) => SetPlace::Url(identity.parse(&url)?),
+            None => SetPlace::Path(path.clone()),
+        };
+        let name = path.display().to_string();
+        audit.source(&name, &place).map_err(cause)?;
+    }
+    if args.sitemap.is_empty() {
+        audit.own_sources().map_err(cause)?;
+    }
+    audit.finish(args.findings.repeats).map_err(cause)
+}
+
+fn read_log(audit: &mut Audit<'_, '_>, path: &Path) -> anyhow::Result<()> {
+    let read = if path == Path::new("-") {
+        audit.log(io::stdin().lock())
+    } else {
+        let file = File::open(path).map_err(AuditError::Log);
+        file.and_then(|file| audit.log(BufReader::new(file)))
+    };
+    read.map_err(|error| match error {
+        AuditError::Log(error) => Misuse(format!("--log {}: {error}", path.display())).into(),
+        error => cause(error),
+    })
+}
+
+/// The error by which the exit code is decided.
+fn cause(error: AuditError) -> anyhow::Error {
+    match error {
+        AuditError::Store(error) => error.into(),
+        AuditError::Set(error) => error.into(),
+        AuditError::Rules(error) => error.into(),
+        error => error.into(),
+    }
+}
+
+/// Prints the findings and the sums; returns the exit code.
+fn print(outcome: &AuditOutcome, printer: &mut FindingPrinter<'_>, output: &Output) -> ExitCode {
+    for group in &outcome.groups {
+        print_group(group, printer);
+    }
+    printer.finish(
+        |output| text_outcome(outcome, output),
+        |output| json_outcome(outcome, output),
+    );
+    for reason in &outcome.unread {
+        output.warn(&format!("not read: {reason}"));
+    }
+    let codes = [
+        (!outcome.unread.is_empty(), ExitCode::NotCrawled),
+        (printer.fails(), ExitCode::Invalid),
+    ];
+    let codes = codes.into_iter().filter(|(is_so, _)| *is_so);
+    codes.fold(ExitCode::Success, |worst, (_, code)| worst.worse(code))
+}
+
+fn print_group(group: &AuditGroup, printer: &mut FindingPrinter<'_>) {
+    let rule = rule_of(group.kind);
+    for finding in &group.shown {
+        printer.finding(&PrintedFinding {
+            document: None,
+            rule: rule.clone(),
+            severity: group.kind.severity(),
+            source: Source::Rule,
+            position: None,
+            excerpt: None,
+            url: Some(&finding.url),
+            named_by: finding.named_by.as_deref(),
+            message: &finding.message,
+            help: group.kind.help(),
+        });
+    }
+    let count = group.count - group.shown.len() as u64;
+    if count > 0 {
+        printer.more(&MoreFindings {
+            document: None,
+            rule,
+            severity: group.kind.severity(),
+            source: Source::Rule,
+            count,
+        });
+    }
+}
+
+fn rule_of(kind: AuditKind) -> PrintedRule {
+    PrintedRule {
+        id: kind.code().to_owned(),
+        title: kind.title().to_owned(),
+        help: kind.help().to_owned(),
+    }
+}
+
+fn text_outcome(outcome: &AuditOutcome, output: &Output) {
+    let AuditOutcome {
+        site,
+        documents,
+        sitemap_urls,
+        feed_urls,
+        known,
+        listed,
+        logs,
+        ..
+    } = outcome;
+    let number = |count: &u64| human::number(*count);
+    output.data(&format!(
+        "{site}: {} known to the crawl, {} listed by it; {} in sitemaps and {} in feeds ({})",
+        human::count(*known, "URL"),
+        number(listed),
+        human::count(*sitemap_urls, "URL"),
+        number(feed_urls),
+        human::count(*documents, "document"),
+    ));
+    if logs.lines > 0 {
+        output.data(&format!(
+            "{}: {} for pages of the site, {} to other hosts, {} that cannot be read",
+            human::count(logs.lines, "line of logs"),
+            human::count(logs.pages, "request"),
+            number(&logs.other_hosts),
+            number(&logs.unreadable),
+        ));
+    }
+    let (of_severity, of_code) = WIDTHS;
+    for AuditGroup { kind, count, .. } in &outcome.groups {
+        let severity = kind.severity();
+        output.data_painted(&[
+            (
+                paint_of(severity),
+                &format!("{:<of_severity$}", severity.to_string()),
+            ),
+            (
+                Paint::Plain,
+                &format!("{:<of_code$}{}", kind.code(), human::number(*count)),
+            ),
+        ]);
+    }
+    if outcome.sitemap_urls == 0 {
+        output.info("no sitemap was read, so what the crawl lists is not compared");
+    }
+    if outcome.left_out > 0 {
+        let left_out = human::number(outcome.left_out);
+        output.info(&format!(
+            "entries of sitemaps and feeds that cannot be read: {left_out}; arpent check has the reasons"
+        ));
+    }
+    if !outcome.groups.is_empty() {
+        output.info(&format!(
+            "next: arpent why URL explains a URL; arpent report {site} has the pages that link to broken ones"
+        ));
+    }
+}
+
+fn json_outcome(outcome: &AuditOutcome, output: &Output) {
+    let groups = outcome.groups.iter();
+    let counts: Map<_, _> = groups
+        .map(|group| (group.kind.code().to_owned(), json!(group.count)))
+        .collect();
+    let of = |severity| {
+        let groups = outcome.groups.iter();
+        let groups = groups.filter(|group| group.kind.severity() == severity);
+        groups.map(|group| group.count).sum::<u64>()
+    };
+    let summary = json!({
+        "site": outcome.site,
+        "known": outcome.known,
+        "listed": outcome.listed,
+        "documents": outcome.documents,
+        "sitemap_urls": outcome.sitemap_urls,
+        "feed_urls": outcome.feed_urls,
+        "left_out": outcome.left_out,
+        "unread": outcome.unread,
+        "logs": outcome.logs,
+        "errors": of(Severity::Error),
+        "warnings": of(Severity::Warning),
+        "notes": of(Severity::Note),
+        "counts": counts,
+    });
+    output.data_json(&format!("],\"summary\":{summary}}}"));
+}

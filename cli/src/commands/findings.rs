@@ -1,0 +1,362 @@
+//! Findings of `check` and `audit` as they are printed: as text for people, as JSON for programs, as annotations of GitHub, or as one
+//! SARIF log; which of them count, and whether the command fails by them.
+
+mod baseline;
+mod sarif;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use sitemap_core::read::{Excerpt, Position, Severity, Source};
+
+use self::{baseline::Baseline, sarif::SarifLog};
+use crate::{
+    args::FindingArgs,
+    exit_code::Misuse,
+    human,
+    output::{Output, Paint},
+};
+
+/// The name of what is found in no document, and not about one URL.
+const ALL: &str = "all files";
+
+/// The rule that a finding breaks.
+#[derive(Debug, Clone)]
+pub(super) struct PrintedRule {
+    /// Its name, which is stable.
+    pub(super) id: String,
+    /// What it says, in a few words.
+    pub(super) title: String,
+    /// What to do where it is broken.
+    pub(super) help: String,
+}
+
+/// A finding.
+#[derive(Debug, Clone)]
+pub(super) struct PrintedFinding<'f> {
+    /// The document it is in.
+    pub(super) document: Option<&'f str>,
+    pub(super) rule: PrintedRule,
+    pub(super) severity: Severity,
+    pub(super) source: Source,
+    pub(super) position: Option<Position>,
+    pub(super) excerpt: Option<&'f Excerpt>,
+    /// The URL it is about.
+    pub(super) url: Option<&'f str>,
+    /// The document that names the URL, which is not the place of the finding.
+    pub(super) named_by: Option<&'f str>,
+    pub(super) message: &'f str,
+    pub(super) help: &'f str,
+}
+
+/// Findings like others that were printed.
+#[derive(Debug, Clone)]
+pub(super) struct MoreFindings<'f> {
+    /// The document they are in.
+    pub(super) document: Option<&'f str>,
+    pub(super) rule: PrintedRule,
+    pub(super) severity: Severity,
+    pub(super) source: Source,
+    pub(super) count: u64,
+}
+
+/// How findings are printed.
+enum Format {
+    Text,
+    Json,
+    /// All at once, at the end.
+    Sarif(SarifLog),
+    Github,
+}
+
+/// Prints findings.
+pub(super) struct FindingPrinter<'a> {
+    format: Format,
+    /// Findings of this severity, and worse ones, make the command fail.
+    fail_on: Severity,
+    /// Findings that do not count.
+    baseline: Baseline,
+    /// How many of them were found again.
+    known: u64,
+    fails: bool,
+    output: &'a Output,
+    /// The last help that was given for a rule; it is not repeated.
+    helped: BTreeMap<String, String>,
+    /// Objects of the JSON list of findings that were written. Before the first the head of the JSON is written, so that wrong
+    /// usage leaves nothing behind.
+    lines: u64,
+}
+
+impl<'a> FindingPrinter<'a> {
+    /// A printer of findings as the arguments say.
+    ///
+    /// # Errors
+    /// The baseline cannot be read.
+    pub(super) fn new(args: &FindingArgs, output: &'a Output) -> Result<Self, Misuse> {
+        let baseline = args.baseline.as_deref().map(|path| {
+            Baseline::read(path).map_err(|error| {
+                let path = path.display();
+                Misuse(format!(
+                    "--baseline: expected what --format json printed, in {path}: {error}"
+                ))
+            })
+        });
+        Ok(Self {
+            format: match args.format.as_str() {
+                "json" => Format::Json,
+                "sarif" => Format::Sarif(SarifLog::default()),
+                "github" => Format::Github,
+                _ => Format::Text,
+            },
+            fail_on: match args.fail_on.as_str() {
+                "warning" => Severity::Warning,
+                _ => Severity::Error,
+            },
+            baseline: baseline.transpose()?.unwrap_or_default(),
+            known: 0,
+            fails: false,
+            output,
+            helped: BTreeMap::new(),
+            lines: 0,
+        })
+    }
+
+    /// Whether the command fails by what was printed.
+    pub(super) fn fails(&self) -> bool {
+        self.fails
+    }
+
+    /// Whether people read what is printed.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.format, Format::Text)
+    }
+
+    /// Prints a finding, unless the baseline has it.
+    pub(super) fn finding(&mut self, finding: &PrintedFinding<'_>) {
+        if self.baseline.take(finding) {
+            self.known += 1;
+            return;
+        }
+        self.fails |= is_at_least(finding.severity, self.fail_on);
+        match &mut self.format {
+            Format::Text => self.text_finding(finding),
+            Format::Json => self.json_line(&json_finding(finding)),
+            Format::Sarif(log) => log.add(finding),
+            Format::Github => self.output.data(&annotation(finding)),
+        }
+    }
+
+    /// Prints the number of findings that are not shown, unless the baseline has them.
+    pub(super) fn more(&mut self, more: &MoreFindings<'_>) {
+        let new = self.baseline.new_ones(more);
+        self.known += more.count - new;
+        if new == 0 {
+            return;
+        }
+        self.fails |= is_at_least(more.severity, self.fail_on);
+        match &mut self.format {
+            Format::Sarif(log) => log.add_more(more),
+            Format::Github => {
+                let command = command_of(more.severity);
+                let properties = properties(more.document, None, &more.rule);
+                let count = more.count;
+                self.output
+                    .data(&format!("::{command} {properties}::{count} more like this"));
+            }
+            Format::Json => self.json_line(&json!({
+                "file": more.document,
+                "rule": more.rule.id,
+                "severity": more.severity.to_string(),
+                "source": more.source.to_string(),
+                "message": format!("{} more like this", more.count),
+                "more": more.count,
+            })),
+            Format::Text => {
+                let count = human::number(more.count);
+                self.output.data_painted(&[
+                    (Paint::Bold, more.document.unwrap_or(ALL)),
+                    (Paint::Plain, ": "),
+                    (paint_of(more.severity), &heading(more.severity, &more.rule)),
+                    (
+                        Paint::Plain,
+                        &format!(": {count} more like this (--repeats N shows more)"),
+                    ),
+                ]);
+            }
+        }
+    }
+
+    /// Prints the end: `text` prints the sums for people, and `json` what follows the findings, with the bracket that closes their
+    /// list and the brace that closes the object.
+    pub(super) fn finish(&mut self, text: impl FnOnce(&Output), json: impl FnOnce(&Output)) {
+        match &mut self.format {
+            Format::Text => {
+                text(self.output);
+                if self.known > 0 {
+                    let known = human::number(self.known);
+                    self.output
+                        .info(&format!("{known} are in the baseline and do not count"));
+                }
+            }
+            Format::Json => {
+                self.begin_json();
+                json(self.output);
+            }
+            Format::Sarif(log) => self.output.data_json(&log.document().to_string()),
+            Format::Github => {}
+        }
+    }
+
+    fn text_finding(&mut self, finding: &PrintedFinding<'_>) {
+        let place = finding.document.or(finding.url);
+        let mut place = place.unwrap_or(ALL).to_owned();
+        let column = finding.excerpt.map(|excerpt| excerpt.column);
+        let line = finding.position.map(|position| position.line);
+        for number in [line, column].into_iter().flatten() {
+            place.push(':');
+            place.push_str(&number.to_string());
+        }
+        let only_schema = match finding.source {
+            Source::Schema => " (only the schema refuses it)",
+            Source::Rule => "",
+        };
+        self.output.data_painted(&[
+            (Paint::Bold, &place),
+            (Paint::Plain, ": "),
+            (
+                paint_of(finding.severity),
+                &heading(finding.severity, &finding.rule),
+            ),
+            (Paint::Plain, ": "),
+            (Paint::Bold, finding.message),
+            (Paint::Plain, only_schema),
+        ]);
+        match (finding.excerpt, finding.url) {
+            (Some(excerpt), _) if !excerpt.text.is_empty() => {
+                // One character stays one, so that the mark below stands where it should.
+                let text: String = excerpt
+                    .text
+                    .chars()
+                    .map(|letter| if letter.is_control() { ' ' } else { letter })
+                    .collect();
+                self.output.data(&format!("    {text}"));
+                let mark = format!("    {}^", " ".repeat(excerpt.marker));
+                self.output
+                    .data_painted(&[(paint_of(finding.severity), &mark)]);
+            }
+            (_, Some(url)) if finding.document.is_some() => {
+                self.output.data(&format!("    {url}"));
+            }
+            (_, _) => {}
+        }
+        if let Some(document) = finding.named_by {
+            self.output.data(&format!("    named by {document}"));
+        }
+        let helped = self.helped.get(&finding.rule.id);
+        if helped.is_none_or(|helped| helped != finding.help) {
+            self.output.data_painted(&[
+                (Paint::Plain, "    "),
+                (Paint::Note, "help"),
+                (Paint::Plain, ": "),
+                (Paint::Plain, finding.help),
+            ]);
+            self.helped
+                .insert(finding.rule.id.clone(), finding.help.to_owned());
+        }
+    }
+
+    fn begin_json(&self) {
+        if self.lines == 0 {
+            self.output.data_json("{\"findings\":[");
+        }
+    }
+
+    fn json_line(&mut self, line: &Value) {
+        self.begin_json();
+        let comma = if self.lines == 0 { "" } else { "," };
+        self.output.data_json(&format!("{comma}{line}"));
+        self.lines += 1;
+    }
+}
+
+fn json_finding(finding: &PrintedFinding<'_>) -> Value {
+    let excerpt = finding.excerpt;
+    json!({
+        "file": finding.document,
+        "line": finding.position.map(|position| position.line),
+        "column": excerpt.map(|excerpt| excerpt.column),
+        "offset": finding.position.map(|position| position.offset),
+        "rule": finding.rule.id,
+        "severity": finding.severity.to_string(),
+        "source": finding.source.to_string(),
+        "url": finding.url,
+        "named_by": finding.named_by,
+        "text": excerpt.map(|excerpt| &excerpt.text),
+        "message": finding.message,
+        "help": finding.help,
+        "more": Value::Null,
+    })
+}
+
+/// Whether a severity is `least` or worse.
+fn is_at_least(severity: Severity, least: Severity) -> bool {
+    severity == Severity::Error || severity == least
+}
+
+/// A finding as a workflow command of GitHub (docs.github.com, "Workflow commands for GitHub Actions").
+fn annotation(finding: &PrintedFinding<'_>) -> String {
+    let command = command_of(finding.severity);
+    let properties = properties(finding.document, finding.position, &finding.rule);
+    let mut text = finding.message.to_owned();
+    for part in finding.url.into_iter().chain(finding.named_by) {
+        text = format!("{text}: {part}");
+    }
+    let text = format!("{text}; {}", finding.help);
+    let text = text
+        .replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A");
+    format!("::{command} {properties}::{text}")
+}
+
+fn command_of(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "notice",
+    }
+}
+
+fn properties(document: Option<&str>, position: Option<Position>, rule: &PrintedRule) -> String {
+    let mut properties = vec![format!("title={}", rule.id)];
+    if let Some(document) = document {
+        let escapes = [
+            ('%', "%25"),
+            ('\r', "%0D"),
+            ('\n', "%0A"),
+            (':', "%3A"),
+            (',', "%2C"),
+        ];
+        let file = escapes
+            .iter()
+            .fold(document.to_owned(), |text, (letter, escape)| {
+                text.replace(*letter, escape)
+            });
+        properties.push(format!("file={file}"));
+    }
+    properties.extend(position.map(|position| format!("line={}", position.line)));
+    properties.join(",")
+}
+
+fn heading(severity: Severity, rule: &PrintedRule) -> String {
+    format!("{severity}[{}]", rule.id)
+}
+
+/// The colour of a severity.
+pub(super) fn paint_of(severity: Severity) -> Paint {
+    match severity {
+        Severity::Error => Paint::Error,
+        Severity::Warning => Paint::Warning,
+        Severity::Note => Paint::Note,
+    }
+}

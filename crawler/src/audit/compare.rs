@@ -1,0 +1,319 @@
+//! The comparison of what sources name with the rows of the state: three passes, over the named URLs for those whose links matter, over
+//! the links, and over both for the findings.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{
+    Audit, AuditError, AuditFinding, AuditKind, AuditOutcome, MAX_SHOWN, MIN_MISSING,
+    finding::AuditGroups,
+};
+use crate::{
+    crawl::judge_at_rest,
+    page::{Canonical, PageRecord, Reason, State},
+    site_report::{ReportError, has_pages, is_broken, walk},
+    store::{LinkReader, NamedRow, Store, StoreError},
+    url_key::UrlKey,
+    verdict::Judge,
+};
+
+/// What is wrong with a URL that a sitemap or a feed lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ListingFault {
+    Dead,
+    Failing,
+    Redirect,
+    Noindex,
+    Canonical,
+    Robots,
+    LeftOut,
+}
+
+impl ListingFault {
+    /// The fault of a URL with this reason, if it is one of the site.
+    fn of(reason: Reason) -> Option<Self> {
+        Some(match reason {
+            Reason::Gone | Reason::KeptGoneOnce | Reason::NotFoundPage => Self::Dead,
+            Reason::KeptUnreachable
+            | Reason::RobotsUnreachable
+            | Reason::NetworkError
+            | Reason::ServerError
+            | Reason::ClientError
+            | Reason::Empty
+            | Reason::OtherSuccess
+            | Reason::CutShort
+            | Reason::Undecodable => Self::Failing,
+            Reason::Redirected
+            | Reason::RedirectedOutOfScope
+            | Reason::RedirectLoop
+            | Reason::TooManyRedirects
+            | Reason::BadRedirect
+            | Reason::RefreshRedirect => Self::Redirect,
+            Reason::Noindex | Reason::NoindexAndCanonical | Reason::UnavailableAfter => {
+                Self::Noindex
+            }
+            Reason::CanonicalElsewhere
+            | Reason::CanonicalForeign
+            | Reason::CanonicalBroken
+            | Reason::CanonicalLoop => Self::Canonical,
+            Reason::RobotsDisallowed => Self::Robots,
+            Reason::NotAPage
+            | Reason::TooLarge
+            | Reason::Unparsable
+            | Reason::DuplicateSpelling
+            | Reason::Unwritable
+            | Reason::EntryRefused
+            | Reason::PatternClosed
+            | Reason::NothingNew
+            | Reason::Nested
+            | Reason::DuplicateOf => Self::LeftOut,
+            // Listed; rules of the user; not decided.
+            Reason::Listed
+            | Reason::ListOnly
+            | Reason::Given
+            | Reason::KeptNotReached
+            | Reason::ExcludedByRule
+            | Reason::FollowOnly
+            | Reason::PageRule
+            | Reason::TooDeep
+            | Reason::SeedDocument
+            | Reason::NotInSet
+            | Reason::Queued
+            | Reason::InternalError => return None,
+        })
+    }
+
+    fn in_sitemap(self) -> AuditKind {
+        match self {
+            Self::Dead => AuditKind::SitemapDead,
+            Self::Failing => AuditKind::SitemapFailing,
+            Self::Redirect => AuditKind::SitemapRedirect,
+            Self::Noindex => AuditKind::SitemapNoindex,
+            Self::Canonical => AuditKind::SitemapCanonical,
+            Self::Robots => AuditKind::SitemapRobots,
+            Self::LeftOut => AuditKind::SitemapLeftOut,
+        }
+    }
+
+    /// A feed lists what is new, whatever a crawl makes of it.
+    fn in_feed(self) -> Option<AuditKind> {
+        Some(match self {
+            Self::Dead => AuditKind::FeedDead,
+            Self::Failing => AuditKind::FeedFailing,
+            Self::Redirect => AuditKind::FeedRedirect,
+            Self::Noindex => AuditKind::FeedNoindex,
+            Self::Canonical => AuditKind::FeedCanonical,
+            Self::Robots => AuditKind::FeedRobots,
+            Self::LeftOut => return None,
+        })
+    }
+
+    /// The fact that shows it.
+    fn detail(self, record: &PageRecord) -> Option<String> {
+        let facts = record.facts();
+        let status = facts.map(|facts| format!("status {}", facts.status));
+        match self {
+            Self::Dead => status,
+            Self::Failing => record.error().map(str::to_owned).or(status),
+            Self::Redirect => {
+                let refresh = facts.and_then(|facts| facts.refresh.as_ref());
+                let refresh = refresh.map(|refresh| &refresh.target);
+                let target = facts.and_then(|facts| facts.location.as_ref());
+                target.or(refresh).map(|target| format!("to {target}"))
+            }
+            Self::Canonical => facts.and_then(|facts| match &facts.canonical {
+                Canonical::Other(other) => Some(other.to_string()),
+                Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
+            }),
+            Self::LeftOut => Some(record.reason.text().to_owned()),
+            Self::Noindex | Self::Robots => None,
+        }
+    }
+}
+
+impl Audit<'_, '_> {
+    /// Compares what was read with the state. Of one kind of finding the first `max_shown`, and at most [`MAX_SHOWN`], are shown.
+    ///
+    /// # Errors
+    /// The state or the temporary file cannot be read, or a setting does not fit the site.
+    pub fn finish(mut self, max_shown: u64) -> Result<AuditOutcome, AuditError> {
+        let is_published = has_pages(self.of.store)?;
+        let linked = if is_published {
+            self.linked()?
+        } else {
+            HashMap::new()
+        };
+        let of = self.of;
+        let (judge, _) = judge_at_rest(of.config, of.site, of.store, of.clock)?;
+        let max_shown = usize::try_from(max_shown.min(MAX_SHOWN)).unwrap_or(usize::MAX);
+        let mut findings = NamedFindings {
+            documents: &self.documents.names,
+            judge: &judge,
+            linked: is_published.then_some(&linked),
+            groups: AuditGroups::new(max_shown),
+        };
+        self.named.each(&mut |row| {
+            self.outcome.sitemap_urls += u64::from(row.sitemap.is_some());
+            self.outcome.feed_urls += u64::from(row.feed.is_some());
+            if let Ok(key) = UrlKey::from_normalised(row.url) {
+                findings.named(&key, row, record_of(of.store, &key)?.as_ref());
+            }
+            Ok(())
+        })?;
+        // An unread sitemap may list any page.
+        let is_complete = self.outcome.sitemap_urls > 0 && self.outcome.unread.is_empty();
+        let walked = walk(of.store, is_published, &mut |key, _, record| {
+            self.outcome.known += 1;
+            let is_listed = record.reason.state() == State::Listed;
+            self.outcome.listed += u64::from(is_listed);
+            if is_complete
+                && is_listed
+                && !is_broken(record.reason)
+                && !self.named.is_in_sitemap(key.as_str())?
+            {
+                findings.add(AuditKind::NotInSitemap, key, None, None, 0);
+            }
+            Ok(())
+        });
+        walked.map_err(store_error)?;
+        self.outcome.groups = findings.groups.finish();
+        Ok(self.outcome)
+    }
+
+    /// Those URLs of which it matters whether a page links to them, with the first page that does, by fingerprint.
+    fn linked(&self) -> Result<HashMap<u64, UrlKey>, StoreError> {
+        let store = self.of.store;
+        let mut wanted: HashSet<u64> = HashSet::new();
+        self.named.each(&mut |row| {
+            if let Ok(key) = UrlKey::from_normalised(row.url) {
+                let is_candidate = || -> Result<bool, StoreError> {
+                    let record = record_of(store, &key)?;
+                    Ok(record.is_some_and(|record| record.via.is_seed()))
+                };
+                if row.missing >= MIN_MISSING || row.sitemap.is_some() && is_candidate()? {
+                    wanted.insert(key.fingerprint());
+                }
+            }
+            Ok(())
+        })?;
+        let mut linked = HashMap::new();
+        let mut reader = LinkReader::default();
+        let walked = walk(store, true, &mut |page, _, record| {
+            if wanted.is_empty() || record.facts().is_none() {
+                return Ok(());
+            }
+            let (links, _) = store.links(page)?;
+            let is_wanted = |link| wanted.contains(&link) && link != page.fingerprint();
+            for target in reader.keys_where(links, is_wanted)? {
+                wanted.remove(&target.fingerprint());
+                linked.insert(target.fingerprint(), page.clone());
+            }
+            Ok(())
+        });
+        walked.map_err(store_error)?;
+        Ok(linked)
+    }
+}
+
+/// What is published of a URL, or else what the crawl under way knows.
+fn record_of(store: &Store, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
+    Ok(match store.page(key)? {
+        Some(page) => Some(page.record),
+        None => store.visit(key)?.map(|visit| visit.record),
+    })
+}
+
+fn store_error(error: ReportError<StoreError>) -> StoreError {
+    match error {
+        ReportError::Store(error) | ReportError::Refused(error) => error,
+    }
+}
+
+/// The findings so far.
+struct NamedFindings<'f> {
+    documents: &'f [String],
+    judge: &'f Judge,
+    /// `None`: the links of the crawl are not known.
+    linked: Option<&'f HashMap<u64, UrlKey>>,
+    groups: AuditGroups,
+}
+
+impl NamedFindings<'_> {
+    /// Adds what is wrong with a URL that a source names.
+    fn named(&mut self, key: &UrlKey, row: NamedRow<'_>, record: Option<&PageRecord>) {
+        let before = self.judge.before_fetch(key, 0);
+        let reason = record.map(|record| record.reason).or(before);
+        let fault = reason.and_then(ListingFault::of);
+        let detail = || fault.and_then(|fault| fault.detail(record?));
+        let is_unknown = record.is_none() && matches!(before, None | Some(Reason::Queued));
+        if row.sitemap.is_some() {
+            if let Some(fault) = fault {
+                self.add(fault.in_sitemap(), key, row.sitemap, detail(), 0);
+            } else if is_unknown {
+                let outside = || format!("it is outside of {}", self.judge.place());
+                let detail = before.is_none().then(outside);
+                self.add(AuditKind::SitemapUnknown, key, row.sitemap, detail, 0);
+            } else if self.is_orphan(key, record) {
+                self.add(AuditKind::SitemapOrphan, key, row.sitemap, None, 0);
+            }
+        }
+        if row.feed.is_some() {
+            if let Some(kind) = fault.and_then(ListingFault::in_feed) {
+                self.add(kind, key, row.feed, detail(), 0);
+            } else if is_unknown && before.is_some() {
+                self.add(AuditKind::FeedUnknown, key, row.feed, None, 0);
+            }
+        }
+        let is_named = row.sitemap.is_some() || row.feed.is_some();
+        if row.answered > 0 && is_unknown && before.is_some() && !is_named {
+            let detail = requests(row.answered, "200");
+            self.add(AuditKind::LogUnknown, key, None, Some(detail), row.answered);
+        }
+        let is_alive = reason.is_some_and(|reason| {
+            record.is_some() && reason.state() == State::Listed && !is_broken(reason)
+        });
+        if row.missing >= MIN_MISSING && !is_alive {
+            let mut detail = requests(row.missing, "404 or 410");
+            let page = self
+                .linked
+                .and_then(|linked| linked.get(&key.fingerprint()));
+            if let Some(page) = page {
+                detail = format!("{detail}; {page} links to it");
+            }
+            self.add(AuditKind::LogDead, key, None, Some(detail), row.missing);
+        }
+    }
+
+    /// Whether a URL is listed, was found in a sitemap, feed or list, and no page links to it.
+    fn is_orphan(&self, key: &UrlKey, record: Option<&PageRecord>) -> bool {
+        let is_seed = record
+            .is_some_and(|record| record.via.is_seed() && record.reason.state() == State::Listed);
+        let linked = self.linked.filter(|_| is_seed);
+        linked.is_some_and(|linked| !linked.contains_key(&key.fingerprint()))
+    }
+
+    fn add(
+        &mut self,
+        kind: AuditKind,
+        url: &UrlKey,
+        document: Option<u32>,
+        detail: Option<String>,
+        requests: u64,
+    ) {
+        let name = document.and_then(|number| self.documents.get(usize::try_from(number).ok()?));
+        self.groups.add(AuditFinding {
+            kind,
+            url: url.to_string(),
+            named_by: name.cloned(),
+            message: match detail {
+                Some(detail) => format!("{}: {detail}", kind.title()),
+                None => kind.title().to_owned(),
+            },
+            requests,
+        });
+    }
+}
+
+fn requests(count: u64, status: &str) -> String {
+    let noun = if count == 1 { "request" } else { "requests" };
+    format!("{count} {noun} answered {status}")
+}
