@@ -134,7 +134,7 @@ mod tests {
         ("daemon", &["config"]),
         ("status", &["config", "json", "max_age"]),
         ("report", &["site", "html", "csv", "ndjson", "config"]),
-        ("why", &["url", "site", "json", "config"]),
+        ("why", &["url", "site", "live", "json", "config"]),
         ("publish", &["rollback", "config"]),
         ("forget", &["config"]),
     ];

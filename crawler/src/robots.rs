@@ -52,6 +52,8 @@ pub struct Rules {
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
     is_hidden: bool,
+    /// Product token of our group; `None`: that for all agents counts.
+    agent: Option<Box<str>>,
 }
 
 /// Meaning of the answer to a request for robots.txt ([RFC 9309 section
@@ -143,13 +145,20 @@ impl Rules {
         }
     }
 
-    /// The same rules as a robots.txt for all agents, for later use. `Sitemap` lines and `Crawl-delay` are left out.
+    /// The same rules as a robots.txt of their group alone, each on its line, for later use. `Sitemap` lines and `Crawl-delay` are left
+    /// out.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = "User-agent: *\n".to_owned();
-        for (is_allow, pattern) in self.matcher.lines() {
+        let mut text = format!("User-agent: {}\n", self.group());
+        let mut written = 1;
+        for (line, is_allow, pattern) in self.matcher.lines() {
+            while written + 1 < line {
+                text.push('\n');
+                written += 1;
+            }
             text += if is_allow { "Allow: " } else { "Disallow: " };
             text += pattern;
             text.push('\n');
+            written += 1;
         }
         text
     }
@@ -157,7 +166,14 @@ impl Rules {
     /// Reads what [`Rules::to_text`] wrote, which may be longer than a fetched file, because characters outside of ASCII are
     /// escaped.
     pub(crate) fn from_text(text: &str) -> Self {
-        parse::rules(text.as_bytes(), "")
+        let first = text.lines().next().unwrap_or_default();
+        let group = first.strip_prefix("User-agent: ").unwrap_or_default();
+        parse::rules(text.as_bytes(), parse::leading_token(group))
+    }
+
+    /// The `User-agent` of the group that counts.
+    pub fn group(&self) -> &str {
+        self.agent.as_deref().unwrap_or("*")
     }
 
     /// Returns whether there may be a file that is not served to arpent (401, 403, a broken redirect): then everything is

@@ -1,9 +1,10 @@
 //! Why a URL is listed, or why it is not: all that the state of a site knows of it, and what to do about it. Reads the state and the
-//! published files, sends no request, and judges by the rules that a publish without a crawl would use.
+//! published files, and judges by the rules that a publish without a crawl would use. Only [`Question::ask`] sends requests.
 
 mod advice;
 mod evidence;
 mod found;
+mod live;
 mod published_file;
 
 #[cfg(test)]
@@ -17,12 +18,14 @@ use serde::Serialize;
 pub use self::{
     evidence::{LastmodStory, StatedDate},
     found::FoundStep,
+    live::{LiveHop, LiveStory},
 };
 use crate::{
     clock::Clock,
     config::Config,
     crawl::{CrawlError, judge_at_rest},
     crawl_state,
+    fetch::FetchError,
     page::{
         Basis, Canonical, ClosedPattern, Page, PageFacts, PageRecord, Reason, Repeat, State, Visit,
     },
@@ -60,6 +63,12 @@ pub enum WhyError {
     /// A setting does not fit the site.
     #[error(transparent)]
     Rules(#[from] CrawlError),
+    /// A setting of the network cannot be used.
+    #[error("the way to the network cannot be used")]
+    Network(#[from] FetchError),
+    /// The work was stopped.
+    #[error("stopped before the URL answered")]
+    Stopped,
 }
 
 /// What is known of a URL.
@@ -107,6 +116,8 @@ pub struct UrlExplanation {
     pub history: Option<KnownSince>,
     /// What the crawl found that is not published: one that is under way, stopped or refused.
     pub under_way: Option<UnderWay>,
+    /// What it answers now; `None`: it was not to be asked for.
+    pub live: Option<LiveStory>,
 }
 
 /// The last answer to a request for a URL.
@@ -159,6 +170,10 @@ pub struct RobotsLine {
     pub allowed: bool,
     /// The line that decides; `None`: no line matches.
     pub line: Option<String>,
+    /// Its number in the file, from 1.
+    pub number: Option<usize>,
+    /// The `User-agent` of the group that counts.
+    pub group: Option<String>,
 }
 
 /// What the scope of the crawl says of a URL.
@@ -298,6 +313,7 @@ impl Question<'_> {
                 (None, Some(visit)) => Some(UnderWay::of(visit.record.reason)),
                 (_, None) => None,
             },
+            live: None,
         })
     }
 
@@ -414,6 +430,8 @@ fn robots_line(rules: Option<&Rules>, url: &UrlKey) -> RobotsLine {
             };
             Some(format!("{name}: {}", decision.pattern?))
         }),
+        number: decision.and_then(|decision| decision.line),
+        group: rules.map(|rules| rules.group().to_owned()),
     }
 }
 

@@ -140,13 +140,15 @@ const ROOMS: [(&str, &[&str]); 37] = [
         "site_report",
         &["page", "repeats", "site", "store", "url_key"],
     ),
-    // What the state knows of one URL. Never the network.
+    // What the state knows of one URL. The network through what it is given, on demand.
     (
         "why",
         &[
+            "check",
             "clock",
             "config",
             "crawl",
+            "fetch",
             "lastmod",
             "page",
             "publish",
@@ -157,6 +159,7 @@ const ROOMS: [(&str, &[&str]); 37] = [
             "site",
             "store",
             "url_key",
+            "verdict",
         ],
     ),
     // It asks the network through a function it is given.

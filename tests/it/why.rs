@@ -1,5 +1,10 @@
 //! `arpent why`: what the state knows of one URL.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use serde_json::Value;
 
 use crate::support::{
@@ -92,6 +97,16 @@ fn it_says_how_a_url_was_found_and_which_rule_decided() {
     assert_eq!(chain[2]["reason"], "listed");
     let private = check("/private/x", "robots-disallowed");
     assert_eq!(private["robots"]["line"], "Disallow: /private");
+    assert_eq!(private["robots"]["number"], 2);
+    assert_eq!(private["robots"]["group"], "*");
+    let text = why(&bench, &[&site.url("/private/x")])
+        .expect_code(0)
+        .stdout;
+    assert!(
+        text.contains("disallowed by \"Disallow: /private\" (line 2, User-agent: *)"),
+        "{text}"
+    );
+    assert_eq!(private["live"], Value::Null);
     assert_eq!(
         check("/hidden", "noindex")["directives"],
         serde_json::json!(["noindex"])
@@ -120,6 +135,127 @@ fn it_says_why_a_url_is_not_known() {
         ran.stdout.contains("not on the host of the site"),
         "{}",
         ran.stdout
+    );
+}
+
+#[test]
+fn live_answers_are_judged_and_compared_with_the_state() {
+    let bench = Bench::new();
+    let changed = Arc::new(AtomicBool::new(false));
+    let is_changed = Arc::clone(&changed);
+    let site = Site::start(move |request| {
+        let is_changed = is_changed.load(Ordering::SeqCst);
+        match request.target.as_str() {
+            "/robots.txt" if is_changed => Response::text(
+                "User-agent: other\nDisallow: /\n\nUser-agent: arpent\nDisallow: /closed\n",
+            ),
+            "/robots.txt" => Response::text(""),
+            "/" => {
+                Response::linking(["/same", "/now-hidden", "/now-moved", "/now-gone", "/closed"])
+            }
+            "/now-hidden" if is_changed => {
+                Response::html("<title>b</title>other words").with("X-Robots-Tag", "noindex")
+            }
+            "/now-moved" if is_changed => Response::redirect(301, "/hop?utm_source=x"),
+            "/hop" => Response::redirect(302, "/same"),
+            "/now-gone" if is_changed => Response::status(404),
+            "/loop" => Response::redirect(302, "/loop2"),
+            "/loop2" => Response::redirect(302, "/loop"),
+            "/away" => Response::redirect(302, "http://elsewhere.example/"),
+            "/named" => Response::html("<link rel=canonical href=/same>x").with("ETag", "\"1\""),
+            _ => Response::html(format!("<title>a</title>{}", request.target)),
+        }
+    });
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    changed.store(true, Ordering::SeqCst);
+    site.clear_log();
+    let live = |path: &str| {
+        let ran = why(
+            &bench,
+            &["--live", "--rate", "unlimited", "--json", &site.url(path)],
+        );
+        let explanation: Value = serde_json::from_str(&ran.expect_code(0).stdout).unwrap();
+        explanation["live"].clone()
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let same = live("/same");
+    assert_eq!(same["reason"], "listed");
+    assert_eq!(same["differs"], Value::Null);
+    assert_eq!(same["is_content_changed"], false);
+    assert_eq!(site.pages(), ["/same"]);
+    let hidden = live("/now-hidden");
+    assert_eq!(hidden["reason"], "noindex");
+    assert_eq!(hidden["hops"][0]["headers"]["x-robots-tag"], "noindex");
+    assert_eq!(hidden["is_content_changed"], true);
+    let differs = text(&hidden["differs"]);
+    assert!(
+        differs.contains("listed; the next crawl finds noindex: "),
+        "{differs}"
+    );
+    let moved = live("/now-moved");
+    let hops = moved["hops"].as_array().unwrap();
+    let hops: Vec<_> = hops.iter().map(|hop| text(&hop["url"])).collect();
+    assert_eq!(
+        hops,
+        ["/now-moved", "/hop", "/same"].map(|path| site.url(path))
+    );
+    assert_eq!(moved["reason"], "redirected");
+    assert_eq!(moved["hops"][0]["headers"]["location"], "/hop?utm_source=x");
+    assert_eq!(live("/now-gone")["reason"], "gone");
+    assert_eq!(live("/loop")["reason"], "redirect-loop");
+    let away = live("/away");
+    assert_eq!(away["reason"], "redirected-out-of-scope");
+    assert!(text(&away["not_asked"]).contains("outside of the crawl"));
+    let named = live("/named");
+    assert_eq!(named["reason"], "canonical-elsewhere");
+    assert_eq!(named["hops"][0]["canonical"], site.url("/same"));
+    assert_eq!(named["hops"][0]["headers"]["etag"], "\"1\"");
+    assert!(text(&named["differs"]).starts_with("no crawl met it; "));
+    site.clear_log();
+    let closed = live("/closed");
+    assert_eq!(closed["reason"], "robots-disallowed");
+    assert_eq!(closed["robots"]["number"], 5);
+    assert_eq!(closed["robots"]["group"], "arpent");
+    assert_eq!(site.pages(), Vec::<String>::new());
+    let ran = why(&bench, &["--live", &site.url("/closed")]).expect_code(0);
+    for line in [
+        "not asked   ",
+        "robots now  disallowed by \"Disallow: /closed\" (line 5, User-agent: arpent)",
+        "verdict now robots-disallowed: disallowed by robots.txt",
+        "changed     the state has the answer of ",
+    ] {
+        assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn live_needs_no_state() {
+    let bench = Bench::new();
+    let site = many_kinds();
+    why(&bench, &[&site.url("/moved")]).expect_code(2);
+    let ran = why(
+        &bench,
+        &["--live", "--rate", "unlimited", &site.url("/moved")],
+    )
+    .expect_code(0);
+    for line in [
+        format!("now         {}: 301 (redirected)", site.url("/moved")),
+        "              location: /moved2".to_owned(),
+        format!("            {}: 200 (listed)", site.url("/c")),
+        "verdict now redirected: redirects to another URL".to_owned(),
+    ] {
+        assert!(ran.stdout.contains(&line), "{line}: {}", ran.stdout);
+    }
+    assert_eq!(site.pages(), ["/moved", "/moved2", "/c"]);
+    let ran = why(
+        &bench,
+        &["--live", "--site", &site.url("/"), &site.url("/a")],
+    )
+    .expect_code(2);
+    assert!(
+        ran.stderr.contains("there is no state of it"),
+        "{}",
+        ran.stderr
     );
 }
 

@@ -1,28 +1,60 @@
-//! `arpent why`: finds the state of the site that a URL belongs to, lets [`crawler::why`] explain it, and prints that.
+//! `arpent why`: finds the state of the site that a URL belongs to, lets [`crawler::why`] explain it, with `--live`
+//! also by asking for it, and prints that.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 use anyhow::Context as _;
 use crawler::{
+    check::{CheckProgress, Network},
+    clock::Clock,
+    config::Config,
     page::Reason,
+    politeness::{Politeness, SharedPoliteness},
+    retry_after::RetryAfterFile,
+    site::Site,
     store::Store,
-    why::{LastAnswer, LastmodStory, NamedUrl, Question, UrlExplanation},
+    url_key::UrlKey,
+    why::{
+        LastAnswer, LastmodStory, LiveStory, NamedUrl, Question, RobotsLine, UrlExplanation,
+        WhyError,
+    },
 };
 use jiff::Timestamp;
+use tokio::runtime::Handle;
 
 use super::{
-    crawl::{load, site::places_of},
+    check::CheckView,
+    crawl::{begin_log, load, site::places_of},
     dependencies,
-    names::{covering, find_state, settings_of},
+    downloaders::Downloaders,
+    names::{Named, covering, find_state, settings_of},
+    runtime::{self, Threads},
 };
 use crate::{
     args::WhyArgs,
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    settings::{Environment, Purpose, Settings},
+    panicked::Panicked,
+    settings::{CrawlSettings, Environment, Purpose, Settings},
+    supervisor::Supervisor,
 };
 
 /// Width of the names before the facts.
 const NAME_WIDTH: usize = 12;
+
+/// A URL with the site that it is in.
+struct AskedUrl {
+    url: UrlKey,
+    site: Site,
+    /// The state of the site; `None`: it was never crawled.
+    state: Option<PathBuf>,
+    /// The settings of the site.
+    config: Config,
+}
 
 /// Runs the command.
 ///
@@ -33,38 +65,24 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
-    let parse = |settings: &Settings, typed: &str| {
-        let parsed = settings.config.identity.parse(typed);
-        parsed.map_err(|error| Misuse(format!("{typed}: {error}")))
+    let purpose = if args.live {
+        Purpose::Ask
+    } else {
+        Purpose::Look
     };
-    let typed = parse(&settings.shared, &args.url)?;
-    let wanted = args.site.as_deref();
-    let wanted = wanted
-        .map(|site| parse(&settings.shared, site))
-        .transpose()?;
-    let (settings, (site, path)) = match &wanted {
-        Some(start) => {
-            let settings = settings_of(&settings, start);
-            (
-                settings,
-                find_state(settings, start).context(start.to_string())?,
-            )
+    let settings = load(purpose, (args.config.as_deref(), args), environment)?;
+    let asked = asked_url(args, &settings)?;
+    let clock = dependencies::clock(environment);
+    let explanation = if args.live {
+        begin_log(&settings.shared, output);
+        let retry_after = dependencies::retry_after(&settings.shared.state);
+        match ask(asked, clock, retry_after, output)? {
+            Ok(explanation) => explanation,
+            Err(stopped) => return Ok(stopped),
         }
-        None => covering(&settings, &typed)?,
+    } else {
+        asked.explain(&clock, None)?
     };
-    // Parameters that the site's settings drop.
-    let url = parse(settings, &args.url)?;
-    let url = site.crawled_key(&url).unwrap_or(url);
-    let store = Store::open_to_read(&path)?.context("the state is gone")?;
-    let config = places_of(settings, &site)?.config(&settings.config);
-    let question = Question {
-        store: &store,
-        site: &site,
-        config: &config,
-        clock: &dependencies::clock(environment),
-    };
-    let explanation = question.explain(&url)?;
     if args.json {
         let json = serde_json::to_string(&explanation).context("failed to print the result")?;
         output.data_json(&json);
@@ -74,6 +92,108 @@ pub(super) fn run(
         }
     }
     Ok(ExitCode::Success)
+}
+
+/// The URL of the arguments, by the settings of its site.
+fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> anyhow::Result<AskedUrl> {
+    let parse = |settings: &Settings, typed: &str| {
+        let parsed = settings.config.identity.parse(typed);
+        parsed.map_err(|error| Misuse(format!("{typed}: {error}")))
+    };
+    let typed = parse(&settings.shared, &args.url)?;
+    let wanted = args.site.as_deref();
+    let wanted = wanted
+        .map(|site| parse(&settings.shared, site))
+        .transpose()?;
+    let (settings, site, state) = match &wanted {
+        Some(start) => {
+            let settings = settings_of(settings, start);
+            let (site, path) = find_state(settings, start).context(start.to_string())?;
+            (settings, site, Some(path))
+        }
+        None => match covering(settings, &typed) {
+            Ok((settings, (site, path))) => (settings, site, Some(path)),
+            // Its answer needs no state.
+            Err(_) if args.live => {
+                let settings = settings_of(settings, &typed);
+                (settings, Named::as_typed(settings, &typed).site, None)
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    // Parameters that the site's settings drop.
+    let url = parse(settings, &args.url)?;
+    Ok(AskedUrl {
+        url: site.crawled_key(&url).unwrap_or(url),
+        config: places_of(settings, &site)?.config(&settings.config),
+        site,
+        state,
+    })
+}
+
+/// Explains a URL with what it answers now; `Err` when that was stopped.
+fn ask(
+    asked: AskedUrl,
+    clock: Arc<dyn Clock>,
+    retry_after: RetryAfterFile,
+    output: &Output,
+) -> anyhow::Result<Result<UrlExplanation, ExitCode>> {
+    runtime::run(Threads::OfCores, async {
+        let mut supervisor = Supervisor::new(output)?;
+        let shutdown = supervisor.stop().shutdown.clone();
+        let politeness = &asked.config.politeness;
+        let delay = politeness.delay;
+        let politeness: SharedPoliteness = Arc::new(Mutex::new(Politeness::new(politeness)));
+        let progress = CheckProgress::default();
+        let mut view = CheckView::new(&progress, Arc::clone(&politeness), delay);
+        let runtime = Handle::current();
+        let work = tokio::task::spawn_blocking(move || {
+            let downloaders = Downloaders::new(Arc::clone(&clock), politeness, retry_after);
+            downloaders.work(&asked.config, &runtime, &shutdown, |mut network| {
+                asked.explain(&clock, Some(&mut network))
+            })
+        });
+        let joined = supervisor.run(work, Some(&mut view)).await?;
+        match (
+            joined.map_err(Panicked::from_join)?,
+            supervisor.stop().asked_by(),
+        ) {
+            (Err(_), Some(signal)) => Ok(Err(signal.into())),
+            (explanation, _) => explanation.map(Ok),
+        }
+    })
+}
+
+impl AskedUrl {
+    /// What is known of it, and with a `network` what it answers now.
+    fn explain(
+        &self,
+        clock: &Arc<dyn Clock>,
+        network: Option<&mut Network<'_>>,
+    ) -> anyhow::Result<UrlExplanation> {
+        let store = match &self.state {
+            Some(path) => Store::open_to_read(path)?.context("the state is gone")?,
+            None => Store::in_memory()?,
+        };
+        let question = Question {
+            store: &store,
+            site: &self.site,
+            config: &self.config,
+            clock,
+        };
+        let explained = question.explain(&self.url).and_then(|mut explanation| {
+            if let Some(network) = network {
+                question.ask(&self.url, network, &mut explanation)?;
+            }
+            Ok(explanation)
+        });
+        explained.map_err(|error| match error {
+            WhyError::Store(error) => error.into(),
+            WhyError::Rules(error) => error.into(),
+            WhyError::Network(error) => error.into(),
+            error @ WhyError::Stopped => error.into(),
+        })
+    }
 }
 
 /// The explanation for people.
@@ -99,6 +219,11 @@ fn text_of(explanation: &UrlExplanation) -> Vec<String> {
         answer_facts(explanation),
         rule_facts(explanation),
         set_facts(explanation),
+        explanation
+            .live
+            .as_ref()
+            .map(live_facts)
+            .unwrap_or_default(),
     ]
     .concat()
     {
@@ -144,15 +269,7 @@ fn rule_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let mut add = |name, fact| facts.push((name, fact));
     let robots = &explanation.robots;
-    add(
-        "robots.txt",
-        match (&robots.line, robots.allowed, robots.is_read) {
-            (Some(line), true, _) => format!("allowed by \"{line}\""),
-            (Some(line), false, _) => format!("disallowed by \"{line}\""),
-            (None, _, true) => "allowed: no rule matches".to_owned(),
-            (None, _, false) => "not known: the last crawl read none".to_owned(),
-        },
-    );
+    add("robots.txt", robots_fact(robots));
     let scope = &explanation.scope;
     let rule = scope
         .rule
@@ -184,6 +301,59 @@ fn rule_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
                 pattern.example
             ),
         );
+    }
+    facts
+}
+
+fn robots_fact(robots: &RobotsLine) -> String {
+    let place = match (robots.number, &robots.group) {
+        (Some(number), Some(group)) => format!(" (line {number}, User-agent: {group})"),
+        _ => String::new(),
+    };
+    match (&robots.line, robots.allowed, robots.is_read) {
+        (Some(line), true, _) => format!("allowed by \"{line}\"{place}"),
+        (Some(line), false, _) => format!("disallowed by \"{line}\"{place}"),
+        (None, _, true) => "allowed: no rule matches".to_owned(),
+        (None, _, false) => "not known: the last crawl read none".to_owned(),
+    }
+}
+
+/// What it answers now.
+fn live_facts(story: &LiveStory) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    let mut add = |name, fact| facts.push((name, fact));
+    for (number, hop) in story.hops.iter().enumerate() {
+        let name = if number == 0 { "now" } else { "" };
+        let status = hop.status.map(|status| status.to_string());
+        let answer = status.or_else(|| hop.error.clone()).unwrap_or_default();
+        add(name, format!("{}: {answer} ({})", hop.url, hop.reason));
+        for (header, value) in &hop.headers {
+            add("", format!("  {header}: {value}"));
+        }
+        if let Some(title) = &hop.title {
+            add("", format!("  title: {title}"));
+        }
+        if !hop.directives.is_empty() {
+            add("", format!("  directives: {}", hop.directives.join(", ")));
+        }
+        if let Some(canonical) = &hop.canonical {
+            add("", format!("  canonical: {canonical}"));
+        }
+    }
+    if let Some(why) = &story.not_asked {
+        add("not asked", why.clone());
+    }
+    if let Some(robots) = &story.robots {
+        add("robots now", robots_fact(robots));
+    }
+    add("verdict now", format!("{}: {}", story.reason, story.why));
+    match story.is_content_changed {
+        Some(true) => add("content", "changed since the last answer".to_owned()),
+        Some(false) => add("content", "as at the last answer".to_owned()),
+        None => {}
+    }
+    if let Some(differs) = &story.differs {
+        add("changed", differs.clone());
     }
     facts
 }

@@ -40,7 +40,7 @@ use crate::{
     retry_after::{RetryAfterError, RetryAfterFile},
     robots::Rules,
     store::hex,
-    url_key::{HostKey, Origin, UrlKey},
+    url_key::{HostKey, Identity, Origin, UrlKey},
     verdict::MAX_HOPS,
 };
 
@@ -317,6 +317,13 @@ impl Downloader {
         self
     }
 
+    /// Reads pages with this identity of URLs, as a crawl does. Redirects of documents lead to URLs of it too.
+    #[must_use]
+    pub fn with_identity(mut self, identity: &Identity) -> Self {
+        self.gate.identity = Arc::new(identity.clone());
+        self
+    }
+
     /// A downloader through the gate of a run.
     pub(super) fn with_gate(gate: &Gate) -> Self {
         // Nobody wrote the URLs of documents for people, so nothing is dropped from them, not even
@@ -349,7 +356,7 @@ impl Downloader {
     }
 
     /// Takes no notice of what robots.txt of `origin` disallows.
-    pub(super) fn ignoring_robots_of(self, origin: &Origin) -> Self {
+    pub(crate) fn ignoring_robots_of(self, origin: &Origin) -> Self {
         Self {
             unruled: Some(origin.clone()),
             ..self
@@ -478,6 +485,20 @@ impl Downloader {
         reader: &Arc<PageReader>,
         shutdown: &Shutdown,
     ) -> Result<PageFacts, DownloadError> {
+        let answer = self.page_with_headers(url, reader, shutdown).await?;
+        Ok(answer.0)
+    }
+
+    /// As [`Downloader::page`], with the headers of the answer.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn page_with_headers(
+        &self,
+        url: &UrlKey,
+        reader: &Arc<PageReader>,
+        shutdown: &Shutdown,
+    ) -> Result<(PageFacts, Headers), DownloadError> {
         let rules = self.robots(&url.origin(), shutdown).await?;
         if !rules.allows(url.path_and_query()) {
             return Err(DownloadError::Disallowed(url.clone()));
@@ -500,7 +521,7 @@ impl Downloader {
             kind: error.kind(),
             message: error.to_string(),
         })?;
-        Ok(receiver.finish(&fetched))
+        Ok((receiver.finish(&fetched), fetched.head.headers))
     }
 
     /// Outside of a crawl, which judges by many answers, the first that asks for a long wait speaks for its host.

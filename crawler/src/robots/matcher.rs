@@ -128,8 +128,8 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
-    /// The lines that the rules came from, in the order of the file: whether each allows, and its pattern.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (bool, &str)> {
+    /// The lines that the rules came from, in the order of the file: number, whether it allows, and its pattern.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, bool, &str)> {
         let rules = self.rules.iter();
         let mut lines: Vec<_> = rules
             .map(|rule| (rule.line, rule.is_allow(), rule.pattern()))
@@ -137,9 +137,7 @@ impl Matcher {
         lines.sort_unstable();
         // One line may make two rules.
         lines.dedup();
-        lines
-            .into_iter()
-            .map(|(_, is_allow, pattern)| (is_allow, pattern))
+        lines.into_iter()
     }
 
     pub(super) fn new(mut rules: Vec<Rule>) -> Self {

@@ -132,6 +132,7 @@ impl<'a> GroupCollector<'a> {
             crawl_delay,
             sitemaps: self.sitemaps,
             is_hidden: false,
+            agent: self.is_named.then(|| self.agent.into()),
         }
     }
 

@@ -697,6 +697,8 @@ fn rules_are_read_back_from_the_noted_text() {
     let text = rules.to_text();
     let again = Rules::from_text(&text);
     assert_eq!(again.to_text(), text);
+    assert_eq!([again.group(), rules.group()], ["arpent"; 2]);
+    assert_eq!(again.decide("/ab").line, Some(6));
     for path in [
         "/",
         "/ab",
