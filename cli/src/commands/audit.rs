@@ -228,7 +228,7 @@ fn text_outcome(outcome: &AuditOutcome, output: &Output) {
     if logs.lines > 0 {
         output.data(&format!(
             "{}: {} for pages of the site, {} to other hosts, {} that cannot be read",
-            human::count(logs.lines, "line of logs"),
+            human::count(logs.lines, "log line"),
             human::count(logs.pages, "request"),
             number(&logs.other_hosts),
             number(&logs.unreadable),

@@ -322,7 +322,7 @@ mod tests {
         );
         check(
             r#"{"request_method":"GET","uri":"/a/","args":"b=1","status":200,"host":"h.example"}"#,
-            ("GET", "/a/", 200, "h.example", ""),
+            ("GET", "/a/?b=1", 200, "h.example", ""),
         );
         // Caddy.
         check(
