@@ -122,6 +122,8 @@ pub(super) struct Asked {
     pub(super) result: Result<Fetched, FetchError>,
     /// What it says about the host.
     pub(super) signal: Signal,
+    /// From sending it to the end of the answer, in whole milliseconds.
+    pub(super) duration: Duration,
 }
 
 /// The last of several tries.
@@ -133,6 +135,8 @@ pub(super) struct Answered<S> {
     pub(super) tries: u32,
     /// What it says about the host.
     pub(super) signal: Signal,
+    /// That of [`Asked`].
+    pub(super) duration: Duration,
 }
 
 /// Why no request was sent.
@@ -299,6 +303,7 @@ impl Gate {
             return Asked {
                 result: Err(FetchError::new(FetchErrorKind::Forbidden, message)),
                 signal: Signal::Neutral,
+                duration: Duration::ZERO,
             };
         }
         let mut timed = Timed {
@@ -321,7 +326,12 @@ impl Gate {
         if !self.obeys_retry_after {
             signal = signal.without_retry_after();
         }
-        Asked { result, signal }
+        let milliseconds = u64::try_from(sent.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Asked {
+            result,
+            signal,
+            duration: Duration::from_millis(milliseconds),
+        }
     }
 
     /// The wait that an answer asks for, if it is longer than the settings allow.
@@ -427,6 +437,7 @@ impl Gate {
                     receiver,
                     tries,
                     signal,
+                    duration: asked.duration,
                 });
             }
             tracing::debug!(target: "crawl", url = %request.shown(), tries, "another try");

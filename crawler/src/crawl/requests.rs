@@ -125,7 +125,8 @@ pub(super) async fn ask(
     let passing = signal::is_passing(&asked.result);
     let mut found = None;
     let result = asked.result.map(|fetched| {
-        let (facts, instead) = sink.finish(&url, &fetched);
+        let (mut facts, instead) = sink.finish(&url, &fetched);
+        facts.duration = Some(asked.duration);
         found = instead;
         (fetched, Box::new(facts))
     });

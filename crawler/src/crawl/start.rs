@@ -253,7 +253,8 @@ async fn speaks_other_scheme(gate: &Gate, url: &UrlKey, stop: &CancellationToken
 
 fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), FetchError> {
     let fetched = answered.result?;
-    let (facts, found) = answered.receiver.finish(url, &fetched);
+    let (mut facts, found) = answered.receiver.finish(url, &fetched);
+    facts.duration = Some(answered.duration);
     let hop = Hop {
         url: url.clone(),
         facts,

@@ -1,6 +1,6 @@
 //! What one answer said, before anything is decided by it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 
@@ -165,6 +165,9 @@ pub struct PageFacts {
     pub end: BodyEnd,
     /// Decoded bytes read.
     pub body_bytes: u64,
+    /// Time from sending the request to the end of the body, in whole milliseconds; `None`: not measured. Of a page that a 304
+    /// confirmed that of its whole answer.
+    pub duration: Option<Duration>,
     /// Hash of what the page says, when it was read to its end; `None` for what is no page.
     pub content_hash: Option<ContentHash>,
     /// The text by which it is compared with other pages, when it was read to its end.

@@ -95,6 +95,7 @@ columns! {
         kind: Option<BodyKind>, "TEXT", "page or document; NULL: anything else";
         body_end: Option<BodyEnd>, "TEXT", "complete, too-large, cut-short, 'undecodable: ...'; NULL: not read";
         body_bytes: Option<u64>, "INTEGER", "decoded";
+        duration_ms: Option<u32>, "INTEGER", "from the request to the end of the body; NULL: not measured";
         content_hash: Option<Hex128>, "TEXT", "of what the page says: XXH3, 128 bits, hexadecimal";
         hash_version: Option<u32>, "INTEGER", "what was hashed";
         text_hash: Option<i64>, "INTEGER", "of all its text: XXH3, 64 bits";

@@ -1,6 +1,6 @@
 //! Records to the columns of a row and back. A row that no record could have made is an error; nothing is guessed.
 
-use std::{collections::BTreeMap, io};
+use std::{collections::BTreeMap, io, time::Duration};
 
 use rusqlite::{Row, types::Type};
 use sitemap_core::{Loc, extension::Extensions};
@@ -157,6 +157,9 @@ impl Attempt {
             kind: Some(facts.kind).filter(|kind| *kind != BodyKind::Other),
             body_end: Some(facts.end).filter(|end| *end != BodyEnd::Skipped),
             body_bytes: Some(facts.body_bytes),
+            duration_ms: facts
+                .duration
+                .map(|duration| u32::try_from(duration.as_millis()).unwrap_or(u32::MAX)),
             content_hash: facts.content_hash.map(|ContentHash(hash)| Hex128(hash)),
             hash_version: facts.content_hash.map(|_| ContentHash::VERSION),
             text_hash: facts.text.as_ref().map(|text| text.whole.cast_signed()),
@@ -227,6 +230,9 @@ impl Attempt {
             kind: self.kind.unwrap_or_default(),
             end: self.body_end.unwrap_or_default(),
             body_bytes: self.body_bytes.unwrap_or_default(),
+            duration: self
+                .duration_ms
+                .map(|milliseconds| Duration::from_millis(milliseconds.into())),
             content_hash,
             text: self.text_hash.map(|hash| {
                 let blocks = self.text_blocks.unwrap_or_default();

@@ -1,5 +1,7 @@
 //! Random records, visits and pages: each comes back as it was written.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use proptest::{
     collection::{btree_map, vec},
@@ -296,6 +298,9 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             kind,
             end,
             body_bytes,
+            duration: status
+                .is_multiple_of(2)
+                .then(|| Duration::from_millis(body_bytes % 100_000)),
             content_hash: hash.map(ContentHash),
             body_hash,
             dates: StatedDates {

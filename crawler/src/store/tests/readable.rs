@@ -1,5 +1,7 @@
 //! What people see in the file.
 
+use std::time::Duration;
+
 use super::*;
 use crate::page::{
     BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Kept, LanguageVersion,
@@ -62,6 +64,7 @@ fn answered_in_full() -> PageRecord {
         kind: BodyKind::Page,
         end: BodyEnd::Undecodable("lzma".to_owned()),
         body_bytes: 4_321,
+        duration: Some(Duration::from_millis(1_234)),
         content_hash: Some(ContentHash(0xabc)),
         body_hash: Some(0xdef),
         dates: StatedDates {
@@ -215,6 +218,7 @@ fn columns_hold_what_their_names_say() {
         ("kind", "page"),
         ("body_end", "undecodable: lzma"),
         ("body_bytes", "4321"),
+        ("duration_ms", "1234"),
         ("content_hash", "00000000000000000000000000000abc"),
         ("hash_version", "6"),
         ("body_hash", "00000000000000000000000000000def"),
