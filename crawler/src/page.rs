@@ -8,6 +8,7 @@ mod closed_pattern;
 mod facts;
 mod given;
 mod ledger;
+mod link_texts;
 mod reason;
 mod repeat;
 mod text;
@@ -23,6 +24,7 @@ pub use self::facts::{
 };
 pub use self::given::{Given, InputExtensionsError, extensions_from_json};
 pub use self::ledger::{LedgerDates, LedgerEntry};
+pub use self::link_texts::{LinkTexts, TakenLinks};
 pub use self::reason::{Reason, State};
 pub use self::repeat::Repeat;
 pub use self::text::{MAX_STORED_BLOCKS, PageText, TextBlock};

@@ -152,7 +152,7 @@ pub fn targets(
     facts: &PageFacts,
     follow: Follow,
     take_nofollow_links: bool,
-) -> impl Iterator<Item = (&UrlKey, Via)> {
+) -> impl Iterator<Item = (&UrlKey, Via, &str)> {
     let canonical = match &facts.canonical {
         Canonical::Other(target) => Some(target),
         Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
@@ -161,18 +161,19 @@ pub fn targets(
         facts
             .location
             .as_ref()
-            .map(|target| (target, Via::Redirect)),
+            .map(|target| (target, Via::Redirect, "")),
         facts
             .refresh
             .as_ref()
-            .map(|refresh| (&refresh.target, Via::Refresh)),
-        canonical.map(|target| (target, Via::Canonical)),
+            .map(|refresh| (&refresh.target, Via::Refresh, "")),
+        canonical.map(|target| (target, Via::Canonical, "")),
     ];
     let links = facts
         .links
         .iter()
-        .filter(move |link| take_nofollow_links || !link.nofollow)
-        .map(|link| (&link.target, link.via));
+        .enumerate()
+        .filter(move |(_, link)| take_nofollow_links || !link.nofollow)
+        .map(|(number, link)| (&link.target, link.via, facts.link_texts.get(number)));
     let (takes_targets, takes_links) = match follow {
         Follow::Nothing => (false, false),
         Follow::TargetOnly => (true, false),

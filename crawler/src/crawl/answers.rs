@@ -6,7 +6,7 @@ use super::known::FoundUrl;
 use crate::{
     config::Config,
     frontier::Lease,
-    page::{Basis, Outcome, PageFacts, PageRecord, Reason, Via},
+    page::{Basis, Outcome, PageFacts, PageRecord, Reason, TakenLinks, Via},
     store::Finished,
     url_key::UrlKey,
     verdict::{self, Follow, MAX_HOPS},
@@ -46,7 +46,7 @@ impl Work {
         &self,
         reason: Reason,
         outcome: Outcome,
-        (basis, links): (Basis, Option<Vec<UrlKey>>),
+        (basis, links): (Basis, Option<TakenLinks>),
         now: Timestamp,
     ) -> Finished {
         let is_fetched = !matches!(outcome, Outcome::NotFetched(_));
@@ -78,7 +78,7 @@ impl Work {
     ) -> impl Iterator<Item = FoundUrl<'a>> {
         let take_nofollow_links = config.scope.take_nofollow_links;
         let targets = verdict::targets(facts, follow, take_nofollow_links);
-        targets.filter_map(move |(key, via)| {
+        targets.filter_map(move |(key, via, text)| {
             let hops = match via {
                 Via::Link | Via::Alternate if !config.discover.links => return None,
                 Via::Redirect if usize::from(self.hops) >= MAX_HOPS => return None,
@@ -99,6 +99,7 @@ impl Work {
             Some(FoundUrl {
                 key,
                 via,
+                text,
                 found_on: Some(&self.url),
                 depth: self.depth + 1,
                 hops,

@@ -24,6 +24,7 @@ pub(super) fn bytes_of_facts(facts: &PageFacts) -> usize {
             .as_ref()
             .map_or(0, |text| size_of_val(&text.blocks[..]))
         + bytes_of(facts.links.iter().map(|link| &link.target))
+        + facts.link_texts.bytes()
         + bytes_of(facts.images.iter().flatten())
         + bytes_of(&facts.feeds)
         + texts.sum::<usize>()

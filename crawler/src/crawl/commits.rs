@@ -109,7 +109,10 @@ impl Commits {
     /// Adds the end of the work on a URL.
     pub(super) fn finish(&mut self, finished: Finished) {
         self.next_bytes += size_of::<Finished>() + bytes_of([&finished.key]);
-        self.next_bytes += finished.links.as_ref().map_or(0, bytes_of);
+        self.next_bytes += finished
+            .links
+            .as_ref()
+            .map_or(0, |links| bytes_of(&links.urls) + links.texts.bytes());
         self.next_bytes += finished.record.facts().map_or(0, bytes_of_facts);
         self.next.finished.push(finished);
     }

@@ -42,6 +42,8 @@ pub(super) struct KnownUrls {
 pub(super) struct FoundUrl<'a> {
     pub(super) key: &'a UrlKey,
     pub(super) via: Via,
+    /// The text of the link.
+    pub(super) text: &'a str,
     pub(super) found_on: Option<&'a UrlKey>,
     pub(super) depth: u32,
     pub(super) hops: u8,
@@ -57,6 +59,7 @@ impl<'a> FoundUrl<'a> {
         Self {
             key,
             via,
+            text: "",
             found_on: None,
             depth,
             hops: 0,

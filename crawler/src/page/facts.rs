@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 
-use super::{PageText, Repeat, Via, warnings::Warnings, words::words};
+use super::{LinkTexts, PageText, Repeat, Via, warnings::Warnings, words::words};
 use crate::url_key::UrlKey;
 
 /// A 128-bit hash (XXH3) of what a page says, with the version of the algorithm that made it: a new
@@ -203,6 +203,8 @@ pub struct PageFacts {
     pub excluded_by_page_rule: bool,
     /// Links in document order, deduplicated.
     pub links: Vec<Link>,
+    /// Their texts: of each the first that it has on the page.
+    pub link_texts: LinkTexts,
     /// Further links, beyond the limits for one page. Not stored.
     pub links_left_out: u64,
     /// Images of the page in document order, each once; `None` when nobody asked for them.

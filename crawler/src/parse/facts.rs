@@ -368,6 +368,7 @@ impl LinkFacts<'_> {
             }
         }
         facts.links = self.links.links;
+        facts.link_texts = self.links.texts;
         facts.images = self.images;
         facts.alternates = self.alternates.map(|alternates| {
             facts.warnings.alternates_cut = alternates.cut;

@@ -12,7 +12,8 @@ use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
-    page::{Canonical, Link, Via},
+    html::{TextKind, TextModel, decode},
+    page::{Canonical, Link, LinkTexts, Via},
     url_key::{FingerprintHasher, Identity, ReferenceResolver, UrlKey, has_foreign_scheme},
 };
 
@@ -20,6 +21,9 @@ use super::main_content::{Regions, link_hash};
 
 /// Different canonical links of one page that are kept: two make it conflicting already.
 const MAX_CANONICALS: usize = 16;
+
+/// Bytes of the text of an anchor that are read: enough for [`LinkTexts::MAX_BYTES`] in character references and among spaces.
+const MAX_RAW_TEXT_BYTES: usize = 512;
 
 /// Returns whether a `rel` value holds `relation` (in lower case); tokens are separated by spaces or commas, as Google reads
 /// them.
@@ -58,6 +62,29 @@ pub(super) struct RawLinks {
     known: HashMap<u64, usize, BuildHasherDefault<FingerprintHasher>>,
     /// Links beyond the limits.
     left_out: u64,
+    /// Texts of anchors, by the places in `links`.
+    texts: LinkTexts,
+    open: OpenText,
+}
+
+/// The text of the anchor that is open.
+#[derive(Debug, Default)]
+struct OpenText {
+    /// The place of its link; `None`: no text is wanted.
+    link: Option<usize>,
+    /// Its first [`MAX_RAW_TEXT_BYTES`], as they are written.
+    raw: Vec<u8>,
+    /// The alternative text of the first image in it that has one.
+    alternative: String,
+}
+
+/// What became of a reference.
+#[derive(Debug, Default)]
+struct PlacedReference {
+    /// Its place among the links, if there was room for it.
+    link: Option<usize>,
+    /// It can lead to another page.
+    leads_somewhere: bool,
 }
 
 /// Facts of the links of a page that are known once they are resolved.
@@ -67,6 +94,22 @@ pub(super) struct Resolved {
     pub(super) in_content: Vec<(u64, Regions)>,
     /// Links beyond the limits.
     pub(super) left_out: u64,
+}
+
+impl OpenText {
+    fn add(&mut self, text: &[u8]) {
+        let room = MAX_RAW_TEXT_BYTES - self.raw.len();
+        if text.len() <= room {
+            self.raw.extend_from_slice(text);
+            return;
+        }
+        let mut end = room;
+        // No character is cut.
+        while end > 0 && text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+            end -= 1;
+        }
+        self.raw.extend_from_slice(&text[..end]);
+    }
 }
 
 impl RawLinks {
@@ -79,34 +122,85 @@ impl RawLinks {
             text: String::new(),
             known: HashMap::default(),
             left_out: 0,
+            texts: LinkTexts::default(),
+            open: OpenText::default(),
         }
     }
 
     /// Adds a reference; false when it cannot lead to another page. Such that cannot lead to any page
     /// are left out here already, so that they do not count towards the limit.
     pub(super) fn add(&mut self, reference: &str, via: Via, nofollow: bool) -> bool {
-        self.add_in(reference, via, nofollow, 0)
+        self.place(reference, via, nofollow, 0).leads_somewhere
     }
 
-    /// Takes a link in these regions of the page's content.
-    pub(super) fn add_in(
+    /// Adds the reference of an anchor in these regions of the page's content, as [`RawLinks::add`] does. What
+    /// [`RawLinks::take_text`] takes from now on is its text, until [`RawLinks::end_text`].
+    pub(super) fn add_anchor(&mut self, reference: &str, nofollow: bool, regions: Regions) -> bool {
+        self.end_text();
+        let placed = self.place(reference, Via::Link, nofollow, regions);
+        let has_no_text = |link: &usize| self.texts.get(*link).is_empty();
+        self.open.link = placed.link.filter(has_no_text);
+        placed.leads_somewhere
+    }
+
+    /// Takes a piece of text as it is written.
+    #[inline]
+    pub(super) fn take_text(&mut self, text: &[u8]) {
+        if self.open.link.is_some() {
+            self.open.add(text);
+        }
+    }
+
+    /// Takes the alternative text of an image, or of an area.
+    pub(super) fn take_alternative(&mut self, text: &str) {
+        if self.open.link.is_some() && self.open.alternative.is_empty() {
+            self.open.alternative.push_str(text);
+        }
+    }
+
+    /// The anchor has ended, if one was open.
+    pub(super) fn end_text(&mut self) {
+        let Some(link) = self.open.link.take() else {
+            return;
+        };
+        let raw = &*self.open.raw;
+        match std::str::from_utf8(raw) {
+            Ok(text) if !raw.contains(&b'&') => self.texts.set(link, text),
+            Ok(_) | Err(_) => {
+                let text = decode(raw, TextKind::Model(TextModel::Data));
+                self.texts.set(link, &text);
+            }
+        }
+        if self.texts.get(link).is_empty() {
+            self.texts.set(link, &self.open.alternative);
+        }
+        self.open.raw.clear();
+        self.open.alternative.clear();
+    }
+
+    /// Adds a reference.
+    fn place(
         &mut self,
         reference: &str,
         via: Via,
         nofollow: bool,
         regions: Regions,
-    ) -> bool {
+    ) -> PlacedReference {
         let reference = trim_reference(reference);
         let fragment = memchr::memchr(b'#', reference.as_bytes());
         let reference = &reference[..fragment.unwrap_or(reference.len())];
         if has_foreign_scheme(reference) {
-            return false;
+            return PlacedReference::default();
         }
         let hash = xxh3_64(reference.as_bytes());
-        let known = self.known.get(&hash).map(|place| &mut self.links[*place]);
-        if let Some(known) = known.filter(|known| self.text[known.text.clone()] == *reference) {
+        let known = self.known.get(&hash).copied();
+        let is_same = |place: &usize| self.text[self.links[*place].text.clone()] == *reference;
+        let place = known.filter(is_same);
+        let place = if let Some(place) = place {
+            let known = &mut self.links[place];
             known.nofollow &= nofollow;
             known.regions |= regions;
+            Some(place)
         } else if self.links.len() < self.max_links
             && self.text.len() + reference.len() <= self.max_bytes
         {
@@ -119,27 +213,33 @@ impl RawLinks {
                 nofollow,
                 regions,
             });
+            Some(self.links.len() - 1)
         } else {
             self.left_out += 1;
+            None
+        };
+        PlacedReference {
+            link: place,
+            leads_somewhere: !reference.is_empty(),
         }
-        !reference.is_empty()
     }
 
     /// Resolves everything into `links`.
     pub(super) fn resolve(
-        self,
+        mut self,
         base: &Url,
         identity: &Identity,
         encoding: &'static Encoding,
         links: &mut LinkList,
     ) -> Resolved {
+        self.end_text();
         // What is resolved is not held twice.
         drop(self.known);
         let mut resolver = ReferenceResolver::new(identity, base, encoding);
         links.known.reserve(self.links.len());
         let mut in_content = Vec::new();
         let (mut bytes, mut left_out) = (0, self.left_out);
-        for raw in self.links {
+        for (number, raw) in self.links.into_iter().enumerate() {
             if let Ok(target) = resolver.resolve(&self.text[raw.text]) {
                 if raw.regions != 0 {
                     in_content.push((link_hash(target.as_str()), raw.regions));
@@ -149,11 +249,12 @@ impl RawLinks {
                     continue;
                 }
                 bytes += target.as_str().len();
-                links.add(Link {
+                let link = Link {
                     target,
                     via: raw.via,
                     nofollow: raw.nofollow,
-                });
+                };
+                links.add_with_text(link, (&self.texts, number));
             }
         }
         Resolved {
@@ -167,6 +268,7 @@ impl RawLinks {
 #[derive(Debug, Default)]
 pub(super) struct LinkList {
     pub(super) links: Vec<Link>,
+    pub(super) texts: LinkTexts,
     /// Places in `links`, by the fingerprint of the target.
     known: HashMap<u64, usize, BuildHasherDefault<FingerprintHasher>>,
 }
@@ -174,11 +276,29 @@ pub(super) struct LinkList {
 impl LinkList {
     /// Adds a link, or lets a known one be followed.
     pub(super) fn add(&mut self, link: Link) {
+        self.place(link);
+    }
+
+    /// The same of a link that has this text; the first of its texts counts.
+    fn add_with_text(&mut self, link: Link, text: (&LinkTexts, usize)) {
+        let place = self.place(link);
+        if self.texts.get(place).is_empty() {
+            self.texts.take(place, text);
+        }
+    }
+
+    /// Adds a link, and returns its place.
+    fn place(&mut self, link: Link) -> usize {
         match self.known.entry(link.target.fingerprint()) {
-            Entry::Occupied(known) => self.links[*known.get()].nofollow &= link.nofollow,
+            Entry::Occupied(known) => {
+                let place = *known.get();
+                self.links[place].nofollow &= link.nofollow;
+                place
+            }
             Entry::Vacant(free) => {
                 free.insert(self.links.len());
                 self.links.push(link);
+                self.links.len() - 1
             }
         }
     }

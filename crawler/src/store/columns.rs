@@ -121,7 +121,7 @@ columns! {
         time_modified: Option<String>, "TEXT", "in a time element that is called the date of an update;";
         published: Option<String>, "TEXT", "the earliest date of publication";
         title: Option<String>, "TEXT", "";
-        images: Option<Vec<u8>>, "BLOB", "as link.links; NULL: not looked for";
+        images: Option<Vec<u8>>, "BLOB", "as link.links, without texts; NULL: not looked for";
         alternates: Option<Vec<u8>>, "BLOB", "versions in other languages: the same, each URL after its code and a space";
         videos: Option<Vec<StatedElement>>, "TEXT", "JSON: of each video the values of its elements; NULL: not looked for";
         news: Option<Vec<StatedElement>>, "TEXT", "the same of the article that it is";

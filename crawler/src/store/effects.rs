@@ -15,7 +15,7 @@ use super::{
     values::{Binder, Sql},
 };
 use crate::{
-    page::{Reason, Repeat, State},
+    page::{Reason, Repeat, State, TakenLinks},
     url_key::UrlKey,
 };
 
@@ -301,9 +301,9 @@ impl<'c> Effects<'c> {
         &mut self,
         own: Option<i64>,
         key: &UrlKey,
-        links: &[UrlKey],
+        links: &TakenLinks,
     ) -> rusqlite::Result<i64> {
-        let bytes = self.encoder.encode(key, links).map_err(unwritable)?;
+        let bytes = self.encoder.encode_taken(key, links).map_err(unwritable)?;
         self.put_links.insert(params![own, bytes])
     }
 

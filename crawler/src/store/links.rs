@@ -1,5 +1,5 @@
 //! How the links of a page are stored: one URL per line, those on the page's own origin from their
-//! path on, compressed with zlib. Neighbours have long beginnings in common, so that a list takes a
+//! path on, each with its text, compressed with zlib. Neighbours have long beginnings in common, so that a list takes a
 //! fifth of its text or less. The images of a page are stored in the same way, and its versions in other
 //! languages with their code before each URL. A link that a caller knows by its fingerprint is never made a URL of.
 
@@ -9,18 +9,23 @@ use flate2::{Compression, bufread::ZlibDecoder, write::ZlibEncoder};
 
 use super::{StoreError, StoreErrorKind, ranges::origin};
 use crate::{
-    page::LanguageVersion,
+    page::{LanguageVersion, TakenLinks},
     url_key::{UrlKey, UrlKeyError},
 };
 
 /// The fastest level: the lists are short and alike, and a higher one gains a few per cent.
 const LEVEL: u32 = 1;
 
+/// Stands before the text of a link; no URL has one.
+const BEFORE_TEXT: u8 = b'\t';
+
 /// Turns lists of links into bytes. One encoder serves many pages: making one costs more than
 /// compressing a list.
 #[derive(Debug)]
 pub(super) struct Encoder {
     zlib: ZlibEncoder<Vec<u8>>,
+    /// The lines of the list, which are packed at once.
+    lines: Vec<u8>,
 }
 
 /// Why stored bytes are no list of links.
@@ -50,18 +55,34 @@ impl Encoder {
     pub(super) fn new() -> Self {
         Self {
             zlib: ZlibEncoder::new(Vec::new(), Compression::new(LEVEL)),
+            lines: Vec::new(),
         }
     }
 
-    /// The stored form of the links of `page`, in their order.
+    /// The stored form of the links that were taken from `page`, in their order.
+    ///
+    /// # Errors
+    /// None is known: the bytes go to memory.
+    pub(super) fn encode_taken(
+        &mut self,
+        page: &UrlKey,
+        links: &TakenLinks,
+    ) -> io::Result<Vec<u8>> {
+        for (number, link) in links.urls.iter().enumerate() {
+            self.line("", page, link, links.texts.get(number));
+        }
+        self.pack()
+    }
+
+    /// The stored form of URLs that `page` names, in their order.
     ///
     /// # Errors
     /// None is known: the bytes go to memory.
     pub(super) fn encode(&mut self, page: &UrlKey, links: &[UrlKey]) -> io::Result<Vec<u8>> {
         for link in links {
-            self.line("", page, link)?;
+            self.line("", page, link, "");
         }
-        self.zlib.reset(Vec::new())
+        self.pack()
     }
 
     /// The stored form of the versions of `page` in other languages, in their order.
@@ -75,20 +96,30 @@ impl Encoder {
     ) -> io::Result<Vec<u8>> {
         for version in versions {
             let code = [&version.hreflang, " "].concat();
-            self.line(&code, page, &version.target)?;
+            self.line(&code, page, &version.target, "");
         }
-        self.zlib.reset(Vec::new())
+        self.pack()
     }
 
-    fn line(&mut self, before: &str, page: &UrlKey, link: &UrlKey) -> io::Result<()> {
-        let text = link.as_str();
-        let short = text
+    fn line(&mut self, before: &str, page: &UrlKey, link: &UrlKey, text: &str) {
+        let url = link.as_str();
+        let short = url
             .strip_prefix(origin(page))
             .filter(|rest| rest.starts_with('/'))
-            .unwrap_or(text);
-        self.zlib.write_all(before.as_bytes())?;
-        self.zlib.write_all(short.as_bytes())?;
-        self.zlib.write_all(b"\n")
+            .unwrap_or(url);
+        self.lines.extend_from_slice(before.as_bytes());
+        self.lines.extend_from_slice(short.as_bytes());
+        if !text.is_empty() {
+            self.lines.push(BEFORE_TEXT);
+            self.lines.extend_from_slice(text.as_bytes());
+        }
+        self.lines.push(b'\n');
+    }
+
+    fn pack(&mut self) -> io::Result<Vec<u8>> {
+        self.zlib.write_all(&self.lines)?;
+        self.lines.clear();
+        self.zlib.reset(Vec::new())
     }
 }
 
@@ -133,7 +164,22 @@ impl LinkReader {
         links: StoredLinks,
         wanted: impl FnMut(u64) -> bool,
     ) -> Result<Vec<UrlKey>, StoreError> {
-        self.decode(links, wanted).map_err(|error| {
+        let mut keys = Vec::new();
+        self.each_where(links, wanted, |key, _| keys.push(key))?;
+        Ok(keys)
+    }
+
+    /// Shows the same links with their texts.
+    ///
+    /// # Errors
+    /// As [`Self::keys_where`].
+    pub fn each_where(
+        &mut self,
+        links: StoredLinks,
+        wanted: impl FnMut(u64) -> bool,
+        show: impl FnMut(UrlKey, &str),
+    ) -> Result<(), StoreError> {
+        self.decode(links, wanted, show).map_err(|error| {
             let message = "the links of a page in the state are damaged";
             StoreError::new(StoreErrorKind::Corrupt, message).with_source(error)
         })
@@ -143,10 +189,10 @@ impl LinkReader {
         &mut self,
         StoredLinks { mut origin, packed }: StoredLinks,
         mut wanted: impl FnMut(u64) -> bool,
-    ) -> Result<Vec<UrlKey>, DecodeError> {
-        let mut keys = Vec::new();
+        mut show: impl FnMut(UrlKey, &str),
+    ) -> Result<(), DecodeError> {
         if packed.is_empty() {
-            return Ok(keys);
+            return Ok(());
         }
         let packed = Cursor::new(packed);
         let zlib = match &mut self.zlib {
@@ -160,18 +206,20 @@ impl LinkReader {
         zlib.read_to_string(&mut self.text)?;
         let origin_end = origin.len();
         for line in lines(&self.text) {
-            let url = if line.starts_with('/') {
+            let end = memchr::memchr(BEFORE_TEXT, line.as_bytes()).unwrap_or(line.len());
+            let (short, text) = line.split_at(end);
+            let url = if short.starts_with('/') {
                 origin.truncate(origin_end);
-                origin.push_str(line);
+                origin.push_str(short);
                 &origin
             } else {
-                line
+                short
             };
             if wanted(UrlKey::fingerprint_of(url)) {
-                keys.push(decode_url(url)?);
+                show(decode_url(url)?, text.get(1..).unwrap_or_default());
             }
         }
-        Ok(keys)
+        Ok(())
     }
 }
 
@@ -287,6 +335,27 @@ mod tests {
             &["http://example.com/"],
             "http://example.com/\n",
         );
+    }
+
+    #[test]
+    fn texts_come_back_with_their_links() {
+        let page = key("https://example.com/");
+        let mut links = TakenLinks::default();
+        links.push(key("https://example.com/a"), "First \t one");
+        links.push(key("https://other.example/"), "");
+        links.push(key("https://example.com/b"), "Zweite für Ä");
+        let bytes = Encoder::new().encode_taken(&page, &links).unwrap();
+        assert_eq!(
+            unpack(&bytes).unwrap(),
+            "/a\tFirst one\nhttps://other.example/\n/b\tZweite für Ä\n"
+        );
+        let mut read = TakenLinks::default();
+        let stored = StoredLinks::new(&page, &bytes);
+        let mut reader = LinkReader::default();
+        let shown = reader.each_where(stored.clone(), |_| true, |key, text| read.push(key, text));
+        shown.unwrap();
+        assert_eq!(read, links);
+        assert_eq!(reader.keys_where(stored, |_| true).unwrap(), links.urls);
     }
 
     #[test]

@@ -66,7 +66,7 @@ use crate::{
     machine::Lock,
     page::{
         ClosedPattern, Given, Page, PageRecord, PageText, Promotion, Reason, Repeat, SitemapDate,
-        Via, Visit,
+        TakenLinks, Via, Visit,
     },
     url_key::UrlKey,
 };
@@ -102,7 +102,7 @@ pub struct Finished {
     /// What is known now. Links of its facts are not stored from here.
     pub record: PageRecord,
     /// The links that were taken from it; `None`: it has none of its own (no answer, or a 304, whose page row has them).
-    pub links: Option<Vec<UrlKey>>,
+    pub links: Option<TakenLinks>,
 }
 
 /// A row of `page` to write.

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     page::{
         Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Kept, LedgerDates,
-        LedgerEntry, Outcome, Page, PageFacts, PageRecord, PageText, Reason, SitemapDate,
-        StatedDates, Visit, extensions_from_json,
+        LedgerEntry, LinkTexts, Outcome, Page, PageFacts, PageRecord, PageText, Reason,
+        SitemapDate, StatedDates, Visit, extensions_from_json,
     },
     url_key::UrlKey,
 };
@@ -258,6 +258,7 @@ impl Attempt {
             selected_values: self.selected_values.unwrap_or_default(),
             excluded_by_page_rule: self.excluded_by_page_rule,
             links: Vec::new(),
+            link_texts: LinkTexts::default(),
             links_left_out: 0,
             images: self.images.map(links_of).transpose()?,
             alternates: self.alternates.map(versions_of).transpose()?,

@@ -72,7 +72,7 @@ const OTHERS: &str = "
 CREATE TABLE link (
   -- The links that were taken from each page. Numbered, so that new ones are written after each other.
   id INTEGER PRIMARY KEY,
-  links BLOB NOT NULL                 -- zlib: one URL per line; a line that begins with / is on the page's own origin
+  links BLOB NOT NULL                 -- zlib: one URL per line, with a tab and the text of the link where it has one; a line that begins with / is on the page's own origin
 );
 
 CREATE TABLE pattern (

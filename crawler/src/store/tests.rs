@@ -200,7 +200,7 @@ fn make_state(path: &Path) {
     commit(&mut store, |commit| {
         commit.discovered = vec![a.clone(), b];
         commit.finished = vec![Finished {
-            links: Some(vec![url("/b")]),
+            links: Some(vec![url("/b")].into()),
             ..finished(&a, record(Reason::Listed))
         }];
         let page = page_of(record(Reason::Listed));

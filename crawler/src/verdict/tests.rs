@@ -250,7 +250,7 @@ fn targets_are_where_readers_are_sent_and_links() {
     let check =
         |facts: &PageFacts, follow: Follow, take_nofollow: bool, expected: &[(&str, Via)]| {
             let found: Vec<_> = targets(facts, follow, take_nofollow)
-                .map(|(target, via)| (target.path(), via))
+                .map(|(target, via, _)| (target.path(), via))
                 .collect();
             assert_eq!(found, expected);
         };

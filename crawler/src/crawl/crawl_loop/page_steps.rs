@@ -22,7 +22,7 @@ use crate::{
     fetch::Request,
     frontier::{Lease, Next},
     notes::Note,
-    page::{Basis, Link, Outcome, PageFacts, Reason, State, Via},
+    page::{Basis, Link, LinkTexts, Outcome, PageFacts, Reason, State, TakenLinks, Via},
     politeness::{Closed, NextPermit, Signal, Weight},
     repeats::{self, Novelty, PatternChanges},
     store::{Discovery, LinkReader, QueuedUrl, StoreError},
@@ -494,7 +494,7 @@ impl CrawlLoop<'_> {
         work: &Work,
         reason: Reason,
         outcome: Outcome,
-        basis: (Basis, Option<Vec<UrlKey>>),
+        basis: (Basis, Option<TakenLinks>),
     ) {
         let now = self.context.gate.clock.now();
         self.known.decide(reason.state() == State::Failed);
@@ -510,9 +510,9 @@ impl CrawlLoop<'_> {
         self.report(notes);
     }
 
-    /// Discovers what the verdict takes from a page; returns the URLs in scope, and leaves no links in
-    /// the facts, which go to the store.
-    fn follow(&mut self, work: &Work, facts: &mut PageFacts, verdict: Verdict) -> Vec<UrlKey> {
+    /// Discovers what the verdict takes from a page; returns those links that lead into the scope,
+    /// and leaves none in the facts, which go to the store.
+    fn follow(&mut self, work: &Work, facts: &mut PageFacts, verdict: Verdict) -> TakenLinks {
         let config = self.context.config;
         let not_recorded = self.known.not_recorded();
         if verdict.follow == Follow::All && config.discover.links {
@@ -524,19 +524,23 @@ impl CrawlLoop<'_> {
             .as_ref()
             .map(|text| self.repetition.repeats.novelty(&work.url, text));
         let is_repeat = novelty.as_ref().is_some_and(Novelty::is_repeat);
-        let mut taken = Vec::new();
+        let mut taken = TakenLinks::default();
         let mut new = Vec::new();
         for found in work.leads_to(facts, verdict.follow, config, is_repeat) {
             let known = self.known.len();
             if self.discover(found) {
-                taken.push(found.key.clone());
+                taken.push(found.key.clone(), found.text);
             }
             if self.known.len() > known {
                 new.push(found.key);
             }
         }
         if work.url == self.context.site.start {
-            for link in taken.iter().filter(|link| !link.as_str().contains('?')) {
+            for link in taken
+                .urls
+                .iter()
+                .filter(|link| !link.as_str().contains('?'))
+            {
                 if self.known.name(link) {
                     self.commits.name(link.clone());
                 }
@@ -568,6 +572,7 @@ impl CrawlLoop<'_> {
             self.offer_feeds(&facts.feeds, &work.url, work.depth);
         }
         facts.links = Vec::new();
+        facts.link_texts = LinkTexts::default();
         taken
     }
 

@@ -139,7 +139,7 @@ async fn changes_by_the_owners_of_a_site_are_published() {
     let mut failures = Vec::new();
     for row in CHANGES {
         for layout in [Layout::Landmarks, Layout::Divs] {
-            let (mut world, before, _) = row.published(layout).await;
+            let (mut world, before, _) = Box::pin(row.published(layout)).await;
             for night in 1..=2 {
                 let now = row.at_night(&before, night);
                 let ended = world.night(now.clone()).await;

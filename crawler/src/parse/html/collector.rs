@@ -77,6 +77,7 @@ impl TokenSink for Collector {
         let element = Element::of(tag.name());
         if !element.is_inline() {
             self.findings.content.divide();
+            self.findings.links.take_text(b" ");
         }
         self.element(element, namespace, tag);
         following
@@ -88,6 +89,7 @@ impl TokenSink for Collector {
         let element = Element::of(tag.name());
         if !element.is_inline() {
             self.findings.content.divide();
+            self.findings.links.take_text(b" ");
         }
         self.end_of_element(element);
         self.namespaces.end_tag(tag)
@@ -102,6 +104,7 @@ impl TokenSink for Collector {
             TextKind::Model(TextModel::Data) | TextKind::Cdata => {
                 self.findings.text.add(text);
                 self.findings.content.text(text, is_last);
+                self.findings.links.take_text(text);
                 self.findings.dates.text(text);
                 if self.head != Head::Closed && !text.trim_ascii().is_empty() {
                     self.head = Head::Closed;
@@ -172,7 +175,13 @@ impl Collector {
         }
         match element {
             Element::A => self.take_anchor(tag, namespace == ElementNamespace::Svg),
-            Element::Area => self.take_anchor(tag, false),
+            Element::Area => {
+                self.take_anchor(tag, false);
+                if let Some(alternative) = value(tag, "alt") {
+                    self.findings.links.take_alternative(&alternative);
+                }
+                self.findings.links.end_text();
+            }
             Element::Iframe | Element::Frame => {
                 if let Some(source) = value(tag, "src") {
                     self.findings.content.frame(&source);
@@ -215,6 +224,9 @@ impl Collector {
                     self.findings
                         .content
                         .image(&reference, alternative.as_deref());
+                    if let Some(alternative) = alternative {
+                        self.findings.links.take_alternative(&alternative);
+                    }
                 }
             }
             Element::Video | Element::Audio | Element::Embed => {
@@ -298,6 +310,7 @@ impl Collector {
     /// Takes an end tag.
     fn end_of_element(&mut self, element: Element) {
         match element {
+            Element::A => self.findings.links.end_text(),
             Element::Template => self.template_depth = self.template_depth.saturating_sub(1),
             Element::Noscript => {
                 // A template that was left open in it ends too.
@@ -333,7 +346,7 @@ impl Collector {
                 0
             };
             let links = &mut self.findings.links;
-            let leads_somewhere = links.add_in(&reference, Via::Link, nofollow, regions);
+            let leads_somewhere = links.add_anchor(&reference, nofollow, regions);
             self.findings.has_anchor |= leads_somewhere && is_content;
         }
     }

@@ -35,6 +35,44 @@ fn links_are_taken_from_the_elements_that_lead_to_pages() {
 }
 
 #[test]
+fn links_have_their_first_text() {
+    let check = |html: &str, expected: &[&str]| {
+        let body = html.as_bytes();
+        // In pieces of one byte too.
+        for facts in [
+            Answer::html(html).read(),
+            Answer::html(html).read_in(body.chunks(1)),
+        ] {
+            let texts = (0..facts.links.len()).map(|link| facts.link_texts.get(link));
+            assert_eq!(texts.collect::<Vec<_>>(), expected, "{html}");
+        }
+    };
+    check("<a href=a>Old\n  prices</a> now", &["Old prices"]);
+    check("<a href=a>A &amp; <b>B</b> &lt;</a>", &["A & B <"]);
+    check("<a href=a><h3>One</h3><p>two</p></a>", &["One two"]);
+    check(
+        "<a href=a> </a><a href=a>x</a><a href=a>y</a><a href=/dir/a>z</a>",
+        &["x"],
+    );
+    check("<a href=a></a><a href=/dir/a>z</a>", &["z"]);
+    check("<a href=a>one<a href=b>two</a>", &["one", "two"]);
+    check("<a href=a>un<p>closed", &["un closed"]);
+    check(
+        "<a href=a><img src=i alt='an &amp; image'></a>",
+        &["an & image"],
+    );
+    check("<a href=a><img src=i alt=image> text</a>", &["text"]);
+    check("<area href=a alt=area><p>x", &["area"]);
+    check("<iframe src=a></iframe>x", &[""]);
+    check("<a href=a><script>x</script><!--y-->z</a>", &["z"]);
+    check(
+        &format!("<a href=a>{}</a>", "ä".repeat(900)),
+        &[&*"ä".repeat(40)],
+    );
+    check("<a href='mailto:x'>x</a><a href=a>y</a>", &["y"]);
+}
+
+#[test]
 fn other_references_are_not_links() {
     check_links("<link rel=alternate href=a>", &[]);
     check_links("<link rel='alternate stylesheet' media=print href=a>", &[]);

@@ -17,8 +17,8 @@ use sitemap_core::{
 use super::*;
 use crate::page::{
     BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Given, Kept,
-    LanguageVersion, LedgerDates, LedgerEntry, Refresh, SitemapDate, StatedDates, StatedElement,
-    Warnings,
+    LanguageVersion, LedgerDates, LedgerEntry, LinkTexts, Refresh, SitemapDate, StatedDates,
+    StatedElement, TakenLinks, Warnings,
 };
 
 proptest! {
@@ -44,7 +44,7 @@ proptest! {
             key: key.clone(),
             sequence: 7,
             record: visit.record.clone(),
-            links: links.clone(),
+            links: links.clone().map(TakenLinks::from),
         };
         commit(&mut store, |commit| commit.finished = vec![finished]);
         let row = PageRow {
@@ -319,6 +319,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             selected_lastmod,
             excluded_by_page_rule,
             links: Vec::new(),
+            link_texts: LinkTexts::default(),
             links_left_out: 0,
             images,
             alternates,

@@ -25,7 +25,13 @@ fn numbered_commit(number: u64) -> Commit {
         .collect();
     let first = discovered[0].key.clone();
     let end = Finished {
-        links: Some(discovered.iter().map(|found| found.key.clone()).collect()),
+        links: Some(
+            discovered
+                .iter()
+                .map(|found| found.key.clone())
+                .collect::<Vec<_>>()
+                .into(),
+        ),
         ..finished(&discovered[0], record(Reason::Listed))
     };
     let page = page_of(record(Reason::Listed));

@@ -10,7 +10,8 @@ fn put(store: &mut Store, path: &str, reason: Reason, links: PageLinks) {
 }
 
 fn finish(store: &mut Store, found: &Discovery, links: Option<&[&str]>) {
-    let links = links.map(|links| links.iter().map(|path| url(path)).collect());
+    let links =
+        links.map(|links| TakenLinks::from(links.iter().map(|path| url(path)).collect::<Vec<_>>()));
     commit(store, |commit| {
         commit.discovered = vec![found.clone()];
         commit.finished = vec![Finished {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::page::{
     BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Kept, LanguageVersion,
-    LedgerEntry, Refresh, SitemapDate, StatedDates, Warnings,
+    LedgerEntry, LinkTexts, Refresh, SitemapDate, StatedDates, Warnings,
 };
 
 #[test]
@@ -91,6 +91,7 @@ fn answered_in_full() -> PageRecord {
         selected_lastmod: Some("2026-02-07".to_owned()),
         excluded_by_page_rule: true,
         links: Vec::new(),
+        link_texts: LinkTexts::default(),
         links_left_out: 0,
         images: Some(vec![url("/image.png")]),
         alternates: Some(vec![LanguageVersion::new("de", url("/de"))]),
@@ -161,7 +162,7 @@ fn columns_hold_what_their_names_say() {
         ..discovery("/a", 11)
     };
     let end = Finished {
-        links: Some(vec![url("/link")]),
+        links: Some(vec![url("/link")].into()),
         ..finished(&found, answered_in_full())
     };
     commit(&mut store, |commit| {

@@ -15,7 +15,7 @@ fn make_large_state(path: &Path) {
             .map(|number| discovery(&format!("/{number}"), number))
             .collect();
         let finish = |found: &Discovery| Finished {
-            links: Some(vec![url("/1")]),
+            links: Some(vec![url("/1")].into()),
             ..finished(found, record(Reason::Listed))
         };
         let page = |found: &Discovery| {

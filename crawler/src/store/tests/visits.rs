@@ -201,7 +201,7 @@ fn make_visit_with_links(store: &mut Store) -> Discovery {
     commit(store, |commit| {
         commit.discovered = vec![found.clone()];
         commit.finished = vec![Finished {
-            links: Some(vec![url("/b")]),
+            links: Some(vec![url("/b")].into()),
             ..finished(&found, record(Reason::Listed))
         }];
     });
@@ -251,7 +251,7 @@ fn new_links_take_the_place_of_older_ones() {
     let found = make_visit_with_links(&mut store);
     let finish = |store: &mut Store, links: Option<Vec<UrlKey>>| {
         let end = Finished {
-            links,
+            links: links.map(Into::into),
             ..finished(&found, record(Reason::Listed))
         };
         commit(store, |commit| commit.finished = vec![end]);

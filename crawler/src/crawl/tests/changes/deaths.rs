@@ -236,7 +236,7 @@ async fn failures_of_a_site_are_not_published() {
     let mut failures = Vec::new();
     for row in ROWS {
         for layout in [Layout::Landmarks, Layout::Divs] {
-            let (mut world, before, set) = row.published(layout).await;
+            let (mut world, before, set) = Box::pin(row.published(layout)).await;
             let mut nights = Vec::new();
             let mut standing = set.clone();
             for night in 1..=NIGHTS {
