@@ -225,6 +225,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_state_has_the_code_of_each_outcome() {
+        for outcome in [
+            SessionOutcome::Published,
+            SessionOutcome::Unchanged,
+            SessionOutcome::Partial,
+            SessionOutcome::DryRun,
+            SessionOutcome::Refused,
+            SessionOutcome::Unreachable,
+            SessionOutcome::Busy,
+            SessionOutcome::Settings,
+            SessionOutcome::Interrupted,
+            SessionOutcome::Internal,
+        ] {
+            assert_eq!(ExitCode::from(outcome) as u8, outcome.exit_code());
+        }
+    }
+
+    #[test]
     fn every_error_has_its_code() {
         fn check(error: impl Into<anyhow::Error>, expected: u8) {
             let error = error.into();

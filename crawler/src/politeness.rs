@@ -71,6 +71,19 @@ pub enum HostState {
     Closed,
 }
 
+/// What the requests to a host came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HostTally {
+    /// Requests that ended.
+    pub requests: u64,
+    /// How often the pace was halved.
+    pub slowdowns: u64,
+    /// Answers whose `Retry-After` was obeyed.
+    pub retry_afters: u64,
+    /// Time in which no request could start, because of these and of pauses after failures.
+    pub waited: Duration,
+}
+
 /// The clocks of all hosts of the process.
 #[derive(Debug)]
 pub struct Politeness {
@@ -273,6 +286,14 @@ impl Politeness {
         self.hosts
             .get_mut(host)
             .is_none_or(|known| known.clocks.forget_failures())
+    }
+
+    /// What the requests to `host` since the last call came to.
+    pub fn take_tally(&mut self, host: &HostKey) -> HostTally {
+        let known = self.hosts.get_mut(host);
+        known
+            .map(|known| known.clocks.take_tally())
+            .unwrap_or_default()
     }
 
     /// Asks for a permit at `host`.

@@ -4,6 +4,7 @@
 
 mod opening;
 mod outcome;
+mod session_row;
 mod stored;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -14,11 +15,14 @@ use tokio::{
     task::spawn_blocking,
 };
 
-use self::opening::{Opening, opener};
 pub use self::{
     opening::Opened,
     outcome::{SessionError, SessionOutcome},
     stored::{Stored, StoredRequest},
+};
+use self::{
+    opening::{Opening, opener},
+    session_row::SessionEnd,
 };
 use crate::{
     clock::Clock,
@@ -27,7 +31,8 @@ use crate::{
     crawl_state,
     fetch::Fetch,
     notes::Note,
-    politeness::SharedPoliteness,
+    page::CrawlId,
+    politeness::{HostTally, SharedPoliteness},
     publish::{OutputLock, PublishError, Published, Publishing},
     report::Report,
     retry_after::RetryAfterFile,
@@ -177,6 +182,12 @@ pub struct CrawlFacts {
     pub robots: Option<Rules>,
     /// What the user should know.
     pub notes: Vec<Note>,
+    /// Number of the crawl.
+    pub number: CrawlId,
+    /// What the requests to the host of the site came to.
+    pub tally: HostTally,
+    /// Time from one request to the next at the end, as the pauses in force and the time of answers allow.
+    pub pace: Option<Duration>,
 }
 
 /// Crawls a site and publishes it; once more with a new state when the one that it works with turns out to be damaged.
@@ -255,6 +266,9 @@ async fn after_crawl(session: &Session, crawled: Crawled, opening: Opening) -> E
         bytes_in: crawled.bytes_in,
         robots: crawled.robots.clone(),
         notes: crawled.notes.clone(),
+        number: crawled.number,
+        tally: crawled.tally,
+        pace: crawled.pace,
     };
     let error = match crawled.ending {
         Ending::Stopped => Some(SessionError::Crawl(CrawlError::Stopped)),
@@ -265,13 +279,19 @@ async fn after_crawl(session: &Session, crawled: Crawled, opening: Opening) -> E
         places,
         opened,
         lock,
+        row,
     } = opening;
+    let end = SessionEnd {
+        row,
+        clock: Arc::clone(&session.clock),
+        crawl: crawl.clone(),
+    };
     let ended = match error {
         Some(error) => Ended {
-            report: counted(crawled.store, &session.shutdown).await,
+            report: counted(crawled.store, &session.shutdown, end, error.outcome()).await,
             ..Ended::new(site, Err(error))
         },
-        None => publish_crawled(session, crawled, &places, lock).await,
+        None => publish_crawled(session, crawled, (&places, lock), end).await,
     };
     Ended {
         opened: Some(opened),
@@ -282,15 +302,24 @@ async fn after_crawl(session: &Session, crawled: Crawled, opening: Opening) -> E
 
 /// Counts the visits of a crawl that is not published. All rows are read for it, so a large state is not counted to the end
 /// when the program has to end soon.
-async fn counted(store: Store, shutdown: &Shutdown) -> Option<Report> {
-    let counting = spawn_blocking(move || Report::read(&store));
+async fn counted(
+    mut store: Store,
+    shutdown: &Shutdown,
+    end: SessionEnd,
+    outcome: SessionOutcome,
+) -> Option<Report> {
+    let counting = spawn_blocking(move || {
+        let report = Report::read(&store).ok();
+        end.write(&mut store, outcome, report.as_ref());
+        report
+    });
     let too_late = async {
         shutdown.aborted().await;
         tokio::time::sleep(COUNT_GRACE).await;
     };
     // When it is too late the count goes on until the process ends, and changes nothing.
     tokio::select! {
-        counted = counting => counted.ok()?.ok(),
+        counted = counting => counted.ok()?,
         () = too_late => None,
     }
 }
@@ -299,8 +328,8 @@ async fn counted(store: Store, shutdown: &Shutdown) -> Option<Report> {
 async fn publish_crawled(
     session: &Session,
     crawled: Crawled,
-    places: &Places,
-    output: Option<OutputLock>,
+    (places, output): (&Places, Option<OutputLock>),
+    end: SessionEnd,
 ) -> Ended {
     (session.on_publish)();
     let (config, site) = (places.config(&session.config), crawled.site.clone());
@@ -321,15 +350,23 @@ async fn publish_crawled(
         let noted = crawl_state::note_drained(&mut store, is_drained).map_err(SessionError::Store);
         let publishing =
             noted.and_then(|()| request.publish(&mut store, &crawled.judge, robots, is_drained));
-        (publishing, store)
+        let ended = Ended {
+            crawl: Some(end.crawl.clone()),
+            ..Ended::new(Some(crawled.site), publishing)
+        };
+        let outcome = SessionOutcome::of(&ended, session.dry_run);
+        end.write(&mut store, outcome, ended.report.as_ref());
+        (ended, store)
     });
-    let (publishing, held) = match work.await {
-        Ok((publishing, store)) => (publishing, Some(Held { store, output })),
-        Err(error) => (Err(SessionError::of_task("publishing", error)), None),
-    };
-    Ended {
-        held,
-        ..Ended::new(Some(site), publishing)
+    match work.await {
+        Ok((ended, store)) => Ended {
+            held: Some(Held { store, output }),
+            ..ended
+        },
+        Err(error) => {
+            let error = SessionError::of_task("publishing", error);
+            Ended::new(Some(site), Err(error))
+        }
     }
 }
 

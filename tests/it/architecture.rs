@@ -103,6 +103,7 @@ const ROOMS: [(&str, &[&str]); 37] = [
             "retry_after",
             "notes",
             "notify",
+            "page",
             "politeness",
             "publish",
             "report",

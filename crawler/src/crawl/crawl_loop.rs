@@ -277,7 +277,13 @@ impl<'a> CrawlLoop<'a> {
             .await
             .map_err(|error| CrawlError::of_task(USING_STATE, error))??;
         let (judge, robots) = self.rules.into_parts();
+        let (tally, pace) = {
+            let (mut clocks, host) = (self.context.gate.clocks(), &self.context.host);
+            (clocks.take_tally(host), clocks.pace(host))
+        };
         Ok(Crawled {
+            tally,
+            pace,
             site: self.context.site,
             store,
             number: self.context.open.number,

@@ -59,7 +59,7 @@ use crate::{
     notes::Note,
     page::{CrawlId, PageFacts},
     parse::PageReader,
-    politeness::SharedPoliteness,
+    politeness::{HostTally, SharedPoliteness},
     retry_after::{RetryAfterError, RetryAfterFile},
     robots,
     scope::Scope,
@@ -237,6 +237,10 @@ pub struct Crawled {
     pub robots: Option<robots::Rules>,
     /// What the user should know when the crawl is over.
     pub notes: Vec<Note>,
+    /// What the requests to the host of the site came to.
+    pub tally: HostTally,
+    /// Time from one request to the next at the end, as the pauses in force and the time of answers allow.
+    pub pace: Option<Duration>,
 }
 
 impl std::fmt::Debug for Crawled {
@@ -480,6 +484,7 @@ fn begin_at_hosts(config: &Config, start: &UrlKey, gate: &Gate) {
         let mut clocks = gate.clocks();
         clocks.set_settings(&host, &config.politeness);
         clocks.forget_trouble(&host);
+        clocks.take_tally(&host);
     }
 }
 

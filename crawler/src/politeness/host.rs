@@ -5,7 +5,8 @@ use std::{cmp::Reverse, collections::VecDeque, time::Duration};
 use tokio::time::Instant;
 
 use super::{
-    Closed, HostState, NextPermit, Settings, Signal, Weight, after, end_of_wait, latency::Latency,
+    Closed, HostState, HostTally, NextPermit, Settings, Signal, Weight, after, end_of_wait,
+    latency::Latency,
 };
 use crate::url_key::Origin;
 
@@ -58,6 +59,8 @@ pub(super) struct HostClocks {
     latency: Latency,
     /// Of the last [`WINDOW`] answers: the wait that was asked for, where that is longer than the settings allow.
     long_waits: VecDeque<Option<Instant>>,
+    /// What the requests since it was taken last came to.
+    tally: HostTally,
 }
 
 /// A permit that came back used.
@@ -161,6 +164,8 @@ impl HostClocks {
         self.last_start = self.last_start.max(Some(started));
         self.last_end = self.last_end.max(Some(ended));
         self.note_permit_time(ended.saturating_duration_since(started));
+        let blocked = self.blocked_until(ended);
+        self.tally.requests += 1;
         self.note_wait(settings, answer);
         match answer.signal {
             Signal::Fine { latency } => {
@@ -176,6 +181,21 @@ impl HostClocks {
             }
             Signal::Local | Signal::Neutral => {}
         }
+        self.tally.waited += self.blocked_until(ended) - blocked;
+    }
+
+    /// The end of the waits and pauses in force after `now`, but for a wait that closes the host.
+    fn blocked_until(&self, now: Instant) -> Instant {
+        let wait = self.wait.filter(|wait| !wait.is_too_long);
+        let until = wait.map(|wait| wait.until);
+        until
+            .max(self.failures.pause_until)
+            .map_or(now, |until| until.max(now))
+    }
+
+    /// What the requests since the last call came to.
+    pub(super) fn take_tally(&mut self) -> HostTally {
+        std::mem::take(&mut self.tally)
     }
 
     /// Obeys a `Retry-After` up to `max_retry_after`. A longer one is about its URL, until most answers ask for one.
@@ -193,7 +213,10 @@ impl HostClocks {
         let long = self.long_waits.iter().flatten();
         let (count, latest) = (long.clone().count(), long.max().copied());
         match until {
-            Some(until) if !is_long => self.wait_until(until, ended, max_retry_after),
+            Some(until) if !is_long => {
+                self.tally.retry_afters += 1;
+                self.wait_until(until, ended, max_retry_after);
+            }
             Some(until) if count >= LONG_WAITS && count * 2 > self.long_waits.len() => {
                 self.wait_until(latest.unwrap_or(until), ended, max_retry_after);
             }
@@ -399,6 +422,7 @@ impl HostClocks {
 
     /// Halves the pace.
     fn halve(&mut self, answer: UsedPermit) {
+        self.tally.slowdowns += 1;
         let slowdown = &mut self.slowdown;
         slowdown.factor = (slowdown.factor * 2).min(MAX_SLOWDOWN);
         slowdown.window.clear();

@@ -2,9 +2,10 @@
 //! state or nobody published is imported. A site that the settings do not fit is found out here, before more than its start
 //! page is fetched.
 
+use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use super::{Places, Session, SessionError, StoredRequest, file_time};
+use super::{Places, Session, SessionError, StoredRequest, file_time, session_row::SessionRow};
 use crate::{
     config::PublishConfig,
     crawl::{OpenStore, judge_at_rest},
@@ -37,6 +38,7 @@ pub(super) struct Opening {
     pub(super) opened: Opened,
     /// `None`: a dry run writes no output.
     pub(super) lock: Option<OutputLock>,
+    pub(super) row: SessionRow,
 }
 
 /// Opens the state of the site once the engine knows which it is, and sends `opening` what came of it. `damage` was found in
@@ -47,8 +49,9 @@ pub(super) fn opener(
     damage: Option<String>,
 ) -> OpenStore {
     let session = session.clone();
+    let began = session.clock.now();
     Box::new(move |site| {
-        let (store, opened) = open(&session, site, damage.as_deref())?;
+        let (store, opened) = open(&session, (site, began), damage.as_deref())?;
         let public_url = opened.places.public_url.clone();
         // Nobody receives it when the session was aborted meanwhile.
         let _ = opening.send(opened);
@@ -58,7 +61,7 @@ pub(super) fn opener(
 
 fn open(
     session: &Session,
-    site: &Site,
+    (site, began): (&Site, Timestamp),
     damage: Option<&str>,
 ) -> Result<(Store, Opening), SessionError> {
     let places = (session.places)(site)?;
@@ -85,6 +88,7 @@ fn open(
         places,
         opened,
         lock,
+        row: SessionRow::begin(&mut store, began)?,
     };
     Ok((store, opening))
 }

@@ -54,6 +54,20 @@ impl SessionOutcome {
         }
     }
 
+    /// The exit code of a program whose only session ended so; after SIGTERM it is 143 instead of 130.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Published | Self::Unchanged | Self::DryRun => 0,
+            Self::Settings => 2,
+            Self::Partial => 3,
+            Self::Refused => 4,
+            Self::Unreachable => 5,
+            Self::Busy => 6,
+            Self::Internal => 70,
+            Self::Interrupted => 130,
+        }
+    }
+
     /// Whether a set is published that is as it should be.
     pub fn is_good(self) -> bool {
         matches!(self, Self::Published | Self::Unchanged | Self::Partial)

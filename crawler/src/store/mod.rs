@@ -7,6 +7,7 @@
 //! | `visit` | URL of the crawl under way | [`Commit::discovered`], [`Commit::finished`] |
 //! | `link` | links of a page or visit | with its page or visit |
 //! | `pattern` | closed URL pattern | [`Commit::patterns`] |
+//! | `run` | session of a crawl | [`Store::begin_run`], [`Store::end_run`] |
 //! | `outbox` | change that engines are to be notified of | [`Commit::outbox`] |
 //! | `sitemap` | copy of a sitemap of the site | [`Commit::sitemaps`] |
 //! | `meta` | named value | [`Commit::values`] |
@@ -38,7 +39,9 @@ mod opening;
 mod patterns;
 mod peek;
 mod ranges;
+mod reasons;
 mod record;
+mod runs;
 mod schema;
 mod sitemaps;
 mod texts;
@@ -61,6 +64,7 @@ pub use self::links::{LinkReader, StoredLinks};
 pub use self::named_urls::{EachNamed, NamedBy, NamedRow, NamedUrls};
 pub use self::opening::{Damaged, Sound};
 use self::outbox::{OutboxStep, Waiting};
+pub use self::runs::RunRow;
 pub use self::texts::Texts;
 use crate::{
     machine::Lock,

@@ -14,6 +14,7 @@ use super::{
     columns::{Attempt, Column, Origin, Published, Queue},
     error::failure,
     files::{io_failure, with_suffix},
+    runs,
 };
 
 /// Version of the format, kept as `user_version`. It grows with every change that an older arpent
@@ -64,7 +65,8 @@ CREATE TABLE visit (
 ) WITHOUT ROWID;
 
 CREATE UNIQUE INDEX visit_queue ON visit (sequence) WHERE state = 'queued';
-{OTHERS}"
+{OTHERS}{}",
+        runs::TABLE
     )
 }
 

@@ -11,7 +11,7 @@ use super::{
     record::{read_earlier, read_links, read_page, read_visit},
     values::Columns,
 };
-use crate::url_key::UrlKey;
+use crate::{page::Reason, url_key::UrlKey};
 
 /// Columns of [`read_page`]; a condition follows.
 static PAGES: LazyLock<String> = LazyLock::new(|| {
@@ -112,6 +112,15 @@ pub(super) fn links(
     Ok(links.optional()?.unwrap_or_default())
 }
 
+/// See [`Store::visit_links`](super::Store::visit_links).
+pub(super) fn visit_links(connection: &Connection, url: &UrlKey) -> rusqlite::Result<StoredLinks> {
+    let mut statement = connection.prepare_cached(
+        "SELECT (SELECT links FROM link WHERE id = visit.links), feeds FROM visit WHERE url = ?1",
+    )?;
+    let links = statement.query_row([url.as_str()], |row| read_links(row, url));
+    Ok(links.optional()?.unwrap_or_default().0)
+}
+
 /// See [`Store::queued`](super::Store::queued).
 pub(super) fn queued(
     connection: &Connection,
@@ -180,6 +189,23 @@ pub(super) fn each_visit(
             is_named: columns.get()?,
         };
         show(&key, note);
+    }
+    Ok(())
+}
+
+/// See [`Store::each_reason`](super::Store::each_reason).
+pub(super) fn each_reason(
+    connection: &Connection,
+    of_pages: bool,
+    show: &mut dyn FnMut(&UrlKey, Reason),
+) -> rusqlite::Result<()> {
+    let table = if of_pages { "page" } else { "visit" };
+    let mut statement = connection.prepare(&format!("SELECT url, reason FROM {table}"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let mut columns = Columns::new(row);
+        let key: UrlKey = columns.get()?;
+        show(&key, columns.get()?);
     }
     Ok(())
 }

@@ -1,0 +1,78 @@
+//! The row of a session in the state: written when the state is open, and again when it is known how the session ended. A row
+//! that cannot be written is logged: it changes nothing of how the session ends.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{CrawlFacts, SessionOutcome};
+use crate::{
+    clock::Clock,
+    page::Reason,
+    report::Report,
+    store::{RunRow, Store, StoreError},
+};
+
+/// The row of a session that goes on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SessionRow {
+    id: i64,
+    began: Timestamp,
+}
+
+impl SessionRow {
+    /// Writes that a session began at `began`.
+    pub(super) fn begin(store: &mut Store, began: Timestamp) -> Result<Self, StoreError> {
+        let id = store.begin_run(began)?;
+        Ok(Self { id, began })
+    }
+}
+
+/// What is written when the session has ended.
+pub(super) struct SessionEnd {
+    pub(super) row: SessionRow,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) crawl: CrawlFacts,
+}
+
+impl SessionEnd {
+    /// Writes that the session ended now with `outcome`, and what is known of it.
+    pub(super) fn write(
+        &self,
+        store: &mut Store,
+        outcome: SessionOutcome,
+        report: Option<&Report>,
+    ) {
+        let crawl = &self.crawl;
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let disallowed = |report: &Report| {
+            let count = report.excluded.get(Reason::RobotsDisallowed.code());
+            count.copied().unwrap_or_default()
+        };
+        let written = store.end_run(&RunRow {
+            id: self.row.id,
+            began: self.row.began,
+            ended: Some(self.clock.now()),
+            outcome: Some(outcome.as_str().to_owned()),
+            exit_code: Some(outcome.exit_code()),
+            crawl: Some(crawl.number),
+            known: report.map(Report::known),
+            listed: report.map(|report| report.listed),
+            excluded: report.map(Report::excluded_total),
+            failed: report.map(Report::failed),
+            queued: report.map(|report| report.queued),
+            robots_disallowed: report.map(disallowed),
+            fetched: Some(crawl.fetched),
+            not_modified: Some(crawl.not_modified),
+            bytes_in: Some(crawl.bytes_in),
+            requests: Some(crawl.tally.requests),
+            slowdowns: Some(crawl.tally.slowdowns),
+            retry_afters: Some(crawl.tally.retry_afters),
+            waited_ms: Some(milliseconds(crawl.tally.waited)),
+            interval_ms: crawl.pace.map(milliseconds),
+        });
+        if let Err(error) = written {
+            tracing::warn!(target: "store", "cannot write how the session ended: {error}");
+        }
+    }
+}

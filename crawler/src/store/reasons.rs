@@ -1,0 +1,35 @@
+//! What a report reads: the reasons of all URLs, and the links of visits.
+
+use super::{Store, StoreError, StoredLinks, walks};
+use crate::{page::Reason, url_key::UrlKey};
+
+impl Store {
+    /// Shows the reason of each page row, or of each visit, in no special order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn each_reason(
+        &self,
+        of_pages: bool,
+        show: &mut dyn FnMut(&UrlKey, Reason),
+    ) -> Result<(), StoreError> {
+        self.read(|connection| walks::each_reason(connection, of_pages, show))
+    }
+
+    /// Whether a set was published, or imported.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn has_pages(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM page)";
+        self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
+    }
+
+    /// The links of the visit of `url`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn visit_links(&self, url: &UrlKey) -> Result<StoredLinks, StoreError> {
+        self.read(|connection| walks::visit_links(connection, url))
+    }
+}
