@@ -133,7 +133,10 @@ mod tests {
         ("notify", &["list", "submit_all", "config"]),
         ("daemon", &["config"]),
         ("status", &["config", "json", "max_age"]),
-        ("report", &["site", "html", "csv", "ndjson", "config"]),
+        (
+            "report",
+            &["site", "html", "csv", "ndjson", "schema", "config"],
+        ),
         ("why", &["url", "site", "live", "json", "config"]),
         ("publish", &["rollback", "config"]),
         ("forget", &["config"]),

@@ -1,6 +1,9 @@
-//! `arpent report`: every URL with its reason, and the links to broken and redirected URLs.
+//! `arpent report`: every URL with its reason, the links to broken and redirected URLs with their texts, conflicts and sessions.
 
-use std::{collections::BTreeMap, fs};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
 
 use serde_json::Value;
 
@@ -24,7 +27,10 @@ fn site() -> Site {
     Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::text("User-agent: *\nDisallow: /private\n"),
         "/" => Response::linking(["/a", "/b", "/gone", "/moved", "/private/x", "/a?x=1"]),
-        "/a" | "/a?x=1" => Response::html("<title>=A</title><p>one text<a href=/gone>old</a>"),
+        "/a" | "/a?x=1" => Response::html(
+            "<title>=A</title><p>one text<a href=/gone>old
+ prices</a>",
+        ),
         "/b" => Response::html(
             "<title>&lt;/script>&lt;script>document.title='x'&lt;/script></title><a href=/gone>x</a><a href=/moved>y</a>",
         ),
@@ -72,6 +78,24 @@ fn rows_and_summary_agree_and_links_have_their_pages() {
     let all = ["/", "/a", "/a?x=1", "/b"].map(|path| site.url(path));
     assert_eq!(pages("/gone"), all);
     assert_eq!(pages("/moved"), [site.url("/"), site.url("/b")]);
+    let text = |page: &str, target: &str| {
+        let [page, target] = [page, target].map(|path| site.url(path));
+        let link = links
+            .iter()
+            .find(|link| link["page"] == page.as_str() && link["target"] == target.as_str());
+        link.expect("the link")["text"].clone()
+    };
+    assert_eq!(text("/a", "/gone"), "old prices");
+    assert_eq!(text("/b", "/moved"), "y");
+    assert_eq!(text("/", "/gone"), "/gone");
+    let row = |path: &str| {
+        let url = site.url(path);
+        urls.iter().find(|row| row["url"] == url.as_str()).unwrap()
+    };
+    assert_eq!(row("/gone")["linked_from"], 4);
+    assert_eq!(row("/moved")["linked_from"], 2);
+    assert!(row("/a")["duration_ms"].is_u64());
+    assert!(row("/private/x")["duration_ms"].is_null());
     let copy = urls
         .iter()
         .find(|url| url["url"] == site.url("/a?x=1").as_str())
@@ -129,6 +153,16 @@ fn files_are_whole_and_nothing_in_them_runs() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
+    for file in ["conflicts", "patterns", "runs"] {
+        assert_eq!(
+            read(&format!("csv/{file}.csv")).lines().count(),
+            rows(&read("r.ndjson"), file.trim_end_matches('s')).len() + 1
+        );
+    }
+    // Nothing is loaded from anywhere.
+    for word in ["src=", "@import", "<link", "<base", "fetch("] {
+        assert!(!page.contains(word), "{word}");
+    }
     let ran = report(&bench, &["--html", "no/such/r.html", &url]).expect_code(2);
     report(&bench, &["--html", "/dev/null", &url]).expect_code(2);
     assert!(
@@ -142,4 +176,157 @@ fn files_are_whole_and_nothing_in_them_runs() {
 fn a_site_without_a_state_is_an_error() {
     let ran = report(&Bench::new(), &["http://unknown.example/"]).expect_code(2);
     assert!(ran.stderr.contains("no crawled site"), "{}", ran.stderr);
+}
+
+/// A site whose pages contradict each other, with an orphan.
+fn conflicting_site() -> Site {
+    Site::start(|request| {
+        let host = request.headers.get("host").map_or("", String::as_str);
+        match request.target.as_str() {
+            "/robots.txt" => Response::text(format!("Sitemap: http://{host}/s.xml\n")),
+            "/s.xml" => Response::text(format!(
+                "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://{host}/orphan</loc></url></urlset>"
+            )),
+            "/" => Response::html(
+                "<title>Start</title><a href=/en>en</a><a href=/de>de</a><a href=/hidden>hidden</a><a href=/c>c</a>",
+            ),
+            "/en" => Response::html(
+                "<link rel=alternate hreflang=de href=/de><link rel=alternate hreflang=fr href=/gone><p>english",
+            ),
+            "/de" => Response::html("<p>deutsch"),
+            "/hidden" => Response::html("<meta name=robots content=noindex><p>hidden"),
+            "/c" => Response::html("<link rel=canonical href=/gone><p>canonical"),
+            "/orphan" => Response::html("<p>orphan"),
+            _ => Response::status(404),
+        }
+    })
+}
+
+#[test]
+fn conflicts_orphans_and_sessions_are_reported() {
+    let bench = Bench::new().discovering();
+    let site = conflicting_site();
+    let options = ["--extensions", "hreflang"];
+    let first = bench.crawl(&site.url("/"), &options).summary();
+    let second = bench.crawl(&site.url("/"), &options).summary();
+    // There is one site in the folder of the states.
+    let ran = report(&bench, &["--ndjson", "-"]).expect_code(0);
+    let mut conflicts = BTreeSet::new();
+    for row in rows(&ran.stdout, "conflict") {
+        let word = |name: &str| {
+            let text = row[name].as_str().unwrap_or("-");
+            text.replace(&site.url("/"), "/")
+        };
+        conflicts.insert(
+            ["kind", "url", "target", "target_reason", "language"]
+                .map(word)
+                .join(" "),
+        );
+    }
+    let expected = [
+        "canonical-not-listed /c /gone gone -",
+        "hreflang-no-return /en /de listed de",
+        "hreflang-not-listed /en /gone gone fr",
+        "noindex-linked /hidden - - -",
+    ];
+    assert_eq!(conflicts, expected.map(str::to_owned).into());
+    let urls = rows(&ran.stdout, "url");
+    let orphans = urls.iter().filter(|row| row["is_orphan"] == true);
+    let orphans: Vec<_> = orphans.map(|row| row["url"].as_str().unwrap()).collect();
+    assert_eq!(orphans, [site.url("/orphan")]);
+    let runs = rows(&ran.stdout, "run");
+    assert_eq!(runs.len(), 2);
+    for (run, summary) in runs.iter().zip([&first, &second]) {
+        for name in [
+            "outcome",
+            "known",
+            "listed",
+            "failed",
+            "queued",
+            "fetched",
+            "not_modified",
+            "bytes_in",
+        ] {
+            assert_eq!(run[name], summary[name], "{name}");
+        }
+        assert!(run["ended"].is_string() && run["requests"].as_u64() >= run["fetched"].as_u64());
+    }
+    assert_eq!([&runs[0]["crawl"], &runs[1]["crawl"]], [1, 2]);
+    let text = report(&bench, &[]).expect_code(0).stdout;
+    for line in [
+        "orphans: 1 URL that no page links to",
+        "1 time: says noindex, and pages link to it",
+        "politeness of the last session",
+        "sessions, the newest first",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_killed_and_a_refused_session_have_rows() {
+    let bench = Bench::new();
+    let site = site();
+    drop(bench.crawl(&site.url("/"), &["--max-pages", "1"]));
+    drop(bench.crawl(&site.url("/"), &["--exclude", "/*"]));
+    let ran = report(&bench, &["--ndjson", "-", &site.url("/")]).expect_code(0);
+    let runs = rows(&ran.stdout, "run");
+    let outcomes: Vec<_> = runs.iter().map(|run| run["outcome"].as_str()).collect();
+    assert_eq!(outcomes, [Some("partial"), Some("refused")]);
+    assert_eq!([&runs[0]["exit_code"], &runs[1]["exit_code"]], [3, 4]);
+}
+
+/// The property of a row in the schema, behind a reference.
+fn resolved<'s>(schema: &'s Value, property: &'s Value) -> &'s Value {
+    match property["$ref"].as_str() {
+        Some(reference) => schema
+            .pointer(reference.trim_start_matches('#'))
+            .expect("a definition"),
+        None => property,
+    }
+}
+
+#[test]
+fn the_schema_has_each_field_and_each_value() {
+    let bench = Bench::new().discovering();
+    let site = conflicting_site();
+    drop(bench.crawl(&site.url("/"), &["--extensions", "hreflang"]));
+    let mut command = bench.program();
+    command.args(["report", "--schema"]);
+    let schema: Value = serde_json::from_str(&Ran::of(command).expect_code(0).stdout).unwrap();
+    let ran = report(&bench, &["--ndjson", "-"]).expect_code(0);
+    let mut kinds = BTreeSet::new();
+    for line in ran.stdout.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let kind = row["type"].as_str().unwrap().to_owned();
+        let properties = schema["$defs"][&kind]["properties"]
+            .as_object()
+            .expect("a definition");
+        let names: BTreeSet<_> = row.as_object().unwrap().keys().collect();
+        assert_eq!(names, properties.keys().collect(), "{kind}");
+        for (name, value) in row.as_object().unwrap() {
+            let property = resolved(&schema, &properties[name]);
+            if let Some(values) = property["enum"].as_array() {
+                assert!(values.contains(value), "{kind}.{name}: {value}");
+            }
+            let word = match value {
+                Value::Null => "null",
+                Value::Bool(_) => "boolean",
+                Value::Number(_) => "integer",
+                Value::String(_) => "string",
+                Value::Array(_) | Value::Object(_) => panic!("{name}"),
+            };
+            match &property["type"] {
+                Value::String(one) => assert_eq!(one, word, "{kind}.{name}"),
+                Value::Array(several) => assert!(several.contains(&word.into()), "{kind}.{name}"),
+                _ => {}
+            }
+        }
+        kinds.insert(kind);
+    }
+    assert_eq!(
+        schema["$defs"]["report"]["properties"]["version"]["const"],
+        1
+    );
+    assert!(kinds.len() >= 5, "{kinds:?}");
 }

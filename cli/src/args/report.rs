@@ -8,25 +8,30 @@ use serde::Serialize;
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ReportArgs {
-    /// The crawled site, or a URL of it
+    /// The crawled site, or a URL of it; it may be left out where there is only one
     #[arg(value_name = "SITE")]
     #[serde(skip)]
-    pub(crate) site: String,
+    pub(crate) site: Option<String>,
 
     /// Write one page that a browser shows, also offline
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) html: Option<PathBuf>,
 
-    /// Write urls.csv, links.csv and patterns.csv into this folder
+    /// Write urls.csv, links.csv, conflicts.csv, patterns.csv and runs.csv into this folder
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
     pub(crate) csv: Option<PathBuf>,
 
-    /// Write one JSON object per line: every URL, link and pattern; - is standard output
+    /// Write one JSON object per line: every URL, link, conflict, pattern and session; - is standard output
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) ndjson: Option<PathBuf>,
+
+    /// Print the JSON schema of --ndjson
+    #[arg(long, exclusive = true)]
+    #[serde(skip)]
+    pub(crate) schema: bool,
 
     /// Read settings from this TOML file
     #[arg(long, value_name = "FILE")]
@@ -40,8 +45,8 @@ pub(crate) struct ReportArgs {
 
 /// Shown above the options by `--help`.
 pub(super) const REPORT_HELP: &str = "\
-Report what the crawls of a site found: URLs by reason, broken and redirected links with the pages that hold them, copies, closed \
-patterns
+Report what the crawls of a site found: URLs by reason, broken and redirected links with the pages that hold them, conflicts, \
+copies, closed patterns, slow pages, growth
 
 The report comes from the state; nothing is requested, held or changed, and a crawl may go on meanwhile: then it is that of the \
 last publish. Without --html, --csv and --ndjson it is printed. arpent why URL explains one URL.";

@@ -1,9 +1,11 @@
 //! `arpent report`: finds the state of a site, and writes what [`crawler::site_report`] shows of it: as text, NDJSON, CSV, or a page for
 //! browsers.
 
+mod charts;
 mod csv;
 mod file;
 mod html;
+mod sections;
 mod text;
 
 use std::io::{self, Write as _};
@@ -15,12 +17,12 @@ use crawler::{
 };
 
 use self::{csv::CsvFolder, file::WholeFile, html::HtmlPage};
-use super::{crawl::load, names::covering};
+use super::{crawl::load, names::covering, status};
 use crate::{
     args::ReportArgs,
     exit_code::{ExitCode, Misuse},
     output::Output,
-    settings::{Environment, Purpose},
+    settings::{CrawlSettings, Environment, Purpose},
 };
 
 /// Where the rows of a report go.
@@ -28,9 +30,12 @@ trait RowSink {
     /// Takes the next row.
     fn row(&mut self, row: &ReportRow) -> io::Result<()>;
 
-    /// All rows were taken: what was written takes the place of what was there.
-    fn finish(self: Box<Self>) -> io::Result<()>;
+    /// All rows were taken, with this outline: what was written takes the place of what was there.
+    fn finish(self: Box<Self>, outline: &ReportOutline) -> io::Result<()>;
 }
+
+/// The JSON schema of the rows.
+const SCHEMA: &str = include_str!("report/report.schema.json");
 
 /// Runs the command.
 ///
@@ -41,9 +46,17 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    if args.schema {
+        SCHEMA.lines().for_each(|line| output.data(line));
+        return Ok(ExitCode::Success);
+    }
     let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
-    let url = settings.shared.config.identity.parse(&args.site);
-    let url = url.map_err(|error| Misuse(format!("{}: {error}", args.site)))?;
+    let site = match &args.site {
+        Some(site) => site.clone(),
+        None => only_site(&settings)?,
+    };
+    let url = settings.shared.config.identity.parse(&site);
+    let url = url.map_err(|error| Misuse(format!("{site}: {error}")))?;
     let (_, (site, path)) = covering(&settings, &url)?;
     let store = Store::open_to_read(&path)?.context("the state is gone")?;
     let mut sinks = sinks_of(args, output)?;
@@ -58,7 +71,7 @@ pub(super) fn run(
         ReportError::Refused(error) => unwritable(error),
     })?;
     for sink in sinks {
-        sink.finish().map_err(unwritable)?;
+        sink.finish(&outline).map_err(unwritable)?;
     }
     if is_text {
         for line in text::lines(&site.url(), &outline) {
@@ -66,6 +79,30 @@ pub(super) fn run(
         }
     }
     Ok(ExitCode::Success)
+}
+
+/// The start URL of the only site of the settings file, or else of the folder of states.
+///
+/// # Errors
+/// There are several, or none.
+fn only_site(settings: &CrawlSettings) -> anyhow::Result<String> {
+    if let [site] = &*settings.sites {
+        return Ok(site.start.to_string());
+    }
+    let crawled = if settings.sites.is_empty() {
+        status::crawled_sites(&settings.shared.state)?
+    } else {
+        Vec::new()
+    };
+    let [site] = &*crawled else {
+        let count = settings.sites.len().max(crawled.len());
+        let folder = settings.shared.state.display();
+        let message = format!(
+            "there are {count} sites in {folder}: expected the URL of one; arpent status lists them"
+        );
+        return Err(Misuse(message).into());
+    };
+    Ok(site.clone())
 }
 
 fn unwritable(error: io::Error) -> anyhow::Error {
@@ -101,7 +138,7 @@ impl RowSink for NdjsonFile {
         self.0.write_all(b"\n")
     }
 
-    fn finish(self: Box<Self>) -> io::Result<()> {
+    fn finish(self: Box<Self>, _: &ReportOutline) -> io::Result<()> {
         self.0.finish()
     }
 }
@@ -115,7 +152,7 @@ impl RowSink for StandardOutput {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> io::Result<()> {
+    fn finish(self: Box<Self>, _: &ReportOutline) -> io::Result<()> {
         Ok(())
     }
 }

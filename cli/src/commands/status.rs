@@ -299,6 +299,19 @@ fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
     Ok(names)
 }
 
+/// The start URLs of the sites whose last session the folder `state` knows.
+///
+/// # Errors
+/// The folder, or what it has of a session, cannot be read.
+pub(super) fn crawled_sites(state: &Path) -> anyhow::Result<Vec<String>> {
+    let mut starts = Vec::new();
+    for name in names_in(state)? {
+        let last = LastSession::read(&state.join(format!("{name}{LAST_SESSION}")))?;
+        starts.extend(last.map(|last| last.start));
+    }
+    Ok(starts)
+}
+
 /// Judges the age of the set of each site that counts; returns whether none is too old. Without any site there is no
 /// set that could be new enough.
 fn judge_age(sites: &mut [SiteStatus], max_age: Duration, now: Timestamp) -> bool {

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     crawl::judge_at_rest,
     page::{Canonical, PageRecord, Reason, State},
-    site_report::{ReportError, has_pages, is_broken, walk},
+    site_report::{ReportError, is_broken, walk},
     store::{LinkReader, NamedRow, Store, StoreError},
     url_key::UrlKey,
     verdict::Judge,
@@ -136,7 +136,7 @@ impl Audit<'_, '_> {
     /// # Errors
     /// The state or the temporary file cannot be read, or a setting does not fit the site.
     pub fn finish(mut self, max_shown: u64) -> Result<AuditOutcome, AuditError> {
-        let is_published = has_pages(self.of.store)?;
+        let is_published = self.of.store.has_pages()?;
         let linked = if is_published {
             self.linked()?
         } else {

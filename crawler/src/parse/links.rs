@@ -109,6 +109,8 @@ impl OpenText {
             end -= 1;
         }
         self.raw.extend_from_slice(&text[..end]);
+        // Nothing follows a cut.
+        self.raw.resize(MAX_RAW_TEXT_BYTES, b' ');
     }
 }
 

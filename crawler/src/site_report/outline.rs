@@ -1,23 +1,22 @@
-//! A report in outline: counts by reason and section with the first URLs of each, and the targets of broken links with the first
-//! pages that hold them. Takes the rows as they come.
+//! A report in outline: counts with the first URLs of each, and the targets of links with the first pages that hold them. Takes the
+//! rows as they come; its memory is bounded.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::{PatternRow, ReportRow};
+use super::{ConflictKind, ConflictRow, LinkRow, PatternRow, ReportRow, UrlRow};
+use crate::store::RunRow;
 
 /// Examples of one kind.
 const MAX_EXAMPLES: usize = 3;
 
-/// Sections and targets of links that are told apart.
+/// Sections, targets of links and pages with copies that are told apart.
 const MAX_KINDS: usize = 10_000;
 
-/// The heaviest pages that are named.
-const MAX_HEAVY: usize = 5;
+/// The slowest and the heaviest pages that are named, and orphans.
+const MAX_NAMED: usize = 10;
 
 /// The URLs of one reason.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReasonOutline {
     /// All of them.
     pub count: u64,
@@ -25,8 +24,19 @@ pub struct ReasonOutline {
     pub examples: Vec<String>,
 }
 
+/// A first-level directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SectionOutline {
+    /// Listed URLs.
+    pub listed: u64,
+    /// Known URLs.
+    pub known: u64,
+    /// Those that are not listed, by the code of their reason.
+    pub reasons: BTreeMap<&'static str, u64>,
+}
+
 /// A target of links.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TargetOutline {
     /// The code of its reason.
     pub reason: &'static str,
@@ -34,31 +44,69 @@ pub struct TargetOutline {
     pub is_redirect: bool,
     /// Pages that link to it.
     pub pages: u64,
+    /// The first of them, with the text of the link.
+    pub examples: Vec<(String, Option<String>)>,
+}
+
+/// The copies of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DuplicateOutline {
+    /// All of them.
+    pub count: u64,
     /// The first of them.
     pub examples: Vec<String>,
 }
 
+/// Conflicts of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConflictOutline {
+    /// All of them.
+    pub count: u64,
+    /// The first of them.
+    pub examples: Vec<ConflictRow>,
+}
+
 /// A report in outline.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportOutline {
+    /// The sessions, the oldest first.
+    pub runs: Vec<RunRow>,
     /// Known URLs.
     pub known: u64,
     /// Listed ones.
     pub listed: u64,
+    /// URLs that failed.
+    pub failed: u64,
+    /// Requests for all of them, further tries included.
+    pub requests: u64,
     /// By state and code of the reason.
     pub reasons: BTreeMap<(&'static str, &'static str), ReasonOutline>,
-    /// Listed URLs and all URLs, by first-level directory.
-    pub sections: BTreeMap<String, (u64, u64)>,
+    /// By first-level directory.
+    pub sections: BTreeMap<String, SectionOutline>,
     /// Targets of broken and redirected links.
     pub targets: BTreeMap<String, TargetOutline>,
+    /// Pages that have copies.
+    pub duplicates: BTreeMap<String, DuplicateOutline>,
     /// Closed patterns.
     pub patterns: Vec<PatternRow>,
     /// URLs that were not asked for because of their pattern.
     pub not_asked: u64,
+    /// URLs that no page links to.
+    pub orphans: u64,
+    /// The first of them.
+    pub first_orphans: Vec<String>,
+    /// By kind.
+    pub conflicts: BTreeMap<ConflictKind, ConflictOutline>,
+    /// Versions in other languages were looked for.
+    pub has_languages: bool,
     /// Listed URLs by the source of their `lastmod`.
     pub lastmod_sources: BTreeMap<&'static str, u64>,
-    /// The largest pages, the largest first.
+    /// The slowest pages with their milliseconds, the slowest first.
+    pub slow: Vec<(u64, String)>,
+    /// The largest pages with their bytes, the largest first.
     pub heavy: Vec<(u64, String)>,
+    /// Pages by the milliseconds of their answer, of which two digits count.
+    durations: BTreeMap<u64, u64>,
 }
 
 impl ReportOutline {
@@ -66,46 +114,133 @@ impl ReportOutline {
     pub fn add(&mut self, row: &ReportRow) {
         match row {
             ReportRow::Report(_) => {}
+            ReportRow::Run(run) => self.runs.push(RunRow::clone(run)),
             ReportRow::Pattern(pattern) => self.patterns.push(pattern.clone()),
-            ReportRow::Url(url) => {
-                self.known += 1;
-                let is_listed = u64::from(url.state == "listed");
-                self.listed += is_listed;
-                self.not_asked += u64::from(url.reason == "pattern-closed");
-                let reason = self.reasons.entry((url.state, url.reason)).or_default();
-                reason.count += 1;
-                add_example(&mut reason.examples, &url.url);
-                if self.sections.len() < MAX_KINDS || self.sections.contains_key(&url.section) {
-                    let section = self.sections.entry(url.section.clone()).or_default();
-                    section.0 += is_listed;
-                    section.1 += 1;
-                }
-                if is_listed == 1 {
-                    let source = url.lastmod_source.unwrap_or("none");
-                    *self.lastmod_sources.entry(source).or_default() += 1;
-                }
-                if let Some(bytes) = url.bytes {
-                    let place = self.heavy.partition_point(|(heavier, _)| *heavier >= bytes);
-                    self.heavy.insert(place, (bytes, url.url.clone()));
-                    self.heavy.truncate(MAX_HEAVY);
+            ReportRow::Url(url) => self.add_url(url),
+            ReportRow::Link(link) => self.add_link(link),
+            ReportRow::Conflict(conflict) => {
+                let kind = self.conflicts.entry(conflict.kind).or_default();
+                kind.count += 1;
+                if kind.examples.len() < MAX_NAMED {
+                    kind.examples.push(conflict.clone());
                 }
             }
-            ReportRow::Link(link) => {
-                if self.targets.len() >= MAX_KINDS && !self.targets.contains_key(&link.target) {
-                    return;
-                }
-                let target = self.targets.entry(link.target.clone()).or_default();
-                target.reason = link.reason;
-                target.is_redirect = link.is_redirect;
-                target.pages += 1;
-                add_example(&mut target.examples, &link.page);
+        }
+    }
+
+    /// The milliseconds within which this share of the pages answered, a twentieth more or less; `None`: none is known.
+    pub fn duration_ms(&self, percent: u64) -> Option<u64> {
+        let all: u64 = self.durations.values().sum();
+        let mut wanted = (all * percent).div_ceil(100).max(1);
+        for (milliseconds, pages) in &self.durations {
+            match wanted.checked_sub(*pages) {
+                Some(left) if left > 0 => wanted = left,
+                Some(_) | None => return Some(*milliseconds),
             }
+        }
+        None
+    }
+
+    /// The last session that ended.
+    pub fn last_run(&self) -> Option<&RunRow> {
+        self.runs.iter().rev().find(|run| run.ended.is_some())
+    }
+
+    /// Requests for pages, and those of them that the excludes of the closed patterns would have left over.
+    pub fn requests_with_excludes(&self) -> (u64, u64) {
+        let pages = self.patterns.iter().map(|pattern| pattern.pages);
+        let spared: u64 = pages.map(u64::from).sum();
+        (self.requests, self.requests.saturating_sub(spared))
+    }
+
+    fn add_url(&mut self, url: &UrlRow) {
+        let is_listed = u64::from(url.state == "listed");
+        self.known += 1;
+        self.listed += is_listed;
+        self.failed += u64::from(url.state == "failed");
+        self.requests += u64::from(url.attempts);
+        self.not_asked += u64::from(url.reason == "pattern-closed");
+        let reason = self.reasons.entry((url.state, url.reason)).or_default();
+        reason.count += 1;
+        add_example(&mut reason.examples, MAX_EXAMPLES, &url.url);
+        if let Some(section) = entry(&mut self.sections, &url.section) {
+            section.listed += is_listed;
+            section.known += 1;
+            if is_listed == 0 {
+                *section.reasons.entry(url.reason).or_default() += 1;
+            }
+        }
+        if let Some(original) = url
+            .duplicate_of
+            .as_ref()
+            .filter(|_| url.reason == "duplicate-of")
+            && let Some(duplicate) = entry(&mut self.duplicates, original)
+        {
+            duplicate.count += 1;
+            add_example(&mut duplicate.examples, MAX_EXAMPLES, &url.url);
+        }
+        if url.is_orphan {
+            self.orphans += 1;
+            add_example(&mut self.first_orphans, MAX_NAMED, &url.url);
+        }
+        if is_listed == 1 {
+            let source = url.lastmod_source.unwrap_or("none");
+            *self.lastmod_sources.entry(source).or_default() += 1;
+        }
+        self.has_languages |= url.languages.is_some();
+        if let Some(milliseconds) = url.duration_ms {
+            *self.durations.entry(two_digits(milliseconds)).or_default() += 1;
+            add_top(&mut self.slow, milliseconds, &url.url);
+        }
+        if let Some(bytes) = url.bytes {
+            add_top(&mut self.heavy, bytes, &url.url);
+        }
+    }
+
+    fn add_link(&mut self, link: &LinkRow) {
+        let Some(target) = entry(&mut self.targets, &link.target) else {
+            return;
+        };
+        target.reason = link.reason;
+        target.is_redirect = link.is_redirect;
+        target.pages += 1;
+        if target.examples.len() < MAX_EXAMPLES {
+            target.examples.push((link.page.clone(), link.text.clone()));
         }
     }
 }
 
-fn add_example(examples: &mut Vec<String>, url: &str) {
-    if examples.len() < MAX_EXAMPLES {
+/// What is counted of `name`; `None`: there is no room for it.
+fn entry<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> Option<&'m mut T> {
+    if !map.contains_key(name) {
+        if map.len() >= MAX_KINDS {
+            return None;
+        }
+        map.insert(name.to_owned(), T::default());
+    }
+    map.get_mut(name)
+}
+
+fn add_example(examples: &mut Vec<String>, most: usize, url: &str) {
+    if examples.len() < most {
         examples.push(url.to_owned());
     }
+}
+
+/// Adds a URL to those with the largest values, if it is one of them.
+fn add_top(top: &mut Vec<(u64, String)>, value: u64, url: &str) {
+    let place = top.partition_point(|(larger, _)| *larger >= value);
+    if place < MAX_NAMED {
+        top.insert(place, (value, url.to_owned()));
+        top.truncate(MAX_NAMED);
+    }
+}
+
+/// A number with its first two digits, and zeros.
+fn two_digits(number: u64) -> u64 {
+    let mut unit = 1;
+    while number / unit >= 100 {
+        unit *= 10;
+    }
+    number / unit * unit
 }

@@ -1,4 +1,4 @@
-use super::*;
+use super::{globs::exclude_of, rows::section_of, *};
 use crate::pattern::Pattern;
 
 #[test]
@@ -43,4 +43,34 @@ fn a_section_is_a_first_level_directory() {
     check("/a", "/");
     check("/a/", "/a/");
     check("/a/b/c?d=/e", "/a/");
+}
+
+#[test]
+fn durations_are_told_by_two_digits() {
+    let mut outline = ReportOutline::default();
+    assert_eq!(outline.duration_ms(50), None);
+    let url = UrlKey::from_normalised("https://h.example/").unwrap();
+    let record = PageRecord {
+        reason: Reason::Listed,
+        depth: 0,
+        via: crate::page::Via::Start,
+        found_on: None,
+        attempts: 1,
+        fetched_at: None,
+        sitemap_lastmod: None,
+        outcome: None,
+        basis: crate::page::Basis::Own,
+    };
+    let row = UrlRow::of(&url, None, &record, &[], 0);
+    for duration in 1..=1_000 {
+        outline.add(&ReportRow::Url(Box::new(UrlRow {
+            duration_ms: Some(duration),
+            ..row.clone()
+        })));
+    }
+    let shares = [50, 90, 99, 100].map(|percent| outline.duration_ms(percent));
+    assert_eq!(shares, [500, 900, 990, 1_000].map(Some));
+    assert_eq!(outline.slow.len(), 10);
+    assert_eq!(outline.slow[0].0, 1_000);
+    assert_eq!(outline.requests, 1_000);
 }

@@ -1,4 +1,4 @@
-//! A report as CSV (RFC 4180): one file of URLs, one of links, one of closed patterns.
+//! A report as CSV (RFC 4180): one file for each kind of row.
 
 use std::{
     fs,
@@ -6,76 +6,121 @@ use std::{
     path::Path,
 };
 
-use crawler::site_report::ReportRow;
+use crawler::site_report::{ReportOutline, ReportRow};
 
 use super::{RowSink, file::WholeFile};
 
-/// The files of a report.
-pub(super) struct CsvFolder {
-    urls: WholeFile,
-    links: WholeFile,
-    patterns: WholeFile,
+/// The files of a report, in the order of [`TABLES`].
+pub(super) struct CsvFolder(Vec<WholeFile>);
+
+/// A file and its columns.
+struct CsvTable {
+    file: &'static str,
+    columns: &'static [&'static str],
 }
 
-/// Columns of `urls.csv`.
-const URL_COLUMNS: [&str; 21] = [
-    "url",
-    "state",
-    "reason",
-    "section",
-    "depth",
-    "via",
-    "found_on",
-    "status",
-    "error",
-    "content_type",
-    "bytes",
-    "title",
-    "fetched_at",
-    "attempts",
-    "noindex",
-    "canonical",
-    "redirects_to",
-    "duplicate_of",
-    "pattern",
-    "lastmod",
-    "lastmod_source",
+/// The files.
+const TABLES: [CsvTable; 5] = [
+    CsvTable {
+        file: "urls.csv",
+        columns: &[
+            "url",
+            "state",
+            "reason",
+            "section",
+            "depth",
+            "via",
+            "found_on",
+            "linked_from",
+            "is_orphan",
+            "status",
+            "error",
+            "content_type",
+            "bytes",
+            "duration_ms",
+            "title",
+            "fetched_at",
+            "attempts",
+            "noindex",
+            "canonical",
+            "redirects_to",
+            "duplicate_of",
+            "pattern",
+            "languages",
+            "lastmod",
+            "lastmod_source",
+            "first_seen",
+        ],
+    },
+    CsvTable {
+        file: "links.csv",
+        columns: &["target", "reason", "is_redirect", "page", "text"],
+    },
+    CsvTable {
+        file: "conflicts.csv",
+        columns: &["kind", "url", "target", "target_reason", "language"],
+    },
+    CsvTable {
+        file: "patterns.csv",
+        columns: &["name", "kind", "pages", "new", "example", "exclude"],
+    },
+    CsvTable {
+        file: "runs.csv",
+        columns: &[
+            "began",
+            "ended",
+            "outcome",
+            "exit_code",
+            "crawl",
+            "known",
+            "listed",
+            "excluded",
+            "failed",
+            "queued",
+            "robots_disallowed",
+            "fetched",
+            "not_modified",
+            "bytes_in",
+            "requests",
+            "slowdowns",
+            "retry_afters",
+            "waited_ms",
+            "interval_ms",
+        ],
+    },
 ];
-
-/// Columns of `links.csv`.
-const LINK_COLUMNS: [&str; 4] = ["target", "reason", "is_redirect", "page"];
-
-/// Columns of `patterns.csv`.
-const PATTERN_COLUMNS: [&str; 6] = ["name", "kind", "pages", "new", "example", "exclude"];
 
 impl CsvFolder {
     /// Begins the files in `folder`, which is made.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let create = |name: &str, columns: &[&str]| {
-            let mut file = WholeFile::create(&folder.join(name))?;
-            file.write_all(columns.join(",").as_bytes())?;
+        let create = |table: &CsvTable| {
+            let mut file = WholeFile::create(&folder.join(table.file))?;
+            file.write_all(table.columns.join(",").as_bytes())?;
             file.write_all(b"\r\n")?;
             io::Result::Ok(file)
         };
-        Ok(Self {
-            urls: create("urls.csv", &URL_COLUMNS)?,
-            links: create("links.csv", &LINK_COLUMNS)?,
-            patterns: create("patterns.csv", &PATTERN_COLUMNS)?,
-        })
+        TABLES
+            .iter()
+            .map(create)
+            .collect::<io::Result<_>>()
+            .map(Self)
     }
 }
 
 impl RowSink for CsvFolder {
     fn row(&mut self, row: &ReportRow) -> io::Result<()> {
-        let (file, columns): (_, &[&str]) = match row {
+        let table = match row {
             ReportRow::Report(_) => return Ok(()),
-            ReportRow::Url(_) => (&mut self.urls, &URL_COLUMNS),
-            ReportRow::Link(_) => (&mut self.links, &LINK_COLUMNS),
-            ReportRow::Pattern(_) => (&mut self.patterns, &PATTERN_COLUMNS),
+            ReportRow::Url(_) => 0,
+            ReportRow::Link(_) => 1,
+            ReportRow::Conflict(_) => 2,
+            ReportRow::Pattern(_) => 3,
+            ReportRow::Run(_) => 4,
         };
+        let file = &mut self.0[table];
         let row = serde_json::to_value(row)?;
-        for (number, column) in columns.iter().enumerate() {
+        for (number, column) in TABLES[table].columns.iter().enumerate() {
             if number > 0 {
                 file.write_all(b",")?;
             }
@@ -89,10 +134,8 @@ impl RowSink for CsvFolder {
         file.write_all(b"\r\n")
     }
 
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        self.urls.finish()?;
-        self.links.finish()?;
-        self.patterns.finish()
+    fn finish(self: Box<Self>, _: &ReportOutline) -> io::Result<()> {
+        self.0.into_iter().try_for_each(WholeFile::finish)
     }
 }
 

@@ -1,0 +1,254 @@
+//! The rows of a report. Their fields are those of its NDJSON, which a JSON schema documents.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::globs::exclude_of;
+use crate::{
+    page::{Canonical, ClosedPattern, DateSource, Page, PageRecord, Reason, Repeat, State},
+    repeats::closing_pattern,
+    store::RunRow,
+    url_key::UrlKey,
+};
+
+/// Version of the rows.
+pub const REPORT_VERSION: u32 = 1;
+
+/// One row of a report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum ReportRow {
+    /// The first row.
+    Report(ReportHead),
+    /// A session.
+    Run(Box<RunRow>),
+    /// A closed pattern.
+    Pattern(PatternRow),
+    /// A link to a URL that is broken, or that redirects.
+    Link(LinkRow),
+    /// A known URL.
+    Url(Box<UrlRow>),
+    /// Something about a URL that contradicts itself or another page.
+    Conflict(ConflictRow),
+}
+
+/// What a report is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReportHead {
+    /// [`REPORT_VERSION`].
+    pub version: u32,
+    /// URL of the site's directory.
+    pub site: String,
+    /// The rows are those of the published set; `false`: those of a crawl that is not published.
+    pub is_published: bool,
+}
+
+/// A closed pattern, with the rule that would leave its URLs out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PatternRow {
+    /// Its name, as `/agenda?month=`.
+    pub name: String,
+    /// Parameter, directory, or copies.
+    pub kind: &'static str,
+    /// Pages that were read before it was closed: requests that the rule would save.
+    pub pages: u32,
+    /// Pages among them that were new.
+    pub new: u32,
+    /// The last of them.
+    pub example: String,
+    /// A pattern for the setting `exclude`.
+    pub exclude: String,
+}
+
+/// A known URL.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UrlRow {
+    /// The URL.
+    pub url: String,
+    /// Its state ([`State`]).
+    pub state: &'static str,
+    /// The code of its reason ([`Reason::code`]).
+    pub reason: &'static str,
+    /// Its first-level directory.
+    pub section: String,
+    /// Fewest known hops from the start URL.
+    pub depth: u32,
+    /// How it was found first.
+    pub via: &'static str,
+    /// Where it was found first.
+    pub found_on: Option<String>,
+    /// Pages that link to it.
+    pub linked_from: u32,
+    /// Only sitemaps, feeds or lists name it: no page links to it.
+    pub is_orphan: bool,
+    /// HTTP status of the answer that counts.
+    pub status: Option<u16>,
+    /// The error of the last attempt.
+    pub error: Option<String>,
+    /// Media type.
+    pub content_type: Option<String>,
+    /// Decoded bytes that were read.
+    pub bytes: Option<u64>,
+    /// Milliseconds from the request to the end of the body.
+    pub duration_ms: Option<u64>,
+    /// Title of the page.
+    pub title: Option<String>,
+    /// End of the last attempt.
+    pub fetched_at: Option<Timestamp>,
+    /// Tries of it.
+    pub attempts: u32,
+    /// It says noindex.
+    pub noindex: bool,
+    /// Its canonical URL, when that is another one.
+    pub canonical: Option<String>,
+    /// Where it redirects.
+    pub redirects_to: Option<String>,
+    /// The URL that it is the same page as.
+    pub duplicate_of: Option<String>,
+    /// The closed pattern that it is in.
+    pub pattern: Option<String>,
+    /// Versions in other languages that it names; `None`: they were not looked for.
+    pub languages: Option<usize>,
+    /// The published `lastmod`.
+    pub lastmod: Option<String>,
+    /// Its source.
+    pub lastmod_source: Option<&'static str>,
+    /// The first publish that knew it.
+    pub first_seen: Option<Timestamp>,
+}
+
+/// A link of a page to a URL that is broken, or that redirects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LinkRow {
+    /// The page with the link.
+    pub page: String,
+    /// Where the link leads.
+    pub target: String,
+    /// The first text of a link to it on the page; `None`: it has none.
+    pub text: Option<String>,
+    /// The code of the target's reason.
+    pub reason: &'static str,
+    /// The target redirects; `false`: it is broken.
+    pub is_redirect: bool,
+}
+
+/// Something about a URL that contradicts itself or another page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConflictRow {
+    /// What it is.
+    pub kind: ConflictKind,
+    /// The URL.
+    pub url: String,
+    /// The other URL.
+    pub target: Option<String>,
+    /// The code of the other URL's reason.
+    pub target_reason: Option<&'static str>,
+    /// The language, of versions in other languages.
+    pub language: Option<String>,
+}
+
+/// Kinds of [`ConflictRow`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConflictKind {
+    /// A page names several canonical URLs.
+    CanonicalSeveral,
+    /// A page names a canonical URL that is not listed itself.
+    CanonicalNotListed,
+    /// A listed page names a version in another language that is not listed.
+    HreflangNotListed,
+    /// A listed page names a version in another language that does not name the page.
+    HreflangNoReturn,
+    /// A listed page names several URLs for one language.
+    HreflangRepeated,
+    /// Pages link to a page that says noindex.
+    NoindexLinked,
+}
+
+impl ConflictKind {
+    /// One line for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::CanonicalSeveral => "names several canonical URLs, of which none counts",
+            Self::CanonicalNotListed => "names a canonical URL that is not listed",
+            Self::HreflangNotListed => "names a version in another language that is not listed",
+            Self::HreflangNoReturn => "names a version in another language that does not name it",
+            Self::HreflangRepeated => "names several URLs for one language",
+            Self::NoindexLinked => "says noindex, and pages link to it",
+        }
+    }
+}
+
+impl PatternRow {
+    pub(super) fn of(pattern: &ClosedPattern) -> Self {
+        Self {
+            name: pattern.name.clone(),
+            kind: pattern.kind.as_str(),
+            pages: pattern.pages,
+            new: pattern.new,
+            example: pattern.example.to_string(),
+            exclude: exclude_of(&pattern.name),
+        }
+    }
+}
+
+impl UrlRow {
+    pub(super) fn of(
+        url: &UrlKey,
+        page: Option<&Page>,
+        record: &PageRecord,
+        patterns: &[ClosedPattern],
+        linked_from: u32,
+    ) -> Self {
+        let facts = record.facts();
+        let dates = page.and_then(|page| page.dates.as_ref());
+        let dates = dates.filter(|_| record.reason.state() == State::Listed);
+        let is_of_pattern = matches!(record.reason, Reason::PatternClosed | Reason::NothingNew);
+        let pattern = closing_pattern(url, patterns).filter(|_| is_of_pattern);
+        let duration = facts.and_then(|facts| facts.duration);
+        Self {
+            url: url.to_string(),
+            state: record.reason.state().as_str(),
+            reason: record.reason.code(),
+            section: section_of(url),
+            depth: record.depth,
+            via: record.via.as_str(),
+            found_on: record.found_on.as_ref().map(UrlKey::to_string),
+            linked_from,
+            is_orphan: record.via.is_seed() && linked_from == 0,
+            status: facts.map(|facts| facts.status),
+            error: record.error().map(str::to_owned),
+            content_type: facts.and_then(|facts| facts.content_type.clone()),
+            bytes: facts.map(|facts| facts.body_bytes),
+            duration_ms: duration
+                .map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
+            title: facts.and_then(|facts| facts.title.clone()),
+            fetched_at: record.fetched_at,
+            attempts: record.attempts,
+            noindex: facts.is_some_and(|facts| facts.directives.noindex),
+            canonical: facts.and_then(|facts| match &facts.canonical {
+                Canonical::Other(other) => Some(other.to_string()),
+                Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
+            }),
+            redirects_to: facts
+                .and_then(|facts| facts.location.as_ref())
+                .map(UrlKey::to_string),
+            duplicate_of: facts.and_then(|facts| match &facts.repeat {
+                Some(Repeat::DuplicateOf(other)) => Some(other.to_string()),
+                _ => None,
+            }),
+            pattern: pattern.map(|pattern| pattern.name.clone()),
+            languages: facts.and_then(|facts| facts.alternates.as_ref().map(Vec::len)),
+            lastmod: dates.and_then(|dates| dates.lastmod.clone()),
+            lastmod_source: dates.and_then(|dates| dates.source).map(DateSource::as_str),
+            first_seen: page.map(|page| page.first_seen),
+        }
+    }
+}
+
+/// The first-level directory of a URL.
+pub(super) fn section_of(url: &UrlKey) -> String {
+    let path = url.path();
+    let end = path.match_indices('/').nth(1).map_or(1, |(at, _)| at + 1);
+    path[..end].to_owned()
+}
