@@ -52,7 +52,7 @@ enum Mode {
     FailFrom(usize),
     /// The first five pages fail.
     FiveFail,
-    /// Pages from the tenth on ask to be left alone for two hours.
+    /// All pages but the start page ask to be left alone for two hours.
     Busy,
     /// The start page has no content.
     EmptyStart,
@@ -231,7 +231,7 @@ fn answer(mode: Mode, request: &Request) -> Response {
         Mode::FailFrom(first) if (first..PAGES).any(|number| path(number) == target) => {
             Response::status(500)
         }
-        Mode::Busy if (10..PAGES).any(|number| path(number) == target) => {
+        Mode::Busy if (0..PAGES).any(|number| path(number) == target) => {
             Response::status(429).with("Retry-After", "7200")
         }
         Mode::EmptyStart if is_start => Response::html(""),

@@ -158,7 +158,9 @@ impl<'a> CrawlLoop<'a> {
         } = setup;
         let (site, config, open) = (&context.site, context.config, context.open);
         let health = Health::new(context.gate.clock.now(), memory.outages);
-        let frontier = Frontier::new(config.limits.max_depth.is_some());
+        let level_by_level = config.limits.max_depth.is_some();
+        let rounds = memory.rounds.level_by_level(level_by_level);
+        let frontier = Frontier::new(level_by_level).from_place(rounds.first());
         let resumed = open.resumed.then_some(Resumed {
             known: memory.seen.len() as u64,
             queued: memory.queued,
@@ -172,7 +174,7 @@ impl<'a> CrawlLoop<'a> {
             rules: SiteRules::new(setup.judge, setup.is_robots_read),
             commits: Commits::new(setup.store, memory.state_bytes),
             display: Display::new(setup.progress, resumed),
-            known: KnownUrls::new(seen, memory.next_sequence, counts, &config.limits),
+            known: KnownUrls::new(seen, rounds, counts, &config.limits),
             end: End {
                 counts: SessionCounts::default(),
                 deadline: setup.deadline,
@@ -367,6 +369,9 @@ impl<'a> CrawlLoop<'a> {
     /// Sends the store off when it is at home and there is a reason to.
     fn commit(&mut self, now: Instant) {
         self.collect();
+        if !self.commits.is_home() {
+            return;
+        }
         let wanted = self.frontier.wants().filter(|_| self.end.ending.is_none());
         let limit = self.context.config.limits.max_pending_bytes / COMMIT_PART;
         let is_due = now >= self.commits.due();
@@ -380,7 +385,7 @@ impl<'a> CrawlLoop<'a> {
             || wants_cached
             || wants_unvisited
             || is_wanted;
-        if !is_worth_it || !self.commits.is_home() {
+        if !is_worth_it {
             return;
         }
         if wanted.is_some() {

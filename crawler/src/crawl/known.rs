@@ -5,7 +5,7 @@
 use crate::{
     config::LimitsConfig,
     crawl_state::NOT_RECORDED,
-    frontier::SeenUrls,
+    frontier::{Rounds, SeenUrls},
     notes::Note,
     page::{Reason, Via},
     store::{Discovery, MetaValue},
@@ -20,7 +20,7 @@ pub(super) struct KnownUrls {
     orphans: SeenUrls,
     /// URLs that sitemaps of the site, and lists of the user's, name.
     named: SeenUrls,
-    next_sequence: u64,
+    rounds: Rounds,
     /// URLs waiting or in flight.
     waiting: u64,
     /// URLs given up after their tries.
@@ -86,7 +86,7 @@ impl KnownUrls {
     /// lists name, and how many URLs wait, failed and were not recorded.
     pub(super) fn new(
         (seen, orphans, named): (SeenUrls, SeenUrls, SeenUrls),
-        next_sequence: u64,
+        rounds: Rounds,
         [waiting, failed, not_recorded]: [u64; 3],
         limits: &LimitsConfig,
     ) -> Self {
@@ -94,7 +94,7 @@ impl KnownUrls {
             seen,
             orphans,
             named,
-            next_sequence,
+            rounds,
             waiting,
             failed,
             max_urls: limits.max_known_urls,
@@ -117,10 +117,11 @@ impl KnownUrls {
             || self.orphans.contains_fingerprint(fingerprint)
     }
 
-    /// Takes a URL that something leads to, while the state may be full.
+    /// Takes a URL that something leads to, while the state may be full and `place` is that of the queue.
     pub(super) fn find(
         &mut self,
         found: FoundUrl<'_>,
+        place: u64,
         judge: &Judge,
         is_state_full: bool,
         has_room: impl FnOnce(&UrlKey) -> bool,
@@ -148,15 +149,19 @@ impl KnownUrls {
             let note = (!is_named).then(|| Note::bound_reached(&setting).naming(&setting));
             return Discovered::LeftOut(note);
         }
-        Discovered::New(self.add(found, reason))
+        Discovered::New(self.add(found, place, reason))
     }
 
-    /// Adds a URL that is `reason` by the rules, and gives it its place in the queue.
-    pub(super) fn add(&mut self, found: FoundUrl<'_>, reason: Reason) -> Discovery {
+    /// Adds a URL that is `reason` by the rules, and gives it a place in the queue after `place`, if it waits.
+    pub(super) fn add(&mut self, found: FoundUrl<'_>, place: u64, reason: Reason) -> Discovery {
         self.seen.insert(found.key);
-        self.waiting += u64::from(reason == Reason::Queued);
-        let sequence = self.next_sequence;
-        self.next_sequence += 1;
+        let sequence = match reason {
+            Reason::Queued => {
+                self.waiting += 1;
+                self.rounds.place(found.key, found.depth, place)
+            }
+            _ => 0,
+        };
         Discovery {
             key: found.key.clone(),
             sequence,

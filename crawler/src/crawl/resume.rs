@@ -11,7 +11,7 @@ use super::{
 use crate::{
     config::RepeatsConfig,
     crawl_state::{self, OpenCrawl},
-    frontier::SeenUrls,
+    frontier::{Rounds, SeenUrls},
     page::{Basis, Page, PageRecord, Reason, State},
     repeats::Repeats,
     robots::Rules,
@@ -55,7 +55,8 @@ pub(super) struct Memory {
     pub(super) seen: SeenUrls,
     pub(super) queued: u64,
     pub(super) failed: u64,
-    pub(super) next_sequence: u64,
+    /// The places of the URLs that wait.
+    pub(super) rounds: Rounds,
     pub(super) documents: Vec<Document>,
     pub(super) orphans: SeenUrls,
     pub(super) own: OwnFiles,
@@ -102,7 +103,7 @@ pub(super) fn remember(
     }
     let size = store.size()?;
     let mut memory = Memory {
-        next_sequence,
+        rounds: Rounds::default(),
         queued: size.queued,
         documents: seeds::take_up(store, open.number)?,
         own: OwnFiles::load(store)?,
@@ -129,6 +130,9 @@ pub(super) fn remember(
     };
     store.each_visit(&mut |key, note| {
         memory.seen.insert(key);
+        if let Some(place) = note.place {
+            memory.rounds.take(place);
+        }
         memory.failed += u64::from(note.reason.state() == State::Failed);
         if note.is_orphan {
             memory.orphans.insert(key);

@@ -5,11 +5,13 @@
 //! or in nothing (crash: the URL is still queued in the store). The frontier knows nothing of hosts
 //! and clocks; it is told the time.
 //!
-//! The window is always the *beginning* of what the store has behind the last URL that entered it,
-//! so no URL can be in it twice: a discovery enters directly only while nothing waits in the store. Where
-//! URLs may have earlier answers none enters directly: only the store can say what to ask them with.
+//! URLs wait in the order of their places ([`Rounds`]). The window has all that wait up to the last place that entered it, so no
+//! URL can be in it twice: a discovery enters directly when its place is among them, or nothing waits in the store. Where
+//! URLs may have earlier answers none enters directly, because only the store has what to ask them with: their places come after
+//! the window.
 
 mod directories;
+mod rounds;
 mod seen;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -17,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use tokio::time::Instant;
 
 use self::directories::Directories;
-pub use self::seen::SeenUrls;
+pub use self::{rounds::Rounds, seen::SeenUrls};
 use crate::{
     store::{Earlier, QueuedUrl},
     url_key::UrlKey,
@@ -124,7 +126,8 @@ pub enum Next {
 /// The order of work of one run.
 #[derive(Debug)]
 pub struct Frontier {
-    window: VecDeque<WaitingUrl>,
+    /// First tries, by their places.
+    window: BTreeMap<u64, WaitingUrl>,
     /// Other tries that come before first tries, by due time; the sequence number makes keys unique.
     soon: BTreeMap<(Instant, u64), WaitingUrl>,
     /// Other tries that come after all first tries, likewise.
@@ -134,12 +137,14 @@ pub struct Frontier {
     aside: VecDeque<WaitingUrl>,
     /// Leases out, other tries, and what waits aside, by depth.
     outstanding: BTreeMap<u32, usize>,
-    /// Sequence number of the last URL that entered the window.
+    /// The last place that entered the window.
     entered: Option<u64>,
+    /// The last place that was leased; before the first, the one after which places are given.
+    leased: u64,
     /// The store has, or will have after the next commit, URLs behind `entered`.
     more_in_store: bool,
-    /// A discovery passed the window since the last commit was taken.
-    passed_by: bool,
+    /// The first place of the discoveries that passed the window since the last commit was taken.
+    passed_by: Option<u64>,
     /// Take one depth after the other, so that depths are the fewest hops.
     level_by_level: bool,
     entry: WindowEntry,
@@ -159,15 +164,16 @@ impl Frontier {
     /// before everything nearer to the start is finished: the price of exact depths.
     pub fn new(level_by_level: bool) -> Self {
         Self {
-            window: VecDeque::new(),
+            window: BTreeMap::new(),
             soon: BTreeMap::new(),
             later: BTreeMap::new(),
             directories: Directories::default(),
             aside: VecDeque::new(),
             outstanding: BTreeMap::new(),
             entered: None,
+            leased: 0,
             more_in_store: true,
-            passed_by: false,
+            passed_by: None,
             level_by_level,
             entry: WindowEntry::Direct,
         }
@@ -182,22 +188,49 @@ impl Frontier {
         }
     }
 
-    /// Takes note of a URL that was just discovered and will be in the next commit.
-    pub fn offer(&mut self, url: QueuedUrl) {
-        if !self.more_in_store
-            && self.entry == WindowEntry::Direct
-            && self.window.len() < WINDOW_URLS
-        {
-            self.entered = Some(url.sequence);
-            self.window.push_back(WaitingUrl { url, tries: 0 });
-        } else {
-            self.more_in_store = true;
-            self.passed_by = true;
+    /// For a queue whose first URL waits at this place.
+    #[must_use]
+    pub fn from_place(self, first: u64) -> Self {
+        Self {
+            leased: first.saturating_sub(1),
+            ..self
         }
     }
 
-    /// Behind which sequence number the store should be asked for more, if it should.
-    pub fn wants(&self) -> Option<QueueQuery> {
+    /// The place after which those of discoveries come.
+    pub fn place(&self) -> u64 {
+        match self.entry {
+            WindowEntry::Direct => self.leased,
+            WindowEntry::ThroughStore => self.entered.unwrap_or(self.leased),
+        }
+    }
+
+    /// Takes note of a URL that was just discovered and will be in the next commit.
+    pub fn offer(&mut self, url: QueuedUrl) {
+        let place = url.sequence;
+        let is_last = self.entered.is_none_or(|entered| entered < place);
+        if self.entry == WindowEntry::Direct
+            && (!is_last || !self.more_in_store && self.window.len() < WINDOW_URLS)
+        {
+            self.entered = self.entered.max(Some(place));
+            self.window.insert(place, WaitingUrl { url, tries: 0 });
+        } else {
+            self.more_in_store = true;
+            let first = self.passed_by.unwrap_or(place);
+            self.passed_by = Some(first.min(place));
+        }
+    }
+
+    /// Behind which place the store should be asked for more, if it should. Must not be called while it is being asked: what
+    /// does not fit into the window leaves it for the store.
+    pub fn wants(&mut self) -> Option<QueueQuery> {
+        if self.window.len() > WINDOW_URLS
+            && let Some((&first, _)) = self.window.iter().nth(WINDOW_URLS)
+        {
+            self.window.split_off(&first);
+            self.entered = self.window.last_key_value().map(|(&place, _)| place);
+            self.more_in_store = true;
+        }
         (self.more_in_store && self.window.len() <= WINDOW_URLS / 2).then(|| QueueQuery {
             after: self.entered,
             limit: WINDOW_URLS - self.window.len(),
@@ -212,7 +245,7 @@ impl Frontier {
     /// Must be called when a commit is handed to the store together with the question of
     /// [`Frontier::wants`].
     pub fn asked(&mut self) {
-        self.passed_by = false;
+        self.passed_by = None;
     }
 
     /// Takes the store's answer to [`Frontier::wants`].
@@ -221,14 +254,16 @@ impl Frontier {
             wanted.after, self.entered,
             "the window changed while the store was asked"
         );
-        if urls.len() < wanted.limit && !self.passed_by {
+        if urls.len() < wanted.limit && self.passed_by.is_none() {
             self.more_in_store = false;
         }
-        if let Some(last) = urls.last() {
-            self.entered = Some(last.sequence);
+        // A discovery that the store did not know of yet must not be left behind.
+        let is_next = |url: &QueuedUrl| self.passed_by.is_none_or(|first| url.sequence < first);
+        for url in urls.into_iter().take_while(is_next) {
+            self.entered = Some(url.sequence);
+            let waiting = WaitingUrl { url, tries: 0 };
+            self.window.insert(waiting.url.sequence, waiting);
         }
-        let new = urls.into_iter().map(|url| WaitingUrl { url, tries: 0 });
-        self.window.extend(new);
     }
 
     /// The next URL to work on.
@@ -242,8 +277,9 @@ impl Frontier {
             return Next::Lease(lease);
         }
         while !self.must_wait()
-            && let Some(waiting) = self.window.pop_front()
+            && let Some((place, waiting)) = self.window.pop_first()
         {
+            self.leased = self.leased.max(place);
             *self.outstanding.entry(waiting.url.depth).or_default() += 1;
             if self.directories.is_failing(&waiting.url.key) && self.aside.len() < MAX_BEHIND {
                 self.aside.push_back(waiting.without_answer());
@@ -290,8 +326,8 @@ impl Frontier {
         self.level_by_level
             && self
                 .window
-                .front()
-                .is_some_and(|first| nearest.is_some_and(|depth| depth < first.url.depth))
+                .first_key_value()
+                .is_some_and(|(_, first)| nearest.is_some_and(|depth| depth < first.url.depth))
     }
 
     /// The URL is decided.
@@ -321,7 +357,7 @@ impl Frontier {
         match from {
             Line::Window => {
                 self.settle(waiting.url.depth);
-                self.window.push_front(waiting);
+                self.window.insert(sequence, waiting);
             }
             Line::Soon(due) => {
                 self.soon.insert((due, sequence), waiting);
@@ -396,7 +432,7 @@ impl Frontier {
 /// A question to the store's queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueQuery {
-    /// Behind this sequence number.
+    /// Behind this place.
     pub after: Option<u64>,
     /// At most this many.
     pub limit: usize,
@@ -480,6 +516,43 @@ mod tests {
         frontier.refill(&wanted, vec![url(1, 0)]);
         assert_eq!(drained(&mut frontier), [1]);
         assert!(frontier.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_discovery_before_what_the_store_answers_comes_before_it() {
+        let mut frontier = fresh(false);
+        frontier.offer(url(10, 0));
+        // Beyond the window, so that the store is asked.
+        frontier.more_in_store = true;
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
+        frontier.offer(url(5, 0));
+        frontier.offer(url(25, 0));
+        frontier.refill(&wanted, vec![url(20, 0), url(30, 0)]);
+        assert_eq!(drained(&mut frontier), [5, 10, 20]);
+        let wanted = frontier.wants().unwrap();
+        assert_eq!(wanted.after, Some(20));
+        frontier.asked();
+        frontier.refill(&wanted, vec![url(25, 0), url(30, 0)]);
+        assert_eq!(drained(&mut frontier), [25, 30]);
+        assert!(frontier.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_does_not_fit_into_the_window_is_read_again() {
+        let mut frontier = fresh(false);
+        let most = WINDOW_URLS as u64;
+        (0..most).for_each(|number| frontier.offer(url(2 * number + 2, 0)));
+        frontier.offer(url(3, 0));
+        assert_eq!(frontier.wants(), None);
+        assert_eq!(frontier.entered, Some(2 * most - 2));
+        let mut order = drained(&mut frontier);
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
+        frontier.refill(&wanted, vec![url(2 * most, 0)]);
+        order.extend(drained(&mut frontier));
+        assert_eq!(order.len() as u64, most + 1);
+        assert!(order.is_sorted() && frontier.is_empty());
     }
 
     #[tokio::test(start_paused = true)]

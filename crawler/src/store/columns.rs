@@ -157,7 +157,7 @@ columns! {
     /// What only a row of `visit` has.
     #[derive(Debug)]
     Queue {
-        sequence: u64, "INTEGER NOT NULL", "order of discovery";
+        sequence: u64, "INTEGER NOT NULL", "place in the queue; 0: never waited";
         hops: u8, "INTEGER NOT NULL", "redirects in a row that led to it";
         is_orphan: bool, "INTEGER", "1: a sitemap, a feed or a list names it, and no page leads to it";
         after_repeat: bool, "INTEGER", "1: the page that led to it said nothing new";

@@ -80,7 +80,7 @@ use crate::{
 pub struct Discovery {
     /// Which URL.
     pub key: UrlKey,
-    /// Its place in the queue, unique in the crawl and growing in the order of discovery.
+    /// Its place in the queue ([`crate::frontier::Rounds`]), unique among the URLs that wait; 0: it never waits.
     pub sequence: u64,
     /// Hops from the start URL.
     pub depth: u32,
@@ -295,6 +295,8 @@ pub struct VisitNote {
     pub is_orphan: bool,
     /// A sitemap of the site, or a list of the user's, names it.
     pub is_named: bool,
+    /// Its place in the queue, while it waits.
+    pub place: Option<u64>,
 }
 
 /// The text of a visit, as it is compared with that of others.
@@ -537,7 +539,7 @@ impl Store {
         self.read(|connection| walks::each_visit(connection, show))
     }
 
-    /// Shows the text of each visit that answered well, in the order of discovery, or only of those whose text others have too,
+    /// Shows the text of each visit that answered well, in the order of the queue, or only of those whose text others have too,
     /// one text after the other.
     ///
     /// # Errors

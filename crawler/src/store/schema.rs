@@ -17,7 +17,7 @@ use super::{
     runs,
 };
 
-/// Version of the format, kept as `user_version`. It grows with every change that an older arpent
+/// Version of the format, kept as `user_version`. From the first release on it grows with every change that an older arpent
 /// could not read.
 const FORMAT: i32 = 1;
 

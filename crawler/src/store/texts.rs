@@ -8,7 +8,7 @@ use crate::page::{Canonical, PageText};
 /// Which texts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Texts {
-    /// All, in the order of discovery.
+    /// All, in the order of the queue.
     All,
     /// Those that several visits have, with the visits of one text after each other.
     Shared,

@@ -178,7 +178,8 @@ pub(super) fn each_visit(
     connection: &Connection,
     show: &mut dyn FnMut(&UrlKey, VisitNote),
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare("SELECT url, reason, is_orphan, is_named FROM visit")?;
+    let mut statement =
+        connection.prepare("SELECT url, reason, is_orphan, is_named, sequence FROM visit")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);
@@ -187,8 +188,10 @@ pub(super) fn each_visit(
             reason: columns.get()?,
             is_orphan: columns.get()?,
             is_named: columns.get()?,
+            place: columns.get()?,
         };
-        show(&key, note);
+        let place = note.place.filter(|_| note.reason == Reason::Queued);
+        show(&key, VisitNote { place, ..note });
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ impl CrawlLoop<'_> {
                     found_on: found_on.as_ref(),
                     ..FoundUrl::new(&url, via, 0)
                 };
-                let discovery = self.known.add(found, Reason::Queued);
+                let discovery = self.known.add(found, self.frontier.place(), Reason::Queued);
                 known.push((discovery.sequence, hop));
                 self.record(discovery);
             } else if url == self.context.site.start {
@@ -422,7 +422,7 @@ impl CrawlLoop<'_> {
                 continue;
             };
             let found = FoundUrl::new(&url, Via::Earlier, depth);
-            let discovery = self.known.add(found, reason);
+            let discovery = self.known.add(found, self.frontier.place(), reason);
             self.offer(&discovery);
             self.record(discovery);
         }
@@ -604,10 +604,13 @@ impl CrawlLoop<'_> {
     pub(super) fn discover_page(&mut self, found: FoundUrl<'_>) -> bool {
         let is_full = self.is_state_full();
         let has_room = |url: &UrlKey| found.via.is_named() || self.repetition.repeats.has_room(url);
-        match self
-            .known
-            .find(found, self.rules.judge(), is_full, has_room)
-        {
+        match self.known.find(
+            found,
+            self.frontier.place(),
+            self.rules.judge(),
+            is_full,
+            has_room,
+        ) {
             Discovered::Known => true,
             Discovered::OutOfScope => false,
             Discovered::LeftOut(note) => {

@@ -82,21 +82,22 @@ fn an_orphan_is_one_until_a_page_leads_to_it() {
     store
         .each_visit(&mut |key, note| assert_eq!(notes.insert(key.path().to_owned(), note), None))
         .unwrap();
-    let note = |path: &str, reason, is_orphan| {
+    let note = |path: &str, reason, is_orphan, place| {
         (
             path.to_owned(),
             VisitNote {
                 reason,
                 is_orphan,
                 is_named: matches!(path, "/a" | "/c"),
+                place,
             },
         )
     };
     let expected = [
-        note("/a", Reason::Gone, true),
-        note("/b", Reason::Queued, false),
-        note("/c", Reason::Queued, true),
-        note("/d", Reason::Queued, false),
+        note("/a", Reason::Gone, true, None),
+        note("/b", Reason::Queued, false, Some(2)),
+        note("/c", Reason::Queued, true, Some(3)),
+        note("/d", Reason::Queued, false, Some(4)),
     ];
     assert_eq!(notes, expected.into());
 }
