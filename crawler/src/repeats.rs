@@ -74,6 +74,8 @@ pub struct Novelty {
     /// Of a page with a query: among the pages of its path with one of its parameters, or on the site when it is the first of
     /// them. `None`: it has no text of its own to tell by.
     of_query: Option<bool>,
+    /// Its parameters without which the same page says most of it, by their numbers.
+    without: u16,
     /// Of a page without a query: in each of its directories.
     of_directories: [Option<bool>; LEVELS],
 }
@@ -184,6 +186,14 @@ impl Repeats {
                 of_query = of_query.max(is_new(place));
             }
             novelty.of_query = of_query;
+            for (number, name) in places.parameters.iter().enumerate() {
+                let shorter = copies::without(url, |other| other == name);
+                let is_on = |shorter: &UrlKey| self.blocks.is_on_page(shorter.fingerprint(), text);
+                novelty.without |= u16::from(shorter.as_ref().is_some_and(is_on)) << number;
+            }
+            if novelty.without != 0 {
+                novelty.of_query = Some(false);
+            }
         } else {
             for (level, directory) in places.directories.iter().enumerate() {
                 novelty.of_directories[level] = self.blocks.is_new(*directory, *directory, text);
@@ -209,6 +219,7 @@ impl Repeats {
             &places.directories
         };
         self.blocks.take(places.path.iter().chain(of_page), text);
+        self.blocks.take_alone(url.fingerprint(), text);
         self.nested.take(url, text);
         let mut changes = PatternChanges::default();
         if self.is_on {
@@ -262,11 +273,6 @@ impl Repeats {
     /// directories.
     pub fn is_in_closed(&self, url: &UrlKey) -> bool {
         self.is_on && self.patterns.is_in_closed(&UrlPlaces::of(url))
-    }
-
-    /// Pages of the site with a block.
-    pub fn pages_with(&self, block: TextBlock) -> u32 {
-        self.blocks.count(blocks::SITE, block)
     }
 
     /// The blocks of a page that are compared, but for the frame of the site.

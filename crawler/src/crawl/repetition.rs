@@ -1,13 +1,13 @@
 //! What the pages of the crawl repeat, at its end: marks the visits of closed patterns that have no text of their own, pages below
 //! themselves, and copies by query. Works on the store alone, a portion at a time.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::probe::{Probe, Probed};
 use crate::{
     config::RepeatsConfig,
     page::{ClosedPattern, Repeat},
-    repeats::{NestedGroup, Repeats},
+    repeats::{self, NestedGroup, Repeats},
     store::{Commit, Store, StoreError, Texts, VisitText},
     url_key::UrlKey,
     verdict::Judge,
@@ -83,7 +83,12 @@ pub(super) fn remember(
                 return;
             }
             let novelty = repeats.novelty(&visit.key, &visit.text);
-            repeats.take(&visit.key, &visit.text, novelty, [visit.after_repeat; 3]);
+            repeats.take(
+                &visit.key,
+                &visit.text,
+                novelty,
+                repeats::leads_on(&visit.key, visit.after_repeat, &[]),
+            );
         })?;
     }
     Ok(())
@@ -128,36 +133,49 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// Marks the pages of closed patterns that say nothing new: less than half of their text stands neither on a page outside of
-/// closed patterns nor at a shorter URL.
+/// Marks the pages of closed patterns that say nothing new: more than half of their text stands on a page outside of closed
+/// patterns, or at a URL with fewer parameters or a shorter one. A page with a query is compared with those of its path only, another
+/// one with those of its first-level directory: a list says what the pages say that it lists.
 fn mark_closed(
     store: &Store,
     repeats: &Repeats,
     marks: &mut BTreeMap<UrlKey, Repeat>,
 ) -> Result<(), StoreError> {
     let mut closed = Vec::new();
-    let mut in_closed: HashMap<u32, u32> = HashMap::new();
+    // What is compared of them: the texts of other pages are many.
+    let mut wanted = HashSet::new();
     store.each_text(Texts::All, &mut |visit| {
         if repeats.is_in_closed(&visit.key) && !visit.is_named {
-            for block in repeats.compared(&visit.text) {
-                *in_closed.entry(block.hash).or_default() += 1;
-            }
+            let place = place_of(&visit.key);
+            let compared = repeats.compared(&visit.text);
+            wanted.extend(compared.map(|block| (place, block.hash)));
             closed.push(visit);
         }
     })?;
+    if closed.is_empty() {
+        return Ok(());
+    }
+    let mut said = HashSet::new();
+    store.each_text(Texts::All, &mut |visit| {
+        if visit.is_named || !repeats.is_in_closed(&visit.key) {
+            let of_url = [path_of(&visit.key), section_of(&visit.key)];
+            for place in of_url {
+                let blocks = visit.text.blocks.iter().map(|block| (place, block.hash));
+                said.extend(blocks.filter(|block| wanted.contains(block)));
+            }
+        }
+    })?;
     closed.sort_unstable_by(|one, other| {
-        let place = |visit: &VisitText| visit.key.as_str().len();
+        let place = |visit: &VisitText| (parameters_of(&visit.key), visit.key.as_str().len());
         (place(one), one.key.as_str()).cmp(&(place(other), other.key.as_str()))
     });
-    let mut said = HashSet::new();
     for visit in closed {
+        let place = place_of(&visit.key);
         let (mut own, mut all) = (0, 0);
         for block in repeats.compared(&visit.text) {
             let weight = u32::from(block.weight);
             all += weight;
-            let is_first = said.insert(block.hash);
-            let is_of_closed_only = repeats.pages_with(*block) <= in_closed[&block.hash];
-            own += weight * u32::from(is_first && is_of_closed_only);
+            own += weight * u32::from(said.insert((place, block.hash)));
         }
         if all == 0 || own * 2 < all {
             marks.insert(visit.key, Repeat::NothingNew);
@@ -200,11 +218,7 @@ fn mark_group(
 /// published, then that with the fewest parameters, then the shortest.
 fn rank(visit: &VisitText) -> (bool, bool, usize, usize, &str) {
     let url = visit.key.as_str();
-    let parameters = visit
-        .key
-        .path_and_query()
-        .split_once('?')
-        .map_or(0, |(_, query)| query.split('&').count());
+    let parameters = parameters_of(&visit.key);
     let in_path = url.matches(';').count();
     (
         !visit.is_canonical,
@@ -213,6 +227,36 @@ fn rank(visit: &VisitText) -> (bool, bool, usize, usize, &str) {
         url.len(),
         url,
     )
+}
+
+/// How many parameters a URL has.
+fn parameters_of(url: &UrlKey) -> usize {
+    let query = url.path_and_query().split_once('?');
+    query.map_or(0, |(_, query)| query.split('&').count())
+}
+
+/// Where a page in a closed pattern is compared.
+fn place_of(url: &UrlKey) -> u64 {
+    if parameters_of(url) > 0 {
+        path_of(url)
+    } else {
+        section_of(url)
+    }
+}
+
+/// The hash of the first-level directory of a URL.
+fn section_of(url: &UrlKey) -> u64 {
+    let path = url.path();
+    let end = path
+        .match_indices('/')
+        .nth(1)
+        .map_or(1, |(slash, _)| slash + 1);
+    xxhash_rust::xxh3::xxh3_64_with_seed(&path.as_bytes()[..end], 1)
+}
+
+/// The hash of the path of a URL.
+fn path_of(url: &UrlKey) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(url.path().as_bytes())
 }
 
 /// The path of a URL with its origin, without its path parameters and without the name of an index page.

@@ -17,6 +17,9 @@ const ENTRY_BYTES: usize = 16;
 /// The sample of the blocks is chosen by this part of their hashes.
 const SAMPLE_BITS: u32 = 0xff;
 
+/// Blocks of a page at most by which others are compared with it alone.
+const MAX_ALONE: usize = 32;
+
 /// Pages of a place from which on it has a frame: blocks of more than half of them.
 const MIN_PAGES_OF_PLACE: u32 = 5;
 
@@ -30,6 +33,8 @@ pub(super) struct BlockTable {
     counts: HashMap<u32, u16, BuildHasherDefault<KeyHasher>>,
     /// Pages of each place.
     pages: HashMap<u64, u32, BuildHasherDefault<FingerprintHasher>>,
+    /// By which blocks others are compared with a page alone: those whose hashes have no bit of this.
+    alone: HashMap<u64, u32, BuildHasherDefault<FingerprintHasher>>,
     max_entries: usize,
     /// Only blocks whose hashes have no such bit are compared.
     mask: u32,
@@ -44,6 +49,7 @@ impl BlockTable {
         Self {
             counts: HashMap::default(),
             pages: HashMap::default(),
+            alone: HashMap::default(),
             max_entries: max_bytes / ENTRY_BYTES,
             mask: 0,
         }
@@ -69,6 +75,38 @@ impl BlockTable {
             }
         }
         has_sample.then_some(all > 0 && new * 2 >= all)
+    }
+
+    /// Whether more than half of the text of a page, the frame of the site left out, is on the page `other`; `false` also when
+    /// that was not taken alone.
+    pub(super) fn is_on_page(&self, other: u64, text: &PageText) -> bool {
+        let Some(mask) = self.alone.get(&other) else {
+            return false;
+        };
+        let (mut known, mut all) = (0, 0);
+        for block in self.without_frame(text) {
+            if block.hash & mask == 0 {
+                let weight = u32::from(block.weight);
+                all += weight;
+                known += weight * u32::from(self.count(other, *block) > 0);
+            }
+        }
+        known * 2 > all
+    }
+
+    /// Takes the page `page` for [`BlockTable::is_on_page`], while there is room.
+    pub(super) fn take_alone(&mut self, page: u64, text: &PageText) {
+        if self.alone.len() * MAX_ALONE >= self.max_entries / 4 {
+            return;
+        }
+        let mut mask = self.mask;
+        while sample(text, mask).count() > MAX_ALONE && mask != u32::MAX {
+            mask = mask << 1 | 1;
+        }
+        for block in sample(text, mask) {
+            self.counts.entry(key(page, *block)).or_insert(1);
+        }
+        self.alone.insert(page, mask);
     }
 
     /// Whether pages of a place were taken.

@@ -146,7 +146,7 @@ impl CopyingParameters {
 }
 
 /// The URL without the parameters that are `left_out`; `None`: it has none of them.
-fn without(url: &UrlKey, mut left_out: impl FnMut(&str) -> bool) -> Option<UrlKey> {
+pub(super) fn without(url: &UrlKey, mut left_out: impl FnMut(&str) -> bool) -> Option<UrlKey> {
     let (before, query) = url.as_str().split_once('?')?;
     let mut text = before.to_owned();
     let mut is_shorter = false;

@@ -31,17 +31,21 @@ impl NestedTexts {
         }
     }
 
-    /// Whether pages at two depths above `url` have this text.
+    /// Whether pages at two depths above `url` have this text, or at two paths that its path ends with.
     pub(super) fn is_nested(&self, url: &UrlKey, text: &PageText) -> bool {
-        let above = directories_above(url.path());
-        let is_known = |directory: &&str| self.texts.contains(&key(directory, text.whole));
-        above.filter(is_known).take(ABOVE).count() == ABOVE
+        let is_known = |path: &&str| self.texts.contains(&key(path, text.whole));
+        let is_page = |path: &&str| self.texts.contains(&key(path, !text.whole));
+        let above = directories_above(url.path()).filter(is_known);
+        let ends = ends_of(url.path()).filter(is_page);
+        above.take(ABOVE).count() == ABOVE || ends.take(ABOVE).count() == ABOVE
     }
 
     /// Takes a page.
     pub(super) fn take(&mut self, url: &UrlKey, text: &PageText) {
         if self.texts.len() < self.max_texts {
             self.texts.insert(key(directory_of(url.path()), text.whole));
+            // Another key than that of a directory of this name.
+            self.texts.insert(key(url.path(), !text.whole));
         }
     }
 }
@@ -50,25 +54,31 @@ impl NestedTexts {
 #[derive(Debug, Default)]
 pub struct NestedGroup<'a> {
     directories: HashSet<&'a str>,
+    paths: HashSet<&'a str>,
 }
 
 impl<'a> NestedGroup<'a> {
     /// The group of these URLs.
     pub fn new(urls: impl Iterator<Item = &'a UrlKey>) -> Self {
-        let directories = urls.map(|url| directory_of(url.path())).collect();
-        Self { directories }
+        let paths: HashSet<&str> = urls.map(UrlKey::path).collect();
+        let directories = paths.iter().map(|path| directory_of(path)).collect();
+        Self { directories, paths }
     }
 
-    /// Whether one of the URLs is below two others.
+    /// Whether one of the URLs is below two others, or its path ends with those of two others.
     pub fn is_nested(&self) -> bool {
-        self.directories
-            .iter()
-            .any(|directory| self.above(directory) >= ABOVE)
+        let is_below = |path: &&str| self.above(directory_of(path)).max(self.ends(path)) >= ABOVE;
+        self.paths.iter().any(is_below)
     }
 
-    /// Whether a URL is below another one.
+    /// Whether a URL is below another one, or its path ends with that of another one.
     pub fn is_below_another(&self, url: &UrlKey) -> bool {
-        self.above(directory_of(url.path())) > 0
+        self.above(directory_of(url.path())) > 0 || self.ends(url.path()) > 0
+    }
+
+    /// How many others have a path that `path` ends with.
+    fn ends(&self, path: &str) -> usize {
+        ends_of(path).filter(|end| self.paths.contains(end)).count()
     }
 
     fn above(&self, directory: &str) -> usize {
@@ -89,6 +99,15 @@ fn directories_above(path: &str) -> impl Iterator<Item = &str> {
     let own = directory_of(path);
     let slashes = own[..own.len() - 1].match_indices('/');
     slashes.map(|(slash, _)| &path[..=slash])
+}
+
+/// The shorter paths that a path ends with, but for the root.
+fn ends_of(path: &str) -> impl Iterator<Item = &str> {
+    let last = path.len().saturating_sub(1);
+    let slashes = path.match_indices('/').map(|(slash, _)| slash);
+    slashes
+        .filter(move |slash| (1..last).contains(slash))
+        .map(|slash| &path[slash..])
 }
 
 fn key(directory: &str, text: u64) -> u64 {

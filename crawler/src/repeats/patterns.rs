@@ -222,7 +222,7 @@ impl Patterns {
             return novelty
                 .of_query
                 .map_or_else(PatternChanges::default, |is_new| {
-                    self.take_parameters(url, places, is_new)
+                    self.take_parameters(url, places, is_new, novelty.without)
                 });
         }
         let mut changes = PatternChanges::default();
@@ -249,13 +249,14 @@ impl Patterns {
         changes
     }
 
-    /// A new page speaks for its parameters that are proven, or for all; one that is not speaks against those that are not
-    /// proven, or against all.
+    /// A new page speaks for its parameters that are proven, or for all; one that is not speaks against those without which the
+    /// page says the same, or else those that are not proven, or against all.
     fn take_parameters(
         &mut self,
         url: &UrlKey,
         places: &UrlPlaces,
         is_new: bool,
+        without: u16,
     ) -> PatternChanges {
         let own_path = places.path;
         let is_proven = |patterns: &Self, name: &String| {
@@ -263,7 +264,12 @@ impl Patterns {
             tally.is_some_and(|tally| tally.is_proven(PROVEN_PAGES))
         };
         let is_concerned = |name: &&String| is_proven(self, name) == is_new;
-        let mut concerned: Vec<&String> = places.parameters.iter().filter(is_concerned).collect();
+        let numbered = places.parameters.iter().enumerate();
+        let changes_nothing = numbered.filter(|(number, _)| without >> number & 1 == 1);
+        let mut concerned: Vec<&String> = changes_nothing.map(|(_, name)| name).collect();
+        if concerned.is_empty() {
+            concerned = places.parameters.iter().filter(is_concerned).collect();
+        }
         if concerned.is_empty() {
             concerned = places.parameters.iter().collect();
         }

@@ -92,6 +92,37 @@ fn items_behind_a_parameter_stay_open() {
 }
 
 #[test]
+fn a_page_that_says_what_it_says_without_a_parameter_speaks_against_that() {
+    let mut repeats = repeats();
+    for item in 0..80 {
+        let words = format!("item{item} size{item} colour{item}");
+        read(&mut repeats, &format!("/item?id={item}"), &words, &[]);
+        // The same with a sentence more, never read with this parameter.
+        let page = format!("/item?id={item}&add={item}");
+        read(&mut repeats, &page, &format!("{words} added{item}"), &[]);
+    }
+    assert_eq!(repeats.passage(&url("/item?id=999&add=1")), Passage::Closed);
+    assert_eq!(repeats.passage(&url("/item?id=999")), Passage::Open);
+}
+
+#[test]
+fn a_page_at_the_end_of_two_other_paths_is_nested() {
+    let mut repeats = repeats();
+    let terms = text("the terms");
+    read(&mut repeats, "/terms/", "the terms", &[]);
+    assert_eq!(repeats.mark(&url("/imprint/terms/"), &terms), None);
+    read(&mut repeats, "/imprint/terms/", "the terms", &[]);
+    let deeper = repeats.mark(&url("/contact/imprint/terms/"), &terms);
+    assert_eq!(deeper, Some(Repeat::Nested));
+    assert_eq!(repeats.mark(&url("/contact/other/terms/"), &terms), None);
+    let urls = ["/terms/", "/imprint/terms/", "/contact/imprint/terms/"].map(url);
+    let group = NestedGroup::new(urls.iter());
+    assert!(group.is_nested());
+    let below = urls.each_ref().map(|url| group.is_below_another(url));
+    assert_eq!(below, [false, true, true]);
+}
+
+#[test]
 fn a_parameter_that_makes_copies_is_left_out() {
     let mut repeats = repeats();
     let mut closed = Vec::new();

@@ -37,8 +37,11 @@ pub(super) struct TextBlocks {
     without_path: u64,
     names_path: bool,
     blocks: Vec<TextBlock>,
-    /// Words of the query of the page, in lower case: a page that repeats what it was asked for says nothing by that.
+    /// Words of the path and the query of the page, in lower case: a page that repeats what it was asked for says nothing by
+    /// that.
     of_url: Vec<Vec<u8>>,
+    /// The letters and digits they begin with.
+    begin_url: u64,
     /// The path of the page, and the last segment of it.
     path: [Vec<u8>; 2],
 }
@@ -49,21 +52,21 @@ impl TextBlocks {
         let query = url.path_and_query().split_once('?');
         let path = url.path().trim_matches('/');
         let name = path.rsplit('/').next().unwrap_or_default();
+        let query = url::form_urlencoded::parse(query.map_or("", |(_, query)| query).as_bytes());
+        let mut texts = vec![path.into()];
+        texts.extend(query.flat_map(|(name, value)| [name, value]));
         let mut of_url: Vec<Vec<u8>> = Vec::new();
-        for (name, value) in
-            url::form_urlencoded::parse(query.map_or("", |(_, query)| query).as_bytes())
+        for word in texts
+            .iter()
+            .flat_map(|text| text.split(|character: char| !character.is_alphanumeric()))
         {
-            for word in [name, value]
-                .iter()
-                .flat_map(|text| text.split(|character: char| !character.is_alphanumeric()))
-            {
-                let word = word.as_bytes().to_ascii_lowercase();
-                if !word.is_empty() && of_url.len() < MAX_URL_WORDS && !of_url.contains(&word) {
-                    of_url.push(word);
-                }
+            let word = word.as_bytes().to_ascii_lowercase();
+            if !word.is_empty() && of_url.len() < MAX_URL_WORDS && !of_url.contains(&word) {
+                of_url.push(word);
             }
         }
         Self {
+            begin_url: of_url.iter().fold(0, |sum, word| sum | beginning(word)),
             of_url,
             path: [path.into(), name.into()],
             ..Self::default()
@@ -73,13 +76,10 @@ impl TextBlocks {
     /// Takes a word, in ASCII or decoded, with its hash.
     pub(super) fn word(&mut self, word: &[u8], hash: u64) {
         self.whole = mixed(self.whole, hash);
-        if !self.of_url.is_empty() {
+        if self.may_be_of_url(word) {
             let core = core_of(word);
-            if self
-                .of_url
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(core))
-            {
+            let is_core = |known: &Vec<u8>| known.eq_ignore_ascii_case(core);
+            if self.of_url.iter().any(is_core) {
                 return;
             }
         }
@@ -99,6 +99,12 @@ impl TextBlocks {
         if matches!(word, [.., b'.' | b'!' | b'?']) {
             self.end_block();
         }
+    }
+
+    /// Whether a word begins like one of the URL, or with a sign.
+    fn may_be_of_url(&self, word: &[u8]) -> bool {
+        let begins = word.first().is_some_and(u8::is_ascii_alphanumeric);
+        self.begin_url & beginning(word) != 0 || !begins && self.begin_url != 0
     }
 
     /// Whether a word is the path of the page, or the last segment of it.
@@ -153,6 +159,12 @@ impl TextBlocks {
         };
         text.with_blocks(self.blocks, MAX_BLOCKS)
     }
+}
+
+/// A bit for the first byte of a word; capitals are the same as small letters.
+fn beginning(word: &[u8]) -> u64 {
+    word.first()
+        .map_or(0, |byte| 1 << (byte.to_ascii_lowercase() & 63))
 }
 
 /// A hash of half the length.
@@ -221,6 +233,14 @@ mod tests {
             asked,
             blocks("https://h.example/a", "Things that are big, red")
         );
+    }
+
+    #[test]
+    fn words_of_the_path_are_left_out() {
+        let filtered = blocks("https://h.example/shop/red/Big/", "Shop: red, big (things)");
+        assert_eq!(filtered, blocks("https://h.example/x", "(things)"));
+        let other = blocks("https://h.example/shop/blue/", "Shop: red");
+        assert_eq!(other, blocks("https://h.example/x", "red"));
     }
 
     #[test]
