@@ -216,10 +216,13 @@ impl<'a, 'n> Audit<'a, 'n> {
     /// # Errors
     /// The log cannot be read to its end, or the temporary file cannot be written.
     pub fn log(&mut self, input: impl BufRead) -> Result<(), AuditError> {
+        // Browsers and crawlers alike call themselves Mozilla first.
         let token = agent_token(&self.of.config.fetch.user_agent);
+        let token = Some(token).filter(|token| !token.eq_ignore_ascii_case("mozilla"));
         let is_own = |request: &LoggedRequest| {
             let agent = request.user_agent.as_deref().map(agent_token);
-            agent.is_some_and(|agent| agent.eq_ignore_ascii_case(&token))
+            let own = token.as_deref().zip(agent);
+            own.is_some_and(|(token, agent)| agent.eq_ignore_ascii_case(token))
         };
         each_request(input, &mut |request| {
             self.outcome.logs.lines += 1;

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     page::CrawlId,
-    store::{Commit, MetaValue, Store, StoreError, StoreErrorKind},
+    store::{Commit, MetaValue, RunRow, Store, StoreError, StoreErrorKind},
 };
 
 /// Number of the newest crawl.
@@ -173,6 +173,18 @@ pub fn note_drained(store: &mut Store, is_drained: bool) -> Result<(), StoreErro
 /// The store cannot be read.
 pub fn is_drained(store: &Store) -> Result<bool, StoreError> {
     Ok(store.value(DRAINED)?.is_some())
+}
+
+/// The number of the crawl under way, when a session of it published what it had found; `None`: published rows are those of
+/// the crawl before it.
+///
+/// # Errors
+/// The state cannot be read, or what it says makes no sense.
+pub fn published_in_part(store: &Store) -> Result<Option<CrawlId>, StoreError> {
+    let number = number(store)?;
+    let is_open = phase(store)? == Phase::Open;
+    let is_published = |run: &RunRow| run.crawl == Some(number) && run.exit_code == Some(3);
+    Ok((is_open && store.runs()?.iter().any(is_published)).then_some(number))
 }
 
 /// The number of the newest crawl; 0 before the first.

@@ -154,10 +154,10 @@ notes! {
         "the server tells the truth about what is not modified (304) again: it is believed {place}";
 
     patterns_closed "patterns-closed" (count, names)
-        "pages of {count} URL patterns said nothing new, so no further URLs of them are asked for: {names}. \
+        "no further URLs of these patterns ({count}) are asked for, because their pages said nothing new: {names}. \
          `exclude` rules for them spare the site these requests; close_patterns = false asks for all";
     parameters_left_out "parameters-left-out" (count, names)
-        "{count} query parameters only made copies of pages, so URLs are asked for without them: {names}. \
+        "URLs are asked for without the parameters ({count}) that only made copies of pages: {names}. \
          drop_parameters leaves them out from the start";
     never_not_found "never-not-found" ()
         "the site answers 200 for URLs that do not exist; pages with that answer are neither listed nor followed. \

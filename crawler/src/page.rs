@@ -239,6 +239,17 @@ pub struct Page {
     pub dates: Option<LedgerEntry>,
 }
 
+impl Page {
+    /// Takes into account that the crawl `published_in_part` is published, if there is one: a listed page that it did not reach
+    /// stays listed for that reason.
+    pub fn settle_reach(&mut self, published_in_part: Option<CrawlId>) {
+        let is_reached = published_in_part.is_none_or(|crawl| self.crawl == crawl);
+        if self.record.reason == Reason::Listed && !is_reached {
+            self.record.reason = Reason::KeptNotReached;
+        }
+    }
+}
+
 /// A URL of the crawl under way: a row of the table `visit`. Written by the crawl loop only, but for the mark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visit {

@@ -25,6 +25,7 @@ pub use self::{
     },
 };
 use crate::{
+    crawl_state,
     page::{ClosedPattern, Page, PageRecord, Reason, Visit},
     site::Site,
     store::{LinkReader, Store, StoreError, StoredLinks},
@@ -174,11 +175,18 @@ pub(crate) fn walk<E>(
     show: &mut EachRecord<'_, E>,
 ) -> Result<(), ReportError<E>> {
     let mut result = Ok(());
+    let in_part = crawl_state::published_in_part(store)?;
     store.each(
         None,
-        &mut |url, page: Option<Page>, visit: Option<Visit>| {
+        &mut |url, mut page: Option<Page>, visit: Option<Visit>| {
+            if let Some(page) = &mut page {
+                page.settle_reach(in_part);
+            }
             let record = if is_published {
-                page.as_ref().map(|page| &page.record)
+                // A URL that waits is known although nothing of it is published.
+                let waiting = visit.as_ref().map(|visit| &visit.record);
+                let waiting = waiting.filter(|record| record.reason == Reason::Queued);
+                page.as_ref().map(|page| &page.record).or(waiting)
             } else {
                 visit.as_ref().map(|visit| &visit.record)
             };

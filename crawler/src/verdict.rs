@@ -438,7 +438,6 @@ impl Chain {
             | Reason::KeptUnreachable
             | Reason::KeptNotReached
             | Reason::RobotsDisallowed
-            | Reason::RobotsUnreachable
             | Reason::NetworkError
             | Reason::ServerError
             | Reason::Gone

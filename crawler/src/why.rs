@@ -234,10 +234,12 @@ struct UrlRows {
 
 impl UrlRows {
     fn read(store: &Store, url: &UrlKey) -> Result<Self, StoreError> {
-        Ok(Self {
-            page: store.page(url)?,
-            visit: store.visit(url)?,
-        })
+        let mut page = store.page(url)?;
+        if let Some(page) = &mut page {
+            page.settle_reach(crawl_state::published_in_part(store)?);
+        }
+        let visit = store.visit(url)?;
+        Ok(Self { page, visit })
     }
 
     /// What is published, or else what the crawl under way knows.

@@ -140,7 +140,7 @@ const ROOMS: [(&str, &[&str]); 37] = [
     // What the state knows of all URLs. Never the network.
     (
         "site_report",
-        &["page", "repeats", "site", "store", "url_key"],
+        &["crawl_state", "page", "repeats", "site", "store", "url_key"],
     ),
     // What the state knows of one URL. The network through what it is given, on demand.
     (

@@ -42,6 +42,7 @@ mod outage;
 mod politeness;
 mod publish_by_hand;
 mod real_world;
+mod reasons;
 mod recrawl;
 mod reference_model;
 mod report;

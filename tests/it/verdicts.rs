@@ -30,6 +30,7 @@ use self::{
     },
 };
 use crate::support::{
+    agreement::assert_agree,
     program::Bench,
     site::{Request, Response, Site},
     state::{assert_adds_up, excluded, number, reasons, records},
@@ -112,6 +113,8 @@ fn check(rows: &[Row], options: &[&str], settings: &str, code: i32) -> Value {
     for Row { path, reason, .. } in rows {
         assert_eq!(asked.contains(path), needs_a_request(*reason), "{path}");
     }
+    let reasons = assert_agree(&bench, &site.url("/"), &ran.summary());
+    assert!(reasons.is_superset(&covered(rows)), "{reasons:?}");
     ran.summary()
 }
 
@@ -287,12 +290,10 @@ fn what_a_limit_leaves_over_stays_queued() {
 
 #[test]
 fn every_reason_has_a_page() {
-    /// Reasons that no page of a site can bring about: a robots.txt that cannot be read ends the crawl
-    /// before there is a page, a page that takes too long has a test of its own, a bug is a bug, inputs are
-    /// read by another command, a feed is no page (`discovery`), what a page brings into its entry can be
-    /// written, what stays listed was so before, and what pages repeat is looked at in `traps`.
-    const UNREACHABLE: [Reason; 15] = [
-        Reason::RobotsUnreachable,
+    /// Reasons that no page of a site can bring about: a page that takes too long has a test of its own, a bug is a bug, inputs
+    /// are read by another command, a feed is no page (`discovery`), what a page brings into its entry can be written, what
+    /// stays listed was so before (`reasons`), and what pages repeat is looked at in `traps`.
+    const UNREACHABLE: [Reason; 14] = [
         Reason::Unparsable,
         Reason::InternalError,
         Reason::Given,
@@ -347,6 +348,7 @@ fn a_page_that_costs_too_much_is_not_judged_and_fails() {
     );
     let record = &records(&bench)["/costly"];
     assert_eq!(record.reason, Reason::Unparsable);
+    assert_agree(&bench, &site.url("/"), &summary);
     let warnings = record.facts().expect("it answered").warnings;
     assert!(warnings.parse_cut, "{warnings:?}");
     // With time enough it is judged.
@@ -368,4 +370,5 @@ fn a_page_that_costs_too_much_one_day_stays_listed() {
     let summary = crawl().expect_code(3).summary();
     assert_eq!(bench.published().urls(), both);
     assert_eq!(summary["kept"]["kept-unreachable"], 1, "{summary}");
+    assert_agree(&bench, &site.url("/"), &summary);
 }

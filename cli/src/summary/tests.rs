@@ -386,7 +386,6 @@ fn what_failed_or_was_not_reached_makes_a_run_partial() {
         let expected = matches!(
             reason,
             Reason::Queued
-                | Reason::RobotsUnreachable
                 | Reason::NetworkError
                 | Reason::Undecodable
                 | Reason::Unparsable

@@ -34,7 +34,6 @@ impl ListingFault {
         Some(match reason {
             Reason::Gone | Reason::KeptGoneOnce | Reason::NotFoundPage => Self::Dead,
             Reason::KeptUnreachable
-            | Reason::RobotsUnreachable
             | Reason::NetworkError
             | Reason::ServerError
             | Reason::ClientError

@@ -24,7 +24,7 @@ impl Audit<'_, '_> {
         let mut why_none = None;
         for url in named.into_iter().chain(usual.filter(|_| is_guess)) {
             self.source(url.as_str(), &SetPlace::Url(url.clone()))?;
-            if is_guess {
+            if is_guess && self.documents.names.is_empty() {
                 // Nobody says that there is one.
                 why_none = self.outcome.unread.pop();
             }

@@ -63,8 +63,6 @@ reasons! {
     KeptNotReached = "kept-not-reached", Listed, "still in the sitemap, as its last good answer had it: not reached this time";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, "disallowed by robots.txt";
-    /// robots.txt could not be read, so nothing may be fetched (RFC 9309 section 2.3.1.4).
-    RobotsUnreachable = "robots-unreachable", Failed, "robots.txt could not be read";
     /// No answer after all tries.
     NetworkError = "network-error", Failed, "could not be fetched: network error or time-out";
     /// 5xx or 429 after all tries.

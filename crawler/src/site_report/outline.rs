@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{ConflictKind, ConflictRow, LinkRow, PatternRow, ReportRow, UrlRow};
-use crate::store::RunRow;
+use crate::{page::PatternKind, store::RunRow};
 
 /// Examples of one kind.
 const MAX_EXAMPLES: usize = 3;
@@ -146,9 +146,15 @@ impl ReportOutline {
         self.runs.iter().rev().find(|run| run.ended.is_some())
     }
 
+    /// The closed patterns that an exclude suits: a parameter that makes copies is left out of URLs already.
+    pub fn excludable(&self) -> impl Iterator<Item = &PatternRow> {
+        let copies = PatternKind::Copies.as_str();
+        (self.patterns.iter()).filter(move |pattern| pattern.kind != copies)
+    }
+
     /// Requests for pages, and those of them that the excludes of the closed patterns would have left over.
     pub fn requests_with_excludes(&self) -> (u64, u64) {
-        let pages = self.patterns.iter().map(|pattern| pattern.pages);
+        let pages = self.excludable().map(|pattern| pattern.pages);
         let spared: u64 = pages.map(u64::from).sum();
         (self.requests, self.requests.saturating_sub(spared))
     }

@@ -107,7 +107,6 @@ fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
         | Reason::OtherSuccess
         | Reason::BadRedirect
         | Reason::RedirectLoop
-        | Reason::RobotsUnreachable
         | Reason::NetworkError
         | Reason::ServerError
         | Reason::TooLarge

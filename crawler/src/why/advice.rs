@@ -21,7 +21,6 @@ pub(super) fn of_reason(reason: Reason) -> Option<&'static str> {
         Reason::RobotsDisallowed => {
             "to list it, allow it in robots.txt; a page that robots.txt disallows is not fetched and does not belong into a sitemap"
         }
-        Reason::RobotsUnreachable => "let robots.txt answer 200, or 404 when there is none",
         Reason::NetworkError | Reason::ServerError => {
             "let the server answer 200, and crawl again; a lower --rate or --concurrency helps a server that is too busy"
         }

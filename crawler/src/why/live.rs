@@ -115,7 +115,6 @@ impl Question<'_> {
         let mut robots = None;
         match rules {
             Err(error) => {
-                asked.reason = Some(reason_of(&error));
                 asked.not_asked = Some(error.to_string());
             }
             Ok(rules) => {
@@ -203,7 +202,7 @@ impl LiveAnswers {
             reason: reason.code(),
             why: reason.text().to_owned(),
             is_content_changed: known.zip(self.content).map(|(then, now)| then != now),
-            differs: difference(record, reason),
+            differs: self.reason.and_then(|now| difference(record, now)),
         }
     }
 }
@@ -232,9 +231,9 @@ impl LiveHop {
 fn reason_of(error: &DownloadError) -> Reason {
     match error {
         DownloadError::Disallowed(_) => Reason::RobotsDisallowed,
-        DownloadError::RobotsUnreachable { .. } => Reason::RobotsUnreachable,
         DownloadError::Redirects { .. } => Reason::BadRedirect,
-        DownloadError::Forbidden { .. }
+        DownloadError::RobotsUnreachable { .. }
+        | DownloadError::Forbidden { .. }
         | DownloadError::TooManyHosts { .. }
         | DownloadError::NoAnswer { .. }
         | DownloadError::Closed { .. }

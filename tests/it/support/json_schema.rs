@@ -14,6 +14,12 @@ pub const SARIF: &str = concat!(
     "/../tests/data/schemas/sarif-2.1.0.json"
 );
 
+/// The schema of the rows of a report.
+pub const REPORT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/src/commands/report/report.schema.json"
+);
+
 /// Checks each line of its input against the schema that is named; 1 when one is not valid.
 const SCRIPT: &str = "
 import json, sys

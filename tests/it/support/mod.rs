@@ -1,6 +1,7 @@
 //! What the tests share: a loopback site that logs every request, the program as a child process, a
 //! slow oracle, a reader that never stops looking, readers for what was published, and lists of expected failures.
 
+pub mod agreement;
 pub mod authority;
 pub mod expected;
 pub mod json_schema;

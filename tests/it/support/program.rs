@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::published::Published;
+use super::{published::Published, state::assert_adds_up};
 
 /// A place to run the program in: output and state of its own, nothing from the environment.
 pub struct Bench {
@@ -70,7 +70,12 @@ impl Ran {
             .lines()
             .last()
             .unwrap_or_else(|| panic!("no summary; stderr: {}", self.stderr));
-        serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+        let summary = serde_json::from_str(line);
+        let summary: Value = summary.unwrap_or_else(|error| panic!("{error}: {line}"));
+        if summary.get("known").is_some() {
+            assert_adds_up(&summary);
+        }
+        summary
     }
 
     /// Fails with everything that was said when the exit code is another one.

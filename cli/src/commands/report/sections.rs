@@ -289,18 +289,22 @@ fn patterns(outline: &ReportOutline) -> String {
         ]
     });
     let heads = ["Pattern", "Kind", "Pages read", "New", "Example"];
-    let content = format!(
-        "<p>{}</p>\n<pre><code>{}</code></pre>\n",
-        saving(outline),
-        escaped(&exclude_line(outline))
-    ) + &table("Closed patterns", &heads, rows);
+    let mut content = String::new();
+    if outline.excludable().next().is_some() {
+        content = format!(
+            "<p>{}</p>\n<pre><code>{}</code></pre>\n",
+            saving(outline),
+            escaped(&exclude_line(outline))
+        );
+    }
+    content += &table("Closed patterns", &heads, rows);
     section("patterns", "Closed patterns", &content)
 }
 
 /// The line of the settings that leaves out the URLs of all closed patterns.
 pub(super) fn exclude_line(outline: &ReportOutline) -> String {
     // A glob of ours has no apostrophe but one of a URL, which TOML writes in quotes.
-    let rules = outline.patterns.iter().map(|pattern| {
+    let rules = outline.excludable().map(|pattern| {
         if pattern.exclude.contains('\'') {
             format!("{:?}", pattern.exclude)
         } else {
@@ -313,7 +317,7 @@ pub(super) fn exclude_line(outline: &ReportOutline) -> String {
 /// What these excludes save.
 pub(super) fn saving(outline: &ReportOutline) -> String {
     let (all, left) = outline.requests_with_excludes();
-    let excludes = match outline.patterns.len() {
+    let excludes = match outline.excludable().count() {
         1 => "this exclude".to_owned(),
         many => format!("these {} excludes", number(many as u64)),
     };

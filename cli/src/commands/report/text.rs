@@ -67,8 +67,10 @@ pub(super) fn lines(site: &str, outline: &ReportOutline) -> Vec<String> {
                 number(pattern.new.into()),
             ));
         }
-        lines.push(format!("  {}", sections::exclude_line(outline)));
-        lines.push(format!("  {}", sections::saving(outline)));
+        if outline.excludable().next().is_some() {
+            lines.push(format!("  {}", sections::exclude_line(outline)));
+            lines.push(format!("  {}", sections::saving(outline)));
+        }
     }
     lines.extend([String::new(), "by directory: listed of known".to_owned()]);
     let mut sections: Vec<_> = outline.sections.iter().collect();

@@ -52,7 +52,6 @@ fn by_repeat() -> Vec<(PageFacts, Reason, Follow)> {
 fn without_answer() -> Vec<Row> {
     let passed_on = [
         R::RobotsDisallowed,
-        R::RobotsUnreachable,
         R::NetworkError,
         R::TooDeep,
         R::InternalError,

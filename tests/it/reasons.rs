@@ -1,0 +1,70 @@
+//! Reasons that only a second crawl, or a way back, can bring about: the summary, the report and `why` agree on them, too. Those of
+//! a first crawl are looked at in `verdicts` and `traps`.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crawler::page::Reason;
+
+use crate::support::{
+    agreement::{assert_agree, explained_urls},
+    program::{Bench, Ran},
+    site::{Response, Site},
+};
+
+/// A site whose page `/a` is gone, whose page `/b` fails and which has a page `/d` more, once `is_later`.
+fn site(is_later: &Arc<AtomicBool>) -> Site {
+    let is_later = Arc::clone(is_later);
+    Site::start(move |request| {
+        let is_later = is_later.load(Ordering::SeqCst);
+        match request.target.as_str() {
+            "/" if is_later => Response::linking(["/a", "/b", "/c", "/d"]),
+            "/" => Response::linking(["/a", "/b", "/c"]),
+            "/a" if is_later => Response::status(404),
+            "/b" if is_later => Response::status(503),
+            "/a" | "/b" | "/c" => Response::html(format!("<title>{}</title>", request.target)),
+            "/d" if is_later => Response::html("<title>new</title>"),
+            _ => Response::status(404),
+        }
+    })
+}
+
+#[test]
+fn what_stays_listed_has_its_reason_everywhere() {
+    let is_later = Arc::new(AtomicBool::new(false));
+    let (bench, site) = (Bench::new(), site(&is_later));
+    let url = site.url("/");
+    bench.crawl(&url, &[]).expect_code(0);
+    is_later.store(true, Ordering::SeqCst);
+    let mut command = bench.command(&url, &["--max-pages", "3"]);
+    command.env("ARPENT_MAX_TRIES", "1");
+    let limited = Ran::of(command).expect_code(3);
+    let reasons = assert_agree(&bench, &url, &limited.summary());
+    for kept in [
+        Reason::KeptGoneOnce,
+        Reason::KeptUnreachable,
+        Reason::KeptNotReached,
+    ] {
+        assert!(reasons.contains(&kept), "{kept:?}: {reasons:?}");
+    }
+}
+
+#[test]
+fn what_a_rollback_takes_out_has_its_reason() {
+    let is_later = Arc::new(AtomicBool::new(true));
+    let (bench, site) = (Bench::new(), site(&is_later));
+    let url = site.url("/");
+    is_later.store(false, Ordering::SeqCst);
+    bench.crawl(&url, &[]).expect_code(0);
+    is_later.store(true, Ordering::SeqCst);
+    drop(bench.crawl(&url, &[]));
+    let mut command = bench.program();
+    command.args(["publish", &url, "--rollback"]);
+    command.arg("--output").arg(bench.output());
+    command.arg("--state").arg(bench.state());
+    drop(Ran::of(command).expect_code(0));
+    let urls = explained_urls(&bench, &url);
+    assert_eq!(urls[&Reason::NotInSet], [site.url("/d")]);
+}
