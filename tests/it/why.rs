@@ -284,3 +284,20 @@ fn it_reads_the_state_while_a_crawl_holds_it() {
     assert_eq!(explanation["file"], Value::Null);
     running.kill();
 }
+
+#[test]
+fn a_state_that_cannot_be_read_is_an_error_of_a_live_question_too() {
+    let bench = Bench::new();
+    let site = Site::of_two_pages();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let state = std::fs::read_dir(bench.state())
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "db"))
+        .unwrap();
+    std::fs::write(state, "damaged").unwrap();
+    site.clear_log();
+    let ran = why(&bench, &["--live", "--rate", "unlimited", &site.url("/")]).expect_code(4);
+    assert!(ran.stderr.contains(".db"), "{}", ran.stderr);
+    assert_eq!(site.pages(), [""; 0]);
+}

@@ -127,7 +127,7 @@ pub(super) fn settings_of<'a>(settings: &'a CrawlSettings, start: &UrlKey) -> &'
 /// The crawled site with the deepest directory that `url` is in, with its settings and its state.
 ///
 /// # Errors
-/// No crawled site has this URL.
+/// No crawled site has this URL, which is a [`Misuse`]; or what is known of names cannot be read.
 pub(super) fn covering<'a>(
     settings: &'a CrawlSettings,
     url: &UrlKey,
@@ -139,8 +139,10 @@ pub(super) fn covering<'a>(
     let above = directories_of(url).map(|directory| (&settings.shared, directory));
     let mut best: Option<(&Settings, (Site, PathBuf))> = None;
     for (settings, start) in of_file.chain(above) {
-        let Ok((site, path)) = find_state(settings, &start) else {
-            continue;
+        let (site, path) = match find_state(settings, &start) {
+            Ok(found) => found,
+            Err(error) if error.is::<Misuse>() => continue,
+            Err(error) => return Err(error),
         };
         let is_deeper = |best: &Site| site.directory.len() > best.directory.len();
         let covers = site.contains(url) || site.crawled_key(url).is_some();

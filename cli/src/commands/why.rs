@@ -114,7 +114,7 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> anyhow::Result<AskedUr
         None => match covering(settings, &typed) {
             Ok((settings, (site, path))) => (settings, site, Some(path)),
             // Its answer needs no state.
-            Err(_) if args.live => {
+            Err(error) if args.live && error.is::<Misuse>() => {
                 let settings = settings_of(settings, &typed);
                 (settings, Named::as_typed(settings, &typed).site, None)
             }

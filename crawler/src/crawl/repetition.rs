@@ -215,8 +215,8 @@ fn mark_group(
 }
 
 /// The best of several URLs of a page comes first, after the start URL: the one that calls itself canonical, then one that a sitemap names or that is
-/// published, then that with the fewest parameters, then the shortest.
-fn rank(visit: &VisitText) -> (bool, bool, usize, usize, &str) {
+/// published, then that with the fewest parameters, then the shortest, then that with the fewest capitals.
+fn rank(visit: &VisitText) -> (bool, bool, usize, usize, usize, &str) {
     let url = visit.key.as_str();
     let parameters = parameters_of(&visit.key);
     let in_path = url.matches(';').count();
@@ -225,6 +225,7 @@ fn rank(visit: &VisitText) -> (bool, bool, usize, usize, &str) {
         !visit.is_named,
         parameters + in_path,
         url.len(),
+        url.bytes().filter(u8::is_ascii_uppercase).count(),
         url,
     )
 }
@@ -259,7 +260,7 @@ fn path_of(url: &UrlKey) -> u64 {
     xxhash_rust::xxh3::xxh3_64(url.path().as_bytes())
 }
 
-/// The path of a URL with its origin, without its path parameters and without the name of an index page.
+/// The path of a URL with its origin in small letters, without its path parameters and without the name of an index page.
 fn bare_path(url: &UrlKey) -> String {
     let origin = url.origin();
     let path = url.path();
@@ -275,5 +276,5 @@ fn bare_path(url: &UrlKey) -> String {
         }
     });
     let path = segments.collect::<Vec<_>>().join("/");
-    format!("{origin}{path}")
+    format!("{origin}{path}").to_ascii_lowercase()
 }

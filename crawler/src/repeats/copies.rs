@@ -1,5 +1,5 @@
 //! Parameters that only ever make copies, such as session ids and marks of where a visitor came from: a page that is the same for
-//! each of their values is asked for once, without them.
+//! each of their values is asked for once, without them. Capitals in paths are such a parameter on servers that ignore case.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -23,6 +23,9 @@ const SAMPLES: u32 = 5;
 /// Parameters that are watched at most.
 const MAX_PARAMETERS: usize = 4_096;
 
+/// The pattern of URLs with capitals in their paths.
+pub(super) const CAPITALS: &str = "capitals in paths";
+
 /// Memory of the text of a page, with the free places of the table.
 const TEXT_BYTES: usize = 32;
 
@@ -32,6 +35,7 @@ pub(super) struct CopyingParameters {
     /// Hash of the text of each URL, and of each URL without one of its parameters.
     texts: HashMap<u64, u64, BuildHasherDefault<FingerprintHasher>>,
     max_texts: usize,
+    /// By the names of their patterns.
     parameters: BTreeMap<String, Parameter>,
 }
 
@@ -59,7 +63,6 @@ impl CopyingParameters {
 
     /// A parameter that an earlier session left out, or an earlier crawl. One page that differs brings it back.
     pub(super) fn remember(&mut self, name: &str, is_earlier_crawl: bool) {
-        let name = name.trim_start_matches('?').trim_end_matches('=');
         let parameter = self.parameters.entry(name.to_owned()).or_default();
         parameter.is_left_out = true;
         parameter.samples = if is_earlier_crawl { SAMPLES } else { 0 };
@@ -70,8 +73,8 @@ impl CopyingParameters {
         if self.parameters.is_empty() {
             return None;
         }
-        without(url, |name| {
-            let parameter = self.parameters.get_mut(name);
+        shortened(url, |pattern| {
+            let parameter = self.parameters.get_mut(pattern);
             parameter.is_some_and(|parameter| {
                 let is_sample = parameter.samples > 0;
                 parameter.samples = parameter.samples.saturating_sub(1);
@@ -82,8 +85,11 @@ impl CopyingParameters {
 
     /// The same, once all samples were asked for.
     pub(super) fn copy_of(&self, url: &UrlKey) -> Option<UrlKey> {
-        without(url, |name| {
-            let parameter = self.parameters.get(name);
+        if self.parameters.is_empty() {
+            return None;
+        }
+        shortened(url, |pattern| {
+            let parameter = self.parameters.get(pattern);
             parameter.is_some_and(|parameter| parameter.is_left_out && parameter.samples == 0)
         })
     }
@@ -100,49 +106,105 @@ impl CopyingParameters {
             return changes;
         }
         for name in &places.parameters {
-            let Some(shorter) = without(url, |other| other == name) else {
-                continue;
-            };
-            let Some(known) = self.note(&shorter, text.settled) else {
-                continue;
-            };
-            if self.parameters.len() >= MAX_PARAMETERS && !self.parameters.contains_key(name) {
-                continue;
-            }
-            let parameter = self.parameters.entry(name.clone()).or_default();
-            if known != text.settled {
-                parameter.differs = true;
-                if std::mem::take(&mut parameter.is_left_out) {
-                    changes.opened.push(format!("?{name}="));
-                }
-            } else if !parameter.differs && !parameter.is_left_out {
-                parameter.values.insert(value_of(url, name));
-                if parameter.values.len() >= COPIES as usize {
-                    parameter.values = HashSet::new();
-                    parameter.is_left_out = true;
-                    changes.closed.push(ClosedPattern {
-                        kind: PatternKind::Copies,
-                        name: format!("?{name}="),
-                        pages: COPIES,
-                        new: 0,
-                        example: url.clone(),
-                    });
-                }
-            }
+            let shorter = without(url, |other| other == name);
+            let value = value_of(url, name);
+            self.count(url, shorter, pattern_of(name), value, text, &mut changes);
         }
-        self.note(url, text.settled);
+        let small = in_small_letters(url);
+        let spelling = xxh3_64(url.path().as_bytes());
+        self.count(
+            url,
+            small,
+            CAPITALS.to_owned(),
+            spelling,
+            text,
+            &mut changes,
+        );
+        self.note(url.fingerprint(), text.settled);
         changes
     }
 
-    /// The text that is known of `url`, which is `text` if there was none.
-    fn note(&mut self, url: &UrlKey, text: u64) -> Option<u64> {
-        let key = url.fingerprint();
+    /// Counts a page of a pattern, which says the same as the URL `without` what that names or not.
+    fn count(
+        &mut self,
+        url: &UrlKey,
+        without: Option<UrlKey>,
+        pattern: String,
+        value: u64,
+        text: &PageText,
+        changes: &mut PatternChanges,
+    ) {
+        let known = without.and_then(|without| self.note(without.fingerprint(), text.settled));
+        let is_known = self.parameters.contains_key(&pattern);
+        let Some(known) = known.filter(|_| is_known || self.parameters.len() < MAX_PARAMETERS)
+        else {
+            return;
+        };
+        let parameter = self.parameters.entry(pattern.clone()).or_default();
+        if known != text.settled {
+            parameter.differs = true;
+            if std::mem::take(&mut parameter.is_left_out) {
+                changes.opened.push(pattern);
+            }
+        } else if !parameter.differs && !parameter.is_left_out {
+            parameter.values.insert(value);
+            if parameter.values.len() >= COPIES as usize {
+                parameter.values = HashSet::new();
+                parameter.is_left_out = true;
+                changes.closed.push(ClosedPattern {
+                    kind: PatternKind::Copies,
+                    name: pattern,
+                    pages: COPIES,
+                    new: 0,
+                    example: url.clone(),
+                });
+            }
+        }
+    }
+
+    /// The text that is known of the URL `key`, which is `text` if there was none.
+    fn note(&mut self, key: u64, text: u64) -> Option<u64> {
         let known = self.texts.get(&key).copied();
         if known.is_none() && self.texts.len() < self.max_texts {
             self.texts.insert(key, text);
         }
         known
     }
+}
+
+/// The URL without what the patterns name that are `left_out`; `None`: there is nothing of it.
+fn shortened(url: &UrlKey, mut left_out: impl FnMut(&str) -> bool) -> Option<UrlKey> {
+    let small = in_small_letters(url).filter(|_| left_out(CAPITALS));
+    let shorter = without(small.as_ref().unwrap_or(url), |name| {
+        left_out(&pattern_of(name))
+    });
+    shorter.or(small)
+}
+
+/// The name of the pattern of all URLs with a parameter.
+fn pattern_of(parameter: &str) -> String {
+    format!("?{parameter}=")
+}
+
+/// The URL with its path in small letters, but for percent-encoded bytes; `None`: it has no capitals there.
+pub(super) fn in_small_letters(url: &UrlKey) -> Option<UrlKey> {
+    let path = url.path();
+    if !path.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return None;
+    }
+    let (before, after) = url.as_str().split_once(path)?;
+    let mut small = before.to_owned();
+    let mut parts = path.split('%');
+    small.extend(parts.next().map(str::to_ascii_lowercase));
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        small.push('%');
+        small.push_str(digits);
+        small.push_str(&rest.to_ascii_lowercase());
+    }
+    small.push_str(after);
+    let small = UrlKey::from_normalised(&small).ok()?;
+    (small != *url).then_some(small)
 }
 
 /// The URL without the parameters that are `left_out`; `None`: it has none of them.

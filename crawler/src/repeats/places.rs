@@ -3,6 +3,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use super::copies::{self, CAPITALS};
 use crate::url_key::UrlKey;
 
 /// Directories of a URL that count, from the first below the root on.
@@ -104,6 +105,9 @@ impl UrlPlaces {
         }
         if !self.parameters.is_empty() {
             names.push("?*=".to_owned());
+        }
+        if copies::in_small_letters(url).is_some() {
+            names.push(CAPITALS.to_owned());
         }
         names.extend(
             (0..self.directories.len())

@@ -140,6 +140,25 @@ fn a_parameter_that_makes_copies_is_left_out() {
 }
 
 #[test]
+fn capitals_that_make_copies_are_left_out() {
+    let mut repeats = repeats();
+    let spellings = [
+        "/guide/a", "/Guide/a", "/gUide/a", "/guIde/a", "/guiDe/a", "/guidE/a", "/GUide/a",
+        "/gUIde/a", "/guIDe/a", "/guiDE/a", "/GUIde/a",
+    ];
+    let mut closed = Vec::new();
+    for path in spellings {
+        closed.extend(read(&mut repeats, path, "one text", &[]));
+    }
+    assert_eq!(closed, ["capitals in paths"]);
+    let passage = repeats.passage(&url("/GUIDE/%C3%89t?Q=A"));
+    assert_eq!(passage, Passage::CopyOf(url("/guide/%C3%89t?Q=A")));
+    // A page that differs by its capitals alone brings them back.
+    read(&mut repeats, "/guide/A", "another text", &[]);
+    assert_eq!(repeats.passage(&url("/GUIDE/b")), Passage::Open);
+}
+
+#[test]
 fn names_that_are_made_up_on_each_view_count_as_one() {
     let mut repeats = repeats();
     for view in 0..60 {

@@ -1,6 +1,6 @@
 //! Globs for the setting `exclude` that leave out the URLs of closed patterns.
 
-/// A glob for the setting `exclude` that matches the URLs of the pattern `name`.
+/// A glob for the setting `exclude` that matches the URLs of the pattern `name`. Of URLs with capitals it matches none: no glob can.
 pub(super) fn exclude_of(name: &str) -> String {
     // A sign that means something in a glob stands for any one sign.
     let literal = |text: &str| text.replace(['*', '?', '[', ']', '{', '}', '\\'], "?");
