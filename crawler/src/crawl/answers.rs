@@ -105,7 +105,8 @@ impl Work {
                 hops,
                 // A page that is listed leaves only when it is known what takes its place.
                 is_owed: self.was_listed && takes_its_place,
-                after_repeat: is_repeat,
+                // A redirect says nothing by itself.
+                after_repeat: is_repeat || via == Via::Redirect && self.after_repeat,
             })
         })
     }
