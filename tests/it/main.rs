@@ -23,6 +23,7 @@ mod cookies;
 mod daemon;
 mod diff;
 mod discovery;
+mod documentation;
 mod exit_codes;
 mod extensions;
 mod formats;
