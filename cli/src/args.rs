@@ -52,9 +52,34 @@ pub(crate) use self::why::WhyArgs;
     max_term_width = 100
 )]
 pub(crate) struct Args {
+    /// Colours: on terminals (unless NO_COLOR is set), always, or never
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "auto|always|never",
+        hide_default_value = true,
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) color: ColorChoice,
+
     /// The job to do.
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// When the output has colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, or with `CLICOLOR_FORCE`, and not with `NO_COLOR` (no-color.org).
+    #[default]
+    Auto,
+    /// Also in a file or a pipe.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
 /// The jobs.

@@ -16,6 +16,7 @@ use tracing_subscriber::{
 use serde_json::{Map, Value};
 
 use crate::{
+    args::ColorChoice,
     log::{LogStyle, ModuleLog, own_line, site_span, time_now},
     panicked::words_of,
     settings::Environment,
@@ -87,17 +88,25 @@ pub(crate) enum Kind {
 }
 
 impl Output {
-    /// Colours only on a terminal that can show them, and not against `NO_COLOR` (no-color.org).
-    pub(crate) fn new(environment: &Environment) -> Self {
+    /// Colours only on a terminal that can show them, and not against `NO_COLOR` (no-color.org); or as `color` says.
+    pub(crate) fn new(environment: &Environment, color: ColorChoice) -> Self {
         let is_terminal = io::stderr().is_terminal();
         let set = |name: &str| environment.get(name).is_some_and(|value| !value.is_empty());
         let is_dumb = environment
             .get("TERM")
             .is_some_and(|terminal| terminal == "dumb");
+        let is_forced = environment
+            .get("CLICOLOR_FORCE")
+            .is_some_and(|value| !matches!(value.as_str(), "" | "0"));
+        let has_colours = |is_terminal| match color {
+            ColorChoice::Auto => !set("NO_COLOR") && (is_forced || is_terminal && !is_dumb),
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+        };
         let shared = OutputState {
             is_terminal: is_terminal && !is_dumb,
-            colours: is_terminal && !is_dumb && !set("NO_COLOR"),
-            data_colours: io::stdout().is_terminal() && !is_dumb && !set("NO_COLOR"),
+            colours: has_colours(is_terminal),
+            data_colours: has_colours(io::stdout().is_terminal()),
             screen: Mutex::default(),
         };
         Self {

@@ -82,7 +82,7 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<Loaded>,
     /// The URL of the directory that the site is written as, when that is another one.
-    #[serde(rename = "as")]
+    #[serde(rename = "publish_as")]
     written_as: Option<String>,
     /// What the site says and was not listened to.
     ignored: Vec<&'static str>,

@@ -130,13 +130,13 @@ notes! {
          arpent does not run";
     links_lead_elsewhere "links-lead-elsewhere" (count, all, site, other)
         "{count} of {all} links on the start page lead to {other}, which is another site than {site}, so they are not \
-         followed. Crawl {other}/, or use --as {other}/ if this is a copy of it";
+         followed. Crawl {other}/, or use --publish-as {other}/ if this is a copy of it";
     links_leave_the_directory "links-leave-directory" (count, all, place, origin)
         "{count} of {all} links on the start page lead out of {place}, so they are not followed. --scope origin crawls \
          the whole of {origin}";
     canonicals_elsewhere "canonicals-elsewhere" (count, pages, other)
         "{count} of {pages} pages name a canonical URL on {other}, so they are not listed. If this is a copy of that \
-         site, use --as {other}/; otherwise correct their canonical links";
+         site, use --publish-as {other}/; otherwise correct their canonical links";
     unauthorized "unauthorized" (count, pages)
         "{count} of {pages} pages answered 401: they want a user name and a password, or a token. Give them as basic_auth \
          or bearer_token in the settings file, or in the environment (ARPENT_BASIC_AUTH, ARPENT_BEARER_TOKEN)";

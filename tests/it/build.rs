@@ -52,23 +52,17 @@ impl Builds {
     }
 
     fn command(&self, base: &str, arguments: &[&str]) -> Command {
-        self.command_to(&self.output(), base, "json", arguments)
+        self.command_to(&self.output(), base, &["--json"], arguments)
     }
 
-    fn command_to(&self, output: &Path, base: &str, summary: &str, arguments: &[&str]) -> Command {
+    fn command_to(&self, output: &Path, base: &str, form: &[&str], arguments: &[&str]) -> Command {
         let mut command = arpent(self.path());
         command
             .env("HOME", self.path().join("home"))
             .env("TMPDIR", self.path())
-            .args([
-                "build",
-                "--base-url",
-                base,
-                "--summary",
-                summary,
-                "--output",
-            ])
+            .args(["build", "--base-url", base, "--output"])
             .arg(output)
+            .args(form)
             .args(arguments);
         command
     }
@@ -384,7 +378,7 @@ fn a_build_that_cannot_begin_has_its_line_of_json() {
     let list = builds.file("list.txt", "/a\n");
     builds.file("taken", "a file where a folder is needed");
     let taken = builds.path().join("taken/out");
-    let ran = Ran::of(builds.command_to(&taken, BASE, "json", &[&list])).expect_code(4);
+    let ran = Ran::of(builds.command_to(&taken, BASE, &["--json"], &[&list])).expect_code(4);
     assert!(
         ran.stdout.contains("\"outcome\":\"refused\""),
         "{}",
@@ -396,7 +390,7 @@ fn a_build_that_cannot_begin_has_its_line_of_json() {
 fn the_text_says_what_was_read() {
     let builds = Builds::new();
     let list = builds.file("list.txt", "/a\n/a\n/b\nhttps://elsewhere.example/\n");
-    let command = builds.command_to(&builds.output(), BASE, "text", &[&list]);
+    let command = builds.command_to(&builds.output(), BASE, &[], &[&list]);
     let ran = Ran::of(command).expect_code(0);
     for words in [
         "https://www.example.com/: published\n",

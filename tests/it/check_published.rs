@@ -40,7 +40,7 @@ fn list(folder: &Path, base: &str) {
 fn build(folder: &Path, list: &str, base: &str, options: &[&str]) -> Vec<String> {
     let mut command = arpent(folder);
     command.args(["build", "--base-url", base, "--output", "out"]);
-    command.args(["--summary", "json", list]).args(options);
+    command.args(["--json", list]).args(options);
     let summary = Ran::of(command).expect_code(0).summary();
     let robots = summary["robots_txt"].as_array().unwrap().iter();
     robots

@@ -64,7 +64,7 @@ fn documents_behind_a_gate_are_read() {
 fn without_cookies_the_gate_stays_closed() {
     let bench = Bench::new();
     let site = gated();
-    let settings = bench.settings("cookies = false\n");
+    let settings = bench.settings("requests.cookies = false\n");
     let ran = bench.crawl(&site.url("/"), &["--config", &settings]);
     let summary = ran.expect_code(5).summary();
     assert_eq!(summary["notes"][0]["code"], "start-wants-cookies");

@@ -22,12 +22,12 @@ use crate::support::{
 
 /// What holds for all sites of a test: nothing waits, only links are followed.
 const SHARED: &str = r#"
-rate = "unlimited"
-concurrency = 1
-discover = ["links"]
-output = "out"
-state = "state"
-max_tries = 1
+politeness.rate = "unlimited"
+politeness.concurrency = 1
+discovery.discover = ["links"]
+output.output = "out"
+output.state = "state"
+limits.max_tries = 1
 "#;
 
 /// Time between two looks at whether a daemon is still there.
@@ -163,7 +163,7 @@ fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
     owe(&bench, &["good", "gone"]);
     let mut command = daemon(&bench, &file);
     command
-        .args(["--log", "json"])
+        .args(["--log-format", "json"])
         .env("WATCHDOG_USEC", "60000000");
     let (mut manager, mut running) = Manager::start(&bench, command);
     manager.wait_for(&mut running, "READY=1");
@@ -279,7 +279,7 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
         },
     );
     let file = [
-        "stop_timeout = \"1m\"",
+        "run.stop_timeout = \"1m\"",
         SHARED,
         &table("docs", &site.url("/"), YEARLY),
     ]
@@ -362,7 +362,7 @@ fn a_bug_ends_a_run_and_not_the_daemon() {
     owe(&bench, &["docs"]);
     let mut command = daemon(&bench, &file);
     command
-        .arg("--log=json")
+        .arg("--log-format=json")
         .env("ARPENT_FAULT", "panic-in-crawl");
     let (mut manager, mut running) = Manager::start(&bench, command);
     manager.wait_for(&mut running, "STATUS=next docs");
@@ -451,7 +451,7 @@ fn a_crawl_has_a_log_of_json_too() {
     let bench = Bench::new();
     let site = Site::of_two_pages();
     let ran = bench
-        .crawl(&site.url("/"), &["--log", "json", "-vv"])
+        .crawl(&site.url("/"), &["--log-format", "json", "-vv"])
         .expect_code(0);
     assert_eq!(ran.summary()["outcome"], "published");
     let log = log(&ran);
@@ -476,7 +476,7 @@ fn a_crawl_has_a_log_of_json_too() {
 
     // So is what is wrong with the settings.
     let mut command = bench.command(&site.url("/"), &["--max-depth", "deep"]);
-    command.env("ARPENT_LOG", "json");
+    command.env("ARPENT_LOG_FORMAT", "json");
     let ran = Ran::of(command).expect_code(2);
     let [line] = &self::log(&ran)[..] else {
         panic!("{}", ran.stderr);
@@ -506,10 +506,10 @@ fn status_shows_what_is_known_of_each_site() {
     );
     let file = [
         SHARED,
-        "summary = \"json\"\n",
+        "run.json = true\n",
         &table("good", &good.url("/"), YEARLY),
         // Whoever looks need not know the secrets.
-        "basic_auth = { variable = \"SECRET\" }\n",
+        "requests.basic_auth = { variable = \"SECRET\" }\n",
         &table("gone", &gone.url("/"), ""),
         &table("new", &gone.url("/new/"), ""),
     ]

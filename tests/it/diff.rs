@@ -219,7 +219,7 @@ fn a_publish_is_compared_with_the_one_before_and_a_hook_gets_the_difference() {
     // A rollback is a publish as well.
     let mut rollback = bench.program();
     rollback
-        .args(["publish", &site.url("/"), "--rollback", "--summary", "json"])
+        .args(["publish", &site.url("/"), "--rollback", "--json"])
         .args(["--hook-shell", hook, "--output"])
         .arg(bench.output())
         .arg("--state")

@@ -27,7 +27,7 @@ use crate::support::{
 };
 
 /// Failures end soon.
-const QUICK: &str = "max_tries = 2\nretry_delays = [\"10ms\"]\n";
+const QUICK: &str = "limits.max_tries = 2\nlimits.retry_delays = [\"10ms\"]\n";
 
 /// A site of `count` pages behind its start page.
 fn site_of(count: usize) -> Site {

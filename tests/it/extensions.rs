@@ -150,7 +150,7 @@ fn table() -> BTreeMap<String, Said> {
         .collect()
 }
 
-const OPTIONS: [&str; 2] = ["--extensions", "images,hreflang"];
+const OPTIONS: [&str; 2] = ["--with", "images,hreflang"];
 
 #[test]
 fn entries_say_what_the_pages_say() {
@@ -229,11 +229,7 @@ fn each_extension_is_an_option_of_its_own() {
         }
     };
     check(&[], false, false);
-    check(&["--extensions", "images"], true, false);
-    check(&["--extensions", "hreflang"], false, true);
-    check(
-        &["--extensions", "hreflang", "--extensions", "images"],
-        true,
-        true,
-    );
+    check(&["--with", "images"], true, false);
+    check(&["--with", "hreflang"], false, true);
+    check(&["--with", "hreflang", "--with", "images"], true, true);
 }

@@ -49,7 +49,7 @@ impl World {
         let edition = Arc::new(AtomicUsize::new(1));
         let now = Arc::clone(&edition);
         let site = Site::undated(move |request| page(&request.target, now.load(Ordering::SeqCst)));
-        let settings = bench.settings("min_section = 5\nmax_tries = 1\n");
+        let settings = bench.settings("output.min_section = 5\nlimits.max_tries = 1\n");
         Self {
             bench,
             site,
@@ -90,7 +90,7 @@ impl World {
         let mut command = self.bench.program();
         command
             .env("ARPENT_CLOCK_AHEAD", self.ahead())
-            .args(["publish", &self.site.url("/"), "--summary", "json"])
+            .args(["publish", &self.site.url("/"), "--json"])
             .args(["--config", &self.settings])
             .arg("--output")
             .arg(output)
@@ -323,7 +323,7 @@ fn a_rollback_of_what_is_not_there_is_an_error_that_says_so() {
         }
     };
     check(&other, &[], "expected it in the output");
-    let original = ["--as", "https://www.example.com/"];
+    let original = ["--publish-as", "https://www.example.com/"];
     check(
         &world.bench.output(),
         &original,

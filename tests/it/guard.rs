@@ -72,7 +72,7 @@ struct World {
 }
 
 /// One try for each request, and hosts that fail do not pause.
-const QUICK: &str = "max_tries = 1\nretry_delays = [\"0s\"]\nfailures_before_pause = 10000\n[notify]\n\
+const QUICK: &str = "limits.max_tries = 1\nlimits.retry_delays = [\"0s\"]\npoliteness.failures_before_pause = 10000\n[notify]\n\
                      hook_shell = 'echo $ARPENT_EVENT $ARPENT_OUTCOME $ARPENT_EXIT_CODE >> hooks; cat > summary'\n";
 
 impl World {
@@ -366,25 +366,26 @@ fn what_the_rules_of_the_user_remove_is_not_counted_as_lost() {
 
 #[test]
 fn the_guard_is_as_strict_as_the_settings_say() {
-    let strict = "min_listed_share = 0.99\nmax_error_share = 0.9\nmax_growth = 2\n";
+    let strict =
+        "guard.min_listed_share = 0.99\nguard.max_error_share = 0.9\nguard.max_growth = 2\n";
     let world = World::with_settings(&format!("{strict}{QUICK}"));
     world.publish();
     world.is(Mode::Left(PAGES - 20));
     let summary = world.crawl(&[]).expect_code(4).summary();
     assert_eq!(objections(&summary), ["fewer-urls"]);
-    let loose = "min_listed_share = 0\nmax_error_share = 1\nmax_alike_share = 1.0\nmax_growth = \"unlimited\"\n";
+    let loose = "guard.min_listed_share = 0\nguard.max_error_share = 1\nguard.max_alike_share = 1.0\nguard.max_growth = \"unlimited\"\n";
     world.bench.settings(&format!("{loose}{QUICK}"));
     world.is(Mode::LoginRedirect);
     world.crawl(&[]).expect_code(0);
     for wrong in [
-        "min_listed_share = 1.1",
-        "max_error_share = \"half\"",
-        "max_alike_share = -1",
-        "max_growth = 0",
+        "guard.min_listed_share = 1.1",
+        "guard.max_error_share = \"half\"",
+        "guard.max_alike_share = -1",
+        "guard.max_growth = 0",
     ] {
         world.bench.settings(wrong);
         let ran = world.crawl(&[]).expect_code(2);
-        let name = wrong.split(' ').next().unwrap_or_default();
+        let name = wrong.split(['.', ' ']).nth(1).unwrap_or_default();
         assert!(ran.stderr.contains(name), "{}", ran.stderr);
     }
 }

@@ -16,7 +16,7 @@ use crate::support::{
 };
 
 /// Failures end soon.
-const QUICK: &str = "max_tries = 2\nretry_delays = [\"10ms\"]\n";
+const QUICK: &str = "limits.max_tries = 2\nlimits.retry_delays = [\"10ms\"]\n";
 
 fn crawl(bench: &Bench, url: &str, options: &[&str]) -> Ran {
     let config = bench.settings(QUICK);

@@ -87,7 +87,7 @@ impl World {
 
     fn crawl(&self, url: &str, options: &[&str]) -> Ran {
         let mut command = self.command(&["crawl", url]);
-        command.args(["--discover=links", "--rate=unlimited", "--summary=json"]);
+        command.args(["--discover=links", "--rate=unlimited", "--json"]);
         for resolved in self.resolved() {
             command.args(["--resolve", &resolved]);
         }
@@ -96,7 +96,7 @@ impl World {
     }
 
     fn publish(&self, url: &str, options: &[&str]) -> Ran {
-        self.run(&[&["publish", url, "--summary=json"], options].concat())
+        self.run(&[&["publish", url, "--json"], options].concat())
     }
 
     /// What `arpent status` says of each site, by name.
@@ -231,7 +231,7 @@ fn sites_that_turn_out_to_be_one_are_an_error_that_names_both() {
     let urls = ["one.test", "www.one.test"].map(|host| world.url(host, "/"));
     let resolved = world.resolved();
     let config = world.bench.settings(&format!(
-        "urls = {urls:?}\nrate = \"unlimited\"\ndiscover = [\"links\"]\nresolve = {resolved:?}\n"
+        "urls = {urls:?}\npoliteness.rate = \"unlimited\"\ndiscovery.discover = [\"links\"]\nrequests.resolve = {resolved:?}\n"
     ));
     for command in ["crawl", "publish"] {
         let ran = world.run(&[command, "--config", &config]).expect_code(2);

@@ -158,7 +158,7 @@ fn one_last_modified_of_a_whole_site_is_told_and_can_be_left_out() {
     let date = as_lastmod(deployed);
     assert_eq!(published(&bench, &site), dates(12, |_| Some(date.clone())));
     // What was believed once is left out too, and comes back.
-    let config = bench.settings("lastmod = \"none\"");
+    let config = bench.settings("output.lastmod = \"none\"");
     assert!(!crawl(&["--config", &config]).contains("Last-Modified"));
     assert_eq!(published(&bench, &site), dates(12, |_| None));
     assert!(crawl(&[]).contains(TOLD));

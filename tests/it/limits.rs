@@ -48,7 +48,7 @@ fn a_body_over_the_cap_ends_there() {
     let endless = Response::html(link("/").repeat(500)).repeated(usize::MAX, Duration::ZERO);
     let announced = Response::html("x".repeat(100_001));
     let site = site_of(vec![("/announced", announced), ("/endless", endless)]);
-    let (bench, summary) = crawl(&site, "max_body_bytes = 100000", 0);
+    let (bench, summary) = crawl(&site, "requests.max_body_bytes = 100000", 0);
     let reasons = reasons(&bench);
     assert_eq!(reasons["/announced"], Reason::TooLarge);
     assert_eq!(reasons["/endless"], Reason::TooLarge);
@@ -110,7 +110,7 @@ fn site_of_long_links() -> Site {
 fn bounds_hold_in_the_next_start_and_take_nothing_that_is_published() {
     let site = site_of_long_links();
     let bench = Bench::new();
-    let config = bench.settings("max_pages = 20\nmax_known_urls = 40");
+    let config = bench.settings("limits.max_pages = 20\nlimits.max_known_urls = 40");
     let run = |options: &[&str], code: i32| {
         let options = [&["--config", config.as_str()], options].concat();
         let summary = bench
@@ -134,7 +134,7 @@ fn bounds_hold_in_the_next_start_and_take_nothing_that_is_published() {
     assert!(number(&second, "not_recorded") > number(&first, "not_recorded"));
     let published = bench.published().urls().len();
     // A smaller bound in another crawl.
-    bench.settings("max_pages = 100\nmax_known_urls = 5");
+    bench.settings("limits.max_pages = 100\nlimits.max_known_urls = 5");
     let third = run(&[], 3);
     assert_eq!(number(&third, "listed"), 40, "{third}");
     assert_eq!(bench.published().urls().len(), published);

@@ -9,7 +9,7 @@ use crate::support::{
     site::{Response, Site},
 };
 
-const EXTENSIONS: [&str; 2] = ["--extensions", "news,video"];
+const EXTENSIONS: [&str; 2] = ["--with", "news,video"];
 
 fn json_ld(data: &Value) -> String {
     format!("<script type=\"application/ld+json\">{data}</script>")
@@ -145,7 +145,7 @@ fn articles_and_videos_of_pages_are_listed() {
 fn what_was_not_asked_for_is_not_listed() {
     let bench = Bench::new();
     let site = site();
-    let ran = bench.crawl(&site.url("/"), &["--extensions", "news"]);
+    let ran = bench.crawl(&site.url("/"), &["--with", "news"]);
     let summary = ran.expect_code(0).summary();
     assert_eq!(summary["extensions"]["video"], Value::Null);
     let published = bench.published();

@@ -33,7 +33,7 @@ struct World {
 }
 
 /// The first lines of every settings file: one try for each request.
-const ONE_TRY: &str = "max_tries = 1\nretry_delays = [\"0s\"]\n";
+const ONE_TRY: &str = "limits.max_tries = 1\nlimits.retry_delays = [\"0s\"]\n";
 
 impl World {
     fn new() -> Self {
@@ -69,7 +69,7 @@ impl World {
         };
         let port = engine.port();
         let text = format!(
-            "{top}resolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\n\
+            "{top}requests.resolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\n\
              indexnow_endpoint = \"http://engine.test:{port}/indexnow\"\n{notify}"
         );
         let settings = bench.settings(&text);
@@ -183,7 +183,7 @@ const SECOND: [&str; 4] = ["/", "/1", "/2", "/changes"];
 
 #[test]
 fn a_ping_is_encoded_as_in_the_protocol_and_sent_again_until_it_is_received() {
-    let world = World::with_settings("retry_delays = [\"0s\"]\n", "");
+    let world = World::with_settings("limits.retry_delays = [\"0s\"]\n", "");
     let template = format!(
         "http://engine.test:{}/ping?sitemap={{sitemap}}&key=secret-of-ours",
         world.engine.port()

@@ -252,7 +252,7 @@ fn the_user_agent_chooses_the_group_of_robots_txt() {
 
     let site = Site::start(|_| Response::linking(["/"]));
     let bench = Bench::new();
-    let config = bench.settings("contact = \"https://example.com/bot\"");
+    let config = bench.settings("requests.contact = \"https://example.com/bot\"");
     bench
         .crawl(&site.url("/"), &["--config", &config])
         .expect_code(0);

@@ -75,7 +75,7 @@ impl World {
             .env("ARPENT_CLOCK_AHEAD", self.ahead())
             .current_dir(self.bench.path())
             .stdin(Stdio::null())
-            .args(["publish", &self.site.url("/"), "--summary", "json"])
+            .args(["publish", &self.site.url("/"), "--json"])
             .arg("--output")
             .arg(self.bench.output())
             .arg("--state")
@@ -170,7 +170,7 @@ fn others_are_told_as_after_a_crawl() {
     let engine = Site::start(|_| Response::status(200));
     let (port, folder) = (engine.port(), world.bench.path().display());
     let settings = world.bench.settings(&format!(
-        "max_tries = 1\nresolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\nindexnow = true\n\
+        "limits.max_tries = 1\nrequests.resolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\nindexnow = true\n\
          indexnow_endpoint = \"http://engine.test:{port}/indexnow\"\nrobots_file = \"{folder}/robots.txt\"\n\
          hook_shell = 'echo $ARPENT_EVENT $ARPENT_OUTCOME $ARPENT_EXIT_CODE >> {folder}/hooks'\n"
     ));
@@ -275,7 +275,7 @@ fn what_robots_txt_said_to_the_last_crawl_holds() {
         }
         _ => Response::status(404),
     });
-    let images = ["--extensions", "images"];
+    let images = ["--with", "images"];
     world
         .crawl(&[&images[..], &["--ignore", "robots"]].concat())
         .expect_code(0);

@@ -161,7 +161,7 @@ fn a_night_costs_what_changed() {
     let engine = Site::start(|_| Response::status(200));
     let port = engine.port();
     let settings = bench.settings(&format!(
-        "resolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\nindexnow = true\n\
+        "requests.resolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\nindexnow = true\n\
          indexnow_endpoint = \"http://engine.test:{port}/indexnow\"\n"
     ));
     let crawl = || {
@@ -240,7 +240,7 @@ fn asked_once(site: &Site, summary: &Value, others: &[&str]) -> usize {
 }
 
 /// A settings file with which failures end soon.
-const QUICK: &str = "max_tries = 1\nfailures_before_pause = 1000\n";
+const QUICK: &str = "limits.max_tries = 1\npoliteness.failures_before_pause = 1000\n";
 
 #[test]
 fn a_further_crawl_that_is_killed_comes_to_the_same_set() {

@@ -206,7 +206,7 @@ fn conflicting_site() -> Site {
 fn conflicts_orphans_and_sessions_are_reported() {
     let bench = Bench::new().discovering();
     let site = conflicting_site();
-    let options = ["--extensions", "hreflang"];
+    let options = ["--with", "hreflang"];
     let first = bench.crawl(&site.url("/"), &options).summary();
     let second = bench.crawl(&site.url("/"), &options).summary();
     // There is one site in the folder of the states.
@@ -290,7 +290,7 @@ fn resolved<'s>(schema: &'s Value, property: &'s Value) -> &'s Value {
 fn the_schema_has_each_field_and_each_value() {
     let bench = Bench::new().discovering();
     let site = conflicting_site();
-    drop(bench.crawl(&site.url("/"), &["--extensions", "hreflang"]));
+    drop(bench.crawl(&site.url("/"), &["--with", "hreflang"]));
     let mut command = bench.program();
     command.args(["report", "--schema"]);
     let schema: Value = serde_json::from_str(&Ran::of(command).expect_code(0).stdout).unwrap();

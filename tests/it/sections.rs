@@ -48,9 +48,9 @@ fn check(bench: &Bench, expected: &[(&str, &[&str])]) {
 }
 
 const SECTIONS: [&str; 4] = [
-    "--sections",
+    "--section",
     "/shop/old/*=archive",
-    "--sections",
+    "--section",
     "/shop/**=shop",
 ];
 
@@ -83,8 +83,10 @@ fn pages_stand_in_the_sitemap_of_the_first_glob_that_fits_or_of_their_directory(
     bench.crawl(&site.url("/"), &SECTIONS).expect_code(0);
     assert_eq!(bench.published().differences(&before), [] as [String; 0]);
     // The other formats have the same files; what nobody asks for any more leaves.
-    let config = bench.settings("grace = \"0s\"\nformat = [\"xml\", \"txt\"]\nno_gzip = true\n");
-    let options = ["--config", &config, "--sections", "*.pdf=papers"];
+    let config = bench.settings(
+        "output.grace = \"0s\"\noutput.format = [\"xml\", \"txt\"]\noutput.no_gzip = true\n",
+    );
+    let options = ["--config", &config, "--section", "*.pdf=papers"];
     bench.crawl(&site.url("/"), &options).expect_code(0);
     check(
         &bench,
@@ -106,13 +108,13 @@ fn in_place_a_section_stands_in_the_directory_that_its_globs_share() {
     let options = [
         "--layout",
         "in-place",
-        "--sections",
+        "--section",
         "/shop/old/*=archive",
-        "--sections",
+        "--section",
         "/shop/*=goods",
-        "--sections",
+        "--section",
         "/blog/*.pdf=papers",
-        "--sections",
+        "--section",
         "/about=papers",
     ];
     bench.crawl(&site.url("/"), &options).expect_code(0);
@@ -131,11 +133,11 @@ fn in_place_a_section_stands_in_the_directory_that_its_globs_share() {
 fn a_copy_of_a_site_has_the_sections_of_the_original() {
     let (site, bench) = (site(), Bench::new());
     let options = [
-        "--as",
+        "--publish-as",
         "https://www.example.com/new/",
         "--layout",
         "in-place",
-        "--sections",
+        "--section",
         "/shop/*=shop",
     ];
     bench.crawl(&site.url("/"), &options).expect_code(0);

@@ -21,12 +21,12 @@ use crate::support::{
 
 /// What holds for all sites of a test: nothing waits, only links are followed.
 const SHARED: &str = r#"
-rate = "unlimited"
-discover = ["links"]
-output = "out"
-state = "state"
-summary = "json"
-max_tries = 1
+politeness.rate = "unlimited"
+discovery.discover = ["links"]
+output.output = "out"
+output.state = "state"
+run.json = true
+limits.max_tries = 1
 "#;
 
 /// `arpent crawl --config` in the folder of `bench`.
@@ -46,7 +46,7 @@ fn on_host(site: &Site, host: &str) -> (String, String) {
     let port = site.port();
     (
         format!("http://{host}:{port}/"),
-        format!("resolve = [\"{host}:{port}:127.0.0.1\"]\n"),
+        format!("requests.resolve = [\"{host}:{port}:127.0.0.1\"]\n"),
     )
 }
 
@@ -157,8 +157,8 @@ fn only_so_many_sites_and_requests_are_under_way() {
         assert_eq!(ran.summaries().len(), 3);
         assert_eq!(most.load(Ordering::SeqCst), 1, "{limit}");
     }
-    check("max_in_flight = 1");
-    check("max_sites = 1\nconcurrency = 1");
+    check("politeness.max_in_flight = 1");
+    check("max_sites = 1\npoliteness.concurrency = 1");
 }
 
 #[test]
@@ -171,14 +171,14 @@ fn each_site_gets_what_is_written_for_it() {
     fs::write(bench.path().join("two.header"), "X-Key: second secret\n").expect("written");
     let file = [
         SHARED,
-        "exclude = [\"/a\"]\n",
+        "scope.exclude = [\"/a\"]\n",
         &table(
             &one.url("/"),
-            "name = \"first\"\nbasic_auth = { credential = \"one\" }\noutput = \"first\"",
+            "name = \"first\"\nrequests.basic_auth = { credential = \"one\" }\noutput.output = \"first\"",
         ),
         &table(
             &two.url("/"),
-            "header = [{ file = \"two.header\" }]\nexclude = []\nstate = \"other\"\nno_gzip = true",
+            "requests.header = [{ file = \"two.header\" }]\nscope.exclude = []\noutput.state = \"other\"\noutput.no_gzip = true",
         ),
     ]
     .concat();
@@ -249,7 +249,7 @@ fn a_site_that_fails_stops_no_other() {
         table(&moved.url("/"), ""),
         table(
             &listed.url("/"),
-            "seeds = [\"missing.txt\"]\ndiscover = [\"list\"]",
+            "discovery.seeds = [\"missing.txt\"]\ndiscovery.discover = [\"list\"]",
         ),
         table(&good.url("/"), ""),
     ];

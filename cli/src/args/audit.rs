@@ -8,7 +8,7 @@ use super::{findings::FindingArgs, requests::RequestArgs};
 
 /// Arguments of `arpent audit`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct AuditArgs {
     /// URL of a crawled site, or of a page of it
     #[arg(value_name = "URL")]
@@ -23,7 +23,6 @@ pub(crate) struct AuditArgs {
 
     /// An access log of the web server, plain or gzipped: combined log format or JSON lines; - for standard input (repeatable)
     #[arg(long, value_name = "FILE|-")]
-    // The setting of this name is the format of messages.
     #[serde(skip)]
     pub(crate) log: Vec<PathBuf>,
 
@@ -32,7 +31,7 @@ pub(crate) struct AuditArgs {
     pub(crate) findings: FindingArgs,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
@@ -45,7 +44,7 @@ pub(crate) struct AuditArgs {
     requests: RequestArgs,
 
     /// Print only errors on stderr
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 

@@ -8,7 +8,7 @@ use super::{entries::EntryArgs, reporting::ReportingArgs};
 
 /// Arguments of `arpent build`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct BuildArgs {
     /// Lists of URLs, sitemaps, or folders of HTML files; - is standard input
     #[arg(value_name = "FILE|DIR|-")]
@@ -19,7 +19,7 @@ pub(crate) struct BuildArgs {
     base_url: Option<String>,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
@@ -32,23 +32,33 @@ pub(crate) struct BuildArgs {
     strict: bool,
 
     /// Meaning of the times of files: the change of a page, if plausible; or nothing [default: mtime]
-    #[arg(long, value_name = "mtime|none", help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "mtime|none",
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     lastmod: Option<String>,
 
     /// URL of about.html of a folder: at /about, at /about.html, or at /about if its canonical link says so [default: auto]
-    #[arg(long, value_name = "drop|keep|auto", help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "drop|keep|auto",
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     html_suffix: Option<String>,
 
     /// List only URLs that match (repeatable)
-    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    #[arg(short, long, value_name = "GLOB", help_heading = "Input")]
     include: Vec<String>,
 
     /// Do not list URLs that match (repeatable)
-    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    #[arg(short = 'x', long, value_name = "GLOB", help_heading = "Input")]
     exclude: Vec<String>,
 
     /// Folder of the sitemaps [default: sitemaps/SITE]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<String>,
 
     /// Folder of the state of folders of HTML, and of lists when this is given

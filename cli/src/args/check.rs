@@ -8,7 +8,7 @@ use super::{findings::FindingArgs, requests::RequestArgs};
 
 /// Arguments of `arpent check`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {
     /// Documents to check: files, folders with all sitemaps in them, URLs of sitemaps or of sites, - for standard input
     #[arg(value_name = "FILE|DIR|URL|-", required_unless_present = "explain")]
@@ -23,7 +23,7 @@ pub(crate) struct CheckArgs {
 
     /// The robots.txt of a host, which is then not requested: its Sitemap lines prove that a sitemap on another host may list
     /// URLs of this one (repeatable)
-    #[arg(long, value_name = "https://HOST=FILE")]
+    #[arg(long, value_name = "https://HOST=FILE", hide_short_help = true)]
     pub(crate) robots: Vec<String>,
 
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) struct CheckArgs {
     pub(crate) pages: Option<String>,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE", help_heading = "URLs")]
+    #[arg(short, long, value_name = "FILE", help_heading = "URLs")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
@@ -49,7 +49,7 @@ pub(crate) struct CheckArgs {
     requests: RequestArgs,
 
     /// Print only errors on stderr
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 

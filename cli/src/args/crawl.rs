@@ -11,14 +11,14 @@ use super::{
 
 /// Arguments of `arpent crawl`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = MORE_HELP)]
 pub(crate) struct CrawlArgs {
     /// Sites to crawl: the directory of each URL, and everything below it
     #[arg(value_name = "URL")]
     pub(crate) urls: Vec<String>,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
@@ -35,56 +35,84 @@ pub(crate) struct CrawlArgs {
     requests: RequestArgs,
 
     /// Requests in flight per host, at most [default: 4]
-    #[arg(long, value_name = "N", help_heading = "Politeness")]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Requests",
+        hide_short_help = true
+    )]
     concurrency: Option<String>,
 
     /// Sources of URLs: links on pages, the sitemaps that robots.txt names, feeds that pages name, the lists of --seeds [default:
     /// links,sitemaps,feeds,list]
-    #[arg(long, value_name = "SOURCES", help_heading = "Discovery")]
+    #[arg(
+        long,
+        value_name = "SOURCES",
+        help_heading = "Scope",
+        hide_short_help = true
+    )]
     discover: Vec<String>,
 
-    /// Crawl the URLs in this file too: one absolute URL per line, a table, a sitemap or feed; - is standard input (repeatable)
-    #[arg(long, value_name = "FILE|-", help_heading = "Discovery")]
+    /// Crawl the URLs in this file too; - is standard input
+    ///
+    /// One absolute URL per line, a table, a sitemap or a feed. Repeatable.
+    #[arg(long, value_name = "FILE|-", help_heading = "Scope")]
     seeds: Vec<String>,
 
     /// Crawl the directory of the URL, or its whole origin [default: dir]
-    #[arg(long, value_name = "dir|origin", help_heading = "Scope")]
+    #[arg(
+        long,
+        value_name = "dir|origin",
+        help_heading = "Scope",
+        hide_short_help = true
+    )]
     scope: Option<String>,
 
     /// Fetch and list only URLs that match (repeatable)
-    #[arg(long, value_name = "GLOB", help_heading = "Scope")]
+    #[arg(short, long, value_name = "GLOB", help_heading = "Scope")]
     include: Vec<String>,
 
     /// Neither fetch nor list URLs that match (repeatable)
-    #[arg(long, value_name = "GLOB", help_heading = "Scope")]
+    #[arg(short = 'x', long, value_name = "GLOB", help_heading = "Scope")]
     exclude: Vec<String>,
 
     /// Fetch matching URLs for their links, but do not list them (repeatable)
-    #[arg(long, value_name = "GLOB", help_heading = "Scope")]
+    #[arg(
+        long,
+        value_name = "GLOB",
+        help_heading = "Scope",
+        hide_short_help = true
+    )]
     follow_only: Vec<String>,
 
     /// List matching URLs without fetching them (repeatable)
-    #[arg(long, value_name = "GLOB", help_heading = "Scope")]
+    #[arg(
+        long,
+        value_name = "GLOB",
+        help_heading = "Scope",
+        hide_short_help = true
+    )]
     list_only: Vec<String>,
 
     /// For your own site only: ignore its robots, noindex, canonical or retry-after (comma-separated, repeatable)
     #[arg(
         long,
         value_name = "robots,noindex,canonical,retry-after",
-        help_heading = "Scope"
+        help_heading = "Scope",
+        hide_short_help = true
     )]
     ignore: Vec<String>,
 
-    /// Stop after this many pages; the same command later goes on [default: 1000000]
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    /// Stop after N pages; the same command goes on [default: 1000000]
+    #[arg(long, value_name = "N", help_heading = "Scope")]
     max_pages: Option<String>,
 
     /// Stop after this time; the same command later goes on [default: 24h]
-    #[arg(long, value_name = "T", help_heading = "Limits")]
+    #[arg(long, value_name = "T", help_heading = "Scope", hide_short_help = true)]
     max_time: Option<String>,
 
     /// Do not fetch pages that are more hops away from the start [default: unlimited]
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", help_heading = "Scope", hide_short_help = true)]
     max_depth: Option<String>,
 
     #[command(flatten)]
@@ -92,7 +120,7 @@ pub(crate) struct CrawlArgs {
     announcing: AnnouncingArgs,
 
     /// Forget the state of the site (the old state is set aside, not deleted)
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, help_heading = "Run", hide_short_help = true)]
     fresh: bool,
 
     #[command(flatten)]
@@ -104,13 +132,43 @@ pub(crate) struct CrawlArgs {
 pub(super) const CRAWL_HELP: &str = "\
 Crawl each site and publish its sitemaps
 
-Every option is also a setting of the same name (--max-pages is max_pages) in the settings file, and \
-a variable ARPENT_<NAME> (ARPENT_MAX_PAGES). Options win over variables, variables over the file. \
-config/default.toml documents all settings, those without an option too.";
+A site is the directory of its URL and everything below it. A URL without a scheme means https. arpent obeys robots.txt, \
+spaces its requests, and publishes the set when the crawl ends. Press Ctrl-C to stop; the same command goes on where the crawl \
+stopped.
 
-/// Shown below the options; [`crate::exit_code`] has the details.
-const EXIT_CODES: &str = "\
-Times are written like 500ms, 2s, 1m, 24h; a number alone is seconds.
+Every option is also a setting (--max-pages is max_pages) in the settings file and a variable (ARPENT_MAX_PAGES). An option \
+replaces the variable, the variable replaces the file. Without --config the settings are those of the first file that \
+exists: arpent.toml in this folder, arpent/arpent.toml in the user's configuration folder, /etc/arpent/arpent.toml. \
+config/default.toml documents every setting.";
+
+/// Shown below the options by `-h`.
+const EXAMPLES: &str = "\
+Examples:
+  arpent crawl https://www.example.com/
+  arpent crawl https://www.example.com/docs/ -o public/maps --max-pages 5000
+  arpent crawl example.com -x '/private/*' --with images --contact ops@example.com
+More options, globs and exit codes: arpent crawl --help";
+
+/// Shown below the options by `--help`; [`crate::exit_code`] has the details.
+const MORE_HELP: &str = "\
+Globs:
+  A glob that begins with http:// or https:// is compared with the whole URL, another one with path and query. The whole
+  text has to match. * matches any characters (slashes too), ? one character, [a-z] one of these characters, {a,b} one of
+  these texts, [?] a question mark.
+    /private/*      everything below /private/
+    *.pdf           every URL that ends with .pdf
+    *[?]*           every URL with a query
+  Of several rules the first of these decides: exclude, follow-only, list-only, include.
+
+Times are written 500ms, 2s, 1m or 24h; a number alone is seconds.
+A password is read from the variable ARPENT_BASIC_AUTH (user:password) or the setting basic_auth.
+
+Examples:
+  arpent crawl https://www.example.com/
+  arpent crawl https://www.example.com/docs/ -o public/maps --max-pages 5000
+  arpent crawl example.com -x '/private/*' --with images --contact ops@example.com
+  arpent crawl https://staging.example.com/ --publish-as https://www.example.com/
+  arpent crawl -c arpent.toml --json
 
 Exit codes:
   0    published, or nothing changed
@@ -120,4 +178,4 @@ Exit codes:
   5    the site could not be crawled
   6    busy: another session holds the state or the output
   70   internal error
-  130  stopped by SIGINT (143: SIGTERM); the same command goes on where it stopped";
+  130  stopped by SIGINT (143: SIGTERM); the same command goes on where the crawl stopped";

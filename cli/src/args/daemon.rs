@@ -6,10 +6,10 @@ use serde::Serialize;
 
 /// Arguments of `arpent daemon`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct DaemonArgs {
     /// Read settings from this TOML file: the sites, and the schedule of each
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
@@ -17,12 +17,12 @@ pub(crate) struct DaemonArgs {
     #[arg(long, value_name = "DIR")]
     state: Option<String>,
 
-    /// Format of stderr [default: text]
+    /// Format of the messages on stderr [default: text]
     #[arg(long, value_name = "json|text")]
-    log: Option<String>,
+    log_format: Option<String>,
 
     /// Print only errors on stderr
-    #[arg(long)]
+    #[arg(short, long)]
     quiet: bool,
 
     /// Print more on stderr; twice and three times for even more
@@ -36,7 +36,7 @@ Crawl sites by their schedules, until a signal comes
 
 Each site of the settings that has a schedule is crawled by it, as arpent crawl would: several at a time, never two on \
 one host. A missed crawl is made up once; a crawl that would begin during the one before it is skipped. \
-The log is on stderr, with a line for the end of each crawl (--log json: an object per line); hooks are \
+The log is on stderr, with a line for the end of each crawl (--log-format json: an object per line); hooks are \
 called as after a crawl.
 
 SIGHUP reads the settings again; if they are wrong, the current ones stay. SIGTERM and SIGINT stop: crawls that are under \

@@ -8,7 +8,7 @@ use super::requests::RequestArgs;
 
 /// Arguments of `arpent diff`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct DiffArgs {
     /// The older set
     #[arg(value_name = "A")]
@@ -26,7 +26,7 @@ pub(crate) struct DiffArgs {
     pub(crate) json: bool,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
@@ -39,7 +39,7 @@ pub(crate) struct DiffArgs {
     requests: RequestArgs,
 
     /// Print only errors on stderr
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 

@@ -10,59 +10,97 @@ use serde::Serialize;
 )]
 pub(super) struct EntryArgs {
     /// Every file in the root of the output, or each inside the directory it lists [default: root]
-    #[arg(long, value_name = "root|in-place", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "root|in-place",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     layout: Option<String>,
 
     /// Write an index always, or only when one file is not enough [default: always]
-    #[arg(long, value_name = "always|auto", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "always|auto",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     index: Option<String>,
 
     /// The formats: xml, txt (URLs alone), rss and atom (feeds of recent changes) [default: xml]
-    #[arg(long, value_name = "xml,txt,rss,atom", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "xml,txt,rss,atom",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     format: Vec<String>,
 
     /// Do not compress the sitemap files
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     no_gzip: bool,
 
     /// Give matching pages a sitemap of their own with this name, e.g. '/shop/**=shop' (repeatable, the first that matches
     /// counts)
-    #[arg(long, value_name = "GLOB=NAME", help_heading = "Output")]
-    sections: Vec<String>,
+    #[arg(
+        long,
+        value_name = "GLOB=NAME",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    section: Vec<String>,
 
     /// Frequency of changes of matching pages, e.g. '/news/*=daily' (repeatable, the first that matches counts)
-    #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "GLOB=V",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     changefreq: Vec<String>,
 
     /// Importance of matching pages within the site, e.g. '/shop/*=0.8' (repeatable, the first that matches counts)
-    #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
-    priority: Vec<String>,
-
-    /// Add to the entries what the pages (of a site, or of a folder) state: images, versions in other languages, news, videos
     #[arg(
         long,
-        value_name = "images,hreflang,news,video",
-        help_heading = "Output"
+        value_name = "GLOB=V",
+        help_heading = "Output",
+        hide_short_help = true
     )]
-    extensions: Vec<String>,
+    priority: Vec<String>,
+
+    /// Add what the pages state: images, hreflang, news, video
+    ///
+    /// Images, versions in other languages, news articles and videos, comma-separated or repeated.
+    #[arg(long, value_name = "WHAT", help_heading = "Output")]
+    with: Vec<String>,
 
     /// Name the schemas in each file, for validators that need it
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     schema_location: bool,
 
     /// Rights of the published files, e.g. 0640 [default: by the umask]
-    #[arg(long, value_name = "OCTAL", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "OCTAL",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     file_mode: Option<String>,
 
     /// Group of the published files, by name or number [default: that of the process]
-    #[arg(long, value_name = "GROUP", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "GROUP",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     file_group: Option<String>,
 
     /// Publish even if the guard refuses, and replace files that are not arpent's (after a backup)
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     force: bool,
 
     /// Plan the sitemaps, but write none
-    #[arg(long, help_heading = "Output")]
+    #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Arguments of `arpent forget`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct ForgetArgs {
     /// Sites that were crawled: a URL that was given to arpent crawl, or that of the site
     #[arg(value_name = "SITE", required = true)]
@@ -17,7 +17,7 @@ pub(crate) struct ForgetArgs {
     dry_run: bool,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 

@@ -10,7 +10,7 @@ use serde::Serialize;
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct NotifyArgs {
     /// Sites whose sitemaps were published, as they were given to arpent crawl
     #[arg(value_name = "URL")]
@@ -29,7 +29,7 @@ pub(crate) struct NotifyArgs {
     pub(crate) submit_all: bool,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
@@ -82,7 +82,7 @@ pub(crate) struct NotifyArgs {
     ca_file: Option<String>,
 
     /// Print only errors on stderr
-    #[arg(long)]
+    #[arg(short, long)]
     quiet: bool,
 
     /// Print more on stderr; twice and three times for even more

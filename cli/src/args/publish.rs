@@ -11,7 +11,7 @@ use super::{
 
 /// Arguments of `arpent publish`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct PublishArgs {
     /// Sites that were crawled, as they were given to arpent crawl
     #[arg(value_name = "URL")]
@@ -29,7 +29,7 @@ pub(crate) struct PublishArgs {
     pub(crate) rollback: Option<u32>,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
@@ -42,11 +42,11 @@ pub(crate) struct PublishArgs {
     entries: EntryArgs,
 
     /// List only URLs that match (repeatable)
-    #[arg(long, value_name = "GLOB", help_heading = "Scope")]
+    #[arg(short, long, value_name = "GLOB", help_heading = "Scope")]
     include: Vec<String>,
 
     /// Do not list URLs that match (repeatable)
-    #[arg(long, value_name = "GLOB", help_heading = "Scope")]
+    #[arg(short = 'x', long, value_name = "GLOB", help_heading = "Scope")]
     exclude: Vec<String>,
 
     /// For your own site only: ignore its noindex or canonical links (comma-separated, repeatable)

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Arguments of `arpent report`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct ReportArgs {
     /// The crawled site, or a URL of it; it may be left out where there is only one
     #[arg(value_name = "SITE")]
@@ -34,7 +34,7 @@ pub(crate) struct ReportArgs {
     pub(crate) schema: bool,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 

@@ -5,19 +5,24 @@ use serde::Serialize;
 /// Options of the output.
 #[derive(Debug, Default, Serialize, clap::Args)]
 pub(super) struct ReportingArgs {
-    /// Format of the summary on stdout at the end [default: text]
-    #[arg(long, value_name = "json|text", help_heading = "Run")]
-    summary: Option<String>,
+    /// Print the summary at the end as JSON, one line a site
+    #[arg(long, help_heading = "Run")]
+    json: bool,
 
     /// Print only errors on stderr
-    #[arg(long, help_heading = "Run")]
+    #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 
     /// Print more on stderr; twice and three times for even more
     #[arg(short, long, action = clap::ArgAction::Count, help_heading = "Run")]
     verbose: u8,
 
-    /// Format of stderr [default: text]
-    #[arg(long, value_name = "json|text", help_heading = "Run")]
-    log: Option<String>,
+    /// Format of the messages on stderr [default: text]
+    #[arg(
+        long,
+        value_name = "json|text",
+        help_heading = "Run",
+        hide_short_help = true
+    )]
+    log_format: Option<String>,
 }

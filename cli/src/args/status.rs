@@ -6,10 +6,10 @@ use serde::Serialize;
 
 /// Arguments of `arpent status`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct StatusArgs {
     /// Read settings from this TOML file, and show its sites; without one, all sites of the state
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 

@@ -8,7 +8,7 @@ use super::requests::RequestArgs;
 
 /// Arguments of `arpent why`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = EXIT_CODES)]
 pub(crate) struct WhyArgs {
     /// The URL
     #[arg(value_name = "URL")]
@@ -31,7 +31,7 @@ pub(crate) struct WhyArgs {
     pub(crate) json: bool,
 
     /// Read settings from this TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 

@@ -34,7 +34,7 @@ use crate::{
     human,
     output::{Output, Paint},
     panicked::Panicked,
-    settings::{Environment, Purpose},
+    settings::{Environment, Purpose, with_scheme},
     supervisor::Supervisor,
 };
 
@@ -55,7 +55,11 @@ pub(super) fn run(
     }
     let settings = load(Purpose::Ask, (args.config.as_deref(), args), environment)?;
     begin_log(&settings.shared, output);
-    let url = settings.shared.config.identity.parse(&args.site);
+    let url = settings
+        .shared
+        .config
+        .identity
+        .parse(&with_scheme(&args.site));
     let url = url.map_err(|error| Misuse(format!("{}: {error}", args.site)))?;
     let (settings, (site, path)) =
         covering(&settings, &url).with_context(|| format!("run arpent crawl {url} first"))?;

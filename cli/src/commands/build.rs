@@ -58,13 +58,13 @@ pub(super) fn run(
         .and_then(|base| settle(base, &[], ScopeWidth::Directory).ok())
         .context("the base URL is no site")?;
     let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
-    let format = common.summary;
+    let json = common.json;
     let began = Instant::now();
     if let Err(error) = check_site(common, &site) {
         let code = ExitCode::of_error(&error);
         report_error(&error, output);
         summary.outcome = outcome_of(&error);
-        print(&summary, format, output);
+        print(&summary, json, output);
         return Ok(code);
     }
     // Nobody waits for a read of standard input that still runs.
@@ -110,7 +110,7 @@ pub(super) fn run(
         }))
     })?;
     summary.set_duration(began.elapsed());
-    print(&summary, format, output);
+    print(&summary, json, output);
     Ok(code)
 }
 

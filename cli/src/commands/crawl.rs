@@ -29,7 +29,7 @@ use crate::{
     exit_code::ExitCode,
     output::Output,
     settings::{
-        CrawlSettings, Environment, FileText, MAX_FILE_BYTES, OutputFormat, Purpose, Settings,
+        CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,
         SettingsError, Typed, typed,
     },
     supervisor::Supervisor,
@@ -62,7 +62,7 @@ pub(super) fn run(
         let mut worst = ExitCode::Success;
         let shown = board.clone();
         let work = crawl_all(&crawler, &sites, max_sites, &shown, |run| {
-            print(&run.summary, shared.summary, output);
+            print(&run.summary, shared.json, output);
             worst = worst.worse(run.code);
         });
         supervisor.run(work, Some(&mut board)).await?;
@@ -90,7 +90,7 @@ pub(super) fn load(
 /// Makes what is wrong with the settings part of the log that they ask for, as far as that is known before they
 /// are read.
 pub(super) fn foresee_log(typed: &Typed, environment: &Environment, output: &Output) {
-    if OutputFormat::of_log(typed, environment) == OutputFormat::Json {
+    if LogFormat::of_log(typed, environment) == LogFormat::Json {
         output.log_as_json();
     }
 }
@@ -100,10 +100,13 @@ pub(super) fn begin_log(settings: &Settings, output: &Output) {
     if settings.quiet {
         output.be_quiet();
     }
-    if settings.log == OutputFormat::Json {
+    if settings.log_format == LogFormat::Json {
         output.log_as_json();
     }
     output.take_log(log_level(settings));
+    if let Some(path) = &settings.found_file {
+        output.info(&format!("settings: {}", path.display()));
+    }
     for warning in &settings.warnings {
         output.warn(warning);
     }

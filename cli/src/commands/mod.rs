@@ -25,18 +25,22 @@ use clap::Parser as _;
 
 use crate::{
     advice::in_full,
-    args::{Args, Command},
+    args::{Args, ColorChoice, Command},
     exit_code::ExitCode,
     output::Output,
-    settings::{Environment, OutputFormat, SettingsError},
+    settings::{Environment, SettingsError},
     summary::Summary,
 };
 
 /// The whole program.
 pub(crate) fn run() -> ExitCode {
     let environment = environment();
-    let output = Output::new(&environment);
-    let args = match Args::try_parse() {
+    let args = Args::try_parse();
+    let color = args
+        .as_ref()
+        .map_or_else(|_| ColorChoice::Auto, |args| args.color);
+    let output = Output::new(&environment, color);
+    let args = match args {
         Ok(args) => args,
         Err(error) => {
             output.usage(&error);
@@ -97,10 +101,11 @@ fn report_error(error: &anyhow::Error, output: &Output) {
 }
 
 /// Prints the summary at the end.
-fn print(summary: &Summary, format: OutputFormat, output: &Output) {
-    match format {
-        OutputFormat::Text => summary.text().iter().for_each(|line| output.data(line)),
-        OutputFormat::Json => output.data_json(&summary.json()),
+fn print(summary: &Summary, json: bool, output: &Output) {
+    if json {
+        output.data_json(&summary.json());
+    } else {
+        summary.text().iter().for_each(|line| output.data(line));
     }
 }
 

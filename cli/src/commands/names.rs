@@ -114,7 +114,7 @@ pub(super) fn find_state(settings: &Settings, typed: &UrlKey) -> anyhow::Result<
         return Ok((site, path));
     };
     let written = site.standing_for(original);
-    let written = written.map_err(|error| Misuse(format!("as: {error}")))?;
+    let written = written.map_err(|error| Misuse(format!("publish_as: {error}")))?;
     Ok((written, path))
 }
 

@@ -63,7 +63,7 @@ pub(super) fn run(
                         .instrument(output.span_of_site(&site.name))
                         .await
                 };
-                print(&run.summary, shared.summary, output);
+                print(&run.summary, shared.json, output);
                 worst = worst.worse(run.code);
             }
             worst

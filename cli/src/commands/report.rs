@@ -22,7 +22,7 @@ use crate::{
     args::ReportArgs,
     exit_code::{ExitCode, Misuse},
     output::Output,
-    settings::{CrawlSettings, Environment, Purpose},
+    settings::{CrawlSettings, Environment, Purpose, with_scheme},
 };
 
 /// Where the rows of a report go.
@@ -55,7 +55,7 @@ pub(super) fn run(
         Some(site) => site.clone(),
         None => only_site(&settings)?,
     };
-    let url = settings.shared.config.identity.parse(&site);
+    let url = settings.shared.config.identity.parse(&with_scheme(&site));
     let url = url.map_err(|error| Misuse(format!("{site}: {error}")))?;
     let (_, (site, path)) = covering(&settings, &url)?;
     let store = Store::open_to_read(&path)?.context("the state is gone")?;

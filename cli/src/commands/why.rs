@@ -39,7 +39,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{CrawlSettings, Environment, Purpose, Settings},
+    settings::{CrawlSettings, Environment, Purpose, Settings, with_scheme},
     supervisor::Supervisor,
 };
 
@@ -97,7 +97,7 @@ pub(super) fn run(
 /// The URL of the arguments, by the settings of its site.
 fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> anyhow::Result<AskedUrl> {
     let parse = |settings: &Settings, typed: &str| {
-        let parsed = settings.config.identity.parse(typed);
+        let parsed = settings.config.identity.parse(&with_scheme(typed));
         parsed.map_err(|error| Misuse(format!("{typed}: {error}")))
     };
     let typed = parse(&settings.shared, &args.url)?;

@@ -1,5 +1,5 @@
-//! The settings file: TOML with flat keys, a table for notifications, tables for page rules and namespaces, and a table for each
-//! site with the same keys. It finds names, values and lines, and all problems of the file at once; the table of settings
+//! The settings file: TOML with a table for each kind of settings, tables for page rules and namespaces, and a table for each
+//! site with the same tables in it. It finds names, values and lines, and all problems of the file at once; the table of settings
 //! interprets the values.
 
 use std::{borrow::Cow, ops::Range, path::Path, sync::Arc};
@@ -13,7 +13,7 @@ use toml::{
 use super::{
     problem::{Origin, Problem, nearest},
     request::is_secret_header,
-    table::{SETTINGS, Setting, Special},
+    table::{SETTINGS, Setting, Special, TABLES},
     tables::{NAMESPACE, NamespaceTable, PAGE_RULE, PageRuleTable},
     value::{Item, Value},
 };
@@ -23,9 +23,6 @@ pub(crate) const MAX_FILE_BYTES: usize = 1024 * 1024;
 
 /// The key of the tables that hold the sites.
 const SITE: &str = "site";
-
-/// The key of the table for notifications, of all sites or of one.
-const NOTIFY: &str = "notify";
 
 /// Keys that only the table of a site has: its start URL and its name.
 const SITE_URL: &str = "url";
@@ -171,7 +168,7 @@ impl Section {
     ) {
         let name: &str = key.get_ref();
         let path = table.is_of_site.then_some(SITE);
-        if !table.is_notify {
+        if table.name.is_empty() {
             match (name, value.get_ref().as_table()) {
                 (PAGE_RULE, _) => {
                     let key = (path, PAGE_RULE);
@@ -183,25 +180,24 @@ impl Section {
                     self.namespaces = place.read_tables::<NamespaceTable, _>(value, key, problems);
                     return;
                 }
-                (NOTIFY, Some(entries)) => {
-                    let table = Table {
-                        is_notify: true,
-                        ..table
-                    };
-                    for (key, value) in entries {
-                        self.take(place, key, value, table, problems);
+                (_, Some(entries)) => {
+                    if let Some(name) = TABLES.iter().find(|table| **table == name) {
+                        let table = Table { name, ..table };
+                        for (key, value) in entries {
+                            self.take(place, key, value, table, problems);
+                        }
+                        return;
                     }
-                    return;
                 }
-                _ => {}
+                (_, None) => {}
             }
         }
         let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
-            problems.push(place.unknown(key, table.what(), table.known()));
+            problems.push(place.problem(&key.span(), name, &table.unknown(name)));
             return;
         };
         match table.misplaced(setting) {
-            Some(message) => problems.push(place.problem(&key.span(), name, message)),
+            Some(message) => problems.push(place.problem(&key.span(), name, &message)),
             None => self.values.push(Written {
                 name: setting.name,
                 value: place.value(value),
@@ -221,55 +217,49 @@ impl Section {
 struct Table {
     /// The table of a site, or one in it.
     is_of_site: bool,
-    /// The table for notifications.
-    is_notify: bool,
+    /// The name of a table of settings; empty: above all of them.
+    name: &'static str,
 }
 
 impl Table {
-    /// Its content, for messages.
-    fn what(self) -> &'static str {
-        match (self.is_notify, self.is_of_site) {
-            (true, _) => "setting of [notify]",
-            (false, true) => "setting of a site",
-            (false, false) => "setting",
-        }
-    }
-
-    /// Every key that it may have.
-    fn known(self) -> impl Iterator<Item = &'static str> {
-        let settings = SETTINGS
-            .iter()
-            .filter(move |setting| self.misplaced(setting).is_none())
-            .map(|setting| setting.name);
-        let tables: &[&str] = match (self.is_notify, self.is_of_site) {
-            (true, _) => &[],
-            (false, true) => &[PAGE_RULE, NAMESPACE, NOTIFY, SITE_URL, SITE_NAME],
-            (false, false) => &[PAGE_RULE, NAMESPACE, NOTIFY, SITE],
+    /// A message for a key that is no setting, with the one that was probably meant.
+    fn unknown(self, name: &str) -> String {
+        let tables: &[&str] = match (self.name.is_empty(), self.is_of_site) {
+            (false, _) => &[],
+            (true, true) => &[PAGE_RULE, NAMESPACE, SITE_URL, SITE_NAME],
+            (true, false) => &[PAGE_RULE, NAMESPACE, SITE],
         };
-        settings.chain(tables.iter().copied())
+        let of_settings = TABLES.iter().filter(|_| self.name.is_empty());
+        let settings = SETTINGS.iter().map(|setting| setting.name);
+        let known = settings.chain(tables.iter().chain(of_settings).copied());
+        let Some(nearest) = nearest(name, known.filter(|name| !name.is_empty())) else {
+            return "no such setting".to_owned();
+        };
+        let setting = SETTINGS.iter().find(|setting| setting.name == nearest);
+        match setting.and_then(|setting| self.misplaced(setting)) {
+            Some(place) => format!("no such setting; did you mean {nearest}, which is {place}?"),
+            None => format!("no such setting; did you mean {nearest}?"),
+        }
     }
 
     /// Reason why `setting` may not be here; `None`: it may.
-    fn misplaced(self, setting: &Setting) -> Option<&'static str> {
-        if setting.is(Special::Notify) != self.is_notify {
-            return Some(if self.is_notify {
-                "not a setting of [notify]; write it above that table"
-            } else {
-                "expected in the table [notify]"
-            });
+    fn misplaced(self, setting: &Setting) -> Option<String> {
+        if self.is_of_site {
+            if setting.name == "urls" {
+                return Some("a site has one url; write each site into a table of its own".into());
+            }
+            if setting.is(Special::Program) {
+                return Some("applies to all sites; write it above the first [[site]]".into());
+            }
+            if setting.is(Special::Build) {
+                return Some("a setting of arpent build, not of a site that is crawled".into());
+            }
         }
-        if !self.is_of_site {
-            return None;
-        }
-        if setting.name == "urls" {
-            return Some("a site has one url; write each site into a table of its own");
-        }
-        if setting.is(Special::Program) {
-            return Some("holds for all sites together; write it above the first table");
-        }
-        setting
-            .is(Special::Build)
-            .then_some("a setting of arpent build, not of a site that is crawled")
+        let of_site = if self.is_of_site { "site." } else { "" };
+        (setting.table != self.name).then(|| match setting.table {
+            "" => "expected above all tables".to_owned(),
+            table => format!("expected in the table [{of_site}{table}]"),
+        })
     }
 }
 
@@ -300,20 +290,6 @@ impl Place {
             setting: setting.to_owned(),
             message: message.to_owned(),
         }
-    }
-
-    pub(super) fn unknown<'k>(
-        &self,
-        key: &Spanned<impl AsRef<str>>,
-        what: &str,
-        known: impl IntoIterator<Item = &'k str>,
-    ) -> Problem {
-        let name = key.get_ref().as_ref();
-        let message = match nearest(name, known) {
-            Some(nearest) => format!("no such {what}; did you mean {nearest}?"),
-            None => format!("no such {what}"),
-        };
-        self.problem(&key.span(), name, &message)
     }
 
     pub(super) fn value(&self, value: &Spanned<DeValue<'_>>) -> Value {

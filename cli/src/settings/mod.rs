@@ -33,6 +33,7 @@ use serde::Serialize;
 pub(crate) use self::{
     file::MAX_FILE_BYTES,
     problem::SettingsError,
+    request::with_scheme,
     secret::FileText,
     sites::{CrawlSettings, Purpose, SiteSettings, settled},
     typed::{Typed, typed},
@@ -49,24 +50,24 @@ use self::{
 };
 use crate::args::BuildArgs;
 
-/// Format of the summary on stdout, or of the log on stderr.
+/// Format of the log on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum OutputFormat {
+pub(crate) enum LogFormat {
     /// For people.
     #[default]
     Text,
-    /// A line of JSON for each site, or for each line of the log.
+    /// One JSON object a line.
     Json,
 }
 
-impl OutputFormat {
+impl LogFormat {
     /// Format of the log that options and variables ask for, before anything is checked: an unknown word means text.
     pub(crate) fn of_log(typed: &[(&'static str, Value)], environment: &Environment) -> Self {
-        let typed = typed.iter().find(|(name, _)| *name == "log");
+        let typed = typed.iter().find(|(name, _)| *name == "log_format");
         let is_json = match typed {
             Some((_, value)) => *value == Value::Text("json".to_owned()),
             None => environment
-                .get("ARPENT_LOG")
+                .get("ARPENT_LOG_FORMAT")
                 .is_some_and(|word| word == "json"),
         };
         if is_json { Self::Json } else { Self::Text }
@@ -97,18 +98,20 @@ pub(crate) struct Settings {
     pub(crate) fresh: bool,
     /// Write no sitemaps.
     pub(crate) dry_run: bool,
-    /// Form of the summary.
-    pub(crate) summary: OutputFormat,
+    /// The result on stdout is JSON.
+    pub(crate) json: bool,
     /// Nothing but errors on stderr.
     pub(crate) quiet: bool,
     /// Additional levels of the log on stderr: 0 to 3.
     pub(crate) verbose: u32,
-    /// Form of stderr.
-    pub(crate) log: OutputFormat,
+    /// Format of stderr.
+    pub(crate) log_format: LogFormat,
     /// The time zone of its schedule, and of times for people; `None`: UTC.
     pub(crate) time_zone: Option<TimeZone>,
     /// The longest that a daemon takes to stop.
     pub(crate) stop_timeout: StopTimeout,
+    /// The settings file, when it was found without being named.
+    pub(crate) found_file: Option<PathBuf>,
     /// Warnings about the settings, each a sentence.
     pub(crate) warnings: Vec<String>,
     /// Variables that hooks do not inherit.
@@ -146,6 +149,29 @@ impl Default for StopTimeout {
 
 /// The variable that names the settings file when `--config` is not given.
 const CONFIG_VARIABLE: &str = "ARPENT_CONFIG";
+
+/// Name of a settings file in one of the usual places.
+const FILE_NAME: &str = "arpent.toml";
+
+/// Files of which the first that exists has the settings, when none is named: in the current folder, in the configuration folder
+/// of the user (XDG Base Directory Specification), in `/etc`.
+fn usual_places(environment: &Environment) -> Vec<PathBuf> {
+    let folder = |name: &str| environment.get(name).filter(|path| !path.is_empty());
+    let of_user = if cfg!(windows) {
+        folder("APPDATA").map(PathBuf::from)
+    } else {
+        let of_home = || folder("HOME").map(|home| Path::new(home).join(".config"));
+        folder("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .or_else(of_home)
+    };
+    let mut places = vec![PathBuf::from(FILE_NAME)];
+    places.extend(of_user.map(|folder| folder.join("arpent").join(FILE_NAME)));
+    if cfg!(unix) {
+        places.push(Path::new("/etc/arpent").join(FILE_NAME));
+    }
+    places
+}
 
 impl Settings {
     /// The settings of `arpent check` and `arpent diff`, which begin at the URLs `starts`: those that the file `config` has for all
@@ -191,6 +217,8 @@ struct Layers<'w> {
     file: SettingsFile,
     world: World<'w>,
     typed: Vec<(&'static str, Value)>,
+    /// The file, when it was looked for in the usual places.
+    found: Option<PathBuf>,
     /// Warnings about the file as a whole.
     warnings: Vec<String>,
 }
@@ -210,17 +238,28 @@ impl<'w> Layers<'w> {
                 read_file,
             },
             typed,
+            found: None,
             warnings: Vec::new(),
         };
         let config_variable = environment
             .get(CONFIG_VARIABLE)
             .filter(|path| !path.is_empty())
             .map(PathBuf::from);
-        if let Some(path) = config.or(config_variable.as_deref()) {
-            let found = read_file(path).map_err(|source| SettingsError::Unreadable {
-                path: path.to_owned(),
-                source,
-            })?;
+        let named = config.map(Path::to_owned).or(config_variable);
+        let is_named = named.is_some();
+        let places = named.map_or_else(|| usual_places(environment), |path| vec![path]);
+        for path in &places {
+            let found = match read_file(path) {
+                Ok(found) => found,
+                Err(error) if !is_named && error.kind() == io::ErrorKind::NotFound => continue,
+                Err(source) => {
+                    let path = path.clone();
+                    return Err(SettingsError::Unreadable { path, source });
+                }
+            };
+            if !is_named {
+                layers.found = Some(path.clone());
+            }
             layers.file = SettingsFile::parse(path, &found.text);
             if let Some(secret) = layers.file.first_secret().filter(|_| found.is_open_to_all) {
                 layers.warnings.push(format!(
@@ -229,6 +268,7 @@ impl<'w> Layers<'w> {
                     secret.name
                 ));
             }
+            break;
         }
         Ok(layers)
     }
@@ -274,6 +314,7 @@ impl<'w> Layers<'w> {
         let mut merge = self.merge(self.file.section_of(None));
         merge.problems.extend_from_slice(&self.file.problems);
         merge.warnings.splice(0..0, self.warnings.iter().cloned());
+        merge.draft.settings.found_file.clone_from(&self.found);
         merge
     }
 

@@ -1,6 +1,6 @@
 //! Readers of the settings of requests: names, credentials, addresses. Secrets are never repeated in a message.
 
-use std::net::IpAddr;
+use std::{borrow::Cow, net::IpAddr};
 
 use crawler::{
     config::{Credentials, Resolve, Secret},
@@ -267,6 +267,24 @@ fn directory(text: &str) -> Option<UrlKey> {
         return Some(url);
     }
     identity.parse(&format!("{url}/")).ok()
+}
+
+/// A typed URL with its scheme: a host without one means `https://`.
+pub(crate) fn with_scheme(typed: &str) -> Cow<'_, str> {
+    let authority = typed.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
+    let is_host = host.contains('.') || host == "localhost";
+    let may_be_host =
+        |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte) || !byte.is_ascii();
+    if is_host
+        && host.bytes().all(may_be_host)
+        && !host.starts_with(['.', '-'])
+        && port.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        Cow::Owned(format!("https://{typed}"))
+    } else {
+        Cow::Borrowed(typed)
+    }
 }
 
 /// Returns whether the authority of a URL holds a user name or password.

@@ -2,6 +2,7 @@
 //! of all, variables and options over both. No two of them may write to the same place.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     fmt, io,
     num::NonZeroU32,
@@ -20,6 +21,7 @@ use super::{
     file::SiteTable,
     merge::{Among, Merge, problems_in_order},
     problem::{Origin, Problem},
+    request::with_scheme,
 };
 
 /// Sites that are crawled at the same time by default.
@@ -248,6 +250,11 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
         shared.misses_sites();
     }
     for text in texts {
+        if let Cow::Owned(url) = with_scheme(&text) {
+            shared
+                .warnings
+                .push(format!("{text} has no scheme; arpent takes it as {url}"));
+        }
         let is_meant = |draft: &SiteDraft| draft.merge.start_of(&text).as_ref() == Ok(&draft.start);
         if drafts.iter().any(is_meant) {
             continue;

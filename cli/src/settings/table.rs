@@ -1,6 +1,6 @@
-//! The table of settings: one row for each, with its name and its reader. The name is the key in the settings file; the option is
-//! `--` and the name with `-` for `_`; the variable is `ARPENT_` and the name in capitals. Settings of notifications are in the
-//! table `[notify]` of the file. `config/default.toml` documents each row.
+//! The table of settings: one row for each, with its name and its reader. The name is the key in a table of the settings file; the
+//! option is `--` and the name with `-` for `_`; the variable is `ARPENT_` and the name in capitals. `config/default.toml` documents
+//! each row.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crawler::{
 use jiff::tz::TimeZone;
 
 use super::{
-    OutputFormat, StopTimeout,
+    LogFormat, StopTimeout,
     merge::Draft,
     notify, output, request, units,
     value::{
@@ -28,6 +28,8 @@ use super::{
 pub(crate) struct Setting {
     /// Its name everywhere.
     pub(crate) name: &'static str,
+    /// The table of the file that it is in; empty: above all tables.
+    pub(crate) table: &'static str,
     specials: &'static [Special],
     /// Reads a value into the draft.
     pub(crate) read: fn(&mut Draft, &Value) -> Read<()>,
@@ -41,8 +43,6 @@ pub(crate) enum Special {
     Program,
     /// It is about `arpent build`.
     Build,
-    /// It is in the table `[notify]` of the file.
-    Notify,
     /// The file may name the place of its value instead.
     Secret,
     /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
@@ -58,174 +58,197 @@ impl Setting {
 
 /// Each row has the name of a setting, its special properties, the field of the draft that it fills, and its reader.
 macro_rules! settings {
-    ($($name:literal $([$($special:ident)*])? $($field:ident).+: $read:expr;)*) => {
+    ($($table:literal { $(
+        $name:literal $([$($special:ident)*])? $($field:ident).+: $read:expr;
+    )* })*) => {
         /// Every setting but the page rules and namespaces, in the order of `config/default.toml`.
         pub(crate) const SETTINGS: &[Setting] = &[
-            $(Setting {
+            $($(Setting {
                 name: $name,
+                table: $table,
                 specials: &[$($(Special::$special),*)?],
                 read: |draft, value| {
                     draft.$($field).+ = ($read)(value)?;
                     Ok(())
                 },
-            }),*
+            }),*),*
         ];
+
+        /// The tables of the settings file that have settings.
+        pub(crate) const TABLES: &[&str] = &[$($table),*];
     };
 }
 
 settings! {
-    "urls" [Program List] urls: |value| list(value, |item| filled(item, "a URL"));
-    "max_sites" [Program] max_sites: |value| non_zero(value, 1_000).map(Some);
-    "schedule" schedule: |value| optional_text(value, "a cron expression such as \"30 2 * * *\"");
-    "time_zone" settings.time_zone: |value| time_zone(value).map(Some);
-    "jitter" jitter: duration;
-    // Output.
-    "output" settings.output: optional_path;
-    "state" state: optional_path;
-    "public_url" config.publish.public_url: request::public_url;
-    "as" config.written_as: request::written_as;
-    "layout" config.publish.layout:
-        |value| word(value, &[("root", Layout::Root), ("in-place", Layout::InPlace)]);
-    "index" config.publish.index:
-        |value| word(value, &[("always", IndexMode::Always), ("auto", IndexMode::Auto)]);
-    "format" [List] config.publish.formats: output::formats;
-    "feed_entries" config.publish.feed_entries: entries;
-    "no_gzip" config.publish.gzip: |value| switch(value).map(|on| !on);
-    "lastmod" config.publish.lastmod:
-        |value| word(value, &[("mtime", FileDates::Mtime), ("none", FileDates::None)]);
-    "changefreq" [List] config.publish.entries.changefreq: output::changefreq;
-    "priority" [List] config.publish.entries.priority: output::priority;
-    "extensions" [List] config.publish.extensions: output::extensions;
-    "schema_location" config.publish.schema_location: switch;
-    "sections" [List] config.publish.sections: output::sections;
-    "min_section" config.publish.min_section: positive;
-    "min_subsection" config.publish.min_subsection: positive;
-    "file_entries" config.publish.file_entries: entries;
-    "file_bytes" config.publish.file_bytes:
-        |value| size(value, 1_000..=MAX_FILE_BYTES, "from 1 kB to 50 MiB");
-    "index_entries" config.publish.index_entries: entries;
-    "grace" config.publish.grace: duration;
-    "file_mode" config.publish.file_mode: output::file_mode;
-    "file_group" config.publish.file_group: output::file_group;
-    "min_listed_share" config.publish.guard.min_listed_share: share;
-    "max_error_share" config.publish.guard.max_error_share: share;
-    "max_alike_share" config.publish.guard.max_alike_share: share;
-    "max_growth" config.publish.guard.max_growth: factor_or_unlimited;
-    "force" config.publish.force: switch;
-    "dry_run" settings.dry_run: switch;
-    // Politeness.
-    "rate" config.politeness.rate: rate;
-    "concurrency" config.politeness.concurrency: |value| non_zero(value, 1_000);
-    "delay" config.politeness.delay:
-        |value| duration(value).map(|delay| Some(delay).filter(|delay| !delay.is_zero()));
-    "max_retry_after" config.politeness.max_retry_after: duration;
-    "max_in_flight" [Program] config.politeness.max_in_flight: |value| non_zero(value, 10_000);
-    "failures_before_pause" config.politeness.failures_before_pause:
-        |value| small_count(value, 1..=u32::MAX);
-    "pause" config.politeness.pause: time_out;
-    "max_pause" config.politeness.max_pause: time_out;
-    "max_pauses" config.politeness.max_pauses: |value| small_count(value, 1..=u32::MAX);
-    // Discovery.
-    "discover" [List] config.discover: sources;
-    "seeds" [List] settings.seeds:
-        |value| list(value, |item| filled(item, "a file, or - for standard input"));
-    // Scope.
-    "scope" config.scope.width:
-        |value| word(value, &[("dir", ScopeWidth::Directory), ("origin", ScopeWidth::Origin)]);
-    "include" [List] config.scope.include: globs;
-    "exclude" [List] config.scope.exclude: globs;
-    "follow_only" [List] config.scope.follow_only: globs;
-    "list_only" [List] config.scope.list_only: globs;
-    "take_nofollow_links" config.scope.take_nofollow_links: switch;
-    "ignore" [List] config.ignore: ignored;
-    // Identity.
-    "drop_parameters" [List] config.identity.drop_parameters: parameters;
-    "drop_sessions" [List] config.identity.drop_sessions: parameters;
-    "collapse_slashes" config.identity.collapse_slashes: switch;
-    "sort_parameters" config.identity.sort_parameters: switch;
-    "collapse_ampersands" config.identity.collapse_ampersands: switch;
-    "drop_index_pages" config.identity.drop_index_pages: switch;
-    // Limits.
-    "max_pages" config.limits.max_pages: positive;
-    "max_time" config.limits.max_time: time_out;
-    "max_depth" config.limits.max_depth: count_or_unlimited;
-    "max_known_urls" config.limits.max_known_urls: positive;
-    "max_state_bytes" config.limits.max_state_bytes:
-        |value| size(value, 1 << 20..=1 << 43, "from 1 MiB to 8192 GiB");
-    "max_pending_bytes" config.limits.max_pending_bytes:
-        |value| size(value, 1 << 20..=1 << 30, "from 1 MiB to 1 GiB").map(as_usize);
-    "close_patterns" config.repeats.close_patterns: switch;
-    "not_found_probe" config.repeats.not_found_probe: switch;
-    "max_per_directory" config.repeats.max_per_directory: positive;
-    "max_block_memory" config.repeats.max_block_memory:
-        |value| size(value, 1 << 20..=1 << 34, "from 1 MiB to 16 GiB").map(as_usize);
-    "max_tries" config.limits.max_tries: |value| small_count(value, 1..=100);
-    "retry_delays" [List] config.limits.retry_delays: retry_delays;
-    "keep_failing" config.removal.keep_failing: duration;
-    // Requests.
-    "user_agent" user_agent: request::user_agent;
-    "contact" contact: request::contact;
-    "header" [Secret List] config.fetch.headers: |value| list(value, request::header);
-    "cookies" config.fetch.cookies: switch;
-    "basic_auth" [Secret] basic_auth: request::basic_auth;
-    "bearer_token" [Secret] bearer_token: request::bearer_token;
-    "resolve" [List] config.fetch.resolve: |value| list(value, request::resolve);
-    "allow_private" config.fetch.allow_private: switch;
-    "proxy" [Secret] config.fetch.proxy: request::proxy;
-    "ca_file" config.fetch.ca_file: optional_path;
-    "dns_timeout" config.fetch.dns_timeout: time_out;
-    "connect_timeout" config.fetch.connect_timeout: time_out;
-    "head_timeout" config.fetch.head_timeout: time_out;
-    "idle_timeout" config.fetch.idle_timeout: time_out;
-    "total_timeout" config.fetch.total_timeout: time_out;
-    "max_body_bytes" config.fetch.max_body_bytes:
-        |value| size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB");
-    // Pages.
-    "robots_names" [List] config.parse.robots_names: robots_names;
-    "document_types" [List] config.parse.document_types: |value| list(value, content_type);
-    "max_links" config.parse.max_links:
-        |value| small_count(value, 1..=1_000_000).map(|links| links as usize);
-    "max_link_bytes" config.parse.max_link_bytes:
-        |value| size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB").map(as_usize);
-    "max_parse_time" config.parse.max_parse_time: time_out;
-    // Build.
-    "base_url" [Build] base_url: request::public_url;
-    "inputs" [Build List] inputs: |value| list(value, |item| filled(item, "a file, a folder or -"));
-    "input_format" [Build] config.build.format:
-        |value| word(value, &[
-            ("auto", None),
-            ("text", Some(InputFormat::Text)),
-            ("csv", Some(InputFormat::Csv)),
-            ("ndjson", Some(InputFormat::Ndjson)),
-            ("sitemap", Some(InputFormat::Sitemap)),
-        ]);
-    "strict" [Build] config.build.strict: switch;
-    "html_suffix" [Build] config.build.html_suffix:
-        |value| word(value, &[
-            ("auto", HtmlSuffix::Auto),
-            ("keep", HtmlSuffix::Keep),
-            ("drop", HtmlSuffix::Drop),
-        ]);
-    // Run.
-    "fresh" settings.fresh: switch;
-    "summary" [Program] settings.summary: |value| word(value, &OUTPUT_FORMATS);
-    "quiet" [Program] settings.quiet: switch;
-    "verbose" [Program] settings.verbose: |value| small_count(value, 0..=u32::from(u8::MAX));
-    "log" [Program] settings.log: |value| word(value, &OUTPUT_FORMATS);
-    "stop_timeout" [Program] settings.stop_timeout: |value| time_out(value).map(StopTimeout);
-    // Notify.
-    "indexnow" [Notify] config.notify.indexnow: switch;
-    "indexnow_endpoint" [Notify] config.notify.indexnow_endpoint: notify::endpoint;
-    "indexnow_key_file" [Notify] config.notify.indexnow_key_file: optional_path;
-    "indexnow_key_location" [Notify] config.notify.indexnow_key_location: notify::key_location;
-    "ping" [Notify List] config.notify.ping: |value| list(value, notify::ping);
-    "robots_file" [Notify] config.notify.robots_file: optional_path;
-    "hook_command" [Notify List] config.notify.hook_command:
-        |value| list(value, |item| text(item, "a program or an argument").map(str::to_owned));
-    "hook_shell" [Notify] config.notify.hook_shell: |value| optional_text(value, "a command line");
-    "hook_url" [Notify Secret List] config.notify.hook_url: |value| list(value, notify::hook_url);
-    "hook_events" [Notify List] config.notify.hook_events: notify::hook_events;
-    "hook_timeout" [Notify] config.notify.hook_timeout: time_out;
+    "" {
+        "urls" [Program List] urls: |value| list(value, |item| filled(item, "a URL"));
+        "max_sites" [Program] max_sites: |value| non_zero(value, 1_000).map(Some);
+        "schedule" schedule: |value| optional_text(value, "a cron expression such as \"30 2 * * *\"");
+        "time_zone" settings.time_zone: |value| time_zone(value).map(Some);
+        "jitter" jitter: duration;
+    }
+    "output" {
+        "output" settings.output: optional_path;
+        "state" state: optional_path;
+        "public_url" config.publish.public_url: request::public_url;
+        "publish_as" config.written_as: request::written_as;
+        "layout" config.publish.layout:
+            |value| word(value, &[("root", Layout::Root), ("in-place", Layout::InPlace)]);
+        "index" config.publish.index:
+            |value| word(value, &[("always", IndexMode::Always), ("auto", IndexMode::Auto)]);
+        "format" [List] config.publish.formats: output::formats;
+        "feed_entries" config.publish.feed_entries: entries;
+        "no_gzip" config.publish.gzip: |value| switch(value).map(|on| !on);
+        "lastmod" config.publish.lastmod:
+            |value| word(value, &[("mtime", FileDates::Mtime), ("none", FileDates::None)]);
+        "changefreq" [List] config.publish.entries.changefreq: output::changefreq;
+        "priority" [List] config.publish.entries.priority: output::priority;
+        "with" [List] config.publish.extensions: output::extensions;
+        "schema_location" config.publish.schema_location: switch;
+        "section" [List] config.publish.sections: output::sections;
+        "min_section" config.publish.min_section: positive;
+        "min_subsection" config.publish.min_subsection: positive;
+        "file_entries" config.publish.file_entries: entries;
+        "file_bytes" config.publish.file_bytes:
+            |value| size(value, 1_000..=MAX_FILE_BYTES, "from 1 kB to 50 MiB");
+        "index_entries" config.publish.index_entries: entries;
+        "grace" config.publish.grace: duration;
+        "file_mode" config.publish.file_mode: output::file_mode;
+        "file_group" config.publish.file_group: output::file_group;
+    }
+    "guard" {
+        "min_listed_share" config.publish.guard.min_listed_share: share;
+        "max_error_share" config.publish.guard.max_error_share: share;
+        "max_alike_share" config.publish.guard.max_alike_share: share;
+        "max_growth" config.publish.guard.max_growth: factor_or_unlimited;
+        "force" config.publish.force: switch;
+        "dry_run" settings.dry_run: switch;
+    }
+    "politeness" {
+        "rate" config.politeness.rate: rate;
+        "concurrency" config.politeness.concurrency: |value| non_zero(value, 1_000);
+        "delay" config.politeness.delay:
+            |value| duration(value).map(|delay| Some(delay).filter(|delay| !delay.is_zero()));
+        "max_retry_after" config.politeness.max_retry_after: duration;
+        "max_in_flight" [Program] config.politeness.max_in_flight: |value| non_zero(value, 10_000);
+        "failures_before_pause" config.politeness.failures_before_pause:
+            |value| small_count(value, 1..=u32::MAX);
+        "pause" config.politeness.pause: time_out;
+        "max_pause" config.politeness.max_pause: time_out;
+        "max_pauses" config.politeness.max_pauses: |value| small_count(value, 1..=u32::MAX);
+    }
+    "discovery" {
+        "discover" [List] config.discover: sources;
+        "seeds" [List] settings.seeds:
+            |value| list(value, |item| filled(item, "a file, or - for standard input"));
+    }
+    "scope" {
+        "scope" config.scope.width:
+            |value| word(value, &[("dir", ScopeWidth::Directory), ("origin", ScopeWidth::Origin)]);
+        "include" [List] config.scope.include: globs;
+        "exclude" [List] config.scope.exclude: globs;
+        "follow_only" [List] config.scope.follow_only: globs;
+        "list_only" [List] config.scope.list_only: globs;
+        "take_nofollow_links" config.scope.take_nofollow_links: switch;
+        "ignore" [List] config.ignore: ignored;
+    }
+    "identity" {
+        "drop_parameters" [List] config.identity.drop_parameters: parameters;
+        "drop_sessions" [List] config.identity.drop_sessions: parameters;
+        "collapse_slashes" config.identity.collapse_slashes: switch;
+        "sort_parameters" config.identity.sort_parameters: switch;
+        "collapse_ampersands" config.identity.collapse_ampersands: switch;
+        "drop_index_pages" config.identity.drop_index_pages: switch;
+    }
+    "limits" {
+        "max_pages" config.limits.max_pages: positive;
+        "max_time" config.limits.max_time: time_out;
+        "max_depth" config.limits.max_depth: count_or_unlimited;
+        "max_known_urls" config.limits.max_known_urls: positive;
+        "max_state_bytes" config.limits.max_state_bytes:
+            |value| size(value, 1 << 20..=1 << 43, "from 1 MiB to 8192 GiB");
+        "max_pending_bytes" config.limits.max_pending_bytes:
+            |value| size(value, 1 << 20..=1 << 30, "from 1 MiB to 1 GiB").map(as_usize);
+        "max_tries" config.limits.max_tries: |value| small_count(value, 1..=100);
+        "retry_delays" [List] config.limits.retry_delays: retry_delays;
+        "keep_failing" config.removal.keep_failing: duration;
+    }
+    "patterns" {
+        "close_patterns" config.repeats.close_patterns: switch;
+        "not_found_probe" config.repeats.not_found_probe: switch;
+        "max_per_directory" config.repeats.max_per_directory: positive;
+        "max_block_memory" config.repeats.max_block_memory:
+            |value| size(value, 1 << 20..=1 << 34, "from 1 MiB to 16 GiB").map(as_usize);
+    }
+    "requests" {
+        "user_agent" user_agent: request::user_agent;
+        "contact" contact: request::contact;
+        "header" [Secret List] config.fetch.headers: |value| list(value, request::header);
+        "cookies" config.fetch.cookies: switch;
+        "basic_auth" [Secret] basic_auth: request::basic_auth;
+        "bearer_token" [Secret] bearer_token: request::bearer_token;
+        "resolve" [List] config.fetch.resolve: |value| list(value, request::resolve);
+        "allow_private" config.fetch.allow_private: switch;
+        "proxy" [Secret] config.fetch.proxy: request::proxy;
+        "ca_file" config.fetch.ca_file: optional_path;
+        "dns_timeout" config.fetch.dns_timeout: time_out;
+        "connect_timeout" config.fetch.connect_timeout: time_out;
+        "head_timeout" config.fetch.head_timeout: time_out;
+        "idle_timeout" config.fetch.idle_timeout: time_out;
+        "total_timeout" config.fetch.total_timeout: time_out;
+        "max_body_bytes" config.fetch.max_body_bytes:
+            |value| size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB");
+    }
+    "pages" {
+        "robots_names" [List] config.parse.robots_names: robots_names;
+        "document_types" [List] config.parse.document_types: |value| list(value, content_type);
+        "max_links" config.parse.max_links:
+            |value| small_count(value, 1..=1_000_000).map(|links| links as usize);
+        "max_link_bytes" config.parse.max_link_bytes:
+            |value| size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB").map(as_usize);
+        "max_parse_time" config.parse.max_parse_time: time_out;
+    }
+    "build" {
+        "base_url" [Build] base_url: request::public_url;
+        "inputs" [Build List] inputs: |value| list(value, |item| filled(item, "a file, a folder or -"));
+        "input_format" [Build] config.build.format:
+            |value| word(value, &[
+                ("auto", None),
+                ("text", Some(InputFormat::Text)),
+                ("csv", Some(InputFormat::Csv)),
+                ("ndjson", Some(InputFormat::Ndjson)),
+                ("sitemap", Some(InputFormat::Sitemap)),
+            ]);
+        "strict" [Build] config.build.strict: switch;
+        "html_suffix" [Build] config.build.html_suffix:
+            |value| word(value, &[
+                ("auto", HtmlSuffix::Auto),
+                ("keep", HtmlSuffix::Keep),
+                ("drop", HtmlSuffix::Drop),
+            ]);
+    }
+    "run" {
+        "fresh" settings.fresh: switch;
+        "json" [Program] settings.json: switch;
+        "quiet" [Program] settings.quiet: switch;
+        "verbose" [Program] settings.verbose: |value| small_count(value, 0..=u32::from(u8::MAX));
+        "log_format" [Program] settings.log_format: |value| word(value, &LOG_FORMATS);
+        "stop_timeout" [Program] settings.stop_timeout: |value| time_out(value).map(StopTimeout);
+    }
+    "notify" {
+        "indexnow" config.notify.indexnow: switch;
+        "indexnow_endpoint" config.notify.indexnow_endpoint: notify::endpoint;
+        "indexnow_key_file" config.notify.indexnow_key_file: optional_path;
+        "indexnow_key_location" config.notify.indexnow_key_location: notify::key_location;
+        "ping" [List] config.notify.ping: |value| list(value, notify::ping);
+        "robots_file" config.notify.robots_file: optional_path;
+        "hook_command" [List] config.notify.hook_command:
+            |value| list(value, |item| text(item, "a program or an argument").map(str::to_owned));
+        "hook_shell" config.notify.hook_shell: |value| optional_text(value, "a command line");
+        "hook_url" [Secret List] config.notify.hook_url: |value| list(value, notify::hook_url);
+        "hook_events" [List] config.notify.hook_events: notify::hook_events;
+        "hook_timeout" config.notify.hook_timeout: time_out;
+    }
 }
 
 /// Entries of one file, and files of one index, at most (sitemaps.org protocol).
@@ -234,9 +257,8 @@ const MAX_ENTRIES: u64 = 50_000;
 /// Uncompressed bytes of one file at most (sitemaps.org protocol: 50 MiB).
 const MAX_FILE_BYTES: u64 = 52_428_800;
 
-/// The formats of the summary and of the log by their words.
-const OUTPUT_FORMATS: [(&str, OutputFormat); 2] =
-    [("json", OutputFormat::Json), ("text", OutputFormat::Text)];
+/// The formats of the log by their words.
+const LOG_FORMATS: [(&str, LogFormat); 2] = [("json", LogFormat::Json), ("text", LogFormat::Text)];
 
 /// Slowest rate: one request a day. Slower ones could not be waited for.
 const MIN_RATE: f64 = 1.0 / 86_400.0;

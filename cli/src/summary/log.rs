@@ -24,7 +24,7 @@ impl Summary {
         )
     }
 
-    /// What `--summary json` prints; of a large set the first files only, and how many more there are.
+    /// What `--json` prints; of a large set the first files only, and how many more there are.
     pub(crate) fn log_value(&self) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(files) = value.get_mut("files").and_then(Value::as_array_mut)

@@ -91,7 +91,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
             r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
             r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
             r#""changes":{"added":{"count":0,"first":[]},"removed":{"count":0,"first":[]},"lastmod_moved":{"count":0,"first":[]}},"#,
-            r#""lastmod":{"header":200,"json-ld":1000},"duration_s":123.457,"bytes_in":12900000,"as":null,"ignored":[],"robots_txt":["#,
+            r#""lastmod":{"header":200,"json-ld":1000},"duration_s":123.457,"bytes_in":12900000,"publish_as":null,"ignored":[],"robots_txt":["#,
             r#"{"url":"https://www.example.com/robots.txt","#,
             r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}],"#,
             r#""orphans":2,"seeds":{"read":3,"kept":1,"own":0,"waiting":0,"#,
@@ -312,7 +312,7 @@ fn a_failed_site_has_a_summary_too() {
         concat!(
             r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
             r#""failed":0,"queued":0,"not_recorded":0,"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
-            r#""as":null,"ignored":[],"robots_txt":[],"#,
+            r#""publish_as":null,"ignored":[],"robots_txt":[],"#,
             r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{},"notes":[]}"#
         )
     );

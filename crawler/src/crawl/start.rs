@@ -315,7 +315,7 @@ fn stand_in(site: Site, config: &Config) -> Result<Site, CrawlError> {
     match &config.written_as {
         Some(original) => site
             .standing_for(original)
-            .map_err(|error| CrawlError::Settings(format!("as: {error}"))),
+            .map_err(|error| CrawlError::Settings(format!("publish_as: {error}"))),
         None => Ok(site),
     }
 }

@@ -8,7 +8,10 @@ use std::{
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{PatternChanges, places::UrlPlaces};
+use super::{
+    PatternChanges,
+    places::{CAPITALS, UrlPlaces, in_small_letters},
+};
 use crate::{
     page::{ClosedPattern, PageText, PatternKind},
     url_key::{FingerprintHasher, UrlKey},
@@ -22,9 +25,6 @@ const SAMPLES: u32 = 5;
 
 /// Parameters that are watched at most.
 const MAX_PARAMETERS: usize = 4_096;
-
-/// The pattern of URLs with capitals in their paths.
-pub(super) const CAPITALS: &str = "capitals in paths";
 
 /// Memory of the text of a page, with the free places of the table.
 const TEXT_BYTES: usize = 32;
@@ -184,27 +184,6 @@ fn shortened(url: &UrlKey, mut left_out: impl FnMut(&str) -> bool) -> Option<Url
 /// The name of the pattern of all URLs with a parameter.
 fn pattern_of(parameter: &str) -> String {
     format!("?{parameter}=")
-}
-
-/// The URL with its path in small letters, but for percent-encoded bytes; `None`: it has no capitals there.
-pub(super) fn in_small_letters(url: &UrlKey) -> Option<UrlKey> {
-    let path = url.path();
-    if !path.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return None;
-    }
-    let (before, after) = url.as_str().split_once(path)?;
-    let mut small = before.to_owned();
-    let mut parts = path.split('%');
-    small.extend(parts.next().map(str::to_ascii_lowercase));
-    for part in parts {
-        let (digits, rest) = part.split_at_checked(2)?;
-        small.push('%');
-        small.push_str(digits);
-        small.push_str(&rest.to_ascii_lowercase());
-    }
-    small.push_str(after);
-    let small = UrlKey::from_normalised(&small).ok()?;
-    (small != *url).then_some(small)
 }
 
 /// The URL without the parameters that are `left_out`; `None`: it has none of them.

@@ -3,7 +3,6 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::copies::{self, CAPITALS};
 use crate::url_key::UrlKey;
 
 /// Directories of a URL that count, from the first below the root on.
@@ -11,6 +10,9 @@ pub(super) const LEVELS: usize = 3;
 
 /// Directories below a directory from which on all pages are in one part of it.
 const MAX_PART: usize = 2;
+
+/// The pattern of URLs with capitals in their paths.
+pub(super) const CAPITALS: &str = "capitals in paths";
 
 /// Stands for a year in the name of a directory, with the month and day after it. No path has these signs as they are.
 const DATE: &str = "{date}";
@@ -106,7 +108,7 @@ impl UrlPlaces {
         if !self.parameters.is_empty() {
             names.push("?*=".to_owned());
         }
-        if copies::in_small_letters(url).is_some() {
+        if in_small_letters(url).is_some() {
             names.push(CAPITALS.to_owned());
         }
         names.extend(
@@ -136,6 +138,27 @@ impl UrlPlaces {
         }
         shared
     }
+}
+
+/// The URL with its path in small letters, but for percent-encoded bytes; `None`: it has no capitals there.
+pub(super) fn in_small_letters(url: &UrlKey) -> Option<UrlKey> {
+    let path = url.path();
+    if !path.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return None;
+    }
+    let (before, after) = url.as_str().split_once(path)?;
+    let mut small = before.to_owned();
+    let mut parts = path.split('%');
+    small.extend(parts.next().map(str::to_ascii_lowercase));
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        small.push('%');
+        small.push_str(digits);
+        small.push_str(&rest.to_ascii_lowercase());
+    }
+    small.push_str(after);
+    let small = UrlKey::from_normalised(&small).ok()?;
+    (small != *url).then_some(small)
 }
 
 /// The part of a directory that [`UrlPlaces::part_name`] names.

@@ -63,7 +63,7 @@ fn files_become_urls() {
     assert_eq!(ran.summary()["input"]["files"], 9);
     let other = builds.path().join("other");
     let base = "https://www.example.com/sub/dir";
-    Ran::of(builds.command_to(&other, base, "json", &["site/docs"])).expect_code(0);
+    Ran::of(builds.command_to(&other, base, &["--json"], &["site/docs"])).expect_code(0);
     let other = Published::read(&other);
     assert!(
         other
@@ -296,7 +296,7 @@ fn images_and_versions_of_a_folder_are_those_of_its_pages() {
         builds.file(name, html(versions) + images);
     }
     builds.file("site/robots.txt", "User-agent: *\nDisallow: /private/\n");
-    let options = ["site", "--extensions", "images,hreflang"];
+    let options = ["site", "--with", "images,hreflang"];
     let ran = builds.build(&options).expect_code(0);
     let lines = builds.lines();
     for (path, image) in [("/de/", "de/a.png"), ("/en/", "en/a.png")] {
@@ -417,7 +417,7 @@ fn a_page_has_the_url_that_it_states() {
 #[test]
 fn a_host_may_serve_all_pages_without_suffix() {
     let builds = site_with_short_urls();
-    let options = ["site", "--html-suffix", "drop", "--extensions", "hreflang"];
+    let options = ["site", "--html-suffix", "drop", "--with", "hreflang"];
     let ran = builds.build(&options).expect_code(0);
     let lines = builds.lines();
     assert_eq!(

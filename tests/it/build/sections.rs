@@ -28,12 +28,12 @@ fn lines(prefix: &str, count: usize) -> String {
 #[test]
 fn a_section_that_outgrows_a_file_is_divided_and_its_first_file_stays() {
     let builds = Builds::new();
-    let config = "file_entries = 1000\nmin_subsection = 100\nno_gzip = true\n";
+    let config = "output.file_entries = 1000\noutput.min_subsection = 100\noutput.no_gzip = true\n";
     let config = builds.file("config.toml", config);
     let build = |shop: usize| {
         let list = lines("shop/a/", shop) + &lines("shop/b/", 150) + &lines("blog/", 200);
         let list = builds.file("urls.txt", list);
-        let options = ["--config", &config, &list, "--sections", "/shop/**=shop"];
+        let options = ["--config", &config, &list, "--section", "/shop/**=shop"];
         builds.build(&options).expect_code(0);
         files(&builds)
     };
@@ -63,12 +63,12 @@ fn the_whole_site_in_one_file_does_not_satisfy_sections() {
     let options = [&list[..], "--index", "auto", "--no-gzip"];
     builds.build(&options).expect_code(0);
     assert_eq!(files(&builds), counted(&[("sitemap.xml", 4)]));
-    let options = [&options[..], &["--sections", "/shop/*=shop"]].concat();
+    let options = [&options[..], &["--section", "/shop/*=shop"]].concat();
     builds.build(&options).expect_code(0);
     let expected = counted(&[("sitemap-root.xml", 2), ("sitemap-shop.xml", 2)]);
     assert_eq!(files(&builds), expected);
     // An empty section has no effect, which is reported.
-    let options = [&options[..4], &["--sections", "/shoes/*=shop"]].concat();
+    let options = [&options[..4], &["--section", "/shoes/*=shop"]].concat();
     let ran = builds.build(&options).expect_code(0);
     assert!(
         ran.stderr

@@ -167,8 +167,8 @@ fn the_commands_of_the_container_crawl_and_check_its_health() {
     let (bench, site) = (Bench::new(), Site::of_two_pages());
     // The container says where state and output are when the settings do not.
     let shared = SHARED
-        .replace("output = \"out\"\n", "")
-        .replace("state = \"state\"\n", "");
+        .replace("output.output = \"out\"\n", "")
+        .replace("output.state = \"state\"\n", "");
     let file = format!("{shared}{}", table("docs", &site.url("/"), YEARLY));
     let config = bench.settings(&file);
     for line in [

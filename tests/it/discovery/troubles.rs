@@ -55,7 +55,7 @@ fn documents_that_cannot_be_read_are_told_of_and_what_came_before_is_used() {
         })
     });
     let bench = bench();
-    let config = bench.settings("max_tries = 1\nfailures_before_pause = 1000\n");
+    let config = bench.settings("limits.max_tries = 1\npoliteness.failures_before_pause = 1000\n");
     let summary = crawl(&bench, &site, &["--config", &config]);
     let told: BTreeMap<String, String> = troubles(&summary)
         .into_iter()
@@ -103,7 +103,7 @@ fn a_set_does_not_shrink_because_a_sitemap_could_not_be_read() {
         })
     });
     let bench = bench();
-    let config = bench.settings("max_tries = 1\n");
+    let config = bench.settings("limits.max_tries = 1\n");
     let options = ["--config", config.as_str()];
     assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
     *is_broken.lock().unwrap() = true;

@@ -28,7 +28,7 @@ fn wrong_settings_name_the_setting_its_place_and_what_was_expected() {
         "error: --rate: expected a number above 0 per second or \"unlimited\", found \"0\"\n",
     );
     check_settings(
-        "# comment\n\nmax_pages = -1\n",
+        "# comment\n\nlimits.max_pages = -1\n",
         &[],
         "error: config.toml:3: max_pages: expected a whole number, 1 or more, found -1\n",
     );

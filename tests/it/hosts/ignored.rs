@@ -107,8 +107,9 @@ fn a_site_that_forbids_everything_is_crawled_when_that_is_ignored() {
             _ => Response::linking(["/"]),
         });
         let bench = Bench::new();
-        let config =
-            bench.settings("max_tries = 1\nignore = [\"robots\"]\nretry_delays = [\"1ms\"]\n");
+        let config = bench.settings(
+            "limits.max_tries = 1\nscope.ignore = [\"robots\"]\nlimits.retry_delays = [\"1ms\"]\n",
+        );
         let ran = bench
             .crawl(&site.url("/"), &["--config", &config])
             .expect_code(0);
@@ -121,7 +122,7 @@ fn a_site_that_forbids_everything_is_crawled_when_that_is_ignored() {
             ran.stderr
         );
         let bench = Bench::new();
-        let config = bench.settings("max_tries = 1\n");
+        let config = bench.settings("limits.max_tries = 1\n");
         bench
             .crawl(&site.url("/"), &["--config", &config])
             .expect_code(5);

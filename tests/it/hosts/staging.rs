@@ -24,7 +24,7 @@ impl Staging {
     #[track_caller]
     fn crawl(&self, bench: &Bench, start: &str, directory: &str, options: &[&str]) -> Ran {
         let original = self.production.url(directory);
-        let options = [&["--as", &original], options].concat();
+        let options = [&["--publish-as", &original], options].concat();
         let ran = bench.crawl(&self.copy.url(start), &options);
         assert!(self.production.log().is_empty(), "production was asked");
         ran
@@ -133,7 +133,7 @@ fn a_staging_crawl_is_known_as_what_is_crawled_and_told_as_both() {
     let (summary, production) = (ran.summary(), staging.production.url("/"));
     // Production's robots.txt is not known.
     assert_eq!(summary["site"], json!(staging.copy.url("/")));
-    assert_eq!(summary["as"], json!(production));
+    assert_eq!(summary["publish_as"], json!(production));
     assert_eq!(
         summary["robots_txt"],
         json!([{
@@ -163,7 +163,7 @@ fn a_staging_crawl_is_known_as_what_is_crawled_and_told_as_both() {
     let arguments = [
         "crawl",
         &staging.copy.url("/"),
-        "--as",
+        "--publish-as",
         &production,
         "--rate",
         "unlimited",
@@ -187,7 +187,7 @@ fn a_scope_wider_than_the_directory_of_the_start_is_refused() {
     let ran = staging
         .crawl(&bench, "/stage/", "/app/", &options)
         .expect_code(2);
-    let told = "--as: the directory of the start URL, ";
+    let told = "--publish-as: the directory of the start URL, ";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert_eq!(staging.copy.log().len(), 0);
     // At the root there is no doubt.
@@ -212,7 +212,7 @@ fn versions_and_images_of_a_staging_crawl_are_those_of_production() {
         }
     });
     let bench = Bench::new();
-    let options = ["--extensions", "images,hreflang", "--no-gzip"];
+    let options = ["--with", "images,hreflang", "--no-gzip"];
     let ran = staging
         .crawl(&bench, "/x/", "/app/", &options)
         .expect_code(0);
@@ -257,7 +257,7 @@ fn an_image_of_a_copy_is_one_by_either_of_its_addresses() {
         )),
     });
     let bench = Bench::new();
-    let options = ["--extensions", "images", "--no-gzip"];
+    let options = ["--with", "images", "--no-gzip"];
     let ran = staging.crawl(&bench, "/", "/", &options).expect_code(0);
     let xml = &bench.published().files["sitemap-root.xml"].xml;
     let image = staging.production.url("/1.png");
@@ -401,7 +401,7 @@ fn a_copy_may_stand_inside_what_it_stands_for() {
     });
     let bench = Bench::new();
     let ran = bench
-        .crawl(&site.url("/staging/"), &["--as", &site.url("/")])
+        .crawl(&site.url("/staging/"), &["--publish-as", &site.url("/")])
         .expect_code(0);
     assert_eq!(
         listed(&bench.published(), &site.url("/")),
@@ -417,9 +417,13 @@ fn a_copy_may_stand_inside_what_it_stands_for() {
     // One origin, one robots.txt: it was read.
     assert_eq!(ran.summary()["robots_txt"][0]["present"], json!(true));
     let ran = bench
-        .crawl(&site.url("/"), &["--as", &site.url("/staging/")])
+        .crawl(&site.url("/"), &["--publish-as", &site.url("/staging/")])
         .expect_code(2);
-    assert!(ran.stderr.starts_with("error: --as: "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("error: --publish-as: "),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

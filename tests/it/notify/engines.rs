@@ -95,7 +95,7 @@ fn every_status_of_the_engine_has_its_meaning() {
 
 #[test]
 fn a_passing_failure_is_tried_again_and_a_long_wait_is_kept() {
-    let world = World::with_settings("retry_delays = [\"0s\"]\n", "");
+    let world = World::with_settings("limits.retry_delays = [\"0s\"]\n", "");
     world.tell().expect_code(0);
     world.changes();
     world.answers(2);
@@ -163,7 +163,11 @@ fn a_key_on_another_host_is_told_of_before_anything_is_asked_for() {
     let port = "[notify]\nindexnow_key_location = \"http://127.0.0.1:1/secret-key.txt\"\n";
     check(port, &["--dry-run"], Some("it is on 127.0.0.1:1, where"));
     // What counts is the host that the set is written for.
-    check(elsewhere, &["--as", "https://www.other.example/"], None);
+    check(
+        elsewhere,
+        &["--publish-as", "https://www.other.example/"],
+        None,
+    );
     let own = format!(
         "[notify]\nindexnow_key_location = \"{}\"\n",
         world.site.url("/k.txt")
@@ -171,7 +175,7 @@ fn a_key_on_another_host_is_told_of_before_anything_is_asked_for() {
     check(&own, &[], None);
     check(
         &own,
-        &["--as", "https://other.example/"],
+        &["--publish-as", "https://other.example/"],
         Some("where no file proves the key for other.example"),
     );
 }

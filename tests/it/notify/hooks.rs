@@ -44,7 +44,7 @@ fn hooks_are_called_when_it_went_well_and_when_it_did_not() {
         })
     };
     let settings = bench.settings(&format!(
-        "{ONE_TRY}resolve = [\"hook.test:{port}:127.0.0.1\"]\n[notify]\n\
+        "{ONE_TRY}requests.resolve = [\"hook.test:{port}:127.0.0.1\"]\n[notify]\n\
          hook_url = [\"http://hook.test:{port}/secret-path\"]\n\
          hook_command = [\"sh\", \"-c\", '''printf '%s\\t' \"$ARPENT_EVENT\" >> \"$0\"; cat >> \"$0\"; echo >> \"$0\"''', \"noted\"]\n",
         port = hook.port()
@@ -83,7 +83,7 @@ fn a_hook_inherits_no_secret() {
     let site = Site::start(|_| Response::html("<title>a page</title>"));
     let bench = Bench::new();
     let settings = bench.settings(
-        "header = [{ variable = \"OF_THE_HEADER\" }]\n[notify]\nhook_shell = \"env > seen\"\n",
+        "requests.header = [{ variable = \"OF_THE_HEADER\" }]\n[notify]\nhook_shell = \"env > seen\"\n",
     );
     let mut command = bench.program();
     command

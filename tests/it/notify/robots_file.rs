@@ -22,7 +22,9 @@ fn a_robots_txt_behind_a_password_is_read_with_it() {
             },
         );
     let bench = Bench::new();
-    let settings = bench.settings(&format!("{ONE_TRY}basic_auth = \"user:password\"\n"));
+    let settings = bench.settings(&format!(
+        "{ONE_TRY}requests.basic_auth = \"user:password\"\n"
+    ));
     bench
         .crawl(&site.url("/"), &["--config", &settings])
         .expect_code(0);

@@ -181,7 +181,7 @@ fn a_state_on_a_read_only_disk_may_be_well_again() {
     };
     let daemon = || {
         let config = bench.settings(&format!(
-            "output = \"out\"\nstate = \"state\"\n[[site]]\nurl = \"{}\"\nschedule = \"0 0 1 1 *\"\n",
+            "output.output = \"out\"\noutput.state = \"state\"\n[[site]]\nurl = \"{}\"\nschedule = \"0 0 1 1 *\"\n",
             site.url("/")
         ));
         let mut command = bench.program();

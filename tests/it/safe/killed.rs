@@ -64,7 +64,7 @@ impl Place {
             .current_dir(&self.path)
             .stdin(Stdio::null())
             .args(arguments)
-            .args(["--summary", "json", "--output"])
+            .args(["--json", "--output"])
             .arg(self.output())
             .arg("--state")
             .arg(self.state());

@@ -145,14 +145,7 @@ fn a_build_does_not_write_where_a_crawl_is_at_work() {
     fs::write(bench.path().join("list.txt"), site.url("/")).expect("a list");
     let build = || {
         let mut command = bench.program();
-        command.args([
-            "build",
-            "--summary",
-            "json",
-            "--base-url",
-            &site.url("/"),
-            "list.txt",
-        ]);
+        command.args(["build", "--json", "--base-url", &site.url("/"), "list.txt"]);
         command.arg("--output").arg(bench.output());
         Ran::of(command)
     };

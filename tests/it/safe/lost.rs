@@ -145,7 +145,7 @@ fn what_was_built_from_a_list_is_known_to_the_first_crawl() {
             "--output",
         ])
         .arg(bench.output())
-        .args(["--summary", "json"]);
+        .args(["--json"]);
     Ran::of(build).expect_code(0);
     is(Edition::Gone);
     let summary = crawl_on(1, &bench, &site, &[]).expect_code(0).summary();
@@ -160,7 +160,7 @@ fn what_was_built_from_a_list_is_known_to_the_first_crawl() {
 fn a_copy_that_is_written_as_another_site_is_known_by_its_own_urls() {
     let (site, is) = serve();
     let bench = Bench::new();
-    let options = ["--as", "https://www.example.com/shop/"];
+    let options = ["--publish-as", "https://www.example.com/shop/"];
     bench.crawl(&site.url("/"), &options).expect_code(0);
     let before = bench.published();
     is(Edition::Unlinked);

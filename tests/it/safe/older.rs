@@ -132,7 +132,7 @@ fn of_two_states_that_publish_to_one_output_each_goes_on_from_what_the_other_pub
         let options = ["--state", state.to_str().expect("a name")];
         // The one on the command line counts, the last of them.
         let mut command = bench.program();
-        command.args(["crawl", &site.url("/"), "--summary", "json"]);
+        command.args(["crawl", &site.url("/"), "--json"]);
         command.args(["--discover=links", "--rate", "unlimited"]);
         command.arg("--output").arg(bench.output()).args(options);
         on_day(command, day)

@@ -105,7 +105,7 @@ fn a_host_that_was_public_and_is_private_now_is_not_crawled_unless_it_is_allowed
     }
     assert!(site.log().is_empty(), "{:?}", site.log());
     assert_eq!(network(&bench, None).as_deref(), Some("public"));
-    let config = bench.settings("allow_private = true\n");
+    let config = bench.settings("requests.allow_private = true\n");
     bench.crawl(&url, &["--config", &config]).expect_code(0);
     // From then on it is one.
     assert_eq!(network(&bench, None).as_deref(), Some("loopback"));

@@ -83,7 +83,7 @@ fn check(layout: &str) {
         )
     });
     let bench = Bench::new();
-    let config = bench.settings("min_section = 5\n");
+    let config = bench.settings("output.min_section = 5\n");
     let reader = Observer::watch(&bench.output(), &site.url("/"));
     for number in 1..=EDITIONS {
         edition.store(number, Ordering::SeqCst);

@@ -168,7 +168,7 @@ fn rights_that_make_no_sense_are_told_before_the_crawl() {
         "expected the name or the number",
     );
     let bench = Bench::new();
-    let config = bench.settings("file_mode = 644\n");
+    let config = bench.settings("output.file_mode = 644\n");
     let ran = bench
         .crawl(&site.url("/"), &["--config", &config])
         .expect_code(2);

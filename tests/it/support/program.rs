@@ -57,13 +57,13 @@ impl Ran {
         Self::new(&child.wait_with_output().expect("the program ends"))
     }
 
-    /// Every summary line of `--summary json`.
+    /// Every summary line of `--json`.
     pub fn summaries(&self) -> Vec<Value> {
         let read = |line| serde_json::from_str(line).expect("a line of JSON");
         self.stdout.lines().map(read).collect()
     }
 
-    /// The last summary line of `--summary json`.
+    /// The last summary line of `--json`.
     pub fn summary(&self) -> Value {
         let line = self
             .stdout
@@ -151,7 +151,7 @@ impl Bench {
             .arg("--state")
             .arg(self.state());
         command
-            .args(["--summary", "json"])
+            .args(["--json"])
             .args(self.discover.map(|sources| format!("--discover={sources}")))
             .args(&self.options)
             .args(options);

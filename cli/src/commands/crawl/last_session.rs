@@ -38,7 +38,7 @@ pub(crate) struct LastSession {
     /// The folder of its set, once the site was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<String>,
-    /// The document of `--summary json`.
+    /// The document of `--json`.
     pub(crate) summary: serde_json::Value,
 }
 

@@ -29,7 +29,7 @@ use crate::{
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Above the sites: nobody reads what is said.
-const SHARED: &str = "quiet = true\ntime_zone = \"Europe/Paris\"\n";
+const SHARED: &str = "run.quiet = true\ntime_zone = \"Europe/Paris\"\n";
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -117,7 +117,7 @@ impl Bench {
         });
         let file = Arc::new(Mutex::new(self.file.clone()));
         let settings = load(&self.file, self.state.path()).unwrap();
-        let output = Output::new(&Environment::new());
+        let output = Output::new(&Environment::new(), crate::args::ColorChoice::Never);
         output.be_quiet();
         let stop = Stop::default();
         let (read, state) = (Arc::clone(&file), self.state.path().to_owned());
@@ -187,7 +187,7 @@ fn terminate() -> Happening {
 fn what_is_meant_for_one_run_is_warned_of() {
     let folder = tempfile::tempdir().unwrap();
     let file = format!(
-        "{}fresh = true\n{}force = true\n",
+        "{}run.fresh = true\n{}guard.force = true\n",
         site("a", "a.example", "@daily"),
         site("b", "b.example", "")
     );
@@ -220,7 +220,7 @@ async fn a_settings_file_that_hangs_keeps_no_signal_back() {
     let folder = tempfile::tempdir().unwrap();
     let file = format!("{SHARED}{}", site("a", "a.example", "@yearly"));
     let settings = load(&file, folder.path()).unwrap();
-    let output = Output::new(&Environment::new());
+    let output = Output::new(&Environment::new(), crate::args::ColorChoice::Never);
     output.be_quiet();
     let (release, hangs) = std::sync::mpsc::channel::<()>();
     let hangs = Mutex::new(hangs);
@@ -404,7 +404,7 @@ async fn sites_come_and_go_by_a_reload() {
 async fn wrong_settings_leave_those_of_before() {
     let good = site("a", "a.example", "0 3 * * *");
     for wrong in [
-        "rate = \"fast\"\n".to_owned(),
+        "politeness.rate = \"fast\"\n".to_owned(),
         "[[site]\n".to_owned(),
         // Nothing is scheduled.
         "[[site]]\nurl = \"https://a.example/\"\n".to_owned(),
@@ -459,7 +459,7 @@ async fn a_run_that_does_not_end_is_waited_for_so_long() {
 async fn a_third_signal_waits_for_nothing() {
     let mut bench = Bench::new(&[site("long", "a.example", "0 3 * * *")], takes);
     bench.obeys = false;
-    bench.file = format!("stop_timeout = \"1h\"\n{}", bench.file);
+    bench.file = format!("run.stop_timeout = \"1h\"\n{}", bench.file);
     let interrupt = || Happening::Signal(StopSignal::Interrupt);
     let happenings = vec![(90, interrupt()), (92, terminate()), (95, interrupt())];
     let did = bench.run("2026-06-01T00:00:00Z", happenings).await;

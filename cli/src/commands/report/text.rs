@@ -132,8 +132,7 @@ fn add_conflicts(outline: &ReportOutline, lines: &mut Vec<String>) {
     if !outline.has_languages {
         lines.extend([
             String::new(),
-            "versions in other languages were not looked for: --extensions hreflang does"
-                .to_owned(),
+            "versions in other languages were not looked for: --with hreflang does".to_owned(),
         ]);
     }
 }

@@ -9,7 +9,9 @@ use crawler::{
 use jiff::tz::TimeZone;
 
 use super::super::{
-    BuildSettings, Environment, Settings, SettingsError, problem::Problem, request::has_user_info,
+    BuildSettings, Environment, Settings, SettingsError,
+    problem::Problem,
+    request::{has_user_info, with_scheme},
 };
 use super::{Among, Draft, Merge, default_state_folder, problems_in_order};
 
@@ -219,13 +221,17 @@ impl Merge {
                     .to_owned(),
             );
         }
-        self.draft.config.identity.parse(text).map_err(|error| {
-            let hint = if text.contains("://") {
-                ""
-            } else {
-                "; expected one that begins with http:// or https://"
-            };
-            format!("{error}: \"{text}\"{hint}")
-        })
+        self.draft
+            .config
+            .identity
+            .parse(&with_scheme(text))
+            .map_err(|error| {
+                let hint = if text.contains("://") {
+                    ""
+                } else {
+                    "; expected one that begins with http:// or https://"
+                };
+                format!("{error}: \"{text}\"{hint}")
+            })
     }
 }

@@ -161,9 +161,9 @@ impl Merge {
         let Some(written_as) = self.draft.config.written_as.clone() else {
             return;
         };
-        if among.chosen.len() > 1 && !self.own.contains("as") {
+        if among.chosen.len() > 1 && !self.own.contains("publish_as") {
             self.misfit(
-                "as",
+                "publish_as",
                 "one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
             );
         } else if let Some(start) = urls.first()
@@ -174,7 +174,7 @@ impl Merge {
             let directory = start.to_directory();
             let root = format!("{}/", start.origin());
             self.misfit(
-                "as",
+                "publish_as",
                 format!(
                     "the directory of the start URL, {directory}, is what stands for {written_as}, and the scope is all of {root}; \
                      leave the scope at \"dir\", or start at {root} and name the directory that it stands for"
@@ -184,7 +184,7 @@ impl Merge {
             && let Err(error) =
                 settle_so_far(start, &[], self.draft.config.scope.width).standing_for(&written_as)
         {
-            self.misfit("as", error.to_string());
+            self.misfit("publish_as", error.to_string());
         }
     }
 
@@ -206,7 +206,7 @@ impl Merge {
         let wrong: Vec<_> = changefreq
             .map(|rule| ("changefreq", &rule.pages))
             .chain(priority.map(|rule| ("priority", &rule.pages)))
-            .chain(sections.map(|rule| ("sections", &rule.pages)))
+            .chain(sections.map(|rule| ("section", &rule.pages)))
             .chain(scoped)
             .filter_map(|(name, glob)| {
                 let problem = Pattern::parse(glob).err()?;

@@ -14,14 +14,14 @@ fn words_stand_between_commas_or_one_by_one() {
         let found = settings.config.publish.extensions;
         assert_eq!(found, expected, "{arguments:?}");
     };
-    let file = Some(r#"extensions = ["images"]"#);
-    let one_by_one = ["--extensions=hreflang", "--extensions=images"];
+    let file = Some(r#"output.with = ["images"]"#);
+    let one_by_one = ["--with=hreflang", "--with=images"];
     check(&[], None, false, false);
     check(&[], file, true, false);
-    check(&["--extensions=images, hreflang"], None, true, true);
+    check(&["--with=images, hreflang"], None, true, true);
     check(&one_by_one, None, true, true);
     // A higher layer replaces the list.
-    check(&["--extensions=hreflang"], file, false, true);
+    check(&["--with=hreflang"], file, false, true);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn values_for_entries_are_a_glob_and_a_word() {
     let entries = |arguments: &[&str], file| good(&[&[URL], arguments].concat(), &[], file);
     let settings = entries(
         &["--changefreq", "/?a=b=daily", "--changefreq", "*=never"],
-        Some(r#"priority = ["/shop/*=0.8", "*=1"]"#),
+        Some(r#"output.priority = ["/shop/*=0.8", "*=1"]"#),
     );
     let entries = settings.config.publish.entries;
     let changefreq: Vec<_> = entries

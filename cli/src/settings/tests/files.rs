@@ -85,7 +85,7 @@ fn a_broken_file_names_the_line() {
     let error = load(
         &[],
         &[],
-        Some("urls = [\"https://example.com/\"]\nrate = \n"),
+        Some("urls = [\"https://example.com/\"]\npoliteness.rate = \n"),
     )
     .unwrap_err();
     assert_eq!(

@@ -9,7 +9,11 @@ fn flags_win_over_variables_over_the_file_over_defaults() {
         all.extend(arguments);
         good(&all, variables, file).config.politeness.rate
     };
-    let (flag, variable, file) = (["--rate", "1"], [("ARPENT_RATE", "2")], Some("rate = 3"));
+    let (flag, variable, file) = (
+        ["--rate", "1"],
+        [("ARPENT_RATE", "2")],
+        Some("politeness.rate = 3"),
+    );
     assert_eq!(rate(&flag, &variable, file), Rate::PerSecond(1.0));
     assert_eq!(rate(&[], &variable, file), Rate::PerSecond(2.0));
     assert_eq!(rate(&[], &[], file), Rate::PerSecond(3.0));
@@ -25,7 +29,7 @@ fn a_list_replaces_the_list_below_it() {
     let exclude = |arguments: &[&str], variables: &[(&str, &str)]| {
         let mut all = vec![URL];
         all.extend(arguments);
-        good(&all, variables, Some(r#"exclude = ["/file/*"]"#))
+        good(&all, variables, Some(r#"scope.exclude = ["/file/*"]"#))
             .config
             .scope
             .exclude

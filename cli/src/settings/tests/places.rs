@@ -117,50 +117,56 @@ fn a_site_is_written_as_one_other_directory() {
     }
     let staging = "https://staging.example/";
     check(
-        &[staging, "--as", "https://www.example"],
+        &[staging, "--publish-as", "https://www.example"],
         Ok("https://www.example/"),
     );
     check(
-        &[staging, "--as", "https://www.example/app"],
+        &[staging, "--publish-as", "https://www.example/app"],
         Ok("https://www.example/app/"),
     );
     check(
-        &["https://h/staging/", "--as", "https://h/"],
+        &["https://h/staging/", "--publish-as", "https://h/"],
         Ok("https://h/"),
     );
     check(
-        &[staging, "--as", "www.example"],
+        &[staging, "--publish-as", "www.example"],
         Err(
-            "--as: expected the http or https URL of a directory, without query and user name, found \"www.example\"",
+            "--publish-as: expected the http or https URL of a directory, without query and user name, found \"www.example\"",
         ),
     );
     check(
-        &[staging, "--as", "https://staging.example/app/"],
+        &[staging, "--publish-as", "https://staging.example/app/"],
         Err(
-            "--as: https://staging.example/app/ is https://staging.example/, which is crawled, or a directory in it: \
+            "--publish-as: https://staging.example/app/ is https://staging.example/, which is crawled, or a directory in it: \
              the URLs of the two could not be distinguished",
         ),
     );
     let within = "https://h/stage/";
     check(
-        &[within, "--as", "https://www.example/app/"],
+        &[within, "--publish-as", "https://www.example/app/"],
         Ok("https://www.example/app/"),
     );
     check(
-        &[staging, "--as", "https://h/app/", "--scope", "origin"],
+        &[
+            staging,
+            "--publish-as",
+            "https://h/app/",
+            "--scope",
+            "origin",
+        ],
         Ok("https://h/app/"),
     );
     // It is unclear which of the two directories stands for the other.
     check(
         &[
             within,
-            "--as",
+            "--publish-as",
             "https://www.example/app/",
             "--scope",
             "origin",
         ],
         Err(
-            "--as: the directory of the start URL, https://h/stage/, is what stands for https://www.example/app/, and the scope \
+            "--publish-as: the directory of the start URL, https://h/stage/, is what stands for https://www.example/app/, and the scope \
              is all of https://h/; leave the scope at \"dir\", or start at https://h/ and name the directory that it stands for",
         ),
     );
@@ -168,11 +174,11 @@ fn a_site_is_written_as_one_other_directory() {
         &[
             staging,
             "https://other.example/",
-            "--as",
+            "--publish-as",
             "https://www.example/",
         ],
         Err(
-            "--as: one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
+            "--publish-as: one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
         ),
     );
 }
@@ -182,7 +188,7 @@ fn the_public_url_is_about_what_the_site_is_written_as() {
     fn check(public_url: &str, fits: bool) {
         let arguments = [
             "http://127.0.0.1/",
-            "--as",
+            "--publish-as",
             "https://h/app/",
             "--public-url",
             public_url,

@@ -114,7 +114,7 @@ fn globs_that_can_never_match_are_found_before_the_crawl() {
 
 #[test]
 fn problems_are_reported_in_the_order_in_which_one_reads() {
-    let file = "max_pages = 0\nrates = 3\nmin_section = 0\n[[page_rule]]\nselector = \"p[\"\naction = \"exclude\"\n";
+    let file = "limits.max_pages = 0\nrates = 3\noutput.min_section = 0\n[[page_rule]]\nselector = \"p[\"\naction = \"exclude\"\n";
     let error = load(
         &[URL, "--rate", "x"],
         &[("ARPENT_CONCURRENCY", "0")],

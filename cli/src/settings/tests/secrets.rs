@@ -55,26 +55,26 @@ fn a_secret_is_read_at_the_place_in_the_file() {
     };
     let bearer = Credentials::Bearer(Secret::new("token"));
     let systemd = [("CREDENTIALS_DIRECTORY", "/run/credentials")];
-    check("basic_auth = { file = \"auth\" }", &[], &basic);
+    check("requests.basic_auth = { file = \"auth\" }", &[], &basic);
     check(
-        "bearer_token = { credential = \"token\" }",
+        "requests.bearer_token = { credential = \"token\" }",
         &systemd,
         &bearer,
     );
     check(
-        "basic_auth = { variable = \"SITE\" }",
+        "requests.basic_auth = { variable = \"SITE\" }",
         &[("SITE", "user:secret")],
         &basic,
     );
-    check("[basic_auth]\nfile = \"auth\"", &[], &basic);
+    check("[requests.basic_auth]\nfile = \"auth\"", &[], &basic);
     check(
-        "[[site]]\nurl = \"https://example.com/\"\nbasic_auth = { file = \"auth\" }",
+        "[[site]]\nurl = \"https://example.com/\"\nrequests.basic_auth = { file = \"auth\" }",
         &[],
         &basic,
     );
     // A variable of arpent's own wins over the file as ever.
     check(
-        "bearer_token = { file = \"other\" }",
+        "requests.bearer_token = { file = \"other\" }",
         &[("ARPENT_BEARER_TOKEN", "token")],
         &bearer,
     );
@@ -82,7 +82,7 @@ fn a_secret_is_read_at_the_place_in_the_file() {
 
 #[test]
 fn each_header_may_be_kept_elsewhere() {
-    let file = "header = [\"Accept: x\", { credential = \"cookie\" }]";
+    let file = "requests.header = [\"Accept: x\", { credential = \"cookie\" }]";
     let systemd = [("CREDENTIALS_DIRECTORY", "/run/credentials")];
     let settings = load_with(file, &systemd, true).unwrap();
     let headers = &settings.sites[0].settings.config.fetch.headers;
@@ -97,50 +97,53 @@ fn a_secret_that_is_not_there_is_a_problem() {
         assert_eq!(error.to_string(), format!("config.toml:{expected}"));
     }
     check(
-        "basic_auth = { file = \"missing\" }",
+        "requests.basic_auth = { file = \"missing\" }",
         "1: basic_auth: failed to read missing: entity not found",
     );
     check(
-        "basic_auth = { file = \"empty\" }",
+        "requests.basic_auth = { file = \"empty\" }",
         "1: basic_auth: expected a secret of 1 to 65536 bytes in the file empty, found 0",
     );
     check(
-        "basic_auth = { variable = \"EMPTY\" }",
+        "requests.basic_auth = { variable = \"EMPTY\" }",
         "1: basic_auth: expected a secret of 1 to 65536 bytes in the variable EMPTY, found 0",
     );
     check(
-        "basic_auth = { variable = \"SITE\" }",
+        "requests.basic_auth = { variable = \"SITE\" }",
         "1: basic_auth: there is no variable SITE in the environment",
     );
     check(
-        "basic_auth = { credential = \"token\" }",
+        "requests.basic_auth = { credential = \"token\" }",
         "1: basic_auth: there are no credentials: CREDENTIALS_DIRECTORY is not set; expected LoadCredential=token:... in the unit",
     );
     check(
-        "basic_auth = { credential = \"../token\" }",
+        "requests.basic_auth = { credential = \"../token\" }",
         "1: basic_auth: expected the name of a credential, found \"../token\"",
     );
     let forms = r#"expected text, or one of { file = "..." }, { credential = "..." } and { variable = "..." }"#;
     check(
-        "basic_auth = { fil = \"auth\" }",
+        "requests.basic_auth = { fil = \"auth\" }",
         &format!("1: basic_auth: {forms}, found fil; did you mean file?"),
     );
-    check("basic_auth = {}", &format!("1: basic_auth: {forms}"));
     check(
-        "basic_auth = { file = \"a\", variable = \"b\" }",
+        "requests.basic_auth = {}",
         &format!("1: basic_auth: {forms}"),
     );
     check(
-        "header = [\n  { file = 7 },\n]",
+        "requests.basic_auth = { file = \"a\", variable = \"b\" }",
+        &format!("1: basic_auth: {forms}"),
+    );
+    check(
+        "requests.header = [\n  { file = 7 },\n]",
         &format!("2: header: {forms}"),
     );
     // What is kept there is read like any other value, and not repeated.
     check(
-        "basic_auth = { file = \"open\" }",
+        "requests.basic_auth = { file = \"open\" }",
         "1: basic_auth: expected \"user:password\", found no colon",
     );
     check(
-        "rate = { file = \"auth\" }",
+        "politeness.rate = { file = \"auth\" }",
         "1: rate: expected a number above 0 per second or \"unlimited\", found a table",
     );
 }
@@ -148,13 +151,13 @@ fn a_secret_that_is_not_there_is_a_problem() {
 #[test]
 fn hooks_inherit_no_variable_that_is_a_setting_or_has_a_secret() {
     let file = r#"
-proxy = { variable = "PROXY_OF_ALL" }
+requests.proxy = { variable = "PROXY_OF_ALL" }
 [[site]]
 url = "https://a.example/"
 [[site]]
 url = "https://b.example/"
-basic_auth = { variable = "AUTH_OF_B" }
-header = [{ variable = "HEADER_OF_B" }, "X-Plain: 1"]
+requests.basic_auth = { variable = "AUTH_OF_B" }
+requests.header = [{ variable = "HEADER_OF_B" }, "X-Plain: 1"]
 "#;
     let variables = [
         ("PROXY_OF_ALL", "http://proxy.example:3128"),
@@ -191,7 +194,7 @@ fn a_secret_that_everybody_can_read_is_warned_of() {
         assert_eq!(settings.shared.warnings, expected, "{file}");
     }
     check(
-        "bearer_token = { file = \"open\" }",
+        "requests.bearer_token = { file = \"open\" }",
         true,
         &["everyone on this machine can read the secret in open; chmod o-r open"],
     );
@@ -200,12 +203,16 @@ fn a_secret_that_everybody_can_read_is_warned_of() {
             "everyone on this machine can read config.toml, which has a secret in {name}; chmod o-r config.toml, or keep it elsewhere: {name} = {{ file = \"...\" }}"
         )
     };
-    check("basic_auth = \"u:p\"", true, &[&own("basic_auth")]);
+    check("requests.basic_auth = \"u:p\"", true, &[&own("basic_auth")]);
     check(
-        "[[site]]\nurl = \"https://example.com/\"\nheader = [\"Cookie: a\"]",
+        "[[site]]\nurl = \"https://example.com/\"\nrequests.header = [\"Cookie: a\"]",
         true,
         &[&own("header")],
     );
-    check("basic_auth = \"u:p\"", false, &[]);
-    check("header = [\"Accept: x\"]\nbasic_auth = \"\"", true, &[]);
+    check("requests.basic_auth = \"u:p\"", false, &[]);
+    check(
+        "requests.header = [\"Accept: x\"]\nrequests.basic_auth = \"\"",
+        true,
+        &[],
+    );
 }

@@ -19,16 +19,16 @@ fn check_sites(file: &str, expected: &[&str]) {
 }
 
 const TWO: &str = r#"
-rate = 3
-exclude = ["/shared/*"]
+politeness.rate = 3
+scope.exclude = ["/shared/*"]
 
 [[site]]
 url = "https://a.example/"
-rate = 1
+politeness.rate = 1
 
 [[site]]
 url = "https://b.example/docs/"
-exclude = ["/own/*"]
+scope.exclude = ["/own/*"]
 "#;
 
 #[test]
@@ -180,13 +180,13 @@ fn a_folder_of_the_site_is_its_own() {
         assert_eq!(found, expected);
     }
     let file = r#"
-output = "all"
-public_url = "https://maps.example/"
+output.output = "all"
+output.public_url = "https://maps.example/"
 [[site]]
 url = "https://a.example/"
-output = "here"
-public_url = "https://there.example/"
-state = "memory"
+output.output = "here"
+output.public_url = "https://there.example/"
+output.state = "memory"
 [[site]]
 url = "https://b.example/docs/"
 "#;
@@ -197,7 +197,7 @@ url = "https://b.example/docs/"
     ];
     check(
         &[],
-        &format!("state = \"s\"\n{file}"),
+        &format!("output.state = \"s\"\n{file}"),
         &[
             [
                 "here",
@@ -236,7 +236,7 @@ fn a_site_has_one_place_whichever_are_chosen() {
             "{arguments:?} {variables:?} {file}"
         );
     }
-    let places = "output = \"all\"\npublic_url = \"https://maps.example/\"\n";
+    let places = "output.output = \"all\"\noutput.public_url = \"https://maps.example/\"\n";
     let a = "https://a.example/";
     let a_urls = format!("{places}urls = [\"{a}\"]\n");
     let urls = format!("{places}urls = [\"{a}\", \"https://b.example/\"]\n");
@@ -286,14 +286,14 @@ fn a_site_has_one_place_whichever_are_chosen() {
 #[test]
 fn an_output_is_not_a_folder_of_a_state() {
     check_sites(
-        "[[site]]\nurl = \"https://a.example/\"\noutput = \"x/../mine\"\nstate = \"mine/\"\n",
+        "[[site]]\nurl = \"https://a.example/\"\noutput.output = \"x/../mine\"\noutput.state = \"mine/\"\n",
         &[&format!(
             "config.toml:2: output: {} is the output of https://a.example/ (line 2), and the state of https://a.example/ (line 2) is kept in it; expected a folder that has nothing in it but what is served",
             std::env::current_dir().unwrap().join("mine").display()
         )],
     );
     check_sites(
-        "state = \"all\"\n[[site]]\nurl = \"https://a.example/\"\nstate = \"own\"\n[[site]]\nurl = \"https://b.example/\"\noutput = \"own\"\n",
+        "output.state = \"all\"\n[[site]]\nurl = \"https://a.example/\"\noutput.state = \"own\"\n[[site]]\nurl = \"https://b.example/\"\noutput.output = \"own\"\n",
         &[&format!(
             "config.toml:6: output: {} is the output of https://b.example/ (line 6), and the state of https://a.example/ (line 3) is kept in it; expected a folder that has nothing in it but what is served",
             std::env::current_dir().unwrap().join("own").display()
@@ -305,7 +305,7 @@ fn an_output_is_not_a_folder_of_a_state() {
     sites(
         &[],
         &[],
-        &format!("output = \"all\"\nstate = \"all\"\n{TWO}"),
+        &format!("output.output = \"all\"\noutput.state = \"all\"\n{TWO}"),
     );
 }
 
@@ -373,8 +373,8 @@ fn credentials_go_to_the_site_they_are_written_for() {
     let file = r#"
 [[site]]
 url = "https://a.example/"
-basic_auth = "user:secret"
-header = ["Cookie: a=b"]
+requests.basic_auth = "user:secret"
+requests.header = ["Cookie: a=b"]
 [[site]]
 url = "https://b.example/"
 "#;
@@ -385,7 +385,7 @@ url = "https://b.example/"
     assert!(found[1].settings.config.fetch.headers.is_empty());
     let text = format!("{found:?}");
     assert!(!text.contains("secret") && !text.contains("a=b"), "{text}");
-    let shared = "\nbasic_auth = \"u:p\"\n[[site]]\nurl = \"https://a.example/\"\n[[site]]\nurl = \"https://b.example/\"\n";
+    let shared = "\nrequests.basic_auth = \"u:p\"\n[[site]]\nurl = \"https://a.example/\"\n[[site]]\nurl = \"https://b.example/\"\n";
     // Only one of them is crawled.
     assert_eq!(sites(&["https://a.example/"], &[], shared).len(), 1);
 }
@@ -398,8 +398,8 @@ url = \"https://a.example/\"
 [[site]]
 url = \"https://a.example/\"
 name = \"again\"
-state = \"/nowhere/2\"
-output = \"/nowhere/3\"";
+output.state = \"/nowhere/2\"
+output.output = \"/nowhere/3\"";
     assert_eq!(sites(&[], &[], file).len(), 2);
 }
 

@@ -25,7 +25,7 @@ fn values_become_what_they_mean() {
             "--fresh",
             "--force",
             "--dry-run",
-            "--summary=json",
+            "--json",
             "--quiet",
             "-vv",
         ],
@@ -62,10 +62,7 @@ fn values_become_what_they_mean() {
     assert_eq!(config.publish.index, crawler::config::IndexMode::Auto);
     assert!(!config.publish.gzip && config.publish.force);
     assert!(settings.fresh && settings.dry_run && settings.quiet);
-    assert_eq!(
-        (settings.summary, settings.verbose),
-        (OutputFormat::Json, 2)
-    );
+    assert_eq!((settings.json, settings.verbose), (true, 2));
     assert_eq!(settings.warnings, [""; 0]);
 }
 
@@ -146,7 +143,7 @@ fn the_user_agent_names_the_contact() {
 #[test]
 fn ignored_parts_are_named_word_by_word_but_not_in_a_variable() {
     let empty = [("ARPENT_IGNORE", "")];
-    let file = "ignore = [\"robots\", \"noindex\", \"canonical\", \"retry-after\"]";
+    let file = "scope.ignore = [\"robots\", \"noindex\", \"canonical\", \"retry-after\"]";
     let words = |arguments: &[&str]| {
         let settings = good(&[&[URL], arguments].concat(), &empty, Some(file));
         settings.config.ignore.words().collect::<Vec<_>>()
