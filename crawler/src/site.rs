@@ -135,43 +135,35 @@ impl Site {
     /// The name of the site in file and folder names: scheme, host, port when it is not the scheme's
     /// default, and directory when it is not `/`, joined by `_`, e.g. `https_www.example.com_docs`.
     ///
-    /// `a-z`, `0-9` and `-` stay, and so do the dots of the host; a dot joins the segments of the directory. Every other byte
-    /// becomes `_` and two hexadecimal digits, because some disks do not distinguish upper and lower case. At most 150 bytes: a
-    /// longer name is cut and ends in a hash of the whole. Different sites have different names.
+    /// `a-z`, `0-9`, `-` and `.` stay, and `_` in the directory; `+` joins the segments of the directory. Every other byte becomes
+    /// `=` and two hexadecimal digits: capitals too, because some disks do not distinguish upper and lower case. A `%C3` of the
+    /// directory becomes `=c3`. At most 150 bytes: a longer name is cut and ends in a hash of the whole. Different sites have
+    /// different names.
     pub fn name(&self) -> String {
         let Origin { scheme, host, port } = &self.origin;
         let mut name = format!("{scheme}_");
-        for byte in host.bytes() {
-            push_encoded(&mut name, byte, byte == b'.');
-        }
+        push_encoded(&mut name, host, None);
         let scope = self
             .directory
             .strip_prefix('/')
             .and_then(|path| path.strip_suffix('/'));
-        // After a host, digits that begin the scope would read as a port (or as an escape of the host).
-        let needs_port =
-            scope.is_some_and(|scope| scope.starts_with(|first: char| first.is_ascii_digit()));
+        // After a host, a number that begins the scope would read as a port.
+        let needs_port = scope.is_some_and(|scope| {
+            let rest = scope.trim_start_matches(|first: char| first.is_ascii_digit());
+            rest.len() < scope.len() && (rest.is_empty() || rest.starts_with('_'))
+        });
         if needs_port || !matches!((&**scheme, port), ("http", 80) | ("https", 443)) {
             name.push('_');
             name.push_str(&port.to_string());
         }
-        for (index, segment) in scope
-            .into_iter()
-            .flat_map(|scope| scope.split('/'))
-            .enumerate()
-        {
-            name.push(if index == 0 { '_' } else { '.' });
-            if segment.is_empty() {
-                name.push_str("_e");
-            }
-            for byte in segment.bytes() {
-                push_encoded(&mut name, byte, false);
-            }
+        if let Some(scope) = scope {
+            name.push('_');
+            push_encoded(&mut name, scope, Some('+'));
         }
         if name.len() > MAX_NAME_BYTES {
             let hash = Sha256::digest(&name);
             name.truncate(CUT_NAME_BYTES);
-            name.push_str("_x");
+            name.push_str("=x");
             hash.iter()
                 .take(8)
                 .for_each(|byte| push_hexadecimal(&mut name, *byte));
@@ -263,13 +255,37 @@ fn directory_of(path: &str) -> &str {
         .map_or(path, |slash| path.split_at(slash + 1).0)
 }
 
-fn push_encoded(name: &mut String, byte: u8, keeps: bool) {
-    if keeps || matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-') {
-        name.push(byte.into());
-    } else {
-        name.push('_');
-        push_hexadecimal(name, byte);
+/// Adds a host, or a directory whose segments `join` joins.
+fn push_encoded(name: &mut String, text: &str, join: Option<char>) {
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, join) {
+            (b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.', _) | (b'_', Some(_)) => {
+                name.push((*first).into());
+            }
+            (b'/', Some(join)) => name.push(join),
+            _ => {
+                let escaped = (*first == b'%').then(|| escaped_byte(after)).flatten();
+                rest = if escaped.is_some() {
+                    &after[2..]
+                } else {
+                    after
+                };
+                name.push('=');
+                push_hexadecimal(name, escaped.unwrap_or(*first));
+            }
+        }
     }
+}
+
+/// The byte that two digits in upper case, as a normal form has them, stand for, unless URLs have its character itself.
+fn escaped_byte(digits: &[u8]) -> Option<u8> {
+    let digits = str::from_utf8(digits.get(..2)?).ok()?;
+    let is_normal = |digit: u8| matches!(digit, b'0'..=b'9' | b'A'..=b'F');
+    let digits = Some(digits).filter(|digits| digits.bytes().all(is_normal))?;
+    let byte = u8::from_str_radix(digits, 16).ok()?;
+    (!byte.is_ascii_graphic()).then_some(byte)
 }
 
 fn push_hexadecimal(name: &mut String, byte: u8) {

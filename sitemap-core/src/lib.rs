@@ -6,46 +6,43 @@
 //! others and reports their problems. Everything goes through `impl Write` and `impl BufRead`, and the time is an argument.
 //!
 //! ```text
-//! Loc, LastMod -> UrlEntry -> UrlSetWriter -> (GzipWriter) -> bytes -> read::check -> ready to publish
-//!                 IndexEntry -> IndexWriter ------------------^
-//!                 UrlEntry -> TextWriter, RssWriter, AtomWriter -^
+//! Loc, LastMod -> UrlEntry -> SetWriter -> sitemaps and their index, an io::Write for each
+//!                 UrlEntry -> UrlSetWriter, TextWriter, RssWriter, AtomWriter -> (GzipWriter) -> bytes
+//!                 IndexEntry -> IndexWriter -> bytes
 //! any bytes -> read::Reader -> UrlEntry, IndexEntry, findings
 //! any bytes, their place -> validate::Validator -> findings of the strict reading
+//! keys in order -> partition::Counter -> files by directory, whose names and borders stay from one publish to the next
 //! ```
 //!
-//! The numbers R1 to R80 in this documentation and in findings are those of `RULES.md`, beside this crate's manifest.
+//! The numbers R1 to R80 in this documentation and in findings are those of `RULES.md`; [`validate::RuleText`] has its text.
 //!
-//! # Write a sitemap, and a next one when it is full
-//! ```
-//! use sitemap_core::{LastMod, Limits, Loc, Push, UrlEntry, UrlSetWriter};
+//! # Write a set of any size
 //!
-//! let entries = [
-//!     UrlEntry::new(Loc::parse("https://example.com/")?),
-//!     UrlEntry::new(Loc::parse("https://example.com/catalog?item=12&desc=vacation_hawaii")?)
-//!         .with_lastmod(LastMod::parse("2004-12-23T18:00:15+00:00")?),
-//! ];
-//! let limits = Limits { entries: 1, ..Limits::default() };
-//! let mut files = Vec::new();
-//! let mut writer = UrlSetWriter::new(Vec::new(), limits)?;
-//! for entry in &entries {
-//!     if writer.push(entry)? == Push::Full {
-//!         files.push(writer.finish()?.0);
-//!         writer = UrlSetWriter::new(Vec::new(), limits)?;
-//!         let _ = writer.push(entry)?;
-//!     }
+//! A [`SetWriter`] begins a new file when one is full, compresses, and writes the index last.
+//! ```no_run
+//! use std::{fs::File, io::BufWriter};
+//! use sitemap_core::{LastMod, Loc, SetWriter, UrlEntry};
+//!
+//! let base = Loc::parse("https://example.com/")?;
+//! let mut set = SetWriter::new(&base, |name| Ok(BufWriter::new(File::create(name)?)));
+//! for (url, changed) in [("https://example.com/", "2026-03-02"), ("https://example.com/about", "2025-11-26")] {
+//!     set.push(&UrlEntry::new(Loc::parse(url)?).with_lastmod(LastMod::parse(changed)?))?;
 //! }
-//! files.push(writer.finish()?.0);
-//! assert_eq!(files.len(), 2);
-//! assert!(String::from_utf8_lossy(&files[1]).contains("<loc>https://example.com/catalog?item=12&amp;desc=vacation_hawaii</loc>"));
+//! for index in set.finish()?.indexes {
+//!     println!("Sitemap: {index}"); // the line for robots.txt
+//! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Compress it
+//! # Write one sitemap
 //! ```
-//! use sitemap_core::{GzipWriter, Limits, Loc, UrlEntry, UrlSetWriter};
+//! use sitemap_core::{GzipWriter, LastMod, Limits, Loc, Push, UrlEntry, UrlSetWriter};
 //!
 //! let mut writer = UrlSetWriter::new(GzipWriter::new(Vec::new()), Limits::default())?;
-//! let _ = writer.push(&UrlEntry::new(Loc::parse("https://example.com/")?))?;
+//! let entry = UrlEntry::new(Loc::parse("https://example.com/catalog?item=12&desc=vacation_hawaii")?)
+//!     .with_lastmod(LastMod::parse("2004-12-23T18:00:15+00:00")?);
+//! // `Push::Full` says that the entry belongs into a next file.
+//! assert_eq!(writer.push(&entry)?, Push::Written);
 //! let (gzip, summary) = writer.finish()?;
 //! let compressed = gzip.finish()?;
 //! // The limit and the summary are about the bytes before compression.
@@ -67,7 +64,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Tell of pictures and of other languages
+//! # Add images and other languages
 //! ```
 //! use sitemap_core::{Loc, UrlEntry, UrlSetOptions, UrlSetWriter, extension::{Alternate, Element, Hreflang}};
 //!
@@ -128,6 +125,18 @@
 //! # Ok::<(), sitemap_core::LocError>(())
 //! ```
 //!
+//! # Find what is wrong with a file
+//! ```
+//! use sitemap_core::validate::{Facts, Options, Validator};
+//!
+//! let file = b"<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>https://example.com/?a=1&b=2</loc></url></urlset>";
+//! let mut validator = Validator::new(Options::new("2026-03-02T04:00:11Z".parse()?));
+//! let mut found = Vec::new();
+//! validator.check(&file[..], &Facts::new("sitemap.xml"), &mut |finding| found.push(finding))?;
+//! assert_eq!((found[0].rule.to_string(), &*found[0].help), ("R3".to_owned(), "write &amp; for every & in text and attributes"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Ask what a sitemap at a place may list
 //! ```
 //! use sitemap_core::Loc;
@@ -155,6 +164,12 @@ pub use lastmod::{LastMod, LastModError};
 pub use limits::Limits;
 pub use loc::{Loc, LocError};
 pub use write::{
-    AtomWriter, FeedInfo, FileSummary, GzipWriter, IndexWriter, Push, RssWriter, SchemaLocation,
-    TextWriter, UrlSetOptions, UrlSetWriter, WriteError,
+    AtomWriter, Compression, FeedInfo, FileSummary, GzipWriter, IndexWriter, Push, RssWriter,
+    SchemaLocation, SetError, SetSummary, SetWriter, TextWriter, UrlSetOptions, UrlSetWriter,
+    WriteError,
 };
+
+/// Runs the examples of the front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -39,6 +39,10 @@ macro_rules! problems {
             )*
         }
 
+        /// Rule and severity of each row.
+        #[cfg(test)]
+        pub(crate) const ROWS: &[(u8, Severity)] = &[$(($rule, Severity::$severity)),*];
+
         impl Problem {
             /// Rule, severity and source of its row.
             fn row(&self) -> (u8, Severity, Source) {

@@ -291,10 +291,19 @@ fn rule_is_explained() {
     let ran = place.check(&["--explain", "r13"]).expect_code(0);
     assert!(
         ran.stdout
-            .starts_with("R13: lastmod is a W3C date-time\nhelp: write YYYY-MM-DD"),
+            .starts_with("R13: lastmod is a W3C date-time\n\n"),
         "{}",
         ran.stdout
     );
+    for part in [
+        "\n- Level: error, warning\n",
+        "\n- Correction: write YYYY-MM-DD",
+        "<lastmod>2005-02-30</lastmod>",
+    ] {
+        assert!(ran.stdout.contains(part), "{}", ran.stdout);
+    }
+    // The next rule is not printed.
+    assert!(!ran.stdout.contains("1970-01-01"), "{}", ran.stdout);
 }
 
 #[test]

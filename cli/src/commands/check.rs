@@ -238,7 +238,7 @@ fn code_of(outcome: &CheckOutcome, fails: bool) -> ExitCode {
     codes.fold(ExitCode::Success, |worst, (_, code)| worst.worse(code))
 }
 
-/// Prints what a rule asks for.
+/// Prints a rule as `RULES.md` has it.
 fn explain(typed: &str, output: &Output) -> anyhow::Result<ExitCode> {
     let number = typed.strip_prefix(['R', 'r']).unwrap_or(typed).parse();
     let text = number.ok().and_then(|number| RuleText::of(Rule(number)));
@@ -253,10 +253,7 @@ fn explain(typed: &str, output: &Output) -> anyhow::Result<ExitCode> {
         (Paint::Plain, ": "),
         (Paint::Plain, &text.title),
     ]);
-    output.data_painted(&[
-        (Paint::Note, "help"),
-        (Paint::Plain, ": "),
-        (Paint::Plain, text.help),
-    ]);
+    output.data("");
+    text.section.lines().for_each(|line| output.data(line));
     Ok(ExitCode::Success)
 }

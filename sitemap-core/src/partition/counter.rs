@@ -216,7 +216,14 @@ impl Counter {
         let tree = self.tree.finish(None);
         let sections = self.sections.into_iter();
         let sections = sections.map(|(section, counter)| counter.finish(Some(section.name)));
-        Plan::new(&self.base, self.placement, tree, sections.collect())
+        let previous = &self.previous_layout;
+        Plan::new(
+            &self.base,
+            self.placement,
+            tree,
+            sections.collect(),
+            previous,
+        )
     }
 }
 

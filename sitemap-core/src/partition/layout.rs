@@ -1,4 +1,4 @@
-//! The layout of a published set, which the next publish starts from: its parts.
+//! The layout of a published set, which the next publish starts from: its parts, and earlier parts, whose names stay theirs.
 //!
 //! Owns the identity of a part and its text form. It decides nothing; it has the parts that existed.
 
@@ -18,6 +18,15 @@ const RAISED: &str = " raised";
 
 /// Begins the line before the parts of a section; its name follows.
 const SECTION: &str = "section ";
+
+/// Begins the line of a part that an earlier publish had.
+const FORMER: char = '-';
+
+/// Begins the line of a part whose name ends in a hash, because another scope has the readable name.
+const HASHED: char = '#';
+
+/// The most earlier parts that a tree remembers, as many as the files of an index; the names of others may be given again.
+const MAX_FORMER: usize = 50_000;
 
 /// The keys of a part: those that begin with `directory` followed by `prefix`, without those of the parts below it.
 ///
@@ -40,16 +49,21 @@ impl PartId {
     }
 }
 
-/// The parts of the last publish. The default is the empty layout: no history.
+/// The parts of the last publish, and the earlier ones whose names are theirs. The default is the empty layout: no history.
 ///
 /// Its text form ([`fmt::Display`], [`FromStr`]) is a line `layout 1` or `layout 1 raised`, then a line for each part: the
-/// directory and, after a tab, the prefix of a shard. Each section follows as a line `section` with its name, perhaps ` raised`,
-/// and its parts in the same way. Equal layouts have equal texts.
+/// directory and, after a tab, the prefix of a shard. Before them stands `-` for a part that only an earlier publish had, and `#`
+/// for a part whose name ends in a hash. Each section follows as a line `section` with its name, perhaps ` raised`, and its parts
+/// in the same way. Equal layouts have equal texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Ascending, none twice.
     parts: Vec<PartId>,
     raised: bool,
+    /// Parts of earlier publishes, at most [`MAX_FORMER`]; none of them in `parts`.
+    former: BTreeSet<PartId>,
+    /// The ones of both whose name ends in a hash, because another scope has the readable name.
+    hashed: BTreeSet<PartId>,
     /// Of the sections that had a part; they have no sections themselves.
     sections: BTreeMap<SectionName, Layout>,
 }
@@ -84,14 +98,44 @@ impl Layout {
         Self {
             parts: parts.into_iter().collect(),
             raised,
-            sections: BTreeMap::new(),
+            ..Self::default()
         }
     }
 
-    /// Adds the layout of a section; one without parts is none.
+    /// The layout after this one, of a tree that has these parts now. The parts that it had become earlier ones.
+    pub(super) fn next(
+        &self,
+        parts: Vec<PartId>,
+        raised: bool,
+        mut hashed: BTreeSet<PartId>,
+    ) -> Self {
+        let mut next = Self::new(parts, raised);
+        let is_former = |id: &&PartId| next.parts.binary_search(id).is_err();
+        let former = self.published().filter(is_former).take(MAX_FORMER);
+        next.former = former.cloned().collect();
+        hashed.retain(|id| next.former.contains(id) || next.parts.binary_search(id).is_ok());
+        Self { hashed, ..next }
+    }
+
+    /// The parts of the last publish and of earlier ones.
+    pub(super) fn published(&self) -> impl Iterator<Item = &PartId> {
+        self.parts.iter().chain(&self.former)
+    }
+
+    /// The published parts whose name ends in a hash, because another scope has the readable name.
+    pub(super) fn hashed(&self) -> &BTreeSet<PartId> {
+        &self.hashed
+    }
+
+    /// The layouts of the sections that had a part.
+    pub(super) fn sections(&self) -> &BTreeMap<SectionName, Self> {
+        &self.sections
+    }
+
+    /// Adds the layout of a section; one that never had parts is none.
     #[must_use]
     pub fn with_section(mut self, name: SectionName, layout: Self) -> Self {
-        if !layout.parts.is_empty() {
+        if layout.published().next().is_some() {
             let sections = BTreeMap::new();
             self.sections.insert(name, Self { sections, ..layout });
         }
@@ -121,13 +165,46 @@ impl Layout {
     /// Writes its own parts below a line.
     fn write(&self, formatter: &mut fmt::Formatter<'_>, line: &dyn fmt::Display) -> fmt::Result {
         writeln!(formatter, "{line}{}", if self.raised { RAISED } else { "" })?;
-        for PartId { directory, prefix } in &self.parts {
-            match prefix {
-                Some(prefix) => writeln!(formatter, "{directory}\t{prefix}")?,
-                None => writeln!(formatter, "{directory}")?,
+        for id in self.published() {
+            if self.former.contains(id) {
+                write!(formatter, "{FORMER}")?;
+            }
+            if self.hashed.contains(id) {
+                write!(formatter, "{HASHED}")?;
+            }
+            match &id.prefix {
+                Some(prefix) => writeln!(formatter, "{}\t{prefix}", id.directory)?,
+                None => writeln!(formatter, "{}", id.directory)?,
             }
         }
         Ok(())
+    }
+
+    /// Takes in a line of its text form; `false` for a text that is none.
+    fn read(&mut self, line: &str) -> bool {
+        let (is_former, line) = strip_mark(line, FORMER);
+        let (is_hashed, line) = strip_mark(line, HASHED);
+        let Some(id) = parse_part(line) else {
+            return false;
+        };
+        if is_hashed {
+            self.hashed.insert(id.clone());
+        }
+        if is_former {
+            self.former.insert(id);
+        } else {
+            self.parts.push(id);
+        }
+        true
+    }
+
+    /// Puts parts in order that were read in any order.
+    fn sorted(mut self) -> Self {
+        self.parts.sort_unstable();
+        self.parts.dedup();
+        let parts = &self.parts;
+        self.former.retain(|id| parts.binary_search(id).is_err());
+        self
     }
 
     /// Did the directory have a part, whole or a shard?
@@ -206,31 +283,38 @@ impl FromStr for Layout {
             }
         };
         // The site's own parts, then those of each section.
-        let mut trees: Vec<(Option<SectionName>, Vec<PartId>, bool)> =
-            vec![(None, Vec::new(), raised)];
+        let tree = |raised| Self {
+            raised,
+            ..Self::default()
+        };
+        let mut site = tree(raised);
+        let mut sections: Vec<(SectionName, Self)> = Vec::new();
         for (index, line) in lines.enumerate() {
             if let Some((name, raised)) = parse_section(line) {
-                trees.push((Some(name), Vec::new(), raised));
+                sections.push((name, tree(raised)));
                 continue;
             }
-            let part = parse_part(line).ok_or_else(|| LayoutError::Part {
-                line: index + 2,
-                found: line.to_owned(),
-            })?;
-            if let Some((_, parts, _)) = trees.last_mut() {
-                parts.push(part);
+            let current = sections
+                .last_mut()
+                .map_or(&mut site, |(_, section)| section);
+            if !current.read(line) {
+                return Err(LayoutError::Part {
+                    line: index + 2,
+                    found: line.to_owned(),
+                });
             }
         }
-        let mut layout = Self::default();
-        for (name, parts, raised) in trees {
-            let tree = Self::new(parts, raised);
-            layout = match name {
-                Some(name) => layout.with_section(name, tree),
-                None => tree,
-            };
-        }
-        Ok(layout)
+        let sections = sections.into_iter();
+        Ok(sections.fold(site.sorted(), |layout, (name, section)| {
+            layout.with_section(name, section.sorted())
+        }))
     }
+}
+
+/// Returns whether the line begins with the mark, and the rest of the line.
+fn strip_mark(line: &str, mark: char) -> (bool, &str) {
+    line.strip_prefix(mark)
+        .map_or((false, line), |rest| (true, rest))
 }
 
 fn parse_section(line: &str) -> Option<(SectionName, bool)> {

@@ -9,6 +9,10 @@
 //! the section and is divided only when that file would be too large. The tree of the other keys is as if those of the sections
 //! did not exist.
 //!
+//! A file name keeps the letters, digits, `-`, `_` and `.` of its directories, which dots join: `/jdk/java.base/` has
+//! `sitemap.jdk.java.base.xml.gz`. Where two scopes would have one name, ignoring case, the later one ends in a hash; the
+//! [`Layout`] remembers both, so a name never comes to mean another scope.
+//!
 //! This module names files and their keys. It never looks at content, never reads or writes, and never depends on the time or on
 //! the order of discovery. The plan is a function of the keys, the [`Thresholds`], the [`Placement`], the sections and the
 //! [`Layout`] of the last publish. The layout only adds hysteresis, so that a directory at a border does not come and go.

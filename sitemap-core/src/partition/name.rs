@@ -1,9 +1,17 @@
 //! Name and folder of the file of a part.
 //!
-//! Owns the file names: a name is a function of the part and the base alone, so it never comes to mean another scope. No two parts
-//! of a plan get the same name, not even where upper and lower case are the same, and none gets the name of an index.
+//! Owns the file names. A name keeps the letters, digits, `-`, `_` and `.` of its scope. A dot joins directories, and every other
+//! byte becomes `_` and two hexadecimal digits. A name that another scope has or had, ignoring case, ends in `_x` and a hash of its
+//! scope; so does a name of more than 150 bytes.
+//!
+//! The [`Layout`](super::Layout) remembers the scopes that had a name, so a name never comes to mean another scope. No part gets
+//! the name of an index.
 
-use std::{fmt::Write as _, str};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt::Write as _,
+    str,
+};
 
 use sha2::{Digest, Sha256};
 
@@ -12,8 +20,14 @@ use super::{PartId, SectionName};
 /// Longer names are cut: most file systems allow 255 bytes for a name, and temporary names are longer than the final one.
 const MAX_STEM_BYTES: usize = 150;
 
-/// Length to which a longer name is cut; a hash of the whole name follows.
+/// Length to which a longer name is cut; a hash of the scope follows.
 const CUT_STEM_BYTES: usize = 120;
+
+/// Begins the hash at the end of a name.
+const HASH_MARK: &str = "_x";
+
+/// Hexadecimal digits of a hash in a name.
+const HASH_DIGITS: usize = 16;
 
 /// Longest folder name of the common file systems.
 const MAX_FOLDER_BYTES: usize = 255;
@@ -118,9 +132,9 @@ pub(super) struct Naming<'a> {
 }
 
 impl Name {
-    /// The parts of a section below its home name their directories from the site's base on, so that they mean the same when
-    /// its home becomes another one.
-    pub(super) fn new(naming: &Naming<'_>, id: &PartId) -> Self {
+    /// The readable name, which another scope may have too. The parts of a section below its home name their directories from the
+    /// site's base on, so that they mean the same when its home becomes another one.
+    fn readable(naming: &Naming<'_>, id: &PartId) -> Self {
         let (own, top) = match naming.section {
             None => ("sitemap".to_owned(), "sitemap-root".to_owned()),
             Some(section) => (format!("sitemap-{section}"), format!("sitemap-{section}")),
@@ -143,9 +157,87 @@ impl Name {
             } else if encoded.is_empty() {
                 own
             } else {
-                stem(&own, &encoded.join("."))
+                format!("{own}.{}", encoded.join("."))
             },
         }
+    }
+
+    /// Returns whether the name is made of a scope, so that another scope could have it.
+    fn is_of_scope(&self) -> bool {
+        self.stem.contains('.')
+    }
+
+    /// Returns whether no scope may have the name as it is, because it is too long or ends as if it had a hash.
+    fn needs_hash(&self) -> bool {
+        let stem = self.stem.to_ascii_lowercase();
+        let hash = stem.rsplit_once(HASH_MARK).map(|(_, hash)| hash);
+        let is_hash = |hash: &str| {
+            hash.len() == HASH_DIGITS && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
+        self.is_of_scope() && (self.stem.len() > MAX_STEM_BYTES || hash.is_some_and(is_hash))
+    }
+
+    fn with_hash(mut self, id: &PartId) -> Self {
+        self.stem.truncate(CUT_STEM_BYTES);
+        self.stem.push_str(HASH_MARK);
+        let (scope, is_shard) = meaning(id);
+        let hash = Sha256::digest(format!("{scope}\t{is_shard}"));
+        for byte in &hash[..HASH_DIGITS / 2] {
+            push_hex(&mut self.stem, *byte);
+        }
+        self
+    }
+}
+
+/// Scope that a name means, and whether it is a share of a directory by characters.
+fn meaning(id: &PartId) -> (String, bool) {
+    (id.scope(), id.prefix.is_some())
+}
+
+/// Names that scopes of one tree have or had, and the parts among them whose name ends in a hash because of another scope.
+#[derive(Debug)]
+pub(super) struct FileNames<'a> {
+    naming: Naming<'a>,
+    /// The scope of each name, in lower case.
+    taken: HashMap<String, (String, bool)>,
+    pub(super) hashed: BTreeSet<PartId>,
+}
+
+impl<'a> FileNames<'a> {
+    /// The names of parts that were published, of which those in `hashed` have a hash.
+    pub(super) fn new<'p>(
+        naming: Naming<'a>,
+        published: impl Iterator<Item = &'p PartId>,
+        hashed: BTreeSet<PartId>,
+    ) -> Self {
+        let taken = HashMap::new();
+        let mut names = Self {
+            naming,
+            taken,
+            hashed,
+        };
+        published.for_each(|id| drop(names.give(id)));
+        names
+    }
+
+    /// The name of a part: the readable one, unless another scope has it.
+    pub(super) fn give(&mut self, id: &PartId) -> Name {
+        let name = Name::readable(&self.naming, id);
+        if name.needs_hash() {
+            return name.with_hash(id);
+        }
+        if !name.is_of_scope() {
+            return name;
+        }
+        if !self.hashed.contains(id) {
+            let key = format!("{}{}", name.folder, name.stem.to_ascii_lowercase());
+            let owner = self.taken.entry(key).or_insert_with(|| meaning(id));
+            if *owner == meaning(id) {
+                return name;
+            }
+            self.hashed.insert(id.clone());
+        }
+        name.with_hash(id)
     }
 }
 
@@ -205,17 +297,6 @@ pub(super) fn folder_key(segment: &str) -> Option<String> {
     (!is_file_name).then_some(key)
 }
 
-fn stem(own: &str, encoded: &str) -> String {
-    if encoded.len() <= MAX_STEM_BYTES {
-        return format!("{own}.{encoded}");
-    }
-    let mut stem = format!("{own}.{}_x", &encoded[..CUT_STEM_BYTES]);
-    for byte in &Sha256::digest(encoded.as_bytes())[..8] {
-        push_hex(&mut stem, *byte);
-    }
-    stem
-}
-
 /// A shard's prefix: its `/` become dots, and a single underscore marks the end.
 fn encode_prefix(prefix: &str) -> String {
     let mut encoded = prefix
@@ -227,20 +308,19 @@ fn encode_prefix(prefix: &str) -> String {
     encoded
 }
 
-/// Keeps `a-z 0-9 -`; another byte becomes `_` and two hex digits, upper case too, so that names do not meet on a disk that
-/// ignores case. `_e` is the empty segment.
+/// Keeps the portable characters of POSIX file names (section 3.265); another byte, percent-decoded, becomes `_` and two hex
+/// digits. `_e` is the empty segment.
 fn encode_segment(segment: &str) -> String {
     if segment.is_empty() {
         return "_e".to_owned();
     }
     let mut encoded = String::with_capacity(segment.len());
-    for byte in segment.bytes() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' => encoded.push(char::from(byte)),
-            _ => {
-                encoded.push('_');
-                push_hex(&mut encoded, byte);
-            }
+    for byte in decode_bytes(segment) {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push('_');
+            push_hex(&mut encoded, byte);
         }
     }
     encoded

@@ -7,7 +7,7 @@ use std::{num::NonZeroUsize, ops::Range};
 
 use super::{
     Layout, PartId, Placement, SectionName, Suffix,
-    name::{self, Name, Naming},
+    name::{self, FileNames, Name, Naming},
     thresholds::Count,
 };
 
@@ -65,17 +65,38 @@ pub struct IndexPart {
 }
 
 impl Plan {
-    /// The plan of a site with this base: its tree, and those of its sections.
-    pub(super) fn new(base: &str, placement: Placement, site: Tree, sections: Vec<Tree>) -> Self {
-        let mut layout = site.layout();
-        let mut parts = parts_of(site, base, placement, None, 0);
+    /// The plan of a site with this base: its tree, and those of its sections. Parts that were in `previous` keep their names.
+    pub(super) fn new(
+        base: &str,
+        placement: Placement,
+        site: Tree,
+        sections: Vec<Tree>,
+        previous: &Layout,
+    ) -> Self {
+        let (mut parts, mut layout) = parts_of(site, base, placement, previous);
         let without_section = parts.len();
-        for (number, tree) in sections.into_iter().enumerate() {
-            if let Some(name) = &tree.section {
-                layout = layout.with_section(name.clone(), tree.layout());
+        for (name, gone) in previous.sections() {
+            if !sections
+                .iter()
+                .any(|tree| tree.section.as_ref() == Some(name))
+            {
+                let gone = gone.next(Vec::new(), false, gone.hashed().clone());
+                layout = layout.with_section(name.clone(), gone);
             }
-            let before = parts.len();
-            parts.extend(parts_of(tree, base, placement, Some(number), before));
+        }
+        for (number, tree) in sections.into_iter().enumerate() {
+            let Some(name) = tree.section.clone() else {
+                continue;
+            };
+            let none = Layout::default();
+            let previous = previous.section(&name).unwrap_or(&none);
+            let (mut own, next) = parts_of(tree, base, placement, previous);
+            for part in &mut own {
+                part.section = Some(number);
+                part.above = part.above.map(|above| above + parts.len());
+            }
+            layout = layout.with_section(name, next);
+            parts.extend(own);
         }
         Self {
             base: base.to_owned(),
@@ -213,45 +234,36 @@ impl KeyRange {
     }
 }
 
-impl Tree {
-    fn layout(&self) -> Layout {
-        Layout::new(self.parts.iter().map(|(id, _)| id.clone()), self.raised)
-    }
-}
-
-/// The parts of a tree in tree order. `base` is that of the site; `before` is the number of parts before them in the plan.
+/// The parts of a tree in tree order, and its next layout. `base` is that of the site.
 fn parts_of(
     tree: Tree,
     base: &str,
     placement: Placement,
-    section: Option<usize>,
-    before: usize,
-) -> Vec<Part> {
+    previous: &Layout,
+) -> (Vec<Part>, Layout) {
     let naming = Naming {
         base,
         home: &tree.base,
         section: tree.section.as_ref(),
         placement,
     };
-    let mut parts: Vec<Part> = tree
-        .parts
-        .into_iter()
-        .map(|(id, count)| Part {
-            scope: id.scope(),
-            name: Name::new(&naming, &id),
-            id,
-            section,
-            count,
-            ranges: Vec::new(),
-            above: None,
-        })
-        .collect();
-    parts.sort_unstable_by(|one, other| one.scope.cmp(&other.scope));
+    let hashed = previous.hashed().clone();
+    let mut names = FileNames::new(naming, previous.published(), hashed);
+    let ids = tree.parts.iter().map(|(id, _)| id.clone()).collect();
+    let mut counts = tree.parts;
+    counts.sort_by_cached_key(|(id, _)| id.scope());
+    let parts = counts.into_iter().map(|(id, count)| Part {
+        scope: id.scope(),
+        name: names.give(&id),
+        id,
+        section: None,
+        count,
+        ranges: Vec::new(),
+        above: None,
+    });
+    let mut parts: Vec<Part> = parts.collect();
     set_ranges(&mut parts);
-    for part in &mut parts {
-        part.above = part.above.map(|above| above + before);
-    }
-    parts
+    (parts, previous.next(ids, tree.raised, names.hashed))
 }
 
 /// Sets the intervals of parts in ascending order, each without those of the parts below it.

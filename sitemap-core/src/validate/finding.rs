@@ -113,7 +113,7 @@ impl Diagnosis {
     }
 
     fn help(&self, rule: Rule, place: Option<&Loc>) -> String {
-        let usual = || RuleText::of(rule).map_or("", |text| text.help).to_owned();
+        let usual = || RuleText::of(rule).map_or_else(String::new, |text| text.help.clone());
         self.problem.help(place).unwrap_or_else(usual)
     }
 }

@@ -2,12 +2,15 @@
 //!
 //! ```text
 //! entries in order -> UrlSetWriter, IndexWriter, TextWriter, RssWriter or AtomWriter -> (GzipWriter) -> any io::Write
+//! entries in order -> SetWriter -> sitemaps of 50,000 entries, gzipped, and their index -> an io::Write for each name
 //! ```
 //!
 //! Every format is a `SitemapFile`: opening bytes, one line per entry, closing bytes. It owns the counting, so a format only defines
 //! its lines. The output conforms to both the text of the protocol and its schemas: the declaration at byte 0, UTF-8, one fixed
 //! order of elements, never an empty file. Nothing here opens files, orders entries or chooses them. Wrap files and sockets in a
 //! `BufWriter`: each entry is one small write.
+
+mod set;
 
 mod index;
 mod urlset;
@@ -27,6 +30,7 @@ pub use feed::{FeedInfo, MAX_TITLE_CHARACTERS};
 pub use gzip::GzipWriter;
 pub use index::IndexWriter;
 pub use rss::RssWriter;
+pub use set::{Compression, SetError, SetFile, SetSummary, SetWriter};
 pub use text::TextWriter;
 pub use urlset::{UrlSetOptions, UrlSetWriter};
 

@@ -12,22 +12,29 @@ use crate::support;
 
 /// Reads lines `+key` and `-key` up to an empty one; answers with a line `root-name<TAB>in-place-name<TAB>count`
 /// for each file and its keys, and an empty line. It remembers the layout as the next one's history.
-/// The model's own names are those of the root layout; in place, a file stands in its directory under the
-/// rest of that name.
+/// The division is that of the model, with the names that scopes have when no two of them would have one name.
 const CONVERSATION: &str = "
-import importlib.util, sys, urllib.parse
+import importlib.util, string, sys, urllib.parse
 spec = importlib.util.spec_from_file_location('model', sys.argv[1])
 model = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(model)
 
+def enc(segment):
+    if not segment:
+        return '_e'
+    safe = string.ascii_letters + string.digits + '-_.'
+    return ''.join(chr(b) if chr(b) in safe else f'_{b:02x}' for b in urllib.parse.unquote_to_bytes(segment))
+
+def name(directory, prefix):
+    parts = [enc(s) for s in directory.split('/')[1:-1]]
+    if prefix is not None:
+        parts.append('.'.join(enc(s) for s in prefix.split('/')) + '_')
+    return '.'.join(['sitemap', *parts]) + '.xml' if parts else 'sitemap-root.xml'
+
 def in_place(directory, prefix):
     if prefix is not None:
-        name = 'sitemap.' + '.'.join(model.enc(s) for s in prefix.split('/')) + '_.xml'
-    elif directory == '/':
-        name = 'sitemap-root.xml'
-    else:
-        name = 'sitemap.xml'
-    return urllib.parse.unquote(directory[1:]) + name
+        return urllib.parse.unquote(directory[1:]) + name('/', prefix)
+    return urllib.parse.unquote(directory[1:]) + ('sitemap.xml' if directory != '/' else 'sitemap-root.xml')
 
 keys, previous = set(), frozenset()
 for line in sys.stdin:
@@ -38,8 +45,8 @@ for line in sys.stdin:
     target, section, minimum = map(int, sys.argv[2:5])
     answer, previous = model.layout(keys, previous=previous, section=section, minimum=minimum, target=target)
     out = []
-    for name, (ident, held) in answer.items():
-        out.append(f'{name}\\t{in_place(*ident)}\\t{len(held)}')
+    for ident, held in answer.values():
+        out.append(f'{name(*ident)}\\t{in_place(*ident)}\\t{len(held)}')
         out.extend(held)
     out.append('')
     print('\\n'.join(out), flush=True)

@@ -183,7 +183,7 @@ fn printed_rule(rule: Rule) -> PrintedRule {
     let text = RuleText::of(rule);
     PrintedRule {
         id: rule.to_string(),
-        help: text.map_or("", |text| text.help).to_owned(),
+        help: text.map_or_else(String::new, |text| text.help.clone()),
         title: text.map_or_else(|| rule.to_string(), |text| text.title.clone()),
     }
 }

@@ -135,7 +135,8 @@ fn the_section_threshold_rises_with_more_than_a_thousand_sections_and_falls_at_h
             .iter()
             .any(|name| name.starts_with("sitemap.s0") && !name.ends_with("_.xml"))
     );
-    assert_eq!(at(1_000, &Layout::default()).layout(), raised.layout());
+    let fresh = at(1_000, &Layout::default());
+    assert_eq!(fresh.layout().parts(), raised.layout().parts());
 
     let still = at(500, raised.layout());
     assert!(still.layout().is_raised());

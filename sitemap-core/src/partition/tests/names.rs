@@ -1,7 +1,9 @@
 //! Names of hard directories, and folders of their files.
 
-use super::super::{Layout, Placement, Suffix, Thresholds};
-use super::{check, files, fresh, keys, many, plan, plan_below};
+use std::collections::BTreeMap;
+
+use super::super::{Layout, Placement, Plan, Suffix, Thresholds};
+use super::{Random, check, files, fresh, keys, many, plan, plan_below};
 
 /// 100 keys below each of these directories; the files in both placements.
 #[track_caller]
@@ -19,7 +21,7 @@ fn check_directories(directories: &[&str], root: &[(&str, u64)], in_place: &[(&s
 fn an_encoded_slash_separates_nothing() {
     check_directories(
         &["/a%2Fb/"],
-        &[("sitemap.a_252_46b.xml", 100)],
+        &[("sitemap.a_2fb.xml", 100)],
         &[("sitemap-root.xml", 100)],
     );
 }
@@ -28,15 +30,15 @@ fn an_encoded_slash_separates_nothing() {
 fn sections_that_differ_in_case_only_meet_on_no_disk() {
     check_directories(
         &["/A/", "/a/"],
-        &[("sitemap._41.xml", 100), ("sitemap.a.xml", 100)],
+        &[
+            ("sitemap.A.xml", 100),
+            ("sitemap.a_xa23dc51667165d57.xml", 100),
+        ],
         &[("sitemap-root.xml", 100), ("A/sitemap.xml", 100)],
     );
     check_directories(
         &["/%C3%89/", "/%C3%A9/"],
-        &[
-            ("sitemap._25_433_2589.xml", 100),
-            ("sitemap._25_433_25_419.xml", 100),
-        ],
+        &[("sitemap._c3_89.xml", 100), ("sitemap._c3_a9.xml", 100)],
         &[("sitemap-root.xml", 100), ("É/sitemap.xml", 100)],
     );
 }
@@ -58,7 +60,10 @@ fn the_section_that_had_the_folder_keeps_it() {
 fn sections_that_decode_to_one_folder_share_no_file() {
     check_directories(
         &["/a%2Bb/", "/a+b/"],
-        &[("sitemap.a_252_42b.xml", 100), ("sitemap.a_2bb.xml", 100)],
+        &[
+            ("sitemap.a_2bb.xml", 100),
+            ("sitemap.a_2bb_xf8c19e6790212a63.xml", 100),
+        ],
         &[("sitemap-root.xml", 100), ("a+b/sitemap.xml", 100)],
     );
 }
@@ -81,7 +86,7 @@ fn an_empty_segment_is_a_directory_without_a_folder() {
 fn folders_are_decoded_and_urls_are_not() {
     check_directories(
         &["/%C3%A9/"],
-        &[("sitemap._25_433_25_419.xml", 100)],
+        &[("sitemap._c3_a9.xml", 100)],
         &[("é/sitemap.xml", 100)],
     );
     let plan = fresh(&keys(many("/%C3%A9/", 100)), Placement::InPlace);
@@ -93,11 +98,108 @@ fn folders_are_decoded_and_urls_are_not() {
 }
 
 #[test]
-fn a_dot_in_a_name_does_not_separate_names() {
+fn a_dot_stays_a_dot() {
     check_directories(
         &["/a.b/", "/a/b/"],
-        &[("sitemap.a_2eb.xml", 100), ("sitemap.a.xml", 100)],
+        &[("sitemap.a.b.xml", 100), ("sitemap.a.xml", 100)],
         &[("a.b/sitemap.xml", 100), ("a/sitemap.xml", 100)],
+    );
+}
+
+/// The plan of 1,000 keys in each of these directories of the documentation of a JDK, after this one.
+fn after(previous: &Layout, directories: &[&str]) -> Plan {
+    let keys = directories
+        .iter()
+        .flat_map(|directory| many(&format!("/jdk/{directory}/"), 6_000));
+    let keys = super::keys(keys);
+    plan(&keys, Thresholds::default(), Placement::Root, previous)
+}
+
+fn names(plan: &Plan) -> Vec<String> {
+    let names = plan.parts().iter().map(|part| part.path(Suffix::XmlGz));
+    names.collect()
+}
+
+#[test]
+fn of_two_scopes_with_one_name_the_later_one_has_a_hash() {
+    let [dot, slash] = ["java.base", "java/base"];
+    let readable = "sitemap.jdk.java.base.xml.gz";
+    let is_hashed = |name: &str| name.starts_with("sitemap.jdk.java.base_x");
+    let first = after(&Layout::default(), &[dot, "x"]);
+    assert_eq!(names(&first), [readable, "sitemap.jdk.x.xml.gz"]);
+
+    // The order of discovery decides, and then stays.
+    let second = after(first.layout(), &[dot, slash, "java/x"]);
+    assert_eq!(names(&second)[0], readable);
+    assert!(is_hashed(&names(&second)[1]), "{:?}", names(&second));
+    let layout = second.layout().to_string();
+    assert!(layout.contains("\n#/jdk/java/base/\n"), "{layout}");
+    assert!(layout.contains("\n-/jdk/x/\n"), "{layout}");
+
+    // A scope that is gone keeps its name, through the text of the layout too.
+    let third = after(&layout.parse().unwrap(), &[slash, "java/x"]);
+    assert_eq!(names(&third)[0], names(&second)[1]);
+    let fourth = after(third.layout(), &[dot, slash, "java/x"]);
+    assert_eq!(names(&fourth), names(&second));
+    assert_eq!(fourth.layout().parts(), second.layout().parts());
+
+    let reverse = after(&Layout::default(), &[slash, "java/x"]);
+    let reverse = after(reverse.layout(), &[dot, slash, "java/x"]);
+    assert!(is_hashed(&names(&reverse)[0]), "{:?}", names(&reverse));
+    assert_eq!(names(&reverse)[1], readable);
+}
+
+/// Directories out of few characters, so that many scopes have one readable name; they come and go.
+#[test]
+fn distinct_scopes_never_have_one_name() {
+    let alphabet = ["a", "A", "b", ".", "_", "/", "%41", "a_x0123456789abcdef"];
+    let thresholds = Thresholds {
+        section: 2,
+        subsection: 1,
+        file_entries: 6,
+        ..Thresholds::default()
+    };
+    let mut hashed = 0;
+    for seed in 0..100 {
+        let random = &mut Random(seed ^ 0x7a3e);
+        let mut layout = Layout::default();
+        let mut meanings = BTreeMap::new();
+        for _ in 0..10 {
+            let directories: Vec<String> = (0..12)
+                .map(|_| format!("/{}/", random.text(&alphabet, 5)))
+                .collect();
+            let keys = directories.iter().flat_map(|directory| many(directory, 4));
+            let plan = plan(&super::keys(keys), thresholds, Placement::Root, &layout);
+            for part in plan.parts() {
+                let name = part.path(Suffix::Xml).to_lowercase();
+                let meaning = (part.scope().to_owned(), part.id().prefix.is_some());
+                let known = meanings.entry(name).or_insert(meaning.clone());
+                assert_eq!(*known, meaning, "seed {seed}");
+            }
+            layout = plan.layout().to_string().parse().unwrap();
+            assert_eq!(layout, *plan.layout());
+        }
+        hashed += layout.to_string().matches('#').count();
+    }
+    assert!(hashed > 100, "{hashed}");
+}
+
+#[test]
+fn a_name_that_ends_as_a_hash_does_gets_one() {
+    let plan = fresh(&keys(many("/a_x0123456789abcdef/", 100)), Placement::Root);
+    let name = &names(&plan)[0];
+    assert!(name.starts_with("sitemap.a_x0123456789abcdef_x"), "{name}");
+    let plan = fresh(&keys(many("/a_X0123456789ABCDEF/", 100)), Placement::Root);
+    assert_ne!(names(&plan)[0], "sitemap.a_X0123456789ABCDEF.xml.gz");
+}
+
+#[test]
+fn earlier_parts_of_a_section_keep_their_names_while_it_is_gone() {
+    let shop = "layout 1\n/\nsection shop\n/shop/\n#/shop/a/\n";
+    let plan = after(&shop.parse().unwrap(), &["a", "b"]);
+    assert_eq!(
+        plan.layout().to_string(),
+        "layout 1\n/jdk/a/\n/jdk/b/\n-/\nsection shop\n-/shop/\n-#/shop/a/\n"
     );
 }
 
@@ -184,11 +286,8 @@ fn names_of_long_scopes_are_cut_and_still_differ() {
     assert_eq!(found.len(), 2);
     assert_ne!(found[0].0, found[1].0);
     for (name, _) in found {
-        assert_eq!(
-            name.len(),
-            "sitemap.".len() + 120 + "_x".len() + 16 + ".xml".len()
-        );
-        assert!(name.starts_with(&format!("sitemap.{}_x", &segment[..120])));
+        assert_eq!(name.len(), 120 + "_x".len() + 16 + ".xml".len());
+        assert!(name.starts_with(&format!("sitemap.{}_x", &segment[..112])));
     }
 }
 

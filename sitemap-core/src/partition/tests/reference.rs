@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, thread};
 
-use super::super::{Layout, Placement, Suffix, Thresholds};
+use super::super::{Layout, Placement, Thresholds};
 use super::{Keys, Random, keys, plan};
 
 /// Reads questions, each a line of three thresholds, the keys, and an empty line; a line `forget` before it clears the history.
-/// Answers with the names and counts and an empty line.
+/// Answers with the directory, prefix and count of each part, and an empty line. Names are compared elsewhere.
 const ASK: &str = "
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location('model', sys.argv[1])
@@ -26,8 +26,8 @@ for line in lines:
     section, minimum, target = map(int, line.split())
     keys = set(iter(lambda: next(lines), ''))
     answer, previous = model.layout(keys, previous=previous, section=section, minimum=minimum, target=target)
-    for name, (_, held) in sorted(answer.items()):
-        print(name, len(held))
+    for (directory, prefix), held in answer.values():
+        print(directory, prefix or '-', len(held))
     print()
 ";
 
@@ -103,8 +103,11 @@ impl Questions {
         }
         self.input.push('\n');
         let plan = plan(keys, thresholds, Placement::Root, &self.layout);
-        let line =
-            |part: &super::super::Part| format!("{} {}", part.path(Suffix::Xml), part.entries());
+        let line = |part: &super::super::Part| {
+            let id = part.id();
+            let prefix = id.prefix.as_deref().unwrap_or("-");
+            format!("{} {prefix} {}", id.directory, part.entries())
+        };
         let mut answer: Vec<String> = plan.parts().iter().map(line).collect();
         answer.sort_unstable();
         self.answers.push(answer);
@@ -117,7 +120,9 @@ impl Questions {
         };
         let mut lines = output.lines();
         for (number, ours) in self.answers.iter().enumerate() {
-            let theirs: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+            let mut theirs: Vec<&str> =
+                lines.by_ref().take_while(|line| !line.is_empty()).collect();
+            theirs.sort_unstable();
             assert_eq!(ours, &theirs, "question {number}");
         }
         assert_eq!(lines.next(), None);

@@ -447,7 +447,7 @@ fn help_is_that_of_the_case_or_else_of_the_rule() {
     let report = validator()
         .check(text.as_bytes(), &facts, &mut sink)
         .unwrap();
-    let of_rule = RuleText::of(crate::read::Rule(18)).unwrap().help.to_owned();
+    let of_rule = RuleText::of(crate::read::Rule(18)).unwrap().help.clone();
     let special = "move the sitemap to https://h.ex/ or above, or list the URL in a sitemap there";
     assert_eq!(helps[0], (18, of_rule));
     assert_eq!(helps[1], (58, special.to_owned()));
