@@ -13,6 +13,7 @@ mod crawl;
 mod daemon;
 mod diff;
 mod forget;
+mod generate;
 mod notify;
 mod publish;
 mod report;
@@ -37,6 +38,7 @@ pub(crate) use self::daemon::DaemonArgs;
 pub(crate) use self::diff::DiffArgs;
 pub(crate) use self::findings::FindingArgs;
 pub(crate) use self::forget::ForgetArgs;
+pub(crate) use self::generate::{GenerateArgs, Generated};
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
 pub(crate) use self::report::ReportArgs;
@@ -121,6 +123,8 @@ pub(crate) enum Command {
     /// Remove all data of a site: its state, its names and its line in status
     #[command(long_about = forget::FORGET_HELP)]
     Forget(Box<ForgetArgs>),
+    /// Generate man pages, or the completions of a shell
+    Generate(GenerateArgs),
 }
 
 #[cfg(test)]
@@ -138,7 +142,7 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 12] = [
+    const COMMANDS: [(&str, &[&str]); 13] = [
         ("crawl", &["config"]),
         ("build", &["config"]),
         (
@@ -165,6 +169,7 @@ mod tests {
         ("why", &["url", "site", "live", "json", "config"]),
         ("publish", &["rollback", "config"]),
         ("forget", &["config"]),
+        ("generate", &[]),
     ];
 
     #[test]
@@ -244,6 +249,7 @@ mod tests {
                     Command::Status(args) => typed(&args),
                     Command::Publish(args) => typed(&args),
                     Command::Forget(args) => typed(&args),
+                    Command::Generate(args) => panic!("{args:?} has no settings"),
                 };
                 let names = typed.into_iter().map(|(name, _)| name);
                 let names: Vec<_> = names.filter(|own| *own == name || *own != "urls").collect();

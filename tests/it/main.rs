@@ -28,6 +28,7 @@ mod exit_codes;
 mod extensions;
 mod formats;
 mod fuzz_inputs;
+mod generate;
 mod generations;
 mod guard;
 mod hints;

@@ -11,6 +11,7 @@ mod diff;
 mod downloaders;
 mod findings;
 mod forget;
+mod generate;
 mod json_file;
 mod names;
 mod notify;
@@ -70,6 +71,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Why(args) => why::run(&args, &environment, &output),
         Command::Publish(args) => publish::run(&args, &environment, &output),
         Command::Forget(args) => forget::run(&args, &environment, &output),
+        Command::Generate(args) => generate::run(&args, &output),
     };
     result.unwrap_or_else(|error| {
         report_error(&error, &output);

@@ -1,0 +1,107 @@
+//! `arpent generate`: man pages and completions as a package takes them.
+
+use std::{collections::BTreeSet, fs, process::Command};
+
+use crate::support::{
+    has_program,
+    program::{Bench, Ran},
+};
+
+fn generate(bench: &Bench, arguments: &[&str]) -> Ran {
+    let mut command = bench.program();
+    command.arg("generate").args(arguments);
+    Ran::of(command)
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let bench = Bench::new();
+    let folder = bench.path().join("share/man1");
+    let ran = generate(&bench, &["man", &folder.display().to_string()]).expect_code(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    let mut help = bench.program();
+    help.arg("--help");
+    let help = Ran::of(help).expect_code(0).stdout;
+    let (_, commands) = help.split_once("Commands:\n").expect("the commands");
+    let (commands, _) = commands.split_once("\n\n").expect("the options follow");
+    let commands = commands
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
+    let mut expected: BTreeSet<String> = commands
+        .filter(|name| *name != "help")
+        .map(|name| format!("arpent-{name}.1"))
+        .collect();
+    assert!(expected.len() > 10, "{help}");
+    expected.extend(
+        [
+            "arpent.1",
+            "arpent-generate-man.1",
+            "arpent-generate-completions.1",
+        ]
+        .map(str::to_owned),
+    );
+    let written = fs::read_dir(&folder).expect("the folder");
+    let written: BTreeSet<String> = written
+        .map(|entry| entry.expect("a file").file_name().into_string())
+        .collect::<Result<_, _>>()
+        .expect("names of text");
+    assert_eq!(written, expected);
+    for name in written {
+        let page = fs::read_to_string(folder.join(&name)).expect("a page");
+        assert!(page.contains("\n.SH SYNOPSIS\n"), "{name}: {page}");
+    }
+}
+
+#[test]
+fn the_man_page_of_arpent_is_printed_without_a_folder() {
+    let bench = Bench::new();
+    let folder = bench.path().join("man");
+    generate(&bench, &["man", &folder.display().to_string()]).expect_code(0);
+    let printed = generate(&bench, &["man"]).expect_code(0).stdout;
+    let written = fs::read_to_string(folder.join("arpent.1")).expect("a page");
+    assert_eq!(printed, written);
+}
+
+#[test]
+fn a_folder_that_cannot_be_is_wrong_usage() {
+    let bench = Bench::new();
+    fs::write(bench.path().join("file"), "").expect("written");
+    let ran = generate(&bench, &["man", "file"]).expect_code(2);
+    assert!(
+        ran.stderr
+            .starts_with("error: failed to write the man pages: "),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn completions_are_scripts_that_their_shell_reads() {
+    let bench = Bench::new();
+    for (shell, marker) in [
+        ("bash", "complete -F _arpent"),
+        ("zsh", "#compdef arpent"),
+        ("fish", "complete -c arpent"),
+        ("elvish", "set edit:completion:arg-completer[arpent]"),
+        ("powershell", "Register-ArgumentCompleter"),
+    ] {
+        let script = generate(&bench, &["completions", shell])
+            .expect_code(0)
+            .stdout;
+        assert!(script.contains(marker), "{shell}: {script}");
+        for word in ["crawl", "max-pages", "generate"] {
+            assert!(script.contains(word), "{shell} knows no {word}");
+        }
+        // Escaped on its way out: a character that the shell needs as it is.
+        assert!(!script.contains("\\u{"), "{shell}: {script}");
+        if ["bash", "zsh", "fish"].contains(&shell) && has_program(shell) {
+            let path = bench.path().join(shell);
+            fs::write(&path, &script).expect("written");
+            let mut command = Command::new(shell);
+            command.arg("-n").arg(&path);
+            Ran::of(command).expect_code(0);
+        }
+    }
+    generate(&bench, &["completions", "rc"]).expect_code(2);
+}
