@@ -81,6 +81,29 @@ pub(crate) fn speed(per_second: f64) -> String {
     }
 }
 
+/// The words of a line on lines of at most `width` characters, unless one word is longer. Further lines are indented two columns
+/// more than the first.
+pub(crate) fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let text = line.trim_start_matches(' ');
+    let indent = line.len() - text.len();
+    let mut lines = Vec::new();
+    let mut current = " ".repeat(indent);
+    let mut is_empty = true;
+    for word in text.split(' ') {
+        let is_full = current.chars().count() + 1 + word.chars().count() > width;
+        if !is_empty && is_full {
+            let next = " ".repeat(indent + 2);
+            lines.push(std::mem::replace(&mut current, next));
+        } else if !is_empty {
+            current.push(' ');
+        }
+        current.push_str(word);
+        is_empty = false;
+    }
+    lines.push(current);
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,5 +169,13 @@ mod tests {
         check(9.84, "9.8");
         check(9.96, "10");
         check(123.4, "123");
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_at_words() {
+        assert_eq!(wrapped("  one two three", 9), ["  one two", "    three"]);
+        assert_eq!(wrapped("  one", 3), ["  one"]);
+        assert_eq!(wrapped("a  b", 80), ["a  b"]);
+        assert_eq!(wrapped("", 80), [""]);
     }
 }

@@ -13,38 +13,56 @@ const SPEED_WINDOW: Duration = Duration::from_secs(30);
 /// Time between two samples of the speed.
 const SAMPLE_GAP: Duration = Duration::from_millis(500);
 
-/// Pages per second over the last half minute.
+/// Columns of the bar.
+const BAR_WIDTH: u64 = 30;
+
+/// Pages per second over the last half minute, and whether the queue grew.
 #[derive(Debug, Default)]
 pub(crate) struct Speed {
-    /// Time since the start, and pages done. At most the window divided by the gap, and one.
-    samples: VecDeque<(Duration, u64)>,
+    /// At most the window divided by the gap, and one.
+    samples: VecDeque<Sample>,
+}
+
+/// The figures at one time.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    /// Since the start.
+    elapsed: Duration,
+    /// Pages done.
+    pages: u64,
+    /// URLs that wait.
+    queued: u64,
 }
 
 impl Speed {
-    /// Takes note that `pages` were done at `elapsed` since the start.
-    pub(crate) fn note(&mut self, elapsed: Duration, pages: u64) {
-        if self
-            .samples
-            .back()
-            .is_some_and(|(last, _)| elapsed < *last + SAMPLE_GAP)
-        {
+    /// Takes the figures at `elapsed` since the start: pages that are done, and URLs that wait.
+    pub(crate) fn note(&mut self, elapsed: Duration, pages: u64, queued: u64) {
+        let last = self.samples.back();
+        if last.is_some_and(|last| elapsed < last.elapsed + SAMPLE_GAP) {
             return;
         }
-        self.samples.push_back((elapsed, pages));
-        while self
-            .samples
-            .front()
-            .is_some_and(|(first, _)| *first + SPEED_WINDOW < elapsed)
-        {
+        self.samples.push_back(Sample {
+            elapsed,
+            pages,
+            queued,
+        });
+        let is_old = |first: &Sample| first.elapsed + SPEED_WINDOW < elapsed;
+        while self.samples.front().is_some_and(is_old) {
             self.samples.pop_front();
         }
     }
 
+    /// Whether more URLs wait than half a minute ago.
+    pub(crate) fn is_queue_growing(&self) -> bool {
+        let ends = self.samples.front().zip(self.samples.back());
+        ends.is_some_and(|(first, last)| last.queued > first.queued)
+    }
+
     /// `None` while too little is known.
     pub(crate) fn per_second(&self) -> Option<f64> {
-        let ((first, before), (last, after)) = (self.samples.front()?, self.samples.back()?);
-        let seconds = last.checked_sub(*first)?.as_secs_f64();
-        let pages = after.checked_sub(*before)?;
+        let (first, last) = (self.samples.front()?, self.samples.back()?);
+        let seconds = last.elapsed.checked_sub(first.elapsed)?.as_secs_f64();
+        let pages = last.pages.checked_sub(first.pages)?;
         #[expect(
             clippy::cast_precision_loss,
             reason = "pages within half a minute are far below 2^53"
@@ -60,21 +78,50 @@ pub(crate) struct ProgressView<'a> {
     pub(crate) progress: &'a Progress,
     /// Pages per second lately, when known.
     pub(crate) per_second: Option<f64>,
+    /// More URLs wait than half a minute ago, so that the time left is at least what they take.
+    pub(crate) is_queue_growing: bool,
     /// The `delay` setting, to distinguish it from the wish of the host.
     pub(crate) delay: Option<Duration>,
 }
 
 impl ProgressView<'_> {
-    /// The lines of the live view, each at most `width` characters: the site, the figures, and the state of the host when it is
-    /// worth reporting.
+    /// The lines of the live view, each at most `width` characters: the site, a bar when the number of pages is about known, the
+    /// figures, the state of the host when it is worth reporting, the page in work, and the last failures.
     pub(crate) fn lines(&self, width: usize) -> Vec<String> {
-        let mut lines = Vec::with_capacity(3);
+        let mut lines = Vec::with_capacity(6);
         if let Some(site) = &self.progress.site {
             lines.push(fit(&format!("{}{}", site.origin, site.directory), width));
         }
+        lines.extend(self.bar().map(|bar| fit(&format!("  {bar}"), width)));
         lines.push(self.figures(width));
         lines.extend(self.host().map(|host| fit(&format!("  {host}"), width)));
+        let in_work = self.progress.in_work.as_ref();
+        lines.extend(in_work.map(|url| fit(&format!("  now     {url}"), width)));
+        let failures = self.progress.failures.iter();
+        lines.extend(failures.map(|(code, url)| fit(&format!("  failed  {url} ({code})"), width)));
         lines
+    }
+
+    /// The share of the pages that is done, of a site that was crawled before.
+    fn bar(&self) -> Option<String> {
+        let Progress {
+            fetched, queued, ..
+        } = *self.progress;
+        let all = fetched + queued;
+        if !self.progress.is_recrawl || all == 0 {
+            return None;
+        }
+        let filled = usize::try_from(fetched * BAR_WIDTH / all).unwrap_or_default();
+        let empty = usize::try_from(BAR_WIDTH)
+            .unwrap_or_default()
+            .saturating_sub(filled);
+        Some(format!(
+            "[{}{}] {} % of about {}",
+            "#".repeat(filled),
+            "-".repeat(empty),
+            fetched * 100 / all,
+            human::count(all, "page")
+        ))
     }
 
     /// The progress on one line, for a log.
@@ -103,7 +150,14 @@ impl ProgressView<'_> {
             (progress.failed > 0).then(|| format!("{} failed", human::number(progress.failed))),
             self.per_second
                 .map(|speed| format!("{} pages/s", human::speed(speed))),
-            left.map(|left| format!("about {} left", human::duration(whole_seconds(left)))),
+            left.map(|left| {
+                let word = if self.is_queue_growing {
+                    "at least"
+                } else {
+                    "about"
+                };
+                format!("{word} {} left", human::duration(whole_seconds(left)))
+            }),
             (progress.bytes_in > 0).then(|| human::bytes(progress.bytes_in)),
         ];
         let mut figures: Vec<String> = figures.into_iter().flatten().collect();
@@ -220,6 +274,7 @@ mod tests {
         ProgressView {
             progress,
             per_second: Some(9.8),
+            is_queue_growing: false,
             delay: None,
         }
     }
@@ -281,6 +336,7 @@ mod tests {
             let view = ProgressView {
                 progress: &progress,
                 per_second: None,
+                is_queue_growing: false,
                 delay: delay.map(Duration::from_secs),
             };
             assert_eq!(
@@ -355,6 +411,7 @@ mod tests {
             ProgressView {
                 progress: &Progress::default(),
                 per_second: None,
+                is_queue_growing: false,
                 delay: None
             }
             .log_line(),
@@ -373,6 +430,7 @@ mod tests {
             let view = ProgressView {
                 progress: &progress,
                 per_second,
+                is_queue_growing: false,
                 delay: None,
             };
             assert_eq!(view.time_left(), expected.map(Duration::from_secs));
@@ -392,16 +450,49 @@ mod tests {
     fn the_speed_is_that_of_the_last_half_minute() {
         let mut speed = Speed::default();
         assert_eq!(speed.per_second(), None);
-        speed.note(Duration::ZERO, 0);
+        speed.note(Duration::ZERO, 0, 1);
         assert_eq!(speed.per_second(), None);
-        speed.note(Duration::from_millis(100), 50);
+        speed.note(Duration::from_millis(100), 50, 1);
         assert_eq!(speed.per_second(), None, "samples too close are not taken");
-        speed.note(Duration::from_secs(10), 100);
+        speed.note(Duration::from_secs(10), 100, 2);
+        assert!(speed.is_queue_growing());
         assert_eq!(speed.per_second(), Some(10.0));
         for second in 11..=100 {
-            speed.note(Duration::from_secs(second), 100 + (second - 10) * 2);
+            speed.note(Duration::from_secs(second), 100 + (second - 10) * 2, 2);
         }
         assert_eq!(speed.per_second(), Some(2.0));
+        assert!(!speed.is_queue_growing());
         assert!(speed.samples.len() <= 61, "{}", speed.samples.len());
+    }
+
+    #[test]
+    fn a_further_crawl_has_a_bar_and_each_crawl_the_page_in_work() {
+        let url = |path: &str| {
+            UrlKey::from_normalised(&format!("https://www.example.com/docs/{path}")).unwrap()
+        };
+        let progress = Progress {
+            is_recrawl: true,
+            fetched: 500,
+            queued: 1_000,
+            failed: 1,
+            bytes_in: 0,
+            in_work: Some(url("now")),
+            failures: vec![("server-error", url("broken"))],
+            ..progress()
+        };
+        let view = ProgressView {
+            is_queue_growing: true,
+            ..view(&progress)
+        };
+        assert_eq!(
+            view.lines(80),
+            [
+                "https://www.example.com/docs/",
+                "  [##########--------------------] 33 % of about 1,500 pages",
+                "  500 pages done, 1,000 queued, 1 failed, 9.8 pages/s, at least 1 min 43 s left",
+                "  now     https://www.example.com/docs/now",
+                "  failed  https://www.example.com/docs/broken (server-error)",
+            ]
+        );
     }
 }

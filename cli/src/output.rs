@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     args::ColorChoice,
+    human,
     log::{LogStyle, ModuleLog, own_line, site_span, time_now},
     panicked::words_of,
     settings::Environment,
@@ -208,6 +209,15 @@ impl Output {
             }
         }
         print_beside(io::stdout(), &line, &self.screen());
+    }
+
+    /// A line of data; on a terminal its words are put on several lines where it is too long, indented like the first.
+    pub(crate) fn data_wrapped(&self, paint: Paint, line: &str) {
+        let width = terminal_size::terminal_size_of(io::stdout())
+            .map_or(usize::MAX, |(width, _)| usize::from(width.0));
+        for line in human::wrapped(line, width) {
+            self.data_painted(&[(paint, &line)]);
+        }
     }
 
     /// A line of JSON as data.

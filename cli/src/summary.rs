@@ -40,6 +40,16 @@ use crate::{advice::in_full, human};
 pub(crate) use self::notified::text as text_of_notified;
 pub(crate) use self::robots::RobotsFile;
 
+/// Version of the JSON: keys are added without a new one, and neither removed nor given another meaning.
+#[derive(Debug, Clone, Copy, Default)]
+struct FormatVersion;
+
+impl Serialize for FormatVersion {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(1)
+    }
+}
+
 /// Everything that is reported of one site. The serialised fields are the line of JSON.
 #[derive(Debug, Clone, Default, Serialize)]
 #[expect(
@@ -47,6 +57,7 @@ pub(crate) use self::robots::RobotsFile;
     reason = "independent facts of a run, each reported in words of its own"
 )]
 pub(crate) struct Summary {
+    version: FormatVersion,
     /// The site's directory as a URL, or the start URL while the site is not known.
     pub(crate) site: String,
     /// Its outcome.
@@ -342,9 +353,25 @@ impl Summary {
                 lines.push("  this session continued the crawl".to_owned());
             }
         }
-        add_reasons(lines, "of the listed kept", with_texts(&self.report.kept));
-        add_reasons(lines, "excluded", with_texts(&self.report.excluded));
-        add_reasons(lines, "failed", with_texts(&self.report.failed_reasons));
+        let examples = &self.report.examples;
+        add_reasons(
+            lines,
+            "of the listed kept",
+            with_texts(&self.report.kept),
+            examples,
+        );
+        add_reasons(
+            lines,
+            "excluded",
+            with_texts(&self.report.excluded),
+            examples,
+        );
+        add_reasons(
+            lines,
+            "failed",
+            with_texts(&self.report.failed_reasons),
+            examples,
+        );
         if self.queued > 0 {
             lines.push(format!("  {} not reached", human::number(self.queued)));
         }

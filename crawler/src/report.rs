@@ -11,6 +11,7 @@ use crate::{
     page::{Reason, State},
     seeds::Tally,
     store::{Store, StoreError},
+    url_key::UrlKey,
 };
 
 pub use self::changes::{ChangedUrls, SetChange, SetChanges};
@@ -29,6 +30,8 @@ pub struct Report {
     pub excluded: BTreeMap<&'static str, u64>,
     /// URLs that could not be fetched after all tries, by the code of their reason.
     pub failed_reasons: BTreeMap<&'static str, u64>,
+    /// The first URLs of each reason that is a fault ([`Reason::is_fault`]), by its code.
+    pub examples: BTreeMap<&'static str, Vec<String>>,
     /// URLs that are not decided yet.
     pub queued: u64,
     /// Links that were not recorded, because a bound of the settings was reached; each as often as it was found. What
@@ -40,15 +43,38 @@ pub struct Report {
     pub seeds: Tally,
 }
 
+/// URLs by reason, with the first ones of each fault.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReasonCounts {
+    pub(crate) counts: BTreeMap<Reason, u64>,
+    examples: BTreeMap<Reason, Vec<String>>,
+}
+
+/// Examples of one reason at most.
+const MAX_EXAMPLES: usize = 3;
+
+impl ReasonCounts {
+    /// Counts the URL `key`.
+    pub(crate) fn add(&mut self, reason: Reason, key: &UrlKey) {
+        *self.counts.entry(reason).or_default() += 1;
+        if reason.is_fault() {
+            let examples = self.examples.entry(reason).or_default();
+            if examples.len() < MAX_EXAMPLES {
+                examples.push(key.to_string());
+            }
+        }
+    }
+}
+
 impl Report {
     /// Counts the visits of the crawl under way, by what the crawl decided: the report of a session that publishes nothing.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
-        let (mut counts, mut orphans) = (BTreeMap::new(), 0);
-        store.each_visit(&mut |_, visit| {
-            *counts.entry(visit.reason).or_default() += 1;
+        let (mut counts, mut orphans) = (ReasonCounts::default(), 0);
+        store.each_visit(&mut |key, visit| {
+            counts.add(visit.reason, key);
             orphans += u64::from(visit.is_orphan);
         })?;
         Self::of(store, &counts, orphans)
@@ -60,14 +86,18 @@ impl Report {
     /// The store cannot be read.
     pub(crate) fn of(
         store: &Store,
-        counts: &BTreeMap<Reason, u64>,
+        counts: &ReasonCounts,
         orphans: u64,
     ) -> Result<Self, StoreError> {
+        let examples = counts.examples.iter();
         Ok(Self {
+            examples: examples
+                .map(|(reason, urls)| (reason.code(), urls.clone()))
+                .collect(),
             not_recorded: crawl_state::not_recorded(store)?,
             orphans,
             seeds: Tally::read(store)?,
-            ..Self::from_counts(counts)
+            ..Self::from_counts(&counts.counts)
         })
     }
 

@@ -28,7 +28,7 @@ use crate::{
     advice::in_full,
     args::{Args, ColorChoice, Command},
     exit_code::ExitCode,
-    output::Output,
+    output::{Output, Paint},
     settings::{Environment, SettingsError},
     summary::Summary,
 };
@@ -107,7 +107,15 @@ fn print(summary: &Summary, json: bool, output: &Output) {
     if json {
         output.data_json(&summary.json());
     } else {
-        summary.text().iter().for_each(|line| output.data(line));
+        for (number, line) in summary.text().iter().enumerate() {
+            let paint = match line {
+                _ if number == 0 => Paint::Bold,
+                line if line.starts_with("  NOTE: ") => Paint::Note,
+                line if line.ends_with(" failed:") => Paint::Error,
+                _ => Paint::Plain,
+            };
+            output.data_wrapped(paint, line);
+        }
     }
 }
 

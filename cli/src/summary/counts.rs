@@ -22,11 +22,12 @@ pub(super) fn with_texts(
     reasons.iter().map(with_text).collect()
 }
 
-/// Adds a total and its parts (count, code, text), the largest first.
+/// Adds a total and its parts (count, code, text), the largest first, each with its first URLs in `examples`, by code.
 pub(super) fn add_reasons(
     lines: &mut Vec<String>,
     word: &str,
     mut reasons: Vec<(u64, &str, &str)>,
+    examples: &BTreeMap<&'static str, Vec<String>>,
 ) {
     let total: u64 = reasons.iter().map(|(count, ..)| count).sum();
     if total == 0 {
@@ -42,6 +43,8 @@ pub(super) fn add_reasons(
             "    {:>width$}  {text} ({code})",
             human::number(count)
         ));
+        let examples = examples.get(code).into_iter().flatten();
+        lines.extend(examples.map(|url| format!("    {:>width$}    {url}", "")));
     }
 }
 
@@ -148,6 +151,7 @@ pub(super) fn add_extensions(extensions: &ExtensionCounts, lines: &mut Vec<Strin
             lines,
             &format!("{thing}{plural} left out"),
             reasons.collect(),
+            &BTreeMap::new(),
         );
         let rows = [
             (pages_cut, format!("with more {thing}s than are taken")),

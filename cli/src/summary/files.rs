@@ -1,6 +1,6 @@
 //! The files of a set.
 
-use super::{SessionOutcome, Summary};
+use super::{SessionOutcome, Summary, robots::RobotsLine};
 use crate::human;
 
 /// Files named in the text; the JSON names all.
@@ -47,6 +47,14 @@ pub(super) fn add_lines(summary: &Summary, lines: &mut Vec<String>) {
         lines.push(format!(
             "    and {} more",
             human::number((summary.files.len() - MAX_FILES_SHOWN) as u64)
+        ));
+    }
+    let sitemap = summary.robots_txt.first().and_then(RobotsLine::sitemap);
+    if let Some((directory, _)) = sitemap.and_then(|url| url.rsplit_once('/'))
+        && summary.outcome != SessionOutcome::DryRun
+    {
+        lines.push(format!(
+            "  copy the files to {directory}/, unless the folder is served there"
         ));
     }
 }

@@ -20,6 +20,13 @@ pub(super) struct RobotsLine {
     present: Option<bool>,
 }
 
+impl RobotsLine {
+    /// The URL of the sitemap that the line names.
+    pub(super) fn sitemap(&self) -> Option<&str> {
+        self.line.strip_prefix("Sitemap: ")
+    }
+}
+
 /// The robots.txt of the site that the set is of, as far as a run has seen it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RobotsFile {

@@ -29,6 +29,10 @@ fn summary() -> Summary {
         (Reason::NetworkError, 1),
         (Reason::Queued, 7),
     ]));
+    let examples = [("gone", "/old"), ("server-error", "/broken")];
+    report.examples = examples
+        .map(|(code, path)| (code, vec![format!("https://www.example.com/docs{path}")]))
+        .into();
     report.orphans = 2;
     report.seeds = Tally {
         read: 3,
@@ -85,7 +89,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
     assert_eq!(
         summary().json(),
         concat!(
-            r#"{"site":"https://www.example.com/docs/","outcome":"partial","known":1494,"listed":1234,"#,
+            r#"{"version":1,"site":"https://www.example.com/docs/","outcome":"partial","known":1494,"listed":1234,"#,
             r#""excluded":{"canonical-elsewhere":50,"gone":50,"noindex":150},"failed":3,"queued":7,"not_recorded":0,"#,
             r#""fetched":1400,"not_modified":100,"files":["#,
             r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
@@ -278,8 +282,10 @@ https://www.example.com/docs/: published, but partial
     150  says noindex (noindex)
      50  names another URL as canonical (canonical-elsewhere)
      50  answered 404 or 410 (gone)
+           https://www.example.com/docs/old
   3 failed:
     2  the server answered 5xx or 429 (server-error)
+         https://www.example.com/docs/broken
     1  could not be fetched: network error or time-out (network-error)
   7 not reached
   max_pages = 1400 was reached
@@ -291,6 +297,7 @@ https://www.example.com/docs/: published, but partial
   2 files in sitemaps/https_www.example.com_docs: 1 written, 1 unchanged, 1 dropped
     sitemap.xml          1 entry, written
     sitemap-root.xml.gz  1,234 entries, unchanged
+  copy the files to https://www.example.com/docs/, unless the folder is served there
   for robots.txt:
     Sitemap: https://www.example.com/docs/sitemap.xml
   state in state/https_www.example.com_docs.db
@@ -310,7 +317,7 @@ fn a_failed_site_has_a_summary_too() {
     assert_eq!(
         summary.json(),
         concat!(
-            r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
+            r#"{"version":1,"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
             r#""failed":0,"queued":0,"not_recorded":0,"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
             r#""publish_as":null,"ignored":[],"robots_txt":[],"#,
             r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{},"notes":[]}"#

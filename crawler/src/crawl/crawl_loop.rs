@@ -173,7 +173,7 @@ impl<'a> CrawlLoop<'a> {
         Self {
             rules: SiteRules::new(setup.judge, setup.is_robots_read),
             commits: Commits::new(setup.store, memory.state_bytes),
-            display: Display::new(setup.progress, resumed),
+            display: Display::new(setup.progress, resumed, memory.has_earlier),
             known: KnownUrls::new(seen, rounds, counts, &config.limits),
             end: End {
                 counts: SessionCounts::default(),
@@ -567,6 +567,7 @@ impl<'a> CrawlLoop<'a> {
             bytes_in: self.end.counts.bytes_in,
             in_flight: u32::try_from(self.requests.len()).unwrap_or(u32::MAX),
             host,
+            in_work: self.requests.newest().cloned(),
             trouble: self.trouble.last(),
             pace,
             ..Progress::default()

@@ -1,14 +1,17 @@
 //! What the user sees of a session: its progress, sentences to be read at once, and notes for its end.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use tokio::{sync::watch, time::Instant};
 
 use super::{Progress, Resumed};
-use crate::notes::Note;
+use crate::{notes::Note, page::Reason, url_key::UrlKey};
 
 /// The screen gets news at most this often.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// URLs that were given up and are shown.
+const MAX_FAILURES: usize = 2;
 
 /// The live view, and what is said at the end.
 pub(super) struct Display {
@@ -16,20 +19,34 @@ pub(super) struct Display {
     shown_at: Option<Instant>,
     /// What was known at the beginning, when the crawl was begun before.
     resumed: Option<Resumed>,
+    is_recrawl: bool,
+    failures: VecDeque<(&'static str, UrlKey)>,
     notices: Vec<String>,
     notes: Vec<Note>,
 }
 
 impl Display {
     /// Shows in `progress`.
-    pub(super) fn new(progress: watch::Sender<Progress>, resumed: Option<Resumed>) -> Self {
+    pub(super) fn new(
+        progress: watch::Sender<Progress>,
+        resumed: Option<Resumed>,
+        is_recrawl: bool,
+    ) -> Self {
         Self {
             progress,
             shown_at: None,
             resumed,
+            is_recrawl,
+            failures: VecDeque::new(),
             notices: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// Takes a URL that was given up.
+    pub(super) fn fail(&mut self, reason: Reason, url: &UrlKey) {
+        self.failures.truncate(MAX_FAILURES - 1);
+        self.failures.push_front((reason.code(), url.clone()));
     }
 
     /// Adds what is to be read at once, and again at the end.
@@ -56,6 +73,8 @@ impl Display {
         self.shown_at = Some(now);
         self.progress.send_replace(Progress {
             resumed: self.resumed,
+            is_recrawl: self.is_recrawl,
+            failures: self.failures.iter().cloned().collect(),
             notices: self.notices.clone(),
             ..progress
         });

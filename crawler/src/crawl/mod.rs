@@ -126,6 +126,12 @@ pub struct Progress {
     pub failed: u64,
     /// Bytes received, as they came over the wire.
     pub bytes_in: u64,
+    /// All of `queued` is known from an earlier crawl but what this one found: the number of pages is about known.
+    pub is_recrawl: bool,
+    /// The page that was asked for last and has not answered yet.
+    pub in_work: Option<UrlKey>,
+    /// The last URLs that were given up, the newest first, each with the code of its reason.
+    pub failures: Vec<(&'static str, UrlKey)>,
     /// Requests in flight.
     pub in_flight: u32,
     /// What the host is doing, when it is not simply being crawled.

@@ -72,6 +72,12 @@ impl Requests {
         self.out.len()
     }
 
+    /// The URL that was asked for last, of those that are out.
+    pub(super) fn newest(&self) -> Option<&UrlKey> {
+        let newest = self.out.values().max_by_key(|request| request.begun);
+        newest.map(|request| request.lease.url())
+    }
+
     /// Whether none is out.
     pub(super) fn is_empty(&self) -> bool {
         self.out.is_empty()

@@ -144,6 +144,28 @@ reasons! {
 }
 
 impl Reason {
+    /// Whether something is wrong with the page, its links or its server: a person should look at some of these URLs.
+    pub fn is_fault(self) -> bool {
+        self.state() == State::Failed
+            || matches!(
+                self,
+                Self::KeptGoneOnce
+                    | Self::KeptUnreachable
+                    | Self::Gone
+                    | Self::ClientError
+                    | Self::RedirectLoop
+                    | Self::TooManyRedirects
+                    | Self::BadRedirect
+                    | Self::Empty
+                    | Self::CanonicalBroken
+                    | Self::CanonicalLoop
+                    | Self::TooLarge
+                    | Self::CutShort
+                    | Self::Unwritable
+                    | Self::EntryRefused
+            )
+    }
+
     /// The reason that [`Reason::code`] calls `code`.
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL

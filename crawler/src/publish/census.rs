@@ -27,7 +27,7 @@ use crate::{
     lastmod::Statistics,
     notes::Note,
     page::{Basis, DateSource, Outcome, Page, PageFacts, Reason, State, Visit},
-    report::{SetChange, SetChanges},
+    report::{ReasonCounts, SetChange, SetChanges},
     store::{StoreError, outbox::UrlChange},
     url_key::UrlKey,
     verdict::{MAX_HOPS, Merged, MergedBy, Mode, Rows},
@@ -59,7 +59,7 @@ pub(super) struct Census {
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     /// URLs of the view by reason.
-    pub(super) reasons: BTreeMap<Reason, u64>,
+    pub(super) reasons: ReasonCounts,
     /// URLs that only sitemaps, feeds or lists name.
     pub(super) orphans: u64,
     /// Changes between the published set and this one.
@@ -231,7 +231,7 @@ impl Pass<'_> {
     ) {
         let numbers = &mut self.numbers;
         if is_known {
-            *numbers.reasons.entry(reason).or_default() += 1;
+            numbers.reasons.add(reason, key);
         }
         if let Some(change) = change_of(rows.page.as_ref(), None) {
             numbers.journal.count(change);
@@ -279,7 +279,7 @@ impl Pass<'_> {
         let numbers = &mut self.numbers;
         if is_refused {
             let reason = Reason::EntryRefused;
-            *numbers.reasons.entry(reason).or_default() += 1;
+            numbers.reasons.add(reason, &listed.key);
             if known.is_published {
                 numbers.journal.count(UrlChange::Removed);
                 numbers.note_change(SetChange::Removed, &listed.written);
@@ -289,7 +289,7 @@ impl Pass<'_> {
             }
             return Ok(());
         }
-        *numbers.reasons.entry(known.reason).or_default() += 1;
+        numbers.reasons.add(known.reason, &listed.key);
         if let Some(change) = known.change {
             numbers.journal.count(change);
         }

@@ -222,8 +222,8 @@ fn publish_view(
     let mut reasons = reasons.clone();
     if request.mode == Mode::AtRest {
         // No crawl is under way that could have reached them.
-        let imported = reasons.remove(&Reason::KeptNotReached);
-        *reasons.entry(Reason::Listed).or_default() += imported.unwrap_or_default();
+        let imported = reasons.counts.remove(&Reason::KeptNotReached);
+        *reasons.counts.entry(Reason::Listed).or_default() += imported.unwrap_or_default();
     }
     *report = Some(Report::of(store, &reasons, *orphans)?);
     let baseline = judged.guard(store, request, &previous.manifest)?;

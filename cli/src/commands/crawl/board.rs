@@ -194,7 +194,8 @@ impl SessionView {
     /// The lines of the live view.
     fn lines(&mut self, width: usize) -> Vec<String> {
         let progress = self.newest();
-        self.speed.note(self.began.elapsed(), progress.fetched);
+        let elapsed = self.began.elapsed();
+        self.speed.note(elapsed, progress.fetched, progress.queued);
         let is_known = progress.site.is_some();
         let mut lines = self.view(&progress).lines(width);
         if let (Some(label), false) = (&self.label, is_known) {
@@ -211,7 +212,7 @@ impl SessionView {
     fn line_when_due(&mut self) -> Option<String> {
         let progress = self.newest();
         let elapsed = self.began.elapsed();
-        self.speed.note(elapsed, progress.fetched);
+        self.speed.note(elapsed, progress.fetched, progress.queued);
         if !self.lines.is_due(elapsed) {
             return None;
         }
@@ -222,6 +223,7 @@ impl SessionView {
         ProgressView {
             progress,
             per_second: self.speed.per_second(),
+            is_queue_growing: self.speed.is_queue_growing(),
             delay: self.delay,
         }
     }

@@ -497,7 +497,11 @@ impl CrawlLoop<'_> {
         basis: (Basis, Option<TakenLinks>),
     ) {
         let now = self.context.gate.clock.now();
-        self.known.decide(reason.state() == State::Failed);
+        let has_failed = reason.state() == State::Failed;
+        self.known.decide(has_failed);
+        if has_failed {
+            self.display.fail(reason, &work.url);
+        }
         tracing::debug!(target: "crawl", url = %work.url, reason = reason.code(), "decided");
         self.commits
             .finish(work.finished(reason, outcome, basis, now));
