@@ -13,6 +13,7 @@ mod crawl;
 mod daemon;
 mod diff;
 mod forget;
+mod init;
 mod notify;
 mod publish;
 mod report;
@@ -37,6 +38,7 @@ pub(crate) use self::daemon::DaemonArgs;
 pub(crate) use self::diff::DiffArgs;
 pub(crate) use self::findings::FindingArgs;
 pub(crate) use self::forget::ForgetArgs;
+pub(crate) use self::init::{InitArgs, Scheduler, Server};
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
 pub(crate) use self::report::ReportArgs;
@@ -60,6 +62,9 @@ pub(crate) struct Args {
 /// The jobs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Look at a site and write settings to crawl it
+    #[command(long_about = init::INIT_HELP)]
+    Init(Box<InitArgs>),
     /// Crawl each site and publish its sitemaps
     #[command(long_about = crawl::CRAWL_HELP)]
     Crawl(Box<CrawlArgs>),
@@ -113,7 +118,13 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 12] = [
+    const COMMANDS: [(&str, &[&str]); 13] = [
+        (
+            "init",
+            &[
+                "url", "output", "server", "schedule", "yes", "force", "json", "config",
+            ],
+        ),
         ("crawl", &["config"]),
         ("build", &["config"]),
         (
@@ -201,12 +212,13 @@ mod tests {
                 // These do not start without.
                 match command_name {
                     "check" => line.push("file".to_owned()),
-                    "why" | "report" | "audit" => line.push("url".to_owned()),
+                    "init" | "why" | "report" | "audit" => line.push("url".to_owned()),
                     "diff" => line.extend(["a", "b"].map(str::to_owned)),
                     "forget" if !option.is_positional() => line.push("site".to_owned()),
                     _ => {}
                 }
                 let typed = match Args::try_parse_from(line).unwrap().command {
+                    Command::Init(args) => typed(&args),
                     Command::Crawl(args) => typed(&args),
                     Command::Build(args) => typed(&args),
                     Command::Check(args) => typed(&args),

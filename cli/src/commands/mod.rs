@@ -11,6 +11,7 @@ mod diff;
 mod downloaders;
 mod findings;
 mod forget;
+mod init;
 mod json_file;
 mod names;
 mod notify;
@@ -54,6 +55,7 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     let result = match args.command {
+        Command::Init(args) => init::run(&args, &environment, &output),
         Command::Crawl(args) => crawl::run(&args, &environment, &output),
         Command::Build(args) => build::run(&args, &environment, &output),
         Command::Check(args) => check::run(&args, &environment, &output),
