@@ -14,6 +14,7 @@ mod daemon;
 mod diff;
 mod forget;
 mod generate;
+mod init;
 mod notify;
 mod publish;
 mod report;
@@ -39,6 +40,7 @@ pub(crate) use self::diff::DiffArgs;
 pub(crate) use self::findings::FindingArgs;
 pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::generate::{GenerateArgs, Generated};
+pub(crate) use self::init::{InitArgs, Scheduler, Server};
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
 pub(crate) use self::report::ReportArgs;
@@ -87,6 +89,9 @@ pub(crate) enum ColorChoice {
 /// The jobs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Look at a site and write settings to crawl it
+    #[command(long_about = init::INIT_HELP)]
+    Init(Box<InitArgs>),
     /// Crawl each site and publish its sitemaps
     #[command(long_about = crawl::CRAWL_HELP)]
     Crawl(Box<CrawlArgs>),
@@ -142,7 +147,13 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 13] = [
+    const COMMANDS: [(&str, &[&str]); 14] = [
+        (
+            "init",
+            &[
+                "url", "output", "server", "schedule", "yes", "force", "json", "config",
+            ],
+        ),
         ("crawl", &["config"]),
         ("build", &["config"]),
         (
@@ -231,12 +242,13 @@ mod tests {
                 // These do not start without.
                 match command_name {
                     "check" => line.push("file".to_owned()),
-                    "why" | "report" | "audit" => line.push("url".to_owned()),
+                    "init" | "why" | "report" | "audit" => line.push("url".to_owned()),
                     "diff" => line.extend(["a", "b"].map(str::to_owned)),
                     "forget" if !option.is_positional() => line.push("site".to_owned()),
                     _ => {}
                 }
                 let typed = match Args::try_parse_from(line).unwrap().command {
+                    Command::Init(args) => typed(&args),
                     Command::Crawl(args) => typed(&args),
                     Command::Build(args) => typed(&args),
                     Command::Check(args) => typed(&args),

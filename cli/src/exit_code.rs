@@ -120,6 +120,7 @@ pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
         {
             SessionOutcome::Settings
         }
+        _ if error.is::<Unwritable>() => SessionOutcome::Refused,
         _ if error.is::<AnotherDaemon>() => SessionOutcome::Busy,
         _ => {
             debug_assert!(
@@ -154,6 +155,11 @@ pub(crate) struct FaultyInput {
     /// Values that would be left out of other lines.
     pub(crate) values: u64,
 }
+
+/// A file of `init` exists, or cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unwritable(pub(crate) String);
 
 /// A daemon holds the folder of the states already.
 #[derive(Debug, thiserror::Error)]
@@ -311,6 +317,7 @@ mod tests {
         check(SetError::Store(store(StoreErrorKind::Io)), 4);
         check(SetError::Stopped, 130);
         check(SetError::from(FetchError::new(FetchErrorKind::Tls, "x")), 2);
+        check(Unwritable(message()), 4);
         check(PublishError::Empty, 4);
         check(PublishError::Foreign(PathBuf::from("x")), 4);
         check(PublishError::Astray(PathBuf::from("x")), 4);

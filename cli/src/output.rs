@@ -237,6 +237,12 @@ impl Output {
         }
     }
 
+    /// Prints a question; the cursor stays after it.
+    pub(crate) fn question(&self, text: &str) {
+        let erase = self.screen().erase();
+        print_to(io::stderr(), &format!("{erase}{}", escape(text)));
+    }
+
     /// Shows the live view, or replaces it; calmly, and only on a terminal.
     pub(crate) fn show(&self, lines: &[String]) {
         let mut screen = self.screen();

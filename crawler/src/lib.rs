@@ -12,6 +12,7 @@ pub mod site_run;
 
 pub mod audit;
 pub mod site_report;
+pub mod survey;
 pub mod why;
 
 pub mod notify;

@@ -51,7 +51,8 @@ pub struct Rules {
     matcher: Matcher,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
-    is_hidden: bool,
+    /// The status of an answer without a file.
+    refusal: Option<u16>,
     /// Product token of our group; `None`: that for all agents counts.
     agent: Option<Box<str>>,
 }
@@ -140,7 +141,7 @@ impl Rules {
     /// and 410 prove that there is no file.
     pub(crate) fn of_refusal(status: u16) -> Self {
         Self {
-            is_hidden: !matches!(status, 404 | 410),
+            refusal: Some(status),
             ..Self::default()
         }
     }
@@ -179,7 +180,13 @@ impl Rules {
     /// Returns whether there may be a file that is not served to arpent (401, 403, a broken redirect): then everything is
     /// allowed, but its `Sitemap` lines are unknown.
     pub fn is_hidden(&self) -> bool {
-        self.is_hidden
+        self.refusal
+            .is_some_and(|status| !matches!(status, 404 | 410))
+    }
+
+    /// The status of the answer when it has no file to obey, such as 404.
+    pub fn refusal(&self) -> Option<u16> {
+        self.refusal
     }
 
     /// Returns whether a URL may be fetched: `path_and_query` is that of the normalised URL that is really requested. An empty

@@ -96,7 +96,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
-const ROOMS: [(&str, &[&str]); 37] = [
+const ROOMS: [(&str, &[&str]); 38] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     // One session of a site, from the open state to how it ended.
@@ -147,6 +147,14 @@ const ROOMS: [(&str, &[&str]); 37] = [
     (
         "site_report",
         &["crawl_state", "page", "repeats", "site", "store", "url_key"],
+    ),
+    // What a site answers to some requests. The network through what it is given.
+    (
+        "survey",
+        &[
+            "check", "config", "crawl", "fetch", "notes", "page", "robots", "seeds", "site",
+            "url_key",
+        ],
     ),
     // What the state knows of one URL. The network through what it is given, on demand.
     (

@@ -34,6 +34,7 @@ mod guard;
 mod hints;
 mod hosts;
 mod identity;
+mod init;
 mod kill;
 mod lastmod;
 mod limits;

@@ -12,6 +12,7 @@ mod downloaders;
 mod findings;
 mod forget;
 mod generate;
+mod init;
 mod json_file;
 mod names;
 mod notify;
@@ -59,6 +60,7 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     let result = match args.command {
+        Command::Init(args) => init::run(&args, &environment, &output),
         Command::Crawl(args) => crawl::run(&args, &environment, &output),
         Command::Build(args) => build::run(&args, &environment, &output),
         Command::Check(args) => check::run(&args, &environment, &output),

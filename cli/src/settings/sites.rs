@@ -2,7 +2,6 @@
 //! of all, variables and options over both. No two of them may write to the same place.
 
 use std::{
-    borrow::Cow,
     collections::BTreeMap,
     fmt, io,
     num::NonZeroU32,
@@ -21,7 +20,6 @@ use super::{
     file::SiteTable,
     merge::{Among, Merge, problems_in_order},
     problem::{Origin, Problem},
-    request::with_scheme,
 };
 
 /// Sites that are crawled at the same time by default.
@@ -250,11 +248,7 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
         shared.misses_sites();
     }
     for text in texts {
-        if let Cow::Owned(url) = with_scheme(&text) {
-            shared
-                .warnings
-                .push(format!("{text} has no scheme; arpent takes it as {url}"));
-        }
+        shared.note_missing_scheme(&text);
         let is_meant = |draft: &SiteDraft| draft.merge.start_of(&text).as_ref() == Ok(&draft.start);
         if drafts.iter().any(is_meant) {
             continue;

@@ -151,20 +151,24 @@ impl Network<'_> {
         &self,
         answer: impl Future<Output = Result<T, DownloadError>>,
     ) -> Result<Result<T, DownloadError>, Stopped> {
-        if self.shutdown.is_stopping() {
-            return Err(Stopped);
-        }
-        let answer = self.runtime.block_on(async {
-            tokio::select! {
-                answer = answer => answer,
-                // A request in flight is dropped, as requested.
-                () = self.shutdown.aborted() => Err(DownloadError::Stopped),
-            }
-        });
-        match answer {
+        match self.wait_for(answer)? {
             Err(DownloadError::Stopped) => Err(Stopped),
             answer => Ok(answer),
         }
+    }
+
+    /// Waits for anything.
+    pub(crate) fn wait_for<T>(&self, work: impl Future<Output = T>) -> Result<T, Stopped> {
+        if self.shutdown.is_stopping() {
+            return Err(Stopped);
+        }
+        self.runtime.block_on(async {
+            tokio::select! {
+                result = work => Ok(result),
+                // A request in flight is dropped, as requested.
+                () = self.shutdown.aborted() => Err(Stopped),
+            }
+        })
     }
 }
 

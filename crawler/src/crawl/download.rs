@@ -32,7 +32,8 @@ use crate::{
     clock::Clock,
     config::Config,
     fetch::{
-        BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Headers, ResponseHead,
+        BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Headers, LimitedFetch,
+        RequestLimit, ResponseHead,
     },
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
@@ -324,6 +325,16 @@ impl Downloader {
         self
     }
 
+    /// Sends requests only while `limit` allows.
+    #[must_use]
+    pub fn with_request_limit(mut self, limit: &RequestLimit) -> Self {
+        self.gate.fetch = Arc::new(LimitedFetch {
+            fetch: self.gate.fetch,
+            limit: limit.clone(),
+        });
+        self
+    }
+
     /// A downloader through the gate of a run.
     pub(super) fn with_gate(gate: &Gate) -> Self {
         // Nobody wrote the URLs of documents for people, so nothing is dropped from them, not even
@@ -503,16 +514,14 @@ impl Downloader {
         if !rules.allows(url.path_and_query()) {
             return Err(DownloadError::Disallowed(url.clone()));
         }
-        let gate = Gate {
-            max_body_bytes: self.max_page_bytes,
-            ..self.gate.clone()
-        };
+        let gate = self.gate_of_pages(&self.gate.identity);
         let parser = || PageParser::new(url, &gate.identity, reader);
         let asked = gate.ask(url, &shutdown.stop, parser).await;
         let Answered {
             result,
             receiver,
             signal,
+            duration,
             ..
         } = asked.map_err(|refused| refused_at(url.host(), refused))?;
         self.obey_long_wait(url, signal);
@@ -521,7 +530,18 @@ impl Downloader {
             kind: error.kind(),
             message: error.to_string(),
         })?;
-        Ok((receiver.finish(&fetched), fetched.head.headers))
+        let mut facts = receiver.finish(&fetched);
+        facts.duration = Some(duration);
+        Ok((facts, fetched.head.headers))
+    }
+
+    /// The gate that pages pass: URLs with `identity`, bodies up to the limit of pages.
+    pub(super) fn gate_of_pages(&self, identity: &Identity) -> Gate {
+        Gate {
+            identity: Arc::new(identity.clone()),
+            max_body_bytes: self.max_page_bytes,
+            ..self.gate.clone()
+        }
     }
 
     /// Outside of a crawl, which judges by many answers, the first that asks for a long wait speaks for its host.

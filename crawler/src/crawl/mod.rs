@@ -30,6 +30,7 @@ mod revalidation;
 mod rules;
 mod signal;
 mod start;
+mod start_page;
 mod unvisited;
 mod validators;
 
@@ -42,6 +43,7 @@ use tokio::{sync::watch, task::JoinError, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 pub use self::commits::COMMIT_INTERVAL;
+pub use self::start_page::{StartPage, start_page};
 use self::{
     begin::{CrawlOpening, OpenedCrawl, find_site},
     crawl_loop::{Context, CrawlLoop, Setup},
@@ -182,6 +184,11 @@ impl Shutdown {
     /// Whether [`Shutdown::abort`] was called.
     pub fn is_aborting(&self) -> bool {
         self.abort.is_cancelled()
+    }
+
+    /// Waits until [`Shutdown::stop`] or [`Shutdown::abort`] is called. Cancel safe.
+    pub async fn stopped(&self) {
+        self.stop.cancelled().await;
     }
 
     /// Waits until [`Shutdown::abort`] is called. Cancel safe.

@@ -50,6 +50,8 @@ pub(super) struct Started {
     pub(super) is_robots_read: bool,
     /// Bytes that came over the wire.
     pub(super) bytes_in: u64,
+    /// The start URL redirected to itself with a cookie, and answered once the cookie was sent back.
+    pub(super) is_cookie_gate: bool,
     /// What the user should know.
     pub(super) notes: Vec<Note>,
 }
@@ -154,6 +156,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         robots,
         is_robots_read,
         bytes_in,
+        is_cookie_gate: was_led_back,
         notes,
     })
 }

@@ -131,7 +131,7 @@ impl<'a> GroupCollector<'a> {
             matcher: Matcher::new(rules),
             crawl_delay,
             sitemaps: self.sitemaps,
-            is_hidden: false,
+            refusal: None,
             agent: self.is_named.then(|| self.agent.into()),
         }
     }

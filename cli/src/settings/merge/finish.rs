@@ -1,6 +1,6 @@
 //! Result of the layers for each command: its settings, or all their problems.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use crawler::{
     schedule::{Schedule, ScheduleError},
@@ -191,6 +191,7 @@ impl Merge {
     fn keys(&mut self, setting: &str, texts: Vec<String>) -> Vec<UrlKey> {
         let mut urls: Vec<UrlKey> = Vec::with_capacity(texts.len());
         for text in texts {
+            self.note_missing_scheme(&text);
             match self.start_of(&text) {
                 Ok(url) if urls.contains(&url) => {}
                 Ok(url) => urls.push(url),
@@ -198,6 +199,14 @@ impl Merge {
             }
         }
         urls
+    }
+
+    /// Warns that a typed URL has no scheme.
+    pub(in crate::settings) fn note_missing_scheme(&mut self, typed: &str) {
+        if let Cow::Owned(url) = with_scheme(typed) {
+            let warning = format!("{typed} has no scheme; arpent takes it as {url}");
+            self.warnings.push(warning);
+        }
     }
 
     /// No site was named.

@@ -1,0 +1,95 @@
+//! Arguments of `arpent init`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::requests::RequestArgs;
+
+/// Arguments of `arpent init`.
+#[derive(Debug, Clone, Serialize, clap::Args)]
+#[command(after_long_help = EXIT_CODES)]
+pub(crate) struct InitArgs {
+    /// The site: the URL where its crawl begins
+    #[arg(value_name = "URL")]
+    #[serde(skip)]
+    pub(crate) url: String,
+
+    /// Write the files into this folder [default: the current one]
+    #[arg(short = 'o', long, value_name = "DIR")]
+    #[serde(skip)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Write the configuration of this web server
+    #[arg(long, value_enum, default_value_t = Server::Nginx)]
+    #[serde(skip)]
+    pub(crate) server: Server,
+
+    /// Write a daily schedule: a timer of systemd, or a line of a crontab
+    #[arg(long, value_enum, default_value_t = Scheduler::Systemd)]
+    #[serde(skip)]
+    pub(crate) schedule: Scheduler,
+
+    /// Ask nothing: take the defaults. So does a program whose standard input or error is no terminal
+    #[arg(short = 'y', long)]
+    #[serde(skip)]
+    pub(crate) yes: bool,
+
+    /// Replace files that exist
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) force: bool,
+
+    /// Print one JSON object: what the site answered, and the files that were written
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) json: bool,
+
+    /// Read settings of requests from this TOML file
+    #[arg(short = 'c', long, value_name = "FILE")]
+    #[serde(skip)]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    requests: RequestArgs,
+}
+
+/// A web server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Server {
+    /// nginx.
+    Nginx,
+    /// Apache httpd.
+    Apache,
+}
+
+/// What starts the crawls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scheduler {
+    /// A timer of systemd.
+    Systemd,
+    /// A crontab.
+    Cron,
+}
+
+/// Shown above the options by `--help`.
+pub(super) const INIT_HELP: &str = "\
+Look at a site and write settings to crawl it: arpent.toml, a part of the web server's configuration, a schedule
+
+The site gets at most 50 requests, under the rules of its robots.txt and at the pace of a crawl. arpent follows the redirects of the \
+URL and asks for http, https, www. and the name without it. It counts the URLs of the site's own sitemaps, and asks for a sample of \
+pages. The report shows logins, cookies, pages that only scripts fill, refusals, the speed, and how long a crawl takes.
+
+On a terminal arpent asks for the start URL, a contact, the folder of the sitemaps, the URL where they are served, and the time of \
+the daily crawl. A file that exists is never replaced without --force.";
+
+/// Shown below the options.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    the files are written
+  2    wrong usage or settings
+  4    a file exists, or cannot be written
+  5    the site cannot be crawled: it does not answer, redirects elsewhere, or robots.txt disallows it
+  130  stopped by SIGINT (143: SIGTERM)";

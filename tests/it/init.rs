@@ -1,0 +1,385 @@
+//! `arpent init`: what it finds, what it writes, and what it leaves alone.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::support::{
+    nginx::Nginx,
+    program::{Bench, Ran},
+    site::{Response, Site},
+};
+
+/// The files that are written by default.
+const FILES: [&str; 4] = [
+    "arpent.toml",
+    "arpent-nginx.conf",
+    "arpent-crawl.service",
+    "arpent-crawl.timer",
+];
+
+fn init(bench: &Bench, url: &str, options: &[&str]) -> Ran {
+    let mut command = bench.program();
+    command.args(["init", url, "--rate", "unlimited"]);
+    command.args(options);
+    Ran::of(command)
+}
+
+/// What was found, as JSON.
+#[track_caller]
+fn found(bench: &Bench, url: &str, options: &[&str]) -> Value {
+    let options = [options, &["--json"]].concat();
+    let ran = init(bench, url, &options).expect_code(0);
+    serde_json::from_str(&ran.stdout).expect("one object")
+}
+
+fn settings(bench: &Bench) -> toml::Table {
+    let text = fs::read_to_string(bench.path().join("arpent.toml")).expect("it was written");
+    text.parse().expect("it is TOML")
+}
+
+fn has_note(found: &Value, code: &str) -> bool {
+    let notes = found["notes"].as_array().expect("notes");
+    notes.iter().any(|note| note["code"] == code)
+}
+
+/// A site of 30 pages with a sitemap of them.
+fn plain_site() -> Site {
+    Site::start(|request| {
+        let page = request.target.strip_prefix("/page/");
+        let host = &request.headers["host"];
+        match request.target.as_str() {
+            "/robots.txt" => Response::text(format!(
+                "User-agent: *\nDisallow: /private\nSitemap: http://{host}/map.xml\n"
+            )),
+            "/map.xml" => {
+                let url = |number| format!("<url><loc>http://{host}/page/{number}</loc></url>");
+                let urls = (0..30).map(url).collect::<Vec<_>>().concat();
+                let xmlns = "http://www.sitemaps.org/schemas/sitemap/0.9";
+                Response::text(format!("<urlset xmlns=\"{xmlns}\">{urls}</urlset>"))
+                    .with("Content-Type", "application/xml")
+            }
+            "/" => Response::linking(["/page/0", "/page/1", "/private/x"]),
+            _ if page.is_some() => Response::html("<title>a page</title><a href=/>home</a>"),
+            _ => Response::status(404),
+        }
+    })
+}
+
+#[test]
+fn a_plain_site_is_measured_and_the_files_are_written() {
+    let bench = Bench::new();
+    let site = plain_site();
+    let found = found(&bench, &site.url("/"), &["--contact", "me@example.com"]);
+    assert_eq!(found["site"], site.url("/"));
+    assert_eq!(found["robots"]["status"], 200);
+    assert_eq!(found["robots"]["rules"][0], "Disallow: /private");
+    assert_eq!(found["sitemaps"][0]["urls"], 30);
+    assert_eq!(found["size"]["basis"], "sitemaps");
+    assert_eq!(found["size"]["urls"], 30);
+    assert_eq!(found["sample"]["statuses"]["200"], 11);
+    assert_eq!(found["next"], "arpent crawl -c arpent.toml");
+    let line = format!("Sitemap: {}", site.url("/sitemap.xml"));
+    assert_eq!(found["robots_line"], line);
+    for file in FILES {
+        assert!(bench.path().join(file).is_file(), "{file}");
+    }
+    let settings = settings(&bench);
+    assert_eq!(settings["urls"][0].as_str(), Some(site.url("/").as_str()));
+    let folder = bench.path().join("sitemaps");
+    assert_eq!(settings["output"]["output"].as_str(), folder.to_str());
+    let public_url = settings["output"]["public_url"].as_str();
+    assert_eq!(public_url, Some(site.url("/").as_str()));
+    assert_eq!(settings["politeness"]["rate"].as_str(), Some("unlimited"));
+    let contact = settings["requests"]["contact"].as_str();
+    assert_eq!(contact, Some("me@example.com"));
+    let agent = &site.log()[0].headers["user-agent"];
+    assert!(agent.ends_with("(+me@example.com)"), "{agent}");
+    let asked = site.pages();
+    assert!(!asked.contains(&"/private/x".to_owned()), "{asked:?}");
+    assert!(asked.len() < 50, "{asked:?}");
+}
+
+#[test]
+fn the_written_settings_crawl_the_site() {
+    let bench = Bench::new();
+    let site = plain_site();
+    init(&bench, &site.url("/"), &[]).expect_code(0);
+    let mut command = bench.program();
+    command.args(["crawl", "-c", "arpent.toml", "--state"]);
+    command.arg(bench.state());
+    Ran::of(command).expect_code(0);
+    let index = bench.path().join("sitemaps/sitemap.xml");
+    assert!(index.is_file());
+}
+
+#[test]
+fn the_report_ends_with_what_to_do() {
+    let bench = Bench::new();
+    let site = plain_site();
+    let options = ["-o", "new", "--server", "apache", "--schedule", "cron"];
+    let ran = init(&bench, &site.url("/"), &options).expect_code(0);
+    let line = format!("robots.txt: Sitemap: {}", site.url("/sitemap.xml"));
+    for text in ["30 URLs in the site's sitemaps", "arpent crawl -c", &line] {
+        assert!(ran.stdout.contains(text), "{text}: {}", ran.stdout);
+    }
+    let read = |name: &str| fs::read_to_string(bench.path().join("new").join(name));
+    let crontab = read("arpent.crontab").expect("it was written");
+    assert!(crontab.contains("\n30 2 * * * \"/"), "{crontab}");
+    let apache = read("arpent-apache.conf").expect("it was written");
+    assert!(apache.contains("ForceType application/gzip"), "{apache}");
+}
+
+#[test]
+fn a_start_url_that_redirects_names_the_site() {
+    let bench = Bench::new();
+    let site = Site::allowing(|request| match request.headers["host"].split(':').next() {
+        Some("www.site.test") if request.target == "/" => Response::redirect(302, "/en/"),
+        Some("www.site.test") => Response::linking(["/en/a"]),
+        _ => Response::redirect(
+            301,
+            &format!("http://www.{}{}", request.headers["host"], request.target),
+        ),
+    });
+    let port = site.port();
+    let [apex, www] = ["site.test", "www.site.test"].map(|host| format!("{host}:{port}"));
+    let resolve = [&apex, &www].map(|host| format!("{host}:127.0.0.1"));
+    let options = ["--resolve", &resolve[0], "--resolve", &resolve[1]];
+    let found = found(&bench, &format!("http://{apex}/"), &options);
+    assert_eq!(found["site"], format!("http://{www}/"));
+    assert_eq!(found["start"], format!("http://{www}/"));
+    let statuses: Vec<_> = found["hops"].as_array().unwrap().iter().collect();
+    let statuses: Vec<_> = statuses.iter().map(|hop| hop["status"].clone()).collect();
+    assert_eq!(statuses, [301, 302, 200]);
+    let other = &found["spellings"][0];
+    assert_eq!(other["url"], format!("http://{apex}/"));
+    assert_eq!(other["redirects_to"], format!("http://{www}/"));
+    let settings = settings(&bench);
+    assert_eq!(
+        settings["requests"]["resolve"].as_array().map(Vec::len),
+        Some(2)
+    );
+}
+
+#[test]
+fn a_site_that_wants_a_password_says_how_to_give_it() {
+    let bench = Bench::new();
+    let site = Site::allowing(|request| match request.headers.get("authorization") {
+        Some(_) => Response::linking(["/a"]),
+        None => Response::status(401),
+    });
+    let ran = init(&bench, &site.url("/"), &[]).expect_code(5);
+    assert!(ran.stderr.contains("answered 401"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("ARPENT_BASIC_AUTH"), "{}", ran.stderr);
+    assert!(!bench.path().join("arpent.toml").exists());
+    let mut command = bench.program();
+    command.args(["init", &site.url("/"), "--rate", "unlimited"]);
+    command.env("ARPENT_BASIC_AUTH", "user:secret");
+    Ran::of(command).expect_code(0);
+    let text = fs::read_to_string(bench.path().join("arpent.toml")).unwrap();
+    assert!(text.contains("basic_auth"), "{text}");
+    assert!(!text.contains("secret"), "{text}");
+}
+
+#[test]
+fn particular_start_pages_are_noted() {
+    #[track_caller]
+    fn check(body: &'static str, code: &str, fact: &str) {
+        let bench = Bench::new();
+        let site = Site::allowing(move |request| match request.target.as_str() {
+            "/" => Response::html(body),
+            _ => Response::status(404),
+        });
+        let found = found(&bench, &site.url("/"), &[]);
+        assert!(has_note(&found, code), "{found}");
+        assert_eq!(found["start_page"][fact], true);
+        assert_eq!(found["size"]["basis"], "seen");
+    }
+    check(
+        "<!doctype html><title>x</title><div id=app></div><script src=/app.js></script>",
+        "start-needs-javascript",
+        "is_script_shell",
+    );
+    check(
+        "<!doctype html><title>x</title><form><input type=password></form><a href=/a>a</a>",
+        "start-asks-for-password",
+        "has_password_field",
+    );
+    check(
+        "<!doctype html><meta name=robots content=noindex><p>text<a href=/a>a</a>",
+        "start-noindex",
+        "is_noindex",
+    );
+}
+
+#[test]
+fn a_cookie_gate_is_passed_and_noted() {
+    let bench = Bench::new();
+    let site = Site::allowing(|request| match request.headers.get("cookie") {
+        Some(_) => Response::linking(["/a"]),
+        None => Response::redirect(302, &request.target).with("Set-Cookie", "seen=1; Path=/"),
+    });
+    let found = found(&bench, &site.url("/"), &[]);
+    assert!(has_note(&found, "start-sets-cookie"), "{found}");
+    assert_eq!(found["start_page"]["is_cookie_gate"], true);
+}
+
+#[test]
+fn refusals_end_the_sample() {
+    let bench = Bench::new();
+    let links: Vec<_> = (0..30).map(|number| format!("/{number}")).collect();
+    let site = Site::allowing(move |request| match request.target.as_str() {
+        "/" => Response::linking(&links),
+        "/sitemap.xml" => Response::status(404),
+        _ => Response::status(403),
+    });
+    let found = found(&bench, &site.url("/"), &[]);
+    assert_eq!(found["sample"]["statuses"]["403"], 3);
+    assert!(has_note(&found, "forbidden"), "{found}");
+}
+
+#[test]
+fn a_crawl_delay_is_obeyed_and_makes_the_time() {
+    let bench = Bench::new();
+    let site = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: arpent\nCrawl-delay: 0.2\n"),
+        "/" => Response::linking(["/a", "/b"]),
+        "/sitemap.xml" => Response::status(404),
+        _ => Response::html("<title>a page</title>"),
+    });
+    let began = Instant::now();
+    let found = found(&bench, &site.url("/"), &[]);
+    assert!(began.elapsed() >= Duration::from_millis(800));
+    assert_eq!(found["robots"]["crawl_delay_s"], 0.2);
+    assert_eq!(found["robots"]["group"], "arpent");
+    let text = fs::read_to_string(bench.path().join("arpent.toml")).unwrap();
+    assert!(text.contains("0.2 s between two requests"), "{text}");
+    let log = site.log();
+    for pair in log.windows(2) {
+        let gap = pair[1].begun - pair[0].ended.expect("it was answered");
+        assert!(gap >= Duration::from_millis(195), "{gap:?}");
+    }
+}
+
+#[test]
+fn a_site_without_an_answer_is_an_error_with_its_cause() {
+    let bench = Bench::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let ran = init(&bench, &url, &[]).expect_code(5);
+    let (refused, advice) = (ran.stderr.find("refused"), ran.stderr.find("check that"));
+    assert!(refused.is_some() && refused < advice, "{}", ran.stderr);
+    let none = fs::read_dir(bench.path()).unwrap();
+    let names: Vec<_> = none.flatten().map(|file| file.file_name()).collect();
+    assert!(!names.iter().any(|name| name == "arpent.toml"), "{names:?}");
+}
+
+#[test]
+fn a_disallowed_site_is_an_error() {
+    let bench = Bench::new();
+    let site = Site::start(|_| Response::text("User-agent: *\nDisallow: /\n"));
+    let ran = init(&bench, &site.url("/"), &[]).expect_code(5);
+    assert!(ran.stderr.contains("disallowed"), "{}", ran.stderr);
+    assert_eq!(site.pages(), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_that_exists_is_not_replaced() {
+    let bench = Bench::new();
+    let site = plain_site();
+    let path = bench.path().join("arpent-nginx.conf");
+    fs::write(&path, "mine").unwrap();
+    let ran = init(&bench, &site.url("/"), &[]).expect_code(4);
+    assert!(ran.stderr.contains("--force"), "{}", ran.stderr);
+    assert_eq!(site.log().len(), 0, "nothing is requested");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    assert!(!bench.path().join("arpent.toml").exists());
+    init(&bench, &site.url("/"), &["--force"]).expect_code(0);
+    assert!(fs::read_to_string(&path).unwrap().contains("location"));
+}
+
+#[test]
+fn at_most_50_requests_are_sent() {
+    let bench = Bench::new();
+    let site = Site::start(|request| {
+        let host = &request.headers["host"];
+        let place = format!("http://{host}");
+        let earlier: usize = (request.target.trim_start_matches("/hop"))
+            .parse()
+            .unwrap_or_default();
+        match request.target.as_str() {
+            "/robots.txt" => {
+                let line = |number| format!("Sitemap: {place}/hop{number}00\n");
+                Response::text((1..=30).map(line).collect::<Vec<_>>().concat())
+            }
+            "/" => Response::linking((0..40).map(|number| format!("/page{number}"))),
+            // Each sitemap is the end of many redirects.
+            target if target.starts_with("/hop") && earlier % 100 < 9 => {
+                Response::redirect(302, &format!("/hop{}", earlier + 1))
+            }
+            _ => Response::html("<title>a page</title>"),
+        }
+    });
+    let found = found(&bench, &site.url("/"), &[]);
+    assert_eq!(found["requests"], 50);
+    assert_eq!(site.log().len(), 50);
+}
+
+#[test]
+fn nginx_serves_a_set_with_the_written_part() {
+    if !crate::support::has_program("nginx") {
+        return;
+    }
+    let bench = Bench::new();
+    let site = Site::of_two_pages();
+    init(&bench, &site.url("/"), &[]).expect_code(0);
+    let folder = bench.path().join("sitemaps");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("sitemap.xml"), "<urlset/>").unwrap();
+    fs::write(folder.join("sitemap-root.xml.gz"), "packed").unwrap();
+    fs::write(folder.join("other.gz"), "packed").unwrap();
+    let written = bench.path().join("arpent-nginx.conf");
+    let nginx = Nginx::start(|place| server_with(place.http, &written));
+    let head = |path: &str| head_of(nginx.place().http, path);
+    let index = head("/sitemap.xml");
+    assert!(index.contains("content-type: application/xml"), "{index}");
+    let packed = head("/sitemap-root.xml.gz");
+    assert!(
+        packed.contains("content-type: application/gzip"),
+        "{packed}"
+    );
+    assert!(!packed.contains("content-encoding"), "{packed}");
+    assert!(head("/other.gz").contains(" 404 "));
+}
+
+/// A server that compresses everything, with this part of its configuration.
+fn server_with(port: u16, written: &Path) -> String {
+    format!(
+        "server {{ listen 127.0.0.1:{port}; gzip on; gzip_min_length 1; gzip_types *; root /nonexistent; include \"{}\"; }}\n",
+        written.display()
+    )
+}
+
+/// The head of an answer to a client that can unpack gzip, in lower case.
+fn head_of(port: u16, path: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("it answers");
+    let answer = String::from_utf8_lossy(&answer).to_ascii_lowercase();
+    answer
+        .split("\r\n\r\n")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
