@@ -25,6 +25,22 @@ use crate::{
 
 pub use crate::html::{assert_tokens_of_html5ever, count_tags};
 
+/// Compares a page of the guide, which is made from the code, with the file at `path`; with the variable `ARPENT_WRITE_GUIDE` writes
+/// the file first.
+///
+/// # Panics
+/// The file is another one.
+pub fn assert_guide(path: &str, expected: &str) {
+    if std::env::var_os("ARPENT_WRITE_GUIDE").is_some() {
+        std::fs::write(path, expected).expect("the page can be written");
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        written == expected,
+        "{path} is out of date; ARPENT_WRITE_GUIDE=1 cargo test writes it again"
+    );
+}
+
 /// Wall time that runs with tokio's clock, from a fixed instant on.
 #[derive(Debug, Clone)]
 pub struct TestClock {

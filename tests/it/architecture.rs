@@ -273,7 +273,10 @@ const ROOMS: [(&str, &[&str]); 38] = [
         ],
     ),
     ("lastmod", &["config", "page", "url_key"]),
-    ("report", &["page", "crawl_state", "seeds", "store"]),
+    (
+        "report",
+        &["page", "crawl_state", "seeds", "store", "url_key"],
+    ),
     ("schedule", &["url_key"]),
     ("frontier", &["store", "url_key"]),
     ("politeness", &["config", "retry_after", "url_key"]),

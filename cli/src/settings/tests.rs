@@ -11,7 +11,7 @@ mod values;
 
 use std::{collections::BTreeSet, io};
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use crawler::{
     config::{
         Credentials, ElementValue, Extensions, Format, Namespace, NamespaceElement, PageAction,

@@ -327,3 +327,19 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_has_the_schema() {
+        let page = format!(
+            "# Schema of the state\n\nThe state of a site is one SQLite file, `SITE.db`; a crawl may go on while you read the file. Its format has the \
+             version {FORMAT} (`pragma user_version`).\n\n```sql{}```\n",
+            tables()
+        );
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/guide/state-schema.md");
+        crate::testing::assert_guide(path, &page);
+    }
+}

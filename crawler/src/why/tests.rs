@@ -79,3 +79,21 @@ fn a_url_is_in_the_pattern_of_its_parameter_or_directory() {
     assert_eq!(find("/c/d/page").as_deref(), Some("/c/*/"));
     assert_eq!(find("/c/page"), None);
 }
+
+#[test]
+fn the_guide_lists_every_reason() {
+    let mut page = "# Reasons\n\nThe reason of each known URL, as summaries, reports, `arpent why` and the state have it.\n".to_owned();
+    for state in [State::Listed, State::Excluded, State::Failed, State::Queued] {
+        let state = state.as_str();
+        page += &format!("\n## {state}\n\n| code | reason | what to do |\n|---|---|---|\n");
+        for reason in Reason::ALL
+            .iter()
+            .filter(|reason| reason.state().as_str() == state)
+        {
+            let advice = advice::of_reason(*reason).unwrap_or_default();
+            page += &format!("| `{}` | {} | {advice} |\n", reason.code(), reason.text());
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/guide/reasons.md");
+    crate::testing::assert_guide(path, &page);
+}

@@ -104,3 +104,66 @@ fn a_broken_file_names_the_line() {
         "failed to read the settings file missing.toml"
     );
 }
+
+/// The lines of a comment as one paragraph.
+fn in_markdown(comment: &[&str]) -> String {
+    comment.join(" ").replace('<', "&lt;").replace('*', "\\*")
+}
+
+/// The page of the guide that lists every setting, made from `default.toml` and the command line.
+fn settings_page() -> String {
+    let text = config_file("default.toml");
+    let command = Args::command();
+    let crawl = command.find_subcommand("crawl").unwrap();
+    let build = command.find_subcommand("build").unwrap();
+    let mut page = "# Settings\n\nEvery setting with its default, by the tables of the settings file. `config/default.toml` has the same \
+                    text. [Configuration](configuration.md) describes the file.\n"
+        .to_owned();
+    let mut comment: Vec<&str> = Vec::new();
+    let mut lines = text
+        .lines()
+        .skip_while(|line| !line.starts_with("# -----"))
+        .peekable();
+    while let Some(line) = lines.next() {
+        let name = line.split_once(" = ").map_or("", |(name, _)| name);
+        if line.starts_with("# ----- Page rules") {
+            break;
+        } else if let Some(title) = line.strip_prefix("# ----- ") {
+            page += &format!("\n## {}\n", title.trim_end_matches(['-', ' ']));
+        } else if let Some(text) = line.strip_prefix('#') {
+            comment.push(text.trim());
+        } else if line.starts_with('[') {
+            let about = format!("Table `{line}`. {}", in_markdown(&comment));
+            page += &format!("\n{}\n", about.trim_end());
+            comment.clear();
+        } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
+            let mut value = line.split_once(" = ").unwrap().1.to_owned();
+            while value.starts_with('[') && !value.ends_with(']') {
+                value += lines.next().unwrap().trim();
+            }
+            let option = [crawl, build].iter().find_map(|command| {
+                let named = command
+                    .get_arguments()
+                    .find(|option| option.get_id() == name);
+                named.and_then(clap::Arg::get_long)
+            });
+            let option = option.map_or_else(String::new, |long| format!("option `--{long}`, "));
+            page += &format!(
+                "\n### {name}\n\n{}\n\nDefault `{value}`, {option}variable `ARPENT_{}`.\n",
+                in_markdown(&comment),
+                setting.name.to_ascii_uppercase()
+            );
+            // The next one may share the comment.
+            if lines.peek().is_none_or(|next| next.is_empty()) {
+                comment.clear();
+            }
+        }
+    }
+    page
+}
+
+#[test]
+fn the_guide_lists_every_setting() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/guide/settings.md");
+    crawler::testing::assert_guide(path, &settings_page());
+}
