@@ -51,7 +51,7 @@ fn check_no_crawl(url: &str, code: &str, begins: &str, contains: &str) {
 }
 
 /// What a server speaks TLS with, and its certificate: self-signed, as an authority or not.
-fn self_signed(is_authority: bool) -> (Arc<ServerConfig>, String) {
+pub(crate) fn self_signed(is_authority: bool) -> (Arc<ServerConfig>, String) {
     let mut params =
         CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("the name of a host");
     if is_authority {

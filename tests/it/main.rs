@@ -58,3 +58,4 @@ mod traps;
 mod verdicts;
 mod well_formed;
 mod why;
+mod wrong_invocations;
