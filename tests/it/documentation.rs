@@ -7,6 +7,12 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use crate::support::{
+    program::{Bench, Ran},
+    site::{Response, Site},
 };
 
 const MAX_SENTENCE_WORDS: usize = 35;
@@ -250,4 +256,85 @@ fn readme_and_changelog_are_short() {
         let lines = Document::read(root().join(name)).text.lines().count();
         assert!(lines <= most, "{name} has {lines} lines, at most {most}");
     }
+}
+
+/// A site that also serves what was published in `folder`.
+fn site_with_set(folder: PathBuf) -> Site {
+    Site::start(move |request| {
+        let path = request.target.trim_start_matches('/');
+        let sets = fs::read_dir(folder.join("sitemaps"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let file = sets
+            .map(|set| set.path().join(path))
+            .find(|file| file.is_file());
+        match (path, file) {
+            ("" | "docs/", _) => Response::linking(["/docs/", "/news/a", "/shop/a", "/tmp/a"]),
+            ("robots.txt", _) => Response::text(""),
+            (_, Some(file)) => Response {
+                body: fs::read(file).expect("it can be read"),
+                headers: vec![("Content-Type".into(), "application/xml".into())],
+                ..Response::text("")
+            },
+            _ => Response::html(format!("<title>{path}</title>the page {path}")),
+        }
+    })
+}
+
+/// Every command in a block that shows a terminal, and in the first table of the README, is run as it is, on a site of its own.
+#[test]
+fn every_command_works() {
+    let bench = Bench::new();
+    let site = site_with_set(bench.path().to_owned());
+    let commands = guide().into_iter().flat_map(|page| {
+        let blocks = page.text.split("```console\n").skip(1);
+        let blocks = blocks.filter_map(|block| block.split("```").next());
+        let lines = blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>());
+        let cells = page.text.lines().filter_map(|line| {
+            let (_, cell) = line.split_once("| `arpent ")?;
+            Some(format!("$ arpent {}", cell.split('`').next()?))
+        });
+        lines.chain(cells).collect::<Vec<_>>()
+    });
+    let mut ran = 0;
+    let first = "$ arpent crawl https://www.example.com/".to_owned();
+    for line in std::iter::once(first).chain(commands) {
+        let Some(arguments) = line.strip_prefix("$ arpent ") else {
+            continue;
+        };
+        // The daemon ends by a signal only.
+        if arguments.starts_with("daemon") {
+            continue;
+        }
+        let arguments = arguments.replace("https://www.example.com/", &site.url("/"));
+        let mut command = sh(&bench, &format!("exec \"$0\" {arguments}"));
+        command.arg(bench.program().get_program());
+        let is_crawl = arguments.starts_with("crawl");
+        command.envs(is_crawl.then_some(("ARPENT_RATE", "unlimited")));
+        let result = Ran::of(command);
+        let code = result.code;
+        assert_eq!(
+            code,
+            Some(0),
+            "{line}\n{}\n{}",
+            result.stdout,
+            result.stderr
+        );
+        ran += 1;
+    }
+    assert!(ran > 30, "{ran}");
+}
+
+/// A command line for the shell, in the folder of `bench`.
+fn sh(bench: &Bench, line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", line])
+        .env_clear()
+        .env("HOME", bench.path())
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .current_dir(bench.path())
+        .stdin(Stdio::null());
+    command
 }
