@@ -236,10 +236,11 @@ fn sites_that_turn_out_to_be_one_are_an_error_that_names_both() {
     for command in ["crawl", "publish"] {
         let ran = world.run(&[command, "--config", &config]).expect_code(2);
         let [typed, own] = &urls;
-        let error = format!("{own} is the site {own}, which writes to ");
+        let error = format!("{own} leads to the site {own}, which writes to ");
         assert!(ran.stderr.contains(&error), "{}", ran.stderr);
         assert!(
-            ran.stderr.contains(&format!("where {typed} writes")),
+            ran.stderr
+                .contains(&format!("where {typed} already writes")),
             "{}",
             ran.stderr
         );
@@ -300,7 +301,7 @@ fn what_is_known_of_a_site_is_removed_and_nothing_else() {
     world.publish(&typed, &[]).expect_code(2);
 
     for (url, why) in [
-        (&typed, "nothing is known of it in state"),
+        (&typed, "there is no data of the site in state"),
         (
             &world.url("two.test", "/a"),
             &format!("arpent forget {other} "),

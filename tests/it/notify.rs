@@ -279,7 +279,7 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
     let world = World::new();
     let ran = world.notify(&["--list"]).expect_code(2);
     assert!(
-        ran.stderr.contains("there is no state of it in"),
+        ran.stderr.contains("there is no state of the site in"),
         "{}",
         ran.stderr
     );

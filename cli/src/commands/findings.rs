@@ -25,9 +25,9 @@ const ALL: &str = "all files";
 pub(super) struct PrintedRule {
     /// Its name, which is stable.
     pub(super) id: String,
-    /// What it says, in a few words.
+    /// Its title.
     pub(super) title: String,
-    /// What to do where it is broken.
+    /// The advice for somebody who breaks it.
     pub(super) help: String,
 }
 
@@ -83,12 +83,12 @@ pub(super) struct FindingPrinter<'a> {
     /// The last help that was given for a rule; it is not repeated.
     helped: BTreeMap<String, String>,
     /// Objects of the JSON list of findings that were written. Before the first the head of the JSON is written, so that wrong
-    /// usage leaves nothing behind.
+    /// usage prints nothing.
     lines: u64,
 }
 
 impl<'a> FindingPrinter<'a> {
-    /// A printer of findings as the arguments say.
+    /// A printer of findings, as set by the arguments.
     ///
     /// # Errors
     /// The baseline cannot be read.
@@ -97,7 +97,7 @@ impl<'a> FindingPrinter<'a> {
             Baseline::read(path).map_err(|error| {
                 let path = path.display();
                 Misuse(format!(
-                    "--baseline: expected what --format json printed, in {path}: {error}"
+                    "--baseline: {path} is not the output of --format json: {error}"
                 ))
             })
         });
@@ -121,12 +121,12 @@ impl<'a> FindingPrinter<'a> {
         })
     }
 
-    /// Whether the command fails by what was printed.
+    /// Returns true if a printed finding makes the command fail.
     pub(super) fn fails(&self) -> bool {
         self.fails
     }
 
-    /// Whether people read what is printed.
+    /// Returns true if the format is text for people.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.format, Format::Text)
     }
@@ -195,7 +195,7 @@ impl<'a> FindingPrinter<'a> {
                 if self.known > 0 {
                     let known = human::number(self.known);
                     self.output
-                        .info(&format!("{known} are in the baseline and do not count"));
+                        .info(&format!("{known} are in the baseline and are not counted"));
                 }
             }
             Format::Json => {
@@ -217,7 +217,7 @@ impl<'a> FindingPrinter<'a> {
             place.push_str(&number.to_string());
         }
         let only_schema = match finding.source {
-            Source::Schema => " (only the schema refuses it)",
+            Source::Schema => " (only the schema forbids it)",
             Source::Rule => "",
         };
         self.output.data_painted(&[
@@ -233,7 +233,7 @@ impl<'a> FindingPrinter<'a> {
         ]);
         match (finding.excerpt, finding.url) {
             (Some(excerpt), _) if !excerpt.text.is_empty() => {
-                // One character stays one, so that the mark below stands where it should.
+                // One character stays one, so that the mark below is at the right column.
                 let text: String = excerpt
                     .text
                     .chars()
@@ -298,7 +298,7 @@ fn json_finding(finding: &PrintedFinding<'_>) -> Value {
     })
 }
 
-/// Whether a severity is `least` or worse.
+/// Returns true if a severity is `least` or worse.
 fn is_at_least(severity: Severity, least: Severity) -> bool {
     severity == Severity::Error || severity == least
 }

@@ -25,7 +25,11 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
+    let settings = load(
+        Purpose::Look,
+        (args.state.config.as_deref(), args),
+        environment,
+    )?;
     let mut worst = ExitCode::Success;
     for site in &settings.sites {
         if let Err(error) = forget(site, output) {
@@ -59,18 +63,19 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
     files.extend(beside.clone());
     if files.is_empty() && names.is_empty() {
         let folder = folder.display();
-        let message = format!("nothing is known of it in {folder}; arpent status lists the sites");
+        let message =
+            format!("there is no data of the site in {folder}; arpent status lists the sites");
         return Err(Misuse(message).into());
     }
     if !is_known {
         let message = format!(
-            "no crawl of a site began there; arpent forget {} forgets the site that it belongs to",
+            "this is not the start URL of a crawled site; arpent forget {} removes the site that it belongs to",
             site.url()
         );
         return Err(Misuse(message).into());
     }
     if !settings.dry_run {
-        // A name goes last, so that the site is found by it when this is interrupted and said again.
+        // A name goes last, so that the site is still found by it after an interruption.
         store::forget(&[&state, &build_state], || {
             for path in beside {
                 let removed = if path.is_dir() {

@@ -25,7 +25,7 @@ use crate::{
     settings::{CrawlSettings, Environment, Purpose, with_scheme},
 };
 
-/// Where the rows of a report go.
+/// Destination of the rows of a report.
 trait RowSink {
     /// Takes the next row.
     fn row(&mut self, row: &ReportRow) -> io::Result<()>;
@@ -50,7 +50,11 @@ pub(super) fn run(
         SCHEMA.lines().for_each(|line| output.data(line));
         return Ok(ExitCode::Success);
     }
-    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
+    let settings = load(
+        Purpose::Look,
+        (args.state.config.as_deref(), args),
+        environment,
+    )?;
     let site = match &args.site {
         Some(site) => site.clone(),
         None => only_site(&settings)?,
@@ -98,7 +102,7 @@ fn only_site(settings: &CrawlSettings) -> anyhow::Result<String> {
         let count = settings.sites.len().max(crawled.len());
         let folder = settings.shared.state.display();
         let message = format!(
-            "there are {count} sites in {folder}: expected the URL of one; arpent status lists them"
+            "there are {count} sites in {folder}; expected the URL of one of them; arpent status lists them"
         );
         return Err(Misuse(message).into());
     };

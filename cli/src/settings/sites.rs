@@ -94,8 +94,8 @@ impl CrawlSettings {
             return Err(SettingsError::Problems(vec![Problem {
                 origin: Origin::Default,
                 setting: "schedule".to_owned(),
-                message: "no site has one, so there is nothing to wait for; expected schedule = \"30 2 * * *\" for \
-                          half past two each night, above all sites or in the table of one"
+                message: "no site has a schedule, so the daemon has nothing to do; expected, for example, \
+                          schedule = \"30 2 * * *\" (each night at 02:30), above all tables or in the table of a site"
                     .to_owned(),
             }]));
         }
@@ -104,7 +104,7 @@ impl CrawlSettings {
             for (setting, is_on) in [("fresh", site.settings.fresh), ("force", is_forced)] {
                 if is_on {
                     self.shared.warnings.push(format!(
-                        "{}: {setting} is meant for a single session, and would hold for each",
+                        "{}: {setting} is meant for one session, but the daemon applies it to every session",
                         site.name
                     ));
                 }
@@ -253,7 +253,7 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
         if let Cow::Owned(url) = with_scheme(&text) {
             shared
                 .warnings
-                .push(format!("{text} has no scheme; arpent takes it as {url}"));
+                .push(format!("{text} has no scheme; arpent uses {url}"));
         }
         let is_meant = |draft: &SiteDraft| draft.merge.start_of(&text).as_ref() == Ok(&draft.start);
         if drafts.iter().any(is_meant) {
@@ -389,7 +389,7 @@ fn collisions(sites: &[Resolved]) -> Vec<Problem> {
             let other = *owners.entry((setting, claim)).or_insert(resolved);
             if !std::ptr::eq(other, resolved) && std::mem::take(&mut is_first) {
                 let message = format!(
-                    "{place} would be that of {resolved} and of {other}; expected another one for each site, and each site once"
+                    "{place} is used by {resolved} and by {other}; expected a different value for each site, and each site once"
                 );
                 problem(setting, message);
             }
@@ -397,8 +397,8 @@ fn collisions(sites: &[Resolved]) -> Vec<Problem> {
         // What is in an output is for everybody.
         if let Some(keeper) = states.get(&output) {
             let message = format!(
-                "{} is the output of {resolved}, and the state of {keeper} is kept in it; expected a folder that has \
-                 nothing in it but what is served",
+                "{} is the output of {resolved}, and contains the state of {keeper}; expected a folder that contains \
+                 only files that are served",
                 output.display()
             );
             problem("output", message);

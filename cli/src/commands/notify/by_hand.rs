@@ -45,13 +45,16 @@ pub(in crate::commands) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let CrawlSettings { sites, shared, .. } =
-        load(Purpose::Notify, (args.config.as_deref(), args), environment)?;
+    let CrawlSettings { sites, shared, .. } = load(
+        Purpose::Notify,
+        (args.state.config.as_deref(), args),
+        environment,
+    )?;
     begin_log(&shared, output);
     let notifies_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
     if args.submit_all && !sites.iter().any(notifies_engine) {
         return Err(Misuse(
-            "--submit-all: expected --indexnow too, or indexnow = true in the table [notify] of the settings file"
+            "--submit-all needs IndexNow; expected also --indexnow, or indexnow = true in the table [notify] of the settings file"
                 .to_owned(),
         )
         .into());
@@ -114,7 +117,7 @@ impl ByHand {
         let (site, path) = find_state(&self.notifier.settings, url)?;
         let mut store = Store::open(&path)?;
         let standing = published_set(&store)?.ok_or_else(|| {
-            Misuse("its state knows of no published set; arpent crawl publishes one".to_owned())
+            Misuse("the state has no published set; arpent crawl publishes a set".to_owned())
         })?;
         self.output.data(&format!("{}:", standing.site));
         if self.list {
@@ -124,7 +127,7 @@ impl ByHand {
         let mut is_complete = self.print_robots(&standing)?;
         if self.submit_all && self.dry_run {
             let urls = human::count(count_published(&store)?, "URL");
-            let line = format!("  all {urls} of the set would be sent, and what waits:");
+            let line = format!("  all {urls} of the set would be sent, and these changes:");
             self.output.data(&line);
         } else if self.submit_all {
             submit_all(&mut store, &site, self.notifier.clock.now())?;
@@ -139,7 +142,7 @@ impl ByHand {
         if !self.notifier.settings.config.notify.indexnow {
             let waiting = store.outbox_len()?;
             self.output.data(&format!(
-                "  {} noted as changed; --indexnow notifies an engine",
+                "  {} changed and not sent; --indexnow sends them to an engine",
                 human::count(waiting, "URL")
             ));
         }
@@ -154,7 +157,7 @@ impl ByHand {
         })
     }
 
-    /// Where the sitemaps are submitted by hand.
+    /// Prints the pages where sitemaps are submitted by hand.
     fn print_engines(&self, standing: &PublishedSet) {
         for engine in ENGINES {
             self.output.data(&format!("  {}", engine.name));
@@ -163,13 +166,13 @@ impl ByHand {
                 self.output.data(&format!("    paste: {sitemap}"));
             }
             let indexnow = if engine.takes_indexnow {
-                "; is notified of changed URLs by IndexNow"
+                "; IndexNow notifies it of changed URLs"
             } else {
                 ""
             };
             self.output.data(&format!("    {}{indexnow}", engine.note));
         }
-        self.output.data("  all of them, in robots.txt:");
+        self.output.data("  for all engines, in robots.txt:");
         for sitemap in &standing.sitemaps {
             self.output.data(&format!("    Sitemap: {sitemap}"));
         }
@@ -204,7 +207,7 @@ impl ByHand {
         if let Err(error) = found {
             let error = anyhow::Error::from(error);
             self.output
-                .warn(&format!("whether it has them is not known: {error:#}"));
+                .warn(&format!("arpent could not read robots.txt, so it does not know if the lines are there: {error:#}"));
             return Ok(false);
         }
         Ok(true)
