@@ -149,27 +149,28 @@ mod tests {
         (
             "check",
             &[
-                "paths", "base_url", "robots", "format", "fail_on", "baseline", "repeats",
+                "paths", "base_url", "robots", "format", "json", "fail_on", "baseline", "repeats",
                 "explain", "pages", "config",
             ],
         ),
         (
             "audit",
             &[
-                "site", "sitemap", "log", "format", "fail_on", "baseline", "repeats", "config",
+                "site", "sitemap", "log", "format", "json", "fail_on", "baseline", "repeats",
+                "config",
             ],
         ),
         ("diff", &["first", "second", "json", "config"]),
-        ("notify", &["list", "submit_all", "config"]),
+        ("notify", &["list", "submit_all", "json", "config"]),
         ("daemon", &["config"]),
         ("status", &["config", "json", "max_age"]),
         (
             "report",
-            &["site", "html", "csv", "ndjson", "schema", "config"],
+            &["site", "html", "csv", "ndjson", "json", "schema", "config"],
         ),
         ("why", &["url", "site", "live", "json", "config"]),
         ("publish", &["rollback", "config"]),
-        ("forget", &["config"]),
+        ("forget", &["json", "config"]),
         ("generate", &[]),
     ];
 

@@ -158,10 +158,11 @@ fn repetitions_are_grouped() {
 fn json_is_one_object() {
     let broken = "<url><loc>https://h.example/\u{202e}\"x\"</loc></url>";
     let place = Place::new(&[("a.xml", &urlset(broken)), ("b.xml", &urlset(GOOD))]);
-    let ran = place
-        .check(&["a.xml", "b.xml", "--format", "json"])
-        .expect_code(1);
+    let ran = place.check(&["a.xml", "b.xml", "--json"]).expect_code(1);
+    let as_format = place.check(&["a.xml", "b.xml", "--format", "json"]);
+    assert_eq!(as_format.stdout, ran.stdout);
     let printed = json(&ran);
+    assert_eq!(printed["version"], 1);
     let finding = printed["findings"]
         .as_array()
         .unwrap()
@@ -512,7 +513,7 @@ fn findings_of_a_baseline_do_not_count() {
         .expect_code(2);
     assert!(
         ran.stderr
-            .contains("--baseline: a.xml is not the output of --format json"),
+            .contains("--baseline: a.xml is not the output of --json"),
         "{}",
         ran.stderr
     );

@@ -285,6 +285,15 @@ fn what_is_known_of_a_site_is_removed_and_nothing_else() {
         dry.stdout
     );
 
+    let as_json = ["forget", &typed, "--dry-run", "--json"];
+    let ran = world.run(&as_json).expect_code(0);
+    let removed: Value = serde_json::from_str(&ran.stdout).expect("one JSON object");
+    assert_eq!(removed["version"], 1);
+    assert_eq!(removed["dry_run"], true);
+    assert_eq!(removed["names"], serde_json::json!([typed]));
+    let files = removed["files"].as_array().expect("a list");
+    assert_eq!(files.len() + 1, dry.stdout.lines().count());
+
     let ran = world.run(&["forget", &typed]).expect_code(0);
     assert_eq!(
         ran.stdout,

@@ -11,6 +11,10 @@ pub(crate) struct FindingArgs {
     #[arg(long, value_name = "text|json|sarif|github", default_value = "text", value_parser = ["text", "json", "sarif", "github"])]
     pub(crate) format: String,
 
+    /// Print one JSON object, as --format json does
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+
     /// Exit with 1 if there are errors, or also if there are warnings
     #[arg(long, value_name = "error|warning", default_value = "error", value_parser = ["error", "warning"])]
     pub(crate) fail_on: String,

@@ -16,6 +16,11 @@ pub(crate) struct ForgetArgs {
     #[arg(long)]
     dry_run: bool,
 
+    /// Print one JSON object for each site
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) json: bool,
+
     #[command(flatten)]
     #[serde(flatten)]
     pub(crate) state: StateArgs,

@@ -28,6 +28,11 @@ pub(crate) struct NotifyArgs {
     #[arg(long)]
     pub(crate) submit_all: bool,
 
+    /// Print one JSON object for each site
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) json: bool,
+
     #[command(flatten)]
     #[serde(flatten)]
     pub(crate) state: StateArgs,

@@ -30,6 +30,11 @@ pub(crate) struct ReportArgs {
     #[serde(skip)]
     pub(crate) ndjson: Option<PathBuf>,
 
+    /// Print the report as one JSON object
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) json: bool,
+
     /// Print the JSON schema of the rows of --ndjson
     #[arg(long, exclusive = true)]
     #[serde(skip)]
@@ -48,7 +53,7 @@ copies, closed patterns, slow pages, growth
 arpent reads the report from the state. It sends no request, takes no lock and changes nothing. During a crawl the report shows the \
 last publish.
 
-Without --html, --csv and --ndjson the report is printed as text. arpent why URL explains one URL.";
+Without --html, --csv, --ndjson and --json the report is printed as text. arpent why URL explains one URL.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\

@@ -97,12 +97,13 @@ impl<'a> FindingPrinter<'a> {
             Baseline::read(path).map_err(|error| {
                 let path = path.display();
                 Misuse(format!(
-                    "--baseline: {path} is not the output of --format json: {error}"
+                    "--baseline: {path} is not the output of --json: {error}"
                 ))
             })
         });
         Ok(Self {
             format: match args.format.as_str() {
+                _ if args.json => Format::Json,
                 "json" => Format::Json,
                 "sarif" => Format::Sarif(SarifLog::default()),
                 "github" => Format::Github,
@@ -267,7 +268,7 @@ impl<'a> FindingPrinter<'a> {
 
     fn begin_json(&self) {
         if self.lines == 0 {
-            self.output.data_json("{\"findings\":[");
+            self.output.data_json("{\"version\":1,\"findings\":[");
         }
     }
 

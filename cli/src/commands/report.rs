@@ -1,10 +1,11 @@
-//! `arpent report`: finds the state of a site, and writes what [`crawler::site_report`] shows of it: as text, NDJSON, CSV, or a page for
+//! `arpent report`: finds the state of a site, and writes what [`crawler::site_report`] shows of it: as text, JSON, NDJSON, CSV, or a page for
 //! browsers.
 
 mod charts;
 mod csv;
 mod file;
 mod html;
+mod json;
 mod sections;
 mod text;
 
@@ -64,7 +65,7 @@ pub(super) fn run(
     let (_, (site, path)) = covering(&settings, &url)?;
     let store = Store::open_to_read(&path)?.context("the state is gone")?;
     let mut sinks = sinks_of(args, output)?;
-    let is_text = sinks.is_empty();
+    let is_text = sinks.is_empty() && !args.json;
     let mut outline = ReportOutline::default();
     each_row(&store, &site, &mut |row| {
         outline.add(&row);
@@ -76,6 +77,9 @@ pub(super) fn run(
     })?;
     for sink in sinks {
         sink.finish(&outline).map_err(unwritable)?;
+    }
+    if args.json {
+        output.data_json(&json::document(&site.url(), &outline).to_string());
     }
     if is_text {
         for line in text::lines(&site.url(), &outline) {
