@@ -57,3 +57,4 @@ mod traps;
 mod verdicts;
 mod well_formed;
 mod why;
+mod words;
