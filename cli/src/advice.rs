@@ -14,13 +14,11 @@ pub(crate) fn in_full(error: &anyhow::Error) -> String {
 
 fn advice(error: &PublishError) -> Option<&'static str> {
     match error {
-        PublishError::Refused(_) => Some("publish anyway with --force"),
-        PublishError::Outdated { .. } => Some("--force publishes what this state knows"),
-        PublishError::Foreign(_) => Some("--force replaces it and keeps a backup"),
-        PublishError::Unmounted { .. } => Some("--force publishes there all the same"),
-        PublishError::Check { .. } => {
-            Some("until it is mended, --exclude leaves out a URL that is named here")
-        }
+        PublishError::Refused(_) => Some("--force publishes the set in spite of the guard"),
+        PublishError::Outdated { .. } => Some("--force publishes the set of this state"),
+        PublishError::Foreign(_) => Some("--force replaces the file and keeps a backup"),
+        PublishError::Unmounted { .. } => Some("--force publishes to this folder"),
+        PublishError::Check { .. } => Some("--exclude leaves out a URL that is named here"),
         // Messages of the others have the expected form, or no option helps.
         _ => None,
     }
@@ -33,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_option_that_helps_stands_after_any_error() {
+    fn the_option_that_helps_follows_any_error() {
         let foreign = PublishError::Foreign(PathBuf::from("out/sitemap.xml"));
         let error = anyhow::Error::from(foreign).context("https://h.example/");
         assert!(in_full(&error).starts_with("https://h.example/: out/sitemap.xml is not"));
@@ -41,7 +39,7 @@ mod tests {
         assert_eq!(
             in_full(&foreign.into()),
             "out/sitemap.xml is not a file of arpent for this site and stands in the way; \
-             --force replaces it and keeps a backup"
+             --force replaces the file and keeps a backup"
         );
         let empty = PublishError::Empty;
         assert_eq!(

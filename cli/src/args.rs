@@ -28,6 +28,7 @@ mod findings;
 mod place;
 mod reporting;
 mod requests;
+mod state;
 
 use clap::{Parser, Subcommand};
 
@@ -47,7 +48,7 @@ pub(crate) use self::report::ReportArgs;
 pub(crate) use self::status::StatusArgs;
 pub(crate) use self::why::WhyArgs;
 
-/// Walks a live website politely and publishes a standards-perfect set of XML sitemaps.
+/// Crawls a website politely and publishes its XML sitemaps.
 #[derive(Debug, Parser)]
 #[command(
     name = "arpent",
@@ -56,7 +57,7 @@ pub(crate) use self::why::WhyArgs;
     max_term_width = 100
 )]
 pub(crate) struct Args {
-    /// Colours: on terminals (unless NO_COLOR is set), always, or never
+    /// Use colours on terminals, always or never
     #[arg(
         long,
         global = true,
@@ -98,13 +99,13 @@ pub(crate) enum Command {
     /// Publish sitemaps from lists of URLs or folders of HTML, without a request
     #[command(long_about = build::BUILD_HELP)]
     Build(Box<BuildArgs>),
-    /// Check sitemaps, indexes, feeds and URL lists: files, folders, or where they are served
+    /// Check sitemaps, indexes, feeds and URL lists: files, folders or URLs
     #[command(long_about = check::CHECK_HELP)]
     Check(Box<CheckArgs>),
-    /// Compare the crawl of a site with its own sitemaps, its feeds and the access logs of its server
+    /// Compare the crawl of a site with its sitemaps, feeds and access logs
     #[command(long_about = audit::AUDIT_HELP)]
     Audit(Box<AuditArgs>),
-    /// Compare two published sets: folders, sitemaps, URLs, sets that are kept for a rollback
+    /// Compare two published sets: folders, sitemaps, URLs or archived sets
     #[command(long_about = diff::DIFF_HELP)]
     Diff(Box<DiffArgs>),
     /// Notify search engines of the published set: IndexNow, robots.txt, ping
@@ -122,7 +123,7 @@ pub(crate) enum Command {
     /// Show why a URL is listed or not: how it was found, what it answered, which rule decided
     #[command(long_about = why::WHY_HELP)]
     Why(Box<WhyArgs>),
-    /// Publish again what the last crawl found, or restore earlier sitemaps, without crawling
+    /// Publish the result of the last crawl again, or restore earlier sitemaps
     #[command(long_about = publish::PUBLISH_HELP)]
     Publish(Box<PublishArgs>),
     /// Remove all data of a site: its state, its names and its line in status
@@ -159,27 +160,28 @@ mod tests {
         (
             "check",
             &[
-                "paths", "base_url", "robots", "format", "fail_on", "baseline", "repeats",
+                "paths", "base_url", "robots", "format", "json", "fail_on", "baseline", "repeats",
                 "explain", "pages", "config",
             ],
         ),
         (
             "audit",
             &[
-                "site", "sitemap", "log", "format", "fail_on", "baseline", "repeats", "config",
+                "site", "sitemap", "log", "format", "json", "fail_on", "baseline", "repeats",
+                "config",
             ],
         ),
         ("diff", &["first", "second", "json", "config"]),
-        ("notify", &["list", "submit_all", "config"]),
+        ("notify", &["list", "submit_all", "json", "config"]),
         ("daemon", &["config"]),
         ("status", &["config", "json", "max_age"]),
         (
             "report",
-            &["site", "html", "csv", "ndjson", "schema", "config"],
+            &["site", "html", "csv", "ndjson", "json", "schema", "config"],
         ),
         ("why", &["url", "site", "live", "json", "config"]),
         ("publish", &["rollback", "config"]),
-        ("forget", &["config"]),
+        ("forget", &["json", "config"]),
         ("generate", &[]),
     ];
 

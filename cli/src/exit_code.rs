@@ -31,7 +31,7 @@ pub(crate) enum ExitCode {
     /// Published, but partial: some URLs failed after their tries, or were not reached; or the set is published, but its state
     /// could not be stored.
     Partial = 3,
-    /// Refused to publish, the old set stands: nothing to list, the guard, a foreign file in the way,
+    /// Refused to publish, the published set stays: nothing to list, the guard, a foreign file in the way,
     /// the site went down, a disk that cannot be written.
     Refused = 4,
     /// The site could not be crawled: start URL or robots.txt unreachable, or all disallowed; `diff` or `audit` could not read a set.
@@ -146,7 +146,7 @@ fn is_unusable_input(error: &anyhow::Error) -> bool {
 /// An input of a strict build has lines or values that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{} and {} of the inputs cannot be used; nothing is published, because of --strict",
+    "{} and {} of the inputs cannot be used; because of --strict, nothing is published",
     human::count(*lines, "line"), human::count(*values, "value")
 )]
 pub(crate) struct FaultyInput {
@@ -163,7 +163,7 @@ pub(crate) struct Unwritable(pub(crate) String);
 
 /// A daemon holds the folder of the states already.
 #[derive(Debug, thiserror::Error)]
-#[error("another daemon crawls with the state {}: {holder}", folder.display())]
+#[error("another daemon uses the state {}: {holder}", folder.display())]
 pub(crate) struct AnotherDaemon {
     /// The folder of the states.
     pub(crate) folder: PathBuf,

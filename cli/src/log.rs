@@ -94,7 +94,7 @@ pub(crate) enum LogStyle {
     Verbose,
 }
 
-/// Turns the events of modules into lines.
+/// Formats the events of modules as lines.
 #[derive(Debug)]
 pub(crate) struct ModuleLog {
     output: Output,

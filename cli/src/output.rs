@@ -89,7 +89,7 @@ pub(crate) enum Kind {
 }
 
 impl Output {
-    /// Colours only on a terminal that can show them, and not against `NO_COLOR` (no-color.org); or as `color` says.
+    /// Colours as `color` sets them: by default only on a terminal that can show them, and not with `NO_COLOR` (no-color.org).
     pub(crate) fn new(environment: &Environment, color: ColorChoice) -> Self {
         let is_terminal = io::stderr().is_terminal();
         let set = |name: &str| environment.get(name).is_some_and(|value| !value.is_empty());

@@ -1,4 +1,4 @@
-//! What becomes of a bug: a panic ends the work on one site instead of the program, and keeps its words.
+//! Panics: a panic ends the work on one site instead of the program, and keeps its message.
 
 use std::{
     any::Any,
@@ -39,11 +39,11 @@ impl Panicked {
     }
 }
 
-/// What a panic says.
+/// Message of a panic.
 pub(crate) fn words_of(payload: &dyn Any) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without words")
+        .unwrap_or("a panic without a message")
 }
 
 /// Runs `work` on a thread that may block; what it logs is of the same site.

@@ -59,7 +59,7 @@ impl Lines {
     }
 }
 
-/// Stands beside the work of the whole program.
+/// Supervises the work of the whole program.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     output: Output,
@@ -141,9 +141,9 @@ impl Supervisor {
             Reaction::Stopping => {
                 self.stopped = Some((Instant::now(), signal));
                 self.output.info(if self.sends_requests {
-                    "stopping: no new requests; a second signal drops those in flight"
+                    "stopping: no new requests; a second signal drops the requests in flight"
                 } else {
-                    "stopping; a second signal does not wait"
+                    "stopping; a second signal stops at once"
                 });
             }
             Reaction::Aborting => self.output.info(if self.sends_requests {
@@ -151,7 +151,7 @@ impl Supervisor {
             } else {
                 "stopping now"
             }),
-            Reaction::Dying => self.die("ended at once by a third signal", signal),
+            Reaction::Dying => self.die("stopped at once by a third signal", signal),
         }
     }
 
@@ -167,7 +167,7 @@ impl Supervisor {
             return;
         };
         if began.elapsed() >= STOP_TIMEOUT {
-            let why = "the work did not end in time; the next start goes on as after a crash";
+            let why = "the work did not end in time; the next start continues as after a crash";
             self.die(why, signal);
         }
         if began.elapsed() >= STOP_GRACE && !self.stop.shutdown.is_aborting() {

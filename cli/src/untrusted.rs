@@ -1,5 +1,5 @@
-//! Text that others wrote (URLs, servers' words, file names) made fit for a terminal: nothing in it
-//! can move the cursor, forge a line or turn the reading direction. Pure.
+//! Makes text that others wrote (URLs, answers of servers, file names) safe for a terminal: nothing in it
+//! can move the cursor, forge a line or change the reading direction. Pure.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     escape_as(text, |letter| letter.escape_unicode().to_string())
 }
 
-/// Escapes such characters in a line of JSON, which stays the same JSON: there such characters stand in strings only.
+/// Escapes such characters in a line of JSON, which stays the same JSON: such characters occur only in strings.
 pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
     escape_as(json, |letter| format!("\\u{:04x}", u32::from(letter)))
 }
@@ -37,7 +37,7 @@ pub(crate) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(kept + &"..."[..most.min(3)])
 }
 
-/// Whether a terminal does something for this character: controls (C0, DEL, C1), line and paragraph
+/// Returns true if a terminal does something for this character: controls (C0, DEL, C1), line and paragraph
 /// separators, and the bidirectional controls (Unicode Standard Annex 9, section 2).
 fn acts(letter: char) -> bool {
     letter.is_control()

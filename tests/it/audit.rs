@@ -148,7 +148,8 @@ fn each_kind_of_finding_is_reported_with_the_url_it_is_about() {
     let logs = ["--log", "access.log.gz", "--log", "access.json"];
     let url = site.url("/");
     site.clear_log();
-    let ran = audit(&bench, &[&["--format", "json", &url], &logs[..]].concat()).expect_code(1);
+    let ran = audit(&bench, &[&["--json", &url], &logs[..]].concat()).expect_code(1);
+    assert_eq!(json(&ran)["version"], 1);
     assert_eq!(site.pages(), ["/map.xml", "/feed.xml"]);
     let expected = [
         ("sitemap-dead", vec!["/gone"]),

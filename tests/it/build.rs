@@ -328,12 +328,12 @@ fn every_end_has_its_exit_code() {
     let builds = Builds::new();
     let list = builds.file("list.txt", "/a\n/b\n");
     check(&builds, &["missing.txt"], 2, "failed to open missing.txt");
-    check(&builds, &[], 2, "nothing to build from");
+    check(&builds, &[], 2, "inputs: no input; expected");
     check(
         &builds,
         &["-", "-"],
         2,
-        "standard input (-) can be read once",
+        "standard input (-) can be read only once",
     );
     check(&builds, &[&list, "--lastmod", "now"], 2, "--lastmod");
     let empty = builds.file("empty.txt", "# nothing\n");

@@ -76,7 +76,7 @@ sitemap.xml:4:7: error[R58]: URL is outside of https://h.example/docs/, the dire
     <url><loc>https://h.example/b</loc><title>x</title></url>
          ^
     help: move the sitemap to https://h.example/ or above, or list the URL in a sitemap there
-sitemap.xml:4:37: warning[R6]: unknown element <title> (only the schema refuses it)
+sitemap.xml:4:37: warning[R6]: unknown element <title> (only the schema forbids it)
     <url><loc>https://h.example/b</loc><title>x</title></url>
                                        ^
     help: put into <urlset> nothing but <url> elements, and into these only loc, lastmod, changefreq, priority and extensions
@@ -158,10 +158,11 @@ fn repetitions_are_grouped() {
 fn json_is_one_object() {
     let broken = "<url><loc>https://h.example/\u{202e}\"x\"</loc></url>";
     let place = Place::new(&[("a.xml", &urlset(broken)), ("b.xml", &urlset(GOOD))]);
-    let ran = place
-        .check(&["a.xml", "b.xml", "--format", "json"])
-        .expect_code(1);
+    let ran = place.check(&["a.xml", "b.xml", "--json"]).expect_code(1);
+    let as_format = place.check(&["a.xml", "b.xml", "--format", "json"]);
+    assert_eq!(as_format.stdout, ran.stdout);
     let printed = json(&ran);
+    assert_eq!(printed["version"], 1);
     let finding = printed["findings"]
         .as_array()
         .unwrap()
@@ -246,10 +247,13 @@ fn wrong_usage_names_the_expected_form() {
         &["empty", "--base-url", "https://h.example/sitemap.xml"],
         "--base-url: expected the URL of the folder, with a / at its end",
     );
-    check(&["-", "a.xml", "-"], "expected `-`, standard input, once");
+    check(
+        &["-", "a.xml", "-"],
+        "standard input (-) can be read only once",
+    );
     check(
         &["a.xml", "a.xml", "--base-url", "https://h.example/a.xml"],
-        "expected the URL of a folder",
+        "need the URL of a folder",
     );
     check(
         &["a.xml", "--robots", "https://h.example"],
@@ -508,7 +512,8 @@ fn findings_of_a_baseline_do_not_count() {
         .check(&["a.xml", "--baseline", "a.xml"])
         .expect_code(2);
     assert!(
-        ran.stderr.contains("--baseline: expected"),
+        ran.stderr
+            .contains("--baseline: a.xml is not the output of --json"),
         "{}",
         ran.stderr
     );

@@ -94,6 +94,27 @@ fn help_lists_the_options_that_work_and_no_other() {
 }
 
 #[test]
+fn the_short_help_of_every_command_is_at_most_40_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |arguments: &[&str]| {
+        let output = arpent(folder.path(), arguments, &[]);
+        text(&output.stdout).lines().map(str::to_owned).collect()
+    };
+    let help: Vec<String> = lines(&["-h"]);
+    let commands = help.iter().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    let commands = commands.filter(|line| !line.starts_with("   "));
+    let names = commands.filter_map(|line| line.split_whitespace().next());
+    let mut count = 0;
+    for name in names {
+        let help: Vec<String> = lines(&[name, "-h"]);
+        assert!(help.len() <= 40, "{name}: {} lines", help.len());
+        count += 1;
+    }
+    assert!(count >= 13, "{count} commands");
+}
+
+#[test]
 fn without_a_command_help_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let output = arpent(folder.path(), &[], &[]);
@@ -133,11 +154,11 @@ fn a_command_that_does_not_exist_is_refused() {
 fn a_crawl_needs_a_url() {
     check_refused(
         &["crawl"],
-        "error: urls: no site to crawl: name at least one URL, or urls in the settings file\n",
+        "error: urls: no site to crawl; expected a URL on the command line, or urls in the settings file\n",
     );
     check_refused(
         &["crawl", "example"],
-        "error: URL: not a URL: \"example\"; expected one that begins with http:// or https://\n",
+        "error: URL: not a URL: \"example\"; expected a URL that begins with http:// or https://\n",
     );
     check_refused(
         &["crawl", "ftp://example.com/"],
@@ -161,7 +182,7 @@ fn what_others_wrote_cannot_act_on_the_terminal() {
 fn quiet_says_errors_still() {
     check_refused(
         &["crawl", "--quiet", "example"],
-        "error: URL: not a URL: \"example\"; expected one that begins with http:// or https://\n",
+        "error: URL: not a URL: \"example\"; expected a URL that begins with http:// or https://\n",
     );
 }
 
@@ -169,7 +190,7 @@ fn quiet_says_errors_still() {
 fn warnings_go_to_stderr_and_not_when_quiet() {
     let folder = tempfile::tempdir().unwrap();
     let variables = [("ARPENT_RATES", "1"), ("ARPENT_FAULT", "panic-in-crawl")];
-    let warning = "warning: the variable ARPENT_RATES is not a setting and is ignored; did you mean ARPENT_RATE?\n";
+    let warning = "warning: the variable ARPENT_RATES is ignored, because there is no such setting; did you mean ARPENT_RATE?\n";
     let crawl = |arguments: &[&str]| {
         let all = [&["crawl", "https://example.com/"], arguments].concat();
         text(&arpent(folder.path(), &all, &variables).stderr).to_owned()

@@ -249,12 +249,12 @@ fn settings_are_read_again_and_wrong_ones_change_nothing() {
     assert!(time.parse::<u64>().is_ok_and(|time| time > 0), "{time}");
     manager.wait_for(&mut running, "READY=1");
     running.wait_until_it_says("config.toml:13: rats: ");
-    running.wait_until_it_says("those of before stay\n");
+    running.wait_until_it_says("the current settings stay\n");
 
     let added = table("second", &second.url("/"), "* * * * *");
     bench.settings(&format!("{file}{added}"));
     running.signal("HUP");
-    running.wait_until_it_says("settings read again: 2 sites by a schedule; new: second\n");
+    running.wait_until_it_says("settings read again: 2 sites with a schedule; new: second\n");
     running.wait_until_it_says("second: published: 2 listed of 2 URLs known");
     stop(running);
     assert_eq!(second.pages(), ["/", "/a"]);
@@ -318,7 +318,7 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
     assert_eq!(last["exit_code"], 143);
 
     let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
-    running.wait_until_it_says("docs: continuing the crawl that was not finished");
+    running.wait_until_it_says("docs: continuing the unfinished crawl");
     manager.wait_for(&mut running, "STATUS=next docs");
     stop(running);
     let set = Published::read(&bench.output());
@@ -386,7 +386,7 @@ fn a_state_has_one_daemon() {
     manager.wait_for(&mut running, "READY=1");
     let second = Ran::of(daemon(&bench, &file)).expect_code(6);
     let expected = format!(
-        "error: another daemon crawls with the state state: process {} on ",
+        "error: another daemon uses the state state: process {} on ",
         running.id()
     );
     assert!(second.stderr.starts_with(&expected), "{}", second.stderr);
@@ -410,7 +410,7 @@ fn a_daemon_without_anything_to_wait_for_is_refused() {
     check(
         &format!("{SHARED}[[site]]\nurl = \"https://example.com/\"\n"),
         &[
-            "error: schedule: no site has one",
+            "error: schedule: no site has a schedule",
             "schedule = \"30 2 * * *\"",
         ],
     );
@@ -433,7 +433,7 @@ fn what_is_kept_of_the_schedules_may_be_damaged() {
     fs::write(&path, "{\"version\":1,\"sites\":{\"do").expect("written");
     let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     running.wait_until_it_says("state/schedule.json is damaged (");
-    running.wait_until_it_says("set aside as state/schedule.json.corrupt-");
+    running.wait_until_it_says("arpent renamed it to state/schedule.json.corrupt-");
     manager.wait_for(&mut running, "STATUS=next docs");
     stop(running);
     assert!(kept(&bench, "docs")["since"].is_string());
@@ -559,7 +559,7 @@ fn status_shows_what_is_known_of_each_site() {
     assert!(lines[2].starts_with("gone  unreachable"), "{}", ran.stdout);
     assert!(lines[3].contains("answered 404"), "{}", ran.stdout);
     assert!(lines[4].starts_with("new   - "), "{}", ran.stdout);
-    assert_eq!(ran.stderr, "no daemon runs with this state\n");
+    assert_eq!(ran.stderr, "no arpent daemon runs with this state\n");
 
     // Without settings: whatever the state knows.
     let ran = status(&["--state", "state", "--json"]).expect_code(0);
@@ -571,11 +571,7 @@ fn status_shows_what_is_known_of_each_site() {
     expected.sort();
     assert_eq!(names, expected);
     let ran = status(&["--state", "nowhere"]).expect_code(0);
-    assert!(
-        ran.stderr.contains("no site was ever crawled"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("no site was crawled"), "{}", ran.stderr);
     status(&["--max-age", "old"]).expect_code(2);
 }
 
@@ -609,6 +605,6 @@ fn a_health_check_says_which_set_is_too_old() {
     assert!(ran.stdout.contains("night  published"), "{}", ran.stdout);
     assert_eq!(
         ran.stderr,
-        "no daemon runs with this state\nerror: night: the last good session ended 1 d 3 h ago\n"
+        "no arpent daemon runs with this state\nerror: night: the last good session ended 1 d 3 h ago\n"
     );
 }

@@ -300,7 +300,7 @@ fn a_rollback_of_what_is_not_there_is_an_error_that_says_so() {
     let world = World::new();
     let ran = world.publish(&["--rollback"]).expect_code(2);
     assert!(
-        ran.stderr.contains("there is no state of it"),
+        ran.stderr.contains("there is no state of the site"),
         "{}",
         ran.stderr
     );
@@ -366,7 +366,7 @@ fn what_is_known_is_published_again_under_the_settings_of_now() {
     let world = World::new();
     let ran = world.publish(&[]).expect_code(2);
     assert!(
-        ran.stderr.contains("there is no state of it"),
+        ran.stderr.contains("there is no state of the site"),
         "{}",
         ran.stderr
     );

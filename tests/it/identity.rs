@@ -236,10 +236,11 @@ fn sites_that_turn_out_to_be_one_are_an_error_that_names_both() {
     for command in ["crawl", "publish"] {
         let ran = world.run(&[command, "--config", &config]).expect_code(2);
         let [typed, own] = &urls;
-        let error = format!("{own} is the site {own}, which writes to ");
+        let error = format!("{own} leads to the site {own}, which writes to ");
         assert!(ran.stderr.contains(&error), "{}", ran.stderr);
         assert!(
-            ran.stderr.contains(&format!("where {typed} writes")),
+            ran.stderr
+                .contains(&format!("where {typed} already writes")),
             "{}",
             ran.stderr
         );
@@ -284,6 +285,15 @@ fn what_is_known_of_a_site_is_removed_and_nothing_else() {
         dry.stdout
     );
 
+    let as_json = ["forget", &typed, "--dry-run", "--json"];
+    let ran = world.run(&as_json).expect_code(0);
+    let removed: Value = serde_json::from_str(&ran.stdout).expect("one JSON object");
+    assert_eq!(removed["version"], 1);
+    assert_eq!(removed["dry_run"], true);
+    assert_eq!(removed["names"], serde_json::json!([typed]));
+    let files = removed["files"].as_array().expect("a list");
+    assert_eq!(files.len() + 1, dry.stdout.lines().count());
+
     let ran = world.run(&["forget", &typed]).expect_code(0);
     assert_eq!(
         ran.stdout,
@@ -300,7 +310,7 @@ fn what_is_known_of_a_site_is_removed_and_nothing_else() {
     world.publish(&typed, &[]).expect_code(2);
 
     for (url, why) in [
-        (&typed, "nothing is known of it in state"),
+        (&typed, "there is no data of the site in state"),
         (
             &world.url("two.test", "/a"),
             &format!("arpent forget {other} "),

@@ -58,4 +58,5 @@ mod traps;
 mod verdicts;
 mod well_formed;
 mod why;
+mod words;
 mod wrong_invocations;

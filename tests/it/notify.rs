@@ -279,7 +279,7 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
     let world = World::new();
     let ran = world.notify(&["--list"]).expect_code(2);
     assert!(
-        ran.stderr.contains("there is no state of it in"),
+        ran.stderr.contains("there is no state of the site in"),
         "{}",
         ran.stderr
     );
@@ -300,6 +300,29 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
     ] {
         assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
     }
+    let as_json = |options: &[&str]| -> Value {
+        let ran = world.notify(&[&["--json"], options].concat());
+        serde_json::from_str(&ran.expect_code(0).stdout).expect("one JSON object")
+    };
+    let list = as_json(&["--list"]);
+    assert_eq!(
+        (&list["version"], &list["site"]),
+        (&1.into(), &world.site.url("/").into())
+    );
+    assert_eq!(list["sitemaps"], serde_json::json!([sitemap]));
+    assert_eq!(list["engines"][0]["name"], "Google Search Console");
+    let dry = as_json(&["--dry-run", "--indexnow"]);
+    let line = format!("Sitemap: {sitemap}");
+    let lines = serde_json::json!([{"line": line, "present": null}]);
+    assert_eq!(
+        (&dry["robots_txt"], &dry["dry_run"]),
+        (&lines, &true.into())
+    );
+    assert_eq!(
+        (&dry["waiting"], &dry["problems"]),
+        (&4.into(), &serde_json::json!([]))
+    );
+    assert_eq!(dry["notices"][0], "IndexNow would be notified of 4 URLs");
     let ran = world.notify(&["--dry-run", "--indexnow"]).expect_code(0);
     for line in [
         "IndexNow would be notified of 4 URLs",
@@ -321,6 +344,9 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
     assert!(ran.stderr.contains("--indexnow"), "{}", ran.stderr);
     let ran = world.notify(&["--submit-all", "--indexnow"]).expect_code(0);
     assert_eq!(world.told(), [["/", "/1", "/2", "/changes", "/stays"]]);
+    let sent = as_json(&["--indexnow"]);
+    assert_eq!(sent["robots_txt"][0]["present"], false);
+    assert_eq!(sent["notified"], serde_json::json!([]));
     assert!(ran.stdout.contains("lacks the line"), "{}", ran.stdout);
     assert!(
         ran.stdout.contains("5 URLs sent to http://engine.test"),

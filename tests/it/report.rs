@@ -48,6 +48,36 @@ fn rows(text: &str, kind: &str) -> Vec<Value> {
 }
 
 #[test]
+fn json_has_the_counts_of_the_summary() {
+    let bench = Bench::new();
+    let site = site();
+    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
+    let ran = report(&bench, &["--json", &site.url("/")]).expect_code(0);
+    let document: Value = serde_json::from_str(&ran.stdout).expect("one JSON object");
+    assert_eq!(document["version"], 1);
+    assert_eq!(document["site"], site.url("/"));
+    for name in ["known", "listed", "failed"] {
+        assert_eq!(document[name], summary[name], "{name}");
+    }
+    for reason in document["reasons"].as_array().expect("a list") {
+        let of_summary = match reason["state"].as_str() {
+            Some("listed") => &summary["listed"],
+            _ => &summary["excluded"][reason["reason"].as_str().expect("a code")],
+        };
+        assert_eq!(reason["count"], *of_summary, "{reason}");
+        assert!(reason["examples"][0].is_string());
+    }
+    assert_eq!(document["lastmod"], serde_json::json!({"none": 3}));
+    assert_eq!(document["broken_targets"], 1);
+    assert_eq!(document["redirected_targets"], 1);
+    assert_eq!(document["duplicates"], 1);
+    assert_eq!(document["orphans"]["count"], summary["orphans"]);
+    assert_eq!(document["patterns"], serde_json::json!([]));
+    assert_eq!(document["conflicts"], serde_json::json!({}));
+    assert_eq!(document["sections"][0]["path"], "/");
+}
+
+#[test]
 fn rows_and_summary_agree_and_links_have_their_pages() {
     let bench = Bench::new();
     let site = site();

@@ -253,7 +253,7 @@ fn live_needs_no_state() {
     )
     .expect_code(2);
     assert!(
-        ran.stderr.contains("there is no state of it"),
+        ran.stderr.contains("there is no state of the site"),
         "{}",
         ran.stderr
     );

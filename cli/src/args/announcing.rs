@@ -5,11 +5,11 @@ use serde::Serialize;
 /// Options of notifications.
 #[derive(Debug, Default, Serialize, clap::Args)]
 pub(super) struct AnnouncingArgs {
-    /// Notify an engine of IndexNow of changed URLs
+    /// Notify search engines of changed URLs by IndexNow
     #[arg(long, help_heading = "Notify", hide_short_help = true)]
     indexnow: bool,
 
-    /// After a change, request this URL, with that of the sitemap in the place of {sitemap} (repeatable)
+    /// Request this URL after a change, with the URL of the sitemap in place of {sitemap} (repeatable)
     #[arg(
         long,
         value_name = "URL",
@@ -18,7 +18,7 @@ pub(super) struct AnnouncingArgs {
     )]
     ping: Vec<String>,
 
-    /// Write the Sitemap lines that it lacks into this robots.txt file
+    /// Add the missing Sitemap lines to this robots.txt file
     #[arg(
         long,
         value_name = "FILE",
@@ -27,7 +27,7 @@ pub(super) struct AnnouncingArgs {
     )]
     robots_file: Option<String>,
 
-    /// Run this command line after a session; it gets the summary as JSON on its standard input
+    /// Run this command line after a session; its standard input is the summary as JSON
     #[arg(
         long,
         value_name = "COMMAND",

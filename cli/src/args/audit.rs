@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{findings::FindingArgs, requests::RequestArgs};
+use super::{findings::FindingArgs, requests::RequestArgs, state::StateArgs};
 
 /// Arguments of `arpent audit`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
@@ -15,13 +15,16 @@ pub(crate) struct AuditArgs {
     #[serde(skip)]
     pub(crate) site: String,
 
-    /// A sitemap, an index with all that it lists, a feed or a folder, in place of the sitemaps and feeds that the site names;
-    /// with files alone nothing is requested (repeatable)
+    /// Sitemap, index, feed or folder to read in place of those that the site names (repeatable)
+    ///
+    /// arpent also reads the sitemaps that an index lists. If only files and folders are given, arpent sends no request.
     #[arg(long, value_name = "URL|FILE|DIR")]
     #[serde(skip)]
     pub(crate) sitemap: Vec<PathBuf>,
 
-    /// An access log of the web server, plain or gzipped: combined log format or JSON lines; - for standard input (repeatable)
+    /// Access log of the web server; - is standard input (repeatable)
+    ///
+    /// The log is in combined log format or in JSON lines, plain or gzipped.
     #[arg(long, value_name = "FILE|-")]
     #[serde(skip)]
     pub(crate) log: Vec<PathBuf>,
@@ -30,14 +33,9 @@ pub(crate) struct AuditArgs {
     #[serde(skip)]
     pub(crate) findings: FindingArgs,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Folder of the states [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR")]
-    state: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) state: StateArgs,
 
     #[command(flatten)]
     #[serde(flatten)]
@@ -52,14 +50,20 @@ pub(crate) struct AuditArgs {
 pub(super) const AUDIT_HELP: &str = "\
 Compare the crawl of a site with its own sitemaps, its feeds and the access logs of its server
 
-The crawl is read from its state; a session may go on meanwhile. The sitemaps are those that robots.txt of the site names, or \
-/sitemap.xml, the feeds those that the last crawl read or the start page names. They are requested now, as politely as \
-arpent check does. A sitemap that arpent published is read like any other: what it lists and a later crawl found dead is a finding.
+arpent reads the crawl from the state. A session of the site may run at the same time.
 
-Listed URLs that are dead, redirect, say noindex, name another canonical URL or are disallowed are errors in a sitemap and \
-warnings in a feed. URLs that only the crawl or only a sitemap, feed or log knows are warnings. Of a log the requests with GET or HEAD count \
-that were answered 200, 404 or 410, were not sent by arpent, and do not end like a file that is no page (.css, .png). \
-cli/guide/audit.md lists all findings.";
+arpent requests these documents, with the pace of arpent check:
+  - the sitemaps that robots.txt of the site names, or /sitemap.xml
+  - the feeds that the last crawl read, or that the start page names
+A sitemap that arpent published is read like any other.
+
+Findings:
+  - A listed URL is dead, redirects, has noindex, names another canonical URL, or is disallowed: an error in a sitemap, a warning in \
+a feed.
+  - Only the crawl, or only a sitemap, feed or log, has the URL: a warning.
+
+A request in a log counts when its method is GET or HEAD, its status is 200, 404 or 410, and arpent did not send it. Requests for \
+files that are not pages (.css, .png) do not count. cli/guide/audit.md lists all findings.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
@@ -70,4 +74,4 @@ Exit codes:
   4    the state or the temporary file cannot be used
   5    a sitemap or a feed of the site could not be read; what was read was compared
   130  stopped by SIGINT (143: SIGTERM)
-Of several, 130 goes before 2, 2 before 5, and 5 before 1.";
+If several apply, the exit code is the first of 130, 2, 5, 1.";

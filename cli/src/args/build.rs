@@ -10,11 +10,11 @@ use super::{entries::EntryArgs, reporting::ReportingArgs};
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_long_help = EXIT_CODES)]
 pub(crate) struct BuildArgs {
-    /// Lists of URLs, sitemaps, or folders of HTML files; - is standard input
+    /// Lists of URLs, sitemaps or folders of HTML files; - is standard input
     #[arg(value_name = "FILE|DIR|-")]
     inputs: Vec<String>,
 
-    /// The directory of the site that the sitemaps are for: it lists only what is in it
+    /// Directory of the site; the sitemaps list only URLs in it
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 
@@ -23,15 +23,15 @@ pub(crate) struct BuildArgs {
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
-    /// The format of the lists [default: found out from their first bytes]
+    /// Format of the lists [default: detected from their first bytes]
     #[arg(long, value_name = "text|csv|ndjson|sitemap", help_heading = "Input")]
     input_format: Option<String>,
 
-    /// Publish nothing when a line or a value cannot be used [default: it is left out, exit code 3]
+    /// Publish nothing if a line or a value cannot be used [default: leave it out, exit code 3]
     #[arg(long, help_heading = "Input")]
     strict: bool,
 
-    /// Meaning of the times of files: the change of a page, if plausible; or nothing [default: mtime]
+    /// Use the time of a file as the lastmod of its page, if it is plausible; or never [default: mtime]
     #[arg(
         long,
         value_name = "mtime|none",
@@ -40,7 +40,7 @@ pub(crate) struct BuildArgs {
     )]
     lastmod: Option<String>,
 
-    /// URL of about.html of a folder: at /about, at /about.html, or at /about if its canonical link says so [default: auto]
+    /// URL of the file about.html: /about (drop), /about.html (keep), or by its canonical link (auto) [default: auto]
     #[arg(
         long,
         value_name = "drop|keep|auto",
@@ -61,11 +61,11 @@ pub(crate) struct BuildArgs {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<String>,
 
-    /// Folder of the state of folders of HTML, and of lists when this is given
+    /// Folder of the states; with it, arpent also stores the state of lists
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     state: Option<String>,
 
-    /// The URL of the directory where the output will be served [default: the base URL]
+    /// URL where the sitemaps will be served [default: the base URL]
     #[arg(long, value_name = "URL", help_heading = "Output")]
     public_url: Option<String>,
 
@@ -82,24 +82,28 @@ pub(crate) struct BuildArgs {
 pub(super) const BUILD_HELP: &str = "\
 Publish the sitemaps of a site from lists and folders, without a request
 
-A list has one URL per line; or it is a table (CSV, with a header line that names url, lastmod, \
-changefreq, priority), or JSON objects with these keys, one per line; or an existing sitemap. Gzip is \
-undone. Relative URLs are relative to the base URL. Of several entries for one URL the one with the \
-newest lastmod counts, then the one with more metadata.
+A list is one of these, plain or gzipped:
+  - text with one URL per line
+  - CSV with a header line that names url, lastmod, changefreq and priority
+  - JSON objects with these keys, one per line
+  - a sitemap
 
-A folder is read like a site: its HTML files are judged by their content (noindex, canonical, refresh), \
-index.html is its folder's page, and a robots.txt in it is obeyed. On a host that serves about.html as \
-/about, use canonical links in the pages or --html-suffix drop.
+Relative URLs are relative to the base URL. If several entries have the same URL, arpent uses the entry with the newest lastmod, \
+then the entry with more metadata.
 
-Every option is also a setting of the same name (--base-url is base_url) in the settings file, and a \
-variable ARPENT_<NAME>. Options win over variables, variables over the file.";
+A folder is read like a site. arpent reads noindex, canonical links and refreshes in the HTML files, and obeys a robots.txt in the \
+folder. index.html is the page of its folder. If the host serves about.html as /about, write canonical links into the pages or use \
+--html-suffix drop.
+
+Every option is also a setting (--base-url is base_url) and a variable (ARPENT_BASE_URL). An option replaces the variable, the \
+variable replaces the settings file.";
 
 /// Shown below the options; [`crate::exit_code`] has the details.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    published, or nothing changed
-  2    wrong usage or settings, an input that cannot be opened, or --strict and a faulty input
-  3    published, but a line or a value of an input, or a file of a folder, could not be used
+  2    wrong usage or settings, an input cannot be opened, or an input is faulty (with --strict)
+  3    published, but a line, a value or a file of an input could not be used
   4    refused to publish, the published sitemaps stay
   6    busy: another session holds the state or the output
   70   internal error

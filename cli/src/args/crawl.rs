@@ -43,8 +43,9 @@ pub(crate) struct CrawlArgs {
     )]
     concurrency: Option<String>,
 
-    /// Sources of URLs: links on pages, the sitemaps that robots.txt names, feeds that pages name, the lists of --seeds [default:
-    /// links,sitemaps,feeds,list]
+    /// Sources of URLs [default: links,sitemaps,feeds,list]
+    ///
+    /// links: links on pages. sitemaps: sitemaps that robots.txt names. feeds: feeds that pages name. list: the lists of --seeds.
     #[arg(
         long,
         value_name = "SOURCES",
@@ -53,9 +54,9 @@ pub(crate) struct CrawlArgs {
     )]
     discover: Vec<String>,
 
-    /// Crawl the URLs in this file too; - is standard input
+    /// Also crawl the URLs in this file; - is standard input
     ///
-    /// One absolute URL per line, a table, a sitemap or a feed. Repeatable.
+    /// The file has one absolute URL per line, or is a table (CSV), a sitemap or a feed. Repeatable.
     #[arg(long, value_name = "FILE|-", help_heading = "Scope")]
     seeds: Vec<String>,
 
@@ -94,7 +95,7 @@ pub(crate) struct CrawlArgs {
     )]
     list_only: Vec<String>,
 
-    /// For your own site only: ignore its robots, noindex, canonical or retry-after (comma-separated, repeatable)
+    /// Ignore these rules of your own site (comma-separated, repeatable)
     #[arg(
         long,
         value_name = "robots,noindex,canonical,retry-after",
@@ -103,15 +104,15 @@ pub(crate) struct CrawlArgs {
     )]
     ignore: Vec<String>,
 
-    /// Stop after N pages; the same command goes on [default: 1000000]
+    /// Stop after N pages; the same command continues [default: 1000000]
     #[arg(long, value_name = "N", help_heading = "Scope")]
     max_pages: Option<String>,
 
-    /// Stop after this time; the same command later goes on [default: 24h]
+    /// Stop after this time; the same command continues [default: 24h]
     #[arg(long, value_name = "T", help_heading = "Scope", hide_short_help = true)]
     max_time: Option<String>,
 
-    /// Do not fetch pages that are more hops away from the start [default: unlimited]
+    /// Fetch only pages that are at most N links from the start [default: unlimited]
     #[arg(long, value_name = "N", help_heading = "Scope", hide_short_help = true)]
     max_depth: Option<String>,
 
@@ -119,7 +120,7 @@ pub(crate) struct CrawlArgs {
     #[serde(flatten)]
     announcing: AnnouncingArgs,
 
-    /// Forget the state of the site (the old state is set aside, not deleted)
+    /// Start with an empty state; the old state is renamed, not deleted
     #[arg(long, help_heading = "Run", hide_short_help = true)]
     fresh: bool,
 
@@ -133,13 +134,16 @@ pub(super) const CRAWL_HELP: &str = "\
 Crawl each site and publish its sitemaps
 
 A site is the directory of its URL and everything below it. A URL without a scheme means https. arpent obeys robots.txt, \
-spaces its requests, and publishes the set when the crawl ends. Press Ctrl-C to stop; the same command goes on where the crawl \
-stopped.
+limits the rate of its requests, and publishes the sitemaps when the crawl ends. Ctrl-C stops the crawl; the same command \
+continues it.
 
 Every option is also a setting (--max-pages is max_pages) in the settings file and a variable (ARPENT_MAX_PAGES). An option \
-replaces the variable, the variable replaces the file. Without --config the settings are those of the first file that \
-exists: arpent.toml in this folder, arpent/arpent.toml in the user's configuration folder, /etc/arpent/arpent.toml. \
-config/default.toml documents every setting.";
+replaces the variable, the variable replaces the file. config/default.toml documents every setting.
+
+Without --config, arpent reads the first of these files that exists:
+  - arpent.toml in the current folder
+  - arpent/arpent.toml in the user's configuration folder
+  - /etc/arpent/arpent.toml";
 
 /// Shown below the options by `-h`.
 const EXAMPLES: &str = "\
@@ -152,16 +156,16 @@ More options, globs and exit codes: arpent crawl --help";
 /// Shown below the options by `--help`; [`crate::exit_code`] has the details.
 const MORE_HELP: &str = "\
 Globs:
-  A glob that begins with http:// or https:// is compared with the whole URL, another one with path and query. The whole
+  A glob that begins with http:// or https:// is compared with the whole URL, any other glob with path and query. The whole
   text has to match. * matches any characters (slashes too), ? one character, [a-z] one of these characters, {a,b} one of
   these texts, [?] a question mark.
     /private/*      everything below /private/
     *.pdf           every URL that ends with .pdf
     *[?]*           every URL with a query
-  Of several rules the first of these decides: exclude, follow-only, list-only, include.
+  If several rules match, the first of these decides: exclude, follow-only, list-only, include.
 
-Times are written 500ms, 2s, 1m or 24h; a number alone is seconds.
-A password is read from the variable ARPENT_BASIC_AUTH (user:password) or the setting basic_auth.
+Times have a unit: 500ms, 2s, 1m, 24h. A number without a unit is seconds.
+arpent reads a password from the variable ARPENT_BASIC_AUTH (user:password) or the setting basic_auth.
 
 Examples:
   arpent crawl https://www.example.com/
@@ -178,4 +182,4 @@ Exit codes:
   5    the site could not be crawled
   6    busy: another session holds the state or the output
   70   internal error
-  130  stopped by SIGINT (143: SIGTERM); the same command goes on where the crawl stopped";
+  130  stopped by SIGINT (143: SIGTERM); the same command continues the crawl";

@@ -1,23 +1,18 @@
 //! Arguments of `arpent daemon`.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
+
+use super::state::StateArgs;
 
 /// Arguments of `arpent daemon`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 #[command(after_long_help = EXIT_CODES)]
 pub(crate) struct DaemonArgs {
-    /// Read settings from this TOML file: the sites, and the schedule of each
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) state: StateArgs,
 
-    /// Folder of the states [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR")]
-    state: Option<String>,
-
-    /// Format of the messages on stderr [default: text]
+    /// Format of the log on stderr [default: text]
     #[arg(long, value_name = "json|text")]
     log_format: Option<String>,
 
@@ -25,7 +20,7 @@ pub(crate) struct DaemonArgs {
     #[arg(short, long)]
     quiet: bool,
 
-    /// Print more on stderr; twice and three times for even more
+    /// Print more on stderr; -vv and -vvv print still more
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
@@ -34,14 +29,17 @@ pub(crate) struct DaemonArgs {
 pub(super) const DAEMON_HELP: &str = "\
 Crawl sites by their schedules, until a signal comes
 
-Each site of the settings that has a schedule is crawled by it, as arpent crawl would: several at a time, never two on \
-one host. A missed crawl is made up once; a crawl that would begin during the one before it is skipped. \
-The log is on stderr, with a line for the end of each crawl (--log-format json: an object per line); hooks are \
-called as after a crawl.
+The daemon crawls each site of the settings that has a schedule, as arpent crawl does. It crawls several sites at a time, and never \
+two on one host. Hooks are called as after a crawl.
 
-SIGHUP reads the settings again; if they are wrong, the current ones stay. SIGTERM and SIGINT stop: crawls that are under \
-way go on where they stopped when the daemon starts again. systemd is notified of the state (sd_notify). \
-arpent status shows the sites.";
+  - After missed crawls the daemon starts one crawl.
+  - If a crawl is due while the one before it runs, it is skipped.
+
+The log is on stderr, with a line at the end of each crawl. --log-format json prints one object per line.
+
+SIGHUP makes the daemon read the settings again; if they are wrong, it keeps the current settings. SIGTERM and SIGINT stop it; after \
+the next start it continues the crawls that it interrupted. The daemon notifies systemd of its state (sd_notify). arpent status \
+shows the sites.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\

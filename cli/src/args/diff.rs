@@ -1,10 +1,8 @@
 //! Arguments of `arpent diff`.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
-use super::requests::RequestArgs;
+use super::{requests::RequestArgs, state::StateArgs};
 
 /// Arguments of `arpent diff`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
@@ -25,14 +23,9 @@ pub(crate) struct DiffArgs {
     #[serde(skip)]
     pub(crate) json: bool,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Folder of the states, for SITE@N [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR")]
-    state: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) state: StateArgs,
 
     #[command(flatten)]
     #[serde(flatten)]
@@ -45,16 +38,19 @@ pub(crate) struct DiffArgs {
 
 /// Shown above the options by `--help`.
 pub(super) const DIFF_HELP: &str = "\
-Compare two published sets: URLs that were added or removed, and URLs whose lastmod moved
+Compare two published sets: URLs that were added or removed, and URLs whose lastmod changed
 
-A and B are each a folder, a sitemap or an index (a file, plain or gzipped, or a URL), or SITE@N. SITE@N is the set of a \
-crawled site N publishes ago, as for arpent publish --rollback; SITE@0 is the published one. Of a folder that arpent \
-published the current files count, of another folder what its only index lists, or else all its sitemaps. A feed counts \
-only when it is named itself.
+A and B are each one of these:
+  - a folder
+  - a sitemap or an index: a file, plain or gzipped, or a URL
+  - SITE@N, the set of a crawled site N publishes ago; SITE@0 is the published set
 
-A lastmod that only one of the sets states counts as moved. URLs are compared as they are written. The counts are also \
-given by first-level directory, each with its first URLs. The URL of a sitemap is fetched with all that it lists, as \
-politely as arpent check does.";
+In a folder that arpent published, the current files are read. In another folder, arpent reads the files that its only index lists, \
+or otherwise all sitemaps. A feed is read only if it is named itself. A URL of a sitemap is fetched with all sitemaps that it \
+lists, with the pace of arpent check.
+
+URLs are compared byte by byte. A lastmod that only one of the sets has counts as changed. arpent also prints the counts for each \
+first-level directory, with its first URLs.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
@@ -62,6 +58,6 @@ Exit codes:
   0    compared: the sets are the same, or they differ
   2    wrong usage or settings
   4    the temporary file cannot be written
-  5    a set cannot be read: a file or a sitemap of it is missing or damaged, or a URL did not answer
+  5    a set cannot be read: a file is missing or damaged, or a URL did not answer
   6    busy: a session holds the state of SITE
   130  stopped by SIGINT (143: SIGTERM)";

@@ -9,7 +9,7 @@ use serde::Serialize;
     reason = "each is a switch of the command line"
 )]
 pub(super) struct EntryArgs {
-    /// Every file in the root of the output, or each inside the directory it lists [default: root]
+    /// Write each file into the root of the output, or into the directory that it lists [default: root]
     #[arg(
         long,
         value_name = "root|in-place",
@@ -18,7 +18,7 @@ pub(super) struct EntryArgs {
     )]
     layout: Option<String>,
 
-    /// Write an index always, or only when one file is not enough [default: always]
+    /// Write an index always, or only if one file is not enough [default: always]
     #[arg(
         long,
         value_name = "always|auto",
@@ -27,7 +27,7 @@ pub(super) struct EntryArgs {
     )]
     index: Option<String>,
 
-    /// The formats: xml, txt (URLs alone), rss and atom (feeds of recent changes) [default: xml]
+    /// Formats: xml, txt (URLs alone), rss and atom (feeds of recent changes) [default: xml]
     #[arg(
         long,
         value_name = "xml,txt,rss,atom",
@@ -40,8 +40,9 @@ pub(super) struct EntryArgs {
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     no_gzip: bool,
 
-    /// Give matching pages a sitemap of their own with this name, e.g. '/shop/**=shop' (repeatable, the first that matches
-    /// counts)
+    /// List matching pages in a sitemap with this name, e.g. '/shop/**=shop' (repeatable)
+    ///
+    /// If several globs match a page, the first one counts.
     #[arg(
         long,
         value_name = "GLOB=NAME",
@@ -50,7 +51,9 @@ pub(super) struct EntryArgs {
     )]
     section: Vec<String>,
 
-    /// Frequency of changes of matching pages, e.g. '/news/*=daily' (repeatable, the first that matches counts)
+    /// Write this changefreq for matching pages, e.g. '/news/*=daily' (repeatable)
+    ///
+    /// If several globs match a page, the first one counts.
     #[arg(
         long,
         value_name = "GLOB=V",
@@ -59,7 +62,9 @@ pub(super) struct EntryArgs {
     )]
     changefreq: Vec<String>,
 
-    /// Importance of matching pages within the site, e.g. '/shop/*=0.8' (repeatable, the first that matches counts)
+    /// Write this priority for matching pages, e.g. '/shop/*=0.8' (repeatable)
+    ///
+    /// If several globs match a page, the first one counts.
     #[arg(
         long,
         value_name = "GLOB=V",
@@ -68,17 +73,17 @@ pub(super) struct EntryArgs {
     )]
     priority: Vec<String>,
 
-    /// Add what the pages state: images, hreflang, news, video
+    /// Add elements for: images, hreflang, news, video
     ///
-    /// Images, versions in other languages, news articles and videos, comma-separated or repeated.
+    /// arpent reads images, versions in other languages, news articles and videos from the pages. Comma-separated or repeated.
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
     with: Vec<String>,
 
-    /// Name the schemas in each file, for validators that need it
+    /// Write xsi:schemaLocation into each file, for validators that need it
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     schema_location: bool,
 
-    /// Rights of the published files, e.g. 0640 [default: by the umask]
+    /// Permissions of the published files, e.g. 0640 [default: by the umask]
     #[arg(
         long,
         value_name = "OCTAL",
@@ -87,7 +92,7 @@ pub(super) struct EntryArgs {
     )]
     file_mode: Option<String>,
 
-    /// Group of the published files, by name or number [default: that of the process]
+    /// Group of the published files, by name or number [default: the group of the process]
     #[arg(
         long,
         value_name = "GROUP",
@@ -96,11 +101,11 @@ pub(super) struct EntryArgs {
     )]
     file_group: Option<String>,
 
-    /// Publish even if the guard refuses, and replace files that are not arpent's (after a backup)
+    /// Publish even if the guard refuses, and replace files of other programs after a backup
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     force: bool,
 
-    /// Plan the sitemaps, but write none
+    /// Plan the sitemaps, but write no files
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 }

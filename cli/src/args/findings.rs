@@ -11,15 +11,19 @@ pub(crate) struct FindingArgs {
     #[arg(long, value_name = "text|json|sarif|github", default_value = "text", value_parser = ["text", "json", "sarif", "github"])]
     pub(crate) format: String,
 
-    /// What makes the command fail, with exit code 1: errors, or warnings too
+    /// Print one JSON object, as --format json does
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+
+    /// Exit with 1 if there are errors, or also if there are warnings
     #[arg(long, value_name = "error|warning", default_value = "error", value_parser = ["error", "warning"])]
     pub(crate) fail_on: String,
 
-    /// The findings of an earlier run (--format json), which are neither printed nor counted
+    /// Do not print or count findings that are in this file, written by --format json
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Number of findings of one kind that are shown (per file, where they are about files); more are counted
+    /// Print N findings of one kind per file, and count the others
     #[arg(long, value_name = "N", default_value_t = DEFAULT_REPEATS)]
     pub(crate) repeats: u64,
 }

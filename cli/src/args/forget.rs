@@ -1,43 +1,48 @@
 //! Arguments of `arpent forget`.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
+
+use super::state::StateArgs;
 
 /// Arguments of `arpent forget`.
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_long_help = EXIT_CODES)]
 pub(crate) struct ForgetArgs {
-    /// Sites that were crawled: a URL that was given to arpent crawl, or that of the site
+    /// Crawled sites: the URL of the site, or a URL that was given to arpent crawl
     #[arg(value_name = "SITE", required = true)]
     urls: Vec<String>,
 
-    /// Print what would be removed, and remove nothing
+    /// Print the files that would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
+    /// Print one JSON object for each site
+    #[arg(long)]
     #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
+    pub(crate) json: bool,
 
-    /// Folder of the states [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR")]
-    state: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) state: StateArgs,
 }
 
 /// Shown above the options by `--help`.
 pub(super) const FORGET_HELP: &str = "\
 Remove all data of a site: its state, its names and its line in status
 
-The state is removed with that of builds, states that were set aside, the sets that are kept for a rollback, the record \
-of the last session, and the start URLs that led to the site. The published sitemaps are not touched, and how long a host asked to \
-wait stays known. The next crawl of the site is its first.";
+arpent removes:
+  - the state of the crawls and of the builds, and states that were renamed by --fresh or because of damage
+  - the sets that are archived for a rollback
+  - the record of the last session
+  - the start URLs that led to the site
+
+The published sitemaps stay. The times until which hosts asked arpent to wait (Retry-After) stay, too. The next crawl of the site \
+is its first.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    removed
-  2    wrong usage or settings, or nothing is known of the site
+  2    wrong usage or settings, or there is no data of the site
   4    a file cannot be removed
   6    busy: a session holds the state";

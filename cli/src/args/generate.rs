@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct GenerateArgs {
-    /// What is generated.
+    /// The kind of file to generate.
     #[command(subcommand)]
     pub(crate) what: Generated,
 }
@@ -32,5 +32,5 @@ pub(crate) enum Generated {
 const EXIT_CODES: &str = "\
 Exit codes:
   0    generated
-  2    wrong usage, or there can be no such folder
-  4    a man page cannot be written now";
+  2    wrong usage, or the folder cannot be created
+  4    a man page cannot be written";

@@ -1,8 +1,8 @@
 //! Arguments of `arpent notify`.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
+
+use super::state::StateArgs;
 
 /// Arguments of `arpent notify`.
 #[derive(Debug, Default, Serialize, clap::Args)]
@@ -16,52 +16,52 @@ pub(crate) struct NotifyArgs {
     #[arg(value_name = "URL")]
     urls: Vec<String>,
 
-    /// Print where to submit the sitemaps by hand, and send nothing
+    /// Print the pages where you can submit the sitemaps by hand, and send nothing
     #[arg(long)]
     pub(crate) list: bool,
 
-    /// Print what would be sent and written, and send nothing
+    /// Print the notifications that would be sent, and send nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Notify engines of every URL of the published set, not only of changes; needs IndexNow
+    /// Notify engines of every URL of the published set, not only of changes (with IndexNow)
     #[arg(long)]
     pub(crate) submit_all: bool,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
+    /// Print one JSON object for each site
+    #[arg(long)]
     #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
+    pub(crate) json: bool,
 
-    /// Folder of the states [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR")]
-    state: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) state: StateArgs,
 
-    /// Notify an engine of IndexNow of changed URLs
+    /// Notify search engines of changed URLs by IndexNow
     #[arg(long, help_heading = "Notify")]
     indexnow: bool,
 
-    /// Engine [default: that of api.indexnow.org]
+    /// URL of the engine [default: the engine of api.indexnow.org]
     #[arg(long, value_name = "URL", help_heading = "Notify")]
     indexnow_endpoint: Option<String>,
 
-    /// A file with the key [default: a key is made and kept in the state]
+    /// File with the key [default: a new key, stored in the state]
     #[arg(long, value_name = "FILE", help_heading = "Notify")]
     indexnow_key_file: Option<String>,
 
-    /// The URL of the file on the site that proves the key [default: KEY.txt in the output, which is written]
+    /// URL of the file on the site that proves the key [default: KEY.txt, written to the output]
     #[arg(long, value_name = "URL", help_heading = "Notify")]
     indexnow_key_location: Option<String>,
 
-    /// Ask for this URL, with the sitemap's in the place of {sitemap} (repeatable)
+    /// Request this URL, with the URL of the sitemap in place of {sitemap} (repeatable)
     #[arg(long, value_name = "URL", help_heading = "Notify")]
     ping: Vec<String>,
 
-    /// Write the Sitemap lines that it lacks into this robots.txt file
+    /// Add the missing Sitemap lines to this robots.txt file
     #[arg(long, value_name = "FILE", help_heading = "Notify")]
     robots_file: Option<String>,
 
-    /// Requests per second and host, at most [default: 10]
+    /// Highest rate per host, in requests per second [default: 10]
     #[arg(long, value_name = "N|unlimited", help_heading = "Requests")]
     rate: Option<String>,
 
@@ -73,11 +73,11 @@ pub(crate) struct NotifyArgs {
     #[arg(long, value_name = "HOST:PORT:ADDRESS", help_heading = "Requests")]
     resolve: Vec<String>,
 
-    /// Send requests through this proxy; proxy variables of the environment are ignored
+    /// Send requests through this proxy; proxy variables are ignored
     #[arg(long, value_name = "URL", help_heading = "Requests")]
     proxy: Option<String>,
 
-    /// Trust the certificate authorities in this PEM file as well
+    /// Also trust the certificate authorities in this PEM file
     #[arg(long, value_name = "FILE", help_heading = "Requests")]
     ca_file: Option<String>,
 
@@ -85,7 +85,7 @@ pub(crate) struct NotifyArgs {
     #[arg(short, long)]
     quiet: bool,
 
-    /// Print more on stderr; twice and three times for even more
+    /// Print more on stderr; -vv and -vvv print still more
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
@@ -94,19 +94,19 @@ pub(crate) struct NotifyArgs {
 pub(super) const NOTIFY_HELP: &str = "\
 Notify search engines of the published set
 
-The line that robots.txt should have is printed, and looked for in the live robots.txt. What the settings (table \
-[notify]) or the options ask for is done: an engine of IndexNow is notified of URLs that were added, changed or removed \
-since the last time, which a crawl notes in its state; engines that still take it get the request of the sitemap \
-protocol; a robots.txt file gets its line. A crawl with the same settings does all of this by itself when it \
-changed something.
+arpent prints the Sitemap line that robots.txt should have, and looks for it in the live robots.txt. The options, or the table \
+[notify] of the settings, add these notifications:
+  - IndexNow: an engine gets the URLs that were added, changed or removed since the last notification.
+  - Ping: engines that still support it get a request with the URL of the sitemap.
+  - robots.txt file: arpent adds the missing Sitemap lines.
 
-A notification makes no engine index a URL, and a URL without a sitemap is not excluded by that.";
+A crawl with the same settings sends these notifications itself after a change. A notification does not make an engine index a URL.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    all was sent, or there was nothing to send
-  2    wrong usage or settings, or nothing was published yet
-  3    a notification failed; it is sent with the next try
+  0    everything was sent, or there was nothing to send
+  2    wrong usage or settings, or there is no published set
+  3    a notification failed; the next arpent notify or crawl sends it again
   6    busy: a session holds the state
   130  stopped by SIGINT (143: SIGTERM)";

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub(super) struct PlaceArgs {
     /// Folder of the sitemaps [default: sitemaps/SITE]
     ///
-    /// With several sites each gets a folder in it, DIR/SITE.
+    /// With several sites, each site gets the folder DIR/SITE.
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<String>,
 
@@ -22,11 +22,11 @@ pub(super) struct PlaceArgs {
 
     /// URL where the sitemaps will be served [default: the site's directory]
     ///
-    /// It may be on another host, whose sitemaps the site's robots.txt then has to name. With several sites, URL/SITE each.
+    /// On another host, robots.txt of the site has to name the sitemaps. With several sites, each site gets URL/SITE/.
     #[arg(long, value_name = "URL", help_heading = "Output")]
     public_url: Option<String>,
 
-    /// Crawl a staging copy and list production: write the URLs of the site under this URL, which gets no requests
+    /// Crawl a staging copy, and write its URLs as URLs of production, below this URL
     #[arg(
         long,
         value_name = "URL",

@@ -13,11 +13,11 @@ use super::{
 #[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_long_help = EXIT_CODES)]
 pub(crate) struct PublishArgs {
-    /// Sites that were crawled, as they were given to arpent crawl
+    /// Crawled sites, as they were given to arpent crawl
     #[arg(value_name = "URL")]
     urls: Vec<String>,
 
-    /// Restore the sitemaps that stood before the last publish, or N publishes ago
+    /// Restore the sitemaps before the last publish, or N publishes ago
     #[arg(
         long,
         value_name = "N",
@@ -49,7 +49,7 @@ pub(crate) struct PublishArgs {
     #[arg(short = 'x', long, value_name = "GLOB", help_heading = "Scope")]
     exclude: Vec<String>,
 
-    /// For your own site only: ignore its noindex or canonical links (comma-separated, repeatable)
+    /// Ignore these rules of your own site (comma-separated, repeatable)
     #[arg(long, value_name = "noindex,canonical", help_heading = "Scope")]
     ignore: Vec<String>,
 
@@ -68,19 +68,16 @@ pub(crate) struct PublishArgs {
 
 /// Shown above the options by `--help`.
 pub(super) const PUBLISH_HELP: &str = "\
-Publish again what the last crawl found, without crawling
+Publish the result of the last crawl again, without crawling
 
-The stored pages are judged by the current settings and by the last robots.txt, and \
-published as after a crawl. What would have to be fetched for that stays as it is. With --force a set is published that \
-the guard refused.
+arpent judges the stored pages by the current settings and the last robots.txt, and publishes them as after a crawl. A change of \
+the settings that needs new requests has no effect until the next crawl. --force publishes a set that the guard refused.
 
-The last three published sets are kept beside the state; --rollback restores the one before the last, as it was, where \
-it stands. Later decisions of crawls are dropped, unchanged pages keep their dates, and changes of \
-the site show with the next crawl.
+--rollback restores an earlier set byte for byte. arpent archives the last three published sets beside the state. A rollback \
+deletes what the last crawls decided; unchanged pages keep their lastmod. The next crawl finds the changes of the site again.
 
-The settings decide who is notified, as after a crawl: hooks, engines, a robots.txt file. After --rollback an engine of \
-IndexNow is notified of every URL that comes or goes with it; the pages themselves did not change. A dry run changes \
-nothing and notifies nobody.";
+Hooks, engines and a robots.txt file are notified as after a crawl. After a rollback, IndexNow is notified of the URLs that it adds \
+or removes. A dry run changes nothing and sends no notification.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\

@@ -4,16 +4,18 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::state::StateArgs;
+
 /// Arguments of `arpent report`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 #[command(after_long_help = EXIT_CODES)]
 pub(crate) struct ReportArgs {
-    /// The crawled site, or a URL of it; it may be left out where there is only one
+    /// The crawled site, or a URL in it; optional if there is only one site
     #[arg(value_name = "SITE")]
     #[serde(skip)]
     pub(crate) site: Option<String>,
 
-    /// Write one page that a browser shows, also offline
+    /// Write the report as one HTML page that needs no network
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) html: Option<PathBuf>,
@@ -23,24 +25,24 @@ pub(crate) struct ReportArgs {
     #[serde(skip)]
     pub(crate) csv: Option<PathBuf>,
 
-    /// Write one JSON object per line: every URL, link, conflict, pattern and session; - is standard output
+    /// Write one JSON object per URL, link, conflict, pattern and session; - is standard output
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) ndjson: Option<PathBuf>,
 
-    /// Print the JSON schema of --ndjson
+    /// Print the report as one JSON object
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) json: bool,
+
+    /// Print the JSON schema of the rows of --ndjson
     #[arg(long, exclusive = true)]
     #[serde(skip)]
     pub(crate) schema: bool,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Folder of the states [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR")]
-    state: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) state: StateArgs,
 }
 
 /// Shown above the options by `--help`.
@@ -48,12 +50,14 @@ pub(super) const REPORT_HELP: &str = "\
 Report what the crawls of a site found: URLs by reason, broken and redirected links with the pages that hold them, conflicts, \
 copies, closed patterns, slow pages, growth
 
-The report comes from the state; nothing is requested, held or changed, and a crawl may go on meanwhile: then it is that of the \
-last publish. Without --html, --csv and --ndjson it is printed. arpent why URL explains one URL.";
+arpent reads the report from the state. It sends no request, takes no lock and changes nothing. During a crawl the report shows the \
+last publish.
+
+Without --html, --csv, --ndjson and --json the report is printed as text. arpent why URL explains one URL.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    reported
-  2    wrong usage or settings, there is no state of this site, or there can be no such file
-  4    the state cannot be read, or a file cannot be written now";
+  2    wrong usage or settings, there is no state of the site, or a file cannot be created
+  4    the state cannot be read, or a file cannot be written";

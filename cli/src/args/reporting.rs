@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Options of the output.
 #[derive(Debug, Default, Serialize, clap::Args)]
 pub(super) struct ReportingArgs {
-    /// Print the summary at the end as JSON, one line a site
+    /// Print the summary as JSON, one line for each site
     #[arg(long, help_heading = "Run")]
     json: bool,
 
@@ -13,11 +13,11 @@ pub(super) struct ReportingArgs {
     #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 
-    /// Print more on stderr; twice and three times for even more
+    /// Print more on stderr; -vv and -vvv print still more
     #[arg(short, long, action = clap::ArgAction::Count, help_heading = "Run")]
     verbose: u8,
 
-    /// Format of the messages on stderr [default: text]
+    /// Format of the log on stderr [default: text]
     #[arg(
         long,
         value_name = "json|text",

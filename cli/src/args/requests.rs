@@ -5,11 +5,11 @@ use serde::Serialize;
 /// Options of requests.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 pub(super) struct RequestArgs {
-    /// Requests per second and host, at most [default: 10]
+    /// Highest rate per host, in requests per second [default: 10]
     #[arg(long, value_name = "N|unlimited", help_heading = "Requests")]
     rate: Option<String>,
 
-    /// One request at a time, each this long after the last answer ended, e.g. 2s
+    /// Send one request at a time, and wait this long after each answer, e.g. 2s
     #[arg(
         long,
         value_name = "T",
@@ -18,7 +18,9 @@ pub(super) struct RequestArgs {
     )]
     delay: Option<String>,
 
-    /// The User-Agent header; its first word is the name robots.txt rules are looked up by [default: arpent/VERSION]
+    /// User-Agent header [default: arpent/VERSION]
+    ///
+    /// Its first word is the name that robots.txt groups are looked up by.
     #[arg(
         long,
         value_name = "S",
@@ -27,13 +29,13 @@ pub(super) struct RequestArgs {
     )]
     user_agent: Option<String>,
 
-    /// URL or mail address for the site's operator, sent in User-Agent
+    /// URL or mail address for questions of the site's operator, sent in User-Agent
     #[arg(long, value_name = "URL|MAIL", help_heading = "Requests")]
     contact: Option<String>,
 
-    /// A header for requests to the site, e.g. 'Accept-Language: fr'
+    /// Header for requests to the site, e.g. 'Accept-Language: fr'
     ///
-    /// It is sent to the origin of the URL alone. Repeatable.
+    /// arpent sends the header only to the origin of the start URL. Repeatable.
     #[arg(
         short = 'H',
         long,
@@ -51,7 +53,7 @@ pub(super) struct RequestArgs {
     )]
     resolve: Vec<String>,
 
-    /// Send requests through this proxy; proxy variables of the environment are ignored
+    /// Send requests through this proxy; proxy variables are ignored
     #[arg(
         long,
         value_name = "URL",
@@ -60,7 +62,7 @@ pub(super) struct RequestArgs {
     )]
     proxy: Option<String>,
 
-    /// Trust the certificate authorities in this PEM file as well
+    /// Also trust the certificate authorities in this PEM file
     #[arg(
         long,
         value_name = "FILE",

@@ -1,26 +1,26 @@
 //! Arguments of `arpent why`.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
-use super::requests::RequestArgs;
+use super::{requests::RequestArgs, state::StateArgs};
 
 /// Arguments of `arpent why`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 #[command(after_long_help = EXIT_CODES)]
 pub(crate) struct WhyArgs {
-    /// The URL
+    /// URL to explain
     #[arg(value_name = "URL")]
     #[serde(skip)]
     pub(crate) url: String,
 
-    /// The crawled site, for a URL that lies outside of it
+    /// The crawled site, for a URL outside of it
     #[arg(long, value_name = "SITE")]
     #[serde(skip)]
     pub(crate) site: Option<String>,
 
-    /// Ask for the URL now, and for where it redirects: what it answers, and how that differs from what the crawl found
+    /// Also request the URL now, and compare the answer with the crawl
+    ///
+    /// arpent follows the redirects of the URL.
     #[arg(long)]
     #[serde(skip)]
     pub(crate) live: bool,
@@ -30,14 +30,9 @@ pub(crate) struct WhyArgs {
     #[serde(skip)]
     pub(crate) json: bool,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Folder of the states [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR")]
-    state: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) state: StateArgs,
 
     #[command(flatten)]
     #[serde(flatten)]
@@ -46,20 +41,22 @@ pub(crate) struct WhyArgs {
 
 /// Shown above the options by `--help`.
 pub(super) const WHY_HELP: &str = "\
-Show why a URL is listed or not: how it was found, what it answered, which rule decided, and what to do about it
+Show why a URL is listed or not: how it was found, what it answered, which rule decided, and what to do
 
-The answer comes from the state that the crawls of the site left; nothing is requested, held or changed, and a crawl may go \
-on meanwhile. Of several crawled directories the deepest that holds the URL counts. A URL that no crawl met is judged by the \
-scope and by robots.txt as it was read last; the rules of a crawl that has a settings file are known with --config.
+arpent reads the answer from the state of the crawls. It sends no request, takes no lock and changes nothing. A crawl may run at \
+the same time. If several crawled directories contain the URL, the deepest one is used.
 
-With --live the URL is asked for now, as politely as a crawl asks, with its redirects inside of the crawl, and judged by the same rules. A \
-URL that a crawl would not ask for (robots.txt, an exclude rule, out of scope) is not asked for. It need not be that of a crawled \
-site: the site is then the directory of the URL. The options of requests hold for --live only.";
+A URL that no crawl found is judged by the scope and by the last robots.txt. If the site is crawled with a settings file, name the \
+file with --config.
+
+With --live, arpent also requests the URL now, with the pace of a crawl, and judges the answer by the same rules. It follows redirects \
+inside the crawl. It does not request a URL that a crawl would not request (robots.txt, exclude, out of scope). If no crawled site \
+has the URL, the site is the directory of the URL. The options of requests apply to --live only.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    explained, whether it is listed or not
-  2    wrong usage or settings, or without --live there is no state of a site with this URL
+  0    explained
+  2    wrong usage or settings, or no crawled site has this URL (without --live)
   4    the state cannot be read
-  130  stopped by SIGINT while --live waited (143: SIGTERM)";
+  130  stopped by SIGINT during --live (143: SIGTERM)";

@@ -53,7 +53,11 @@ pub(super) fn run(
     if args.quiet {
         output.be_quiet();
     }
-    let settings = load(Purpose::Ask, (args.config.as_deref(), args), environment)?;
+    let settings = load(
+        Purpose::Ask,
+        (args.state.config.as_deref(), args),
+        environment,
+    )?;
     begin_log(&settings.shared, output);
     let url = settings
         .shared
@@ -253,17 +257,17 @@ fn text_outcome(outcome: &AuditOutcome, output: &Output) {
         ]);
     }
     if outcome.sitemap_urls == 0 {
-        output.info("no sitemap was read, so what the crawl lists is not compared");
+        output.info("no sitemap was read, so the URLs that the crawl lists are not compared");
     }
     if outcome.left_out > 0 {
         let left_out = human::number(outcome.left_out);
         output.info(&format!(
-            "entries of sitemaps and feeds that cannot be read: {left_out}; arpent check has the reasons"
+            "entries of sitemaps and feeds that cannot be read: {left_out}; arpent check prints the reasons"
         ));
     }
     if !outcome.groups.is_empty() {
         output.info(&format!(
-            "next: arpent why URL explains a URL; arpent report {site} has the pages that link to broken ones"
+            "next: arpent why URL explains a URL; arpent report {site} shows the pages with broken links"
         ));
     }
 }

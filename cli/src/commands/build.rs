@@ -132,7 +132,7 @@ impl BuildJob {
         let state = self.settings.state_of(&self.site);
         if state.is_some() && settled(&output) == settled(&common.state) {
             return Err(Misuse(format!(
-                "{} is the output, and the state is kept in it; expected a folder that has nothing in it but what is served",
+                "{} is the output, and contains the state; expected a folder that contains only files that are served",
                 output.display()
             ))
             .into());
@@ -223,7 +223,7 @@ impl BuildJob {
     }
 }
 
-/// What is said while inputs are read.
+/// Prints remarks and progress while inputs are read.
 struct InputReporter<'a> {
     output: &'a Output,
     remarks: u64,
@@ -256,7 +256,7 @@ impl InputReporter<'_> {
         let more = self.remarks.saturating_sub(MAX_REMARKS);
         if more > 0 {
             self.output.warn(&format!(
-                "{} more lines are not used as they are; -v names them",
+                "{} more lines have problems; -v prints them",
                 human::number(more)
             ));
         }

@@ -1,4 +1,4 @@
-//! `arpent check`: says what is checked, prints what is found ([`printer`]), and turns it into an exit code. What is read, and what is
+//! `arpent check`: reads the arguments, prints the findings ([`printer`]), and maps them to an exit code. What is read, and what is
 //! wrong with it, is decided by [`crawler::check`].
 
 mod printer;
@@ -52,7 +52,7 @@ pub(crate) fn run(
     }
     let inputs = args.paths.iter().filter(|path| is_input(path));
     if inputs.count() > 1 {
-        return Err(misuse("expected `-`, standard input, once"));
+        return Err(misuse("standard input (-) can be read only once"));
     }
     let urls: Vec<String> = args.paths.iter().filter_map(|path| url_of(path)).collect();
     let options = options(args, dependencies::clock(environment).now())?;
@@ -62,7 +62,7 @@ pub(crate) fn run(
     }
     if args.pages.is_some() {
         return Err(misuse(
-            "--pages: expected the URL of a sitemap or a site; the pages that a file lists are not asked for",
+            "--pages: arpent requests only pages of sitemaps that are given as URLs; expected the URL of a sitemap or a site",
         ));
     }
     let mut printer = Printer::new(args, output)?;
@@ -102,7 +102,7 @@ pub(super) fn url_of(path: &Path) -> Option<String> {
         .then(|| typed.to_owned())
 }
 
-/// What the arguments say of a check.
+/// Options of a check from the arguments.
 fn options(args: &CheckArgs, now: jiff::Timestamp) -> anyhow::Result<Options> {
     let at = args.base_url.as_deref().map(|typed| {
         Loc::parse(typed).map_err(|error| misuse(format!("--base-url: {error}, found {typed:?}")))
@@ -117,7 +117,7 @@ fn options(args: &CheckArgs, now: jiff::Timestamp) -> anyhow::Result<Options> {
         && files.count() > 1
     {
         return Err(misuse(format!(
-            "--base-url: expected the URL of a folder, with a / at its end, for several files, found {at}"
+            "--base-url: several files need the URL of a folder, with a / at its end, found {at}"
         )));
     }
     let robots = args.robots.iter().map(|typed| robots(typed));
@@ -205,7 +205,7 @@ fn live(
                         .config
                         .identity
                         .parse(&typed)
-                        .context("a URL of no use")?;
+                        .context("the URL cannot be used")?;
                     if let Err(error) = live.url(&start) {
                         let error = error.into();
                         output.error(&in_full(&error));

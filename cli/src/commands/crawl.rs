@@ -95,7 +95,7 @@ pub(super) fn foresee_log(typed: &Typed, environment: &Environment, output: &Out
     }
 }
 
-/// From now on stderr is as the settings say; what the user should know of them is said first.
+/// Sets stderr up by the settings, and prints the warnings about them.
 pub(super) fn begin_log(settings: &Settings, output: &Output) {
     if settings.quiet {
         output.be_quiet();
@@ -112,7 +112,7 @@ pub(super) fn begin_log(settings: &Settings, output: &Output) {
     }
 }
 
-/// Whether the set of `site` can be written to its place and served from there.
+/// Checks that the set of `site` can be written to its place and served from there.
 pub(super) fn check_site(settings: &Settings, site: &Site) -> anyhow::Result<()> {
     settings.public_url_of(site)?;
     if !settings.dry_run {
@@ -122,7 +122,7 @@ pub(super) fn check_site(settings: &Settings, site: &Site) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Where credentials may go: the origin itself and, because sites move from http to https, the same
+/// Origins that may get credentials: the origin itself and, because sites move from http to https, the same
 /// host there.
 pub(super) fn with_https_twin(origin: Origin) -> Vec<Origin> {
     let twin = (&*origin.scheme == "http" && origin.port == 80).then(|| Origin {
@@ -156,7 +156,7 @@ pub(super) fn read_settings_file(path: &Path) -> io::Result<FileText> {
     })
 }
 
-/// Whether every user of the machine may read the file.
+/// Returns true if every user of the machine may read the file.
 #[cfg(unix)]
 fn is_open_to_all(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt as _;

@@ -51,7 +51,7 @@ pub(super) fn run(
         move || {
             load(
                 Purpose::Daemon,
-                (args.config.as_deref(), &args),
+                (args.state.config.as_deref(), &args),
                 &environment,
             )
         }
@@ -90,7 +90,7 @@ pub(super) fn run(
     ended
 }
 
-/// What earlier daemons did. What is damaged is set aside, and the schedules begin anew.
+/// Records of earlier daemons. A damaged file is renamed, and the schedules start again.
 fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> anyhow::Result<Pasts> {
     let path = schedule_file::file_in(state);
     let error = match schedule_file::read(state) {
@@ -101,11 +101,11 @@ fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> anyhow::Result<Pas
     match error.kind() {
         ErrorKind::InvalidData => {
             let aside = schedule_file::set_aside(&path, clock.now()).map_err(|source| {
-                let message = format!("{path_text} is damaged ({error}), and cannot be set aside");
+                let message = format!("{path_text} is damaged ({error}), and cannot be renamed");
                 StoreError::of_io(message, source)
             })?;
             output.warn(&format!(
-                "{path_text} is damaged ({error}) and set aside as {}; missed crawls are not made up",
+                "{path_text} is damaged ({error}); arpent renamed it to {}, and does not start missed crawls",
                 aside.display()
             ));
             Ok(Pasts::new())

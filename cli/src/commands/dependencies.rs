@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::settings::{Environment, duration};
 
 /// The clock of the machine; for tests of what takes days, as far ahead of it as the variable
-/// `ARPENT_CLOCK_AHEAD` says, or behind it when that begins with a minus. A program that was not built for tests does
+/// `ARPENT_CLOCK_AHEAD` sets, or back by it when it begins with a minus. A program that was not built for tests does
 /// not know the variable.
 pub(super) fn clock(environment: &Environment) -> Arc<dyn Clock> {
     let shift = environment.get("ARPENT_CLOCK_AHEAD");
@@ -41,7 +41,7 @@ impl Clock for ShiftedClock {
     }
 }
 
-/// `Retry-After` of hosts, in the folder `state`; known to this start of the program alone where there is no such folder.
+/// `Retry-After` of hosts, in the folder `state`; known only to this start of the program if the folder does not exist.
 pub(super) fn retry_after(state: &Path) -> RetryAfterFile {
     if state.as_os_str().is_empty() {
         RetryAfterFile::default()

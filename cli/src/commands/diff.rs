@@ -50,7 +50,7 @@ pub(super) fn run(
     let names = [&args.first, &args.second].map(|typed| TypedSet::of(typed));
     let urls = names.iter().filter_map(TypedSet::url).collect();
     let settings = Settings::load_check(
-        (args.config.as_deref(), args),
+        (args.state.config.as_deref(), args),
         urls,
         environment,
         read_settings_file,
@@ -186,7 +186,7 @@ fn text_of(diff: &SetDiff) -> Vec<String> {
     if diff.sections_cut {
         let count = human::number(diff.sections.len() as u64);
         lines.push(format!(
-            "directories beyond the first {count} are in the sums only"
+            "only the first {count} directories are shown; the sums have all"
         ));
     }
     lines
@@ -293,7 +293,7 @@ mod tests {
                 "  + https://h/a/1",
                 "  + and 1 more",
                 "  ~ https://h/a/x",
-                "directories beyond the first 2 are in the sums only",
+                "only the first 2 directories are shown; the sums have all",
             ]
         );
     }

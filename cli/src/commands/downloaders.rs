@@ -116,7 +116,7 @@ fn config_to(config: &Config, origin: &Origin) -> Config {
 fn unknown_retry_after(error: RetryAfterError) -> FetchError {
     FetchError::new(
         FetchErrorKind::Forbidden,
-        "not requested, because nobody knows which hosts asked to wait",
+        "not requested, because the stored Retry-After times cannot be read",
     )
     .with_source(error)
 }

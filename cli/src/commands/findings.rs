@@ -25,9 +25,9 @@ const ALL: &str = "all files";
 pub(super) struct PrintedRule {
     /// Its name, which is stable.
     pub(super) id: String,
-    /// What it says, in a few words.
+    /// Its title.
     pub(super) title: String,
-    /// What to do where it is broken.
+    /// The advice for somebody who breaks it.
     pub(super) help: String,
 }
 
@@ -83,12 +83,12 @@ pub(super) struct FindingPrinter<'a> {
     /// The last help that was given for a rule; it is not repeated.
     helped: BTreeMap<String, String>,
     /// Objects of the JSON list of findings that were written. Before the first the head of the JSON is written, so that wrong
-    /// usage leaves nothing behind.
+    /// usage prints nothing.
     lines: u64,
 }
 
 impl<'a> FindingPrinter<'a> {
-    /// A printer of findings as the arguments say.
+    /// A printer of findings, as set by the arguments.
     ///
     /// # Errors
     /// The baseline cannot be read.
@@ -97,12 +97,13 @@ impl<'a> FindingPrinter<'a> {
             Baseline::read(path).map_err(|error| {
                 let path = path.display();
                 Misuse(format!(
-                    "--baseline: expected what --format json printed, in {path}: {error}"
+                    "--baseline: {path} is not the output of --json: {error}"
                 ))
             })
         });
         Ok(Self {
             format: match args.format.as_str() {
+                _ if args.json => Format::Json,
                 "json" => Format::Json,
                 "sarif" => Format::Sarif(SarifLog::default()),
                 "github" => Format::Github,
@@ -121,12 +122,12 @@ impl<'a> FindingPrinter<'a> {
         })
     }
 
-    /// Whether the command fails by what was printed.
+    /// Returns true if a printed finding makes the command fail.
     pub(super) fn fails(&self) -> bool {
         self.fails
     }
 
-    /// Whether people read what is printed.
+    /// Returns true if the format is text for people.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.format, Format::Text)
     }
@@ -195,7 +196,7 @@ impl<'a> FindingPrinter<'a> {
                 if self.known > 0 {
                     let known = human::number(self.known);
                     self.output
-                        .info(&format!("{known} are in the baseline and do not count"));
+                        .info(&format!("{known} are in the baseline and are not counted"));
                 }
             }
             Format::Json => {
@@ -217,7 +218,7 @@ impl<'a> FindingPrinter<'a> {
             place.push_str(&number.to_string());
         }
         let only_schema = match finding.source {
-            Source::Schema => " (only the schema refuses it)",
+            Source::Schema => " (only the schema forbids it)",
             Source::Rule => "",
         };
         self.output.data_painted(&[
@@ -233,7 +234,7 @@ impl<'a> FindingPrinter<'a> {
         ]);
         match (finding.excerpt, finding.url) {
             (Some(excerpt), _) if !excerpt.text.is_empty() => {
-                // One character stays one, so that the mark below stands where it should.
+                // One character stays one, so that the mark below is at the right column.
                 let text: String = excerpt
                     .text
                     .chars()
@@ -267,7 +268,7 @@ impl<'a> FindingPrinter<'a> {
 
     fn begin_json(&self) {
         if self.lines == 0 {
-            self.output.data_json("{\"findings\":[");
+            self.output.data_json("{\"version\":1,\"findings\":[");
         }
     }
 
@@ -298,7 +299,7 @@ fn json_finding(finding: &PrintedFinding<'_>) -> Value {
     })
 }
 
-/// Whether a severity is `least` or worse.
+/// Returns true if a severity is `least` or worse.
 fn is_at_least(severity: Severity, least: Severity) -> bool {
     severity == Severity::Error || severity == least
 }

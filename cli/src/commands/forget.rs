@@ -1,8 +1,12 @@
-//! `arpent forget`: what is known of a site is removed, and nothing that is published.
+//! `arpent forget`: removes the data of a site, and nothing that is published.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crawler::store::{self, StoreError};
+use serde_json::{Value, json};
 
 use super::{
     crawl::load,
@@ -25,19 +29,63 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
+    let settings = load(
+        Purpose::Look,
+        (args.state.config.as_deref(), args),
+        environment,
+    )?;
     let mut worst = ExitCode::Success;
     for site in &settings.sites {
-        if let Err(error) = forget(site, output) {
-            worst = worst.worse(ExitCode::of_error(&error));
-            report_error(&error.context(site.start.to_string()), output);
+        match forget(site) {
+            Ok(removed) if args.json => output.data_json(&removed.document().to_string()),
+            Ok(removed) => removed.print(output),
+            Err(error) => {
+                worst = worst.worse(ExitCode::of_error(&error));
+                report_error(&error.context(site.start.to_string()), output);
+            }
         }
     }
     Ok(worst)
 }
 
-/// Removes what is known of a site, and prints what that was.
-fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
+/// The data of a site that was removed, or would be.
+struct Removed {
+    site: String,
+    is_dry_run: bool,
+    files: Vec<PathBuf>,
+    /// Start URLs that led to the site.
+    names: Vec<String>,
+}
+
+impl Removed {
+    fn document(&self) -> Value {
+        let files = self.files.iter().map(|file| file.display().to_string());
+        json!({
+            "version": 1,
+            "site": self.site,
+            "dry_run": self.is_dry_run,
+            "files": files.collect::<Vec<_>>(),
+            "names": self.names,
+        })
+    }
+
+    fn print(&self, output: &Output) {
+        let verb = if self.is_dry_run {
+            "would be removed"
+        } else {
+            "removed"
+        };
+        for file in &self.files {
+            output.data(&format!("{verb}: {}", file.display()));
+        }
+        for name in &self.names {
+            output.data(&format!("{verb}: the name {name} of {}", self.site));
+        }
+    }
+}
+
+/// Removes the data of a site.
+fn forget(site: &SiteSettings) -> anyhow::Result<Removed> {
     let settings = &site.settings;
     let folder = &settings.state;
     let Named { site, is_known } = names::site_of(settings, &site.start)?;
@@ -59,18 +107,19 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
     files.extend(beside.clone());
     if files.is_empty() && names.is_empty() {
         let folder = folder.display();
-        let message = format!("nothing is known of it in {folder}; arpent status lists the sites");
+        let message =
+            format!("there is no data of the site in {folder}; arpent status lists the sites");
         return Err(Misuse(message).into());
     }
     if !is_known {
         let message = format!(
-            "no crawl of a site began there; arpent forget {} forgets the site that it belongs to",
+            "this is not the start URL of a crawled site; arpent forget {} removes the site that it belongs to",
             site.url()
         );
         return Err(Misuse(message).into());
     }
     if !settings.dry_run {
-        // A name goes last, so that the site is found by it when this is interrupted and said again.
+        // A name goes last, so that the site is still found by it after an interruption.
         store::forget(&[&state, &build_state], || {
             for path in beside {
                 let removed = if path.is_dir() {
@@ -83,16 +132,10 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
             names::forget(folder, &site).map_err(|error| failed(folder, error))
         })?;
     }
-    let verb = if settings.dry_run {
-        "would be removed"
-    } else {
-        "removed"
-    };
-    for file in files {
-        output.data(&format!("{verb}: {}", file.display()));
-    }
-    for name in names {
-        output.data(&format!("{verb}: the name {name} of {}", site.url()));
-    }
-    Ok(())
+    Ok(Removed {
+        site: site.url(),
+        is_dry_run: settings.dry_run,
+        files,
+        names,
+    })
 }

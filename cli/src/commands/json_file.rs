@@ -1,4 +1,4 @@
-//! Small files of JSON beside the states: at every instant the old one or the new one stands there, for whoever reads
+//! Small files of JSON beside the states: at every instant the old or the new file is complete, for whoever reads
 //! meanwhile.
 
 use std::{fs::File, io, path::Path};
@@ -6,7 +6,7 @@ use std::{fs::File, io, path::Path};
 use crawler::machine::private;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What stands in `path`, of which at most `max_bytes` are read; `None`: there is no such file.
+/// The content of `path`, of which at most `max_bytes` are read; `None`: there is no such file.
 ///
 /// # Errors
 /// It cannot be read, or holds something else.
@@ -23,7 +23,7 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> io::Resu
 /// Puts `value` into the place of what `path` held.
 ///
 /// # Errors
-/// It cannot be written; what was there before stands.
+/// The file cannot be written; the old file stays.
 pub(super) fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         private::create_folder(folder)?;

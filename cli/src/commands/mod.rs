@@ -81,18 +81,18 @@ pub(crate) fn run() -> ExitCode {
     })
 }
 
-/// The URL that was typed where the job should stand, if it looks like one.
+/// The URL that was typed in place of a command, if it looks like a URL.
 fn url_for_a_job(first: &str) -> Option<String> {
     if first.starts_with("http://") || first.starts_with("https://") {
         Some(first.to_owned())
     } else {
-        // A name with a dot is no job.
+        // A name with a dot is not a command.
         let is_name = first.contains('.') && !first.starts_with('-') && !first.contains("://");
         is_name.then(|| format!("https://{first}"))
     }
 }
 
-/// Says what went wrong: the error and its causes on one line, problems of the settings on a line each.
+/// Reports an error: the error and its causes on one line, problems of the settings on a line each.
 fn report_error(error: &anyhow::Error, output: &Output) {
     match error.downcast_ref::<SettingsError>() {
         Some(SettingsError::Problems(problems)) => {

@@ -37,7 +37,7 @@ struct Name {
     typed: String,
     /// The URL of the site.
     site: String,
-    /// Where its crawl begins.
+    /// URL at which its crawl begins.
     start: String,
 }
 
@@ -45,12 +45,12 @@ struct Name {
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) site: Site,
-    /// Whether the URL is a name of the site: the site's own URL, or a start URL that led to it.
+    /// The URL is a name of the site: the site's own URL, or a start URL that led to it.
     pub(super) is_known: bool,
 }
 
 impl Named {
-    /// The site of a start URL that never led to one, as far as the URL says it.
+    /// The site of a start URL that never led to a site, as far as the URL itself shows it.
     pub(super) fn as_typed(settings: &Settings, typed: &UrlKey) -> Self {
         let site = settle_so_far(typed, &[], settings.config.scope.width);
         let is_known = site.url() == typed.as_str();
@@ -61,13 +61,13 @@ impl Named {
 /// The site that `typed` led to last; otherwise the one of the URL as it was typed.
 ///
 /// # Errors
-/// What is known of names cannot be read.
+/// The file of names cannot be read.
 pub(super) fn site_of(settings: &Settings, typed: &UrlKey) -> Result<Named, StoreError> {
     let names = read(&settings.state).map_err(|error| {
         let path = settings.state.join(FILE).display().to_string();
         let message = format!(
-            "failed to read {path}, which says which sites start URLs led to; the next crawl writes it anew when it is \
-             damaged"
+            "failed to read {path}, the list of start URLs and their sites; if the file is damaged, the next crawl \
+             writes it again"
         );
         StoreError::of_io(message, error)
     })?;
@@ -106,8 +106,7 @@ pub(super) fn find_state(settings: &Settings, typed: &UrlKey) -> anyhow::Result<
     let path = settings.state_of(&site);
     if !path.is_file() {
         let folder = settings.state.display();
-        let message =
-            format!("there is no state of it in {folder}; expected one that arpent crawl left");
+        let message = format!("there is no state of the site in {folder}; run arpent crawl first");
         return Err(Misuse(message).into());
     }
     let Some(original) = &settings.config.written_as else {
@@ -153,8 +152,8 @@ pub(super) fn covering<'a>(
     best.ok_or_else(|| {
         let folder = settings.shared.state.display();
         let message = format!(
-            "{url}: no crawled site in {folder} has this URL; arpent status lists the sites, and --site SITE names the one that \
-             it should be in"
+            "{url}: no crawled site in {folder} has this URL; arpent status lists the sites, and --site SITE chooses one of \
+             them"
         );
         Misuse(message).into()
     })
@@ -263,7 +262,7 @@ mod tests {
         UrlKey::from_normalised(url).unwrap()
     }
 
-    /// What each start URL is a name of.
+    /// The site that each start URL is a name of.
     fn known(state: &Path) -> Vec<(String, String)> {
         let names = read(state).unwrap().into_iter();
         names.map(|name| (name.typed, name.site)).collect()

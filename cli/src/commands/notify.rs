@@ -131,7 +131,7 @@ impl Notifier {
         self.downloaders.settle(&self.runtime);
     }
 
-    /// What robots.txt of the site at `site` says to everybody.
+    /// The rules in robots.txt of the site at `site` for every crawler.
     fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
         let downloader = self
             .downloader_for(site, Guise::Crawler)
@@ -187,7 +187,7 @@ impl Notifier {
     }
 }
 
-/// What the user should know besides who was notified, each a line.
+/// Lines for the user besides the notifications themselves.
 pub(super) fn notices(notifications: &Notifications, standing: &PublishedSet) -> Vec<String> {
     let Notifications {
         submitted,
@@ -205,7 +205,7 @@ pub(super) fn notices(notifications: &Notifications, standing: &PublishedSet) ->
     } = submitted;
     let path = would_write.iter().map(|path| path.display());
     let mut lines: Vec<String> = path
-        .map(|path| format!("{path} would get the lines that it lacks"))
+        .map(|path| format!("the missing lines would be added to {path}"))
         .chain(notices.iter().cloned())
         .collect();
     if *would_send > 0 {
@@ -220,19 +220,21 @@ pub(super) fn notices(notifications: &Notifications, standing: &PublishedSet) ->
     if *unchecked > 0 {
         let urls = human::count(*unchecked, "URL");
         lines.push(format!(
-            "the engine will check the key of {urls} later (202)"
+            "the engine accepted {urls} and has still to check the key (202)"
         ));
     }
     if *resting > 0 {
         let urls = human::count(*resting, "URL");
         lines.push(format!(
-            "{urls} sent less than ten minutes ago, to be sent again the next time"
+            "{urls} sent less than ten minutes ago; the next notification sends them again"
         ));
     }
     if *would_ping > 0 {
         let engines = human::count(*would_ping, "engine");
         let sitemaps = standing.sitemaps.iter();
-        lines.extend(sitemaps.map(|sitemap| format!("{engines} would be asked to read {sitemap}")));
+        lines.extend(
+            sitemaps.map(|sitemap| format!("{engines} would get a request to read {sitemap}")),
+        );
     }
     lines
 }

@@ -154,7 +154,7 @@ fn publish(
     let stored = match back {
         Some(back) => Stored::Generation(usize::try_from(back).unwrap_or(usize::MAX)),
         None if crawl_state::number(&store)? == 0 && opened.imported.is_none() => {
-            let message = "its state knows of no crawl; arpent crawl begins one";
+            let message = "the state has no crawl; run arpent crawl first";
             return Err(Misuse(message.to_owned()).into());
         }
         None => Stored::Crawl,
@@ -162,7 +162,7 @@ fn publish(
     let ended = request.run(store, stored);
     if back.is_none() && !opened.knows_robots && !config.ignore.robots {
         crawler.output.warn(
-                "the state does not know what robots.txt said, so what it disallows now may be listed; arpent crawl asks it",
+                "the state has no robots.txt, so disallowed URLs may be listed; arpent crawl reads robots.txt",
             );
     }
     let robots = RobotsFile::unread(&site);

@@ -45,7 +45,7 @@ pub(super) fn print_published(
 pub(super) fn report_opened(opened: &Opened, url: &str, output: &Output) {
     let imported = opened.imported.as_ref().map(|imported| {
         format!(
-            "the published set is read back: {} in {}",
+            "arpent imported the published set: {} in {}",
             human::count(imported.pages, "page"),
             human::count(imported.files, "file"),
         )
@@ -54,13 +54,13 @@ pub(super) fn report_opened(opened: &Opened, url: &str, output: &Output) {
         (Some(damaged), imported) => {
             let imported = imported.map_or_else(String::new, |imported| format!("; {imported}"));
             output.error(&format!(
-                "{url}: {}; it is kept as {}, and a new one begins{imported}",
+                "{url}: {}; arpent renamed it to {} and starts a new state{imported}",
                 damaged.problem,
                 damaged.aside.display()
             ));
         }
         (None, Some(imported)) => output.warn(&format!(
-            "{url}: the state does not know the published set, or is older (is it a copy, or of another user?); {imported}"
+            "{url}: the state does not have the published set, or is older than the set (a copy, or the state of another user?); {imported}"
         )),
         (None, None) => {}
     }

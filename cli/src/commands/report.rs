@@ -1,10 +1,11 @@
-//! `arpent report`: finds the state of a site, and writes what [`crawler::site_report`] shows of it: as text, NDJSON, CSV, or a page for
+//! `arpent report`: finds the state of a site, and writes what [`crawler::site_report`] shows of it: as text, JSON, NDJSON, CSV, or a page for
 //! browsers.
 
 mod charts;
 mod csv;
 mod file;
 mod html;
+mod json;
 mod sections;
 mod text;
 
@@ -25,7 +26,7 @@ use crate::{
     settings::{CrawlSettings, Environment, Purpose, with_scheme},
 };
 
-/// Where the rows of a report go.
+/// Destination of the rows of a report.
 trait RowSink {
     /// Takes the next row.
     fn row(&mut self, row: &ReportRow) -> io::Result<()>;
@@ -50,7 +51,11 @@ pub(super) fn run(
         SCHEMA.lines().for_each(|line| output.data(line));
         return Ok(ExitCode::Success);
     }
-    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
+    let settings = load(
+        Purpose::Look,
+        (args.state.config.as_deref(), args),
+        environment,
+    )?;
     let site = match &args.site {
         Some(site) => site.clone(),
         None => only_site(&settings)?,
@@ -60,7 +65,7 @@ pub(super) fn run(
     let (_, (site, path)) = covering(&settings, &url)?;
     let store = Store::open_to_read(&path)?.context("the state is gone")?;
     let mut sinks = sinks_of(args, output)?;
-    let is_text = sinks.is_empty();
+    let is_text = sinks.is_empty() && !args.json;
     let mut outline = ReportOutline::default();
     each_row(&store, &site, &mut |row| {
         outline.add(&row);
@@ -72,6 +77,9 @@ pub(super) fn run(
     })?;
     for sink in sinks {
         sink.finish(&outline).map_err(unwritable)?;
+    }
+    if args.json {
+        output.data_json(&json::document(&site.url(), &outline).to_string());
     }
     if is_text {
         for line in text::lines(&site.url(), &outline) {
@@ -98,7 +106,7 @@ fn only_site(settings: &CrawlSettings) -> anyhow::Result<String> {
         let count = settings.sites.len().max(crawled.len());
         let folder = settings.shared.state.display();
         let message = format!(
-            "there are {count} sites in {folder}: expected the URL of one; arpent status lists them"
+            "there are {count} sites in {folder}; expected the URL of one of them; arpent status lists them"
         );
         return Err(Misuse(message).into());
     };

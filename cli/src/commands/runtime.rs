@@ -14,7 +14,7 @@ pub(super) enum Threads {
     OfCores,
 }
 
-/// Runs `work` to its end. What it left behind is not waited for: a name lookup, or a read of an input that does not
+/// Runs `work` to its end. Tasks that it started are not waited for: a name lookup, or a read of an input that does not
 /// come.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 //! `arpent status`: how the last session of each site ended, and when the next one begins. It reads small files that
-//! stand beside the states, so it works while crawls hold them, and changes nothing.
+//! are beside the states, so it works while crawls have locked them, and changes nothing.
 
 mod table;
 
@@ -149,7 +149,11 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
+    let settings = load(
+        Purpose::Look,
+        (args.state.config.as_deref(), args),
+        environment,
+    )?;
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
     let state = &settings.shared.state;
     let has_daemon = lock::is_held(state);
@@ -161,7 +165,7 @@ pub(super) fn run(
         ScheduleRecord::default()
     });
     if !has_daemon {
-        // A daemon that was killed left them behind.
+        // A killed daemon did not remove them.
         kept.running.clear();
     }
     let now = dependencies::clock(environment).now();
@@ -192,7 +196,7 @@ pub(super) fn run(
     } else {
         table::print(&sites, now, output);
         if !has_daemon && sites.iter().any(|site| site.schedule.is_some()) {
-            output.info("no daemon runs with this state");
+            output.info("no arpent daemon runs with this state");
         }
     }
     if is_good {
@@ -202,7 +206,7 @@ pub(super) fn run(
         output.error(&format!("{}: {}", site.name, site.why_too_old(now)));
     }
     if sites.is_empty() {
-        output.error("no site was ever crawled with this state");
+        output.error("no site was crawled with this state");
     }
     Ok(ExitCode::Invalid)
 }
@@ -284,7 +288,7 @@ fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
         Err(error) => return Err(failed(error).into()),
     };
     for entry in entries {
-        // Names that are no UTF-8 are none of ours.
+        // arpent writes only names in UTF-8.
         let Ok(name) = entry.map_err(failed)?.file_name().into_string() else {
             continue;
         };
@@ -312,7 +316,7 @@ pub(super) fn crawled_sites(state: &Path) -> anyhow::Result<Vec<String>> {
     Ok(starts)
 }
 
-/// Judges the age of the set of each site that counts; returns whether none is too old. Without any site there is no
+/// Judges the age of the set of each site that counts; returns true if every set is new enough. Without any site there is no
 /// set that could be new enough.
 fn judge_age(sites: &mut [SiteStatus], max_age: Duration, now: Timestamp) -> bool {
     let has_schedules = sites.iter().any(|site| site.schedule.is_some());
@@ -325,7 +329,7 @@ fn judge_age(sites: &mut [SiteStatus], max_age: Duration, now: Timestamp) -> boo
         // A site that the daemon has known for less time than that is not late yet.
         let newest = site.last_good.or(site.since);
         let max_age = SignedDuration::try_from(max_age).unwrap_or(SignedDuration::MAX);
-        // Under a clock that was put back, what is known says nothing of now; a short time ahead it is as good as now.
+        // After the clock was put back, the stored time may be ahead: a short time ahead counts as now, a longer time as too old.
         let is_too_old = newest.is_none_or(|newest| {
             let age = now.duration_since(newest);
             age > max_age || age < -max_age
@@ -362,7 +366,7 @@ impl SiteStatus {
         self
     }
 
-    /// Adds since when somebody works with its `state`, if it is not the daemon that said so.
+    /// Adds the time since when a session uses its `state`, unless the daemon recorded it.
     fn with_session_under_way(mut self, state: &Path) -> Self {
         self.running_since = self.running_since.or_else(|| held_since(state));
         if self.running_since.is_some() {
@@ -381,7 +385,10 @@ impl SiteStatus {
         match (self.last_good, self.since) {
             (Some(time), _) => format!("the last good session ended {}", relative(time, now)),
             (None, Some(time)) => {
-                format!("no good session since it is known, {}", relative(time, now))
+                format!(
+                    "no good session since the daemon got the site, {}",
+                    relative(time, now)
+                )
             }
             (None, None) => "no good session yet".to_owned(),
         }

@@ -70,7 +70,7 @@ pub(super) fn run(
     } else {
         Purpose::Look
     };
-    let settings = load(purpose, (args.config.as_deref(), args), environment)?;
+    let settings = load(purpose, (args.state.config.as_deref(), args), environment)?;
     let asked = asked_url(args, &settings)?;
     let clock = dependencies::clock(environment);
     let explanation = if args.live {
@@ -165,7 +165,7 @@ fn ask(
 }
 
 impl AskedUrl {
-    /// What is known of it, and with a `network` what it answers now.
+    /// The stored facts about the URL, and with a `network` its current answer.
     fn explain(
         &self,
         clock: &Arc<dyn Clock>,
@@ -293,7 +293,7 @@ fn rule_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
         add(
             "pattern",
             format!(
-                "{} ({}): {} of the {} that were read before it was closed said something new; the last was {}",
+                "{} ({}): {} of the {} that were read before it was closed had new content; the last was {}",
                 pattern.name,
                 pattern.kind,
                 human::number(pattern.new.into()),
@@ -314,11 +314,11 @@ fn robots_fact(robots: &RobotsLine) -> String {
         (Some(line), true, _) => format!("allowed by \"{line}\"{place}"),
         (Some(line), false, _) => format!("disallowed by \"{line}\"{place}"),
         (None, _, true) => "allowed: no rule matches".to_owned(),
-        (None, _, false) => "not known: the last crawl read none".to_owned(),
+        (None, _, false) => "not known: the last crawl did not read robots.txt".to_owned(),
     }
 }
 
-/// What it answers now.
+/// The current answer.
 fn live_facts(story: &LiveStory) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let mut add = |name, fact| facts.push((name, fact));
@@ -394,7 +394,7 @@ fn set_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
         add(
             "unpublished",
             format!(
-                "the crawl that is not published has it as {}: {}",
+                "in the crawl that is not published: {}: {}",
                 visit.reason, visit.why
             ),
         );
@@ -406,7 +406,7 @@ fn answer_line(answer: &LastAnswer) -> String {
     let mut parts = Vec::new();
     if let Some(status) = answer.status {
         let of = if answer.is_confirmed {
-            " (a 304 confirmed it)"
+            " (confirmed by a 304)"
         } else {
             ""
         };

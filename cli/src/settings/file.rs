@@ -89,7 +89,7 @@ impl SettingsFile {
             file.problems.push(place.problem(
                 &(0..0),
                 "",
-                "larger than 1 MiB: this is not a settings file",
+                "the file is larger than 1 MiB, which is too large for a settings file",
             ));
             return file;
         }
@@ -222,7 +222,7 @@ struct Table {
 }
 
 impl Table {
-    /// A message for a key that is no setting, with the one that was probably meant.
+    /// A message for a key that is not a setting, with the setting that was probably meant.
     fn unknown(self, name: &str) -> String {
         let tables: &[&str] = match (self.name.is_empty(), self.is_of_site) {
             (false, _) => &[],
@@ -246,13 +246,17 @@ impl Table {
     fn misplaced(self, setting: &Setting) -> Option<String> {
         if self.is_of_site {
             if setting.name == "urls" {
-                return Some("a site has one url; write each site into a table of its own".into());
+                return Some("a site has one url; write one table [[site]] for each site".into());
             }
             if setting.is(Special::Program) {
-                return Some("applies to all sites; write it above the first [[site]]".into());
+                return Some(
+                    "this setting applies to all sites; write it above the first [[site]]".into(),
+                );
             }
             if setting.is(Special::Build) {
-                return Some("a setting of arpent build, not of a site that is crawled".into());
+                return Some(
+                    "this setting is for arpent build, not for a site that is crawled".into(),
+                );
             }
         }
         let of_site = if self.is_of_site { "site." } else { "" };

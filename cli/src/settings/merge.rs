@@ -114,7 +114,7 @@ impl Merge {
                 Some(setting) if NOT_FROM_VARIABLES.contains(&setting.name) => {
                     if !text.trim_ascii().is_empty() {
                         let wrong = Wrong::new(format!(
-                            "not taken from the environment, where it would hold for every site; give --{name}, or write it into the site's settings file"
+                            "not read from the environment, because it would apply to every site; use --{name}, or the settings file of the site"
                         ));
                         self.wrong(setting.name, Origin::Variable(variable.clone()), wrong);
                     }
@@ -130,7 +130,7 @@ impl Merge {
                     }) {
                         let nearest = nearest.to_ascii_uppercase();
                         self.warnings.push(format!(
-                            "the variable {variable} is not a setting and is ignored; did you mean {VARIABLE_PREFIX}{nearest}?"
+                            "the variable {variable} is ignored, because there is no such setting; did you mean {VARIABLE_PREFIX}{nearest}?"
                         ));
                     }
                 }
@@ -168,7 +168,7 @@ impl Merge {
         self.origins.get(name).cloned().unwrap_or_default()
     }
 
-    /// A problem of a value that was read well but does not fit the others.
+    /// A problem of a value that is valid alone, but not together with other values.
     pub(super) fn misfit(&mut self, name: &str, message: impl Into<String>) {
         self.wrong(name, self.origin(name), Wrong::new(message));
     }

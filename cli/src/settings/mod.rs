@@ -263,7 +263,7 @@ impl<'w> Layers<'w> {
             layers.file = SettingsFile::parse(path, &found.text);
             if let Some(secret) = layers.file.first_secret().filter(|_| found.is_open_to_all) {
                 layers.warnings.push(format!(
-                    "everyone on this machine can read {0}, which has a secret in {1}; chmod o-r {0}, or keep it elsewhere: {1} = {{ file = \"...\" }}",
+                    "every user of this machine can read the secret {1} in {0}; run chmod o-r {0}, or write the secret into another file: {1} = {{ file = \"...\" }}",
                     path.display(),
                     secret.name
                 ));
@@ -388,8 +388,8 @@ impl Settings {
             })?;
         if public_url.is_on(&site.origin) && !site.directory.starts_with(public_url.path()) {
             return Err(problem(format!(
-                "a sitemap in {public_url} may not list {own}, because it lists only what is in its own directory (R58); \
-                 expected {own}, a directory above it, or another host that {origin}/robots.txt names",
+                "a sitemap in {public_url} may not list {own}, because a sitemap lists only URLs in its own directory (R58); \
+                 expected {own}, a directory above it, or another host whose sitemaps {origin}/robots.txt names",
                 own = site.url(),
                 origin = site.origin,
             )));

@@ -22,7 +22,7 @@ pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
         Ok(formats)
     } else {
         Err(Wrong::new(
-            "expected \"xml\" or \"txt\" among them: a feed lists recent changes only",
+            "a feed lists only recent changes; expected also \"xml\" or \"txt\"",
         ))
     }
 }
@@ -79,8 +79,7 @@ pub(crate) fn extensions(value: &Value) -> Read<Extensions> {
 
 /// The rights of files, as `chmod` takes them: octal. Whoever writes a file has to be able to read it back.
 pub(crate) fn file_mode(value: &Value) -> Read<Option<u32>> {
-    const EXPECTED: &str =
-        "octal rights as text from \"0400\" to \"0777\" that let the owner read, such as \"0644\"";
+    const EXPECTED: &str = "octal permissions as text from \"0400\" to \"0777\" that let the owner read, such as \"0644\"";
     let Some(digits) = optional_text(value, EXPECTED)? else {
         return Ok(None);
     };

@@ -60,13 +60,11 @@ pub(crate) fn header(value: &Value) -> Read<(String, Secret)> {
         .iter()
         .any(|reserved| name.eq_ignore_ascii_case(reserved))
     {
-        return Err(Wrong::new(format!(
-            "the header {name} is set by arpent itself"
-        )));
+        return Err(Wrong::new(format!("arpent sets the header {name} itself")));
     }
     if !content.bytes().all(is_field_byte) {
         return Err(Wrong::new(format!(
-            "the value of the header {name} holds a control or non-ASCII character"
+            "the value of the header {name} contains a control or non-ASCII character"
         )));
     }
     Ok((name.to_owned(), Secret::new(content)))
@@ -190,14 +188,14 @@ pub(crate) fn proxy(value: &Value) -> Read<Option<String>> {
 /// Form of the URL of a directory, for messages.
 const DIRECTORY_FORM: &str = "the http or https URL of a directory, without query and user name";
 
-/// Stands in a public URL for the name of the site, as its folder has it.
+/// Placeholder in a public URL for the name of the site, as its folder has it.
 const SITE_PLACE: &str = "{site}";
 
-/// Stands in a public URL for the host of the site.
+/// Placeholder in a public URL for the host of the site.
 const HOST_PLACE: &str = "{host}";
 
 /// Names allowed in braces in a public URL, for messages.
-const PLACES_FORM: &str = "nothing but {site} and {host} in braces";
+const PLACES_FORM: &str = "only {site} and {host} in braces";
 
 /// The URL of a directory, with or without places for the site's name or host; gets its slash. Empty: the
 /// scope's directory.

@@ -92,9 +92,11 @@ impl World<'_> {
         let text = match place.as_str() {
             "file" => self.in_file(Path::new(name), warnings)?,
             "credential" => self.in_credential(name, warnings)?,
-            "variable" => self.environment.get(name).cloned().ok_or_else(|| {
-                Wrong::new(format!("there is no variable {name} in the environment"))
-            })?,
+            "variable" => self
+                .environment
+                .get(name)
+                .cloned()
+                .ok_or_else(|| Wrong::new(format!("the variable {name} is not set")))?,
             other => {
                 let meant = nearest(other, PLACES)
                     .map(|nearest| format!("; did you mean {nearest}?"))
@@ -119,7 +121,7 @@ impl World<'_> {
             .map_err(|error| Wrong::new(format!("failed to read {}: {error}", path.display())))?;
         if found.is_open_to_all {
             warnings.push(format!(
-                "everyone on this machine can read the secret in {0}; chmod o-r {0}",
+                "every user of this machine can read the secret in {0}; run chmod o-r {0}",
                 path.display()
             ));
         }
@@ -139,7 +141,7 @@ impl World<'_> {
             .filter(|folder| !folder.is_empty())
             .ok_or_else(|| {
                 Wrong::new(format!(
-                    "there are no credentials: {CREDENTIALS_VARIABLE} is not set; expected LoadCredential={name}:... in the unit"
+                    "there is no credential, because {CREDENTIALS_VARIABLE} is not set; expected LoadCredential={name}:... in the systemd unit"
                 ))
             })?;
         self.in_file(&Path::new(folder).join(name), warnings)

@@ -92,8 +92,8 @@ impl CrawlSettings {
             return Err(SettingsError::Problems(vec![Problem {
                 origin: Origin::Default,
                 setting: "schedule".to_owned(),
-                message: "no site has one, so there is nothing to wait for; expected schedule = \"30 2 * * *\" for \
-                          half past two each night, above all sites or in the table of one"
+                message: "no site has a schedule, so the daemon has nothing to do; expected, for example, \
+                          schedule = \"30 2 * * *\" (each night at 02:30), above all tables or in the table of a site"
                     .to_owned(),
             }]));
         }
@@ -102,7 +102,7 @@ impl CrawlSettings {
             for (setting, is_on) in [("fresh", site.settings.fresh), ("force", is_forced)] {
                 if is_on {
                     self.shared.warnings.push(format!(
-                        "{}: {setting} is meant for a single session, and would hold for each",
+                        "{}: {setting} is meant for one session, but the daemon applies it to every session",
                         site.name
                     ));
                 }
@@ -383,7 +383,7 @@ fn collisions(sites: &[Resolved]) -> Vec<Problem> {
             let other = *owners.entry((setting, claim)).or_insert(resolved);
             if !std::ptr::eq(other, resolved) && std::mem::take(&mut is_first) {
                 let message = format!(
-                    "{place} would be that of {resolved} and of {other}; expected another one for each site, and each site once"
+                    "{place} is used by {resolved} and by {other}; expected a different value for each site, and each site once"
                 );
                 problem(setting, message);
             }
@@ -391,8 +391,8 @@ fn collisions(sites: &[Resolved]) -> Vec<Problem> {
         // What is in an output is for everybody.
         if let Some(keeper) = states.get(&output) {
             let message = format!(
-                "{} is the output of {resolved}, and the state of {keeper} is kept in it; expected a folder that has \
-                 nothing in it but what is served",
+                "{} is the output of {resolved}, and contains the state of {keeper}; expected a folder that contains \
+                 only files that are served",
                 output.display()
             );
             problem("output", message);

@@ -77,7 +77,9 @@ impl TryFrom<PageRuleTable> for PageRule {
         let action = match (table.action, table.attribute) {
             (Action::Exclude, None) => PageAction::Exclude,
             (Action::Exclude, Some(_)) => {
-                return Err("only a lastmod rule has an attribute".to_owned());
+                return Err(
+                    "only a rule with action = \"lastmod\" may have an attribute".to_owned(),
+                );
             }
             (Action::Lastmod, attribute) => PageAction::Lastmod { attribute },
         };
@@ -124,7 +126,7 @@ impl TryFrom<ElementTable> for NamespaceElement {
             (None, None, Some(field), None) => ElementValue::Field(field),
             _ => {
                 return Err(format!(
-                    "{name}: expected one of value, field and selector, the last perhaps with an attribute"
+                    "{name}: expected one of value, field and selector; only selector may have an attribute"
                 ));
             }
         };

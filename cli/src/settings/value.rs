@@ -117,7 +117,7 @@ pub(crate) fn count(value: &Value, range: RangeInclusive<u64>) -> Read<u64> {
         })
 }
 
-/// A whole number of 32 bits in `range`, which must fit.
+/// A whole number in `range`, which is within 32 bits.
 pub(crate) fn small_count(value: &Value, range: RangeInclusive<u32>) -> Read<u32> {
     let number = count(value, u64::from(*range.start())..=u64::from(*range.end()))?;
     Ok(u32::try_from(number).expect("the range ends within 32 bits"))

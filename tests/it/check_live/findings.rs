@@ -300,7 +300,7 @@ fn site_that_does_not_answer_has_its_own_exit_code() {
     has(&json, "error R9 /s.xml:3");
     let help = bench.check(&["--help"]).expect_code(0).stdout;
     assert!(
-        help.contains("and 5 before 1: with 5, errors may have"),
+        help.contains("the first of 130, 2, 5, 1. With 5, errors may"),
         "{help}"
     );
     let ran = bench

@@ -123,7 +123,7 @@ fn the_service_takes_the_example_for_many_sites() {
         "https://shop.example.com/",
         "https://docs.example.org/manual/",
     ] {
-        let line = format!("{start} is crawled by the schedule ");
+        let line = format!("{start} has the schedule ");
         assert!(ran.stderr.contains(&line), "{start}: {}", ran.stderr);
     }
     // All that it writes to is open to the service.

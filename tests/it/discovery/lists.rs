@@ -33,7 +33,7 @@ fn a_list_without_a_url_is_refused_before_the_first_request() {
     let options = ["--seeds", "missing.txt", "--discover", "links"];
     let ran = bench.crawl(&site.url("/"), &options).expect_code(2);
     assert!(
-        ran.stderr.contains("discover does not name list"),
+        ran.stderr.contains("discover does not have \"list\""),
         "{}",
         ran.stderr
     );

@@ -54,8 +54,8 @@ fn a_public_url_that_does_not_cover_the_site_is_wrong() {
     assert_eq!(
         line,
         format!(
-            "error: --public-url: a sitemap in {origin}/sitemaps/ may not list {origin}/, because it lists only what is in its own directory (R58); \
-             expected {origin}/, a directory above it, or another host that {origin}/robots.txt names\n"
+            "error: --public-url: a sitemap in {origin}/sitemaps/ may not list {origin}/, because a sitemap lists only URLs in its own directory (R58); \
+             expected {origin}/, a directory above it, or another host whose sitemaps {origin}/robots.txt names\n"
         )
     );
     assert_outcome(&ran, "settings");

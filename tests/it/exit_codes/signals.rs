@@ -152,7 +152,7 @@ fn a_stop_ends_the_program_whatever_it_waits_for() {
     }
     running.signal("TERM");
     running.wait_until_it_says(
-        "the work did not end in time; the next start goes on as after a crash",
+        "the work did not end in time; the next start continues as after a crash",
     );
     running.wait().expect_code(143);
 }

@@ -10,7 +10,7 @@ fn a_run_that_goes_on_says_so_and_a_limit_is_named() {
     let ran = crawl_for_people(&bench, &site.url("/"), &["--max-pages", "2"]).expect_code(3);
     assert!(
         ran.stdout
-            .contains("\n  max_pages = 2 was reached; the same command goes on from here\n"),
+            .contains("\n  max_pages = 2 was reached; the same command continues the crawl\n"),
         "{}",
         ran.stdout
     );
@@ -25,7 +25,7 @@ fn a_run_that_goes_on_says_so_and_a_limit_is_named() {
     let ran = crawl_for_people(&bench, &site.url("/"), &[]).expect_code(0);
     assert!(
         ran.stderr
-            .contains("continuing the crawl that was not finished: 3 URLs known, 1 waiting\n"),
+            .contains("continuing the unfinished crawl: 3 URLs known, 1 waiting\n"),
         "{}",
         ran.stderr
     );

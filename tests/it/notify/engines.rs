@@ -88,7 +88,7 @@ fn every_status_of_the_engine_has_its_meaning() {
     assert_eq!(world.told(), [["/2"], ["/changes"], ["/"], ["/1"]]);
     assert!(
         ran.stderr
-            .contains("will check the key of 4 URLs later (202)")
+            .contains("accepted 4 URLs and has still to check the key (202)")
     );
     assert_eq!(ran.summary()["notified"][0]["waiting"], 0);
 }
@@ -157,11 +157,11 @@ fn a_key_on_another_host_is_told_of_before_anything_is_asked_for() {
         world.site.clear_log();
     };
     let elsewhere = "[notify]\nindexnow = true\nindexnow_key_location = \"https://other.example/secret-key.txt\"\n";
-    let why = "it is on other.example, where no file proves the key for SITE; expected the URL of a file on SITE";
+    let why = "a file on other.example does not prove the key for SITE; expected the URL of a file on SITE";
     check(elsewhere, &[], Some(why));
     // Another port is another host, as IndexNow has it.
     let port = "[notify]\nindexnow_key_location = \"http://127.0.0.1:1/secret-key.txt\"\n";
-    check(port, &["--dry-run"], Some("it is on 127.0.0.1:1, where"));
+    check(port, &["--dry-run"], Some("a file on 127.0.0.1:1 does not"));
     // What counts is the host that the set is written for.
     check(
         elsewhere,
@@ -176,7 +176,7 @@ fn a_key_on_another_host_is_told_of_before_anything_is_asked_for() {
     check(
         &own,
         &["--publish-as", "https://other.example/"],
-        Some("where no file proves the key for other.example"),
+        Some("does not prove the key for other.example"),
     );
 }
 

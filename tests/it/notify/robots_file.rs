@@ -51,8 +51,7 @@ fn a_robots_txt_behind_a_password_is_read_with_it() {
         ran.stdout
     );
     assert!(
-        ran.stderr.contains("whether it has them is not known")
-            && ran.stderr.contains("answered 401"),
+        ran.stderr.contains("could not read robots.txt") && ran.stderr.contains("answered 401"),
         "{}",
         ran.stderr
     );

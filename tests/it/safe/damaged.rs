@@ -114,8 +114,8 @@ fn a_state_with_a_bad_header_is_kept_and_the_set_tells_its_dates() {
     };
     let words = [
         "is damaged or no state of arpent",
-        "it is kept as ",
-        "read back: ",
+        "arpent renamed it to ",
+        "imported the published set: ",
     ];
     check(harm, &words, true);
 }
@@ -129,14 +129,14 @@ fn a_state_with_torn_pages_is_kept_and_the_set_tells_its_dates() {
         bytes[half..].fill(0xa5);
         fs::write(file, bytes).expect("the state can be written");
     };
-    check(harm, &["is damaged", "it is kept as "], true);
+    check(harm, &["is damaged", "arpent renamed it to "], true);
 }
 
 #[test]
 fn what_is_found_while_the_state_is_read_is_no_end_either() {
     let check = |sql: &str, words: &str| {
         let harm = |bench: &Bench| meddle(&state::file(bench), sql);
-        check(harm, &[words, "it is kept as "], true);
+        check(harm, &[words, "arpent renamed it to "], true);
     };
     // Before the first request, during the crawl, and when the set is written.
     check("DROP TABLE link", "no such table: link");

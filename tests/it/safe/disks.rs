@@ -197,7 +197,7 @@ fn a_state_on_a_read_only_disk_may_be_well_again() {
     assert_told(&ran, &words);
     assert!(run("mount", &["-o", "remount,rw"], &disk.0));
     let mut running = Running::of(daemon());
-    running.wait_until_it_says("is crawled by the schedule");
+    running.wait_until_it_says("has the schedule");
     running.signal("TERM");
     running.wait().expect_code(143);
     // A disk that becomes read-only while its state is there.

@@ -80,7 +80,7 @@ fn a_lost_state_costs_no_page_that_nothing_links_to() {
     is(Edition::Unlinked);
     fs::remove_dir_all(bench.state()).expect("the state");
     let ran = crawl_on(1, &bench, &site, &[]).expect_code(0);
-    let pages = format!("read back: {} pages in ", PAGES + 1);
+    let pages = format!("imported the published set: {} pages in ", PAGES + 1);
     assert!(ran.stderr.contains(&pages), "{}", ran.stderr);
     assert_adds_up(&ran.summary());
     assert_eq!(bench.published().differences(&before), [""; 0], "{ran:?}");

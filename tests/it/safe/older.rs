@@ -20,7 +20,7 @@ use crate::support::{
 const PAGES: usize = 40;
 
 /// What is told of such a state.
-const TOLD: &str = "the state does not know the published set, or is older";
+const TOLD: &str = "the state does not have the published set, or is older";
 
 /// A site, and its edition now: the second has more pages and another text on the first ten, in the third the new
 /// ones answer 404, in the fourth they redirect to the start page.
@@ -95,7 +95,7 @@ fn a_state_from_before_costs_no_page_and_no_date() {
     let (bench, site, _) = brought_back();
     let before = bench.published();
     let ran = crawl(&bench, &site, 2, &["--max-pages", "15"]).expect_code(3);
-    let told = format!("{TOLD} (is it a copy, or of another user?)");
+    let told = format!("{TOLD} than the set (a copy, or the state of another user?)");
     assert_eq!(ran.stderr.matches(&told).count(), 1, "{}", ran.stderr);
     let summary = ran.summary();
     assert_adds_up(&summary);

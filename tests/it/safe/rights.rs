@@ -155,7 +155,7 @@ fn rights_that_make_no_sense_are_told_before_the_crawl() {
     for mode in ["644x", "0900", "01777", "0044", "-1", "rw-r--r--"] {
         check(
             &[&format!("--file-mode={mode}")],
-            "expected octal rights as text",
+            "expected octal permissions as text",
         );
     }
     check(

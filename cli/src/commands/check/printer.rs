@@ -25,7 +25,7 @@ pub(super) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// A printer of findings as the arguments say.
+    /// A printer of findings, as set by the arguments.
     ///
     /// # Errors
     /// The baseline cannot be read.
@@ -68,7 +68,7 @@ impl<'a> Printer<'a> {
         let directory = directory.and_then(|report| report.common_directory.as_ref());
         if let Some(directory) = directory.filter(|_| self.findings.is_text()) {
             self.output.info(&format!(
-                "{} has to be served from {directory} or above; --base-url URL says where it is",
+                "{} has to be served from {directory} or above; --base-url URL sets where it is served",
                 document.name
             ));
         }

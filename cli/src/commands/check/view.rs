@@ -15,7 +15,7 @@ use crate::{
     supervisor::{Lines, LiveView},
 };
 
-/// How long something takes before it is said that it does.
+/// Time after which a slow step is shown.
 const WORTH_A_WORD: Duration = Duration::from_secs(2);
 
 /// The figures of a check as lines.
@@ -31,7 +31,7 @@ impl FiguresView<'_> {
         lines
     }
 
-    /// What is being fetched or read; of a long URL the beginning.
+    /// The document that is being fetched or read; of a long URL the beginning.
     fn current_line(&self, elapsed: Duration, width: usize) -> String {
         let mut state = Vec::new();
         if self.0.bytes > 0 {
@@ -77,7 +77,7 @@ pub(in crate::commands) struct CheckView {
     /// The `delay` setting.
     delay: Option<Duration>,
     began: Instant,
-    /// Since when the same is fetched or read, by the number of its turn.
+    /// Start of the current fetch or read, with its number.
     turned: (u64, Instant),
     lines: Lines,
 }
@@ -100,7 +100,7 @@ impl CheckView {
         }
     }
 
-    /// What the host that is asked is doing, when it is worth a word.
+    /// The state of the current host, if it delays the requests.
     fn host(&self, figures: &Figures, now: Instant) -> Option<String> {
         // What is read has been answered.
         let host = figures.host.as_ref().filter(|_| figures.bytes == 0)?;

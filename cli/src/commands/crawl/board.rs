@@ -144,7 +144,7 @@ impl BoardState {
     }
 }
 
-/// Blocks of lines below a line that counts the sites; what there is no room for is counted.
+/// Blocks of lines below a line that counts the sites; blocks without room are counted.
 fn together(
     blocks: &[Vec<String>],
     done: usize,
@@ -156,7 +156,7 @@ fn together(
     let header = format!("sites: {done} done, {running} running, {waiting} waiting");
     let mut lines = vec![crate::untrusted::shorten(&header, width).into_owned()];
     for (shown, block) in blocks.iter().enumerate() {
-        // The last line says what is left out, if something is.
+        // The last line has the number of sites that are left out.
         let room = most.saturating_sub(lines.len());
         let needed = block.len() + usize::from(shown + 1 < running);
         if needed > room {
@@ -247,7 +247,7 @@ impl SessionView {
         if let Some(resumed) = progress.resumed.filter(|_| !self.resume_is_printed) {
             self.resume_is_printed = true;
             output.info(&format!(
-                "continuing the crawl that was not finished: {} known, {} waiting",
+                "continuing the unfinished crawl: {} known, {} waiting",
                 human::count(resumed.known, "URL"),
                 human::number(resumed.queued)
             ));

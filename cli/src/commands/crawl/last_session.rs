@@ -43,7 +43,7 @@ pub(crate) struct LastSession {
 }
 
 impl LastSession {
-    /// Takes over what the record `before` says of earlier runs. `has_failed`: this one was refused or failed, so that it is
+    /// Takes over the facts about earlier sessions from the record `before`. `has_failed`: this one was refused or failed, so that it is
     /// neither a good one nor one that a signal ended.
     pub(crate) fn follow(&mut self, before: Option<Self>, has_failed: bool) {
         if self.last_good.is_some() {
@@ -64,7 +64,7 @@ impl LastSession {
         json_file::read(path, MAX_BYTES)
     }
 
-    /// Puts it into the place of what `path` held: at every instant one of the two stands there.
+    /// Replaces the file `path`: at every instant the old or the new file is complete.
     ///
     /// # Errors
     /// It cannot be written.

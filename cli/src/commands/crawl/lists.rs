@@ -11,7 +11,7 @@ use crawler::seeds::{SeedList, SeedListError};
 
 use crate::{human, output::Output};
 
-/// What stands for standard input.
+/// Name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// The lists of all sites of a program. Clones share them.

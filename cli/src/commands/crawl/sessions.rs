@@ -32,7 +32,7 @@ impl Sessions {
         }
     }
 
-    /// Starts the run of `site`: the work that `begin` makes. It says on the watch what it is doing.
+    /// Starts the session of `site`: the work that `begin` makes. Its progress is on the watch.
     pub(crate) fn start<W>(&mut self, site: Arc<SiteSettings>, begin: impl FnOnce(Watch) -> W)
     where
         W: Future<Output = SiteResult> + Send + 'static,

@@ -38,7 +38,7 @@ pub(crate) struct Crawler {
     pub(crate) output: Output,
     /// The clocks of all hosts.
     pub(crate) politeness: SharedPoliteness,
-    /// Wall time.
+    /// Clock of the computer.
     pub(crate) clock: Arc<dyn Clock>,
     /// Stops all runs.
     pub(crate) stop: Stop,
@@ -113,7 +113,7 @@ impl Crawler {
         }
     }
 
-    /// For the run of one site: what it says is said with the site's name.
+    /// A copy for the session of one site: its messages have the site's name.
     pub(crate) fn for_site(&self, site: &SiteSettings) -> Self {
         Self {
             output: self.output.of_site(&site.name),
@@ -141,7 +141,7 @@ impl Crawler {
         run
     }
 
-    /// What the end of the work on a site, which began at `began`, means for the exit code; what made it fail is reported.
+    /// The exit code for the end of the work on a site, which began at `began`; an error is reported.
     pub(in crate::commands) fn ended(
         &self,
         result: anyhow::Result<ExitCode>,
@@ -188,7 +188,7 @@ impl Crawler {
     }
 }
 
-/// Returns whether an error says that another session has the state.
+/// Returns true if the error is that another session has the state.
 fn is_held(error: &anyhow::Error) -> bool {
     of_state(error).is_some_and(|error| error.kind() == StoreErrorKind::Busy)
 }

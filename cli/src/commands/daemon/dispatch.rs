@@ -57,10 +57,10 @@ const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
 /// Reads the settings again.
 pub(super) type Load = Arc<dyn Fn() -> Result<CrawlSettings, SettingsError> + Send + Sync>;
 
-/// What came of that.
+/// The settings that were read again.
 type Loaded = Result<Result<CrawlSettings, SettingsError>, JoinError>;
 
-/// What the daemon has to do with.
+/// Dependencies of the daemon.
 pub(super) struct Dependencies {
     pub(super) output: Output,
     pub(super) clock: Arc<dyn Clock>,
@@ -72,7 +72,7 @@ pub(super) struct Dependencies {
     pub(super) load: Load,
 }
 
-/// What can happen.
+/// Events of the daemon.
 enum Event {
     /// A run has ended.
     Ended(Arc<SiteSettings>, Box<SiteResult>),
@@ -80,7 +80,7 @@ enum Event {
     Asked(Asked),
     /// The settings were read again.
     Loaded(Box<Loaded>),
-    /// What was done is stored, or cannot be.
+    /// The record was stored, or cannot be stored.
     Stored(Result<io::Result<ScheduleRecord>, JoinError>),
     /// It is time to look what is due.
     Look,
@@ -102,7 +102,7 @@ pub(super) struct Dispatcher<C> {
     board: Board,
     /// The folder of what is stored.
     state: PathBuf,
-    /// What is stored there now, as far as this daemon knows.
+    /// The record that this daemon stored last.
     stored: Option<ScheduleRecord>,
     /// Writes it, one at a time.
     storing: Option<JoinHandle<io::Result<ScheduleRecord>>>,
@@ -208,7 +208,7 @@ where
         }
     }
 
-    /// Does what is due, and says when something will be the next time.
+    /// Starts the crawls that are due; returns when the next event is due.
     fn look(&mut self) -> Instant {
         let wake = self.start_due();
         self.store();
@@ -220,7 +220,7 @@ where
         Instant::now() + wait.min(LONGEST_WAIT)
     }
 
-    /// Starts all that is due; says when the next run is.
+    /// Starts all crawls that are due; returns the time of the next one.
     fn start_due(&mut self) -> Option<Timestamp> {
         if self.stopping.is_some() {
             return None;
@@ -303,7 +303,7 @@ where
                 report_error(&error, &self.dependencies.output);
                 self.dependencies
                     .output
-                    .warn("the settings could not be read again: those of before stay");
+                    .warn("the settings could not be read again; the current settings stay");
             }
         }
         service::ready();
@@ -319,13 +319,13 @@ where
         }
         if settings.shared.state != self.state {
             output.warn(&format!(
-                "what is stored of the schedules stays in {} until the daemon is started again",
+                "the times of the schedules stay in {} until the daemon is restarted",
                 self.state.display()
             ));
         }
         politeness
             .lock()
-            // What the clocks say stays true whoever panicked beside them.
+            // The times stay valid when another thread panicked.
             .unwrap_or_else(PoisonError::into_inner)
             .set_shared_settings(&settings.shared.config.politeness);
         self.timetable.set_max_running(settings.max_sites);
@@ -375,7 +375,7 @@ where
                 output.info(&match self.sessions.len() {
                     0 => "stopping".to_owned(),
                     running => format!(
-                        "stopping within {}: {} under way will go on with the next start",
+                        "stopping within {}; the next start continues {}",
                         human::duration(self.stop_timeout),
                         human::count(running as u64, "crawl"),
                     ),
@@ -405,11 +405,11 @@ where
         if end_at <= now {
             output.error(&match self.sessions.len() {
                 0 => format!(
-                    "what was done of the schedules was not written to {} in time; the next start would do some of it again",
+                    "the times of the schedules were not written to {} in time; the next start may repeat a crawl",
                     self.state.display()
                 ),
                 running => format!(
-                    "{} did not end in time; the next start goes on as after a crash",
+                    "{} did not end in time; the next start continues as after a crash",
                     human::count(running as u64, "crawl")
                 ),
             });
@@ -456,7 +456,7 @@ where
         self.storing = Some(tokio::task::spawn_blocking(write));
     }
 
-    /// Whether what was done was stored. That it cannot be is reported once.
+    /// Returns true if the record was stored. A failure is reported once.
     fn note_stored(&mut self, stored: Result<io::Result<ScheduleRecord>, JoinError>) -> bool {
         let problem = match stored {
             Ok(Ok(stored)) => {
@@ -470,14 +470,14 @@ where
         if !self.storing_fails {
             self.storing_fails = true;
             self.dependencies.output.error(&format!(
-                "what was done of the schedules cannot be stored in {}: {problem}; the next start would do some of it again",
+                "the times of the schedules cannot be stored in {}: {problem}; the next start may repeat a crawl",
                 self.state.display()
             ));
         }
         false
     }
 
-    /// Says of each site when its next run is.
+    /// Logs the time of the next crawl of each site.
     fn print_schedules(&self) {
         let now = self.dependencies.clock.now();
         for (name, site) in &self.sites {

@@ -33,7 +33,7 @@ pub(super) fn acquire(folder: &Path) -> anyhow::Result<Lock> {
     })
 }
 
-/// Whether a daemon holds `folder` now.
+/// Returns true if a daemon has locked `folder`.
 pub(in crate::commands) fn is_held(folder: &Path) -> bool {
     File::open(folder.join(NAME)).is_ok_and(|file| Lock::held_since(&file).is_some())
 }
@@ -51,7 +51,7 @@ mod tests {
         let error = acquire(&folder).unwrap_err().to_string();
         let state = folder.display();
         let process = std::process::id();
-        let expected = format!("another daemon crawls with the state {state}: process {process}");
+        let expected = format!("another daemon uses the state {state}: process {process}");
         assert!(error.starts_with(&expected), "{error}");
         assert!(is_held(&folder));
         drop(lock);

@@ -62,7 +62,7 @@ pub(in crate::commands) fn read(state: &Path) -> io::Result<ScheduleRecord> {
         .filter(|version| *version > VERSION)
     {
         let problem = format!(
-            "it was written by a newer arpent (format {version}, this one knows {VERSION}); use that one, or another state"
+            "it was written by a newer arpent (format {version}, this arpent reads {VERSION}); use the newer arpent, or another state"
         );
         return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
     }
@@ -79,7 +79,7 @@ pub(super) fn write(state: &Path, kept: &ScheduleRecord) -> io::Result<()> {
     json_file::write(&file_in(state), &contents)
 }
 
-/// Sets a damaged file aside, never deletes it; says where it is now.
+/// Renames a damaged file, never deletes it; returns the new path.
 ///
 /// # Errors
 /// It cannot be renamed.
@@ -138,7 +138,7 @@ mod tests {
         check("[]", "InvalidData: ");
         check(
             "{\"version\": 2, \"other\": true}",
-            "Unsupported: it was written by a newer arpent (format 2, this one knows 1)",
+            "Unsupported: it was written by a newer arpent (format 2, this arpent reads 1)",
         );
     }
 }

@@ -91,7 +91,7 @@ fn load(file: &str, state: &Path) -> Result<CrawlSettings, SettingsError> {
     };
     CrawlSettings::load(
         Purpose::Daemon,
-        (args.config.as_deref(), typed(&args)),
+        (args.state.config.as_deref(), typed(&args)),
         &Environment::new(),
         |_| Ok(file.to_owned().into()),
     )
@@ -194,7 +194,7 @@ fn what_is_meant_for_one_run_is_warned_of() {
     let settings = load(&file, folder.path()).unwrap();
     assert_eq!(
         settings.shared.warnings,
-        ["a: fresh is meant for a single session, and would hold for each"]
+        ["a: fresh is meant for one session, but the daemon applies it to every session"]
     );
 }
 

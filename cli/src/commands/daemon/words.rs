@@ -7,14 +7,14 @@ use crate::{exit_code::ExitCode, human, output::Kind, settings::SiteSettings};
 /// Sites that are named in one line; more are counted.
 const MAX_NAMED: usize = 5;
 
-/// A run for `slot` begins, which makes up for `missed` earlier ones.
+/// A run for `slot` begins, also in place of `missed` earlier ones.
 pub(super) fn begins(slot: Timestamp, missed: u32) -> String {
     let made_up = match missed {
         0 => String::new(),
-        1 => ", and makes up for one that was missed".to_owned(),
+        1 => ", in place of one missed crawl".to_owned(),
         more => {
             let more = human::number(more.into());
-            format!(", and makes up for {more} that were missed")
+            format!(", in place of {more} missed crawls")
         }
     };
     format!("the crawl of {slot} begins{made_up}")
@@ -37,7 +37,7 @@ pub(super) fn kind_of_end(code: ExitCode) -> Kind {
 /// Runs that came while another one of their site went on.
 pub(super) fn skipped(count: u32) -> String {
     let runs = human::count(count.into(), "crawl");
-    format!("{runs} skipped, because the crawl before went on")
+    format!("{runs} skipped, because the crawl before was still running")
 }
 
 /// The schedule of `site`; `next` is its next crawl, of which there is none while one is under way. `None` for a site
@@ -54,9 +54,7 @@ pub(super) fn planned(
         None => "under way".to_owned(),
     };
     let start = &site.start;
-    Some(format!(
-        "{start} is crawled by the schedule {schedule}, {next}"
-    ))
+    Some(format!("{start} has the schedule {schedule}, {next}"))
 }
 
 /// Sites that a reload added and removed; both lists are in order.
@@ -68,7 +66,7 @@ pub(super) fn changes(before: &[&str], now: &[&str]) -> String {
             .collect()
     };
     let sites = human::count(now.len() as u64, "site");
-    let mut line = format!("settings read again: {sites} by a schedule");
+    let mut line = format!("settings read again: {sites} with a schedule");
     for (word, names) in [
         ("new", without(now, before)),
         ("gone", without(before, now)),
@@ -90,7 +88,7 @@ pub(super) fn status(
     let next = match next {
         Some((start, name)) if start <= now => format!("{name} is due"),
         Some((start, name)) => format!("next {name} at {start}"),
-        None => "nothing waits".to_owned(),
+        None => "no crawl is due".to_owned(),
     };
     match (is_stopping, running.is_empty()) {
         (true, true) => "stopping".to_owned(),
@@ -126,8 +124,8 @@ mod tests {
             assert_eq!(line, expected);
         }
         check(0, "");
-        check(1, ", and makes up for one that was missed");
-        check(1_000, ", and makes up for 1,000 that were missed");
+        check(1, ", in place of one missed crawl");
+        check(1_000, ", in place of 1,000 missed crawls");
     }
 
     #[test]
@@ -136,16 +134,16 @@ mod tests {
             let expected = format!("settings read again: {expected}");
             assert_eq!(changes(before, now), expected);
         }
-        check(&["a"], &["a"], "1 site by a schedule");
+        check(&["a"], &["a"], "1 site with a schedule");
         check(
             &["a", "b"],
             &["b", "c", "d"],
-            "3 sites by a schedule; new: c, d; gone: a",
+            "3 sites with a schedule; new: c, d; gone: a",
         );
         check(
             &[],
             &["a", "b", "c", "d", "e", "f", "g"],
-            "7 sites by a schedule; new: a, b, c, d, e and 2 more",
+            "7 sites with a schedule; new: a, b, c, d, e and 2 more",
         );
     }
 
@@ -172,7 +170,7 @@ mod tests {
             Some("2026-06-01T12:00:00Z"),
             "crawling a; shop is due",
         );
-        check(false, &[], None, "nothing waits");
+        check(false, &[], None, "no crawl is due");
         check(true, &["a"], later, "stopping a");
         check(true, &[], later, "stopping");
     }

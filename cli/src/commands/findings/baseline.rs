@@ -25,7 +25,7 @@ struct KnownFinding {
     more: Option<u64>,
 }
 
-/// What makes a finding the same: its document, rule, URL and message.
+/// Identity of a finding: its document, rule, URL and message.
 type Identity = (Option<String>, String, Option<String>, String);
 
 /// The findings of an earlier run.
@@ -60,7 +60,7 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// Whether the earlier run had a finding; each of its findings counts once.
+    /// Returns true if the earlier run had the finding; each of its findings counts once.
     pub(super) fn take(&mut self, finding: &PrintedFinding<'_>) -> bool {
         let identity = (
             finding.document.map(str::to_owned),

@@ -15,6 +15,7 @@ use crawler::{
     store::{Store, StoreError},
     url_key::UrlKey,
 };
+use serde_json::{Map, Value, json};
 
 use super::{Notifier, notices};
 use crate::{
@@ -45,13 +46,16 @@ pub(in crate::commands) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let CrawlSettings { sites, shared, .. } =
-        load(Purpose::Notify, (args.config.as_deref(), args), environment)?;
+    let CrawlSettings { sites, shared, .. } = load(
+        Purpose::Notify,
+        (args.state.config.as_deref(), args),
+        environment,
+    )?;
     begin_log(&shared, output);
     let notifies_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
     if args.submit_all && !sites.iter().any(notifies_engine) {
         return Err(Misuse(
-            "--submit-all: expected --indexnow too, or indexnow = true in the table [notify] of the settings file"
+            "--submit-all needs IndexNow; expected also --indexnow, or indexnow = true in the table [notify] of the settings file"
                 .to_owned(),
         )
         .into());
@@ -62,10 +66,12 @@ pub(in crate::commands) fn run(
         let politeness = Arc::new(Mutex::new(Politeness::new(&shared.config.politeness)));
         let shutdown = supervisor.stop().shutdown.clone();
         let (list, submit_all, output) = (args.list, args.submit_all, output.clone());
+        let is_json = args.json;
         let work = tokio::task::spawn_blocking(move || {
             let mut worst = ExitCode::Success;
             for site in sites {
                 let by_hand = ByHand {
+                    document: is_json.then(Map::new),
                     list,
                     dry_run: site.settings.dry_run,
                     submit_all: submit_all && notifies_engine(&site),
@@ -92,6 +98,8 @@ pub(in crate::commands) fn run(
 
 /// The command, for one site.
 struct ByHand {
+    /// The result as JSON, in place of text.
+    document: Option<Map<String, Value>>,
     list: bool,
     dry_run: bool,
     submit_all: bool,
@@ -104,8 +112,12 @@ impl ByHand {
         let code = self.notify_site(url).unwrap_or_else(|error| {
             let code = ExitCode::of_error(&error);
             report_error(&error.context(url.to_string()), &self.output);
+            self.document = None;
             code
         });
+        if let Some(document) = self.document.take() {
+            self.output.data_json(&Value::Object(document).to_string());
+        }
         self.notifier.settle();
         code
     }
@@ -114,9 +126,12 @@ impl ByHand {
         let (site, path) = find_state(&self.notifier.settings, url)?;
         let mut store = Store::open(&path)?;
         let standing = published_set(&store)?.ok_or_else(|| {
-            Misuse("its state knows of no published set; arpent crawl publishes one".to_owned())
+            Misuse("the state has no published set; arpent crawl publishes a set".to_owned())
         })?;
-        self.output.data(&format!("{}:", standing.site));
+        self.note("version", 1);
+        self.note("site", &*standing.site);
+        self.note("sitemaps", &*standing.sitemaps);
+        self.print(&format!("{}:", standing.site));
         if self.list {
             self.print_engines(&standing);
             return Ok(ExitCode::Success);
@@ -124,8 +139,8 @@ impl ByHand {
         let mut is_complete = self.print_robots(&standing)?;
         if self.submit_all && self.dry_run {
             let urls = human::count(count_published(&store)?, "URL");
-            let line = format!("  all {urls} of the set would be sent, and what waits:");
-            self.output.data(&line);
+            let line = format!("  all {urls} of the set would be sent, and these changes:");
+            self.print(&line);
         } else if self.submit_all {
             submit_all(&mut store, &site, self.notifier.clock.now())?;
         }
@@ -133,13 +148,19 @@ impl ByHand {
             .notifier
             .notify(&mut store, &standing, true, self.dry_run)?;
         let notified = done.notified.iter().map(text_of_notified);
-        for line in notified.chain(notices(&done, &standing)) {
-            self.output.data(&format!("  {line}"));
+        let notices = notices(&done, &standing);
+        for line in notified.chain(notices.clone()) {
+            self.print(&format!("  {line}"));
         }
+        let waiting = store.outbox_len()?;
+        self.note("dry_run", self.dry_run);
+        self.note("notified", serde_json::to_value(&done.notified)?);
+        self.note("notices", notices);
+        self.note("waiting", waiting);
+        self.note("problems", &*done.problems);
         if !self.notifier.settings.config.notify.indexnow {
-            let waiting = store.outbox_len()?;
-            self.output.data(&format!(
-                "  {} noted as changed; --indexnow notifies an engine",
+            self.print(&format!(
+                "  {} changed and not sent; --indexnow sends them to an engine",
                 human::count(waiting, "URL")
             ));
         }
@@ -154,24 +175,43 @@ impl ByHand {
         })
     }
 
-    /// Where the sitemaps are submitted by hand.
-    fn print_engines(&self, standing: &PublishedSet) {
+    /// Prints a line, unless the result is JSON.
+    fn print(&self, line: &str) {
+        if self.document.is_none() {
+            self.output.data(line);
+        }
+    }
+
+    /// Adds a value to the result as JSON.
+    fn note(&mut self, key: &str, value: impl Into<Value>) {
+        if let Some(document) = &mut self.document {
+            document.insert(key.to_owned(), value.into());
+        }
+    }
+
+    /// Prints the pages where sitemaps are submitted by hand.
+    fn print_engines(&mut self, standing: &PublishedSet) {
+        let engines = ENGINES.iter().map(|engine| {
+            let (name, page, indexnow) = (engine.name, engine.page, engine.takes_indexnow);
+            json!({"name": name, "page": page, "note": engine.note, "indexnow": indexnow})
+        });
+        self.note("engines", engines.collect::<Vec<_>>());
         for engine in ENGINES {
-            self.output.data(&format!("  {}", engine.name));
-            self.output.data(&format!("    open:  {}", engine.page));
+            self.print(&format!("  {}", engine.name));
+            self.print(&format!("    open:  {}", engine.page));
             for sitemap in &standing.sitemaps {
-                self.output.data(&format!("    paste: {sitemap}"));
+                self.print(&format!("    paste: {sitemap}"));
             }
             let indexnow = if engine.takes_indexnow {
-                "; is notified of changed URLs by IndexNow"
+                "; IndexNow notifies it of changed URLs"
             } else {
                 ""
             };
-            self.output.data(&format!("    {}{indexnow}", engine.note));
+            self.print(&format!("    {}{indexnow}", engine.note));
         }
-        self.output.data("  all of them, in robots.txt:");
+        self.print("  for all engines, in robots.txt:");
         for sitemap in &standing.sitemaps {
-            self.output.data(&format!("    Sitemap: {sitemap}"));
+            self.print(&format!("    Sitemap: {sitemap}"));
         }
     }
 
@@ -191,20 +231,25 @@ impl ByHand {
             Ok(Some(rules)) => Some(missing_lines(rules, &standing.sitemaps)),
             Ok(None) | Err(_) => None,
         };
+        let lines = standing.sitemaps.iter().map(|sitemap| {
+            let lacks = |missing: &Vec<&str>| missing.contains(&sitemap.as_str());
+            let present = missing.as_ref().map(|missing| !lacks(missing));
+            json!({"line": format!("Sitemap: {sitemap}"), "present": present})
+        });
+        self.note("robots_txt", lines.collect::<Vec<_>>());
         for sitemap in &standing.sitemaps {
             let state = match &missing {
                 Some(missing) if missing.contains(&sitemap.as_str()) => "lacks",
                 Some(_) => "has",
                 None => "should have",
             };
-            self.output
-                .data(&format!("  {origin}/robots.txt {state} the line:"));
-            self.output.data(&format!("    Sitemap: {sitemap}"));
+            self.print(&format!("  {origin}/robots.txt {state} the line:"));
+            self.print(&format!("    Sitemap: {sitemap}"));
         }
         if let Err(error) = found {
             let error = anyhow::Error::from(error);
             self.output
-                .warn(&format!("whether it has them is not known: {error:#}"));
+                .warn(&format!("arpent could not read robots.txt, so it does not know if the lines are there: {error:#}"));
             return Ok(false);
         }
         Ok(true)

@@ -1,4 +1,4 @@
-//! The charts of a report as SVG that stands in a page, in the colours of the page: bars and lines.
+//! The charts of a report as SVG inside a page, in the colours of the page: bars and lines.
 
 use crawler::store::RunRow;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ const NAME_WIDTH: u32 = 210;
 /// Longest name of a bar, in characters.
 const MAX_NAME: usize = 30;
 
-/// Stand for colours that the style of the page has: a colour of SVG has no name.
+/// Placeholders for colours of the style of the page: a colour of SVG has no name.
 const COLOURS: [(RGBColor, &str, &str); 3] = [
     (MARK, "#010203", "var(--mark)"),
     (TEXT, "#040506", "var(--text)"),
@@ -26,7 +26,7 @@ const MARK: RGBColor = RGBColor(1, 2, 3);
 const TEXT: RGBColor = RGBColor(4, 5, 6);
 const LINE: RGBColor = RGBColor(7, 8, 9);
 
-/// Why there is no chart.
+/// The reason that there is no chart.
 type ChartError = Box<dyn std::error::Error>;
 
 /// Bars with their names, from the top down; `None` without any.

@@ -22,7 +22,7 @@ impl WholeFile {
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if path.exists() && !path.is_file() {
-            let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file");
             return Err(named(error));
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();

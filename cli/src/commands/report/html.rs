@@ -1,5 +1,5 @@
-//! A report as one page for browsers: the rows as data in the page, a script that shows them as tables, and what the outline says
-//! as HTML. What a site says stands in the data, which no browser runs and the script shows as text, or is escaped.
+//! A report as one page for browsers: the rows as data in the page, a script that shows them as tables, and the outline
+//! as HTML. Text of a site is in the data, which no browser runs and the script shows as text, or is escaped.
 
 use std::{
     collections::HashMap,
@@ -54,7 +54,7 @@ impl HtmlPage {
         })
     }
 
-    /// Whether there is room for another row of this kind.
+    /// Returns true if there is room for another row of this kind.
     fn has_room(&mut self, kind: usize) -> bool {
         self.counts[kind] += 1;
         self.counts[kind] <= MAX_ROWS
@@ -97,7 +97,7 @@ impl HtmlPage {
         self.file.write_all(text.as_bytes())
     }
 
-    /// What is said of rows that there was no room for.
+    /// A line about rows that are not in the page.
     fn left_out(&self) -> String {
         let names = ["URLs", "links", "conflicts"];
         let left = names.iter().zip(self.counts);

@@ -1,4 +1,4 @@
-//! The parts of the page of a report that its outline tells: numbers, charts, and the short tables. Whatever a site says is
+//! The parts of the page of a report that come from its outline: numbers, charts, and the short tables. Text of a site is
 //! escaped here.
 
 use std::{cmp::Reverse, time::Duration};
@@ -258,7 +258,7 @@ pub(super) fn politeness_of(outline: &ReportOutline) -> Vec<(&'static str, Strin
         ),
     ]);
     if let Some(interval) = run.interval_ms {
-        facts.push(("from request to request at the end", milliseconds(interval)));
+        facts.push(("time between requests at the end", milliseconds(interval)));
     }
     facts
 }
@@ -314,7 +314,7 @@ pub(super) fn exclude_line(outline: &ReportOutline) -> String {
     format!("exclude = [{}]", rules.collect::<Vec<_>>().join(", "))
 }
 
-/// What these excludes save.
+/// The requests that these excludes save.
 pub(super) fn saving(outline: &ReportOutline) -> String {
     let (all, left) = outline.requests_with_excludes();
     let excludes = match outline.excludable().count() {
@@ -322,7 +322,7 @@ pub(super) fn saving(outline: &ReportOutline) -> String {
         many => format!("these {} excludes", number(many as u64)),
     };
     format!(
-        "{excludes}: {} instead of {}; {} were not asked for already",
+        "with {excludes} a crawl sends {} instead of {}; {} were not requested already",
         human::count(left, "request"),
         number(all),
         human::count(outline.not_asked, "URL"),
@@ -356,7 +356,7 @@ fn orphans(outline: &ReportOutline) -> String {
         .iter()
         .map(|url| format!("<li>{}</li>", link(url)));
     let content = format!(
-        "<p>{} named by sitemaps, feeds or lists: no page links to them. The table of URLs shows all.</p><ul>{}</ul>\n",
+        "<p>Sitemaps, feeds or lists name {} that no page links to. The table of URLs shows all.</p><ul>{}</ul>\n",
         human::count(outline.orphans, "URL"),
         items.collect::<String>(),
     );
@@ -400,7 +400,7 @@ fn lastmod(outline: &ReportOutline) -> String {
         "Sources of lastmod",
         &["Source of lastmod", "Listed URLs"],
         rows,
-    ) + "<p class=\"quiet\">arpent why URL shows the dates of one page, and those that were not believed.</p>\n";
+    ) + "<p class=\"quiet\">arpent why URL shows the dates of one page, and the dates that were not used.</p>\n";
     section("lastmod", "Evidence for lastmod", &content)
 }
 

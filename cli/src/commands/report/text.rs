@@ -132,7 +132,8 @@ fn add_conflicts(outline: &ReportOutline, lines: &mut Vec<String>) {
     if !outline.has_languages {
         lines.extend([
             String::new(),
-            "versions in other languages were not looked for: --with hreflang does".to_owned(),
+            "the crawl did not read versions in other languages; --with hreflang reads them"
+                .to_owned(),
         ]);
     }
 }

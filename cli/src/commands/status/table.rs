@@ -24,7 +24,7 @@ const LAST_SESSION_COLUMN: usize = 1;
 /// One line per site, and what went wrong below it.
 pub(super) fn print(sites: &[SiteStatus], now: Timestamp, output: &Output) {
     if sites.is_empty() {
-        output.info("no site was ever crawled with this state");
+        output.info("no site was crawled with this state");
         return;
     }
     let rows: Vec<_> = sites.iter().map(|site| cells_of(site, now)).collect();

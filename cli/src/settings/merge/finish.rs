@@ -69,7 +69,7 @@ impl Merge {
         if base.is_none() && self.has_no_problem_of("base_url") {
             self.misfit(
                 "base_url",
-                "expected --base-url URL: the directory of the site that the sitemaps are for",
+                "not set; expected --base-url URL, the directory of the site",
             );
         }
         let base = self.keys("base_url", base.into_iter().collect());
@@ -77,11 +77,11 @@ impl Merge {
         if inputs.is_empty() && self.has_no_problem_of("inputs") {
             self.misfit(
                 "inputs",
-                "nothing to build from: name a file, a folder, or - for standard input",
+                "no input; expected a file, a folder, or - for standard input",
             );
         }
         if inputs.iter().filter(|input| *input == "-").count() > 1 {
-            self.misfit("inputs", "standard input (-) can be read once");
+            self.misfit("inputs", "standard input (-) can be read only once");
         }
         let is_state_given = self.draft.state.is_some();
         // A build can do without.
@@ -147,7 +147,7 @@ impl Merge {
         if self.draft.state.is_none() && !self.settle_state(environment) {
             self.misfit(
                 "state",
-                "no home directory to keep the state in; give --state DIR",
+                "there is no home directory for the state; expected --state DIR",
             );
         }
         if !self.problems.is_empty() {
@@ -204,7 +204,7 @@ impl Merge {
     /// Warns that a typed URL has no scheme.
     pub(in crate::settings) fn note_missing_scheme(&mut self, typed: &str) {
         if let Cow::Owned(url) = with_scheme(typed) {
-            let warning = format!("{typed} has no scheme; arpent takes it as {url}");
+            let warning = format!("{typed} has no scheme; arpent uses {url}");
             self.warnings.push(warning);
         }
     }
@@ -214,7 +214,7 @@ impl Merge {
         if self.has_no_problem_of("urls") {
             self.misfit(
                 "urls",
-                "no site to crawl: name at least one URL, or urls in the settings file",
+                "no site to crawl; expected a URL on the command line, or urls in the settings file",
             );
         }
     }
@@ -226,7 +226,7 @@ impl Merge {
     pub(in crate::settings) fn start_of(&self, text: &str) -> Result<UrlKey, String> {
         if has_user_info(text) {
             return Err(
-                "a URL with a user name or password; put it into basic_auth in the settings file, or ARPENT_BASIC_AUTH"
+                "the URL has a user name or password; write it into basic_auth in the settings file, or into ARPENT_BASIC_AUTH"
                     .to_owned(),
             );
         }
@@ -238,7 +238,7 @@ impl Merge {
                 let hint = if text.contains("://") {
                     ""
                 } else {
-                    "; expected one that begins with http:// or https://"
+                    "; expected a URL that begins with http:// or https://"
                 };
                 format!("{error}: \"{text}\"{hint}")
             })

@@ -70,7 +70,7 @@ impl Merge {
         if bare(&site) != bare(&location) {
             self.misfit(
                 SETTING,
-                format!("it is on {location}, where no file proves the key for {site}; expected the URL of a file on {site} that holds it"),
+                format!("a file on {location} does not prove the key for {site}; expected the URL of a file on {site} that contains the key"),
             );
         }
     }
@@ -79,19 +79,19 @@ impl Merge {
     pub(super) fn check_together(&mut self, urls: &[UrlKey], among: Among<'_>) {
         let politeness = &self.draft.config.politeness;
         if politeness.max_pause < politeness.pause {
-            self.misfit("max_pause", "shorter than pause");
+            self.misfit("max_pause", "max_pause is shorter than pause");
         }
         if self.draft.basic_auth.is_some() && self.draft.bearer_token.is_some() {
             self.misfit(
                 "bearer_token",
-                "a request carries either this or basic_auth, not both",
+                "a request cannot have both bearer_token and basic_auth; remove one of them",
             );
         }
         self.check_places(urls, among);
         if !self.draft.settings.seeds.is_empty() && !self.draft.config.discover.list {
             self.misfit(
                 "seeds",
-                "these lists would not be read: discover does not name list",
+                "the lists are not read, because discover does not have \"list\"",
             );
         }
         let discover = &self.draft.config.discover;
@@ -101,7 +101,7 @@ impl Merge {
         {
             self.misfit(
                 "discover",
-                "only lists are to be read, but seeds names none",
+                "discover has only \"list\", but seeds has no list",
             );
         }
         if !among.have_one_origin() {
@@ -111,9 +111,9 @@ impl Merge {
 
     /// Reports settings of one site that are written for several.
     fn check_what_is_of_one_site(&mut self) {
-        const FILE: &str = "one file cannot be that of several sites; write it into [site.notify] of the one it is for";
-        const CREDENTIALS: &str = "each of several sites would be sent these credentials; write them into the table \
-                                   [[site]] of the one they are for";
+        const FILE: &str =
+            "several sites cannot have the same file; write it into [site.notify] of one site";
+        const CREDENTIALS: &str = "several sites would get these credentials; write them into the table [[site]] of one site";
         let Config { notify, fetch, .. } = &self.draft.config;
         let mut headers = fetch.headers.iter();
         let of_one_site = [
@@ -153,7 +153,7 @@ impl Merge {
             self.misfit(
                 "public_url",
                 format!(
-                    "several sites are on the host {}, and one directory cannot serve the sitemaps of two; use {{site}} in the place of {{host}}",
+                    "several sites are on the host {}, and two sites cannot have the same directory; use {{site}} in place of {{host}}",
                     url.host()
                 ),
             );
@@ -164,20 +164,20 @@ impl Merge {
         if among.chosen.len() > 1 && !self.own.contains("publish_as") {
             self.misfit(
                 "publish_as",
-                "one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
+                "several sites cannot be written as the same directory; write publish_as into the table [[site]] of one site",
             );
         } else if let Some(start) = urls.first()
             && self.draft.config.scope.width == ScopeWidth::Origin
             && start.to_directory().path() != "/"
         {
-            // The directory of the scope stands for the other one: a start in a directory does not mean the root.
+            // The directory of the scope is written as the other directory: a start in a directory does not mean the root.
             let directory = start.to_directory();
             let root = format!("{}/", start.origin());
             self.misfit(
                 "publish_as",
                 format!(
-                    "the directory of the start URL, {directory}, is what stands for {written_as}, and the scope is all of {root}; \
-                     leave the scope at \"dir\", or start at {root} and name the directory that it stands for"
+                    "the directory of the start URL, {directory}, is written as {written_as}, but the scope is all of {root}; \
+                     set scope to \"dir\", or start at {root} and set publish_as to the directory that {root} is written as"
                 ),
             );
         } else if let Some(start) = urls.first()
@@ -230,7 +230,7 @@ impl Merge {
         for (setting, secret) in [("header", header), ("proxy", proxy)] {
             if let (Some(secret), Origin::Flag(_)) = (secret, self.origin(setting)) {
                 self.warnings.push(format!(
-                    "everyone on this machine can see {secret} in the process list; put it into the settings file or the \
+                    "every user of this machine can see {secret} in the process list; write it into the settings file or the \
                      variable {VARIABLE_PREFIX}{}",
                     setting.to_ascii_uppercase()
                 ));

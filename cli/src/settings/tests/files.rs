@@ -80,7 +80,7 @@ fn the_example_files_are_settings() {
 fn a_broken_file_names_the_line() {
     check_file(
         &format!("# {}", "x".repeat(MAX_FILE_BYTES)),
-        "config.toml:1: larger than 1 MiB: this is not a settings file",
+        "config.toml:1: the file is larger than 1 MiB, which is too large for a settings file",
     );
     let error = load(
         &[],

@@ -78,11 +78,15 @@ fn a_variable_that_is_probably_a_slip_is_warned_of() {
     }
     check(
         "ARPENT_RATES",
-        &["the variable ARPENT_RATES is not a setting and is ignored; did you mean ARPENT_RATE?"],
+        &[
+            "the variable ARPENT_RATES is ignored, because there is no such setting; did you mean ARPENT_RATE?",
+        ],
     );
     check(
         "ARPENT_rate",
-        &["the variable ARPENT_rate is not a setting and is ignored; did you mean ARPENT_RATE?"],
+        &[
+            "the variable ARPENT_rate is ignored, because there is no such setting; did you mean ARPENT_RATE?",
+        ],
     );
     check("ARPENT_FAULT", &[]);
     check("ARPENT_SHARED", &[]);

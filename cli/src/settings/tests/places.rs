@@ -27,8 +27,8 @@ fn the_public_url_must_cover_the_site_on_its_own_host() {
     let site = settle(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
     assert_eq!(
         settings.public_url_of(&site).unwrap_err().to_string(),
-        "--public-url: a sitemap in https://h/a/ may not list https://h/, because it lists only what is in its own directory (R58); \
-         expected https://h/, a directory above it, or another host that https://h/robots.txt names"
+        "--public-url: a sitemap in https://h/a/ may not list https://h/, because a sitemap lists only URLs in its own directory (R58); \
+         expected https://h/, a directory above it, or another host whose sitemaps https://h/robots.txt names"
     );
 }
 
@@ -166,8 +166,8 @@ fn a_site_is_written_as_one_other_directory() {
             "origin",
         ],
         Err(
-            "--publish-as: the directory of the start URL, https://h/stage/, is what stands for https://www.example/app/, and the scope \
-             is all of https://h/; leave the scope at \"dir\", or start at https://h/ and name the directory that it stands for",
+            "--publish-as: the directory of the start URL, https://h/stage/, is written as https://www.example/app/, but the scope \
+             is all of https://h/; set scope to \"dir\", or start at https://h/ and set publish_as to the directory that https://h/ is written as",
         ),
     );
     check(
@@ -178,7 +178,7 @@ fn a_site_is_written_as_one_other_directory() {
             "https://www.example/",
         ],
         Err(
-            "--publish-as: one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
+            "--publish-as: several sites cannot be written as the same directory; write publish_as into the table [[site]] of one site",
         ),
     );
 }
@@ -269,6 +269,6 @@ fn without_a_home_directory_the_state_must_be_named() {
     .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "state: no home directory to keep the state in; give --state DIR"
+        "state: there is no home directory for the state; expected --state DIR"
     );
 }

@@ -64,16 +64,16 @@ fn typed_secrets_are_warned_of() {
         &["--header", "Cookie: a=b"],
         &[],
         &[
-            "everyone on this machine can see the header Cookie in the process list; \
-           put it into the settings file or the variable ARPENT_HEADER",
+            "every user of this machine can see the header Cookie in the process list; \
+           write it into the settings file or the variable ARPENT_HEADER",
         ],
     );
     check(
         &["--proxy", "http://me:secret@proxy.example:3128"],
         &[],
         &[
-            "everyone on this machine can see the proxy's password in the process list; \
-           put it into the settings file or the variable ARPENT_PROXY",
+            "every user of this machine can see the proxy's password in the process list; \
+           write it into the settings file or the variable ARPENT_PROXY",
         ],
     );
     check(&[], &[("ARPENT_HEADER", "Cookie: a=b")], &[]);

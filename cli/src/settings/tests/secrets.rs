@@ -110,11 +110,11 @@ fn a_secret_that_is_not_there_is_a_problem() {
     );
     check(
         "requests.basic_auth = { variable = \"SITE\" }",
-        "1: basic_auth: there is no variable SITE in the environment",
+        "1: basic_auth: the variable SITE is not set",
     );
     check(
         "requests.basic_auth = { credential = \"token\" }",
-        "1: basic_auth: there are no credentials: CREDENTIALS_DIRECTORY is not set; expected LoadCredential=token:... in the unit",
+        "1: basic_auth: there is no credential, because CREDENTIALS_DIRECTORY is not set; expected LoadCredential=token:... in the systemd unit",
     );
     check(
         "requests.basic_auth = { credential = \"../token\" }",
@@ -196,11 +196,11 @@ fn a_secret_that_everybody_can_read_is_warned_of() {
     check(
         "requests.bearer_token = { file = \"open\" }",
         true,
-        &["everyone on this machine can read the secret in open; chmod o-r open"],
+        &["every user of this machine can read the secret in open; run chmod o-r open"],
     );
     let own = |name: &str| {
         format!(
-            "everyone on this machine can read config.toml, which has a secret in {name}; chmod o-r config.toml, or keep it elsewhere: {name} = {{ file = \"...\" }}"
+            "every user of this machine can read the secret {name} in config.toml; run chmod o-r config.toml, or write the secret into another file: {name} = {{ file = \"...\" }}"
         )
     };
     check("requests.basic_auth = \"u:p\"", true, &[&own("basic_auth")]);

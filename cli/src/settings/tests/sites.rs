@@ -276,7 +276,7 @@ fn a_site_has_one_place_whichever_are_chosen() {
         .replace("maps.example/", "maps.example/{host}/")
         .replace("b.ex", "a.ex")
         .replace("a.example/\"\n[[", "a.example/x/\"\n[[");
-    let message = "config.toml:2: public_url: several sites are on the host a.example, and one directory cannot serve the sitemaps of two; use {site} in the place of {host}";
+    let message = "config.toml:2: public_url: several sites are on the host a.example, and two sites cannot have the same directory; use {site} in place of {host}";
     for arguments in [&[][..], &[a]] {
         let error = load_sites(arguments, &[], Some(&file)).unwrap_err();
         assert_eq!(error.to_string(), message);
@@ -288,19 +288,22 @@ fn an_output_is_not_a_folder_of_a_state() {
     check_sites(
         "[[site]]\nurl = \"https://a.example/\"\noutput.output = \"x/../mine\"\noutput.state = \"mine/\"\n",
         &[&format!(
-            "config.toml:2: output: {} is the output of https://a.example/ (line 2), and the state of https://a.example/ (line 2) is kept in it; expected a folder that has nothing in it but what is served",
+            "config.toml:2: output: {} is the output of https://a.example/ (line 2), and contains the state of https://a.example/ (line 2); expected a folder that contains only files that are served",
             std::env::current_dir().unwrap().join("mine").display()
         )],
     );
     check_sites(
         "output.state = \"all\"\n[[site]]\nurl = \"https://a.example/\"\noutput.state = \"own\"\n[[site]]\nurl = \"https://b.example/\"\noutput.output = \"own\"\n",
         &[&format!(
-            "config.toml:6: output: {} is the output of https://b.example/ (line 6), and the state of https://a.example/ (line 3) is kept in it; expected a folder that has nothing in it but what is served",
+            "config.toml:6: output: {} is the output of https://b.example/ (line 6), and contains the state of https://a.example/ (line 3); expected a folder that contains only files that are served",
             std::env::current_dir().unwrap().join("own").display()
         )],
     );
     let error = load_sites(&[URL, "--output", "here", "--state", "here"], &[], None).unwrap_err();
-    assert!(error.to_string().contains("is kept in it"), "{error}");
+    assert!(
+        error.to_string().contains("contains the state of"),
+        "{error}"
+    );
     // Folders in it are independent.
     sites(
         &[],

@@ -55,7 +55,7 @@ impl Crawler {
         )
     }
 
-    /// Notifies whom the settings name of the published set. Whatever fails is a warning: the set stands.
+    /// Sends the notifications of the settings about the published set. A failure is a warning: the set stays.
     pub(in crate::commands) async fn notify_of(
         &self,
         site: &SiteSettings,
@@ -86,12 +86,15 @@ impl Crawler {
                 summary.awaits_hooks = done.awaits_hooks;
             }
             Ok(None) => {}
-            Err(error) => output.warn(&format!("{}: nobody was notified: {error:#}", summary.site)),
+            Err(error) => output.warn(&format!(
+                "{}: no notification was sent: {error:#}",
+                summary.site
+            )),
         }
     }
 
     /// Calls the hooks of the settings when the run ended by something that they are for. One that fails is
-    /// a warning: how the run ended stays. Those that wait to hear of a published set are called again with the next
+    /// a warning: how the run ended stays. Hooks that were not called for a published set are called again with the next
     /// run when one fails, or the program ends before they did.
     async fn call_hooks(&self, site: &SiteSettings, code: ExitCode, summary: &Summary) {
         let notify = &site.settings.config.notify;
@@ -127,7 +130,7 @@ impl Crawler {
         }
     }
 
-    /// Notes in the state that the hooks know of the set that stands. Where that fails they hear of it twice.
+    /// Stores that the hooks were called for the published set. If that fails, they are called twice.
     async fn note_called(&self, summary: &Summary) {
         let Some(state) = summary.state.clone().filter(|_| summary.awaits_hooks) else {
             return;
@@ -135,7 +138,7 @@ impl Crawler {
         let noted = blocking(move || hooks_know(&mut Store::open(&state)?)).await;
         if let Err(error) = noted {
             self.output.warn(&format!(
-                "{}: the hooks will be called again, because the state does not take that they were: {error:#}",
+                "{}: the next session calls the hooks again, because the state could not be written: {error:#}",
                 summary.site
             ));
         }
@@ -179,7 +182,7 @@ impl Crawler {
         let (to, outcome) = (path.clone(), run.summary.outcome);
         let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
         let written = blocking(move || {
-            // A file that cannot be read says nothing of an earlier run.
+            // A file that cannot be read has no earlier session.
             let read = |path: &Path| LastSession::read(path).ok().flatten();
             let before = read(&to);
             if !is_known
@@ -203,7 +206,7 @@ impl Crawler {
         });
         if let Err(error) = written.await {
             self.output.warn(&format!(
-                "{}: how the session ended could not be noted in {}: {error}",
+                "{}: the result of the session could not be written to {}: {error}",
                 run.summary.site,
                 path.display()
             ));

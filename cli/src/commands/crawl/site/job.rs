@@ -87,9 +87,9 @@ impl CrawlJob<'_> {
         self.set_places(site);
         self.summary.set_crawled(site, facts);
         let next = if matches!(&ended.published, Err(error) if error.is_refusal()) {
-            "the next crawl begins anew"
+            "the next crawl starts from the beginning"
         } else {
-            "the same command goes on from here"
+            "the same command continues the crawl"
         };
         self.summary.stopped_by = self.stopped_by(facts, next);
         let robots = RobotsFile::of(site, facts.robots.as_ref());
@@ -105,7 +105,7 @@ impl CrawlJob<'_> {
         Ok(code)
     }
 
-    /// What the session is given.
+    /// Settings and dependencies of the session.
     fn session(
         &self,
         config: Config,
@@ -135,7 +135,7 @@ impl CrawlJob<'_> {
         })
     }
 
-    /// Where the files of the site are; remembers what the start URL led to, and that nobody else writes there. `state` gets
+    /// Places of the files of the site; stores the site of the start URL, and reserves the places for it. `state` gets
     /// the file of the state.
     fn places(&self, state: Arc<OnceLock<PathBuf>>) -> PlacesOf {
         let configured = Arc::clone(self.site);
@@ -148,7 +148,7 @@ impl CrawlJob<'_> {
                 && let Err(error) = names::remember(&settings.state, &configured.start, site)
             {
                 output.warn(&format!(
-                    "{}: other commands may not know that {} means it: {error}",
+                    "{}: other commands may not find the site by {}: {error}",
                     site.url(),
                     configured.start
                 ));
@@ -177,7 +177,7 @@ impl CrawlJob<'_> {
         blocking(move || lists.read(&files, &output)).await
     }
 
-    /// What is known of the site before anything is asked of the network, if it is the one that the start URL names.
+    /// Facts about the site before the first request, if it is the site of the start URL.
     async fn before_requests(&self) -> anyhow::Result<Before> {
         let configured = Arc::clone(self.site);
         blocking(move || {
@@ -217,7 +217,7 @@ impl CrawlJob<'_> {
         self.summary.state = Some(settings.state_of(site));
     }
 
-    /// What made a crawl end before everything was decided, and what follows, as a sentence.
+    /// The reason that a crawl ended before everything was decided, and what follows.
     fn stopped_by(&self, crawl: &CrawlFacts, next: &str) -> Option<String> {
         let limits = &self.site.settings.config.limits;
         let what = match (crawl.ending, crawl.limit) {
@@ -231,7 +231,7 @@ impl CrawlJob<'_> {
                 )
             }
             (Ending::Deferred, _) => {
-                "nothing more was requested in this session (the notes say why)".to_owned()
+                "no more requests in this session (the notes have the reason)".to_owned()
             }
             (Ending::Drained | Ending::SiteDown | Ending::Stopped, _) => return None,
         };
@@ -239,17 +239,17 @@ impl CrawlJob<'_> {
     }
 }
 
-/// What is known of a site before its first request.
+/// Facts about a site before its first request.
 struct Before {
     /// A set is published where this one will be.
     has_old_set: bool,
     /// The host was public in the last crawl.
     was_public: bool,
-    /// Whether nothing of others is in the way.
+    /// The error if a file of another program is in the way.
     checked: Result<(), PublishError>,
 }
 
-/// Where the files of `site` are.
+/// Places of the files of `site`.
 pub(in crate::commands) fn places_of(settings: &Settings, site: &Site) -> anyhow::Result<Places> {
     Ok(Places {
         state: Some(settings.state_of(site)),
@@ -259,14 +259,14 @@ pub(in crate::commands) fn places_of(settings: &Settings, site: &Site) -> anyhow
     })
 }
 
-/// Whether nothing of others is in the way of the set of `site`.
+/// Checks that no file of another program is in the way of the set of `site`.
 fn check_names_of(settings: &Settings, site: &Site) -> Result<(), PublishError> {
     let mut config = settings.config.publish.clone();
     config.output = settings.output_of(&site.written().name());
     check_names(None, site, &config)
 }
 
-/// What the state said, if an error comes from there.
+/// The error of the state, if the error comes from there.
 pub(super) fn of_state(error: &anyhow::Error) -> Option<&StoreError> {
     error.chain().find_map(|cause| {
         let crawl = cause.downcast_ref::<CrawlError>();

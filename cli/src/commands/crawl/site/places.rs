@@ -46,7 +46,7 @@ impl Places {
         Ok(())
     }
 
-    /// Whether another site than `configured` writes to `path`.
+    /// Returns true if another site than `configured` writes to `path`.
     pub(super) fn is_of_another(&self, configured: &SiteSettings, path: &Path) -> bool {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         other_holder(&taken, &settled(path), configured).is_some()
@@ -66,8 +66,8 @@ fn other_holder(
 
 fn already_taken(start: &UrlKey, site: &Site, other: &UrlKey, path: &Path) -> Misuse {
     Misuse(format!(
-        "{start} is the site {}, which writes to {}, where {other} writes already; expected each site once, and \
-         folders of its own for each",
+        "{start} leads to the site {}, which writes to {}, where {other} already writes; expected each site once, \
+         with its own folders",
         site.url(),
         path.display()
     ))

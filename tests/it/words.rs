@@ -1,0 +1,184 @@
+//! Texts for users: no message, no help and no comment of the default settings has a private word of the people who wrote the
+//! program. The page on contributing has the words to use.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Crates whose texts are plain.
+const CRATES: [&str; 1] = ["cli"];
+
+/// Files and folders of these crates that are not plain yet.
+const LATER: [&str; 3] = ["live.rs", "summary", "summary.rs"];
+
+/// Phrases that no text has, between two ends of words. A phrase is long enough not to hit an ordinary use of its words.
+const BANNED: [&str; 20] = [
+    "is told",
+    "are told",
+    "was told",
+    "told of",
+    "says",
+    "stands",
+    "stood",
+    "vouched",
+    "of now",
+    "is no page",
+    "doubt",
+    "a wall",
+    "the wall",
+    "films",
+    "fits",
+    "behind it",
+    "hear of",
+    "errand",
+    "put off",
+    "its turn",
+];
+
+/// A text of a file, with its first line.
+type Text = (usize, String);
+
+/// The string literals of a source file, and its doc comments: these are the help of options. Stops at the unit tests.
+fn texts(source: &str) -> Vec<Text> {
+    let source = source.split("\n#[cfg(test)]\nmod tests {").next();
+    let source = source.unwrap_or_default();
+    let mut texts = Vec::new();
+    let mut rest = source;
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let line = source[..source.len() - rest.len() + at]
+            .matches('\n')
+            .count()
+            + 1;
+        let is_raw = rest[..at].ends_with('#') || rest[..at].ends_with('r');
+        let hashes = rest[..at].len() - rest[..at].trim_end_matches('#').len();
+        rest = &rest[at..];
+        let end = if rest.starts_with("//") {
+            let end = rest.find('\n').unwrap_or(rest.len());
+            if rest.starts_with("///") {
+                texts.push((line, rest[3..end].to_owned()));
+            }
+            end
+        } else if let Some(string) = rest.strip_prefix('"') {
+            let end = if is_raw {
+                string.find(&format!("\"{}", "#".repeat(hashes)))
+            } else {
+                end_of_string(string)
+            };
+            let end = 1 + end.expect("a string has an end");
+            texts.push((line, rest[1..end].replace("\\\n", " ")));
+            end + 1 + hashes
+        } else if rest.starts_with('\'') {
+            // A character, or a lifetime.
+            let mut letters = rest.char_indices().skip(1);
+            let is_escaped = letters.next().is_some_and(|(_, letter)| letter == '\\');
+            let after = if is_escaped {
+                rest[2..].find('\'').map(|end| end + 3)
+            } else {
+                letters
+                    .next()
+                    .filter(|(_, letter)| *letter == '\'')
+                    .map(|(end, _)| end + 1)
+            };
+            after.unwrap_or(1)
+        } else {
+            1
+        };
+        rest = &rest[end..];
+    }
+    texts
+}
+
+/// The place of the quote that ends a string.
+fn end_of_string(rest: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    rest.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })
+}
+
+/// The comments of a settings file.
+fn comments(file: &str) -> Vec<Text> {
+    let lines = file.lines().enumerate();
+    lines
+        .filter(|(_, line)| line.starts_with('#'))
+        .map(|(index, line)| (index + 1, line.to_owned()))
+        .collect()
+}
+
+/// The banned phrases in a text.
+fn found_in(text: &str) -> impl Iterator<Item = &'static str> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let text = format!(" {} ", words.join(" "));
+    BANNED
+        .into_iter()
+        .filter(move |phrase| text.contains(&format!(" {phrase} ")))
+}
+
+/// The source files of `folder` that are in the program.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be listed").path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| LATER.contains(&name)) {
+            continue;
+        }
+        if path.is_dir() && name != Some("tests") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") && name != Some("tests.rs")
+        {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn texts_for_users_have_no_private_words() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let read = |path: &Path| fs::read_to_string(path).expect("the file can be read");
+    let settings = root.join("config/default.toml");
+    let mut files = vec![(settings.clone(), comments(&read(&settings)))];
+    for name in CRATES {
+        let mut paths = Vec::new();
+        sources(&root.join(name).join("src"), &mut paths);
+        files.extend(paths.into_iter().map(|path| {
+            let texts = texts(&read(&path));
+            (path, texts)
+        }));
+    }
+    let mut problems = Vec::new();
+    for (path, texts) in &files {
+        for (line, text) in texts {
+            problems.extend(
+                found_in(text).map(|phrase| format!("{}:{line}: \"{phrase}\"", path.display())),
+            );
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn the_reader_finds_strings_and_doc_comments() {
+    let source = "/// One 'doc'.\n// no doc\nlet a: &'static str = \"t\\\"wo\"; let b = '\"'; let c = r#\"th\"ree\"#;\nlet d = '\\'';\n\"fo\\\n  ur\"\n#[cfg(test)]\nmod tests {\n\"five\"}";
+    let found: Vec<(usize, String)> = texts(source);
+    let found: Vec<(usize, &str)> = found.iter().map(|(line, text)| (*line, &**text)).collect();
+    assert_eq!(
+        found,
+        [
+            (1, " One 'doc'."),
+            (3, "t\\\"wo"),
+            (3, "th\"ree"),
+            (5, "fo   ur"),
+        ]
+    );
+    assert!(
+        found_in("it understands standard crawls, fallback")
+            .next()
+            .is_none()
+    );
+    assert_eq!(found_in("A page\n stands.").collect::<Vec<_>>(), ["stands"]);
+}
