@@ -1,4 +1,4 @@
-//! What the user sees of a session: its progress, sentences to be read at once, and notes for its end.
+//! The display of a session: its progress, sentences to be read at once, and notes for its end.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::notes::Note;
 /// The screen gets news at most this often.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The live view, and what is said at the end.
+/// The live view, and the notes for the end.
 pub(super) struct Display {
     progress: watch::Sender<Progress>,
     shown_at: Option<Instant>,
-    /// What was known at the beginning, when the crawl was begun before.
+    /// The counts at the beginning, when the crawl was begun before.
     resumed: Option<Resumed>,
     notices: Vec<String>,
     notes: Vec<Note>,
@@ -46,7 +46,7 @@ impl Display {
         self.notices.push(notice);
     }
 
-    /// Whether it is time for the next [`Display::show`].
+    /// Returns whether it is time for the next [`Display::show`].
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.shown_at.is_none_or(|at| now >= at + INTERVAL)
     }
