@@ -38,13 +38,13 @@ mod tests {
         let foreign = PublishError::Foreign(PathBuf::from("out/sitemap.xml"));
         assert_eq!(
             in_full(&foreign.into()),
-            "out/sitemap.xml is not a file of arpent for this site and stands in the way; \
-             --force replaces the file and keeps a backup"
+            "out/sitemap.xml is not a file of arpent for this site and is not overwritten; \
+             --force replaces it and keeps a backup"
         );
         let empty = PublishError::Empty;
         assert_eq!(
             in_full(&empty.into()),
-            "nothing to list: no known URL may stand in a sitemap"
+            "nothing to list: a sitemap may contain none of the known URLs; `arpent report` lists the reasons"
         );
     }
 }

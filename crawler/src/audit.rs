@@ -40,7 +40,7 @@ pub const MAX_SHOWN: u64 = 100_000;
 /// Requests from which a URL that does not exist is often asked for: fewer are mostly typing errors and scans.
 pub const MIN_MISSING: u64 = 10;
 
-/// Endings of files that are no pages, though they answer 200: what pages are made of, data, and downloads.
+/// Endings of files that are not pages, though they answer 200: what pages are made of, data, and downloads.
 const ASSETS: [&str; 36] = [
     "atom",
     "avif",
@@ -104,11 +104,11 @@ pub enum AuditError {
     /// A sitemap cannot be read, or the work was stopped.
     #[error(transparent)]
     Set(#[from] SetError),
-    /// A setting does not fit the site.
+    /// A setting contradicts the site.
     #[error(transparent)]
     Rules(#[from] CrawlError),
     /// A log cannot be read.
-    #[error("the log cannot be read to its end")]
+    #[error("failed to read the log to its end")]
     Log(#[from] io::Error),
 }
 
@@ -260,7 +260,7 @@ impl<'a, 'n> Audit<'a, 'n> {
         Ok(())
     }
 
-    /// The URL of a request. The log does not say with which scheme and port the server was reached.
+    /// The URL of a request. The log does not have with which scheme and port the server was reached.
     fn key_of(&self, request: &LoggedRequest) -> Result<UrlKey, UrlKeyError> {
         let (origin, written) = (&self.of.site.origin, self.of.site.written().origin);
         let base = match &request.host {
@@ -282,7 +282,7 @@ impl<'a, 'n> Audit<'a, 'n> {
     }
 }
 
-/// Whether the name at the end of a path is that of a file which is no page.
+/// Returns whether the name at the end of a path is that of a file which is not a page.
 fn is_asset(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);

@@ -1,5 +1,5 @@
-//! Plain, validated settings: one struct per room, `Default` gives the documented defaults. Where
-//! values come from (flags, environment, files) is the business of the program around this library.
+//! Plain, validated settings: one struct per module, `Default` gives the documented defaults. The program
+//! around this library reads the values from flags, environment and files.
 //!
 //! A default that is stated in a doc comment here, in `Default` and in `config/default.toml` is the
 //! same in all three; a test compares the last two.
@@ -36,7 +36,7 @@ use crate::url_key::{Identity, UrlKey};
 /// Everything one crawl of one site needs to know.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// Where the crawl may go, and what it costs at most.
+    /// The scope and the limits of the crawl.
     pub limits: LimitsConfig,
     /// Begins a new crawl that sends no validators and looks at its own visits alone. Default: no.
     pub fresh: bool,
@@ -45,13 +45,13 @@ pub struct Config {
     /// URL of the directory that the site is written as: for a staging copy, the production site. Nothing
     /// is requested there. Default: the site is written as what it is.
     pub written_as: Option<UrlKey>,
-    /// What the site says and is not listened to.
+    /// The directives of the site that are ignored.
     pub ignore: IgnoreConfig,
-    /// Where a crawl ends on a site without end.
+    /// The limits that end a crawl on a site without end.
     pub repeats: RepeatsConfig,
-    /// What takes a listed page out of the set.
+    /// The conditions that take a listed page out of the set.
     pub removal: RemovalConfig,
-    /// Where URLs come from.
+    /// The sources of URLs.
     pub discover: DiscoverConfig,
     /// When two URLs are the same.
     pub identity: Identity,
@@ -61,7 +61,7 @@ pub struct Config {
     pub fetch: FetchConfig,
     /// How pages are read.
     pub parse: ParseConfig,
-    /// Where and how the result is written.
+    /// The place and form of the result.
     pub publish: PublishConfig,
     /// How inputs are read that a set is built from.
     pub build: BuildConfig,

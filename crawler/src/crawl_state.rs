@@ -1,4 +1,4 @@
-//! Which crawl of a site is under way: begun and not finished. An open crawl goes on with the next session; one that is
+//! The crawl of a site that is under way: begun and not finished. An open crawl goes on with the next session; one that is
 //! finished or refused is followed by a new one. Kept in the store's named values.
 
 use jiff::{SignedDuration, Timestamp};
@@ -18,7 +18,7 @@ const IDENTITY: &str = crate::store::names::CRAWL_IDENTITY;
 const HOST_DATE: &str = crate::store::names::CRAWL_HOST_DATE;
 /// The kind of network that the start host was on: `public`, `private`, `loopback` ...
 const NETWORK: &str = crate::store::names::CRAWL_NETWORK;
-/// What this machine's clock and the host's showed in a session in which they were apart (RFC 3339, a blank between).
+/// The times that this machine's clock and the host's showed in a session in which they were apart (RFC 3339, a blank between).
 const CLOCKS: &str = crate::store::names::CRAWL_CLOCKS;
 /// That the crawl sends no validators and looks at its own visits alone.
 const FRESH: &str = crate::store::names::CRAWL_FRESH;
@@ -66,9 +66,9 @@ impl Phase {
 pub struct OpenCrawl {
     /// Its number.
     pub number: CrawlId,
-    /// Whether it was begun by an earlier session.
+    /// `true` if it was begun by an earlier session.
     pub resumed: bool,
-    /// Whether it is one of `--fresh`.
+    /// `true` if it is one of `--fresh`.
     pub is_fresh: bool,
 }
 
@@ -132,7 +132,7 @@ pub fn phase(store: &Store) -> Result<Phase, StoreError> {
     }
 }
 
-/// The value that says how far the newest crawl is.
+/// The value with the phase of the newest crawl.
 pub(crate) fn phase_value(phase: Phase) -> MetaValue {
     (STATE.to_owned(), Some(phase.code().to_owned()))
 }
@@ -148,7 +148,7 @@ pub fn set_phase(store: &mut Store, phase: Phase) -> Result<(), StoreError> {
     })
 }
 
-/// Whether the newest crawl is one of `--fresh`.
+/// Returns whether the newest crawl is one of `--fresh`.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -167,7 +167,7 @@ pub fn note_drained(store: &mut Store, is_drained: bool) -> Result<(), StoreErro
     })
 }
 
-/// Whether the last session of the newest crawl left nothing to ask for.
+/// Returns whether the last session of the newest crawl left nothing to ask for.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -179,7 +179,7 @@ pub fn is_drained(store: &Store) -> Result<bool, StoreError> {
 /// the crawl before it.
 ///
 /// # Errors
-/// The state cannot be read, or what it says makes no sense.
+/// The state cannot be read, or its content makes no sense.
 pub fn published_in_part(store: &Store) -> Result<Option<CrawlId>, StoreError> {
     let number = number(store)?;
     let is_open = phase(store)? == Phase::Open;
@@ -215,7 +215,7 @@ pub fn note_network(store: &mut Store, network: &str) -> Result<(), StoreError> 
     })
 }
 
-/// Whether the start host was on the public network in the last crawl.
+/// Returns whether the start host was on the public network in the last crawl.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -223,7 +223,7 @@ pub fn was_public(store: &Store) -> Result<bool, StoreError> {
     Ok(store.value(NETWORK)?.as_deref() == Some("public"))
 }
 
-/// Notes, if they are apart, that this machine's clock shows `ours` and the host's `host`; says whether they are. It counts
+/// Notes, if they are apart, that this machine's clock shows `ours` and the host's `host`; returns whether they are. It counts
 /// for the whole crawl: a page may have been fetched in another session of it.
 ///
 /// # Errors
@@ -243,8 +243,8 @@ pub fn note_clocks(
     Ok(are_apart)
 }
 
-/// What this machine's clock and the host's showed in the newest crawl, if they were more than a day apart: then neither
-/// says when something happened.
+/// The times that this machine's clock and the host's showed in the newest crawl, if they were more than a day apart: then neither
+/// shows when something happened.
 ///
 /// # Errors
 /// The store failed, or holds a value that cannot be read.

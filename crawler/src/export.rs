@@ -124,7 +124,7 @@ impl Export {
         })
     }
 
-    /// Whether `Last-Modified` counts.
+    /// Returns whether `Last-Modified` counts.
     #[must_use]
     pub fn with_file_dates(mut self, file_dates: FileDates) -> Self {
         self.dating.file_dates = file_dates;
@@ -171,7 +171,7 @@ impl Export {
         written(self.stand_in.as_ref(), key)
     }
 
-    /// Whether the page `key` is listed without this part.
+    /// Returns whether the page `key` is listed without this part.
     fn lacks(&self, without: Without, key: &UrlKey) -> bool {
         !self.exceptions.is_empty() && self.exceptions.contains(&(without, key.fingerprint()))
     }

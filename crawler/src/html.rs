@@ -66,7 +66,7 @@ pub(crate) enum TextKind {
     Cdata,
 }
 
-/// What a tag changes for the text after it.
+/// The effect of a tag on the text after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Following {
     /// How it is read.
@@ -109,7 +109,7 @@ pub(crate) struct Tokenizer<S> {
     state: TokenState,
     /// How the text of the current element is read.
     following: Following,
-    /// Where raw text ends.
+    /// The end of raw text.
     raw: RawTextEnd,
     tag: TagScan,
     comment: CommentScan,
@@ -120,7 +120,7 @@ pub(crate) struct Tokenizer<S> {
     work: usize,
 }
 
-/// What the next byte belongs to.
+/// The construct that the next byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TokenState {
     /// Text, or the beginning of markup.

@@ -52,7 +52,7 @@ pub(crate) struct Dating {
     pub(crate) latest: Timestamp,
     /// The clocks of this machine and of the host agree. Without that nothing new is dated.
     pub(crate) clocks_agree: bool,
-    /// Whether `Last-Modified` counts.
+    /// `true` if `Last-Modified` counts.
     pub(crate) file_dates: FileDates,
     pub(crate) trust: DateTrust,
 }
@@ -132,7 +132,7 @@ impl Dating {
         (is_past && self.counts(source)).then_some(Dated { value, source })
     }
 
-    /// Whether the settings allow a source of dates.
+    /// Returns whether the settings allow a source of dates.
     fn counts(&self, source: DateSource) -> bool {
         source != DateSource::Header || self.file_dates == FileDates::Mtime
     }
@@ -161,7 +161,7 @@ impl Dating {
         stated.collect()
     }
 
-    /// Whether a date is not earlier than the start of the crawl; a day, than its day.
+    /// Returns whether a date is not earlier than the start of the crawl; a day, than its day.
     fn is_now(&self, value: &LastMod) -> bool {
         self.start
             .is_some_and(|start| value.latest_instant() >= start)
@@ -264,7 +264,7 @@ fn seen_at(record: &PageRecord) -> Option<Timestamp> {
     }
 }
 
-/// Whether nothing but the published entry is known of a page.
+/// Returns whether nothing but the published entry is known of a page.
 fn is_as_published(record: &PageRecord) -> bool {
     let is_kept = matches!(
         record.reason,

@@ -64,6 +64,6 @@ pub mod url_key;
 
 pub mod clock;
 
-/// Whether this was built for tests: with debug assertions, or with the feature `testing`. Only such a program may offer
+/// `true` if this was built for tests: with debug assertions, or with the feature `testing`. Only such a program may offer
 /// functions that only a test has a use for, e.g. faults on demand.
 pub const IS_FOR_TESTS: bool = cfg!(any(debug_assertions, feature = "testing"));

@@ -1,6 +1,6 @@
-//! What the machine tells of itself and its disks: its name, the room that is left, what a folder lies on,
+//! The data of the machine and its disks: its name, the free space, the disk of a folder,
 //! who holds a lock; and programs that are started and ended with all that they start. It writes nothing but
-//! who holds a lock; besides the clock of threads the only room that asks the system for more than the standard library does.
+//! who holds a lock; besides the clock of threads the only module that asks the system for more than the standard library does.
 
 mod lock;
 pub mod private;
@@ -28,12 +28,12 @@ pub(crate) fn host_name() -> Option<String> {
 }
 
 /// Bytes that can still be written by us to the disk with the existing folder or file `path`; `None` where
-/// the system does not say.
+/// the system does not report it.
 pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
     system::free_bytes(path)
 }
 
-/// Whether the existing folder or file `path` is on the disk of another machine, as far as the system says.
+/// Returns whether the existing folder or file `path` is on the disk of another machine, as far as the system reports.
 pub(crate) fn is_remote(path: &Path) -> bool {
     system::is_remote(path)
 }
@@ -56,7 +56,7 @@ pub(crate) fn mount_point(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Whether a disk is mounted at `path`: it is there, and the folder above it is on another one.
+/// Returns whether a disk is mounted at `path`: it is there, and the folder above it is on another one.
 pub(crate) fn is_mount_point(path: &Path) -> bool {
     let above = path.parent().and_then(system::disk);
     let own = system::disk(path);
@@ -83,7 +83,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     let is_link = !cfg!(unix) && fs::symlink_metadata(path)?.is_symlink();
     let file = options.open(path)?;
     if is_link || !file.metadata()?.is_file() {
-        let problem = "it is no regular file";
+        let problem = "it is not a regular file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
     Ok(file)

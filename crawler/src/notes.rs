@@ -1,20 +1,20 @@
-//! What a user should know of a crawl besides its numbers: the summary shows each note as a sentence, its JSON has them as
-//! `notes`. All codes and texts are in the one table below; a new note is one row there and one call where it is found out.
+//! Notes on a crawl that its numbers do not show: the summary prints each note as a sentence, its JSON has them as `notes`. All
+//! codes and texts are in the table below; a new note is one row there, and one call where its condition is detected.
 
 use std::fmt::Display;
 
 use serde::Serialize;
 
-/// Something a user should know.
+/// A note for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// What it is about, for scripts: stable, in kebab-case.
+    /// The code of the note, for scripts: stable, in kebab-case.
     pub code: &'static str,
-    /// How many URLs or things it is about, at least 1.
+    /// The number of URLs or things that the note is about, at least 1.
     pub count: u64,
-    /// One of them: a URL or a value.
+    /// One of these: a URL or a value.
     pub example: Option<String>,
-    /// What it is, why it matters and what to do: one or two plain sentences without a full stop.
+    /// Condition, effect and advice: one or two plain sentences without a full stop.
     pub text: String,
 }
 
@@ -28,7 +28,7 @@ impl Note {
         }
     }
 
-    /// The same note about so many.
+    /// The same note with this count.
     #[must_use]
     pub fn counting(self, count: u64) -> Self {
         Self { count, ..self }
@@ -62,39 +62,39 @@ macro_rules! notes {
 }
 
 notes! {
-    // Why there is no crawl (exit 5).
+    // Causes of a crawl that does not begin (exit 5).
     start_unreachable "start-unreachable" (cause, url)
-        "{cause}. A crawl begins with {url}: check that the server runs there, and its name and port";
+        "{cause}. The crawl begins with {url}: check that the server runs, and its name and port";
     speaks_tls "speaks-tls" (server, url)
-        "the server at {server} speaks TLS: use {url}";
+        "the server at {server} expects TLS: use {url}";
     speaks_plain_http "speaks-plain-http" (server, url)
-        "the server at {server} speaks plain http, not TLS: use {url}";
+        "the server at {server} expects plain http, not TLS: use {url}";
     tls_failed "tls-failed" (cause)
         "{cause}";
     robots_unreadable "robots-unreadable" (origin, why)
-        "robots.txt of {origin} cannot be read, so nothing may be fetched there (RFC 9309): {why}";
+        "{why}; arpent fetches nothing of {origin} while its robots.txt cannot be read (RFC 9309)";
     host_closed "host-closed" (place, why)
         "{place} {why}";
     crawl_delay_too_long "crawl-delay-too-long" (origin, delay, seconds, most)
-        "robots.txt of {origin} asks for one request every {delay} (Crawl-delay: {seconds}); a crawl waits {most} at most \
-         between two requests, so nothing is fetched there until robots.txt says less";
+        "robots.txt of {origin} asks for one request every {delay} (Crawl-delay: {seconds}); arpent waits at most {most} \
+         between two requests, so nothing is fetched there until robots.txt has a shorter delay";
     start_disallowed "start-disallowed" (url, origin, agent, advice)
         "{url} is disallowed by {origin}/robots.txt for user agent \"{agent}\"; {advice}";
     start_unauthorized "start-unauthorized" (url)
-        "{url} answered 401: it wants a user name and a password, or a token. Give them as basic_auth or bearer_token in \
-         the settings file, or as ARPENT_BASIC_AUTH=user:password or ARPENT_BEARER_TOKEN in the environment";
+        "{url} answered 401: it requires a user name and a password, or a token. Set basic_auth or bearer_token in \
+         the settings file, or ARPENT_BASIC_AUTH=user:password or ARPENT_BEARER_TOKEN in the environment";
     credentials_refused "credentials-refused" (url)
         "{url} answered 401: the server does not accept the credentials of the settings (basic_auth, bearer_token, header)";
     credentials_not_sent "credentials-not-sent" (url)
         "{url} answered 401: the credentials of the settings go to the host of the start URL only. Start the crawl with \
          this URL";
     start_forbidden "start-forbidden" (url, agent)
-        "{url} answered 403: the server refuses this program. Let it allow the User-Agent \"{agent}\" or the address of \
-         this machine, or try another --user-agent";
+        "{url} answered 403: the server refuses arpent. Configure the server to allow the User-Agent \"{agent}\" or the \
+         address of this machine, or try another --user-agent";
     start_status "start-status" (url, status)
         "{url} answered {status}; a crawl needs a start page that answers 200";
     start_empty "start-empty" (url)
-        "{url} answered 200 without content; a crawl needs a start page";
+        "{url} answered 200 without content; a crawl needs a start page with content";
     start_without_answer "start-without-answer" (url)
         "max_time passed before {url} answered";
     start_leads_elsewhere "start-leads-elsewhere" (problem)
@@ -104,29 +104,29 @@ notes! {
     start_redirects_in_a_loop "start-redirect-loop" (url, most, hint)
         "{url} redirects in a loop, or more than {most} times{hint}";
     start_wants_cookies "start-wants-cookies" (url)
-        "{url} redirects in a loop and sets a cookie: it wants a cookie that arpent does not send back (cookies = false, or \
-         one of another host or of a script). Let the server answer this User-Agent without the cookie, or send it with --header \"Cookie: name=value\"";
+        "{url} redirects in a loop and sets a cookie: it requires a cookie that arpent does not send back (cookies = false, or \
+         a cookie of another host or of a script). Let the server answer this User-Agent without the cookie, or send the cookie with --header \"Cookie: name=value\"";
 
-    // What is odd about the site as it answers.
+    // Unusual answers of the site.
     start_redirected "start-redirected" (typed, origin)
-        "{typed} redirects to {origin}: that is the site";
+        "{typed} redirects to {origin}, so arpent crawls {origin}";
     robots_ignored "robots-unreadable-ignored" (why)
-        "{why}; that is ignored";
+        "{why}; ignored because of --ignore robots";
     ignored "ignored" (word, meaning)
-        "ignoring {word}: {meaning}; this is for your own site only";
+        "ignoring {word}: {meaning}; use this for your own site only";
     waits_damaged "waits-damaged" (what)
         "{what}";
     start_noindex "start-noindex" (url)
-        "the start page {url} says noindex, so it is not listed. If search engines are to show it, remove noindex from \
+        "the start page {url} has noindex, so it is not listed. If search engines are to show it, remove noindex from \
          its robots meta tag or its X-Robots-Tag header";
     start_nofollow "start-nofollow" (url)
-        "the start page {url} says nofollow, so its links are not followed. Remove nofollow there, or name the pages in \
+        "the start page {url} has nofollow, so its links are not followed. Remove nofollow there, or name the pages in \
          a sitemap or with --seeds";
     start_is_shell "start-needs-javascript" (url)
-        "{url} has no links and hardly any text, but scripts: it looks like a page that is rendered by JavaScript, which \
-         arpent does not run. Pages that are reached by scripts only will be missing";
+        "{url} has scripts, no links and little text: it seems to be rendered by JavaScript, which arpent does not run. Pages \
+         that only scripts link to are missing; name them in a sitemap or with --seeds";
     pages_are_shells "pages-need-javascript" (count, pages)
-        "{count} of {pages} pages have no links and hardly any text, but scripts: they look rendered by JavaScript, which \
+        "{count} of {pages} pages have scripts, no links and little text: they seem to be rendered by JavaScript, which \
          arpent does not run";
     start_sets_cookie "start-sets-cookie" (url)
         "{url} sets a cookie and redirects to itself; it answers when the cookie is sent back, which arpent does. With \
@@ -139,100 +139,100 @@ notes! {
     throttled "throttled" (count, all)
         "{count} of {all} answers are 429 (too many requests): set a lower rate, or a delay";
     links_lead_elsewhere "links-lead-elsewhere" (count, all, site, other)
-        "{count} of {all} links on the start page lead to {other}, which is another site than {site}, so they are not \
-         followed. Crawl {other}/, or use --publish-as {other}/ if this is a copy of it";
+        "{count} of {all} links on the start page lead to {other}, which is not part of the site {site}, so they are not \
+         followed. Crawl {other}/, or use --publish-as {other}/ if {site} is a copy of it";
     links_leave_the_directory "links-leave-directory" (count, all, place, origin)
         "{count} of {all} links on the start page lead out of {place}, so they are not followed. --scope origin crawls \
          the whole of {origin}";
     canonicals_elsewhere "canonicals-elsewhere" (count, pages, other)
-        "{count} of {pages} pages name a canonical URL on {other}, so they are not listed. If this is a copy of that \
-         site, use --publish-as {other}/; otherwise correct their canonical links";
+        "{count} of {pages} pages name a canonical URL on {other}, so they are not listed. If the crawled site is a copy of \
+         {other}, use --publish-as {other}/; otherwise correct the canonical links";
     unauthorized "unauthorized" (count, pages)
-        "{count} of {pages} pages answered 401: they want a user name and a password, or a token. Give them as basic_auth \
-         or bearer_token in the settings file, or in the environment (ARPENT_BASIC_AUTH, ARPENT_BEARER_TOKEN)";
+        "{count} of {pages} pages answered 401: they require a user name and a password, or a token. Set basic_auth or \
+         bearer_token in the settings file, or ARPENT_BASIC_AUTH or ARPENT_BEARER_TOKEN in the environment";
     forbidden "forbidden" (count, pages, agent)
-        "{count} of {pages} pages answered 403: the server refuses this program. Let it allow the User-Agent \"{agent}\" \
-         or the address of this machine, or try another --user-agent or a lower --rate";
+        "{count} of {pages} pages answered 403: the server refuses arpent. Configure the server to allow the User-Agent \
+         \"{agent}\" or the address of this machine, or try another --user-agent or a lower --rate";
     wants_cookies "pages-want-cookies" (count, pages)
-        "{count} of {pages} pages redirect to themselves and set a cookie: they want a cookie that arpent does not send \
-         back (cookies = false, or one of another host or of a script). Let the server answer this User-Agent without the \
-         cookie, or send it with --header \"Cookie: name=value\"";
-    not_modified_distrusted "not-modified-distrusted" (url, lie, place)
-        "{url} {lie}: that is not believed any more {place}. What it confirmed there in this run is asked for again as a \
-         whole, and so are all pages there in the next runs";
-    not_modified_trusted "not-modified-trusted" (place)
-        "the server tells the truth about what is not modified (304) again: it is believed {place}";
+        "{count} of {pages} pages redirect to themselves and set a cookie: they require a cookie that arpent does not send \
+         back (cookies = false, or a cookie of another host or of a script). Let the server answer this User-Agent without \
+         the cookie, or send the cookie with --header \"Cookie: name=value\"";
+    not_modified_distrusted "not-modified-distrusted" (url)
+        "{url} changed, but the server answered not modified (304): arpent does not trust its answers 304 any more. All pages \
+         of the site that such an answer confirmed are requested again in full, in this crawl and the next ones";
+    not_modified_trusted "not-modified-trusted" ()
+        "the answers not modified (304) of the server were correct again: arpent trusts them";
 
     patterns_closed "patterns-closed" (count, names)
-        "no further URLs of these patterns ({count}) are asked for, because their pages said nothing new: {names}. \
-         `exclude` rules for them spare the site these requests; close_patterns = false asks for all";
+        "arpent requests no further URLs of {count} patterns, because their pages repeat the text of other pages: {names}. \
+         `exclude` rules for these patterns save the requests; close_patterns = false requests all URLs";
     parameters_left_out "parameters-left-out" (count, names)
-        "URLs are asked for without the parameters ({count}) that only made copies of pages: {names}. \
-         drop_parameters leaves them out from the start";
+        "arpent requests URLs without {count} query parameters, because pages with and without them were the same: {names}. \
+         The setting drop_parameters leaves parameters out from the start";
     never_not_found "never-not-found" ()
-        "the site answers 200 for URLs that do not exist; pages with that answer are neither listed nor followed. \
-         It should answer 404";
+        "the site answers 200 for URLs that do not exist; pages with the content of that answer are neither listed nor \
+         followed. Let the server answer 404 for such URLs";
     bound_reached "not-recorded" (setting)
-        "{setting} is reached: further URLs are counted and not recorded; set it higher, or leave parts of the site out with \
-         --exclude";
+        "{setting} is reached: further URLs are counted and not recorded; raise the setting, or leave parts of the site out \
+         with --exclude";
 
-    // What went wrong with the host.
+    // Failures of the host.
     machine_at_fault "machine-at-fault" (cause)
-        "{cause}: asked again after a pause";
+        "{cause}: arpent tried again after a pause";
     host_slowed "host-slowed" (count, last)
-        "the crawl slowed down or paused because of failures (times: {count}), the last one {last}";
+        "the crawl slowed down or paused after failures (times: {count}); the last failure: {last}";
     given_up "given-up" (what, last)
-        "the start page answers, and other pages fail ({last}): {what} is not asked for in this crawl and counts as failed";
+        "pages fail ({last}) while the start page answers: {what} is not requested in this crawl and counts as failed";
     retry_after_long "retry-after-long" (url, status, date, count)
-        "{url} answered {status} and asks not to be asked before {date} (Retry-After; such answers: {count}); such a URL \
-         counts as failed and is asked for by the next crawl. For your own site: --ignore retry-after";
+        "{url} answered {status} and asks for no request before {date} (Retry-After; such answers: {count}); the URL counts \
+         as failed, and the next crawl requests it. For your own site: --ignore retry-after";
 
-    // What the settings make of it.
+    // Effects of the settings.
     rule_without_match "rule-without-match" (setting, rule, known, hint)
         "the {setting} rule `{rule}` matches none of {known} URLs{hint}";
     rules_left_all_out "rules-left-all-out" (count, example)
-        "the include and exclude rules leave out all {count} URLs that the crawl found after the start URL, e.g. {example}";
+        "the include and exclude rules leave out all {count} URLs that the crawl found besides the start URL, e.g. {example}";
     sitemaps_excluded "sitemaps-excluded" (count)
-        "sitemaps and feeds that an exclude rule matches are not read: {count} of them";
+        "{count} sitemaps and feeds are not read, because an exclude rule matches them";
     robots_sitemaps_left_out "robots-sitemaps-left-out" (count, most)
         "robots.txt names {count} sitemaps; the first {most} are read";
     feeds_left_out "feeds-left-out" (count, most)
-        "the pages name {count} more feeds than the {most} that a run reads";
+        "the pages name {count} more feeds than the {most} that a session reads";
 
-    // What is odd about the set.
+    // Unusual values in the set.
     clocks_apart "clocks-apart" (ours, host)
-        "the clock of this machine shows {ours}, that of the host {host}: what changed has no lastmod until they agree";
+        "the clock of this machine shows {ours}, the clock of the host {host}: changed pages have no lastmod until the two clocks agree";
     entry_left_out "entry-left-out" (why)
-        "left out, because no sitemap may hold it: {why}";
+        "left out, because a sitemap may not contain it: {why}";
     entries_left_out "entries-left-out" (count)
-        "{count} more entries are left out for such reasons";
+        "{count} more entries are left out for such a reason";
     same_priority "same-priority" (priority, or_none)
-        "every page has the priority {priority}{or_none}, which says no more than none: search engines compare the pages \
-         of one site only";
+        "every page has the priority {priority}{or_none}, which has no effect: search engines compare priorities within one \
+         site only";
     restless_changefreq "restless-changefreq" ()
-        "every page has the changefreq always or hourly, which search engines do not believe";
+        "every page has the changefreq always or hourly, which search engines do not trust";
     last_modified_shared "last-modified-shared" (pages)
         "{pages} pages share one Last-Modified, perhaps a deploy; lastmod = \"none\" leaves it out";
     feed_empty "feed-empty" ()
-        "no page has a lastmod, so there is no feed of recent changes: a feed lists what changed, and when";
+        "no page has a lastmod, so there is no feed of recent changes: a feed lists pages with the time of their change";
     section_empty "section-empty" (section)
         "no listed page is in the section {section}, so it has no sitemap";
     file_backed_up "file-backed-up" (file, backup)
-        "{file} was not as arpent left it; what it was is kept as {backup}";
+        "{file} was changed by another program; a copy of the changed file is kept as {backup}";
 
-    // What is odd about the inputs of a build.
+    // Unusual inputs of a build.
     bytes_after_compressed "bytes-after-compressed" (name)
-        "{name}: bytes that are not compressed stand behind the compressed ones; they are left out";
+        "{name}: bytes that are not compressed follow the compressed ones; they are left out";
     other_status "other-status" (name, count)
-        "{name}: {count} rows are left out, as their status is not 200";
+        "{name}: {count} rows are left out, because their status is not 200";
     fields_unused "fields-unused" (name, fields)
-        "{name}: nothing is known of the fields {fields}; they are not used";
+        "{name}: the fields {fields} are unknown and not used";
     links_out_of_folder "links-out-of-folder" (folder, count)
-        "{folder}: {count} links lead out of the folder, or in circles, and are not followed";
+        "{folder}: {count} symbolic links lead out of the folder, or in circles, and are not followed";
     file_names_too_long "file-names-too-long" (first, others)
-        "{first}{others} cannot stand in a URL, which has at most 2,047 characters; left out";
+        "{first}{others} left out: the URL would be longer than 2,047 characters";
     robots_file_not_obeyed "robots-file-not-obeyed" (file, origin)
-        "{file} is not obeyed: of {origin} only the robots.txt at the root counts (RFC 9309 section 2.3)";
+        "{file} is not obeyed: crawlers read only the robots.txt at the root of {origin} (RFC 9309 section 2.3)";
     file_times_unused "file-times-unused" (folder, at_once, files, minutes)
         "{folder}: {at_once} of {files} pages were written within {minutes} minutes, as by a checkout or a build; the \
          times of the files are not used as lastmod";
@@ -270,7 +270,7 @@ mod tests {
             serde_json::to_string(&note).unwrap(),
             concat!(
                 r#"{"code":"feeds-left-out","count":7,"example":"/a","#,
-                r#""text":"the pages name 7 more feeds than the 50 that a run reads"}"#
+                r#""text":"the pages name 7 more feeds than the 50 that a session reads"}"#
             )
         );
     }

@@ -1,7 +1,7 @@
-//! The product of a crawl: what is known of one URL, and the one state it is in.
+//! The product of a crawl: the data on one URL, and the state of the URL.
 //!
-//! Facts and judgement are kept apart: [`PageFacts`] is what an answer said, [`crate::verdict`]
-//! decides from it, and the decision is stored beside the facts only so that people can read it.
+//! Facts and judgement are kept apart: [`PageFacts`] has the facts of an answer, [`crate::verdict`]
+//! decides by these facts, and the decision is stored beside the facts only so that people can read it.
 //! Changed settings judge the stored facts again.
 
 mod closed_pattern;
@@ -69,12 +69,12 @@ words! {
 }
 
 impl Via {
-    /// Whether the site's own sitemap, or a list of the user's, named it: such a URL is asked for whatever its pattern says.
+    /// Returns whether the site's own sitemap, or a list of the user's, named it: such a URL is requested also when its pattern is closed.
     pub fn is_named(self) -> bool {
         matches!(self, Self::Sitemap | Self::List)
     }
 
-    /// Whether a document named it, and not a page: without a link to it, it is an orphan.
+    /// Returns whether a document named it, and not a page: without a link to it, it is an orphan.
     pub fn is_seed(self) -> bool {
         match self {
             Self::Sitemap | Self::Feed | Self::List => true,
@@ -99,21 +99,21 @@ pub enum Basis {
     Own,
     /// An earlier one that the last attempt confirmed: it was answered 304.
     Confirmed,
-    /// The last good one, because what became of the last attempt is no evidence that the page is gone.
+    /// The last good one, because what became of the last attempt is not evidence that the page is gone.
     Kept(Kept),
 }
 
 /// Why a page is judged by its last good answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// What the page would be by the last attempt alone; [`Reason::Queued`] when there was none in this run, or when it is
+    /// The reason by the last attempt alone; [`Reason::Queued`] when there was none in this run, or when it is
     /// not known yet what that comes to.
     pub reason: Reason,
     /// When the first attempt since the last good answer failed; 1970 when none did.
     pub since: Timestamp,
     /// When it answered 404 first since then.
     pub gone_since: Option<Timestamp>,
-    /// What happened, for people: `status 503`, `connection refused`.
+    /// The event, for people: `status 503`, `connection refused`.
     pub error: String,
 }
 
@@ -138,14 +138,14 @@ impl Kept {
 /// The `lastmod` that a sitemap of the site states for a URL.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SitemapDate {
-    /// The value as it stands there.
+    /// The value as it is there.
     pub lastmod: String,
-    /// It is the date of the sitemap file itself, which says more of the file than of the page.
+    /// It is the date of the sitemap file itself, which is the date of the file rather than of the page.
     pub is_of_file: bool,
 }
 
 words! {
-    /// Where the `lastmod` of an entry came from, in the order in which the sources are believed. The words are stable:
+    /// The source of the `lastmod` of an entry, in the order of trust. The words are stable:
     /// summaries, the state and scripts use them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum DateSource {
@@ -175,24 +175,24 @@ words! {
 pub enum Outcome {
     /// There was none: the verdict came without a request (rules, depth, robots.txt).
     NotFetched(Reason),
-    /// No answer after all tries; the text says what happened.
+    /// No answer after all tries; the text has the error.
     NoAnswer {
         /// For people, e.g. `connection refused`.
         error: String,
     },
     /// An answer.
     Answered(Box<PageFacts>),
-    /// There was none, and none is needed: an input of the user's says what a sitemap has to say.
+    /// There was none, and none is needed: an input of the user has the values for the sitemap.
     Given(Box<Given>),
 }
 
 impl Outcome {
-    /// Nothing is known of a page but that it stands in the published set, which another state made: there was no attempt,
-    /// or none that tells whether it is to leave.
+    /// Nothing is known of a page but that it is in the published set, which another state made: there was no attempt,
+    /// or none that decides whether it is to leave.
     pub const PUBLISHED: Self = Self::NotFetched(Reason::KeptNotReached);
 }
 
-/// What is recorded of one URL: of the last attempt in a [`Visit`], of what counts in a [`Page`].
+/// The record of one URL: of the last attempt in a [`Visit`], of the answer that counts in a [`Page`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageRecord {
     /// Why the URL is in its state; [`Reason::state`] is the state.
@@ -207,13 +207,13 @@ pub struct PageRecord {
     pub attempts: u32,
     /// When the last attempt ended.
     pub fetched_at: Option<Timestamp>,
-    /// What a sitemap of the site says of its last change, in W3C format; not one that arpent published. A store
+    /// The last change that a sitemap of the site states, in W3C format; not one that arpent published. A store
     /// keeps the first of a crawl ([`crate::store::Commit::dated`]).
     pub sitemap_lastmod: Option<SitemapDate>,
     /// How it ended; `None` while queued. The links of the facts are stored apart
     /// ([`crate::store::Store::links`]) and are empty here.
     pub outcome: Option<Outcome>,
-    /// Whose answer the outcome is. In a visit [`Basis::Confirmed`] stands beside the facts of the answer 304 itself: the
+    /// Whose answer the outcome is. In a visit [`Basis::Confirmed`] is beside the facts of the answer 304 itself: the
     /// page row has what it confirms. [`Basis::Kept`] occurs in page rows and in the merged view only.
     pub basis: Basis,
 }
@@ -222,7 +222,7 @@ pub struct PageRecord {
 /// only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// What counts: the reason as published, and the last good answer where one is known.
+    /// The record that counts: the reason as published, and the last good answer where one is known.
     pub record: PageRecord,
     /// Number of the crawl that wrote it last; 0 for a URL that only an imported set names.
     pub crawl: CrawlId,
@@ -253,7 +253,7 @@ impl Page {
 /// A URL of the crawl under way: a row of the table `visit`. Written by the crawl loop only, but for the mark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visit {
-    /// What the crawl knows; its outcome is that of the last attempt, and its reason the verdict of the loop on that alone.
+    /// The data of the crawl; its outcome is that of the last attempt, and its reason the verdict of the loop on that alone.
     pub record: PageRecord,
     /// Its place in the queue.
     pub sequence: u64,
@@ -278,12 +278,12 @@ pub struct Promotion {
     pub title: Option<String>,
     /// It asked for a password.
     pub has_password: bool,
-    /// Where it redirected.
+    /// The target of the redirect.
     pub target: Option<String>,
 }
 
 impl PageRecord {
-    /// Whether this is the start page: the start URL led to it, by itself or by its redirects.
+    /// Returns whether this is the start page: the start URL led to it, by itself or by its redirects.
     pub fn is_start(&self) -> bool {
         self.via == Via::Start || self.via == Via::Redirect && self.depth == 0
     }

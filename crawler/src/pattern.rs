@@ -31,7 +31,7 @@ impl Pattern {
     /// Reads a glob.
     ///
     /// # Errors
-    /// What is wrong with it, as a fragment that follows the glob: it is none, or could never match a URL.
+    /// The defect, as a fragment that follows the glob: it is none, or could never match a URL.
     pub fn parse(pattern: &str) -> Result<Self, String> {
         let sees_origin = pattern.starts_with("http://") || pattern.starts_with("https://");
         if !sees_origin && !pattern.starts_with(['/', '*', '?', '[', '{']) {
@@ -113,8 +113,8 @@ fn as_keys_are_written(pattern: &str, sees_origin: bool) -> Result<String, Strin
     Ok(format!("{}{path}", origin.to_ascii_lowercase()))
 }
 
-/// Percent-encodes characters that keys have only in this form, where they stand for themselves: outside `[...]`, and not as
-/// signs of a glob (`\\[` stands for itself, `[` does not).
+/// Percent-encodes characters that keys have only in this form, where they represent themselves: outside `[...]`, and not as
+/// signs of a glob (`\\[` represents itself, `[` does not).
 fn with_forbidden_escaped(pattern: &str) -> String {
     let mut output = String::with_capacity(pattern.len());
     let mut is_in_class = false;

@@ -1,5 +1,5 @@
-//! When a host may be contacted: one set of clocks per host, for every request to it (robots.txt,
-//! pages, redirects, sitemaps, retries). It knows no URLs and never sleeps: it is told the time and
+//! The times at which a host may be contacted: one set of clocks per host, for every request to it (robots.txt,
+//! pages, redirects, sitemaps, retries). It knows no URLs and never sleeps: it takes the time as an argument and
 //! answers when to come back.
 //!
 //! A [`Permit`] is given out only when all of these agree:
@@ -11,7 +11,7 @@
 //!
 //! Rate and concurrency halve when 3 of the last 10 first tries failed (429, 5xx, time-outs, broken connections), or the
 //! latency doubled. After 10 s with 3 good answers they double again, never above the settings. A slowdown does not
-//! stretch delays.
+//! change delays.
 //!
 //! Spacing is kept twice: by our own clocks, which know the factor and can take a permit back, and by a
 //! `governor` limiter at the rate of the settings. The limiter is asked last, so a refusal elsewhere
@@ -53,7 +53,7 @@ const HOSTS_BEFORE_CLEANUP: usize = 1_024;
 /// The clocks of all hosts, shared by every engine of the process.
 pub type SharedPoliteness = Arc<Mutex<Politeness>>;
 
-/// What a host is doing.
+/// The state of a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HostState {
     /// Being crawled at full pace.
@@ -71,7 +71,7 @@ pub enum HostState {
     Closed,
 }
 
-/// What the requests to a host came to.
+/// The results of the requests to a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HostTally {
     /// Requests that ended.
@@ -93,7 +93,7 @@ pub struct Politeness {
     everybody_until: Option<Instant>,
     /// Permits that are out, over all hosts.
     in_flight: u32,
-    /// Number of the next permit: tells which permits began before a slowdown.
+    /// Number of the next permit: smaller numbers began before a slowdown.
     next_number: u64,
     /// Number of known hosts at which the next cleanup happens.
     cleanup_at: usize,
@@ -116,7 +116,7 @@ impl Settings {
     }
 }
 
-/// What is kept of one host.
+/// The data that is kept of one host.
 #[derive(Debug, Default)]
 struct Host {
     clocks: HostClocks,
@@ -166,7 +166,7 @@ pub enum Closed {
     Down,
 }
 
-/// What an answer says about the state of its host.
+/// The evidence of an answer about the state of its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// An answer that shows a healthy host (2xx, 3xx, most 4xx), after this long.
@@ -174,7 +174,7 @@ pub enum Signal {
         /// From sending the request to the head of the answer.
         latency: Duration,
     },
-    /// 429, 502, 503, 504 or 52x: the host is in trouble or says that requests come too fast.
+    /// 429, 502, 503, 504 or 52x: the host is in trouble, or requests come too fast for it.
     Overloaded {
         /// `Retry-After`, from now on.
         retry_after: Option<Duration>,
@@ -211,7 +211,7 @@ impl Signal {
         }
     }
 
-    /// Whether the answer counts as a failure of the host.
+    /// Returns whether the answer counts as a failure of the host.
     pub fn is_failure(self) -> bool {
         match self {
             Self::Overloaded { .. } | Self::ServerError { .. } | Self::Unreachable => true,
@@ -220,7 +220,7 @@ impl Signal {
     }
 }
 
-/// Whether a failure counts as trouble of the host.
+/// The weight of a failure as trouble of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// The first try of a URL.
@@ -280,7 +280,7 @@ impl Politeness {
         }
     }
 
-    /// Lets a host that counts as down be asked again, as slowly as before; says whether it is. It is not while requests are
+    /// Lets a host that counts as down be asked again, as slowly as before; returns whether it is. It is not while requests are
     /// out.
     pub fn reopen(&mut self, host: &HostKey) -> bool {
         self.hosts
@@ -288,7 +288,7 @@ impl Politeness {
             .is_none_or(|known| known.clocks.forget_failures())
     }
 
-    /// What the requests to `host` since the last call came to.
+    /// The results of the requests to `host` since the last call.
     pub fn take_tally(&mut self, host: &HostKey) -> HostTally {
         let known = self.hosts.get_mut(host);
         known
@@ -399,7 +399,7 @@ impl Politeness {
         self.hosts.get(host)?.clocks.waits_until()
     }
 
-    /// What to show of `host`.
+    /// The state of `host` to show.
     pub fn state(&self, host: &HostKey, now: Instant) -> HostState {
         let settings = self.settings_of(host);
         let state = match self.hosts.get(host) {

@@ -1,14 +1,14 @@
-//! Which pages of a site say nothing new, and which URLs need not be asked for because of that: how a crawl ends by itself on a
-//! site without end, and lists its other pages.
+//! Detection of pages that have no new text, and of URLs that need not be requested because of that. A crawl of a site without
+//! end ends by itself this way, and lists the other pages.
 //!
 //! | rule | where |
 //! | --- | --- |
-//! | A query parameter or a directory whose pages say nothing new is closed | `patterns` |
-//! | A parameter that only makes copies is left out | `copies` |
-//! | The page that the site shows for URLs that do not exist is not a page | `not_found` |
+//! | A query parameter or a directory whose pages have no new text is closed | `patterns` |
+//! | A parameter whose pages are copies is left out | `copies` |
+//! | The page that the site sends for URLs that do not exist is not a page | `not_found` |
 //! | The same page below itself ends there | `nested` |
 //!
-//! A page is new when at least half of its text stands on no page read before (`blocks`), the frame of the site left out. Nothing
+//! A page is new when at least half of its text is on no page read before (`blocks`), the frame of the site left out. Nothing
 //! here fetches or stores: the crawl asks before it sends a request, and shows each page that it read.
 
 mod blocks;
@@ -36,7 +36,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// What the pages of a crawl say, and what follows from it for its URLs.
+/// The texts of the pages of a crawl, and what follows from it for its URLs.
 #[derive(Debug)]
 pub struct Repeats {
     is_on: bool,
@@ -48,7 +48,7 @@ pub struct Repeats {
     not_found: NotFoundText,
 }
 
-/// What becomes of a URL before it is asked for.
+/// The decision on a URL before it is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Passage {
     /// It may be asked for.
@@ -68,20 +68,20 @@ pub struct PatternChanges {
     pub opened: Vec<String>,
 }
 
-/// What a page says that no page said before.
+/// The text of a page that no page had before.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Novelty {
     /// Of a page with a query: among the pages of its path with one of its parameters, or on the site when it is the first of
-    /// them. `None`: it has no text of its own to tell by.
+    /// them. `None`: it has too little text of its own to decide.
     of_query: Option<bool>,
-    /// Its parameters without which the same page says most of it, by their numbers.
+    /// Its parameters without which the page has most of the same text, by their numbers.
     without: u16,
     /// Of a page without a query: in each of its directories.
     of_directories: [Option<bool>; LEVELS],
 }
 
 impl Novelty {
-    /// Whether a URL that is found on the page counts as one that leads on.
+    /// Returns whether a URL that is found on the page counts as one that leads on.
     pub fn is_repeat(&self) -> bool {
         let deepest = self.of_directories.iter().flatten().next_back();
         deepest.or(self.of_query.as_ref()) == Some(&false)
@@ -89,7 +89,7 @@ impl Novelty {
 }
 
 /// For each directory of `url`, whether its page leads on: to one of the URLs in it that were unknown, or because the page that
-/// led to it said nothing new.
+/// led to it had no new text.
 pub fn leads_on(url: &UrlKey, after_repeat: bool, unknown: &[&UrlKey]) -> [bool; LEVELS] {
     if after_repeat {
         return [true; LEVELS];
@@ -134,7 +134,7 @@ impl Repeats {
         }
     }
 
-    /// What becomes of `url`, which is neither published nor named by a sitemap or a list.
+    /// The decision on `url`, which is neither published nor named by a sitemap or a list.
     pub fn passage(&mut self, url: &UrlKey) -> Passage {
         if let Some(shorter) = self.copies.without_copies(url) {
             return Passage::CopyOf(shorter);
@@ -159,7 +159,7 @@ impl Repeats {
                 .count_url(&UrlPlaces::of(url), self.max_per_directory)
     }
 
-    /// What a page repeats by itself, whatever its pattern.
+    /// The repetition of a page by itself, whatever its pattern.
     pub fn mark(&mut self, url: &UrlKey, text: &PageText) -> Option<Repeat> {
         if !self.is_on {
             return None;
@@ -170,7 +170,7 @@ impl Repeats {
         self.nested.is_nested(url, text).then_some(Repeat::Nested)
     }
 
-    /// What a page says that was not read so far.
+    /// The text of a page that was not read so far.
     pub fn novelty(&self, url: &UrlKey, text: &PageText) -> Novelty {
         let places = UrlPlaces::of(url);
         let mut novelty = Novelty::default();
@@ -202,8 +202,8 @@ impl Repeats {
         novelty
     }
 
-    /// Takes a page that was read, whose `novelty` was asked before. `leads_on` says of each of its directories whether the page
-    /// led to an unknown URL in it, or was found on a page that said nothing new. Gives the patterns that change by it.
+    /// Takes a page that was read, whose `novelty` was asked before. `leads_on` has for each of its directories whether the page
+    /// led to an unknown URL in it, or was found on a page that had no new text. Gives the patterns that change by it.
     pub fn take(
         &mut self,
         url: &UrlKey,
@@ -231,7 +231,7 @@ impl Repeats {
         changes
     }
 
-    /// Takes an answer that leads to another URL; one that is known already says nothing new for the parameters of `url`.
+    /// Takes an answer that leads to another URL; one that is known already has no new text for the parameters of `url`.
     pub fn take_redirect(&mut self, url: &UrlKey, is_new: bool) -> PatternChanges {
         if !self.is_on {
             return PatternChanges::default();
@@ -259,17 +259,17 @@ impl Repeats {
         self.not_found.take_answers(answers);
     }
 
-    /// Whether pages are left out that say nothing new.
+    /// Returns whether pages are left out that have no new text.
     pub fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// Whether a page that was read is the one for URLs that do not exist.
+    /// Returns whether a page that was read is the one for URLs that do not exist.
     pub fn is_not_found(&self, text: &PageText) -> bool {
         self.is_on && self.not_found.is_like_at_end(text)
     }
 
-    /// Whether a page that was read is in a closed pattern: a page with a query by its parameters, another one by its
+    /// Returns whether a page that was read is in a closed pattern: a page with a query by its parameters, another one by its
     /// directories.
     pub fn is_in_closed(&self, url: &UrlKey) -> bool {
         self.is_on && self.patterns.is_in_closed(&UrlPlaces::of(url))

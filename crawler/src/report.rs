@@ -1,4 +1,4 @@
-//! How many URLs are in which state, for which reason: the numbers of the summary, the terminal
+//! Counts of URLs by state and reason: the numbers of the summary, the terminal
 //! report and `arpent report`. Reads the store, which is the only one that counts; it keeps no
 //! counter of its own, so that the numbers cannot drift from the records. It never prints.
 
@@ -106,7 +106,7 @@ impl Report {
         let mut report = Self::default();
         for (reason, count) in counts.iter().filter(|(_, count)| **count > 0) {
             if *reason == Reason::SeedDocument {
-                // Sitemaps and feeds are no known URLs, whatever leads to them.
+                // Sitemaps and feeds are not known URLs, whatever leads to them.
                 continue;
             }
             if matches!(
@@ -125,7 +125,7 @@ impl Report {
         report
     }
 
-    /// Whether some URL failed after its tries, was not reached, was cut short or not recorded.
+    /// Returns whether some URL failed after its tries, was not reached, was cut short or not recorded.
     pub fn is_partial(&self) -> bool {
         let kept = [Reason::KeptUnreachable, Reason::KeptNotReached];
         self.failed() > 0

@@ -1,10 +1,10 @@
-//! `Retry-After` across starts: which hosts asked not to be contacted before when. A start must know
-//! it before its first request, when it does not yet know which site, and so which store, it is about.
+//! `Retry-After` across sessions: the hosts that asked for no request before a time. A session needs these times
+//! before its first request, when its site and its store are not known yet.
 //!
 //! One small text file for all sites: `host<TAB>time` per line; the host `*` is every host. It holds wall time; a value
-//! from a clock that was wrong is bounded by [`MAX_RETRY_AFTER`]. A file that is damaged is set aside: what can be read of it stays in force,
-//! and since nobody knows what else it said, every host is left alone for a while. Where it cannot be read at all
-//! nobody is asked: that is an error, and never "nobody asked to wait".
+//! from a clock that was wrong is bounded by [`MAX_RETRY_AFTER`]. A damaged file is renamed: the waits that can be read stay in force,
+//! and since the other waits in it are lost, every host is left alone for a while. A file that cannot be read at all
+//! is an error, and nothing is requested.
 
 use std::{
     fs::{self, File},
@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 use crate::{machine::private, url_key::HostKey};
 
-/// The longest that a host is left alone at its own wish, counted from when it said so.
+/// The longest that a host is left alone at its own wish, counted from the answer.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Hosts remembered at most; the ones that end first are forgotten first.
@@ -26,7 +26,7 @@ const MAX_HOSTS: usize = 1_000;
 /// Bytes of the file that are read at most: far more than [`MAX_HOSTS`] lines of the longest name (253 bytes) and a time.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Stands for every host, in the place of a name.
+/// Represents every host, in the place of a name.
 const EVERYBODY: &str = "*";
 
 /// Damaged files that are set aside within one second.
@@ -37,7 +37,7 @@ const MAX_SAME_NAME: u32 = 100;
 #[non_exhaustive]
 pub enum RetryAfterError {
     /// The file is there and cannot be read.
-    #[error("cannot read {}, which says which hosts asked to wait (Retry-After)", path.display())]
+    #[error("cannot read {}, the file of Retry-After waits", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -46,14 +46,14 @@ pub enum RetryAfterError {
     },
     /// The file is damaged and cannot be set aside.
     #[error(
-        "{} is damaged ({what}), and cannot be set aside; it says which hosts asked to wait (Retry-After), so remove it \
-         only if none of your sites did",
+        "{} is damaged ({what}), and cannot be renamed; it has the Retry-After waits of hosts, so remove it \
+         only if none of your sites sent one",
         path.display()
     )]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         what: String,
         /// Why it stays where it is.
         source: io::Error,
@@ -107,8 +107,8 @@ impl RetryAfterFile {
         // `None`: another program was faster.
         let damage = aside.map(|aside| {
             format!(
-                "{}, which says which hosts asked to wait (Retry-After), is damaged ({problem}); it is kept as {}. What can \
-                 be read of it is obeyed, and no host is asked for {pause:?}, because others may have asked to wait too",
+                "{}, the file of Retry-After waits, is damaged ({problem}) and renamed to {}. The waits that can \
+                 be read are obeyed, and no host gets a request for {pause:?}, because waits of other hosts may be lost",
                 path.display(),
                 aside.display()
             )
@@ -156,11 +156,11 @@ impl Waits {
     }
 }
 
-/// What the file says.
+/// The content of the file.
 struct WaitsOnDisk {
     /// Waits that have not ended.
     waits: Vec<(HostKey, Timestamp)>,
-    /// What is wrong with the file, as a fragment.
+    /// The defect of the file, as a fragment.
     problem: Option<String>,
 }
 
@@ -201,7 +201,7 @@ impl WaitsOnDisk {
 }
 
 /// Sets the damaged file `path` aside and writes one in its place that has what can be read of it, and every host for
-/// `pause`; returns where the damaged one is, if nobody else did so. At every instant there is a file that says no less.
+/// `pause`; returns where the damaged one is, if nobody else did so. At every instant there is a file with all waits.
 fn mend(path: &Path, now: Timestamp, pause: Duration) -> io::Result<Option<PathBuf>> {
     let _lock = lock(path)?;
     let WaitsOnDisk { mut waits, problem } =
@@ -216,7 +216,7 @@ fn mend(path: &Path, now: Timestamp, pause: Duration) -> io::Result<Option<PathB
     Ok(Some(aside))
 }
 
-/// Gives the file `path` a second name that says that it is damaged, and returns it; it is never one that is taken.
+/// Gives the file `path` a second name that marks it as damaged, and returns it; it is never one that is taken.
 fn copy_aside(path: &Path, now: Timestamp) -> io::Result<PathBuf> {
     let stamp = now.strftime(".corrupt-%Y%m%dT%H%M%SZ");
     let mut names = (1..=MAX_SAME_NAME).map(|number| match number {

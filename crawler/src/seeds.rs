@@ -1,6 +1,6 @@
-//! Where URLs come from besides links: sitemaps, feeds, and lists that the user gives. It says what a
-//! document was good for ([`Document`], kept in the store's named values, so that an interrupted run
-//! goes on with those that were not read), and what its bytes name ([`read`]). It never fetches, and
+//! Sources of URLs besides links: sitemaps, feeds, and lists that the user gives. It owns the record of each
+//! document ([`Document`], a named value of the store, so that an interrupted crawl goes on with those that were not
+//! read), and the reader of its URLs ([`read`]). It never fetches, and
 //! never judges a URL.
 //!
 //! ```text
@@ -42,7 +42,7 @@ use crate::{
     store::{Commit, Store, StoreError, StoreErrorKind},
 };
 
-/// How deep indexes may stand in each other: an index that three others lead to is not followed.
+/// How deep indexes may be in each other: an index that three others lead to is not followed.
 pub const MAX_INDEX_DEPTH: u8 = 3;
 
 /// Documents of one run: as many as one index may name. Each costs a row in the store and its URL in memory.
@@ -51,7 +51,7 @@ pub const MAX_DOCUMENTS: usize = 50_000;
 /// `Sitemap:` lines of a robots.txt that are followed; Google reads 500 sitemaps per site at most.
 pub const MAX_ROBOTS_SITEMAPS: usize = 500;
 
-/// Feeds of one run. Blogs have one for the comments of every page, which say nothing new.
+/// Feeds of one run. Blogs have one for the comments of every page, which have no new text.
 pub const MAX_FEEDS: usize = 100;
 
 /// Hosts besides the site's own that documents are fetched from.
@@ -74,13 +74,13 @@ fn name_of(number: usize) -> String {
     format!("{}{number}", crate::store::names::SEEDS)
 }
 
-/// What a document is expected to be.
+/// The expected kind of document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentKind {
     /// A sitemap or an index, named by robots.txt or an index.
     Sitemap,
-    /// `/sitemap.xml`, which nobody named: it is no fault when there is none.
+    /// `/sitemap.xml`, which nobody named: it is not a fault when there is none.
     WellKnown,
     /// A feed that a page names.
     Feed,
@@ -89,7 +89,7 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
-    /// How the URLs in it were found; `is_feed` tells what it turned out to be.
+    /// How the URLs in it were found; `is_feed` is known when it was read.
     pub fn via(self, is_feed: bool) -> Via {
         match self {
             Self::Sitemap | Self::WellKnown if !is_feed => Via::Sitemap,
@@ -99,28 +99,28 @@ impl DocumentKind {
     }
 }
 
-/// What became of a document. The words are stable.
+/// The result for a document. The words are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentState {
     /// Not read yet, or not to its end.
     Waiting,
-    /// Read; what was wrong with it nevertheless is told.
+    /// Read; defects in it are reported.
     Read,
     /// A file that arpent itself published: no evidence.
     Own,
-    /// There is none, and nobody said that there is one.
+    /// It does not exist, and nothing names it.
     Absent,
     /// Not read, or not to its end.
     Failed,
 }
 
-/// What a problem says of the document.
+/// The meaning of a problem for the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
-    /// There is no document where it should be, as far as the site itself says.
+    /// There is no document where it should be, by the answer of the site itself.
     NoDocument,
-    /// The site does not say whether there is one.
+    /// The answer of the site leaves open whether there is one.
     Withheld,
     /// Its host does not answer, or not in earnest; at the next run it may.
     Unanswered,
@@ -159,7 +159,7 @@ problems! {
     /// 404 or 410.
     Gone = "gone", NoDocument, "does not exist";
     /// 5xx or 429 after all tries.
-    ServerError = "server-error", Unanswered, "could not be fetched: its server is in trouble";
+    ServerError = "server-error", Unanswered, "could not be fetched: its server answered 5xx or 429";
     /// Another status than 200.
     BadStatus = "bad-status", NoDocument, "did not answer 200";
     /// No answer after all tries.
@@ -171,12 +171,12 @@ problems! {
     /// It must not be contacted: a private address, or production itself while its copy is crawled.
     Forbidden = "forbidden", Lasting, "must not be fetched";
     /// It redirects in a loop, too often, or nowhere.
-    BadRedirect = "bad-redirect", NoDocument, "redirects in a loop, too often or nowhere";
+    BadRedirect = "bad-redirect", NoDocument, "redirects in a loop, too often, or without a target";
     /// Its host asks not to be contacted now, or does not answer any more.
-    HostClosed = "host-closed", Unanswered, "was not read: its host gets no further request in this run";
+    HostClosed = "host-closed", Unanswered, "was not read: its host gets no further request in this session";
     /// It is something else, e.g. an HTML page.
-    NotASitemap = "not-a-sitemap", NoDocument, "is no sitemap, feed or list";
-    /// Its answer broke off, or may have: an answer that does not say how long it is may end anywhere.
+    NotASitemap = "not-a-sitemap", NoDocument, "is not a sitemap, feed or list";
+    /// Its answer broke off, or may have: an answer without a length may end anywhere.
     CutShort = "cut-short", Interrupted, "did not arrive as a whole; what came before was read";
     /// It ends before its end on the server already: it arrived as a whole.
     Truncated = "truncated", Lasting, "ends before its end; what came before was read";
@@ -186,14 +186,14 @@ problems! {
     Damaged = "damaged", Lasting, "cannot be read to its end; what came before was read";
     /// Its content coding is unknown or broken.
     Undecodable = "undecodable", Lasting, "has a content coding that cannot be decoded";
-    /// An index that is behind more indexes than are followed.
-    TooDeep = "too-deep", Lasting, "stands behind too many indexes, what it names was not read";
+    /// An index to which more indexes lead than are followed.
+    TooDeep = "too-deep", Lasting, "is named through too many indexes; the sitemaps that it names were not read";
     /// An index that names itself, or an index that led to it.
     Loop = "loop", Lasting, "names an index that leads back to it, which was not read again";
     /// There are more documents, feeds or hosts than are read.
     TooMany = "too-many", Lasting, "was not read: there are too many of its kind";
-    /// A line of robots.txt that is no URL.
-    BadUrl = "bad-url", Lasting, "is no URL of a sitemap";
+    /// A line of robots.txt that is not a URL.
+    BadUrl = "bad-url", Lasting, "is not the URL of a sitemap";
     /// A line of robots.txt that is not absolute (it is read nevertheless).
     RelativeUrl = "relative-url", Lasting, "is named by a relative URL in robots.txt, where it must be absolute";
     /// The file could not be read, or kept while it was.
@@ -201,22 +201,22 @@ problems! {
 }
 
 impl SeedProblem {
-    /// Whether there is nothing where it should be, as far as the site itself says.
+    /// Returns whether there is nothing where it should be, by the answer of the site itself.
     pub fn is_absence(self) -> bool {
         matches!(self.meaning(), Meaning::NoDocument | Meaning::Withheld)
     }
 
-    /// Whether its host does not answer, or not in earnest.
+    /// Returns whether its host does not answer, or not in earnest.
     pub fn is_unanswered(self) -> bool {
         self.meaning() == Meaning::Unanswered
     }
 
-    /// Whether what is there is no document at all.
+    /// Returns whether what is there is no document at all.
     pub fn denies_document(self) -> bool {
         self.meaning() == Meaning::NoDocument
     }
 
-    /// Whether nobody has seen a document there: what leads to it as to a page leads to a page, which is asked for
+    /// Returns whether nobody has seen a document there: what leads to it as to a page leads to a page, which is asked for
     /// and judged like any other.
     pub fn may_be_page(self) -> bool {
         match self.meaning() {
@@ -226,20 +226,20 @@ impl SeedProblem {
         }
     }
 
-    /// Whether it may be gone at the next run: what the document names is then missing for no good reason.
+    /// Returns whether it may be gone at the next run: what the document names is then missing for no good reason.
     pub fn is_passing(self) -> bool {
         matches!(self.meaning(), Meaning::Unanswered | Meaning::Interrupted)
     }
 }
 
-/// What is known of one document.
+/// The data on one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// Its URL, or the name of a file.
     pub name: String,
-    /// What it is expected to be.
+    /// The expected kind of document.
     pub kind: DocumentKind,
-    /// What became of it.
+    /// The result.
     pub state: DocumentState,
     /// Indexes that led to it.
     pub level: u8,
@@ -248,17 +248,17 @@ pub struct Document {
     /// Number of the index that names it; [`Document::named_by`] is then left to whoever reads all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<usize>,
-    /// What an index on the site itself says of its last change, word for word; only such a document is kept
+    /// The last change that an index on the site itself states, word for word; only such a document is kept
     /// for later runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lastmod: Option<String>,
-    /// Whether it is read from the copy that an earlier run kept, because it did not change since.
+    /// `true` if it is read from the copy that an earlier run kept, because it did not change since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_kept: bool,
-    /// What names it, for people: robots.txt, an index, a page.
+    /// The name of the document that names it, for people: robots.txt, an index, a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named_by: Option<String>,
-    /// What is wrong with it.
+    /// The defect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<SeedProblem>,
     /// The problem in its own words: status, line, what was expected.
@@ -267,16 +267,16 @@ pub struct Document {
     /// URLs and documents that it names.
     #[serde(default)]
     pub entries: u64,
-    /// Entries that could not be used, or only after something was forgiven.
+    /// Entries that could not be used, or only in spite of a defect.
     #[serde(default)]
     pub findings: u64,
-    /// What could not be used, or was forgiven, by rule.
+    /// The entries that could not be used, or only in spite of a defect, by rule.
     #[serde(default, skip_serializing_if = "EntryTroubles::is_empty")]
     pub troubles: EntryTroubles,
     /// The URLs that it names outside of what is crawled: they are not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Outside>,
-    /// What leads to it as to a page.
+    /// The link that leads to it as to a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<FoundAs>,
 }
@@ -290,7 +290,7 @@ pub struct Outside {
     pub example: String,
 }
 
-/// What leads to a document as to a page: a URL that turns out to be no document is a page that was found so.
+/// The link that leads to a document as to a page: a URL that turns out to be no document is a page that was found so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundAs {
     /// How it was found first.
@@ -303,9 +303,9 @@ pub struct FoundAs {
     /// Redirects in a row that led to it.
     #[serde(default)]
     pub hops: u8,
-    /// Whether a page leads to it; else it is an orphan.
+    /// `true` if a page leads to it; else it is an orphan.
     pub is_linked: bool,
-    /// What a sitemap says of its last change.
+    /// The last change that a sitemap states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<SitemapDate>,
 }
@@ -342,7 +342,7 @@ impl Document {
         self
     }
 
-    /// What is wrong with it, in a sentence without its name.
+    /// The defect, in a sentence without its name.
     pub fn trouble(&self) -> Option<String> {
         let problem = self.problem?;
         Some(match &self.detail {
@@ -420,19 +420,19 @@ fn corrupt(name: &str, text: &str) -> StoreError {
 pub struct Tally {
     /// Read to the end.
     pub read: u64,
-    /// Of these, those that were not fetched again: their index says that they did not change.
+    /// Of these, those that were not fetched again: they did not change by their index.
     pub kept: u64,
     /// Published by arpent itself.
     pub own: u64,
     /// Not read yet.
     pub waiting: u64,
-    /// Not, or not wholly, read, or with something wrong that was forgiven.
+    /// Not, or not wholly, read, or read in spite of a defect.
     pub troubled: u64,
     /// Of these, those that failed in a way that may be gone at the next run.
     pub passing: u64,
     /// Of the troubled ones the first [`MAX_FAILURES_NAMED`].
     pub troubles: Vec<Document>,
-    /// What is wrong with the entries of all of them, by rule.
+    /// The defects of the entries of all of them, by rule.
     pub entries: BTreeMap<String, RuleTally>,
     /// URLs that they name outside of what is crawled.
     pub outside: u64,

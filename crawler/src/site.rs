@@ -30,7 +30,7 @@ pub struct Site {
     pub directory: String,
     /// Start of the crawl: the start URL after the redirects that decided the site.
     pub start: UrlKey,
-    /// The site that the directory stands for in all output; `None`: itself.
+    /// The site that the directory represents in all output; `None`: itself.
     pub stand_in: Option<StandIn>,
 }
 
@@ -99,7 +99,7 @@ impl Site {
         })
     }
 
-    /// The public site: the one that this one stands for, or itself.
+    /// The public site: the one that this one represents, or itself.
     #[must_use]
     pub fn written(&self) -> Self {
         let Some(stand_in) = &self.stand_in else {
@@ -279,7 +279,7 @@ fn push_encoded(name: &mut String, text: &str, join: Option<char>) {
     }
 }
 
-/// The byte that two digits in upper case, as a normal form has them, stand for, unless URLs have its character itself.
+/// The byte that two digits in upper case, as a normal form has them, represent, unless URLs have its character itself.
 fn escaped_byte(digits: &[u8]) -> Option<u8> {
     let digits = str::from_utf8(digits.get(..2)?).ok()?;
     let is_normal = |digit: u8| matches!(digit, b'0'..=b'9' | b'A'..=b'F');

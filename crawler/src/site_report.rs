@@ -1,5 +1,5 @@
-//! What the crawls of a site know of all its URLs, as rows: sessions, closed patterns, the links that lead to broken or redirected
-//! URLs with the pages that hold them, each URL with its reason, and what pages say that contradicts itself. Reads the state
+//! The data of the crawls of a site on all its URLs, as rows: sessions, closed patterns, the links that lead to broken or redirected
+//! URLs with the pages that hold them, each URL with its reason, and the statements of pages that contradict each other. Reads the state
 //! alone, in three passes and 12 bytes of memory a URL; never prints, judges or writes.
 
 mod conflicts;
@@ -107,7 +107,7 @@ fn each_link<E>(
     reader: &mut LinkReader,
     show: &mut dyn FnMut(ReportRow) -> Result<(), ReportError<E>>,
 ) -> Result<(), ReportError<E>> {
-    // Where a redirect leads is no link.
+    // Where a redirect leads is not a link.
     if record.facts().is_none_or(|facts| facts.location.is_some()) {
         return Ok(());
     }
@@ -139,7 +139,7 @@ fn each_link<E>(
     Ok(())
 }
 
-/// Whether links to a URL with this reason are broken.
+/// Returns whether links to a URL with this reason are broken.
 pub fn is_broken(reason: Reason) -> bool {
     matches!(
         reason,
@@ -156,7 +156,7 @@ pub fn is_broken(reason: Reason) -> bool {
     )
 }
 
-/// Whether a URL with this reason redirects.
+/// Returns whether a URL with this reason redirects.
 pub fn is_redirect(reason: Reason) -> bool {
     matches!(
         reason,
@@ -190,7 +190,7 @@ pub(crate) fn walk<E>(
             } else {
                 visit.as_ref().map(|visit| &visit.record)
             };
-            // Sitemaps and feeds are no known URLs.
+            // Sitemaps and feeds are not known URLs.
             if let Some(record) = record.filter(|record| record.reason != Reason::SeedDocument) {
                 result = show(url, page.as_ref(), record);
             }

@@ -1,6 +1,6 @@
-//! A session of one site: the state is opened, the site is crawled, what is known is published, and the phase of the crawl
-//! follows from how that ended. The program, the daemon, `publish`, `build` and tests call it. It prints nothing and reads
-//! no settings file: the caller says where the files of a site are, shows progress, and notifies others of the set.
+//! A session of one site: the state is opened, the site is crawled, the merged view is published, and the phase of the crawl
+//! follows from the outcome. The program, the daemon, `publish`, `build` and tests call it. It prints nothing and reads
+//! no settings file: the caller gives the paths of the files of a site, shows progress, and notifies others of the set.
 
 mod opening;
 mod outcome;
@@ -46,7 +46,7 @@ use crate::{
 /// How long URLs may be counted after requests in flight were dropped; a million take about a second.
 const COUNT_GRACE: Duration = Duration::from_secs(1);
 
-/// Where the files of a site are.
+/// The paths of the files of a site.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// The file of its state, in the folder that the locks of outputs are in too; `None`: no state is stored.
@@ -83,10 +83,10 @@ impl Places {
 /// Says where the files of a site are, once it is known which site it is.
 ///
 /// # Errors
-/// The settings do not fit the site ([`SessionError::Settings`]), or its output cannot be written.
+/// The settings contradict the site ([`SessionError::Settings`]), or its output cannot be written.
 pub type PlacesOf = Arc<dyn Fn(&Site) -> Result<Places, SessionError> + Send + Sync>;
 
-/// What a session is given.
+/// The input of a session.
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "it holds functions")]
 pub struct Session {
@@ -94,7 +94,7 @@ pub struct Session {
     pub config: Config,
     /// The URL that was typed.
     pub start: UrlKey,
-    /// Where the files of the site are.
+    /// The paths of the files of the site.
     pub places: PlacesOf,
     /// The way to the network.
     pub fetch: Arc<dyn Fetch>,
@@ -116,14 +116,14 @@ pub struct Session {
     pub on_publish: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// What a session came to. What is not known when it ends is missing.
+/// The result of a session. Values that are not known when it ends are missing.
 #[derive(Debug)]
 pub struct Ended {
     /// The site.
     pub site: Option<Site>,
     /// How its state was opened.
     pub opened: Option<Opened>,
-    /// What the crawl did.
+    /// The work of the crawl.
     pub crawl: Option<CrawlFacts>,
     /// The URLs that are known, by reason.
     pub report: Option<Report>,
@@ -154,7 +154,7 @@ impl Ended {
     }
 }
 
-/// What nobody else may work with meanwhile.
+/// The locks of the session.
 #[derive(Debug)]
 pub struct Held {
     /// The state.
@@ -163,10 +163,10 @@ pub struct Held {
     pub output: Option<OutputLock>,
 }
 
-/// What a crawl did in this session.
+/// The work of a crawl in this session.
 #[derive(Debug, Clone)]
 pub struct CrawlFacts {
-    /// Whether it went on with a crawl of an earlier session.
+    /// `true` if it went on with a crawl of an earlier session.
     pub resumed: bool,
     /// How it ended.
     pub ending: Ending,
@@ -180,11 +180,11 @@ pub struct CrawlFacts {
     pub bytes_in: u64,
     /// robots.txt of the site, where it was read.
     pub robots: Option<Rules>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<Note>,
     /// Number of the crawl.
     pub number: CrawlId,
-    /// What the requests to the host of the site came to.
+    /// The results of the requests to the host of the site.
     pub tally: HostTally,
     /// Time from one request to the next at the end, as the pauses in force and the time of answers allow.
     pub pace: Option<Duration>,
@@ -370,7 +370,7 @@ async fn publish_crawled(
     }
 }
 
-/// What an error says of a damaged state, if it is about one.
+/// The message of an error on a damaged state, if it is about one.
 fn damage_of(error: &SessionError) -> Option<String> {
     let error = error.of_store()?;
     (error.kind() == StoreErrorKind::Corrupt).then(|| with_causes(error))

@@ -144,7 +144,7 @@ impl<'r, 'n> SetReading<'r, 'n> {
             SetPlace::Files(files) => self.published(files)?,
         }
         if self.outline.sitemaps == 0 {
-            return Err(self.unreadable("it holds no sitemap".to_owned()));
+            return Err(self.unreadable("it has no sitemap".to_owned()));
         }
         Ok(self.outline)
     }
@@ -179,7 +179,7 @@ impl<'r, 'n> SetReading<'r, 'n> {
                 continue;
             }
             if indexes >= MAX_INDEXES {
-                let reason = format!("{} is an index too deep", file.display());
+                let reason = format!("more indexes lead to {} than are followed", file.display());
                 return Err(self.unreadable(reason));
             }
             let listed = listed_by(&file).map_err(|reason| self.unreadable(reason))?;

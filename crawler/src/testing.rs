@@ -66,7 +66,7 @@ impl Clock for TestClock {
     }
 }
 
-/// What a fixture page answers.
+/// The answer of a fixture page.
 #[derive(Debug, Clone)]
 pub struct FixturePage {
     /// HTTP status.
@@ -139,7 +139,7 @@ impl FixturePage {
         self
     }
 
-    /// Whether it is still what an answer with these validators was.
+    /// Returns whether it is still what an answer with these validators was.
     fn is_as(&self, asked: &Validators) -> bool {
         let header = |name| {
             let mut lines = self.headers.iter();
@@ -179,7 +179,7 @@ impl FixturePage {
 pub struct SeenRequest {
     /// Whole URL.
     pub url: String,
-    /// What it was asked with.
+    /// The validators of the request.
     pub validators: Option<Validators>,
     /// When it came in.
     pub begun: Instant,
@@ -250,12 +250,12 @@ impl FixtureSite {
     }
 
     /// From now on, whether the site calls everything not modified, without a word of what it has. Otherwise it does what RFC 9110
-    /// section 13.2 says, for pages with an `etag` or `last-modified`.
+    /// section 13.2 requires, for pages with an `etag` or `last-modified`.
     pub fn lie(&self, lies: bool) {
         self.lies.store(lies, Ordering::SeqCst);
     }
 
-    /// What [`FixtureSite::scripted`] was given.
+    /// The argument of [`FixtureSite::scripted`].
     pub fn script(&self) -> Option<Arc<Script>> {
         self.script.clone()
     }

@@ -42,7 +42,7 @@ pub struct Policy {
     pub ignore_noindex: bool,
     /// No canonical link counts. Default: all do.
     pub ignore_canonical: bool,
-    /// Pages that say nothing new are listed, all but copies by query. Default: they are not.
+    /// Pages that have no new text are listed, all but copies by query. Default: they are not.
     pub ignore_repeats: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Policy {
 pub enum Follow {
     /// Nothing.
     Nothing,
-    /// Where the page sends its readers: redirect, meta refresh, canonical link.
+    /// The target to which the page sends its readers: redirect, meta refresh, canonical link.
     TargetOnly,
     /// That, and its links.
     All,
@@ -73,7 +73,7 @@ pub struct Verdict {
 pub struct Brief {
     /// The reason in its record, settled or not.
     pub reason: Reason,
-    /// Where a redirected page, or a page with its canonical elsewhere, points.
+    /// The target of a redirected page, or of a page with its canonical elsewhere, points.
     pub next: Option<UrlKey>,
 }
 

@@ -1,4 +1,4 @@
-//! Why a URL is listed, or why it is not: all that the state of a site knows of it, and what to do about it. Reads the state and the
+//! The explanation of a URL: the data of the state on it, the reason why it is listed or not, and advice. Reads the state and the
 //! published files, and judges by the rules that a publish without a crawl would use. Only [`Question::ask`] sends requests.
 
 mod advice;
@@ -60,18 +60,18 @@ pub enum WhyError {
     /// The state cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A setting does not fit the site.
+    /// A setting contradicts the site.
     #[error(transparent)]
     Rules(#[from] CrawlError),
     /// A setting of the network cannot be used.
-    #[error("the way to the network cannot be used")]
+    #[error("the network settings cannot be used")]
     Network(#[from] FetchError),
     /// The work was stopped.
     #[error("stopped before the URL answered")]
     Stopped,
 }
 
-/// What is known of a URL.
+/// The data on a URL.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UrlExplanation {
     /// Version of this form: 1.
@@ -88,7 +88,7 @@ pub struct UrlExplanation {
     pub reason: Option<&'static str>,
     /// Why, in one sentence.
     pub why: String,
-    /// What to do about it, if anything.
+    /// Advice on it, if anything.
     pub advice: Option<String>,
     /// How it was found: the pages from the start URL down to it.
     pub found: Vec<FoundStep>,
@@ -100,7 +100,7 @@ pub struct UrlExplanation {
     pub robots: RobotsLine,
     /// The scope of the crawl, and the rule that decided.
     pub scope: ScopeRule,
-    /// What the page and its headers tell robots.
+    /// The directives for robots in the page and its headers.
     pub directives: Vec<&'static str>,
     /// The canonical URL of the page, and what became of that.
     pub canonical: Option<NamedUrl>,
@@ -114,9 +114,9 @@ pub struct UrlExplanation {
     pub file: Option<String>,
     /// Since when it is known.
     pub history: Option<KnownSince>,
-    /// What the crawl found that is not published: one that is under way, stopped or refused.
+    /// The findings of a crawl that is not published, because it is under way, stopped or refused.
     pub under_way: Option<UnderWay>,
-    /// What it answers now; `None`: it was not to be asked for.
+    /// The current answer; `None`: it was not to be asked for.
     pub live: Option<LiveStory>,
 }
 
@@ -161,7 +161,7 @@ pub struct NamedUrl {
     pub reason: Option<&'static str>,
 }
 
-/// What robots.txt says of a URL.
+/// The rule of robots.txt for a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RobotsLine {
     /// It was read by the last crawl.
@@ -176,7 +176,7 @@ pub struct RobotsLine {
     pub group: Option<String>,
 }
 
-/// What the scope of the crawl says of a URL.
+/// The judgement of the scope on a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScopeRule {
     /// `inside`, `outside`, `excluded`, `follow-only` or `list-only`.
@@ -217,7 +217,7 @@ pub struct KnownSince {
     pub content_since: Option<Timestamp>,
 }
 
-/// What a crawl that is not published knows of a URL.
+/// The data on a URL of a crawl that is not published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnderWay {
     /// The code of its reason.
@@ -242,7 +242,7 @@ impl UrlRows {
         Ok(Self { page, visit })
     }
 
-    /// What is published, or else what the crawl under way knows.
+    /// The published record, or else the record of the crawl under way.
     fn record(&self) -> Option<&PageRecord> {
         let published = self.page.as_ref().map(|page| &page.record);
         published.or(self.visit.as_ref().map(|visit| &visit.record))
@@ -250,10 +250,10 @@ impl UrlRows {
 }
 
 impl Question<'_> {
-    /// All that is known of `url`.
+    /// The explanation of `url`.
     ///
     /// # Errors
-    /// The state cannot be read, or a setting does not fit the site.
+    /// The state cannot be read, or a setting contradicts the site.
     pub fn explain(&self, url: &UrlKey) -> Result<UrlExplanation, WhyError> {
         let (judge, robots) = judge_at_rest(self.config, self.site, self.store, self.clock)?;
         let rows = UrlRows::read(self.store, url)?;
@@ -342,27 +342,27 @@ impl Question<'_> {
         })
     }
 
-    /// Why no crawl met a URL, in one sentence.
+    /// The reason why no crawl found a URL, in one sentence.
     fn why_unknown(&self, url: &UrlKey, reason: Option<Reason>) -> Result<String, StoreError> {
         if let Some(reason) = reason {
             return Ok(format!(
-                "no crawl met it, and it would be left out: {}",
+                "no crawl found this URL, and it would be left out: {}",
                 reason.text()
             ));
         }
         if !url.is_on(&self.site.origin) {
             return Ok(format!(
-                "it is not on the host of the site {}",
+                "this URL is not on the host of the site {}",
                 self.site.url()
             ));
         }
         if !self.site.contains(url) {
             return Ok(format!(
-                "it is outside the directory of the crawl, {}",
+                "this URL is outside of the directory of the crawl, {}",
                 self.site.url()
             ));
         }
-        let why = "no page, sitemap, feed or list of the last crawl led to it";
+        let why = "no page, sitemap, feed or list of the last crawl names this URL";
         let not_recorded = crawl_state::not_recorded(self.store)?;
         if not_recorded == 0 {
             return Ok(why.to_owned());
@@ -409,7 +409,7 @@ impl Question<'_> {
     }
 }
 
-/// Where an answer sends its readers at once.
+/// The URL to which an answer sends its readers at once.
 fn target_of(facts: &PageFacts) -> Option<&UrlKey> {
     let refresh = facts.refresh.as_ref();
     let refresh = refresh.filter(|refresh| refresh.delay_seconds == 0);

@@ -48,7 +48,7 @@ pub enum LastModError {
     /// The text is empty.
     #[error("date is empty")]
     Empty,
-    /// White space stands around the value.
+    /// White space is around the value.
     #[error("date has white space around it, trim it first")]
     Padded,
     /// A year, a month, or a time without seconds: W3C date-time, but refused by the schema of the protocol.
@@ -111,7 +111,7 @@ impl LastMod {
         }
     }
 
-    /// The value as it stands in a file.
+    /// The value as it is in a file.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -41,7 +41,7 @@
 //! let mut writer = UrlSetWriter::new(GzipWriter::new(Vec::new()), Limits::default())?;
 //! let entry = UrlEntry::new(Loc::parse("https://example.com/catalog?item=12&desc=vacation_hawaii")?)
 //!     .with_lastmod(LastMod::parse("2004-12-23T18:00:15+00:00")?);
-//! // `Push::Full` says that the entry belongs into a next file.
+//! // `Push::Full` means that the entry belongs into a next file.
 //! assert_eq!(writer.push(&entry)?, Push::Written);
 //! let (gzip, summary) = writer.finish()?;
 //! let compressed = gzip.finish()?;

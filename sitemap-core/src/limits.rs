@@ -1,6 +1,6 @@
 //! The numbers of the sitemap protocol, each with its source, and [`Limits`], the limits of a writer or reader.
 //!
-//! The writers count, the readers cap. These constants are the only place where these numbers stand.
+//! The writers count, the readers cap. These constants are the only place with these numbers.
 
 /// The most entries one file may have: URLs in a urlset, sitemaps in an index (R27, R32).
 ///

@@ -24,7 +24,7 @@ pub(crate) use syntax::{Rawness, has_ascii_host, rawness};
 /// - Existing escapes keep their bytes and their case; a `%` that begins no escape is `%25`.
 /// - It is ASCII and at most [`MAX_LOC_CHARACTERS`] long.
 ///
-/// Values order by their bytes, which is the order in which entries stand in a file.
+/// Values order by their bytes, which is the order in which entries are in a file.
 ///
 /// ```
 /// use sitemap_core::Loc;
@@ -47,7 +47,7 @@ pub enum LocError {
     /// The text is empty.
     #[error("URL is empty")]
     Empty,
-    /// White space stands before or after the URL (R12).
+    /// White space is before or after the URL (R12).
     #[error("URL has white space around it, trim it first")]
     Padded,
     /// It does not begin with `http://` or `https://` (R9).

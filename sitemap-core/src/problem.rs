@@ -35,7 +35,7 @@ macro_rules! problems {
             $(
                 $(#[$doc])*
                 #[error($text $(, $($argument)+)?)]
-                $name $({ $(#[doc = "What the text shows in its place."] $field: $type),+ })? $(($($inner),+))?,
+                $name $({ $(#[doc = "The value that the text shows in its place."] $field: $type),+ })? $(($($inner),+))?,
             )*
         }
 
@@ -110,12 +110,12 @@ problems! {
     NotUtf8 = 2 Error, "bytes mean nothing in the encoding of the file";
     /// Four bytes for each character, which no reader supports.
     Utf32 = 2 Error, "encoding is UTF-32, expected UTF-8";
-    /// An `&` that does not begin a reference; it is read as it stands.
+    /// An `&` that does not begin a reference; it is read as it is.
     BareAmpersand = 3 Error, "ampersand is not escaped, expected &amp;";
     /// The root element belongs neither to a sitemap nor to a feed.
     Root { name: String } = 4 Error, "root element is <{name}>, expected <urlset> or <sitemapindex>";
-    /// Something stands before the XML declaration that is not markup of a sitemap, such as a PHP warning; it is skipped.
-    BeforeDeclaration = 1 Error, "something stands before the XML declaration, expected it at the beginning of the file";
+    /// Something before the XML declaration that is not markup of a sitemap, such as a PHP warning; it is skipped.
+    BeforeDeclaration = 1 Error, "something is before the XML declaration, expected it at the beginning of the file";
     /// The name of an element is in another case than the protocol has it; the element is taken. Reported once for each name.
     NameCase { found: String, expected: &'static str } = 6 Error, "element is <{found}>, expected <{expected}>: case counts";
     /// Something follows the root element. Another root element is read as well.
@@ -127,9 +127,9 @@ problems! {
     UnknownElement { name: String } = 6 Warning Schema, "unknown element <{name}>";
     /// An element of the protocol in the wrong parent. An entry in an entry is read nevertheless, and so is the text of an
     /// element in a `<loc>`.
-    Misplaced { name: &'static str, parent: &'static str } = 6 Error, "<{name}> stands in <{parent}>";
+    Misplaced { name: &'static str, parent: &'static str } = 6 Error, "<{name}> is not allowed in <{parent}>";
     /// An entry in an element that is skipped, or in one of an extension: it is left out with it.
-    LostEntry { name: &'static str } = 6 Error, "<{name}> stands in an element that can have none, and is left out with it";
+    LostEntry { name: &'static str } = 6 Error, "<{name}> is in an element that may not contain it, and is left out with that element";
     /// An attribute that the schema does not allow.
     UnknownAttribute { name: String } = 6 Warning Schema, "unknown attribute {name}";
     /// Text between elements.
@@ -137,7 +137,7 @@ problems! {
     /// An entry without a URL.
     NoLoc = 7 Error, "entry has no <loc>";
     /// A URL directly in the root element; it is skipped.
-    LocOutsideEntry = 6 Error, "<loc> stands outside of an entry, expected <url> or <sitemap> around it";
+    LocOutsideEntry = 6 Error, "<loc> is outside of an entry, expected <url> or <sitemap> around it";
     /// An item of a feed without an address.
     NoLink = 7 Error, "item has no <link>";
     /// The URL of an entry is text in it; it is read.
@@ -162,11 +162,11 @@ problems! {
     HostNotAscii = 24 Note, "host is not in ASCII, expected its xn-- form";
     /// A URL that means the same as its normal form, but is not it.
     LocNotNormal { normal: String } = 26 Note, "URL is not in its normal form {normal}";
-    /// A URL with escapes of characters that stand for themselves (RFC 3986 section 2.3); written without them it is the same URL.
+    /// A URL with escapes of characters that represent themselves (RFC 3986 section 2.3); written without them it is the same URL.
     NeedlessEscapes { normal: String } = 26 Note, "URL has escapes that it does not need, its normal form is {normal}";
     /// A URL of fewer characters than the schema asks for; the text of the protocol has no such bound.
     LocShort = 68 Warning Schema, "URL has fewer than {MIN_LOC_CHARACTERS} characters, which the schema refuses";
-    /// A quotation mark, an apostrophe or a `>` that stands raw in a value: good XML, but the protocol asks for an entity. It is
+    /// An unescaped quotation mark, apostrophe or `>` in a value: well-formed XML, but the protocol requires an entity. It is
     /// reported once per file.
     RawCharacter { character: char } = 20 Note, "character {character} is not escaped, expected {}" [entity_of(*.character)];
     /// An `xsi:schemaLocation` that does not name the schema of this kind of file.
@@ -179,11 +179,11 @@ problems! {
     LastMod(LastModError) = 13 Error, "{0}";
     /// A time without a zone; it is read as UTC.
     ZoneAssumed = 13 Error, "time has no zone, read as UTC";
-    /// A `<changefreq>` that is none; it is left out.
+    /// A `<changefreq>` with an unknown value; it is left out.
     ChangeFreq(ChangeFreqError) = 16 Error, "{0}";
     /// A `<changefreq>` that is not in lower case.
     ChangeFreqCase = 16 Warning, "change frequency is not in lower case";
-    /// A `<priority>` that is none; it is left out.
+    /// A `<priority>` that is not a priority; it is left out.
     Priority(PriorityError) = 18 Error, "{0}";
     /// A control character, or another that XML 1.0 forbids.
     ForbiddenCharacter = 21 Error, "character that XML 1.0 forbids";
@@ -208,9 +208,9 @@ problems! {
     /// A zip archive.
     Zip = 29 Error, "file is a zip archive, expected gzip or no compression";
     /// An entry of the other kind of file.
-    WrongEntry { name: &'static str } = 36 Error, "<{name}> stands in a file of the other kind";
+    WrongEntry { name: &'static str } = 36 Error, "<{name}> is in a file of the other kind";
     /// An element that only a page has, in an index.
-    NotInIndex { name: &'static str } = 36 Error, "<{name}> stands in an index";
+    NotInIndex { name: &'static str } = 36 Error, "<{name}> is not allowed in an index";
     /// The file has no entry. The schemas forbid it, the text of the protocol does not.
     NoEntries = 68 Warning Schema, "file has no entries";
     /// A prefix that no declaration binds to a namespace.
@@ -225,8 +225,8 @@ problems! {
     Retired { name: &'static str } = 71 Note, "<{name}> is not read by search engines any more, leave it out";
     /// An element that the extension does not have; it is skipped.
     UnknownPart { name: String, parent: &'static str } = 71 Warning Schema, "unknown element <{name}> in <{parent}>";
-    /// An element that stands in the root element, beside the entries; it is skipped.
-    OutsideEntry { name: String } = 71 Warning, "<{name}> stands outside of <url>, where it is ignored";
+    /// An element in the root element, beside the entries; it is skipped.
+    OutsideEntry { name: String } = 71 Warning, "<{name}> is outside of <url>, where it is ignored";
     /// An attribute that the element does not have.
     UnknownPartAttribute { name: String, element: &'static str } = 71 Warning Schema, "unknown attribute {name} of <{element}>";
     /// The elements are not in the order of their schema.
@@ -257,7 +257,7 @@ problems! {
     /// An element of a namespace that is not known; it is skipped. Only the first is reported.
     Extension { name: String } = 71 Note Schema, "extension <{name}>";
     /// An element of another namespace in an index, whose schema allows none; it is skipped. Only the first is reported.
-    ExtensionInIndex { name: String } = 71 Warning Schema, "extension <{name}> stands in an index";
+    ExtensionInIndex { name: String } = 71 Warning Schema, "extension <{name}> is not allowed in an index";
     /// RSS 1.0 or 0.90, which the protocol does not know; it is read.
     Rss10 = 45 Note, "feed is RSS 1.0, expected RSS 2.0 or Atom";
     /// An RSS feed of another version than 2.0, the version of the protocol; it is read.
@@ -288,7 +288,7 @@ problems! {
     Columns = 54 Error, "line has more than a URL in it";
     /// A text file is a table; no URL is read from it.
     Table = 54 Error, "this is the header line of a table, expected a file with one URL per line";
-    /// A line of a text file is a URL, but looks like one with more columns; it is taken as it stands.
+    /// A line of a text file is a URL, but looks like one with more columns; it is taken as it is.
     Commas = 54 Warning, "line may have more than a URL in it: the text after a comma looks like a date, a frequency or a priority";
 
     // Problems that only the strict reading finds.
@@ -328,7 +328,7 @@ problems! {
     /// A sitemap that was reached through a redirect from another directory or origin.
     Moved { requested: Loc } = 58 Warning, "sitemap was reached by a redirect from {requested}; what counts is its final place";
     /// A date in the future.
-    Future { date: String } = 14 Warning, "date {date} lies in the future";
+    Future { date: String } = 14 Warning, "date {date} is in the future";
     /// A date before there was a web.
     Ancient { date: String } = 14 Warning, "date {date} is older than the web";
     /// The `lastmod` of all pages is nearly the same time.
@@ -393,7 +393,7 @@ problems! {
         => "allow the sitemap in robots.txt, or it is not read";
     /// A sitemap of a host whose robots.txt cannot be read; crawlers then request nothing from it.
     RobotsUnreachable { why: String, is_child: bool } = 72 Error, "sitemap may not be read: {why}"
-        => "let robots.txt answer with 200, or with 404 if there is none: until then crawlers read nothing of its host";
+        => "let robots.txt answer with 200, or with 404 if the host has none: until then crawlers fetch nothing from the host";
     /// A sitemap that was not requested, so it was not checked.
     NotAsked { why: String, help: String, is_child: bool } = 72 Warning, "sitemap was not read: {why}";
     /// A sitemap that redirects to another one that is listed, or named, as well.
@@ -404,7 +404,7 @@ problems! {
         => "check the sitemaps or indexes that are left by themselves";
     /// A document that was not sent to its end.
     CutShort = 1 Error, "answer ended before the end that was announced, or took too long"
-        => "see that the server sends the whole file, as long as Content-Length says";
+        => "configure the server to send the whole file, with the length in Content-Length";
     /// A document of which only the beginning was read.
     NotReadFurther { limit: u64 } = 28 Error, "file is too large: only its first {limit} bytes were read";
     /// So many entries that reading ended.

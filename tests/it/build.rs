@@ -358,7 +358,7 @@ fn every_end_has_its_exit_code() {
         &builds,
         &[&broken],
         4,
-        "nothing is published from half an input",
+        "arpent publishes nothing from a part of an input",
     );
     assert!(builds.published().files.is_empty());
     builds.build(&[&list]).expect_code(0);

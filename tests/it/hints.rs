@@ -50,7 +50,7 @@ fn check_no_crawl(url: &str, code: &str, begins: &str, contains: &str) {
     assert!(text.contains(contains), "{}", ran.stderr);
 }
 
-/// What a server speaks TLS with, and its certificate: self-signed, as an authority or not.
+/// The TLS settings of a server, and its certificate: self-signed, as an authority or not.
 pub(crate) fn self_signed(is_authority: bool) -> (Arc<ServerConfig>, String) {
     let mut params =
         CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("the name of a host");
@@ -109,11 +109,11 @@ fn a_certificate_that_is_not_trusted_is_told_with_the_option_that_helps() {
 fn a_server_that_is_spoken_to_in_the_wrong_scheme_is_told() {
     let site = secure(self_signed(false).0);
     let url = site.url("/").replace("https:", "http:");
-    let begins = format!("the server at 127.0.0.1:{} speaks TLS", site.port());
+    let begins = format!("the server at 127.0.0.1:{} expects TLS", site.port());
     check_no_crawl(&url, "speaks-tls", &begins, &site.origin());
     let site = Site::of_two_pages();
     let url = site.url("/").replace("http:", "https:");
-    let begins = format!("the server at 127.0.0.1:{} speaks plain http", site.port());
+    let begins = format!("the server at 127.0.0.1:{} expects plain http", site.port());
     check_no_crawl(&url, "speaks-plain-http", &begins, &site.origin());
 }
 

@@ -449,7 +449,7 @@ fn http_start_url_that_redirects_to_https() {
     ];
     assert_eq!(requests[..5], expected);
     let told =
-        format!("http://{NAME}:{http} redirects to https://{NAME}:{https}: that is the site");
+        format!("http://{NAME}:{http} redirects to https://{NAME}:{https}, so arpent crawls ");
     assert!(ran.stderr.contains(&told), "{}", ran.stderr);
 }
 
@@ -470,7 +470,7 @@ fn apex_start_url_that_redirects_to_www() {
     ];
     assert_eq!(requests[..5], expected);
     let told =
-        format!("https://{APEX}:{port} redirects to https://{NAME}:{port}: that is the site");
+        format!("https://{APEX}:{port} redirects to https://{NAME}:{port}, so arpent crawls ");
     assert!(ran.stderr.contains(&told), "{}", ran.stderr);
 }
 

@@ -285,7 +285,7 @@ fn conflicts_orphans_and_sessions_are_reported() {
     let text = report(&bench, &[]).expect_code(0).stdout;
     for line in [
         "orphans: 1 URL that no page links to",
-        "1 time: says noindex, and pages link to it",
+        "1 time: has noindex, and pages link to it",
         "politeness of the last session",
         "sessions, the newest first",
     ] {

@@ -210,7 +210,7 @@ fn live_answers_are_judged_and_compared_with_the_state() {
     assert_eq!(named["reason"], "canonical-elsewhere");
     assert_eq!(named["hops"][0]["canonical"], site.url("/same"));
     assert_eq!(named["hops"][0]["headers"]["etag"], "\"1\"");
-    assert!(text(&named["differs"]).starts_with("no crawl met it; "));
+    assert!(text(&named["differs"]).starts_with("no crawl found this URL; "));
     site.clear_log();
     let closed = live("/closed");
     assert_eq!(closed["reason"], "robots-disallowed");

@@ -103,7 +103,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
             r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}],"#,
             r#""entries":[]},"kept":{"kept-gone-once":1,"kept-unreachable":2},"notes":["#,
             r#"{"code":"feed-empty","count":1,"example":"/a","text":"no page has a lastmod, so there is no feed of recent "#,
-            r#"changes: a feed lists what changed, and when"}]}"#
+            r#"changes: a feed lists pages with the time of their change"}]}"#
         )
     );
 }
@@ -210,7 +210,7 @@ fn extensions_are_told_of_where_they_were_asked_for() {
   0 language links in the entries of 0 pages
   16 language links left out:
     12  without a link back (no-return-link)
-     4  on another host, where the link back cannot be seen (other-host)
+     4  on another host, where the link back cannot be checked (other-host)
 ";
     let text = summary.text().join("\n");
     assert!(text.contains(expected), "{text}");
@@ -276,10 +276,10 @@ https://www.example.com/docs/: published, but partial
   1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
   this session continued the crawl
   3 of the listed kept:
-    2  still in the sitemap, as its last good answer had it: could not be fetched this time (kept-unreachable)
-    1  still in the sitemap: one 404 is no proof that it is gone (kept-gone-once)
+    2  still in the sitemap with the data of its last good answer: could not be fetched this time (kept-unreachable)
+    1  still in the sitemap after one 404: a second one at least an hour later removes it (kept-gone-once)
   250 excluded:
-    150  says noindex (noindex)
+    150  has noindex (noindex)
      50  names another URL as canonical (canonical-elsewhere)
      50  answered 404 or 410 (gone)
            https://www.example.com/docs/old
@@ -302,7 +302,7 @@ https://www.example.com/docs/: published, but partial
     Sitemap: https://www.example.com/docs/sitemap.xml
   state in state/https_www.example.com_docs.db
   what was left out, and broken links: arpent report https://www.example.com/docs/
-  NOTE: no page has a lastmod, so there is no feed of recent changes: a feed lists what changed, and when";
+  NOTE: no page has a lastmod, so there is no feed of recent changes: a feed lists pages with the time of their change";
     assert_eq!(summary().text().join("\n"), expected);
 }
 

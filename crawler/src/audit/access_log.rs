@@ -18,7 +18,7 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Objects of a JSON line whose fields count like those of the line: Caddy, Google Cloud.
 const NESTED: [&str; 2] = ["request", "httpRequest"];
 
-/// Names of one fact in JSON lines, those that say most first.
+/// Names of one fact in JSON lines, the most precise first.
 const METHODS: &[&str] = &["method", "request_method", "requestMethod", "RequestMethod"];
 const TARGETS: &[&str] = &[
     "request_uri",
@@ -141,7 +141,7 @@ fn of_request_line(line: &str, status: u16) -> Option<LoggedRequest> {
     })
 }
 
-/// What stands between two quotation marks at the start of `text`, without the escapes of nginx and Apache, and what follows.
+/// The text between two quotation marks at the start of `text`, without the escapes of nginx and Apache, and what follows.
 fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let text = text.strip_prefix('"')?;
     let mut end = None;
@@ -161,7 +161,7 @@ fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
     Some((unescaped(inside), &rest[1..]))
 }
 
-/// `\"`, `\\` and `\xHH` as what they stand for.
+/// `\"`, `\\` and `\xHH` as what they represent.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);

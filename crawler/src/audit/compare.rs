@@ -16,7 +16,7 @@ use crate::{
     verdict::Judge,
 };
 
-/// What is wrong with a URL that a sitemap or a feed lists.
+/// The defect of a URL that a sitemap or a feed lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListingFault {
     Dead,
@@ -133,7 +133,7 @@ impl Audit<'_, '_> {
     /// Compares what was read with the state. Of one kind of finding the first `max_shown`, and at most [`MAX_SHOWN`], are shown.
     ///
     /// # Errors
-    /// The state or the temporary file cannot be read, or a setting does not fit the site.
+    /// The state or the temporary file cannot be read, or a setting contradicts the site.
     pub fn finish(mut self, max_shown: u64) -> Result<AuditOutcome, AuditError> {
         let is_published = self.of.store.has_pages()?;
         let linked = if is_published {
@@ -213,7 +213,7 @@ impl Audit<'_, '_> {
     }
 }
 
-/// What is published of a URL, or else what the crawl under way knows.
+/// The published data on a URL, or else the data of the crawl under way.
 fn record_of(store: &Store, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
     Ok(match store.page(key)? {
         Some(page) => Some(page.record),
@@ -282,7 +282,7 @@ impl NamedFindings<'_> {
         }
     }
 
-    /// Whether a URL is listed, was found in a sitemap, feed or list, and no page links to it.
+    /// Returns whether a URL is listed, was found in a sitemap, feed or list, and no page links to it.
     fn is_orphan(&self, key: &UrlKey, record: Option<&PageRecord>) -> bool {
         let is_seed = record
             .is_some_and(|record| record.via.is_seed() && record.reason.state() == State::Listed);

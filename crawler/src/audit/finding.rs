@@ -24,12 +24,12 @@ macro_rules! kinds {
                 match self { $(Self::$name => Severity::$severity,)* }
             }
 
-            /// What is wrong, in a few words.
+            /// The defect, in a few words.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)* }
             }
 
-            /// What to do.
+            /// The advice.
             pub fn help(self) -> &'static str {
                 match self { $(Self::$name => $help,)* }
             }
@@ -43,12 +43,12 @@ kinds! {
         "take it out of the sitemap; if the page moved, redirect its URL and list the new one";
     /// Another answer than 200, or none.
     SitemapFailing = "sitemap-failing", Error, "a sitemap lists a page that does not answer 200",
-        "mend the page, or take it out of the sitemap";
+        "repair the page, or take it out of the sitemap";
     /// A redirect, or a refresh at once.
     SitemapRedirect = "sitemap-redirect", Error, "a sitemap lists a URL that redirects",
         "list the URL that it leads to";
-    /// The page says noindex.
-    SitemapNoindex = "sitemap-noindex", Error, "a sitemap lists a page that says noindex",
+    /// The page has noindex.
+    SitemapNoindex = "sitemap-noindex", Error, "a sitemap lists a page that has noindex",
         "take it out of the sitemap, or the noindex out of the page";
     /// The page names another canonical URL.
     SitemapCanonical = "sitemap-canonical", Error, "a sitemap lists a page that names another canonical URL",
@@ -61,21 +61,21 @@ kinds! {
         "crawl again, with sitemaps among the sources of URLs (discover); a URL outside of the crawled directory needs a wider scope";
     /// No page links to it.
     SitemapOrphan = "sitemap-orphan", Warning, "a sitemap lists a page that no page links to",
-        "link to it, or take it out of the sitemap if nobody should find it";
+        "link to it, or take it out of the sitemap if visitors should not find it";
     /// The crawl leaves it out for another reason.
     SitemapLeftOut = "sitemap-left-out", Note, "a sitemap lists a URL that the crawl leaves out",
-        "arpent why URL has the reason";
+        "run `arpent why URL` for the reason";
     /// As in a sitemap.
     FeedDead = "feed-dead", Warning, "a feed lists a page that does not exist",
         "take it out of the feed, or redirect its URL";
     /// As in a sitemap.
     FeedFailing = "feed-failing", Warning, "a feed lists a page that does not answer 200",
-        "mend the page, or take it out of the feed";
+        "repair the page, or take it out of the feed";
     /// As in a sitemap.
     FeedRedirect = "feed-redirect", Warning, "a feed lists a URL that redirects",
         "list the URL that it leads to";
     /// As in a sitemap.
-    FeedNoindex = "feed-noindex", Warning, "a feed lists a page that says noindex",
+    FeedNoindex = "feed-noindex", Warning, "a feed lists a page that has noindex",
         "take it out of the feed, or the noindex out of the page";
     /// As in a sitemap.
     FeedCanonical = "feed-canonical", Warning, "a feed lists a page that names another canonical URL",
@@ -94,7 +94,7 @@ kinds! {
         "link to it, or list it in a sitemap; a page that should not be found needs noindex or a redirect";
     /// Often answered 404 or 410 in a log.
     LogDead = "log-dead", Warning, "the access log has a page that is often asked for and does not exist",
-        "redirect it to the page that took its place, and mend the links to it";
+        "redirect it to the page that replaces it, and correct the links to it";
 }
 
 /// A finding.

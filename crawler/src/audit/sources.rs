@@ -25,7 +25,7 @@ impl Audit<'_, '_> {
         for url in named.into_iter().chain(usual.filter(|_| is_guess)) {
             self.source(url.as_str(), &SetPlace::Url(url.clone()))?;
             if is_guess && self.documents.names.is_empty() {
-                // Nobody says that there is one.
+                // Nothing names it.
                 why_none = self.outcome.unread.pop();
             }
         }

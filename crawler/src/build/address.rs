@@ -1,4 +1,4 @@
-//! Which URL a file of a folder has, and which URLs of its pages are about files: `index.html` is served as
+//! The URL of a file in a folder, and the URLs in its pages that are about files: `index.html` is served as
 //! its folder, and many hosts serve `about.html` as `/about`.
 
 use std::{ffi::OsStr, path::Path};
@@ -10,7 +10,7 @@ use crate::{
     url_key::{Identity, UrlKey, percent},
 };
 
-/// What hosts leave away at the end of a path.
+/// The endings that hosts leave away at the end of a path.
 const SUFFIX: &str = ".html";
 
 /// The addresses of a site that is read from files.
@@ -22,7 +22,7 @@ pub(super) struct Addresses<'a> {
 }
 
 impl Addresses<'_> {
-    /// The URL of the file `name` in `folder`, whose URL is `folder_url`; `None` when the name cannot stand in
+    /// The URL of the file `name` in `folder`, whose URL is `folder_url`; `None` when the name cannot be in
     /// a URL.
     pub(super) fn of_file(&self, folder: &Path, folder_url: &str, name: &OsStr) -> Option<UrlKey> {
         let is_short = self.suffix == HtmlSuffix::Drop && !has_twin(folder, name);
@@ -34,7 +34,7 @@ impl Addresses<'_> {
         self.identity.parse(&format!("{folder_url}{name}")).ok()
     }
 
-    /// Makes what a page says of a file be about the URL at which that is served: it is the same page.
+    /// Replaces the URL of a file in the facts of a page by the URL at which the file is served: it is the same page.
     pub(super) fn name_pages(&self, url: &UrlKey, facts: &mut PageFacts) {
         if let Canonical::Other(target) = &facts.canonical
             && let Some(served) = self.served(target)
@@ -61,7 +61,7 @@ impl Addresses<'_> {
         }
     }
 
-    /// The URL without suffix that the page at `url` names as its own, when that is believed.
+    /// The URL without suffix that the page at `url` names as its own, when that is trusted.
     pub(super) fn short_of<'f>(&self, url: &UrlKey, facts: &'f PageFacts) -> Option<&'f UrlKey> {
         let Canonical::Other(target) = &facts.canonical else {
             return None;
@@ -70,7 +70,7 @@ impl Addresses<'_> {
         (is_asked && self.without_suffix(url).as_ref() == Some(target)).then_some(target)
     }
 
-    /// Where the file that `key` names is served, when that is elsewhere.
+    /// The URL at which the file that `key` names is served, when that is another one.
     fn served(&self, key: &UrlKey) -> Option<UrlKey> {
         let path = key.path();
         if !self.site.contains(key) || key.path_and_query() != path {
@@ -101,7 +101,7 @@ impl Addresses<'_> {
     }
 }
 
-/// Whether a file stands beside another one, whose name is the same without the suffix: hosts answer with
+/// Returns whether a file is beside another one, whose name is the same without the suffix: hosts answer with
 /// that one when they are asked without it.
 pub(super) fn has_twin(folder: &Path, name: &OsStr) -> bool {
     let name = Path::new(name);
@@ -109,7 +109,7 @@ pub(super) fn has_twin(folder: &Path, name: &OsStr) -> bool {
         .is_some_and(|stem| folder.join(stem).is_file())
 }
 
-/// Whether a file of this name is the page of its folder.
+/// Returns whether a file of this name is the page of its folder.
 pub(super) fn is_index_name(name: &OsStr) -> bool {
     name == "index.html" || name == "index.htm"
 }

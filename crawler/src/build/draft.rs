@@ -1,4 +1,4 @@
-//! What one entry of an input says: its URL as it is written, its values checked one by one. A value
+//! The data of one entry of an input: its URL as it is written, its values checked one by one. A value
 //! that cannot be used becomes a problem, and the entry goes on without it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub(super) struct Draft {
     ///
     /// [`extensions_from_json`]: crate::page::extensions_from_json
     pub(super) extensions: Map<String, Value>,
-    /// What is wrong with values that are not in it.
+    /// The defect of values that are not in it.
     pub(super) problems: Vec<String>,
     /// Values that are in it, and not as they are written.
     pub(super) corrections: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) enum Field {
     Extension(&'static str),
     /// The version for this language.
     Alternate(String),
-    /// A value of the only film or article: its kind, and its name there.
+    /// A value of the only video or article: its kind, and its name there.
     Member(&'static str, String),
     /// A value that an element of an own namespace asks for by this name.
     Own(String),
@@ -87,8 +87,8 @@ impl Field {
 }
 
 impl Draft {
-    /// Sets a value that is written as text, as in a column; text that is empty says nothing. Several
-    /// images or films stand in one field with `|` between them, or in several fields.
+    /// Sets a value that is written as text, as in a column; empty text is no value. Several
+    /// images or videos are in one field with `|` between them, or in several fields.
     pub(super) fn set(&mut self, field: &Field, text: &str) {
         let text = text.trim();
         if text.is_empty() {
@@ -154,7 +154,7 @@ impl Draft {
         }
     }
 
-    /// Adds a value to the only film or article.
+    /// Adds a value to the only video or article.
     fn add_member(&mut self, kind: &str, name: &str, text: &str) {
         let is_there =
             matches!(self.extensions.get(kind), Some(Value::Array(values)) if !values.is_empty());

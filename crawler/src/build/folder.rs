@@ -2,10 +2,10 @@
 //! verdicts, as if a web server had answered with it. Nothing is requested; links are not followed, since
 //! every file is known already.
 //!
-//! - `index.html` (or `index.htm`) is the page of its folder; other names stand in the URL as they are, but
+//! - `index.html` (or `index.htm`) is the page of its folder; other names are in the URL as they are, but
 //!   for `.html` where the host serves pages without it.
 //! - `404.html` at the root is what servers answer with when there is no page.
-//! - Hidden files, `robots.txt` and sitemaps are no pages and are not counted.
+//! - Hidden files, `robots.txt` and sitemaps are not pages and are not counted.
 //! - A link leads no further than the folder itself.
 //!
 //! The time of a file is evidence of a change only when the files were not all written at once, as a
@@ -192,7 +192,7 @@ impl FolderReader<'_> {
         bytes
     }
 
-    /// Where a file is a page, and what it answers there.
+    /// The URL at which a file is a page, and its answer.
     fn look_at(&self, url: &UrlKey, file: &FolderFile<'_>) -> (UrlKey, Outcome) {
         if let Some(reason) = self.before_reading(url) {
             return (url.clone(), Outcome::NotFetched(reason));
@@ -214,7 +214,7 @@ impl FolderReader<'_> {
         (url.clone(), outcome)
     }
 
-    /// What decides without a look into the file.
+    /// The decision without a look into the file.
     fn before_reading(&self, url: &UrlKey) -> Option<Reason> {
         match self.scope.judge(url) {
             Judgement::Excluded(reason) => Some(reason),

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{config::InputFormat, seeds::decoded};
 
-/// How many bytes are looked at to find out the format: comments may stand in front of the first line, as many as `check` takes.
+/// How many bytes are looked at to find out the format: comments may be in front of the first line, as many as `check` takes.
 const HEAD_BYTES: u64 = MAX_RECORD_BYTES as u64;
 
 /// Bytes that are read at once.
@@ -81,7 +81,7 @@ pub(super) fn open_list(
         .unwrap_or(UTF_8);
     let (head, _) = encoding.decode_with_bom_removal(&head);
     if !start.is_markup && is_binary(&head) {
-        let problem = "this is no text, expected a list of URLs, a sitemap or a feed";
+        let problem = "the file is not text, expected a list of URLs, a sitemap or a feed";
         return Err(refused(1, problem.to_owned()));
     }
     let format = match format {
@@ -126,7 +126,7 @@ impl Read for Failed {
     }
 }
 
-/// The first bytes of an input, and all of it. What fails behind some of them fails again when they were read.
+/// The first bytes of an input, and all of it. What fails after some of them fails again when they were read.
 fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
     let mut head = Vec::new();
     let outcome = bytes.by_ref().take(HEAD_BYTES).read_to_end(&mut head);
@@ -142,14 +142,14 @@ fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
     ))
 }
 
-/// Whether a file begins like a picture, a document of a program or the like: control characters are as common in it as any others.
+/// Returns whether a file begins like a picture, a document of a program or the like: control characters are as common in it as any others.
 fn is_binary(head: &str) -> bool {
     let is_control = |character: &char| character.is_control() && !character.is_whitespace();
     let count = head.chars().filter(is_control).count();
     count > MAX_SLIPS && count * MIN_CHARACTERS_OF_TEXT > head.len()
 }
 
-/// Whether the first line of a list that says anything is JSON.
+/// Returns whether the first line of a list that is not blank is JSON.
 fn is_ndjson(head: &str) -> bool {
     let mut lines = Lines::new(head.as_bytes());
     // Bytes in memory do not fail.
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn binary_files_are_told_by_their_control_characters() {
+    fn binary_files_are_known_by_their_control_characters() {
         assert!(is_binary(&"%PDF-1.7\n/a\n\0\u{1}\u{2}x".repeat(10)));
         assert!(is_binary(&"\0".repeat(100)));
         assert!(!is_binary(""));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_told_by_its_first_line() {
+    fn json_is_known_by_its_first_line() {
         fn check(text: &str, expected: bool) {
             assert_eq!(is_ndjson(text), expected, "{text:?}");
         }

@@ -1,5 +1,5 @@
 //! Lists in text: one URL per line, or a table whose header line names the columns. Where the URLs are is for
-//! [`UrlList`] to say; here the other columns get their meaning.
+//! [`UrlList`] to define; here the other columns get their meaning.
 
 use std::{collections::BTreeSet, io::BufRead};
 
@@ -22,7 +22,7 @@ pub(super) struct ListRows<R> {
 }
 
 impl<R: BufRead> ListRows<R> {
-    /// Reads up to the first line that says something; `wanted` are the names that custom elements ask for.
+    /// Reads up to the first line that is not blank; `wanted` are the names that custom elements ask for.
     pub(super) fn open(
         input: R,
         form: Option<ListForm>,

@@ -1,4 +1,4 @@
-//! What a web server would say that a file is, by the ending of its name.
+//! The media type that a web server gives to a file, by the ending of its name.
 
 /// Endings in lower case, and what files with them are.
 const TYPES: [(&str, &str); 58] = [
@@ -72,7 +72,7 @@ const TYPES: [(&str, &str); 58] = [
     ("py", "text/x-python"),
 ];
 
-/// The type of a file of this name. A name that says nothing gives the type that says nothing, so that
+/// The type of a file of this name. An unknown ending gives the generic type, so that
 /// the first bytes decide, as they do in a crawl.
 pub(super) fn of_name(name: &str) -> &'static str {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);

@@ -89,7 +89,7 @@ pub struct LoadRequest<'a> {
     pub is_stopped: &'a dyn Fn() -> bool,
 }
 
-/// What was loaded; as JSON its counts.
+/// The loaded input; as JSON its counts.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Loaded {
     /// Entries of lists and sitemaps that name a URL, usable or not.
@@ -111,19 +111,19 @@ pub struct Loaded {
     /// disallowed by it too.
     #[serde(skip)]
     pub robots: Option<Rules>,
-    /// What the user should know.
+    /// Notes for the user.
     #[serde(skip)]
     pub notes: Vec<Note>,
 }
 
 impl Loaded {
-    /// Whether something that was given could not be used as it is.
+    /// Returns whether something that was given could not be used as it is.
     pub fn has_faults(&self) -> bool {
         self.left_out > 0 || self.values_left_out > 0
     }
 }
 
-/// What became of a line that is not used as it is.
+/// The result for a line that is not used as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemarkKind {
     /// The line, or the entry, is left out.
@@ -143,9 +143,9 @@ pub struct Remark {
     pub source: Arc<str>,
     /// Line of it, from 1, after decompression.
     pub line: u64,
-    /// What became of it.
+    /// The result.
     pub kind: RemarkKind,
-    /// What is wrong, and what was expected.
+    /// The defect, and the expected form.
     pub message: String,
 }
 
@@ -167,7 +167,7 @@ impl fmt::Display for Remark {
     }
 }
 
-/// What is reported while inputs are read.
+/// The reports while inputs are read.
 #[derive(Debug)]
 pub enum News<'a> {
     /// Something is not used as it is.
@@ -189,14 +189,16 @@ pub enum BuildError {
         #[source]
         source: io::Error,
     },
-    /// An input broke off; what it said so far is not used.
-    #[error("failed to read {name} behind line {line}; nothing is published from half an input")]
+    /// An input broke off; the part that was read is not used.
+    #[error(
+        "failed to read {name} after line {line}; arpent publishes nothing from a part of an input"
+    )]
     Broken {
         /// Which input.
         name: String,
         /// The last line that was read.
         line: u64,
-        /// What went wrong.
+        /// The failure.
         #[source]
         source: io::Error,
     },
@@ -205,9 +207,9 @@ pub enum BuildError {
     Format {
         /// Which input.
         name: String,
-        /// Where it shows.
+        /// The line of the defect.
         line: u64,
-        /// What was found, and what was expected.
+        /// The text that was found, and the expected form.
         problem: String,
     },
     /// A folder holds more than is walked through.
@@ -224,11 +226,11 @@ pub enum BuildError {
     /// A page rule cannot be used.
     #[error(transparent)]
     Rules(#[from] ParseConfigError),
-    /// [`LoadRequest::is_stopped`] said so.
+    /// [`LoadRequest::is_stopped`] returned `true`.
     #[error("stopped before anything was published")]
     Stopped,
     /// The store failed.
-    #[error("failed to keep what the inputs say")]
+    #[error("failed to store the entries of the inputs")]
     Store(#[from] StoreError),
 }
 
@@ -239,7 +241,7 @@ impl BuildError {
         Self::Open { name, source }
     }
 
-    /// What became of a list, of which so many lines were read.
+    /// The result for a list, of which so many lines were read.
     fn of_list(name: &str, read: u64, error: ListError) -> Self {
         let name = name.to_owned();
         match error {
@@ -267,7 +269,7 @@ const MAX_AHEAD_HOURS: i64 = 24;
 const FIRST_YEAR: u16 = 1990;
 
 /// Loads `sources` into `store` as visits of the crawl that was begun last. Folders
-/// first: what a page of a folder says of itself goes before what a list says of its URL.
+/// first: the facts of a page of a folder go before the data of a list on its URL.
 ///
 /// # Errors
 /// The visits are not complete, and must not be published; see [`BuildError`].
@@ -325,7 +327,7 @@ struct Lists<'a> {
     latest: Timestamp,
     /// Fields of inputs that elements of own namespaces ask for.
     wanted: BTreeSet<String>,
-    /// What the set declares for own elements: in one set a prefix stands for one namespace.
+    /// The declarations of the set for custom elements: in one set a prefix represents one namespace.
     declared: Namespaces,
     waiting: std::vec::IntoIter<BuildSource>,
     current: Option<List>,
@@ -505,7 +507,7 @@ impl Lists<'_> {
     }
 
     /// Declares the namespaces of own elements; those that cannot be declared beside the others are left out.
-    /// What is wrong with them.
+    /// The defect.
     fn declare(&mut self, extensions: &mut Extensions) -> Vec<String> {
         let mut problems = Vec::new();
         if extensions.custom_elements().is_empty() {
@@ -522,7 +524,7 @@ impl Lists<'_> {
         problems
     }
 
-    /// The address of an image, a film or another version, absolute or relative to the base.
+    /// The address of an image, a video or another version, absolute or relative to the base.
     fn loc(&self, text: &str) -> Result<Loc, String> {
         let text = check_reference(text)?;
         let url = self.base.join(text).map_err(|error| error.to_string())?;
@@ -558,7 +560,7 @@ impl Lists<'_> {
     }
 }
 
-/// Whether nothing that is on the web can have changed then (R14).
+/// Returns whether nothing that is on the web can have changed then (R14).
 fn is_ancient(lastmod: &LastMod) -> bool {
     let year = lastmod.as_str().get(..4);
     let year = year.and_then(|year| year.parse().ok());
@@ -578,7 +580,7 @@ fn wanted_fields(config: &Config) -> BTreeSet<String> {
         .collect()
 }
 
-/// What the namespaces of the settings declare.
+/// The declarations of the namespaces of the settings.
 fn declared(config: &Config) -> Namespaces {
     let mut declared = Namespaces::default();
     let namespaces = &config.publish.entries.namespaces;
@@ -589,12 +591,12 @@ fn declared(config: &Config) -> Namespaces {
     declared
 }
 
-/// Refuses what is no URL, absolute or relative, although a URL parser would make one of it.
+/// Refuses what is not a URL, absolute or relative, although a URL parser would make one of it.
 fn check_reference(text: &str) -> Result<&str, String> {
     let text = text.trim();
-    // A dash says in many tables that there is no value.
+    // A dash means in many tables that there is no value.
     if text.chars().all(|character| character == '-') {
-        return Err("there is no URL".to_owned());
+        return Err("the URL is missing".to_owned());
     }
     if text.contains(|character: char| character.is_whitespace() || character.is_control()) {
         return Err("white space inside a URL, expected one URL".to_owned());

@@ -150,7 +150,7 @@ fn extend(draft: &mut Draft, name: &str, value: &Value) {
     }
 }
 
-/// Whether a trimmed line says nothing.
+/// Returns whether a trimmed line is blank or a comment.
 pub(super) fn is_silent(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }

@@ -1,13 +1,13 @@
-//! What the reader of each format of a list yields.
+//! The items of the readers of lists.
 
 use super::{BuildError, draft::Draft};
 
 /// One entry of a list.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Where it begins, from 1.
+    /// The line of its beginning, from 1.
     pub(super) line: u64,
-    /// What it says, or why it cannot be used.
+    /// The entry, or the reason why it cannot be used.
     pub(super) said: Result<Draft, String>,
 }
 
@@ -19,7 +19,7 @@ pub(super) trait EntryRows: Send {
     /// Bytes that were read, after decompression.
     fn bytes(&self) -> u64;
 
-    /// Whether it was compressed and has other bytes after its end, which are left out.
+    /// Returns whether it was compressed and has other bytes after its end, which are left out.
     fn has_trailing_bytes(&self) -> bool;
 
     /// How many rows were left out because their URL does not answer 200.

@@ -39,7 +39,7 @@ impl<R: BufRead> SitemapRows<R> {
         }
     }
 
-    /// What the reader yielded.
+    /// The item of the reader.
     fn row(
         &self,
         item: Result<Item, ReadError>,
@@ -107,7 +107,7 @@ impl<R: BufRead> SitemapRows<R> {
     }
 }
 
-/// Whether a URL is left out because it stands where no entry is read.
+/// Returns whether a URL is left out because it is where no entry is read.
 fn is_lost_entry(problem: &Problem) -> bool {
     matches!(
         problem,

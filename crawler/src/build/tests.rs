@@ -12,7 +12,7 @@ use crate::{
 
 const NOW: &str = "2026-03-02T04:00:11Z";
 
-/// Loads one list of a site at `example.com`, and stops when `is_stopped` says so.
+/// Loads one list of a site at `example.com`, and stops when `is_stopped` returns `true`.
 fn load_list(
     list: &str,
     config: &Config,
@@ -65,7 +65,7 @@ fn a_build_that_is_stopped_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_prefix_stands_for_one_namespace_and_the_other_is_told_by_its_line() {
+fn a_prefix_means_one_namespace_and_the_other_is_reported_by_its_line() {
     let own = |page: &str, prefix: &str, namespace: &str| {
         format!(
             "{{\"loc\":\"{page}\",\"own\":{{\"prefix\":\"{prefix}\",\"namespace\":\"{namespace}\",\
@@ -89,9 +89,9 @@ fn a_prefix_stands_for_one_namespace_and_the_other_is_told_by_its_line() {
     assert_eq!(
         told,
         [
-            "list:2: value left out: shop:price: prefix shop stands for urn:one and cannot stand for urn:two",
+            "list:2: value left out: shop:price: prefix shop is bound to urn:one and cannot be bound to urn:two",
             "list:3: value left out: other:price: namespace urn:one is declared differently as shop",
-            "list:5: value left out: set:price: prefix set stands for urn:of-the-settings and cannot stand for urn:three",
+            "list:5: value left out: set:price: prefix set is bound to urn:of-the-settings and cannot be bound to urn:three",
         ]
     );
     for (path, expected) in [("/a", 1), ("/b", 0), ("/c", 0), ("/d", 1), ("/e", 0)] {
@@ -125,7 +125,7 @@ fn what_is_no_path_is_no_page() {
 }
 
 #[test]
-fn hosts_and_paths_are_told_apart_however_they_are_written() {
+fn hosts_and_paths_are_distinguished_however_they_are_written() {
     let base = Identity::default()
         .parse("https://b\u{fc}cher.example/")
         .unwrap();
@@ -214,7 +214,7 @@ fn an_index_names_no_pages() {
 }
 
 #[test]
-fn a_value_that_a_sitemap_lost_is_told() {
+fn a_value_that_a_sitemap_lost_is_reported() {
     let sitemap = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
                    <url><loc>https://example.com/a</loc><lastmod>yesterday</lastmod></url>\n\
                    <url><loc>https://example.com/b</loc><lastmod>2026-01-02</lastmod></url>\n</urlset>";
@@ -255,7 +255,7 @@ const SITEMAP: &str = "<?xml version=\"1.0\"?>\n<urlset xmlns=\"http://www.sitem
     <url><loc>https://example.com/a</loc></url>\n<url><loc>https://example.com/b</loc></url>\n</urlset>";
 
 #[test]
-fn lists_are_read_whatever_stands_around_them() {
+fn lists_are_read_whatever_is_around_them() {
     let narrow = "https://example.com/a\nhttps://example.com/b\n";
     let wide = |bytes: fn(u16) -> [u8; 2]| narrow.encode_utf16().flat_map(bytes).collect();
     let warned = format!("Warning: undefined index in map.php on line 3\n{SITEMAP}");
@@ -287,7 +287,7 @@ fn lists_are_read_whatever_stands_around_them() {
 }
 
 #[test]
-fn what_stands_behind_a_compressed_list_is_left_out_and_told() {
+fn what_stands_behind_a_compressed_list_is_left_out_and_reported() {
     let table = "loc,lastmod\n/a,2026-01-02\n/b,";
     let lines = "{\"loc\":\"/a\"}\n{\"loc\":\"/b\"}";
     let wide: Vec<u8> = "/a\n/b".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -345,7 +345,7 @@ fn dates_before_the_web_are_left_out() {
 }
 
 #[test]
-fn what_breaks_off_is_broken_and_what_is_no_list_is_told() {
+fn what_breaks_off_is_broken_and_what_is_not_a_list_is_reported() {
     let is_broken = |list: &[u8]| {
         let (_, loaded, _) = load_list_of(&example_site(), list, &Config::default(), &|| false);
         match loaded.unwrap_err() {
@@ -367,7 +367,7 @@ fn what_breaks_off_is_broken_and_what_is_no_list_is_told() {
 }
 
 #[test]
-fn a_value_that_is_read_otherwise_than_it_is_written_is_told() {
+fn a_value_that_is_read_otherwise_than_it_is_written_is_reported() {
     let rows = [
         "{\"loc\":\"/a\",\"changefreq\":\"Daily\"}\n",
         "url,changefreq\n/a,DAILY\n",

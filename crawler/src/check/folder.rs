@@ -23,7 +23,7 @@ use crate::robots::Rules;
 /// Largest depth of folders.
 const MAX_DEPTH: usize = 64;
 
-/// Number of sitemaps of an index that say where it is served; in sets that real sites publish the first few agree.
+/// Number of sitemaps of an index that decide where it is served; in sets that real sites publish the first few agree.
 const MAX_CONSULTED: usize = 1_000;
 
 /// The files of a folder that are sitemaps; paths are relative to the folder.
@@ -125,7 +125,7 @@ impl Check<'_> {
             if root.join(&file).is_file() {
                 queue.push(&file.clone(), (file, Some(read.document)));
             } else if !child.loc.path_and_query().contains('?') {
-                let why = format!("there is no file {}", file.display());
+                let why = format!("the file {} does not exist", file.display());
                 self.missing(read.document, child, &why);
             }
         }
@@ -213,7 +213,7 @@ impl SitemapFolder {
             let file = file.map(|file| self.path.join(file));
             file.filter(|file| file.is_file()).ok_or_else(|| {
                 format!(
-                    "{} lists {child}, and there is no such file beside it or below",
+                    "{} lists {child}, which is not a file in its folder or below",
                     path.display()
                 )
             })

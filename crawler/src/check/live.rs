@@ -273,7 +273,7 @@ impl<'n, 'e> Live<'n, 'e> {
             Some(None) | None => return self.walk([WantedDocument::new(robots)]),
         };
         if named.is_empty() {
-            self.info(format!("{robots} names no sitemap; {usual} is taken"));
+            self.info(format!("{robots} names no sitemap; {usual} is checked"));
             return self.walk([WantedDocument::new(usual)]);
         }
         self.info(format!("sitemaps that {robots} names: {}", named.len()));
@@ -320,8 +320,7 @@ impl<'n, 'e> Live<'n, 'e> {
             let loc = child.loc.clone();
             if indexes > MAX_INDEXES {
                 if !self.queue.has_seen(&loc) {
-                    let why =
-                        format!("it is listed {indexes} indexes deep, below the limit of depth");
+                    let why = format!("{indexes} indexes lead to it, more than are followed");
                     self.check.missing(index, &child, &why);
                 }
                 continue;
@@ -348,7 +347,7 @@ impl<'n, 'e> Live<'n, 'e> {
     /// Checks one document.
     fn visit(&mut self, mut wanted: WantedDocument) -> Result<(), Stopped> {
         let Ok(url) = self.network.identity.parse(wanted.loc.as_str()) else {
-            let why = Unavailable::Because("its URL is none that can be asked for");
+            let why = Unavailable::Because("its URL cannot be requested");
             self.unavailable(&wanted, &why, None);
             return Ok(());
         };
@@ -548,7 +547,7 @@ impl<'n, 'e> Live<'n, 'e> {
         self.strangers += 1;
         if self.strangers == MAX_ORIGINS + 1 {
             self.warn(format!(
-                "the robots.txt files of {MAX_ORIGINS} other hosts that are listed were asked for, and those of no further one are: nothing proves what is listed of them"
+                "the robots.txt files of {MAX_ORIGINS} listed other hosts were requested, and no more are: nothing proves that URLs of further hosts may be listed"
             ));
         }
         if self.strangers > MAX_ORIGINS {

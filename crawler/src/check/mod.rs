@@ -210,7 +210,7 @@ impl<'e> Check<'e> {
         } = self;
         reports.close();
         let summary = if reports.outcome.is_stopped {
-            let text = "stopped: what follows is about a part only";
+            let text = "stopped: the following results cover a part only";
             reports.emit(CheckEvent::Warning(text.to_owned()));
             validator.finish_early()
         } else {

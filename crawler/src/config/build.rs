@@ -1,4 +1,4 @@
-//! How inputs are read that a set is built from.
+//! Settings for the inputs that a set is built from.
 
 /// The format of a list of URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum HtmlSuffix {
 pub struct BuildConfig {
     /// The format of every list. Default: found out from its first bytes.
     pub format: Option<InputFormat>,
-    /// Whether `.html` stands in the URLs of a folder's pages. Default: unless a page says otherwise.
+    /// `true` if `.html` is in the URLs of a folder's pages. Default: `true`, unless a page states otherwise.
     pub html_suffix: HtmlSuffix,
     /// Publish nothing when a line or a value of an input cannot be used. Default no: it is left out.
     pub strict: bool,

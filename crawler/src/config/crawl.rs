@@ -1,4 +1,4 @@
-//! How far a crawl goes, which URLs belong to it, and what of the site it believes.
+//! Settings for the limits and the scope of a crawl, and for directives of the site that it ignores.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ impl Default for LimitsConfig {
     }
 }
 
-/// What the crawl is allowed to follow.
+/// The scope of the crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScopeWidth {
     /// The directory of the start URL and everything below it.
@@ -50,7 +50,7 @@ pub enum ScopeWidth {
 
 /// Which URLs belong to the crawl.
 ///
-/// Patterns are globs: `*` stands for any run of characters (slashes too), `?` for one character,
+/// Patterns are globs: `*` represents any run of characters (slashes too), `?` one character,
 /// `[...]` and `{a,b}` as usual. A pattern that begins with `http://` or `https://` is compared with
 /// the whole URL, any other with path and query. The whole text must match.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -69,14 +69,14 @@ pub struct ScopeConfig {
     pub take_nofollow_links: bool,
 }
 
-/// What a site says to crawlers and engines, and is ignored: for one's own site only.
+/// The directives of a site that are ignored: for one's own site only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent wishes, each a word of one setting"
 )]
 pub struct IgnoreConfig {
-    /// What robots.txt disallows is fetched and listed, and a robots.txt that cannot be read stops nothing. Its
+    /// URLs that robots.txt disallows are fetched and listed, and a robots.txt that cannot be read stops nothing. Its
     /// `Crawl-delay` and its `Sitemap` lines count all the same. Default: no.
     pub robots: bool,
     /// `noindex`, the noindex part of `none`, and `unavailable_after` keep no page out, in meta elements and in
@@ -105,7 +105,7 @@ impl IgnoreConfig {
 /// How a crawl ends on a site without end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepeatsConfig {
-    /// URL patterns whose pages say nothing new are closed, and pages that repeat others above them, or stand for every URL
+    /// URL patterns whose pages have no new text are closed, and pages that repeat others above them, or represent every URL
     /// that does not exist, are neither listed nor followed. Default: yes.
     pub close_patterns: bool,
     /// Two URLs that cannot exist are asked for in each crawl, to know the site's page for them. Default: yes.
@@ -128,7 +128,7 @@ impl Default for RepeatsConfig {
     }
 }
 
-/// What takes a page out of the set that an earlier run listed.
+/// The conditions that take a page out of the set that an earlier run listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemovalConfig {
     /// How long a page stays listed that cannot be fetched (network, 5xx, 401, 403, a body cut short), counted
@@ -144,7 +144,7 @@ impl Default for RemovalConfig {
     }
 }
 
-/// Where URLs come from. Default: from everywhere.
+/// The sources of URLs. Default: from everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -1,10 +1,10 @@
-//! What entries say besides where a page is and when it changed.
+//! The content of entries besides where a page is and when it changed.
 
 use sitemap_core::{ChangeFreq, Loc, Priority, extension::CustomNamespace};
 
 use super::{PageAction, PageRule};
 
-/// What entries say besides `loc` and `lastmod`, taken from the pages themselves. Default: nothing. What
+/// The content of entries besides `loc` and `lastmod`, taken from the pages themselves. Default: nothing. What
 /// is not asked for is neither looked for nor stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(
@@ -27,12 +27,12 @@ pub struct Extensions {
 pub struct EntryRule<T> {
     /// Glob on path and query (see [`ScopeConfig`](super::ScopeConfig)); `*` for every page.
     pub pages: String,
-    /// What they get.
+    /// The value for these pages.
     pub value: T,
 }
 
-/// What entries say besides where a page is and when it changed. Of several rules for the same thing
-/// the first that fits decides.
+/// The content of entries besides where a page is and when it changed. Of several rules for the same thing
+/// the first that matches decides.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EntryConfig {
     /// How often pages are likely to change. Default none: search engines hardly look at it.
@@ -46,7 +46,7 @@ pub struct EntryConfig {
 /// A namespace that is not the protocol's (<https://www.sitemaps.org/protocol.html#extending>).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Namespace {
-    /// What stands for it in files: a letter or `_`, then letters, digits, `-`, `.` and `_`.
+    /// The prefix that represents it in files: a letter or `_`, then letters, digits, `-`, `.` and `_`.
     pub prefix: String,
     /// Its address: an absolute URI that is not that of a known extension.
     pub uri: String,
@@ -59,23 +59,23 @@ pub struct Namespace {
 /// Own elements that may be defined at most: with the longest values an entry then has less than 1 MB.
 pub const MAX_ELEMENTS: usize = 100;
 
-/// An element of a [`Namespace`]. Of several with the same name the first that fits and has a value counts.
+/// An element of a [`Namespace`]. Of several with the same name the first that matches and has a value counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespaceElement {
     /// Its name without prefix.
     pub name: String,
     /// Which entries have it: glob on path and query (see [`ScopeConfig`](super::ScopeConfig)); `*` for every page.
     pub pages: String,
-    /// What stands in it.
+    /// The content.
     pub value: ElementValue,
 }
 
-/// What stands in an own element. Without a value there is no element.
+/// The content of a custom element. Without a value there is no element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElementValue {
     /// The same text everywhere.
     Constant(String),
-    /// What the page has where a CSS selector matches first.
+    /// The text or attribute of the first match of a CSS selector.
     Selected {
         /// CSS selector.
         selector: String,
@@ -90,7 +90,7 @@ impl Namespace {
     /// As files declare it.
     ///
     /// # Errors
-    /// What is wrong with its prefix, its address or the URL of its schema.
+    /// The defect of its prefix, its address or the URL of its schema.
     pub fn to_own(&self) -> Result<CustomNamespace, String> {
         let own =
             CustomNamespace::new(&self.prefix, &self.uri).map_err(|error| error.to_string())?;

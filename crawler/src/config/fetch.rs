@@ -1,4 +1,4 @@
-//! How requests are sent, and how hosts are spared.
+//! Settings for requests and for politeness.
 
 use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
@@ -97,7 +97,7 @@ pub struct Resolve {
     pub host: String,
     /// Port in the URL that this is for.
     pub port: u16,
-    /// Where to connect.
+    /// The address to connect to.
     pub address: IpAddr,
 }
 
@@ -165,7 +165,7 @@ impl Default for FetchConfig {
 }
 
 impl FetchConfig {
-    /// Whether cookies are kept: not beside a header `Cookie` of the settings, which counts.
+    /// Returns whether cookies are kept: not beside a header `Cookie` of the settings, which counts.
     pub fn keeps_cookies(&self) -> bool {
         let mut names = self.headers.iter().map(|(name, _)| name);
         self.cookies && !names.any(|name| name.eq_ignore_ascii_case("cookie"))

@@ -1,19 +1,19 @@
-//! Who is notified of what was published.
+//! Settings for notifications of a published set.
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use super::Secret;
 
-/// Where engines take the news of changed URLs unless the settings name another: it passes them on to all
+/// The endpoint for changed URLs, unless the settings name another: it passes them on to all
 /// that take part (<https://www.indexnow.org/faq>).
 pub const INDEXNOW_ENDPOINT: &str = "https://api.indexnow.org/indexnow";
 
-/// What a hook is called for.
+/// The events that a hook is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HookEvent {
-    /// A new set stands.
+    /// A new set is published.
     Published,
-    /// A set was not published; the old one stands.
+    /// A set was not published; the old one stays published.
     Refused,
     /// The site could not be crawled, or the work on it ended by a failure.
     Failed,
@@ -38,7 +38,7 @@ impl HookEvent {
 pub struct NotifyConfig {
     /// Changed URLs are sent to an engine of `IndexNow`. Default no.
     pub indexnow: bool,
-    /// Where to. Default [`INDEXNOW_ENDPOINT`].
+    /// The endpoint. Default [`INDEXNOW_ENDPOINT`].
     pub indexnow_endpoint: String,
     /// The file that holds the key. Default: a key is made and kept in the state.
     pub indexnow_key_file: Option<PathBuf>,
@@ -56,14 +56,14 @@ pub struct NotifyConfig {
     pub hook_shell: Option<String>,
     /// URLs that get a POST with JSON after a run. They may hold keys. Default none.
     pub hook_url: Vec<Secret>,
-    /// What hooks are called for. Default everything.
+    /// The events that hooks are called for. Default everything.
     pub hook_events: BTreeSet<HookEvent>,
     /// How long a hook's program may run. Default 60 s.
     pub hook_timeout: Duration,
 }
 
 impl NotifyConfig {
-    /// Whether anything is called after a run.
+    /// Returns whether anything is called after a run.
     pub fn has_hooks(&self) -> bool {
         !self.hook_command.is_empty() || self.hook_shell.is_some() || !self.hook_url.is_empty()
     }

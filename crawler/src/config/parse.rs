@@ -1,4 +1,4 @@
-//! How pages are read.
+//! Settings for reading pages.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ pub struct PageRule {
     pub pages: String,
     /// CSS selector.
     pub selector: String,
-    /// What a match means.
+    /// The effect of a match.
     pub action: PageAction,
 }
 
-/// What a matching [`PageRule`] does.
+/// The effect of a matching [`PageRule`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageAction {
     /// The page is not listed.
@@ -26,7 +26,7 @@ pub enum PageAction {
     /// The first match, this attribute of it or its text, is kept for own elements ([`ElementValue::Selected`](super::ElementValue::Selected)).
     /// Of several rules for the same name the first with a value wins.
     Select {
-        /// What it is kept as: prefix and name of the element, e.g. `shop:price`.
+        /// The name under which it is kept: prefix and name of the element, e.g. `shop:price`.
         name: String,
         /// Attribute name; `None` reads the text.
         attribute: Option<String>,

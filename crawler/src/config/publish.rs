@@ -1,4 +1,4 @@
-//! Where and how a set is written.
+//! The place and form of a set.
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
@@ -6,7 +6,7 @@ use sitemap_core::partition::SectionName;
 
 use super::{EntryConfig, EntryRule, Extensions, GuardConfig};
 
-/// Where the files of the set stand.
+/// The places of the files of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
     /// Every file in the root of the output.
@@ -39,7 +39,7 @@ pub enum Format {
     Atom,
 }
 
-/// Where and how the result is written.
+/// The place and form of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct PublishConfig {
@@ -53,8 +53,8 @@ pub struct PublishConfig {
     pub index: IndexMode,
     /// Parts are gzipped. Default yes.
     pub gzip: bool,
-    /// Pages that get files of their own under a name, whatever directories they lie in: the first that fits decides. A section
-    /// is one file, `sitemap-shop.xml.gz`, until it outgrows its aim. In place it stands in the directory that its globs
+    /// Pages that get files of their own under a name, whatever directories they lie in: the first that matches decides. A section
+    /// is one file, `sitemap-shop.xml.gz`, until it outgrows its aim. In place it is in the directory that its globs
     /// share. At most [`MAX_SECTIONS`](super::MAX_SECTIONS) names. Default none.
     pub sections: Vec<EntryRule<SectionName>>,
     /// Entries from which a first-level directory gets its own file. Default 100.
@@ -71,16 +71,16 @@ pub struct PublishConfig {
     pub formats: BTreeSet<Format>,
     /// Pages in a feed at most, from 1 to 50,000. Default 500.
     pub feed_entries: u64,
-    /// Files say where their schemas are (`xsi:schemaLocation`): search engines ignore it, some validators
+    /// Files name the addresses of their schemas (`xsi:schemaLocation`): search engines ignore it, some validators
     /// ask for it. Default no.
     pub schema_location: bool,
-    /// Whether the times of files count for `lastmod`. Default: they do.
+    /// `true` if the times of files count for `lastmod`. Default: they do.
     pub lastmod: FileDates,
-    /// What entries say besides URL and date. Default nothing.
+    /// The content of entries besides URL and date. Default nothing.
     pub entries: EntryConfig,
     /// How long a dropped part stays on disk after it left the index. Default 24 h.
     pub grace: Duration,
-    /// What is taken from the pages for their entries. Default nothing.
+    /// The data that is taken from the pages for their entries. Default nothing.
     pub extensions: Extensions,
     /// The folder for copies of the sets that were published last; `None`: none are kept. Filled in per site.
     pub generations: Option<PathBuf>,
@@ -93,12 +93,12 @@ pub struct PublishConfig {
     pub file_mode: Option<u32>,
     /// Group of the published files, and of folders that are made for them. `None`: that of the process.
     pub file_group: Option<FileGroup>,
-    /// What is published is remembered in the store, so that the next publish knows what changes and which dates stay. Default
+    /// The published set is recorded in the store, so that the next publish knows what changes and which dates stay. Default
     /// yes; a store that is thrown away afterwards needs none of it. No setting of a user.
     pub remembers: bool,
 }
 
-/// What the times of files say about pages: `Last-Modified` of a crawled page, the time of a file in a folder.
+/// The meaning of the times of files for pages: `Last-Modified` of a crawled page, the time of a file in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileDates {
     /// When a page changed, as far as it is plausible.

@@ -1,4 +1,4 @@
-//! What becomes of a URL by its answer: how its work ends in the store, and what it leads to. Pure.
+//! The result of a URL by its answer: how its work ends in the store, and the URLs that it leads to. Pure.
 
 use jiff::Timestamp;
 
@@ -12,7 +12,7 @@ use crate::{
     verdict::{self, Follow, MAX_HOPS},
 };
 
-/// A URL whose work has ended, and where it stood.
+/// A URL whose work has ended, and its place in the queue.
 #[derive(Debug, Clone)]
 pub(super) struct Work {
     pub(super) url: UrlKey,
@@ -23,7 +23,7 @@ pub(super) struct Work {
     pub(super) tries: u32,
     /// It was listed before.
     pub(super) was_listed: bool,
-    /// The page that led to it said nothing new.
+    /// The page that led to it had no new text.
     pub(super) after_repeat: bool,
 }
 
@@ -105,7 +105,7 @@ impl Work {
                 hops,
                 // A page that is listed leaves only when it is known what takes its place.
                 is_owed: self.was_listed && takes_its_place,
-                // A redirect says nothing by itself.
+                // A redirect alone is not evidence.
                 after_repeat: is_repeat || via == Via::Redirect && self.after_repeat,
             })
         })

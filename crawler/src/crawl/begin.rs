@@ -1,5 +1,5 @@
-//! The steps before the loop: the start URL is asked which site it is, and the store of that site is opened and says
-//! which run goes on or begins. Nothing here is decided about a page.
+//! The steps before the loop: the start URL and its redirects identify the site, and the store of that site is opened; its state
+//! decides which crawl goes on or begins. Nothing here is decided about a page.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub(super) async fn find_site(
     }
 }
 
-/// What the store of a site is opened with.
+/// The arguments for opening the store of a site.
 pub(super) struct CrawlOpening {
     pub(super) open_store: OpenStore,
     /// See [`crawl_state::open`].
@@ -59,7 +59,7 @@ pub(super) struct CrawlOpening {
     pub(super) fresh: bool,
     /// The host's clock when the session began.
     pub(super) host_date: Timestamp,
-    /// What our clock and that of the host show now, where it shows a time.
+    /// The times that our clock and the clock of the host show now, where it shows a time.
     pub(super) clocks: Option<(Timestamp, Timestamp)>,
     pub(super) judge: Judge,
     pub(super) repeats: RepeatsConfig,

@@ -27,7 +27,7 @@ pub(super) struct Committed {
     result: Result<(u64, Answers), StoreError>,
 }
 
-/// What a store answered with a commit.
+/// The answer of a store with a commit.
 #[derive(Default)]
 pub(super) struct Answers {
     pub(super) refill: Option<(QueueQuery, Vec<QueuedUrl>)>,
@@ -39,7 +39,7 @@ pub(super) struct Answers {
     pub(super) unvisited: Option<Vec<(UrlKey, u32)>>,
 }
 
-/// What a store is asked with a commit.
+/// The question to a store with a commit.
 pub(super) struct Questions {
     pub(super) wanted: Option<QueueQuery>,
     pub(super) copy_of: Option<UrlKey>,
@@ -165,7 +165,7 @@ impl Commits {
             + next.values.len()
     }
 
-    /// Whether everything is stored that was added.
+    /// Returns whether everything is stored that was added.
     pub(super) fn is_empty(&self) -> bool {
         self.effects() == 0
     }
@@ -185,7 +185,7 @@ impl Commits {
         self.state_bytes
     }
 
-    /// Whether the store can take a commit.
+    /// Returns whether the store can take a commit.
     pub(super) fn is_home(&self) -> bool {
         self.store.is_some()
     }

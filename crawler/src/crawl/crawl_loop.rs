@@ -1,20 +1,20 @@
 //! The loop over one site: one `select!` over [`Event`], which hands each event to the part that owns it, and carries out
-//! what the part says of it. The single writer of all state; nothing here waits but the loop itself. What needs two parts
-//! is written here, for pages in `page_steps`, for documents in `document_steps`: fetched from one, handed to the other.
+//! the result of the part. The single writer of all state; only the loop itself waits. Code that needs two
+//! parts is written here: for pages in `page_steps`, for documents in `document_steps`.
 //!
 //! Parts own their fields, and know neither the loop nor its tasks.
 //!
 //! | part | owns |
 //! | --- | --- |
 //! | `commits` | the store and the next commit; the store is *moved* into a blocking task and comes back with its answers |
-//! | `requests` | requests for pages that are out, and what follows from their ends |
-//! | `answers` | nothing: how the work on a URL ends in the store, and what its answer leads to |
+//! | `requests` | requests for pages that are out, and the next step after each |
+//! | `answers` | nothing: the end of the work on a URL in the store, and the URLs that its answer leads to |
 //! | `revalidation` | conditional requests, answers 304 that wait for their page rows, tests of the server |
-//! | `known`, `unvisited` | known URLs and their bounds; listed pages that nothing led to |
+//! | `known`, `unvisited` | known URLs and their bounds; listed pages that no page or document led to |
 //! | `documents` | sitemaps, feeds and lists that are read beside the pages |
 //! | `rules` | the rules, and robots.txt as they are read again |
-//! | `outage`, `host_trouble` | the health of the host, and what slows it down |
-//! | `hints`, `display` | what is reported at the end; what the user sees |
+//! | `outage`, `host_trouble` | the health of the host, and its slowdowns |
+//! | `hints`, `display` | notes for the end of the session; the live view |
 //!
 //! `resume` and `requeue` work on the store before the loop begins.
 
@@ -70,9 +70,9 @@ pub(super) struct Setup<'a> {
     pub(super) downloader: Downloader,
     pub(super) progress: watch::Sender<Progress>,
     pub(super) store: Store,
-    /// Whether the robots.txt of the site was read.
+    /// `true` if the robots.txt of the site was read.
     pub(super) is_robots_read: bool,
-    /// Where the set will be served, when somebody said so.
+    /// The URL at which the set will be served, when it is set.
     pub(super) public_url: Option<String>,
     /// When the run has to end.
     pub(super) deadline: Instant,
@@ -97,7 +97,7 @@ pub(super) struct CrawlLoop<'a> {
     repetition: Repetition,
 }
 
-/// What stays as it is.
+/// The values that do not change.
 pub(super) struct Context<'a> {
     pub(super) config: &'a Config,
     pub(super) site: Site,
@@ -129,25 +129,25 @@ struct End {
 }
 
 impl End {
-    /// Whether no further request is sent, and what waits for answers is left.
+    /// Returns whether no further request is sent, and what waits for answers is left.
     fn is_stop(&self) -> bool {
         matches!(self.ending, Some(Ending::Stopped | Ending::SiteDown))
     }
 }
 
-/// What a task of the set brings back: all that the loop waits for, but for signals, time and batches of documents.
+/// The result of a task of the set: everything that the loop waits for, but for signals, time and batches of documents.
 enum Event {
     Page(Box<PageDone>),
     Committed(Box<Committed>),
     Robots(TaskEnd<Robots>),
-    /// Whether it was answered well.
+    /// `true` if it was answered well.
     StartPage(TaskEnd<bool>),
     Document(TaskEnd<Box<DocumentEnd>>),
     Test(TaskEnd<TestEnd>),
     Probe(TaskEnd<Option<NotFoundPages>>),
 }
 
-/// What a task came to, or how it panicked.
+/// The result of a task, or its panic.
 type TaskEnd<T> = Result<T, JoinError>;
 
 impl<'a> CrawlLoop<'a> {
@@ -205,7 +205,7 @@ impl<'a> CrawlLoop<'a> {
         }
     }
 
-    /// What the user should read at once, and again at the end.
+    /// Notes that the user should read at once, and again at the end.
     pub(super) fn report(&mut self, notes: impl IntoIterator<Item = Note>) {
         self.display.report(notes);
     }
@@ -330,7 +330,7 @@ impl<'a> CrawlLoop<'a> {
         }
     }
 
-    /// Whether everything is decided that was found so far.
+    /// Returns whether everything is decided that was found so far.
     fn frontier_is_drained(&self) -> bool {
         self.frontier.is_empty()
             && self.requests.is_empty()
@@ -405,7 +405,7 @@ impl<'a> CrawlLoop<'a> {
         }
     }
 
-    /// Whether the next portion of the listed pages is wanted that nothing led to: nothing else is left to do, and the store
+    /// Returns whether the next portion of the listed pages is wanted that nothing led to: nothing else is left to do, and the store
     /// knows of all visits.
     fn wants_unvisited(&self) -> bool {
         self.end.ending.is_none()
@@ -414,14 +414,14 @@ impl<'a> CrawlLoop<'a> {
             && self.frontier_is_drained()
     }
 
-    /// Whether what another page says can be held in memory.
+    /// Returns whether the links of another page can be held in memory.
     fn has_room(&self) -> bool {
         let held =
             self.commits.held_bytes() + self.revalidation.held_bytes() + self.requests.held_bytes();
         held < self.context.config.limits.max_pending_bytes
     }
 
-    /// Whether the state takes no further links and URLs.
+    /// Returns whether the state takes no further links and URLs.
     fn is_state_full(&self) -> bool {
         self.commits.state_bytes() >= self.context.config.limits.max_state_bytes
     }
@@ -501,7 +501,7 @@ impl<'a> CrawlLoop<'a> {
                 |end| *end,
             )),
             Ok((_, Event::Probe(pages))) => self.take_probe(pages.unwrap_or_else(|error| {
-                tracing::error!(target: "crawl", "internal error while asking for URLs that do not exist: {error}");
+                tracing::error!(target: "crawl", "internal error while requesting URLs that do not exist: {error}");
                 None
             })),
             Ok((_, Event::Test(end))) => self.take_test(&end.unwrap_or_else(|error| {
@@ -538,7 +538,7 @@ impl<'a> CrawlLoop<'a> {
         }
     }
 
-    /// Says at the end what the parts know that the numbers do not say.
+    /// Adds the notes of the parts at the end of the session.
     fn conclude(&mut self) {
         if self.trouble.leaves_pages() {
             self.end.ending.get_or_insert(Ending::Deferred);

@@ -1,4 +1,4 @@
-//! What the user sees of a session: its progress, sentences to be read at once, and notes for its end.
+//! The display of a session: its progress, sentences to be read at once, and notes for its end.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -13,11 +13,11 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// URLs that were given up and are shown.
 const MAX_FAILURES: usize = 2;
 
-/// The live view, and what is said at the end.
+/// The live view, and the notes for the end.
 pub(super) struct Display {
     progress: watch::Sender<Progress>,
     shown_at: Option<Instant>,
-    /// What was known at the beginning, when the crawl was begun before.
+    /// The counts at the beginning, when the crawl was begun before.
     resumed: Option<Resumed>,
     is_recrawl: bool,
     failures: VecDeque<(&'static str, UrlKey)>,
@@ -63,7 +63,7 @@ impl Display {
         self.notices.push(notice);
     }
 
-    /// Whether it is time for the next [`Display::show`].
+    /// Returns whether it is time for the next [`Display::show`].
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.shown_at.is_none_or(|at| now >= at + INTERVAL)
     }

@@ -52,7 +52,7 @@ const SEED_DEPTH: u32 = 1;
 /// Says whether an `exclude` rule keeps a document from being fetched.
 pub(super) type Excludes<'a> = &'a mut dyn FnMut(&UrlKey) -> bool;
 
-/// What reads a document.
+/// The reader of a document.
 pub(super) type DocumentWork = Pin<Box<dyn Future<Output = DocumentEnd> + Send>>;
 
 /// A URL that was taken for a document, and is a page like any other as far as something leads to it as to one.
@@ -65,7 +65,7 @@ pub(super) struct Documents {
     origin: Origin,
     downloader: Downloader,
     own: Arc<OwnFiles>,
-    /// Where the set will be served.
+    /// The URL at which the set will be served.
     own_place: Option<OwnPlace>,
     cached: CachedSitemaps,
     all: Vec<Document>,
@@ -80,20 +80,20 @@ pub(super) struct Documents {
     excluded: SeenUrls,
     warnings: usize,
     reading: InHand,
-    /// What is to be stored of them.
+    /// The changes that are to be stored.
     next: Commit,
 }
 
-/// What names others: the document that is being read.
+/// The source of names: the document that is being read.
 pub(super) struct NamingDocument {
     pub(super) number: usize,
     pub(super) via: Via,
     pub(super) depth: u32,
-    /// Where it is; `None`: a list.
+    /// The place; `None`: a list.
     pub(super) url: Option<UrlKey>,
 }
 
-/// What is being read, and what is at hand for it.
+/// The document that is being read, and its input.
 #[derive(Default)]
 struct InHand {
     active: Option<Active>,
@@ -116,10 +116,10 @@ struct Feeds {
     left_out: SeenUrls,
 }
 
-/// The directory that our own index will stand in.
+/// The directory that our own index will be in.
 struct OwnPlace {
     url: String,
-    /// Somebody said so; else it is the crawled directory.
+    /// It is set; else it is the crawled directory.
     is_configured: bool,
     /// It is on the crawled site, which is up.
     is_on_site: bool,
@@ -134,7 +134,7 @@ struct Active {
 /// The document whose copy the store is to bring.
 struct Loading {
     number: usize,
-    /// Whether the store is on its way.
+    /// `true` if the store is on its way.
     is_asked: bool,
 }
 
@@ -191,8 +191,8 @@ impl Documents {
         resumed
     }
 
-    /// Whether the document `number` is our own index, which was not uploaded yet: robots.txt names it already,
-    /// and `problem` is that it cannot be found. Where nobody said that it will be, that counts only as long as
+    /// Returns whether the document `number` is our own index, which was not uploaded yet: robots.txt names it already,
+    /// and `problem` is that it cannot be found. Where the place is not set, that counts only as long as
     /// nothing was published.
     fn is_to_come(&self, number: usize, problem: SeedProblem) -> bool {
         let Some(place) = &self.own_place else {
@@ -216,12 +216,12 @@ impl Documents {
 
     /// The document that is, or is to be, asked for at `url`.
     fn number_of(&self, url: &UrlKey) -> Option<usize> {
-        // Most URLs are no document, which a fingerprint tells without looking at all of it.
+        // Most URLs are not documents; a fingerprint decides this without comparing whole URLs.
         let number = || self.numbers.get(url.as_str()).copied();
         self.known.contains(url).then(number).flatten()
     }
 
-    /// Whether `url` is that of a document, or of the place where one was found.
+    /// Returns whether `url` is that of a document, or of the place where one was found.
     pub(super) fn is_document(&self, url: &UrlKey) -> bool {
         self.known.contains(url)
     }
@@ -236,7 +236,7 @@ impl Documents {
         self.reading.owes_page = false;
     }
 
-    /// Whether nothing is being read or waits to be.
+    /// Returns whether nothing is being read or waits to be.
     pub(super) fn is_idle(&self) -> bool {
         self.reading.active.is_none() && self.reading.loading.is_none() && self.waiting.is_empty()
     }
@@ -254,12 +254,12 @@ impl Documents {
         }
     }
 
-    /// What the reader of a document had handed over before it ended; the channel bounds it.
+    /// The batches that the reader of a document had handed over before it ended; the channel bounds it.
     pub(super) fn left_batch(&mut self) -> Option<Batch> {
         self.reading.active.as_mut()?.batches.try_recv().ok()
     }
 
-    /// Whether the document `number` is behind an index with this URL, or is it.
+    /// Returns whether the document `number` is after an index with this URL, or is it.
     fn leads_back(&self, number: usize, url: &UrlKey) -> bool {
         let mut next = Some(number);
         while let Some(document) = next.and_then(|number| self.all.get(number)) {
@@ -281,7 +281,7 @@ fn url_of(document: &Document) -> Option<UrlKey> {
     }
 }
 
-/// Whether a publish may give an index this name.
+/// Returns whether a publish may give an index this name.
 fn is_index_name(name: &str) -> bool {
     let number = name
         .strip_prefix("sitemap-")
@@ -387,7 +387,7 @@ impl Documents {
         })
     }
 
-    /// The start URL is no page, and may be a sitemap, a feed or a list: it is read for what it names, as who gave it
+    /// The start URL is not a page, and may be a sitemap, a feed or a list: it is read for what it names, as who gave it
     /// expects.
     pub(super) fn begin_with(&mut self, url: &UrlKey, found: Box<download::DownloadedDocument>) {
         let document = Document::new(url.as_str(), DocumentKind::Sitemap, SEED_DEPTH);
@@ -426,7 +426,7 @@ impl Documents {
         seeds::put(&mut self.next, number, &self.all[number], count);
     }
 
-    /// What is to be stored since this was asked last.
+    /// The changes since the last call that are to be stored.
     pub(super) fn take_effects(&mut self) -> Commit {
         std::mem::take(&mut self.next)
     }
@@ -452,7 +452,7 @@ impl Documents {
         None
     }
 
-    /// Whether a copy is wanted from the store that it was not asked for.
+    /// Returns whether a copy is wanted from the store that it was not asked for.
     pub(super) fn wants_cached(&self) -> bool {
         let is_new = |loading: &Loading| !loading.is_asked;
         self.reading.loading.as_ref().is_some_and(is_new)
@@ -531,7 +531,7 @@ impl Documents {
         self.fail(number, SeedProblem::ServerError, detail, now)
     }
 
-    /// The document that is being read, as what names others; a batch says whether it turned out to be a feed.
+    /// The document that is being read, as the source of names; a batch has whether it is a feed.
     pub(super) fn source(&self, is_feed: bool) -> Option<NamingDocument> {
         let number = self.reading.active.as_ref()?.number;
         let document = &self.all[number];
@@ -575,7 +575,7 @@ impl Documents {
                 self.known.insert(url);
             } else {
                 let detail =
-                    format!("not read from {url} on: a run reads {MAX_DOCUMENTS} documents");
+                    format!("not read from {url} on: a session reads {MAX_DOCUMENTS} documents");
                 self.note_trouble(number, SeedProblem::TooMany, &detail);
             }
         }

@@ -64,7 +64,7 @@ const EVERYBODY: &str = "*";
 /// Origins whose robots.txt is kept. A crawl meets a handful; one that is forgotten is asked for again.
 const MAX_ORIGINS: usize = 256;
 
-/// Fetches documents, each under the rules of the host it stands on. Clones share what they know.
+/// Fetches documents, each under the rules of the host it is on. Clones share what they know.
 ///
 /// ```no_run
 /// use std::sync::{Arc, Mutex};
@@ -104,7 +104,7 @@ pub struct Downloader {
     /// The most bytes of a page.
     max_page_bytes: u64,
     known: Arc<Mutex<HashMap<Origin, KnownRobots>>>,
-    /// The origin whose robots.txt disallows nothing, because its owner says so.
+    /// The origin whose robots.txt disallows nothing, by a setting of its owner.
     unruled: Option<Origin>,
     /// The hosts that were contacted, when there may be only so many.
     hosts: Option<Arc<Mutex<Hosts>>>,
@@ -118,16 +118,16 @@ struct Hosts {
     most: usize,
 }
 
-/// What is known of an origin's robots.txt.
+/// The data on an origin's robots.txt.
 #[derive(Clone)]
 struct KnownRobots {
     rules: Result<Arc<Rules>, Unreachable>,
-    /// What it says to those that it does not name, where it was read.
+    /// The rules for user agents that it does not name, where it was read.
     everybody: Option<Everybody>,
     since: Instant,
 }
 
-/// What a robots.txt says to everybody.
+/// The rules of a robots.txt for all user agents.
 #[derive(Debug, Clone)]
 struct Everybody {
     rules: Arc<Rules>,
@@ -166,7 +166,7 @@ impl Unreachable {
 /// A document that was answered, whatever the status.
 #[derive(Debug)]
 pub struct DownloadedDocument {
-    /// The URL that answered, behind all redirects.
+    /// The URL that answered, after all redirects.
     pub url: UrlKey,
     /// Redirects that led to it.
     pub redirects: usize,
@@ -237,11 +237,11 @@ pub enum DownloadError {
     #[error("{0} is disallowed by robots.txt")]
     Disallowed(UrlKey),
     /// robots.txt of the origin could not be read, so nothing may be fetched there (RFC 9309 section 2.3.1.4).
-    #[error("robots.txt of {origin} cannot be read: {why}")]
+    #[error("{why}; robots.txt cannot be read")]
     RobotsUnreachable {
         /// Whose file.
         origin: Origin,
-        /// What happened.
+        /// The event.
         why: String,
     },
     /// The origin must not be contacted: its address is none that may be, or it is spared.
@@ -249,11 +249,11 @@ pub enum DownloadError {
     Forbidden {
         /// Which origin.
         origin: Origin,
-        /// What forbids it.
+        /// The reason.
         why: String,
     },
     /// Documents came from as many other hosts as they may.
-    #[error("{host} is none of the first {most} hosts that documents are fetched from")]
+    #[error("{host} is not one of the first {most} hosts; documents are fetched from no more")]
     TooManyHosts {
         /// Which host.
         host: HostKey,
@@ -265,7 +265,7 @@ pub enum DownloadError {
     Redirects {
         /// The last URL of the chain.
         url: UrlKey,
-        /// What is wrong with its answer.
+        /// The defect of its answer.
         problem: String,
     },
     /// No answer after all tries.
@@ -273,27 +273,27 @@ pub enum DownloadError {
     NoAnswer {
         /// Which URL of the chain.
         url: UrlKey,
-        /// What kind of failure.
+        /// The kind of failure.
         kind: FetchErrorKind,
-        /// What happened.
+        /// The event.
         message: String,
     },
     /// The host gets no further request now.
-    #[error("{host} gets no further request in this run")]
+    #[error("{host} gets no further request in this session")]
     Closed {
         /// Which host.
         host: HostKey,
         /// Why.
         closed: Closed,
     },
-    /// A setting of the way to the network cannot be used.
-    #[error("the way to the network cannot be used")]
+    /// A network setting cannot be used.
+    #[error("the network settings cannot be used")]
     Settings(#[source] FetchError),
     /// [`Shutdown`] was used.
     #[error("stopped before the document was fetched")]
     Stopped,
     /// The temporary file cannot be made or written.
-    #[error("failed to keep a document in a temporary file")]
+    #[error("failed to write a document to a temporary file")]
     Spool(#[source] io::Error),
 }
 
@@ -380,7 +380,7 @@ impl Downloader {
     }
 
     /// Tells the clocks what earlier starts of the program were asked to wait for; to be called before the
-    /// first request. Says what the user should know of it, as a sentence: what was damaged and is set aside. Blocks for
+    /// first request. Returns what the user should know of it, as a sentence: what was damaged and is set aside. Blocks for
     /// a file.
     ///
     /// # Errors
@@ -464,8 +464,8 @@ impl Downloader {
         Ok(everybody.map_or(own, |everybody| everybody.rules))
     }
 
-    /// The robots.txt of an origin ([`Downloader::robots_for_everybody`]), for those who look for what stands in the file: that it is shown to nobody without credentials
-    /// allows everything (RFC 9309 section 2.3.1.3), but says nothing of its lines.
+    /// The robots.txt of an origin ([`Downloader::robots_for_everybody`]), for those who look for what is in the file: that it is shown to nobody without credentials
+    /// allows everything (RFC 9309 section 2.3.1.3), but its lines stay unknown.
     ///
     /// # Errors
     /// As there; also when the answer is 401 or 403.
@@ -479,13 +479,13 @@ impl Downloader {
         match everybody.map(|everybody| everybody.status) {
             Some(status @ (401 | 403)) => Err(DownloadError::RobotsUnreachable {
                 origin: origin.clone(),
-                why: format!("it answered {status}"),
+                why: format!("{origin}/robots.txt answered {status}"),
             }),
             Some(_) | None => Ok(rules),
         }
     }
 
-    /// Asks for the page at `url` and reads what it says of itself; a redirect is not followed. Of a body at
+    /// Asks for the page at `url` and reads its facts; a redirect is not followed. Of a body at
     /// most [`crate::config::FetchConfig::max_body_bytes`] are read.
     ///
     /// # Errors

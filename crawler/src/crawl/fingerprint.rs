@@ -1,4 +1,4 @@
-//! What the state remembers of the settings it was made under, as text of named fields. An interrupted run is taken up
+//! The record of the settings that the state was made under, as text of named fields. An interrupted run is taken up
 //! only under the same text, and a page is asked whether it changed only where it was read under the same: so a text
 //! never follows the names in the code, and is never another one for the same settings. A setting that comes later adds
 //! to it only where it is not at its default. What is of a kind that [`Debug`] writes here is of the standard library.
@@ -147,7 +147,7 @@ mod tests {
         site::settle(&start, &[], config.scope.width).unwrap()
     }
 
-    // What these compare with stands in states of users: it changes only together with what it says.
+    // The expected texts are in states of users: a text changes only together with its meaning.
 
     #[test]
     fn the_text_of_how_pages_are_read_is_fixed() {

@@ -45,10 +45,10 @@ pub(super) struct Gate {
     pub(super) limits: Arc<LimitsConfig>,
     /// Longer waits than this are not obeyed at once.
     pub(super) max_retry_after: Duration,
-    /// Whether `Retry-After` is read at all.
+    /// `true` if `Retry-After` is read at all.
     pub(super) obeys_retry_after: bool,
     pub(super) max_body_bytes: u64,
-    /// Whether cookies are kept, so that asking again may have another answer.
+    /// `true` if cookies are kept, so that asking again may have another answer.
     pub(super) keeps_cookies: bool,
     /// Product token that selects the robots.txt group.
     pub(super) agent: Arc<str>,
@@ -80,7 +80,7 @@ impl Drop for Waiter<'_> {
     }
 }
 
-/// A permit that finds its way back: dropped, it counts as used by a request that told nothing.
+/// A permit that finds its way back: dropped, it counts as used by a request without a result.
 #[must_use]
 pub(super) struct HeldPermit {
     permit: Option<Permit>,
@@ -120,7 +120,7 @@ impl Drop for HeldPermit {
 /// One answered, or unanswered, request.
 pub(super) struct Asked {
     pub(super) result: Result<Fetched, FetchError>,
-    /// What it says about the host.
+    /// The evidence about the host.
     pub(super) signal: Signal,
     /// From sending it to the end of the answer, in whole milliseconds.
     pub(super) duration: Duration,
@@ -129,11 +129,11 @@ pub(super) struct Asked {
 /// The last of several tries.
 pub(super) struct Answered<S> {
     pub(super) result: Result<Fetched, FetchError>,
-    /// What received the answer.
+    /// The receiver of the answer.
     pub(super) receiver: S,
     /// Tries made, this one included.
     pub(super) tries: u32,
-    /// What it says about the host.
+    /// The evidence about the host.
     pub(super) signal: Signal,
     /// That of [`Asked`].
     pub(super) duration: Duration,
@@ -148,13 +148,13 @@ pub(super) enum Refused {
     Stopping,
 }
 
-/// What is known of an origin's robots.txt.
+/// The data on an origin's robots.txt.
 pub(super) enum Robots {
     /// Rules to obey (which may allow everything).
     Rules(Rules),
-    /// It could not be read: nothing may be fetched. Says why, and what failed when there was no answer.
+    /// It could not be read: nothing may be fetched. Returns why, and what failed when there was no answer.
     Unreachable(String, Option<FetchError>),
-    /// It must not be asked for, so nothing may be fetched. Says why.
+    /// It must not be asked for, so nothing may be fetched. Returns why.
     Forbidden(String),
     /// It asks for a longer `Crawl-delay` than [`robots::MAX_CRAWL_DELAY`].
     TooSlow(Duration),
@@ -189,7 +189,7 @@ impl Gate {
         }
     }
 
-    /// The same gate for a site that stands for another, whose URLs are then the site's own.
+    /// The same gate for a site that represents another, whose URLs are then the site's own.
     pub(super) fn standing_in(&self, stand_in: Option<StandIn>) -> Self {
         let identity = Identity {
             stand_in,
@@ -208,7 +208,7 @@ impl Gate {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What `host` is doing, and the time that one request to it needs.
+    /// The state of `host`, and the time that one request to it needs.
     pub(super) fn pace_at(&self, host: &HostKey, now: Instant) -> (HostState, Option<Duration>) {
         let clocks = self.clocks();
         (clocks.state(host, now), clocks.pace(host))
@@ -223,7 +223,7 @@ impl Gate {
         Waiter { gate: self, host }
     }
 
-    /// Whether a request that is not for a page waits for a permit at `host`.
+    /// Returns whether a request that is not for a page waits for a permit at `host`.
     pub(super) fn is_awaited(&self, host: &HostKey) -> bool {
         self.waiting().contains_key(host)
     }
@@ -236,7 +236,7 @@ impl Gate {
         }
     }
 
-    /// Tells the clocks what earlier starts, and other programs, were asked to wait for, and says what the user should know
+    /// Sets the clocks to the waits that hosts asked earlier sessions and other programs for, and returns notes for the user
     /// of it. Blocks for a file.
     ///
     /// # Errors
@@ -272,7 +272,7 @@ impl Gate {
         self.writes().spawn_blocking(move || {
             let _entered = span.entered();
             if let Err(error) = retry_after.remember(&host, until, wall) {
-                tracing::warn!(target: "crawl", %host, "cannot remember that the host asked to wait until {until}: {error}");
+                tracing::warn!(target: "crawl", %host, "cannot store that the host asked for no request before {until}: {error}");
             }
         });
     }
@@ -297,7 +297,7 @@ impl Gate {
             && stand_in.spares(&url.origin())
         {
             let message = format!(
-                "not requested: the crawled site stands for {}, where nothing is asked",
+                "not requested: the crawled site is a copy of {}, which gets no requests",
                 stand_in.original_directory()
             );
             return Asked {
@@ -345,7 +345,7 @@ impl Gate {
         self.long_wait(signal).map(|wait| self.date_in(wait))
     }
 
-    /// Leaves `host` alone for the long wait that its robots.txt or start page asks for, 24 hours at most; says until
+    /// Leaves `host` alone for the long wait that its robots.txt or start page asks for, 24 hours at most; returns until
     /// when, if it asks for one.
     pub(super) fn obey_long_wait(&self, host: HostKey, signal: Signal) -> Option<Closed> {
         let wait = self.long_wait(signal)?;
@@ -360,8 +360,8 @@ impl Gate {
     pub(super) fn closed_text(&self, closed: Closed) -> String {
         match closed {
             Closed::RetryAfter(until) => format!(
-                "asks not to be contacted before {} (Retry-After), which is longer than max_retry_after = {:?}; start again \
-                 then, or with --ignore retry-after if the site is your own",
+                "asks for no request before {} (Retry-After), which is longer than max_retry_after = {:?}; start again \
+                 then, or use --ignore retry-after if the site is your own",
                 self.date_in(until.saturating_duration_since(Instant::now())),
                 self.max_retry_after
             ),
@@ -409,7 +409,7 @@ impl Gate {
             .await
     }
 
-    /// Sends any request as [`Gate::ask`] sends its own; `is_final` says after which answers there is no further try.
+    /// Sends any request as [`Gate::ask`] sends its own; `is_final` is true for answers after which there is no further try.
     pub(super) async fn ask_until<S: BodySink + Send>(
         &self,
         request: &Request,
@@ -459,7 +459,7 @@ impl Gate {
         }
     }
 
-    /// Reads the robots.txt of `origin` and tells its host's clocks the `Crawl-delay`.
+    /// Reads the robots.txt of `origin` and sets the `Crawl-delay` in the clocks of its host.
     ///
     /// Redirects are followed to any host, five at most; the rules apply to `origin`
     /// (RFC 9309 section 2.3.1.2).
@@ -474,11 +474,11 @@ impl Gate {
         }
     }
 
-    /// Reads robots.txt as [`Gate::robots`] does; `admit` says which hosts redirects may lead to, and `see` gets the status of the last answer and
+    /// Reads robots.txt as [`Gate::robots`] does; `admit` decides which hosts redirects may lead to, and `see` gets the status of the last answer and
     /// the file, empty when there is none to obey.
     ///
     /// # Errors
-    /// What `admit` says; the host is then not contacted.
+    /// The error of `admit`; the host is then not contacted.
     pub(super) async fn robots_seen<E>(
         &self,
         origin: &Origin,
@@ -491,7 +491,7 @@ impl Gate {
             return Ok(Robots::Unreachable(why, None));
         };
         let mut hops = 0;
-        // Where a site stands for another, pages are one; robots.txt is that of an origin.
+        // Where a site represents another, pages are one; robots.txt is that of an origin.
         let identity = Identity {
             stand_in: None,
             ..Identity::clone(&self.identity)
@@ -560,7 +560,7 @@ fn robots_trouble(fetched: &Fetched) -> String {
     }
 }
 
-/// Whether an answer sets a cookie.
+/// Returns whether an answer sets a cookie.
 pub(super) fn sets_cookie(head: &ResponseHead) -> bool {
     head.headers.all("set-cookie").next().is_some()
 }
@@ -574,7 +574,7 @@ pub(super) fn location(identity: &Identity, url: &UrlKey, head: &ResponseHead) -
         .ok()
 }
 
-/// What a `Crawl-delay` beyond [`robots::MAX_CRAWL_DELAY`] means.
+/// The note on a `Crawl-delay` beyond [`robots::MAX_CRAWL_DELAY`].
 pub(super) fn too_slow(origin: &Origin, delay: Duration) -> Note {
     let most = rough_duration(robots::MAX_CRAWL_DELAY);
     let note = Note::crawl_delay_too_long(origin, &rough_duration(delay), &delay.as_secs(), &most);

@@ -1,4 +1,4 @@
-//! What the site and the settings make of a crawl that its numbers do not say: counts while the pages come in, and notes
+//! Effects of the site and the settings that the numbers of a crawl do not show: counts while the pages come in, and notes
 //! at the start page and at the end. Decides nothing.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const MIN_UNRELATED_LINKS: u64 = 3;
 /// Names of closed patterns that a note has.
 const MAX_NAMES: usize = 5;
 
-/// What the notes at the end need to know of this session.
+/// The data of this session that the notes at the end need.
 #[derive(Debug, Default)]
 pub(super) struct Hints {
     /// The crawl began in an earlier session.
@@ -122,7 +122,7 @@ impl Hints {
         self.unmatched.retain(|(_, rule)| !rule.matches(url));
     }
 
-    /// Whether an `exclude` rule keeps a document from being fetched.
+    /// Returns whether an `exclude` rule keeps a document from being fetched.
     pub(super) fn excludes(&mut self, judge: &Judge, url: &UrlKey) -> bool {
         let is_excluded = judge.excludes(url);
         if is_excluded {
@@ -190,7 +190,7 @@ impl Hints {
         }
     }
 
-    /// What is to be said at the end of a session that fetched so many pages; of a crawl that is drained, it knows this many
+    /// The notes at the end of a session that fetched so many pages; of a crawl that is drained, it knows this many
     /// URLs.
     pub(super) fn conclude(
         &self,
@@ -257,7 +257,7 @@ impl Hints {
     }
 }
 
-/// What the user should know of the start page.
+/// Notes for the user on the start page.
 fn start_notes(facts: &PageFacts, site: &Site, config: &Config, judge: &Judge) -> Vec<Note> {
     let start = &site.start;
     let orders = facts.directives;
@@ -302,7 +302,7 @@ fn links_elsewhere(facts: &PageFacts, site: &Site, judge: &Judge) -> Option<Note
     Some(note.counting(count).naming(example))
 }
 
-/// Whether two origins may be names of one site: the same host name, one below the other, or both this machine.
+/// Returns whether two origins may be names of one site: the same host name, one below the other, or both this machine.
 fn is_related(one: &Origin, other: &Origin) -> bool {
     let [one, other] = [one, other].map(|origin| {
         let host = &*origin.host;
@@ -316,14 +316,14 @@ fn is_related(one: &Origin, other: &Origin) -> bool {
     one == other || is_below(one, other) || is_below(other, one) || is_local(one) && is_local(other)
 }
 
-/// What is said of a rule without a match that looks like a regular expression, or like the beginning of a path.
+/// The hint on a rule without a match that looks like a regular expression, or like the beginning of a path.
 fn glob_hint(rule: &str) -> String {
     const OF_REGEX: [&str; 8] = [".*", ".+", "\\", "^", "$", "(", "|", "[^"];
     if !OF_REGEX.iter().any(|sign| rule.contains(sign)) {
         return if rule.contains(['*', '?', '[', '{']) {
             String::new()
         } else {
-            format!(". It stands for that URL alone; `{rule}*` stands for all that begin with it")
+            format!(". It matches this URL only; `{rule}*` matches all URLs that begin with it")
         };
     }
     let glob = rule
@@ -338,7 +338,7 @@ fn glob_hint(rule: &str) -> String {
         format!(", as in `{glob}`")
     };
     format!(
-        ". It looks like a regular expression; a rule is a glob, in which * stands for any text{example}"
+        ". It looks like a regular expression; a rule is a glob, in which * matches any text{example}"
     )
 }
 

@@ -1,5 +1,5 @@
-//! What goes wrong with the host while its pages are asked for: what of it is the fault of a directory, and what of it
-//! the log, the live view and the summary name. A host that fails too often is asked for its start page once more, before
+//! Failures of the host while its pages are requested: those that are the fault of a directory, and those that
+//! the log, the live view and the summary report. A host that fails too often is asked for its start page once more, before
 //! it counts as down. `politeness` decides the pace; nothing here does.
 
 use jiff::Timestamp;
@@ -14,12 +14,12 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// What went wrong with the host in this session.
+/// The failures of the host in this session.
 #[derive(Debug)]
 pub(super) struct HostTrouble {
     /// How the host answers.
     health: Health,
-    /// What the last failure was, and of which URL.
+    /// The last failure, and its URL.
     last: Option<(String, UrlKey)>,
     /// How the host was slowed down when it was looked at last.
     state: HostState,
@@ -35,7 +35,7 @@ pub(super) struct HostTrouble {
     is_asking: bool,
 }
 
-/// Whether this machine can reach the network.
+/// The connection of this machine to the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Machine {
     #[default]
@@ -46,7 +46,7 @@ enum Machine {
     Recovered,
 }
 
-/// What follows when the host gets no further request.
+/// The next step when the host gets no further request.
 pub(super) enum AfterClosing {
     /// The session ends because of the host.
     End,
@@ -86,22 +86,22 @@ impl HostTrouble {
         Some(format!("{cause} at {url}"))
     }
 
-    /// Whether the start page is being asked for, and nothing else may be.
+    /// Returns whether the start page is being asked for, and nothing else may be.
     pub(super) fn is_asking(&self) -> bool {
         self.is_asking
     }
 
-    /// Whether so many sessions of the crawl ended in an outage that what still fails is its own fault.
+    /// Returns whether so many sessions of the crawl ended in an outage that what still fails is its own fault.
     pub(super) fn is_past_help(&self) -> bool {
         self.health.is_past_help()
     }
 
-    /// What the next session of `run` has to know, as a value of the state, if the host, or a part of it, failed now.
+    /// The data that the next session of `run` needs, as a value of the state, if the host, or a part of it, failed now.
     pub(super) fn outage(&self, closed: &Closed, run: CrawlId) -> MetaValue {
         self.health.value(closed, run)
     }
 
-    /// Takes the answer of `url` to a request that was sent at `begun`: `signal` says it all of the host, which is in `state`
+    /// Takes the answer of `url` to a request that was sent at `begun`: `signal` is its evidence about the host, which is in `state`
     /// now. With `long_wait` it asks to be left alone until then. Gives what the user should know at once.
     pub(super) fn take(
         &mut self,
@@ -158,7 +158,7 @@ impl HostTrouble {
             return;
         };
         let status = fetched.head.status;
-        tracing::warn!(target: "crawl", %url, status, "asked for again by the next crawl only: Retry-After until {until}");
+        tracing::warn!(target: "crawl", %url, status, "requested again by the next crawl only: Retry-After until {until}");
         self.first_long_wait = Some(LongWait {
             url: url.clone(),
             status,
@@ -169,7 +169,7 @@ impl HostTrouble {
     /// Logs what the answer of `url` changed about the pace of the host, with what did it.
     fn note_state(&mut self, state: HostState, url: &UrlKey, signal: Signal) {
         if let HostState::RetryAfter(wait) = state {
-            // Answers that were on their way already say nothing new.
+            // Answers that were on their way already have no new text.
             if signal.retry_after().is_some() {
                 let last = self.last().unwrap_or_default();
                 tracing::info!(target: "crawl", "waiting for {wait:?} (Retry-After): {last}");
@@ -179,10 +179,10 @@ impl HostTrouble {
         let before = std::mem::replace(&mut self.state, state);
         match (before, state) {
             (HostState::SlowedDown(before), HostState::SlowedDown(now)) if now < before => {
-                tracing::info!(target: "crawl", "the host is well again: crawling at 1/{now} of the pace");
+                tracing::info!(target: "crawl", "the host answers well again: crawling at 1/{now} of the pace");
             }
             (HostState::SlowedDown(_), HostState::Open | HostState::Delay(_)) => {
-                tracing::info!(target: "crawl", "the host is well again: crawling at full pace");
+                tracing::info!(target: "crawl", "the host answers well again: crawling at full pace");
             }
             (HostState::Pausing(_), HostState::SlowedDown(now)) => {
                 tracing::info!(target: "crawl", "going on at 1/{now} of the pace");
@@ -213,12 +213,12 @@ impl HostTrouble {
         }
     }
 
-    /// What has to happen now that the host gets no further request. Before it counts as down its start page is asked for:
+    /// The next step now that the host gets no further request. Before it counts as down its start page is asked for:
     /// when that is answered, the directories that fail are at fault.
     pub(super) fn closed(&self, closed: Closed) -> AfterClosing {
         match closed {
             Closed::RetryAfter(_) => AfterClosing::End,
-            // Nothing is wrong with the host, and it is no outage of it.
+            // Nothing is wrong with the host, and it is not an outage of it.
             Closed::Down if self.machine == Machine::Failing => AfterClosing::Defer,
             Closed::Down => AfterClosing::AskStartPage,
         }
@@ -229,7 +229,7 @@ impl HostTrouble {
         self.is_asking = is_asking;
     }
 
-    /// Whether a URL that was given up keeps its place in the queue of the store, so that the next session asks for it: a
+    /// Returns whether a URL that was given up keeps its place in the queue of the store, so that the next session asks for it: a
     /// published page that was not asked for.
     pub(super) fn leaves(&mut self, lease: &Lease) -> bool {
         let is_published = lease.earlier().is_some_and(|earlier| earlier.was_listed);
@@ -238,12 +238,12 @@ impl HostTrouble {
         leaves
     }
 
-    /// Whether published pages wait for the next session.
+    /// Returns whether published pages wait for the next session.
     pub(super) fn leaves_pages(&self) -> bool {
         self.leaves_pages
     }
 
-    /// What the user should know of it when the session ends.
+    /// Notes on it for the user when the session ends.
     pub(super) fn conclude(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         let count = self.long_waits;

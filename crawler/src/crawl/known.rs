@@ -49,7 +49,7 @@ pub(super) struct FoundUrl<'a> {
     pub(super) hops: u8,
     /// The bounds do not count for it.
     pub(super) is_owed: bool,
-    /// The page that leads to it said nothing new.
+    /// The page that leads to it had no new text.
     pub(super) after_repeat: bool,
 }
 
@@ -69,7 +69,7 @@ impl<'a> FoundUrl<'a> {
     }
 }
 
-/// What a URL is that was found.
+/// The kind of a URL that was found.
 pub(super) enum Discovered {
     /// Known already.
     Known,
@@ -105,12 +105,12 @@ impl KnownUrls {
         }
     }
 
-    /// Whether the crawl knows `url`.
+    /// Returns whether the crawl knows `url`.
     pub(super) fn contains(&self, url: &UrlKey) -> bool {
         self.seen.contains(url)
     }
 
-    /// Whether a page that leads to the URL with this fingerprint says something new of it: it is not known, or no page led to
+    /// Returns whether a page that leads to the URL with this fingerprint is news: the URL is not known, or no page led to
     /// it so far.
     pub(super) fn is_news(&self, fingerprint: u64) -> bool {
         !self.seen.contains_fingerprint(fingerprint)
@@ -179,7 +179,7 @@ impl KnownUrls {
         self.named.insert(url)
     }
 
-    /// Whether a sitemap of the site, or a list of the user's, names `url`.
+    /// Returns whether a sitemap of the site, or a list of the user's, names `url`.
     pub(super) fn is_named(&self, url: &UrlKey) -> bool {
         self.named.contains(url)
     }

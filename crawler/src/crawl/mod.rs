@@ -1,7 +1,7 @@
-//! What happens next: it starts the tasks of a crawl, all requests among them, and is the single writer of its state
+//! The engine: it starts the tasks of a crawl, all requests among them, and is the single writer of its state
 //! as long as the crawl goes on.
 //!
-//! From top to bottom: [`crawl`] asks the start URL which site it is (`start`), opens the store and takes
+//! From top to bottom: [`crawl`] identifies the site by the start URL (`start`), opens the store and takes
 //! up the open run or begins one (`begin`), and drives the loop (`crawl_loop`). Every request goes through one
 //! `gate`, under the clocks of its host.
 
@@ -75,10 +75,10 @@ use crate::{
 /// Longer than anybody waits, and short enough for the arithmetic of instants: 30 years.
 const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// An answer and what it says, or why there is none.
+/// An answer and its facts, or the reason why there is none.
 type FetchedFacts = Result<(Fetched, Box<PageFacts>), FetchError>;
 
-/// What a task was doing that had the store.
+/// The work of a task that had the store.
 const USING_STATE: &str = "using the state of this site";
 
 /// Opens the store of a site, once the start URL has shown which site it is. Also gives the URL of the directory where the
@@ -112,7 +112,7 @@ impl std::fmt::Debug for Dependencies {
     }
 }
 
-/// What the run is doing, for the live view. What was fetched and received is of this start of the
+/// The work of the session, for the live view. The counts of fetched pages and received bytes are of this start of the
 /// program, what is known, waiting and failed of the whole run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
@@ -136,15 +136,15 @@ pub struct Progress {
     pub failures: Vec<(&'static str, UrlKey)>,
     /// Requests in flight.
     pub in_flight: u32,
-    /// What the host is doing, when it is not simply being crawled.
+    /// The state of the host, when it is not simply being crawled.
     pub host: HostState,
     /// The last failure of the host: what happened, and at which URL.
     pub trouble: Option<String>,
     /// Time one request needs under the pauses in force, for an estimate of the time left; `None` while unknown.
     pub pace: Option<Duration>,
-    /// What was known when an unfinished run was taken up; `None` for a new run.
+    /// The counts when an unfinished run was taken up; `None` for a new run.
     pub resumed: Option<Resumed>,
-    /// Something the user should know at once (said loudly, e.g. a page rendered by JavaScript only); grows.
+    /// Something the user should know at once (e.g. a page rendered by JavaScript only); grows.
     pub notices: Vec<String>,
 }
 
@@ -176,12 +176,12 @@ impl Shutdown {
         self.abort.cancel();
     }
 
-    /// Whether [`Shutdown::stop`] or [`Shutdown::abort`] was called.
+    /// Returns whether [`Shutdown::stop`] or [`Shutdown::abort`] was called.
     pub fn is_stopping(&self) -> bool {
         self.stop.is_cancelled()
     }
 
-    /// Whether [`Shutdown::abort`] was called.
+    /// Returns whether [`Shutdown::abort`] was called.
     pub fn is_aborting(&self) -> bool {
         self.abort.is_cancelled()
     }
@@ -213,7 +213,7 @@ pub enum Ending {
     Stopped,
 }
 
-/// What ended a crawl before everything was decided.
+/// The cause that ended a crawl before everything was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// [`crate::config::LimitsConfig::max_pages`].
@@ -222,7 +222,7 @@ pub enum Limit {
     Time,
 }
 
-/// What a crawl hands back: the store, for publishing, and this start's numbers.
+/// The result of a crawl: the store, for publishing, and this start's numbers.
 pub struct Crawled {
     /// The site, after the start URL's redirects.
     pub site: Site,
@@ -232,7 +232,7 @@ pub struct Crawled {
     pub judge: Judge,
     /// Number of the crawl that was begun or resumed.
     pub number: CrawlId,
-    /// Whether an unfinished crawl was resumed.
+    /// `true` if an unfinished crawl was resumed.
     pub resumed: bool,
     /// How it ended.
     pub ending: Ending,
@@ -246,11 +246,11 @@ pub struct Crawled {
     pub links_out_of_scope: u64,
     /// Which limit was reached, with [`Ending::LimitReached`].
     pub limit: Option<Limit>,
-    /// What robots.txt of the site says now; `None` when it could not be read, and that is ignored.
+    /// The current robots.txt of the site; `None` when it could not be read, and that is ignored.
     pub robots: Option<robots::Rules>,
-    /// What the user should know when the crawl is over.
+    /// Notes for the user when the crawl is over.
     pub notes: Vec<Note>,
-    /// What the requests to the host of the site came to.
+    /// The results of the requests to the host of the site.
     pub tally: HostTally,
     /// Time from one request to the next at the end, as the pauses in force and the time of answers allow.
     pub pace: Option<Duration>,
@@ -288,7 +288,7 @@ pub enum CrawlError {
     #[error("failed to use the state of this site")]
     Store(#[from] StoreError),
     /// Nobody knows which hosts asked to wait, so none may be asked.
-    #[error("failed to recall which hosts asked to wait; nothing is requested")]
+    #[error("failed to load the Retry-After waits of hosts; nothing is requested")]
     RetryAfter(#[from] RetryAfterError),
     /// Stopped before the crawl came to its end.
     #[error("stopped before the crawl came to its end")]
@@ -296,7 +296,7 @@ pub enum CrawlError {
     /// A task ended by a panic: a bug of arpent. What was committed stays, and the next start goes on from there.
     #[error("ended by an internal error while {work}")]
     Internal {
-        /// What the task was doing, as in "while opening the state".
+        /// The work of the task, as in "while opening the state".
         work: &'static str,
         /// The end of the task, with the words of the panic.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -338,9 +338,9 @@ pub async fn crawl(
     let loaded = tokio::task::spawn_blocking(move || loading.load_waits());
     let damage = loaded
         .await
-        .map_err(|error| CrawlError::of_task("loading which hosts asked to wait", error))??;
+        .map_err(|error| CrawlError::of_task("loading the Retry-After waits of hosts", error))??;
     if let Some(damage) = &damage {
-        // The crawl may end before it knows its site, and nobody would ever hear of it.
+        // The crawl may end before it knows its site, and nobody would ever learn of it.
         tracing::warn!(target: "crawl", "{damage}");
     }
     let dependencies = LoopDependencies {
@@ -358,7 +358,7 @@ pub async fn crawl(
     crawled
 }
 
-/// What a run needs besides the gate.
+/// The dependencies of a crawl besides the gate.
 struct LoopDependencies {
     reader: Arc<PageReader>,
     progress: watch::Sender<Progress>,
@@ -472,7 +472,7 @@ fn downloader_of(site: &Site, gate: &Gate, config: &Config, rules: &robots::Rule
 /// that is over is judged by without a request.
 ///
 /// # Errors
-/// A setting does not fit the site, or the store failed.
+/// A setting contradicts the site, or the store failed.
 pub fn judge_at_rest(
     config: &Config,
     site: &Site,
@@ -517,7 +517,7 @@ fn end_of(max_time: Duration) -> Instant {
     now.checked_add(max_time).unwrap_or(now + FOREVER)
 }
 
-/// What a `Crawl-delay` means for the time that a run takes.
+/// The effect of a `Crawl-delay` on the duration of a crawl.
 fn delay_text(delay: Duration) -> String {
     format!(
         "robots.txt asks for one request every {delay:?} (Crawl-delay): 1,000 pages take at least {}",
@@ -525,12 +525,12 @@ fn delay_text(delay: Duration) -> String {
     )
 }
 
-/// What it means that [`crate::config::IgnoreConfig`] has this word.
+/// The effect of this word in [`crate::config::IgnoreConfig`].
 fn ignored(word: &str) -> Note {
     let meaning = match word {
-        "robots" => "what robots.txt disallows is fetched and listed",
-        "noindex" => "pages that say noindex are listed (nofollow still counts)",
-        "retry-after" => "the site is asked again sooner than its Retry-After allows",
+        "robots" => "URLs that robots.txt disallows are fetched and listed",
+        "noindex" => "pages with noindex are listed (nofollow still counts)",
+        "retry-after" => "the site gets requests before the end of its Retry-After",
         _ => "pages that name another canonical URL are listed",
     };
     Note::ignored(&word, &meaning).naming(&word)

@@ -1,6 +1,6 @@
-//! What a host that went down leaves behind. Pages that failed since its last good answer failed because of that, which
-//! says nothing of them: the start that goes on with the run asks for them again, behind everything that waits already.
-//! Nothing else can tell a host that is down from pages that always fail, so that happens a few times in a run only. The loop notes what happened; the store is changed where a run is taken up.
+//! The effects of a host that went down. Pages that failed since its last good answer failed because of that, which
+//! is not evidence about them: the session that goes on with the crawl requests them again, after everything that waits already.
+//! Nothing else distinguishes a host that is down from pages that always fail, so that happens a few times in a crawl only. The loop notes what happened; the store is changed where a run is taken up.
 
 use jiff::Timestamp;
 
@@ -41,7 +41,7 @@ impl Health {
         }
     }
 
-    /// Whether so many sessions of the crawl ended in an outage that what still fails is its own fault.
+    /// Returns whether so many sessions of the crawl ended in an outage that what still fails is its own fault.
     pub(super) fn is_past_help(&self) -> bool {
         self.outages >= MAX_OUTAGES
     }
@@ -61,13 +61,13 @@ impl Health {
         }
     }
 
-    /// What the next session of `run` has to know, as a value of the state, if the host is closed now.
+    /// The data that the next session of `run` needs, as a value of the state, if the host is closed now.
     pub(super) fn value(&self, closed: &Closed, run: CrawlId) -> MetaValue {
         let text = self.outage(closed).to_text(run);
         (OUTAGE.to_owned(), Some(text))
     }
 
-    /// A pause that the host asked for is no outage, as long as
+    /// A pause that the host asked for is not an outage, as long as
     /// the run comes on between them.
     fn outage(&self, closed: &Closed) -> Outage {
         let counts = match closed {
@@ -109,7 +109,7 @@ impl Outage {
     }
 }
 
-/// Queues what failed in the outage that ended the last start of run `run`, if one did, behind `next_sequence`; says how
+/// Queues what failed in the outage that ended the last start of run `run`, if one did, after `next_sequence`; returns how
 /// many starts in a row were in vain.
 pub(super) fn ask_again(
     store: &mut Store,
@@ -129,7 +129,7 @@ pub(super) fn ask_again(
             has_failed(record.reason) && record.fetched_at.is_some_and(|ended| ended >= since)
         })?;
         if count > 0 {
-            tracing::info!(target: "crawl", "{count} pages failed when the site went down: they are asked for again");
+            tracing::info!(target: "crawl", "{count} pages failed when the site went down: they are requested again");
         }
     }
     // A session that is killed before this does the same again, which changes nothing.
@@ -144,7 +144,7 @@ pub(super) fn ask_again(
     Ok(outage.number)
 }
 
-/// Whether a page has no answer, or one that only says that the server is in trouble.
+/// Returns whether a page has no answer, or one that only reports trouble of the server.
 fn has_failed(reason: Reason) -> bool {
     matches!(
         reason,

@@ -1,6 +1,6 @@
-//! What receives the answer to the request for a page: its parser, and beside it, while the answer may be a sitemap
-//! or a feed, what finds that out and keeps it. A document is none of the pages, whatever type it is sent as; and a
-//! feed that a page links to like any other URL is asked for once, whether or not another page names it as its feed,
+//! The receiver of the answer to the request for a page: its parser, and beside it, while the answer may be a sitemap
+//! or a feed, the detector that keeps it. A document is not a page, whatever type it is sent as; and a
+//! feed that a page links to like any other URL is requested once, whether or not another page names it as its feed,
 //! and in whatever order.
 
 use std::{borrow::Cow, io::Read as _};
@@ -18,7 +18,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// Bytes in which the root element of a document begins, whatever comments stand before it.
+/// Bytes in which the root element of a document begins, whatever comments are before it.
 const SNIFF_BYTES: usize = 4 * 1024;
 
 /// The types that feeds are sent as.
@@ -30,7 +30,7 @@ const FEED_TYPES: [&str; 5] = [
     "text/xml",
 ];
 
-/// The other types that sitemaps and lists are sent as, and what a server says that does not know them; the last is
+/// The other types that sitemaps and lists are sent as, and the type that a server sends for unknown files; the last is
 /// no type at all.
 const LIST_TYPES: [&str; 7] = [
     "application/gzip",
@@ -42,10 +42,10 @@ const LIST_TYPES: [&str; 7] = [
     "",
 ];
 
-/// What is kept of an answer that is no page.
+/// The data that is kept of an answer that is not a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WantedBody {
-    /// Nothing; that it is no page is all that matters.
+    /// Nothing; that it is not a page is all that matters.
     Nothing,
     /// A feed.
     Feeds,
@@ -58,7 +58,7 @@ pub(super) enum WantedBody {
 /// An answer that is, or may be, no page.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// What its first bytes say; `None`: its type allows a list.
+    /// The kind by its first bytes; `None`: its type allows a list.
     pub(super) kind: Option<Kind>,
     /// The answer, when it is wanted and could be kept.
     pub(super) document: Option<Box<DownloadedDocument>>,
@@ -73,11 +73,11 @@ pub(super) struct PageSink {
     look: Detection,
 }
 
-/// What is known of the answer.
+/// The data on the answer.
 enum Detection {
-    /// It is no document.
+    /// It is not a document.
     Over,
-    /// The first bytes, which do not tell yet.
+    /// The first bytes, which leave the kind open.
     Begun { start: Vec<u8>, sent_as: SentAs },
     /// It is this, and kept if that is wanted.
     Found {
@@ -86,10 +86,10 @@ enum Detection {
     },
 }
 
-/// What the type of an answer says of it.
+/// The kind of an answer by its media type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SentAs {
-    /// XML, so that what stands in front of the root element is read over.
+    /// XML, so that what is in front of the root element is read over.
     Xml,
     /// Something that may be a list.
     List,
@@ -107,7 +107,7 @@ impl PageSink {
         }
     }
 
-    /// What the page says, and the document that it is instead, or may be.
+    /// The facts of the page, and the document that it is instead, or may be.
     pub(super) fn finish(mut self, url: &UrlKey, fetched: &Fetched) -> (PageFacts, Option<Found>) {
         self.decide(true);
         let found = match self.look {
@@ -135,7 +135,7 @@ impl PageSink {
         (facts, found)
     }
 
-    /// Finds out what the first bytes are, if they tell.
+    /// Determines the kind by the first bytes, if they suffice.
     fn decide(&mut self, is_whole: bool) {
         let Detection::Begun { start, sent_as } = &self.look else {
             return;
@@ -161,7 +161,7 @@ impl PageSink {
         };
     }
 
-    /// Whether more is wanted when the parser has what it wants.
+    /// Returns whether more is wanted when the parser has what it wants.
     fn wants_more(&self) -> bool {
         matches!(
             &self.look,
@@ -244,18 +244,18 @@ fn sent_as(head: &ResponseHead) -> Option<SentAs> {
     }
 }
 
-/// What the first bytes of a body tell.
+/// The kind of a body by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KindGuess {
     /// Nothing yet: more of it has to be known.
     Nothing,
-    /// It is no document.
+    /// It is not a document.
     NoDocument,
     /// It is this one.
     Document(Kind),
 }
 
-/// What a body is that begins like this.
+/// The kind of a body that begins like this.
 fn kind_of(start: &[u8], sent_as: SentAs, is_enough: bool) -> KindGuess {
     if sent_as == SentAs::Page {
         let Some(text) = plain(start, is_enough) else {
@@ -267,7 +267,7 @@ fn kind_of(start: &[u8], sent_as: SentAs, is_enough: bool) -> KindGuess {
             Root::Element => {}
         }
     }
-    // Only an element behind the root tells what some of them are.
+    // Only an element after the root distinguishes some of them.
     if !is_enough {
         return KindGuess::Nothing;
     }
@@ -291,7 +291,7 @@ fn plain(start: &[u8], is_enough: bool) -> Option<Cow<'_, [u8]>> {
         return None;
     }
     let mut text = Vec::new();
-    // It ends where the bytes do, which is no fault.
+    // It ends where the bytes do, which is not a fault.
     let _cut_off = Unpacked::new(start)
         .take(SNIFF_BYTES as u64)
         .read_to_end(&mut text);
@@ -301,7 +301,7 @@ fn plain(start: &[u8], is_enough: bool) -> Option<Cow<'_, [u8]>> {
     Some(Cow::Owned(text))
 }
 
-/// What a text begins with.
+/// The beginning of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Root {
     /// More has to be known.
@@ -312,7 +312,7 @@ enum Root {
     Element,
 }
 
-/// Looks for the root element behind what may stand in front of it, as browsers do with feeds that are sent as pages
+/// Looks for the root element after what may be in front of it, as browsers do with feeds that are sent as pages
 /// ([WHATWG MIME Sniffing](https://mimesniff.spec.whatwg.org/#sniffing-a-mislabeled-feed)). Text in front of it, and a
 /// document type of HTML, make a page of it.
 fn root_of(text: &[u8]) -> Root {
@@ -359,7 +359,7 @@ fn root_of(text: &[u8]) -> Root {
     }
 }
 
-/// Whether a declaration has others in it.
+/// Returns whether a declaration has others in it.
 fn has_subset(declaration: &[u8]) -> bool {
     let first = declaration.iter().find(|byte| matches!(byte, b'[' | b'>'));
     first == Some(&b'[')
@@ -429,7 +429,7 @@ mod tests {
             let expected = expected.map_or(KindGuess::NoDocument, KindGuess::Document);
             let found = kind_of(body.as_bytes(), SentAs::Page, true);
             assert_eq!(found, expected, "{body}");
-            // However it arrives, what is told early is what is told in the end.
+            // In whatever pieces it arrives, the early result is the final one.
             for end in 0..body.len() {
                 let early = kind_of(&body.as_bytes()[..end], SentAs::Page, false);
                 assert!(

@@ -16,7 +16,7 @@ use crate::{
     verdict::Judge,
 };
 
-/// What was found out in a crawl, as the state has it.
+/// The findings of a crawl, as the state has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Probed {
     crawl: CrawlId,
@@ -75,7 +75,7 @@ impl Probe {
         }
     }
 
-    /// Whether pages wait for it.
+    /// Returns whether pages wait for it.
     pub(super) fn is_awaited(&self) -> bool {
         *self == Self::Out
     }
@@ -87,12 +87,12 @@ impl Probe {
 }
 
 impl Probed {
-    /// What the crawl `crawl` found out.
+    /// The findings of the crawl `crawl`.
     pub(super) fn new(crawl: CrawlId, pages: Option<NotFoundPages>) -> Self {
         Self { crawl, pages }
     }
 
-    /// Whether it belongs to the crawl `crawl`.
+    /// Returns whether it belongs to the crawl `crawl`.
     pub(super) fn is_of(&self, crawl: CrawlId) -> bool {
         self.crawl == crawl
     }

@@ -1,4 +1,4 @@
-//! What the pages of the crawl repeat, at its end: marks the visits of closed patterns that have no text of their own, pages below
+//! The repetitions among the pages of the crawl, at its end: marks the visits of closed patterns that have no text of their own, pages below
 //! themselves, and copies by query. Works on the store alone, a portion at a time.
 
 use std::collections::{BTreeMap, HashSet};
@@ -28,14 +28,14 @@ const INDEX_PAGES: [&str; 8] = [
     "default.asp",
 ];
 
-/// What the pages of a crawl say, and its probe.
+/// The texts of the pages of a crawl, and its probe.
 #[derive(Debug)]
 pub(super) struct Repetition {
     pub(super) repeats: Repeats,
     pub(super) probe: Probe,
 }
 
-/// What is known of both when a session begins.
+/// The state of both when a session begins.
 #[derive(Debug)]
 pub(super) struct KnownRepetition {
     pub(super) repeats: Repeats,
@@ -133,9 +133,9 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// Marks the pages of closed patterns that say nothing new: more than half of their text stands on a page outside of closed
+/// Marks the pages of closed patterns that have no new text: more than half of their text is on a page outside of closed
 /// patterns, or at a URL with fewer parameters or a shorter one. A page with a query is compared with those of its path only, another
-/// one with those of its first-level directory: a list says what the pages say that it lists.
+/// one with those of its first-level directory: a list repeats the texts of the pages that it lists.
 fn mark_closed(
     store: &Store,
     repeats: &Repeats,
@@ -236,7 +236,7 @@ fn parameters_of(url: &UrlKey) -> usize {
     query.map_or(0, |(_, query)| query.split('&').count())
 }
 
-/// Where a page in a closed pattern is compared.
+/// The place in which a page of a closed pattern is compared.
 fn place_of(url: &UrlKey) -> u64 {
     if parameters_of(url) > 0 {
         path_of(url)

@@ -39,22 +39,22 @@ pub(super) struct PageRequest {
     pub(super) lease: Lease,
     pub(super) permit: HeldPermit,
     pub(super) task: AbortHandle,
-    /// What of an earlier answer it was asked with.
+    /// The validators of the request.
     pub(super) validators: Option<Validators>,
     /// When it was sent.
     pub(super) begun: Timestamp,
 }
 
-/// What a page request came to.
+/// The result of a page request.
 pub(super) struct PageDone {
     pub(super) result: FetchedFacts,
-    /// What was asked for as a page is this instead.
+    /// The URL that was requested as a page is this instead.
     pub(super) found: Option<Found>,
     pub(super) signal: Signal,
     passing: bool,
 }
 
-/// What follows from the end of a request.
+/// The consequence of the end of a request.
 pub(super) enum AfterRequest {
     /// It is the fault of this machine: the URL is first in its line again.
     GiveBack,
@@ -62,7 +62,7 @@ pub(super) enum AfterRequest {
     Retry(Instant),
     /// Another try, without validators.
     RetrySoon,
-    /// What it came to counts.
+    /// The result counts.
     Decide,
 }
 
@@ -78,7 +78,7 @@ impl Requests {
         newest.map(|request| request.lease.url())
     }
 
-    /// Whether none is out.
+    /// Returns whether none is out.
     pub(super) fn is_empty(&self) -> bool {
         self.out.is_empty()
     }
@@ -145,7 +145,7 @@ pub(super) async fn ask(
 }
 
 impl PageDone {
-    /// What follows for `lease`, which was asked for with `validators`; after an answer that asks for a long wait there is no
+    /// The next step for `lease`, which was asked for with `validators`; after an answer that asks for a long wait there is no
     /// other try in this session.
     pub(super) fn next(
         &self,
@@ -172,7 +172,7 @@ impl PageDone {
         AfterRequest::Decide
     }
 
-    /// Whether a page redirects to itself and sets a cookie.
+    /// Returns whether a page redirects to itself and sets a cookie.
     pub(super) fn wants_cookie(&self, url: &UrlKey) -> bool {
         self.result.as_ref().is_ok_and(|(fetched, facts)| {
             facts.location.as_ref() == Some(url) && sets_cookie(&fetched.head)

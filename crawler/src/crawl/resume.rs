@@ -24,10 +24,10 @@ use crate::{
 /// Name of the state's value with the fingerprint of the rules that the visits were judged by.
 const RULES: &str = crate::store::names::CRAWL_RULES;
 
-/// Name of the state's value with what robots.txt of the site said when it was read last ([`Rules::to_text`]).
+/// Name of the state's value with the rules of robots.txt of the site when it was read last ([`Rules::to_text`]).
 const ROBOTS: &str = crate::store::names::CRAWL_ROBOTS;
 
-/// Notes what robots.txt of the site says, for those who publish again without asking it.
+/// Stores the rules of robots.txt of the site, for commands that publish again without asking it.
 pub(super) fn note_robots(store: &mut Store, robots: &Rules) -> Result<(), StoreError> {
     let (name, text) = robots_value(robots);
     if store.value(&name)? == text {
@@ -44,12 +44,12 @@ pub(super) fn robots_value(robots: &Rules) -> MetaValue {
     (ROBOTS.to_owned(), Some(robots.to_text()))
 }
 
-/// What [`note_robots`] noted last; `None` when it never did.
+/// The text that [`note_robots`] noted last; `None` when it never did.
 pub(super) fn noted_robots(store: &Store) -> Result<Option<Rules>, StoreError> {
     Ok(store.value(ROBOTS)?.map(|text| Rules::from_text(&text)))
 }
 
-/// What a crawl knows when its loop begins.
+/// The data of a crawl when its loop begins.
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) seen: SeenUrls,
@@ -62,7 +62,7 @@ pub(super) struct Memory {
     pub(super) own: OwnFiles,
     pub(super) cached: CachedSitemaps,
     pub(super) trust: ValidatorTrust,
-    /// What the pages of the crawl say.
+    /// The texts of the pages of the crawl.
     pub(super) repetition: KnownRepetition,
     /// URLs that sitemaps of the site, and lists of the user's, name.
     pub(super) named: SeenUrls,
@@ -147,7 +147,7 @@ pub(super) fn remember(
     Ok(memory)
 }
 
-/// What a visit is by the current rules: one that a 304 decided by the facts of its page row.
+/// The verdict on a visit by the current rules, for a visit that a 304 decided by the facts of its page row.
 fn judge_again(judge: &Judge, key: &UrlKey, page: Option<&Page>, visit: &PageRecord) -> Reason {
     match (&visit.basis, page) {
         (Basis::Confirmed, Some(page)) => {

@@ -138,7 +138,7 @@ impl Revalidation {
         }
     }
 
-    /// What a page is asked with; `None`: for the whole page.
+    /// The validators that a page is requested with; `None`: for the whole page.
     pub(super) fn validators_for(&self, lease: &Lease, judge: &Judge) -> Option<Validators> {
         let answer = lease.earlier()?.answer.as_deref()?;
         let is_asked = !self.is_off
@@ -190,7 +190,7 @@ impl Revalidation {
         self.waiting.len() + self.away
     }
 
-    /// Whether no further page may wait.
+    /// Returns whether no further page may wait.
     pub(super) fn is_full(&self) -> bool {
         self.waiting() >= MAX_WAITING
     }
@@ -233,18 +233,14 @@ impl Revalidation {
         };
         let before = self.trust;
         let note = self.trust.take(status).map(|change| match change {
-            TrustChange::Lost => {
-                let what = "changed, and the server calls it not modified (304)";
-                let note = Note::not_modified_distrusted(&url, &what, &"on this site");
-                note.naming(&url)
-            }
-            TrustChange::Regained => Note::not_modified_trusted(&"on this site"),
+            TrustChange::Lost => Note::not_modified_distrusted(&url).naming(&url),
+            TrustChange::Regained => Note::not_modified_trusted(),
         });
         let value = (self.trust != before).then(|| self.trust.value());
         (value, note)
     }
 
-    /// Whether a test is out or waits.
+    /// Returns whether a test is out or waits.
     pub(super) fn is_testing(&self) -> bool {
         !self.tests.is_empty() || self.testing.is_some()
     }

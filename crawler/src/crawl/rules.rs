@@ -20,7 +20,7 @@ pub(super) struct SiteRules {
     is_reading: bool,
 }
 
-/// What follows from a robots.txt.
+/// The consequence of a robots.txt.
 pub(super) enum RobotsChange {
     /// It has these rules now.
     Rules(robots::Rules),
@@ -46,7 +46,7 @@ impl SiteRules {
         &self.judge
     }
 
-    /// Whether robots.txt is to be read again now; says it once.
+    /// Returns whether robots.txt is to be read again now; true once.
     pub(super) fn wants_robots(&mut self, now: Instant) -> bool {
         let is_due = !self.is_reading && now >= self.due;
         self.is_reading |= is_due;
@@ -65,7 +65,7 @@ impl SiteRules {
                 RobotsChange::Rules(rules)
             }
             Robots::Unreachable(why, _) | Robots::Forbidden(why) => {
-                tracing::warn!(target: "crawl", "robots.txt cannot be read again, the rules of yesterday hold: {why}");
+                tracing::warn!(target: "crawl", "{why}: robots.txt cannot be read again, so the rules read before stay in use");
                 RobotsChange::Nothing
             }
             Robots::Refused(_) => RobotsChange::Nothing,

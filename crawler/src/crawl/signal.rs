@@ -1,4 +1,4 @@
-//! What an answer says about its host and about another try. Pure.
+//! The evidence of an answer about its host, and whether another try is worth it. Pure.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(super) fn is_passing_status(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 520..=529)
 }
 
-/// Whether the whole attempt is worth another try.
+/// Returns whether the whole attempt is worth another try.
 pub(super) fn is_passing(result: &Result<Fetched, FetchError>) -> bool {
     match result {
         Ok(fetched) => is_passing_status(fetched.head.status) || fetched.end == BodyEnd::CutShort,
@@ -24,7 +24,7 @@ pub(super) fn is_passing(result: &Result<Fetched, FetchError>) -> bool {
     }
 }
 
-/// What politeness should know of an attempt whose head arrived after `latency`.
+/// The signal to politeness for an attempt whose head arrived after `latency`.
 pub(super) fn of(
     result: &Result<Fetched, FetchError>,
     latency: Duration,

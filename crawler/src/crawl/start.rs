@@ -32,31 +32,31 @@ use crate::{
 pub(super) struct Hop {
     pub(super) url: UrlKey,
     pub(super) facts: PageFacts,
-    /// What it is when it is, or may be, no page.
+    /// The kind of document when it is not a page, or may not be one.
     pub(super) found: Option<Found>,
     pub(super) attempts: u32,
     /// The answer sets a cookie.
     sets_cookie: bool,
 }
 
-/// What the start URL told.
+/// The result of the request for the start URL.
 pub(super) struct Started {
     pub(super) site: Site,
     /// Every answer, the start page itself last.
     pub(super) hops: Vec<Hop>,
     /// The rules of the site's origin.
     pub(super) robots: Rules,
-    /// Whether that is what its robots.txt says; otherwise it cannot be read, and that is ignored.
+    /// `true` if its robots.txt was read; otherwise it cannot be read, and that is ignored.
     pub(super) is_robots_read: bool,
     /// Bytes that came over the wire.
     pub(super) bytes_in: u64,
     /// The start URL redirected to itself with a cookie, and answered once the cookie was sent back.
     pub(super) is_cookie_gate: bool,
-    /// What the user should know.
+    /// Notes for the user.
     pub(super) notes: Vec<Note>,
 }
 
-/// What the way from the start URL to the site is found with.
+/// The arguments for finding the way from the start URL to the site.
 pub(super) struct Guide<'a> {
     pub(super) gate: &'a Gate,
     pub(super) reader: &'a Arc<PageReader>,
@@ -99,8 +99,8 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         {
             // A staging copy that forbids everything is what that is for.
             let advice = config.written_as.as_ref().map_or(
-                "nothing may be crawled from there",
-                |_| "--ignore robots crawls a staging copy of your own all the same",
+                "allow it in robots.txt, or begin with another URL",
+                |_| "if this is a staging copy of your own site, use --ignore robots",
             );
             let note = Note::start_disallowed(&url, &origin, &gate.agent, &advice);
             return Err(CrawlError::Start(note.naming(&url)));
@@ -213,7 +213,7 @@ async fn unanswered(
         FetchErrorKind::Reset | FetchErrorKind::Protocol => {
             speaks_other_scheme(gate, url, stop).await
         }
-        // A server of plain http may wait for the end of what is no request.
+        // A server of plain http may wait for the end of what is not a request.
         FetchErrorKind::Timeout if url.scheme() == "https" => {
             speaks_other_scheme(gate, url, stop).await
         }
@@ -268,7 +268,7 @@ fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), Fetc
     Ok((hop, fetched.wire_bytes))
 }
 
-/// What of the answers on the way is kept when it is no page.
+/// The data of an answer on the way that is not a page.
 fn wanted_of_start(config: &Config) -> WantedBody {
     if config.discover.sitemaps || config.discover.feeds {
         WantedBody::Lists
@@ -288,7 +288,7 @@ fn check_target(
     match &gate.identity.stand_in {
         Some(stand_in) if stand_in.spares(&target.origin()) => {
             let problem = format!(
-                "{url} redirects to {target}: the crawled site stands for {}, where nothing is asked",
+                "{url} redirects to {target}: the crawled site is a copy of {}, which gets no requests",
                 stand_in.original_directory()
             );
             Err(leads_elsewhere(&problem, target))

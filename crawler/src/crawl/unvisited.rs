@@ -20,7 +20,7 @@ pub(super) enum Unvisited {
     Over,
 }
 
-/// What the store is asked: the portion after this URL, or the first.
+/// The question to the store: the portion after this URL, or the first.
 pub(super) struct PortionAfter(Option<UrlKey>);
 
 impl PortionAfter {
@@ -40,12 +40,12 @@ impl Unvisited {
         }
     }
 
-    /// Whether nothing is left to queue.
+    /// Returns whether nothing is left to queue.
     pub(super) fn is_over(&self) -> bool {
         *self == Self::Over
     }
 
-    /// Whether the store can be asked for a portion.
+    /// Returns whether the store can be asked for a portion.
     pub(super) fn is_wanted(&self) -> bool {
         matches!(self, Self::After(_))
     }

@@ -21,7 +21,7 @@ const TRUTHS_FOR_TRUST: u32 = 30;
 /// Name of the state's value with the true answers since the last false one; without it the server is trusted.
 const TRUST: &str = crate::store::names::VALIDATORS_TRUST;
 
-/// Whether the answer 304 is trusted.
+/// The trust in the answer 304.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ValidatorTrust {
     /// True answers in a row since the last false one; `None`: trusted.
@@ -54,7 +54,7 @@ impl ValidatorTrust {
         (TRUST.to_owned(), text)
     }
 
-    /// Whether pages are asked conditionally.
+    /// Returns whether pages are asked conditionally.
     pub(super) fn is_given(self) -> bool {
         self.truths.is_none()
     }
@@ -75,17 +75,17 @@ impl ValidatorTrust {
     }
 }
 
-/// Whether crawl number `crawl` asks for `url` as a whole: once in a hundred crawls.
+/// Returns whether crawl number `crawl` asks for `url` as a whole: once in a hundred crawls.
 pub(super) fn is_sample(url: &UrlKey, crawl: CrawlId) -> bool {
     (url.fingerprint() % SAMPLE + crawl % SAMPLE).is_multiple_of(SAMPLE)
 }
 
-/// Whether a status says if a page changed: it did, it did not, or the page is not there any more.
+/// Returns whether a status shows if a page changed: it did, it did not, or the page is not there any more.
 fn is_about_changes(status: u16) -> bool {
     matches!(status, 200 | 301..=304 | 307 | 308 | 404 | 410)
 }
 
-/// Whether the content of a page differs from that of its last answer, as far as both are known. What surrounds the
+/// Returns whether the content of a page differs from that of its last answer, as far as both are known. What surrounds the
 /// content does not count: it may differ in each answer.
 pub(super) fn has_changed(facts: &PageFacts, answer: &PageFacts) -> bool {
     match facts.status {
@@ -101,11 +101,11 @@ pub(super) fn has_changed(facts: &PageFacts, answer: &PageFacts) -> bool {
     }
 }
 
-/// Whether `result` answers a request with `validators`: some servers refuse such requests while the page itself is fine.
+/// Returns whether `result` answers a request with `validators`: some servers refuse such requests while the page itself is fine.
 pub(super) fn is_answer_to(validators: &Validators, url: &UrlKey, result: &FetchedFacts) -> bool {
     match result {
         Ok((_, facts)) if facts.status == 304 => !validators.are_not_of(facts.etag.as_deref()),
-        // A redirect of a page to itself says nothing of the page.
+        // A redirect of a page to itself is not evidence about the page.
         Ok((_, facts))
             if (300..400).contains(&facts.status) && facts.location.as_ref() == Some(url) =>
         {
@@ -118,7 +118,7 @@ pub(super) fn is_answer_to(validators: &Validators, url: &UrlKey, result: &Fetch
     }
 }
 
-/// Whether a 304 decides a page of which `facts` are known: one that names another canonical URL leaves open which of the
+/// Returns whether a 304 decides a page of which `facts` are known: one that names another canonical URL leaves open which of the
 /// two counts.
 pub(super) fn is_enough(answer: &PageFacts, facts: &PageFacts) -> bool {
     [&answer.canonical, &facts.canonical].contains(&&Canonical::Absent)
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(trust.take(304), None, "the row begins again");
         for _ in 1..TRUTHS_FOR_TRUST {
             assert_eq!(trust.take(404), None);
-            assert_eq!(trust.take(503), None, "says nothing");
+            assert_eq!(trust.take(503), None, "is not evidence");
             assert!(!trust.is_given());
         }
         assert_eq!(trust.take(200), Some(TrustChange::Regained));

@@ -29,20 +29,20 @@ macro_rules! left_out {
 }
 
 left_out! {
-    /// The page, or its headers, says `noimageindex`.
-    Noimageindex = "noimageindex", "their page says noimageindex";
+    /// The page, or a header, has `noimageindex`.
+    Noimageindex = "noimageindex", "their page has noimageindex";
     /// The site's own robots.txt disallows the image, or a file of the video.
     RobotsDisallowed = "robots-disallowed", "disallowed by robots.txt";
     /// The address cannot be written, or the entry would become too large.
     Unwritable = "unwritable", "too long to be written";
     /// On the crawled host, outside of the directory whose URLs are written as another site.
-    NotWritten = "not-written", "on the crawled host, outside of what is written as another site";
+    NotWritten = "not-written", "on the crawled host, outside of the directory that publish_as replaces";
     /// `hreflang` is neither a language nor `x-default`.
-    InvalidCode = "invalid-code", "hreflang is no language";
+    InvalidCode = "invalid-code", "hreflang is not a language";
     /// The page has two targets for one code, or the version calls itself something else.
     ConflictingCode = "conflicting-code", "the pages disagree about the language";
     /// On another host, scheme or port, where nothing is known.
-    OtherHost = "other-host", "on another host, where the link back cannot be seen";
+    OtherHost = "other-host", "on another host, where the link back cannot be checked";
     /// Not a page that the crawl knows.
     NotCrawled = "not-crawled", "not crawled";
     /// Known, but not in the sitemap.

@@ -27,7 +27,7 @@ struct CustomElementRule {
     source: ValueSource,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug)]
 enum ValueSource {
     Constant(Text),
@@ -252,7 +252,7 @@ mod tests {
         };
         check(
             &[namespace("s", Vec::new()), again],
-            "s: prefix s stands for urn:s",
+            "s: prefix s is bound to urn:s",
         );
         let schema = Namespace {
             schema: Some("shop.xsd".to_owned()),

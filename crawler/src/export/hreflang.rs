@@ -1,4 +1,4 @@
-//! Which versions in other languages an entry names: only those that are listed themselves and name the page
+//! The versions in other languages that an entry names: only those that are listed themselves and name the page
 //! in turn. Search engines ignore every other link, so it is left out and counted.
 //!
 //! The page, P, and each version, V, must agree:

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_tell_nothing_apart_are_told_of() {
+    fn values_that_tell_nothing_apart_are_reported() {
         let check = |entries: &[(Option<u8>, Option<ChangeFreq>)], expected: &[&str]| {
             let mut sameness = Sameness::default();
             for (priority, changefreq) in entries {

@@ -142,7 +142,7 @@ mod tests {
         check(site, "a=1; Max-Age=0", page, "");
         check(site, "a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", page, "");
         check(site, "nonsense", page, "");
-        // With www. and without it, as far as the server says so.
+        // With www. and without it, as far as the server asks for it.
         let www = "https://www.h.example/";
         check(site, "a=1", www, "");
         check(site, "a=1; Domain=h.example", www, "a=1");

@@ -60,7 +60,7 @@ pub(super) fn describe(
         // The answer to the first message of TLS was something else.
         (Cause::Tls(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)), _) => (
             FetchErrorKind::Protocol,
-            format!("{target} does not speak TLS"),
+            format!("{target} does not use TLS"),
         ),
         (Cause::Tls(error), _) => (FetchErrorKind::Tls, tls_reason(error, target)),
         (Cause::Io(error), _) if error.kind() == io::ErrorKind::TimedOut => (
@@ -229,7 +229,7 @@ fn local_reason(error: &io::Error) -> Option<&'static str> {
             Some("this machine has no file descriptor left (see ulimit -n)")
         }
         (io::ErrorKind::NetworkDown | io::ErrorKind::NetworkUnreachable, _) if !has_route() => {
-            Some("this machine has no way to the network")
+            Some("this machine has no network route")
         }
         _ => None,
     }

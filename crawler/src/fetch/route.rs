@@ -178,7 +178,7 @@ fn proxy_host(proxy: &str) -> Result<Host, FetchError> {
     let url = Url::parse(proxy).map_err(|_| FetchError::bad_setting("proxy is not a URL"))?;
     match (url.scheme(), url.host()) {
         ("http" | "https", Some(host)) => {
-            tracing::warn!(target: "fetch", "behind a proxy the addresses of names cannot be checked");
+            tracing::warn!(target: "fetch", "a proxy is used, so the addresses of host names cannot be checked");
             Ok(host.to_owned())
         }
         _ => Err(FetchError::bad_setting("proxy is not an http or https URL")),

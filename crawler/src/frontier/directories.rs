@@ -1,4 +1,4 @@
-//! Which first-level directories fail, so that a broken part of a site neither holds up nor slows down the rest.
+//! The first-level directories that fail, so that a broken part of a site neither holds up nor slows down the rest.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub(super) struct Directories {
 }
 
 impl Directories {
-    /// The first try of a URL failed; says whether its directory fails now.
+    /// The first try of a URL failed; returns whether its directory fails now.
     pub(super) fn failed(&mut self, url: &UrlKey) -> bool {
         let Some(directory) = directory_of(url) else {
             return false;
@@ -51,7 +51,7 @@ impl Directories {
             .is_some_and(|failures| *failures >= FAILURES)
     }
 
-    /// Gives up what fails; says how many directories that are.
+    /// Gives up what fails; returns how many directories that are.
     pub(super) fn give_up_failing(&mut self) -> usize {
         let before = self.given_up.len();
         let failing = self.failures.iter();

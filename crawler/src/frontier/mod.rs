@@ -1,13 +1,13 @@
-//! Which URL is next: a window in memory over the store's queue, URLs waiting for another try, and
+//! The order of the queue: a window in memory over the store's queue, URLs waiting for another try, and
 //! the leases that are out. First tries come first, then the URLs of directories that fail (`directories`), then other tries.
 //!
 //! A URL is leased at most once at a time, and a lease ends in exactly one commit, in another try,
 //! or in nothing (crash: the URL is still queued in the store). The frontier knows nothing of hosts
-//! and clocks; it is told the time.
+//! and clocks; it takes the time as an argument.
 //!
 //! URLs wait in the order of their places ([`Rounds`]). The window has all that wait up to the last place that entered it, so no
 //! URL can be in it twice: a discovery enters directly when its place is among them, or nothing waits in the store. Where
-//! URLs may have earlier answers none enters directly, because only the store has what to ask them with: their places come after
+//! URLs may have earlier answers none enters directly, because only the store has their validators: their places come after
 //! the window.
 
 mod directories;
@@ -28,7 +28,7 @@ use crate::{
 /// URLs in the window at most. At up to 2 KiB each, and in a re-crawl usually 1 KiB of facts, this bounds it to a few megabytes.
 pub const WINDOW_URLS: usize = 4_096;
 
-/// URLs of failing directories at most that wait behind all others, and other tries that wait behind first tries. Beyond
+/// URLs of failing directories at most that wait after all others, and other tries that wait after first tries. Beyond
 /// it they keep their places. At up to 2 KiB each this bounds either to 32 MiB; what was known of their answers is dropped, and
 /// the whole page is asked for.
 const MAX_BEHIND: usize = 16_384;
@@ -42,7 +42,7 @@ pub struct Lease {
     from: Line,
 }
 
-/// Where a URL waited.
+/// The queue in which a URL waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     Window,
@@ -50,7 +50,7 @@ enum Line {
     Soon(Instant),
     /// For another try after all first tries, from this instant.
     Later(Instant),
-    /// Behind the URLs of directories that do not fail.
+    /// After the URLs of directories that do not fail.
     Aside,
 }
 
@@ -75,12 +75,12 @@ impl Lease {
         self.waiting.url.hops
     }
 
-    /// Whether the page that led to it said nothing new.
+    /// Returns whether the page that led to it had no new text.
     pub fn after_repeat(&self) -> bool {
         self.waiting.url.after_repeat
     }
 
-    /// What was known of it before.
+    /// The data on it from before.
     pub fn earlier(&self) -> Option<&Earlier> {
         self.waiting.url.earlier.as_deref()
     }
@@ -112,7 +112,7 @@ impl WaitingUrl {
     }
 }
 
-/// What the frontier has to offer.
+/// The next offer of the frontier.
 #[derive(Debug)]
 pub enum Next {
     /// This URL.
@@ -141,7 +141,7 @@ pub struct Frontier {
     entered: Option<u64>,
     /// The last place that was leased; before the first, the one after which places are given.
     leased: u64,
-    /// The store has, or will have after the next commit, URLs behind `entered`.
+    /// The store has, or will have after the next commit, URLs after `entered`.
     more_in_store: bool,
     /// The first place of the discoveries that passed the window since the last commit was taken.
     passed_by: Option<u64>,
@@ -221,7 +221,7 @@ impl Frontier {
         }
     }
 
-    /// Behind which place the store should be asked for more, if it should. Must not be called while it is being asked: what
+    /// After which place the store should be asked for more, if it should. Must not be called while it is being asked: what
     /// does not fit into the window leaves it for the store.
     pub fn wants(&mut self) -> Option<QueueQuery> {
         if self.window.len() > WINDOW_URLS
@@ -237,7 +237,7 @@ impl Frontier {
         })
     }
 
-    /// Whether nothing is left to lease while the store has more.
+    /// Returns whether nothing is left to lease while the store has more.
     pub fn is_starving(&self) -> bool {
         self.window.is_empty() && self.more_in_store
     }
@@ -320,7 +320,7 @@ impl Frontier {
         Some(Lease { waiting, from })
     }
 
-    /// Whether something nearer to the start has to be finished before the window goes on.
+    /// Returns whether something nearer to the start has to be finished before the window goes on.
     fn must_wait(&self) -> bool {
         let nearest = self.outstanding.first_key_value().map(|(&depth, _)| depth);
         self.level_by_level
@@ -369,7 +369,7 @@ impl Frontier {
         }
     }
 
-    /// A first try of `url` failed. Says whether that is the fault of its directory: it fails, and other URLs wait.
+    /// A first try of `url` failed. Returns whether that is the fault of its directory: it fails, and other URLs wait.
     pub fn failed(&mut self, url: &UrlKey) -> bool {
         let others_wait = !self.window.is_empty() || self.more_in_store;
         self.directories.failed(url) && others_wait && self.aside.len() < MAX_BEHIND
@@ -380,7 +380,7 @@ impl Frontier {
         self.directories.answered(url);
     }
 
-    /// Gives up the directories that fail, since the host is well; says how many there are.
+    /// Gives up the directories that fail, since the host is well; returns how many there are.
     pub fn give_up_failing(&mut self) -> usize {
         self.directories.give_up_failing()
     }
@@ -390,7 +390,7 @@ impl Frontier {
         self.directories.give_up_all();
     }
 
-    /// Whether the directory of `url` was given up.
+    /// Returns whether the directory of `url` was given up.
     pub fn is_given_up(&self, url: &UrlKey) -> bool {
         self.directories.is_given_up(url)
     }
@@ -411,7 +411,7 @@ impl Frontier {
             .min()
     }
 
-    /// Whether nothing waits here or in the store. Leases may still be out.
+    /// Returns whether nothing waits here or in the store. Leases may still be out.
     pub fn is_empty(&self) -> bool {
         self.window.is_empty()
             && self.tries_waiting() == 0
@@ -432,7 +432,7 @@ impl Frontier {
 /// A question to the store's queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueQuery {
-    /// Behind this place.
+    /// After this place.
     pub after: Option<u64>,
     /// At most this many.
     pub limit: usize,

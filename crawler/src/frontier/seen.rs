@@ -1,4 +1,4 @@
-//! Which URLs this run already knows: 64-bit fingerprints in memory, in front of the store, rebuilt
+//! The URLs that the crawl already knows: 64-bit fingerprints in memory, in front of the store, rebuilt
 //! when a run is resumed.
 //!
 //! Two URLs with the same fingerprint would make us miss the second one. Among 100 million URLs the
@@ -40,12 +40,12 @@ impl SeenUrls {
         is_new
     }
 
-    /// Whether `key` is known.
+    /// Returns whether `key` is known.
     pub fn contains(&self, key: &UrlKey) -> bool {
         self.contains_fingerprint(key.fingerprint())
     }
 
-    /// Whether the key with this [`UrlKey::fingerprint`] is known.
+    /// Returns whether the key with this [`UrlKey::fingerprint`] is known.
     pub fn contains_fingerprint(&self, fingerprint: u64) -> bool {
         self.sets[place_of(fingerprint)].contains(&fingerprint)
     }
@@ -63,7 +63,7 @@ impl SeenUrls {
         self.urls
     }
 
-    /// Whether nothing is known.
+    /// Returns whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.urls == 0
     }

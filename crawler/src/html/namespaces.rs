@@ -1,4 +1,4 @@
-//! Which elements are of HTML and which of SVG or `MathML`, as far as text and links depend on it: a `title` of SVG has tags in
+//! The namespace of each element, HTML, SVG or `MathML`, as far as text and links depend on it: a `title` of SVG has tags in
 //! it, and `<![CDATA[` is markup there only. A stack of the open elements that are not HTML is enough (HTML standard section
 //! 13.2.6.5); what tree construction does to elements of HTML is left out.
 
@@ -171,7 +171,7 @@ impl Namespaces {
         }
     }
 
-    /// Whether the current element is not HTML and neither is its content.
+    /// Returns whether the current element is not HTML and neither is its content.
     fn is_foreign(&self) -> bool {
         self.open
             .last()

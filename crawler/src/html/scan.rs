@@ -2,7 +2,7 @@
 
 use super::TokenSink;
 
-/// What a `<` in ordinary text begins (HTML standard sections 13.2.5.6, 13.2.5.7 and 13.2.5.42). Numbers are bytes that are
+/// The construct that a `<` in ordinary text begins (HTML standard sections 13.2.5.6, 13.2.5.7 and 13.2.5.42). Numbers are bytes that are
 /// done with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Construct {
@@ -44,7 +44,7 @@ pub(super) fn markup(input: &[u8], allows_cdata: bool, is_end: bool) -> Construc
     }
 }
 
-/// Whether the `<` at the beginning is known to begin a tag.
+/// Returns whether the `<` at the beginning is known to begin a tag.
 pub(super) fn is_tag(input: &[u8]) -> bool {
     match input {
         [_, b'/', letter, ..] | [_, letter, ..] => letter.is_ascii_alphabetic(),

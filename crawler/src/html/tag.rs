@@ -1,4 +1,4 @@
-//! A tag: the search for its end, and what it says.
+//! A tag: the search for its end, its name and its attributes.
 
 #[cfg(any(test, feature = "testing"))]
 use super::text::ends_name;
@@ -72,7 +72,7 @@ impl<'t> Tag<'t> {
         &name[..end.unwrap_or(name.len())]
     }
 
-    /// Whether it ends with `/>`.
+    /// Returns whether it ends with `/>`.
     pub(crate) fn is_self_closing(&self) -> bool {
         self.is_self_closing
     }
@@ -82,7 +82,7 @@ impl<'t> Tag<'t> {
         self.bytes.len()
     }
 
-    /// Whether it has any attribute.
+    /// Returns whether it has any attribute.
     pub(crate) fn has_attributes(&self) -> bool {
         !self.attributes.is_empty()
     }
@@ -118,12 +118,12 @@ impl TagScan {
         self.attributes.clear();
     }
 
-    /// Whether the tag is an end tag.
+    /// Returns whether the tag is an end tag.
     pub(super) fn is_end(&self) -> bool {
         self.is_end
     }
 
-    /// Reads a tag that is written as most are, from its `<`: it has come whole, and no space stands around a `=` or after a
+    /// Reads a tag that is written as most are, from its `<`: it has come whole, and no space is around a `=` or after a
     /// name without one. Returns its length; `None` leaves it to [`Self::scan`].
     pub(super) fn plain(&mut self, tag: &[u8]) -> Option<usize> {
         let length = self.read_plain(tag);

@@ -5,7 +5,7 @@ use super::{TextModel, name::Name};
 /// Bytes of a character reference at the end of a piece that wait for the next. The longest named one has 33 bytes.
 const MAX_REFERENCE_BYTES: usize = 64;
 
-/// What follows a piece of raw text.
+/// The state after a piece of raw text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterText {
     /// More of it.
@@ -33,7 +33,7 @@ enum Script {
     Hidden { dashes: u8 },
 }
 
-/// Whether bytes begin with something.
+/// The result of a look at the beginning of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begins {
     Yes,
@@ -148,7 +148,7 @@ impl RawTextEnd {
         (whole_bytes, AfterText::Text)
     }
 
-    /// Whether the end tag of the element is at the beginning.
+    /// Returns whether the end tag of the element is at the beginning.
     fn ends_at(&self, input: &[u8], is_end: bool) -> Begins {
         let name_bytes = self.element.len();
         let Some(after) = input.get(2 + name_bytes) else {
@@ -167,7 +167,7 @@ impl RawTextEnd {
     }
 }
 
-/// Whether the bytes begin with this.
+/// Returns whether the bytes begin with this.
 fn begins(input: &[u8], word: &[u8], is_end: bool) -> Begins {
     let length = word.len().min(input.len());
     if !input[..length].eq_ignore_ascii_case(&word[..length]) {
@@ -181,7 +181,7 @@ fn begins(input: &[u8], word: &[u8], is_end: bool) -> Begins {
     }
 }
 
-/// Whether the bytes begin with this tag, its name ended by a space, `/` or `>`.
+/// Returns whether the bytes begin with this tag, its name ended by a space, `/` or `>`.
 fn begins_tag(input: &[u8], word: &[u8], is_end: bool) -> Begins {
     match (begins(input, word, is_end), input.get(word.len())) {
         (Begins::Yes, None) if is_end => Begins::No,
@@ -191,7 +191,7 @@ fn begins_tag(input: &[u8], word: &[u8], is_end: bool) -> Begins {
     }
 }
 
-/// Whether a byte ends the name of a tag.
+/// Returns whether a byte ends the name of a tag.
 pub(super) fn ends_name(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c | b'/' | b'>')
 }

@@ -44,7 +44,7 @@ impl<'a> History<'a> {
 pub(super) struct Stated {
     pub(super) source: DateSource,
     pub(super) value: LastMod,
-    /// Whether the same source stated another date when the page was fetched last; `None` when that is not known.
+    /// `true` if the same source stated another date when the page was fetched last; `None` when that is not known.
     pub(super) has_moved: Option<bool>,
 }
 
@@ -126,7 +126,7 @@ pub(super) fn values(
     .flatten()
 }
 
-/// Whether `source` stated another date than `value` when the page was fetched last; `None` when it stated no date.
+/// Returns whether `source` stated another date than `value` when the page was fetched last; `None` when it stated no date.
 pub(super) fn has_moved(
     source: DateSource,
     value: &LastMod,
@@ -153,7 +153,7 @@ pub(super) fn is_instant(value: &LastMod) -> bool {
     value.as_str().contains('T')
 }
 
-/// Whether a value is later than an instant, in seconds since 1970; a day is when it begins later, in UTC.
+/// Returns whether a value is later than an instant, in seconds since 1970; a day is when it begins later, in UTC.
 fn is_after(value: &LastMod, seconds: i64) -> bool {
     if is_instant(value) {
         return value.latest_instant().as_second() > seconds;
@@ -164,7 +164,7 @@ fn is_after(value: &LastMod, seconds: i64) -> bool {
     })
 }
 
-/// Whether a value is before a date of publication; days are compared as they are stated.
+/// Returns whether a value is before a date of publication; days are compared as they are stated.
 pub(super) fn is_before(value: &LastMod, published: &str) -> bool {
     if let Ok(published) = LastMod::parse(published)
         && is_instant(value)

@@ -81,7 +81,7 @@ impl Count {
         }
     }
 
-    /// Whether a source is distrusted.
+    /// Returns whether a source is distrusted.
     fn is_bad(&self, source: DateSource, was_bad: bool) -> bool {
         let is_above = |count: u64, all: u64, [begin, end]: [u64; 2]| {
             count * 100 > all * if was_bad { end } else { begin }
@@ -210,7 +210,7 @@ impl DateTrust {
         changed
     }
 
-    /// Whether the dates of `source` for `key` are trusted.
+    /// Returns whether the dates of `source` for `key` are trusted.
     pub(crate) fn trusts(&self, source: DateSource, key: &UrlKey) -> bool {
         let is_bad = |family: &str| self.bad.contains(&(source, family.to_owned()));
         self.bad.is_empty() || !is_bad(HOST) && !first_directory(key).is_some_and(is_bad)

@@ -115,7 +115,7 @@ fn name_holder(file: &mut File) -> io::Result<()> {
     file.write_all(note.as_bytes())
 }
 
-/// Who holds the lock, as it says itself; where locked files cannot be read, nobody knows.
+/// The holder of the lock, by the note in the file; unknown where locked files cannot be read.
 fn holder(file: &mut File) -> String {
     let mut text = Vec::new();
     let read = file.take(MAX_NOTE_BYTES).read_to_end(&mut text);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_a_lock_file_is_shown_only_if_it_is_of_us() {
+    fn what_is_in_a_lock_file_is_shown_only_if_it_is_of_us() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let lock = Lock::take(open(&path)).unwrap();

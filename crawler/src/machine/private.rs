@@ -51,7 +51,7 @@ pub fn replace(path: &Path, mut content: impl io::Read) -> io::Result<()> {
     written
 }
 
-/// `path` with `suffix` behind its name, whatever its extension.
+/// `path` with `suffix` after its name, whatever its extension.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut text = path.as_os_str().to_owned();
     text.push(suffix);

@@ -30,12 +30,12 @@ const MAX_OUTPUT_BYTES_SHOWN: usize = 4 * 1024;
 /// Bytes that are read at once: what a pipe of Linux holds.
 const READ_BYTES: usize = 64 * 1024;
 
-/// What is called, and what it is given.
+/// The command and its input.
 #[derive(Debug, Clone, Copy)]
 pub struct HookRun<'a> {
     /// The program and its arguments. No shell has a part in it unless it is one.
     pub command: &'a [String],
-    /// What happened: `ARPENT_EVENT`.
+    /// The event: `ARPENT_EVENT`.
     pub event: HookEvent,
     /// Further variables of the environment.
     pub variables: &'a [(&'static str, String)],
@@ -47,7 +47,7 @@ pub struct HookRun<'a> {
     pub timeout: Duration,
 }
 
-/// Why the call of a program is no success.
+/// Why the call of a program is not a success.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -59,7 +59,7 @@ pub enum CommandError {
     Failed {
         /// How.
         status: ExitStatus,
-        /// The end of what it said.
+        /// The end of its output.
         output: String,
     },
     /// It did not end in time, and was killed.
@@ -67,13 +67,13 @@ pub enum CommandError {
     TimedOut {
         /// How long it had.
         limit: Duration,
-        /// The end of what it said.
+        /// The end of its output.
         output: String,
     },
     /// The work is stopping, and it was killed.
     #[error("was killed because the work is stopping")]
     Stopped,
-    /// The system does not say whether it has ended.
+    /// The system does not report whether it has ended.
     #[error("cannot be waited for")]
     Wait(#[source] io::Error),
 }

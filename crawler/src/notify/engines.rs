@@ -1,16 +1,16 @@
-//! Where the owner of a site submits a sitemap by hand ("Submitting your Sitemap via the search engine's
+//! The addresses at which the owner of a site submits a sitemap by hand ("Submitting your Sitemap via the search engine's
 //! submission interface", <https://www.sitemaps.org/protocol.html#submit_interface>).
 
 /// A search engine with an interface for owners of sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Engine {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
     /// The page to open.
     pub page: &'static str,
-    /// What is known of what it does with sitemaps, a fragment.
+    /// The known use of sitemaps by the engine, a fragment.
     pub note: &'static str,
-    /// Whether it hears of changed URLs by `IndexNow`.
+    /// `true` if it is notified of changed URLs by `IndexNow`.
     pub takes_indexnow: bool,
 }
 

@@ -38,13 +38,13 @@ const MAX_NAMED: usize = 5;
 /// URLs that a dry run names.
 const MAX_SHOWN: usize = 20;
 
-/// What the names of all published files begin with.
+/// The beginning of the names of all published files.
 const SITEMAP: &str = "sitemap";
 
 /// Name of the state's value with the name of the key's file in the output.
 const KEY_FILE: &str = crate::store::names::NOTIFY_KEY_FILE;
 
-/// What is sent, and for whom.
+/// The URLs that are sent, and the site.
 #[derive(Debug, Clone, Copy)]
 pub struct Submission<'a> {
     /// The settings.
@@ -55,7 +55,7 @@ pub struct Submission<'a> {
     pub dry_run: bool,
 }
 
-/// What became of the URLs that waited.
+/// The result for the URLs that waited.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Submitted {
     /// URLs that the engine has.
@@ -70,7 +70,7 @@ pub struct Submitted {
     pub would_send: u64,
     /// The first of them, each with what became of it.
     pub shown: Vec<String>,
-    /// What the user should know, each a sentence or fragment.
+    /// Notes for the user, each a sentence or fragment.
     pub notices: Vec<String>,
     /// Why not all was sent, each a fragment. What waits goes out with the next run.
     pub problems: Vec<String>,
@@ -163,7 +163,7 @@ pub fn submit(
         return Ok(submitted);
     }
     let Some(endpoint) = service_url(&submission.config.indexnow_endpoint) else {
-        let problem = "indexnow_endpoint is no http or https URL".to_owned();
+        let problem = "indexnow_endpoint is not an http or https URL".to_owned();
         submitted.problems.push(problem);
         return Ok(submitted);
     };
@@ -214,7 +214,7 @@ pub fn submit(
     Ok(submitted)
 }
 
-/// What goes out together of URLs that wait, in their order. URLs that were refused are not sent with others, and
+/// The next batch of the URLs that wait, in their order. URLs that were refused are not sent with others, and
 /// each time in halves, so that the one which is at fault is alone in the end.
 fn batches(waiting: &[Waiting]) -> impl Iterator<Item = &[Waiting]> {
     waiting
@@ -226,7 +226,7 @@ fn batches(waiting: &[Waiting]) -> impl Iterator<Item = &[Waiting]> {
         })
 }
 
-/// What a dry run says.
+/// The messages of a dry run.
 fn show(store: &Store, now: Timestamp, submitted: &mut Submitted) -> Result<(), StoreError> {
     let mut after = None;
     loop {
@@ -265,7 +265,7 @@ struct Body<'a> {
     url_list: Vec<&'a str>,
 }
 
-/// The file that proves the key; `Err` says why nothing can be sent.
+/// The file that proves the key; `Err` is the reason why nothing can be sent.
 type Proof = Result<Loc, String>;
 
 struct Sender<'a> {
@@ -311,7 +311,7 @@ impl Sender<'_> {
         // On some disks upper and lower case are one.
         if name.to_ascii_lowercase().starts_with(SITEMAP) {
             self.submitted.problems.push(format!(
-                "the key's file would stand where a sitemap may: a key that begins with {SITEMAP} needs \
+                "the key's file would have the name of a sitemap: a key that begins with {SITEMAP} needs \
                  indexnow_key_location"
             ));
             return Ok(());
@@ -321,9 +321,9 @@ impl Sender<'_> {
                 "the key's file <key>.txt is now in {}",
                 output.display()
             )),
-            Ok(Placed::Stood) => {}
+            Ok(Placed::Unchanged) => {}
             Err(PublishError::Foreign(_)) => self.submitted.problems.push(format!(
-                "something else stands in {} where the key's file <key>.txt would be, and is left alone",
+                "{} has another file in the place of the key's file <key>.txt, which arpent does not replace",
                 output.display()
             )),
             Err(error) => {
@@ -347,7 +347,7 @@ impl Sender<'_> {
         let mut urls = Vec::new();
         let mut unsendable = Vec::new();
         for Waiting { key, .. } in waiting {
-            // As it stands in the sitemap.
+            // As it is in the sitemap.
             match Loc::parse(key.as_str()) {
                 Ok(loc) if covers(location, &loc) => urls.push((key.clone(), loc)),
                 Ok(_) => self.outside += 1,
@@ -396,11 +396,11 @@ impl Sender<'_> {
         self.check(location, call)
     }
 
-    /// Whether the file at `location` holds the key, as an engine will see it.
+    /// Returns whether the file at `location` holds the key, as an engine will see it.
     fn check(&self, location: Loc, call: &mut Caller<'_>) -> Proof {
         let shown = self.key.hidden_in(location.as_str());
         let url = service_url(location.as_str())
-            .ok_or_else(|| format!("{shown} is no http or https URL"))?;
+            .ok_or_else(|| format!("{shown} is not an http or https URL"))?;
         let answer = call(&Call {
             url,
             shown: Arc::from(shown.as_str()),
@@ -492,7 +492,7 @@ impl Sender<'_> {
         Ok(false)
     }
 
-    /// What an answer means that is no success.
+    /// The meaning of an answer that is not a success.
     fn refusal(
         &self,
         engine: &str,
@@ -504,13 +504,13 @@ impl Sender<'_> {
         let said = String::from_utf8_lossy(&answer.body);
         let said = match described(said.trim(), &self.key).as_str() {
             "nothing" => String::new(),
-            text => format!("; it said {text}"),
+            text => format!("; answer: {text}"),
         };
         let tries = format!(" to each of {} tries", answer.tries);
         let what = match status {
             400 => ": it finds the request badly formed".to_owned(),
             403 => format!(
-                ": it does not find the key in {}, which held it a moment ago",
+                ": it does not find the key in {}, where arpent found it before the request",
                 self.key.hidden_in(location.as_str())
             ),
             422 => {
@@ -524,14 +524,14 @@ impl Sender<'_> {
                     more => format!(" and {more} more"),
                 };
                 format!(
-                    ": these URLs are not of the host {}, or the key does not fit its schema: {}{more}",
+                    ": these URLs are not of the host {}, or the key does not match its schema: {}{more}",
                     host_of(location),
                     named.join(" ")
                 )
             }
             429 => tries + ": too many requests",
             500..=599 => tries,
-            _ => ", which means nothing in IndexNow; is indexnow_endpoint right?".to_owned(),
+            _ => ", which IndexNow does not define; check indexnow_endpoint".to_owned(),
         };
         format!("{engine} answered {status}{what}{said}")
     }
@@ -566,7 +566,7 @@ fn are_on_one_host(one: &str, other: &str) -> bool {
         .is_some_and(|(one, other)| host_of(&one) == host_of(&other))
 }
 
-/// Whether the key's file at `location` covers `url`: as a sitemap there may list it, but with the host in
+/// Returns whether the key's file at `location` covers `url`: as a sitemap there may list it, but with the host in
 /// the place of the origin.
 fn covers(location: &Loc, url: &Loc) -> bool {
     if host_of(location) != host_of(url) {
@@ -577,7 +577,7 @@ fn covers(location: &Loc, url: &Loc) -> bool {
     Loc::parse(&there).is_ok_and(|there| location.may_list(&there))
 }
 
-/// What was found where something else was expected, in a few words, without the key in them.
+/// The text that was found where another was expected, in a few words, without the key in them.
 fn described(found: &str, key: &Key) -> String {
     const MAX_CHARACTERS: usize = 60;
     if found.is_empty() {
@@ -588,7 +588,7 @@ fn described(found: &str, key: &Key) -> String {
     }
     let is_printable = |character: &char| !character.is_control();
     let printable: String = found.chars().filter(is_printable).collect();
-    // Before it is cut: a part of the key is no key any more.
+    // Before it is cut: a part of the key is not a key any more.
     let shown = key.hidden_in(&printable);
     let mut text: String = shown.chars().take(MAX_CHARACTERS).collect();
     if shown.chars().count() > MAX_CHARACTERS {

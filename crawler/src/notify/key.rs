@@ -1,5 +1,5 @@
 //! The key of `IndexNow` (<https://www.indexnow.org/documentation>): 8 to 128 letters, digits and hyphens.
-//! A file on the site proves whose it is, so it is no secret from those who can read the site; it is kept
+//! A file on the site proves whose it is, so it is not a secret from those who can read the site; it is kept
 //! out of messages all the same, because whoever has it can send URLs in the site's name.
 
 use std::{fs::File, io::Read as _, path::Path};
@@ -18,7 +18,7 @@ const RANDOM_BYTES: usize = 16;
 /// Bytes of a key file that are read.
 const MAX_FILE_BYTES: u64 = 1_024;
 
-/// A key that fits the schema. Its `Debug` does not show it.
+/// A key that matches the schema. Its `Debug` does not show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key(Secret);
 
@@ -39,10 +39,10 @@ pub enum KeyError {
         source: std::io::Error,
     },
     /// The system has no random bytes.
-    #[error("the system gave no random bytes for a key")]
+    #[error("failed to get random bytes for a key from the system")]
     Random(#[source] getrandom::Error),
     /// The state cannot be read or written.
-    #[error("the state cannot keep the key")]
+    #[error("failed to store the key in the state")]
     Store(#[from] StoreError),
 }
 

@@ -1,4 +1,4 @@
-//! Who is notified of what was published, and how. It reads the outbox of the store, writes a key file and a
+//! Notifications of a published set. It reads the outbox of the store, writes a key file and a
 //! robots.txt where it is asked to, calls services through a function that it is given, which waits for permits and
 //! answers, and runs the program that a hook is, to its end or the end of its time. So it blocks its caller, who calls it
 //! where that is allowed; it has no part in the runtime, and contacts nobody but through that function.

@@ -43,23 +43,23 @@ pub struct Notified {
     pub sent: u64,
     /// URLs that wait for the next time.
     pub waiting: u64,
-    /// What failed.
+    /// The failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// What became of notifying everybody.
+/// The result of all notifications.
 #[derive(Debug, Default)]
 pub struct Notifications {
     /// The receivers.
     pub notified: Vec<Notified>,
-    /// What became of the URLs for the engine of `IndexNow`; its problems are among those of all.
+    /// The result for the URLs for the engine of `IndexNow`; its problems are among those of all.
     pub submitted: Submitted,
     /// The robots.txt file that a dry run would write to.
     pub would_write: Option<PathBuf>,
     /// The engines that a dry run would ask to read each sitemap.
     pub would_ping: u64,
-    /// What failed, each a fragment. It is tried again the next time.
+    /// The failures, each a fragment. It is tried again the next time.
     pub problems: Vec<String>,
     /// The hooks were not called for the set yet.
     pub awaits_hooks: bool,
@@ -117,7 +117,7 @@ impl Notifications {
         }
         let to = path.display().to_string();
         match write_lines(path, &submission.standing.sitemaps) {
-            Ok(Written::Stood) => {}
+            Ok(Written::Unchanged) => {}
             Ok(Written::Added(urls)) => self.add(Channel::RobotsFile, to, urls.len() as u64, None),
             Err(error) => self.add(Channel::RobotsFile, to, 0, Some(with_causes(&error))),
         }

@@ -18,14 +18,14 @@ const PLACE: &str = "{sitemap}";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PingTemplate(Secret);
 
-/// Why a text is no template. The text is not repeated.
+/// Why a text is not a template. The text is not repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PingTemplateError {
     /// The place is missing.
     #[error("expected {PLACE} in the place of the sitemap's URL")]
     NoPlace,
-    /// It is no URL.
+    /// It is not a URL.
     #[error(
         "expected an http or https URL such as \"https://engine.example/ping?sitemap={PLACE}\""
     )]
@@ -77,15 +77,15 @@ impl PingTemplate {
     }
 }
 
-/// What became of one request.
+/// The result of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pinged {
     /// Whom it went to: the origin of the engine.
     pub engine: String,
-    /// Why it was not received, as a fragment. `None`: the engine has the request, which says nothing of
+    /// Why it was not received, as a fragment. `None`: the engine has the request, which is not evidence of
     /// whether the sitemap is right or will be read.
     pub problem: Option<String>,
-    /// Whether that is the last word; otherwise it is worth another try some day.
+    /// `true` if that is the last word; otherwise it is worth another try some day.
     pub is_final: bool,
 }
 
@@ -111,7 +111,7 @@ pub fn ping(templates: &[PingTemplate], sitemaps: &[String], call: &mut Caller<'
             let problem = match answer {
                 Ok(answer) if answer.status == 200 => None,
                 Ok(answer) if matches!(answer.status, 404 | 410) => Some(format!(
-                    "answered {}: it takes no such requests",
+                    "answered {}: it does not accept pings",
                     answer.status
                 )),
                 Ok(answer) => Some(format!(

@@ -1,8 +1,8 @@
-//! The `Sitemap` line in a robots.txt file (<https://www.sitemaps.org/protocol.html#submit_robots>): it stands
+//! The `Sitemap` line in a robots.txt file (<https://www.sitemaps.org/protocol.html#submit_robots>): it is
 //! alone, whatever group is around it, so it is appended at the end and everything else stays byte for byte.
 //!
 //! The file is replaced in one step, with its mode and group, and its owner where the system allows that. Where somebody
-//! could not read it any more, a web server say, it is left as it is. A symbolic link is not followed: whoever may write to
+//! could not read it any more, such as a web server, it is left as it is. A symbolic link is not followed: whoever may write to
 //! the folder of the site could lead to any file with it.
 
 use std::{
@@ -17,11 +17,11 @@ use crate::{
     url_key::{Identity, UrlKey},
 };
 
-/// What [`write_lines`] did.
+/// The result of [`write_lines`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
-    /// Every line stood there: nothing was touched.
-    Stood,
+    /// Every line was there: nothing was touched.
+    Unchanged,
     /// These URLs got a line.
     Added(Vec<String>),
 }
@@ -33,23 +33,23 @@ pub enum RobotsFileError {
     /// It, or the folder it is in, cannot be read or written.
     #[error("failed to {action} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that was tried.
         action: &'static str,
-        /// What with.
+        /// The path.
         path: PathBuf,
         /// The system's words.
         #[source]
         source: io::Error,
     },
     /// A folder, a device, or a link.
-    #[error("{} is no regular file; expected the file itself where it is a link", .0.display())]
+    #[error("{} is not a regular file; where it is a symbolic link, give the file that it leads to", .0.display())]
     NoFile(PathBuf),
     /// It is not in UTF-8 (RFC 9309 section 2.2).
     #[error("{} is in UTF-16, which crawlers do not read; expected UTF-8", .0.display())]
     Encoding(PathBuf),
     /// With the lines it would be larger than what crawlers read (RFC 9309 section 2.5).
     #[error(
-        "{} would be larger than {MAX_ROBOTS_BYTES} bytes, and crawlers need not read a line behind them",
+        "{} would be larger than {MAX_ROBOTS_BYTES} bytes, and crawlers may ignore lines after that",
         .0.display()
     )]
     TooLarge(PathBuf),
@@ -82,7 +82,7 @@ fn missing_in<'a>(body: &[u8], sitemaps: &'a [String]) -> Vec<&'a str> {
 
 /// The robots.txt `body` with a line for each of `sitemaps` that has none; `None` when none is missing.
 ///
-/// What was there stays, byte for byte; the lines end as its lines do, and a last line without an end
+/// The old content stays, byte for byte; the lines end as its lines do, and a last line without an end
 /// gets one.
 ///
 /// ```
@@ -142,7 +142,7 @@ pub fn write_lines(path: &Path, sitemaps: &[String]) -> Result<Written, RobotsFi
         return Err(RobotsFileError::Encoding(path.to_owned()));
     }
     let Some(added) = add_lines(&body, sitemaps) else {
-        return Ok(Written::Stood);
+        return Ok(Written::Unchanged);
     };
     if added.len() > MAX_ROBOTS_BYTES {
         return Err(RobotsFileError::TooLarge(path.to_owned()));
@@ -344,7 +344,7 @@ mod tests {
             format!("User-agent: *\nDisallow:\nSitemap: {SITEMAP}\n")
         );
         let before = fs::metadata(&real).unwrap().modified().unwrap();
-        assert_eq!(write_lines(&real, &wanted).unwrap(), Written::Stood);
+        assert_eq!(write_lines(&real, &wanted).unwrap(), Written::Unchanged);
         assert_eq!(fs::metadata(&real).unwrap().modified().unwrap(), before);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }

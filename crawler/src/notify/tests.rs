@@ -1,4 +1,4 @@
-//! What is told, to an engine that answers as a script says.
+//! Notifications to an engine that answers by a script.
 
 use std::{cell::RefCell, path::Path};
 
@@ -39,7 +39,7 @@ fn answer(status: u16, body: &str) -> CallAnswer {
 /// How an engine answers the request of a number with these URLs.
 type AnswerTo<'a> = dyn Fn(usize, &[String]) -> Result<CallAnswer, CallError> + 'a;
 
-/// A site whose set stands in a folder, with these URLs to be told of.
+/// A site whose set is in a folder, with these URLs to be sent.
 struct Bench {
     folder: tempfile::TempDir,
     store: Store,
@@ -209,7 +209,7 @@ fn a_key_location_of_the_settings_proves_the_key_for_its_host() {
         submitted.problems,
         ["the key's file https://h.example/mine.txt does not hold the key, but another key"]
     );
-    // No file is written where the settings say that another one proves the key.
+    // No file is written where the settings name another file that proves the key.
     assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 1);
     std::fs::write(&file, format!("{}\r\n", key.reveal())).unwrap();
     let submitted = bench.submit(200);
@@ -369,7 +369,7 @@ fn a_foreign_file_under_the_keys_name_stays() {
     let submitted = bench.submit(200);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
     assert_eq!((submitted.sent, submitted.waiting), (0, 1));
-    assert!(submitted.problems[0].starts_with("something else stands in"));
+    assert!(submitted.problems[0].contains("has another file in the place of"));
     assert!(!submitted.problems.join("\n").contains(key.reveal()));
 }
 
@@ -380,13 +380,13 @@ fn a_key_that_is_called_like_a_sitemap_gets_no_file() {
     std::fs::write(&path, "Sitemap-root").unwrap();
     bench.config.indexnow_key_file = Some(path);
     let submitted = bench.submit(200);
-    assert!(submitted.problems[0].contains("where a sitemap may"));
+    assert!(submitted.problems[0].contains("would have the name of a sitemap"));
     assert_eq!((submitted.sent, submitted.waiting), (0, 1));
     assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 1);
 }
 
 #[test]
-fn the_same_url_is_not_told_again_within_ten_minutes() {
+fn the_same_url_is_not_sent_again_within_ten_minutes() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     assert_eq!(bench.submit(200).sent, 1);
     let commit = Commit {

@@ -14,7 +14,7 @@ pub fn service_url(text: &str) -> Option<UrlKey> {
     Identity::default().verbatim().parse(text).ok()
 }
 
-/// What the URL of a service is called in messages: its origin, because what follows may be a key.
+/// The name of the URL of a service in messages: its origin, because what follows may be a key.
 pub fn shown_url(url: &UrlKey) -> String {
     let rest = if url.path_and_query() == "/" {
         ""
@@ -35,7 +35,7 @@ pub fn call_webhook(
     summary: &str,
     call: &mut Caller<'_>,
 ) -> Result<(), String> {
-    let url = service_url(url.reveal()).ok_or("is no http or https URL")?;
+    let url = service_url(url.reveal()).ok_or("is not an http or https URL")?;
     let json = format!(r#"{{"event":"{}","summary":{summary}}}"#, event.as_str());
     let shown = shown_url(&url);
     let answer = call(&Call {

@@ -1,10 +1,10 @@
-//! A URL pattern that is closed, because its pages say nothing new.
+//! A URL pattern that is closed, because its pages have no new text.
 
 use super::words::words;
 use crate::url_key::UrlKey;
 
 words! {
-    /// What a closed pattern is about.
+    /// The kind of a closed pattern.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum PatternKind {
         /// A parameter on one path, or on all: URLs with it are not asked for.
@@ -19,7 +19,7 @@ words! {
 /// A pattern that is closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedPattern {
-    /// What it is about.
+    /// The subject.
     pub kind: PatternKind,
     /// Its name: `/agenda?month=`, `?visit=` on any path, `/guide/`.
     pub name: String,

@@ -1,4 +1,4 @@
-//! What one answer said, before anything is decided by it.
+//! The facts of one answer, before anything is decided by them.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{LinkTexts, PageText, Repeat, Via, warnings::Warnings, words::words};
 use crate::url_key::UrlKey;
 
-/// A 128-bit hash (XXH3) of what a page says, with the version of the algorithm that made it: a new
+/// A 128-bit hash (XXH3) of the content of a page, with the version of the algorithm that made it: a new
 /// version must not count as a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub u128);
@@ -20,7 +20,7 @@ impl ContentHash {
     /// The version that hashed the decoded body, as [`PageFacts::body_hash`] is.
     pub const OF_BODY: u32 = 1;
 
-    /// Stands for what is known of a document whose body is never read: see [`PageFacts::document_tag`].
+    /// Represents what is known of a document whose body is never read: see [`PageFacts::document_tag`].
     pub const OF_DOCUMENT: u32 = 1_000;
 }
 
@@ -41,17 +41,17 @@ pub struct StatedDates {
 /// `robots` and the bots of the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Directives {
-    /// `noindex` or `none` was said.
+    /// `noindex` or `none` was stated.
     pub noindex: bool,
-    /// `nofollow` or `none` was said.
+    /// `nofollow` or `none` was stated.
     pub nofollow: bool,
     /// The earliest `unavailable_after`.
     pub unavailable_after: Option<Timestamp>,
-    /// `noimageindex` was said: the images of the page are not for search engines.
+    /// `noimageindex` was stated: the images of the page are not for search engines.
     pub noimageindex: bool,
 }
 
-/// What the page says of its canonical URL, after normalisation.
+/// The canonical URL that the page states, after normalisation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Canonical {
     /// No canonical link, or one that is empty, unparsable or not http(s).
@@ -70,12 +70,12 @@ pub enum Canonical {
 pub struct Refresh {
     /// Delay in whole seconds; 0 counts as a permanent redirect.
     pub delay_seconds: u32,
-    /// Where it leads; the page itself means a reload.
+    /// The target; the page itself means a reload.
     pub target: UrlKey,
 }
 
 words! {
-    /// What kind of thing the body is.
+    /// The kind of the body.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum BodyKind {
         /// HTML or XHTML: parsed.
@@ -107,9 +107,9 @@ pub enum BodyEnd {
 /// One link taken from a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads, normalised.
+    /// The target, normalised.
     pub target: UrlKey,
-    /// What kind of link.
+    /// The kind of link.
     pub via: Via,
     /// `rel` holds nofollow, ugc or sponsored.
     pub nofollow: bool,
@@ -121,7 +121,7 @@ pub struct LanguageVersion {
     /// The code as it is written: whether it is one is judged later. Trimmed, in lower case, without
     /// control characters, at most [`LanguageVersion::MAX_CODE_BYTES`] long.
     pub hreflang: String,
-    /// Where the version is, normalised; often the page itself.
+    /// The URL of the version, normalised; often the page itself.
     pub target: UrlKey,
 }
 
@@ -130,7 +130,7 @@ impl LanguageVersion {
     /// so that a longer one is not taken for a code.
     pub const MAX_CODE_BYTES: usize = 48;
 
-    /// A version; the code is cleaned as [`LanguageVersion::hreflang`] says.
+    /// A version; the code is cleaned as for [`LanguageVersion::hreflang`].
     pub fn new(hreflang: &str, target: UrlKey) -> Self {
         let mut code = String::new();
         for character in hreflang.trim().chars() {
@@ -152,14 +152,14 @@ impl LanguageVersion {
 /// sitemap needs is judged where it is written.
 pub type StatedElement = BTreeMap<String, String>;
 
-/// Everything an answer said, and nothing that was decided from it.
+/// All facts of an answer, and no decision on them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageFacts {
     /// HTTP status.
     pub status: u16,
     /// Essence of `Content-Type` in lower case, if any.
     pub content_type: Option<String>,
-    /// What the body is, by type and sniffing.
+    /// The kind of the body, by type and sniffing.
     pub kind: BodyKind,
     /// How the body ended.
     pub end: BodyEnd,
@@ -168,15 +168,15 @@ pub struct PageFacts {
     /// Time from sending the request to the end of the body, in whole milliseconds; `None`: not measured. Of a page that a 304
     /// confirmed that of its whole answer.
     pub duration: Option<Duration>,
-    /// Hash of what the page says, when it was read to its end; `None` for what is no page.
+    /// Hash of the main content, when the page was read to its end; `None` for a body that is not a page.
     pub content_hash: Option<ContentHash>,
     /// The text by which it is compared with other pages, when it was read to its end.
     pub text: Option<Box<PageText>>,
-    /// What it repeats; found out by the crawl, not by the answer.
+    /// The repetition; found out by the crawl, not by the answer.
     pub repeat: Option<Repeat>,
     /// XXH3 (128 bits) of the decoded body, when it was read to its end.
     pub body_hash: Option<u128>,
-    /// What the page states of its dates.
+    /// The dates that the page states.
     pub dates: StatedDates,
     /// `Last-Modified`, when readable.
     pub last_modified: Option<Timestamp>,
@@ -209,7 +209,7 @@ pub struct PageFacts {
     pub links_left_out: u64,
     /// Images of the page in document order, each once; `None` when nobody asked for them.
     pub images: Option<Vec<UrlKey>>,
-    /// What the page and its headers say of its versions in other languages, ordered by code and target,
+    /// The versions that the page and its headers state in other languages, ordered by code and target,
     /// each once; `None` when nobody asked for them.
     pub alternates: Option<Vec<LanguageVersion>>,
     /// Videos of the page, each once; `None` when nobody asked for them.
@@ -228,8 +228,8 @@ pub struct PageFacts {
 }
 
 impl PageFacts {
-    /// Hash of the `ETag` of a document that is no page. The same one says that the document is the same; another one
-    /// says little, because servers make it of times and of places on disks too. 0: it has none. `None`: it is a page,
+    /// Hash of the `ETag` of a document that is not a page. The same `ETag` means the same document; another one
+    /// means little, because servers make it of times and of places on disks too. 0: it has none. `None`: it is a page,
     /// or nothing that is listed.
     pub fn document_tag(&self) -> Option<u128> {
         let hash = |etag: &String| xxhash_rust::xxh3::xxh3_128(etag.as_bytes());

@@ -1,4 +1,4 @@
-//! What an input of the user's says of a URL, as values and as text.
+//! The data of an input of the user on a URL, as values and as text.
 
 mod read;
 mod write;
@@ -9,7 +9,7 @@ use sitemap_core::{ChangeFreq, LastMod, Priority, extension::Extensions};
 
 pub use self::read::{InputExtensionsError, extensions_from_json};
 
-/// What an input of the user's says of a URL, checked: it is written as it is.
+/// The data of an input of the user on a URL, checked: it is written as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Given {
     /// When the page changed.
@@ -18,7 +18,7 @@ pub struct Given {
     pub changefreq: Option<ChangeFreq>,
     /// Its weight within the site.
     pub priority: Option<Priority>,
-    /// Pictures, films, news, versions in other languages, elements of own namespaces. What search engines
+    /// Pictures, videos, news, versions in other languages, elements of own namespaces. What search engines
     /// dropped of them is not kept.
     pub extensions: Extensions,
     /// Values for elements of own namespaces, by the name of the input's field.
@@ -26,17 +26,17 @@ pub struct Given {
 }
 
 impl Given {
-    /// Seconds since 1970 of the change; `None` when nothing is said of it.
+    /// Seconds since 1970 of the change; `None` when it is not stated.
     pub fn changed_second(&self) -> Option<i64> {
         Some(self.lastmod.as_ref()?.latest_instant().as_second())
     }
 
-    /// How much is said, in bytes.
+    /// The size of all values, in bytes.
     pub fn weight(texts: &[Option<String>; 4]) -> usize {
         texts.iter().flatten().map(String::len).sum()
     }
 
-    /// Everything that is said, as text, in the order of the columns of a store: lastmod, changefreq,
+    /// All values, as text, in the order of the columns of a store: lastmod, changefreq,
     /// priority, and the extensions with the fields as a JSON object ([`extensions_from_json`]).
     pub fn texts(&self) -> [Option<String>; 4] {
         [

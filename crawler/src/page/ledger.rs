@@ -1,8 +1,8 @@
-//! What is remembered of the `lastmod` of a page from one publish to the next.
+//! The record of the `lastmod` of a page from one publish to the next.
 
 use super::DateSource;
 
-/// What the ledger remembers of a page's `lastmod`: once published, it moves only with the content.
+/// The record of the ledger on a page's `lastmod`: once published, it moves only with the content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerEntry {
     /// Hash of the content that `lastmod` belongs to, with its algorithm's version.
@@ -13,18 +13,18 @@ pub struct LedgerEntry {
     pub lastmod: Option<String>,
     /// The `Last-Modified` header last seen with this content, seconds since 1970.
     pub last_modified_seconds: Option<i64>,
-    /// Where [`LedgerEntry::lastmod`] came from.
+    /// The source of [`LedgerEntry::lastmod`].
     pub source: Option<DateSource>,
     /// When this content was fetched first, seconds since 1970.
     pub since_seconds: Option<i64>,
     /// When it was fetched last, seconds since 1970.
     pub seen_seconds: Option<i64>,
-    /// What was stated with it when it was fetched last.
+    /// The dates that were stated when it was fetched last.
     pub stated: LedgerDates,
 }
 
 /// The dates that were stated when a page was fetched last: one that moves while the content does not is not
-/// believed, and one that did not move tells nothing of a change.
+/// trusted, and a date that did not move is not evidence of a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerDates {
     /// By structured data.

@@ -14,7 +14,7 @@ pub struct LinkTexts {
 /// The links that were taken from a page, with their texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TakenLinks {
-    /// Where they lead, in their order.
+    /// The targets, in their order.
     pub urls: Vec<UrlKey>,
     /// Their texts.
     pub texts: LinkTexts,
@@ -110,7 +110,7 @@ impl From<Vec<UrlKey>> for TakenLinks {
     }
 }
 
-/// Whether a text is short ASCII that has single spaces between its words, as most have.
+/// Returns whether a text is short ASCII that has single spaces between its words, as most have.
 fn is_settled(text: &[u8]) -> bool {
     let mut was_space = true;
     for byte in text {

@@ -55,12 +55,12 @@ reasons! {
     /// Listed without being fetched, because an input of the user's names it.
     Given = "given", Listed, "in the sitemap because an input names it, not fetched";
     /// Was listed before and answered 404 for the first time: a second 404 at least an hour later takes it out.
-    KeptGoneOnce = "kept-gone-once", Listed, "still in the sitemap: one 404 is no proof that it is gone";
-    /// Was listed before and could not be fetched, which proves nothing; listed as its last good answer had it.
-    KeptUnreachable = "kept-unreachable", Listed, "still in the sitemap, as its last good answer had it: could not be fetched this time";
-    /// Was listed before and is still waiting, because the run ended at a limit, or redirects to a URL that is; listed as its
-    /// last good answer had it.
-    KeptNotReached = "kept-not-reached", Listed, "still in the sitemap, as its last good answer had it: not reached this time";
+    KeptGoneOnce = "kept-gone-once", Listed, "still in the sitemap after one 404: a second one at least an hour later removes it";
+    /// Was listed before and could not be fetched, which is not evidence that it is gone; listed with the data of its last good answer.
+    KeptUnreachable = "kept-unreachable", Listed, "still in the sitemap with the data of its last good answer: could not be fetched this time";
+    /// Was listed before and is still waiting, because the session ended at a limit, or redirects to a URL that is; listed with
+    /// the data of its last good answer.
+    KeptNotReached = "kept-not-reached", Listed, "still in the sitemap with the data of its last good answer: not requested this time";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, "disallowed by robots.txt";
     /// No answer after all tries.
@@ -84,34 +84,34 @@ reasons! {
     /// 204, 205, an unasked 304, or 200 with an empty body.
     Empty = "empty", Excluded, "answered without content";
     /// 201, 202, 203, 206 and every other 2xx that may have content.
-    OtherSuccess = "other-success", Excluded, "answered with another success than 200, as 201, 202, 203 or 206";
+    OtherSuccess = "other-success", Excluded, "answered with a success status other than 200, such as 201, 202, 203 or 206";
     /// A meta refresh of 0 seconds to another URL.
     RefreshRedirect = "refresh-redirect", Excluded, "a meta refresh sends readers to another URL at once";
     /// `noindex` or `none`, in a meta element or a header.
-    Noindex = "noindex", Excluded, "says noindex";
+    Noindex = "noindex", Excluded, "has noindex";
     /// `noindex` or `none`, and a canonical link to another URL.
-    NoindexAndCanonical = "noindex-and-canonical", Excluded, "says noindex and names another canonical URL";
+    NoindexAndCanonical = "noindex-and-canonical", Excluded, "has noindex and names another canonical URL";
     /// `unavailable_after` is past.
     UnavailableAfter = "unavailable-after", Excluded, "its unavailable_after date is past";
     /// One canonical link, to another URL in scope.
     CanonicalElsewhere = "canonical-elsewhere", Excluded, "names another URL as canonical";
     /// One canonical link, out of the scope.
     CanonicalForeign = "canonical-foreign", Excluded, "names a canonical URL outside this site's scope";
-    /// The canonical URL is no page that can be listed.
+    /// The canonical URL is not a page that can be listed.
     CanonicalBroken = "canonical-broken", Excluded, "names a canonical URL that cannot be listed";
     /// The canonical links lead back to the page.
     CanonicalLoop = "canonical-loop", Excluded, "its canonical URLs form a loop";
     /// Images, style sheets, scripts, fonts, archives, feeds, sitemaps, data.
     NotAPage = "not-a-page", Excluded, "not a page or a listed kind of document";
-    /// A feed that something links to: it was read for what it names, and is no known URL.
+    /// A feed that something links to: it was read for the URLs that it names, and is not a known URL.
     SeedDocument = "seed-document", Excluded, "read as a feed, not counted as a page";
     /// The decoded body is over the cap.
     TooLarge = "too-large", Excluded, "larger than the size limit";
     /// The body ended before its announced end.
     CutShort = "cut-short", Excluded, "the answer was cut short";
     /// The body's content coding is unknown, stacked or broken, or the body is not coded at all.
-    Undecodable = "undecodable", Failed, "its body is not coded as its Content-Encoding says";
-    /// Parsing was cut off before the end of the page: what the rest says is not known.
+    Undecodable = "undecodable", Failed, "its body does not match its Content-Encoding";
+    /// Parsing was cut off before the end of the page: the content of the rest is not known.
     Unparsable = "unparsable", Failed, "not judged: parsing was cut off at max_parse_time, or at the memory of the parser";
     /// An `exclude` rule, or no `include` rule matches.
     ExcludedByRule = "excluded-by-rule", Excluded, "left out by an include or exclude rule";
@@ -121,25 +121,25 @@ reasons! {
     DuplicateSpelling = "duplicate-spelling", Excluded, "listed under another spelling of the same URL";
     /// Its URL is too long once it is percent-encoded as a sitemap must have it.
     Unwritable = "unwritable-url", Excluded, "its URL cannot be written in a sitemap";
-    /// What would be written of it breaks a rule of the protocol.
+    /// Its entry would break a rule of the protocol.
     EntryRefused = "entry-refused", Excluded, "its entry would break a rule of the sitemap protocol";
-    /// A closed pattern: its pages said nothing new, so this one was not asked for.
-    PatternClosed = "pattern-closed", Excluded, "not asked for: pages of this pattern said nothing new";
+    /// A closed pattern: its pages had no new text, so this URL was not requested.
+    PatternClosed = "pattern-closed", Excluded, "not requested: pages of this pattern repeat the text of other pages";
     /// A page of a closed pattern, with little text of its own.
-    NothingNew = "nothing-new", Excluded, "says what other pages say, like the other pages of its pattern";
-    /// What the site answers to URLs that do not exist.
-    NotFoundPage = "not-found-page", Excluded, "is the page that the site shows for URLs that do not exist";
-    /// The same text stands at URLs above it.
+    NothingNew = "nothing-new", Excluded, "repeats the text of other pages, as the other pages of its pattern do";
+    /// The page with which the site answers URLs that do not exist.
+    NotFoundPage = "not-found-page", Excluded, "is the page that the site sends for URLs that do not exist";
+    /// URLs above it in its path have the same text.
     Nested = "nested", Excluded, "is the same page as one above it in its path";
-    /// The same text stands at another URL of the same path.
+    /// Another URL of the same path has the same text.
     DuplicateOf = "duplicate-of", Excluded, "is the same page as another URL of the same path";
     /// A page rule's selector matched.
     PageRule = "page-rule", Excluded, "left out by a page rule";
-    /// It was published, and is not in the set that was restored or read back; no crawl met it since.
-    NotInSet = "not-in-set", Excluded, "not in the set that was restored or read back, and not met by a crawl since";
+    /// It was published, and is not in the set that was restored or read back; no crawl has found it since.
+    NotInSet = "not-in-set", Excluded, "not in the set that was restored or read back, and not found by a crawl since";
     /// Deeper than `max_depth`.
-    TooDeep = "too-deep", Excluded, "more hops away than max_depth";
-    /// The task that handled the page panicked; the run goes on.
+    TooDeep = "too-deep", Excluded, "more hops from the start URL than max_depth";
+    /// The task that handled the page panicked; the crawl goes on.
     InternalError = "internal-error", Failed, "an internal error in arpent: please report it";
 }
 

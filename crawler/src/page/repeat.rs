@@ -1,18 +1,18 @@
-//! What a page repeats, when that keeps it out of the set.
+//! The repetition of a page, when that keeps it out of the set.
 
 use super::Reason;
 use crate::url_key::UrlKey;
 
-/// A page that answered well and is not listed, because other pages say what it says.
+/// A page that answered well and is not listed, because other pages have the same text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repeat {
     /// It belongs to a closed pattern, and less than half of its text is its own.
     NothingNew,
     /// It is the page that the site answers to every URL that does not exist.
     NotFound,
-    /// The same text stands at two URLs above it in its path.
+    /// The same text is at two URLs above it in its path.
     Nested,
-    /// The same text stands at this URL of the same path.
+    /// The same text is at this URL of the same path.
     DuplicateOf(UrlKey),
 }
 

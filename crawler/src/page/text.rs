@@ -6,7 +6,7 @@ pub const MAX_STORED_BLOCKS: usize = 64;
 /// Bytes of a stored block: its hash, and its weight.
 const BLOCK_BYTES: usize = 5;
 
-/// A block of text: what stands between two tags that divide text, up to the end of a sentence; the text of a link; the address
+/// A block of text: what is between two tags that divide text, up to the end of a sentence; the text of a link; the address
 /// of an image. Digits count as one sign, so that the numbers in a text make no difference.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
@@ -22,7 +22,7 @@ pub struct TextBlock {
 /// The text of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PageText {
-    /// Hash of all words with their digits, the title and the addresses of images, whatever part of the page they stand in.
+    /// Hash of all words with their digits, the title and the addresses of images, whatever part of the page they are in.
     pub whole: u64,
     /// The same without what moves by itself: dates, times, counts of readers. 0: not known.
     pub settled: u64,

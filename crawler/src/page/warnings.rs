@@ -1,4 +1,4 @@
-//! What is odd about a page, and worth a word in the report.
+//! The unusual properties of a page that the report counts.
 
 /// Warnings about one page. They do not change the verdict, but for [`Warnings::parse_cut`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Warnings {
         .filter_map(|(set, code)| set.then_some(code))
     }
 
-    /// The flags behind a list of codes; unknown codes are ignored.
+    /// The flags of a list of codes; unknown codes are ignored.
     pub fn from_codes<'a>(codes: impl Iterator<Item = &'a str>) -> Self {
         let mut warnings = Self::default();
         for code in codes {

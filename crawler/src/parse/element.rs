@@ -114,7 +114,7 @@ impl Element {
         if known == name { element } else { Self::Other }
     }
 
-    /// Whether it may stand in the head (HTML standard sections 13.2.6.4.4 and 13.2.6.4.6). The first other start tag, or
+    /// Returns whether it may be in the head (HTML standard sections 13.2.6.4.4 and 13.2.6.4.6). The first other start tag, or
     /// text, begins the body, whatever follows.
     pub(super) fn may_be_in_head(self) -> bool {
         matches!(
@@ -135,7 +135,7 @@ impl Element {
         )
     }
 
-    /// Whether text goes on in it, and after it, as if there were no tag (HTML standard section 3.2.5.2.5, text-level elements).
+    /// Returns whether text goes on in it, and after it, as if there were no tag (HTML standard section 3.2.5.2.5, text-level elements).
     /// The text of a link counts by itself.
     pub(super) fn is_inline(self) -> bool {
         matches!(
@@ -172,7 +172,7 @@ impl Element {
         )
     }
 
-    /// Whether it can be a part of the page; see [`super::main_content`].
+    /// Returns whether it can be a part of the page; see [`super::main_content`].
     pub(super) fn can_be_part(self) -> bool {
         matches!(
             self,

@@ -78,7 +78,7 @@ struct OpenText {
     alternative: String,
 }
 
-/// What became of a reference.
+/// The result for a reference.
 #[derive(Debug, Default)]
 struct PlacedReference {
     /// Its place among the links, if there was room for it.
@@ -90,7 +90,7 @@ struct PlacedReference {
 /// Facts of the links of a page that are known once they are resolved.
 #[derive(Debug)]
 pub(super) struct Resolved {
-    /// The links of the page's content, as hashes with the regions that they stand in.
+    /// The links of the page's content, as hashes with the regions that they are in.
     pub(super) in_content: Vec<(u64, Regions)>,
     /// Links beyond the limits.
     pub(super) left_out: u64,

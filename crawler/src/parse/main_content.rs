@@ -6,7 +6,7 @@
 //! only on links and images, so tokens of forms and build numbers of assets never count. Dates and counts in the text are blanks
 //! ([`text`]).
 //!
-//! Markup can be wrong: content stands in a `div` that is called a sidebar, or after a `nav` without an end tag. When little of a
+//! Markup can be wrong: content is in a `div` that is called a sidebar, or after a `nav` without an end tag. When little of a
 //! page is left, the parts around it count too: a change too many is better than a missed one.
 //!
 //! Memory has only hashes, and one number for each link and image. Elements are recognised by their tags alone; in
@@ -29,7 +29,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// A place that text stands in, as a bit: the body, the main part by name, or an article.
+/// A place that text is in, as a bit: the body, the main part by name, or an article.
 pub(super) type Regions = u8;
 
 const BODY: Regions = 1;
@@ -142,7 +142,7 @@ impl MainContent {
         }
     }
 
-    /// The hash of a page with these links (hashes, and where they stand), title and structured data; and its text.
+    /// The hash of a page with these links (hashes, and their regions), title and structured data; and its text.
     pub(super) fn finish(
         mut self,
         links: &[(u64, Regions)],

@@ -1,4 +1,4 @@
-//! Open Graph tags of a page (<https://ogp.me/>): what it says of itself and of its videos, as it is written.
+//! Open Graph tags of a page (<https://ogp.me/>): its statements about itself and its videos, as they are written.
 
 /// Videos of one page that are taken. Most pages have one, as a player and as a file.
 const MAX_TAGGED_VIDEOS: usize = 8;

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_candidate_stands_for_the_image() {
+    fn the_largest_candidate_means_the_image() {
         let check = |srcset: &str, expected: Option<&str>| {
             let found = largest(srcset, |url| !url.starts_with("data:"));
             assert_eq!(found, expected, "{srcset:?}");

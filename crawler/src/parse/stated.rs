@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_meta_counts_wherever_it_stands() {
+    fn the_best_meta_counts_wherever_it_is() {
         let check = |metas: &[(&str, &str)], expected: Option<&str>| {
             let mut dates = RawDates::default();
             for (name, content) in metas {

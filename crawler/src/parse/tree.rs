@@ -28,7 +28,7 @@ pub(super) fn build(html: &str, has_time: impl Fn() -> bool) -> Option<Html> {
         let page = parser.tokenizer.sink.sink.0.borrow();
         let mut nodes = page.tree.nodes();
         let is_large = nodes.len() > MAX_NODES;
-        // The newest node stands in what is open.
+        // The newest node is in what is open.
         let newest = nodes.next_back();
         let is_deep = newest.is_some_and(|node| node.ancestors().nth(MAX_DEPTH).is_some());
         if is_large || is_deep || !has_time() {

@@ -1,7 +1,7 @@
 //! Makes XHTML safe for an HTML tokenizer, before it is parsed.
 //!
 //! In XML syntax `<script src="x"/>` is a whole element; an HTML tokenizer takes everything after it for script text. So such
-//! elements get an end tag of their own. CDATA sections, which are no markup to HTML, are left out. Everything else passes
+//! elements get an end tag of their own. CDATA sections, which are not markup to HTML, are left out. Everything else passes
 //! unchanged, well-formed or not.
 
 /// Elements whose start tag changes how the tokenizer reads on.

@@ -51,7 +51,7 @@ pub(super) struct HostClocks {
     last_end: Option<Instant>,
     /// How long a permit is out, smoothed.
     permit_time: Option<Duration>,
-    /// What each robots.txt of the host asks for; none is zero.
+    /// The delay that each robots.txt of the host asks for; none is zero.
     crawl_delays: Vec<(Origin, Duration)>,
     wait: Option<RetryAfterWait>,
     slowdown: Slowdown,
@@ -59,7 +59,7 @@ pub(super) struct HostClocks {
     latency: Latency,
     /// Of the last [`WINDOW`] answers: the wait that was asked for, where that is longer than the settings allow.
     long_waits: VecDeque<Option<Instant>>,
-    /// What the requests since it was taken last came to.
+    /// The results of the requests since it was taken last.
     tally: HostTally,
 }
 
@@ -89,7 +89,7 @@ struct RetryAfterWait {
 struct Slowdown {
     /// A power of two, 1 to [`MAX_SLOWDOWN`].
     factor: u32,
-    /// Whether the last first tries failed, at most [`WINDOW`]; empty after each halving.
+    /// The last first tries, `true` for a failure, at most [`WINDOW`]; empty after each halving.
     window: VecDeque<bool>,
     /// The first permit that began after the last halving: answers to earlier ones do not count.
     from_permit: u64,
@@ -193,7 +193,7 @@ impl HostClocks {
             .map_or(now, |until| until.max(now))
     }
 
-    /// What the requests since the last call came to.
+    /// The results of the requests since the last call.
     pub(super) fn take_tally(&mut self) -> HostTally {
         std::mem::take(&mut self.tally)
     }
@@ -272,7 +272,7 @@ impl HostClocks {
         }
     }
 
-    /// Forgets failures in a row and pauses, unless permits are out; says whether it did.
+    /// Forgets failures in a row and pauses, unless permits are out; returns whether it did.
     pub(super) fn forget_failures(&mut self) -> bool {
         let is_idle = self.out.is_empty();
         if is_idle {
@@ -312,7 +312,7 @@ impl HostClocks {
         Some(from_end.max(self.interval(settings))).filter(|pace| !pace.is_zero())
     }
 
-    /// Whether forgetting the host changes nothing about when its next request may start.
+    /// Returns whether forgetting the host changes nothing about when its next request may start.
     pub(super) fn is_forgettable(&self, settings: &Settings, now: Instant) -> bool {
         self.out.is_empty()
             && self.crawl_delays.is_empty()
@@ -347,7 +347,7 @@ impl HostClocks {
         delay.filter(|delay| !delay.is_zero())
     }
 
-    /// The earliest instant at which nothing but permits that are out stands against a start.
+    /// The earliest instant at which only permits that are out prevent a start.
     fn ready_at(&self, settings: &Settings) -> Option<Instant> {
         let last_start = self.out.iter().copied().max().max(self.last_start);
         let spaced = last_start.map(|start| after(start, self.interval(settings)));
@@ -447,7 +447,7 @@ impl HostClocks {
                 self.halve(answer);
             }
         }
-        // Who says when to come back is there.
+        // A host that states when to come back is up.
         let asks = answer.signal.retry_after();
         if answer.number < self.failures.from_permit || asks.is_some_and(|wait| !wait.is_zero()) {
             return;

@@ -1,4 +1,4 @@
-//! Whether a host has become slow: the typical latency of the last answers against the long-term one.
+//! Detects that a host has become slow: the typical latency of the last answers against the long-term one.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -20,12 +20,12 @@ const FALL_DIVISOR: u32 = 8;
 pub(super) struct Latency {
     /// Of the last answers, at most [`WINDOW`].
     recent: VecDeque<Duration>,
-    /// What is usual for the host; known after the first full window.
+    /// The usual latency of the host; known after the first full window.
     baseline: Option<Duration>,
 }
 
 impl Latency {
-    /// Takes the latency of one more answer. Says whether the typical latency has doubled; it is the
+    /// Takes the latency of one more answer. Returns whether the typical latency has doubled; it is the
     /// new baseline then, so that pages that are simply slower cost one step and not one per answer.
     pub(super) fn has_doubled(&mut self, latency: Duration) -> bool {
         if self.recent.len() == WINDOW {

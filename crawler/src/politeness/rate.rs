@@ -15,7 +15,7 @@ use crate::config::Rate;
 
 use super::{LONGEST_WAIT, after};
 
-/// Time between two starts; zero for an unlimited rate. A rate that is no positive number gives the
+/// Time between two starts; zero for an unlimited rate. A rate that is not a positive number gives the
 /// longest wait there is.
 pub(super) fn interval(rate: Rate) -> Duration {
     match rate {
@@ -52,7 +52,7 @@ impl Limiter {
     }
 }
 
-/// A clock that shows what it was told last, so that the limiter follows the caller's (pausable) time.
+/// A clock that shows the time that was set last, so that the limiter follows the caller's (pausable) time.
 #[derive(Debug)]
 struct SetClock(Cell<Instant>);
 

@@ -50,7 +50,7 @@ fn origin(host: &HostKey) -> Origin {
     }
 }
 
-/// One host and the time, which moves only when a test says so.
+/// One host and the time, which moves only when a test moves it.
 struct Bench {
     politeness: Politeness,
     host: HostKey,
@@ -350,7 +350,7 @@ fn idle_hosts_are_forgotten_and_waits_in_force_are_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sleeping_as_told_spaces_starts_exactly() {
+async fn sleeping_as_asked_spaces_starts_exactly() {
     let mut politeness = Politeness::new(&config(Rate::PerSecond(4.0), 1));
     let host = HostKey::new("site.test");
     let begin = Instant::now();
@@ -468,7 +468,7 @@ proptest! {
     }
 
     #[test]
-    fn waiting_as_told_always_leads_to_a_permit(signals in proptest::collection::vec(any_signal(), 1..60)) {
+    fn waiting_as_asked_always_leads_to_a_permit(signals in proptest::collection::vec(any_signal(), 1..60)) {
         let mut bench = Bench::new(&PolitenessConfig { max_pauses: 1_000, max_retry_after: 1_000 * SECOND, ..config(Rate::PerSecond(10.0), 2) });
         for signal in signals {
             bench.answer(signal);
@@ -488,7 +488,7 @@ fn a_host_has_the_settings_of_the_site_that_is_crawled_there() {
     bench.politeness.set_settings(&slow, &own);
     let _first = bench.permit();
     bench.host = slow;
-    // Its max_in_flight says nothing: that of the process holds.
+    // Its max_in_flight has no effect: that of the process holds.
     let permit = bench.permit();
     assert!(bench.is_busy(), "one at a time");
     bench.finish(permit, FINE);

@@ -82,7 +82,7 @@ pub(super) struct Numbers {
     contents: HashSet<u64>,
 }
 
-/// What has to be known of a page when the trial of its entry ends.
+/// The data on a page that is needed when the trial of its entry ends.
 #[derive(Debug, Clone, Copy)]
 struct TrialNote {
     reason: Reason,
@@ -330,7 +330,7 @@ impl Pass<'_> {
         let has_failed = visit.record.reason.state() == State::Failed
             || merged.record.reason == Reason::KeptUnreachable;
         counts.failed += u64::from(has_failed);
-        let facts = match (&visit.record.basis, merged.standing) {
+        let facts = match (&visit.record.basis, merged.merged_by) {
             (Basis::Confirmed, MergedBy::Decided) => merged.record.facts(),
             _ => visit.record.facts(),
         };

@@ -96,7 +96,8 @@ impl Builder<'_> {
                     places.iter().map(|place| parts.get(*place)).collect();
                 let named = named.ok_or_else(|| PublishError::Check {
                     name: name.to_owned(),
-                    problem: "the plan puts a file into it that is none of the set".to_owned(),
+                    problem: "the plan puts a file into it that does not belong to the set"
+                        .to_owned(),
                 })?;
                 members.extend(named.iter().map(|member| member.address.name.clone()));
                 let index = Index {
@@ -125,7 +126,7 @@ impl Builder<'_> {
         let page = self.view.of(&key)?;
         if page.is_some_and(|page| page.record.reason.state() == State::Listed) {
             return Err(PublishError::Settings(format!(
-                "{url} is a page of the site, so no sitemap can stand there; leave the page out or use the other layout"
+                "{url} is a page of the site, so a sitemap cannot have this URL; leave the page out or use the other layout"
             )));
         }
         Ok(())

@@ -31,7 +31,7 @@ pub(super) fn mount(output: &Path) -> MetaValue {
     (MOUNT.to_owned(), text)
 }
 
-/// Whether the disk that the last set was written to is still there: what would be written to the folder at which
+/// Returns whether the disk that the last set was written to is still there: what would be written to the folder at which
 /// it was mounted is not seen by readers, and is hidden when the disk comes back.
 ///
 /// # Errors
@@ -70,16 +70,16 @@ pub fn check_disk(
         return Ok(Vec::new());
     };
     let mut notices = Vec::new();
-    let standing = standing_bytes(store, site, output)?;
-    if let Some(free) = machine::free_bytes(&nearest).filter(|free| *free / SCARCE < standing) {
+    let published = published_bytes(store, site, output)?;
+    if let Some(free) = machine::free_bytes(&nearest).filter(|free| *free / SCARCE < published) {
         notices.push(format!(
-            "only {free} bytes are free for {}, where the set has {standing}: a new one may not fit",
+            "only {free} bytes are free for {}, and the published set has {published}: a new set may be too large",
             output.display()
         ));
     }
     if machine::is_remote(&nearest) {
         notices.push(format!(
-            "{} is on the disk of another machine: whether a run there is noticed is up to that one",
+            "{} is on the disk of another machine: arpent may not notice a run on that machine",
             output.display()
         ));
     }
@@ -87,7 +87,7 @@ pub fn check_disk(
 }
 
 /// Bytes of the published files on the disk.
-fn standing_bytes(store: &Store, site: &Site, output: &Path) -> Result<u64, StoreError> {
+fn published_bytes(store: &Store, site: &Site, output: &Path) -> Result<u64, StoreError> {
     let manifest = store.value(MANIFEST)?;
     let manifest = manifest.and_then(|text| Manifest::read(&text, &site.written().name()));
     let files = manifest.into_iter().flat_map(|manifest| manifest.files);

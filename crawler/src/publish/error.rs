@@ -1,4 +1,4 @@
-//! Why a set is not published.
+//! The errors of a publish.
 
 use std::path::PathBuf;
 
@@ -10,13 +10,15 @@ use crate::store::StoreError;
 #[non_exhaustive]
 pub enum PublishError {
     /// No URL can be listed.
-    #[error("nothing to list: no known URL may stand in a sitemap")]
+    #[error(
+        "nothing to list: a sitemap may contain none of the known URLs; `arpent report` lists the reasons"
+    )]
     Empty,
     /// The guard refuses the new set.
     #[error(transparent)]
     Refused(Box<Refusal>),
     /// A file that is not arpent's has a name that is needed.
-    #[error("{} is not a file of arpent for this site and stands in the way", .0.display())]
+    #[error("{} is not a file of arpent for this site and is not overwritten", .0.display())]
     Foreign(PathBuf),
     /// A folder on the way to a file is a link, or not a folder: its target is not ours.
     #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]
@@ -52,8 +54,8 @@ pub enum PublishError {
     },
     /// There is no room for the new files; those that were written are removed again.
     #[error(
-        "no room in {}: {free} bytes are free there beside {written} bytes of new files, when writing {} failed: {reason}",
-        output.display(), path.display()
+        "{reason}: writing {} failed after {written} bytes of new files; {free} bytes are free in {}",
+        path.display(), output.display()
     )]
     NoRoom {
         /// Which folder.
@@ -70,7 +72,7 @@ pub enum PublishError {
     /// Reading or writing a file failed.
     #[error("failed to {action} {}", path.display())]
     Io {
-        /// What was tried, e.g. `write`.
+        /// The action that was tried, e.g. `write`.
         action: &'static str,
         /// Which file.
         path: PathBuf,
@@ -85,7 +87,7 @@ pub enum PublishError {
     Check {
         /// Which file.
         name: String,
-        /// What is wrong.
+        /// The defect.
         problem: String,
     },
     /// [`PublishRequest::is_stopped`](super::PublishRequest::is_stopped) returned true.

@@ -56,7 +56,7 @@ pub(super) trait FileContent {
     /// Writes it, before compression.
     fn write(&self, out: &mut dyn Write) -> Result<Weighed, PublishError>;
 
-    /// Whether what was written may become visible.
+    /// Returns whether what was written may become visible.
     fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError>;
 }
 
@@ -87,7 +87,7 @@ pub(super) fn make(
         let weighed = content.write(&mut io::sink())?;
         let same = known.filter(|known| known.sha256 == weighed.0);
         return Ok(match same {
-            Some(known) => Made::standing(known.clone()),
+            Some(known) => Made::unchanged(known.clone()),
             None => Made::new(record(weighed, ""), None),
         });
     };
@@ -97,9 +97,9 @@ pub(super) fn make(
     let on_disk = folder.hash(name)?;
     let mut buffer = Buffer::default();
     let weighed = content.write(&mut buffer)?;
-    let stands = known.filter(|known| on_disk.as_ref() == Some(&known.file_sha256));
-    if let Some(known) = stands.filter(|known| known.sha256 == weighed.0) {
-        return Ok(Made::standing(known.clone()));
+    let intact = known.filter(|known| on_disk.as_ref() == Some(&known.file_sha256));
+    if let Some(known) = intact.filter(|known| known.sha256 == weighed.0) {
+        return Ok(Made::unchanged(known.clone()));
     }
     let (path, file) = folder.create_temporary()?;
     write_to(name, &path, &file, |out| match &buffer.bytes {
@@ -111,7 +111,7 @@ pub(super) fn make(
     let record = record(weighed, &temporary.file_sha256);
     Ok(
         match stands_as(previous, folder, record, on_disk.as_deref(), changed_at) {
-            Ok(record) => Made::standing(record),
+            Ok(record) => Made::unchanged(record),
             Err(record) => Made::new(record, Some(temporary)),
         },
     )
@@ -150,7 +150,7 @@ impl Made {
         }
     }
 
-    pub(super) fn standing(record: FileRecord) -> Self {
+    pub(super) fn unchanged(record: FileRecord) -> Self {
         Self {
             record,
             changed: false,
@@ -166,7 +166,7 @@ pub(super) fn changed_at(request: &PublishRequest<'_>, known: Option<&FileRecord
     known.map_or(now, |known| now.max(known.lastmod + 1.second()))
 }
 
-/// Whether a name of ours ends in `.gz`.
+/// Returns whether a name of ours ends in `.gz`.
 fn is_gzipped(name: &str) -> bool {
     let suffixes = [Suffix::XmlGz, Suffix::TxtGz];
     suffixes

@@ -47,7 +47,7 @@ pub(super) struct PlannedFile {
 /// The content of a file.
 #[derive(Debug, Clone)]
 pub(super) enum FileEntries {
-    /// What the view has.
+    /// The data of the view.
     OfView(ViewEntries),
     /// These files, as places in [`PlannedSet::files`].
     Index(Vec<usize>),
@@ -155,7 +155,7 @@ impl UrlShare {
 }
 
 impl Role {
-    /// Whether robots.txt has to name the file.
+    /// Returns whether robots.txt has to name the file.
     pub(super) fn is_for_robots_txt(self) -> bool {
         match self {
             Self::Beside | Self::Entrance => true,
@@ -258,7 +258,7 @@ pub(super) fn certain_names(config: &PublishConfig) -> Vec<String> {
         .collect()
 }
 
-/// Whether one file has room for all entries, its head and its end.
+/// Returns whether one file has room for all entries, its head and its end.
 fn fits_one_file(config: &PublishConfig, entries: u64, bytes: u64) -> bool {
     let room = MAX_BYTES - MAX_FRAME_BYTES;
     entries <= config.file_entries && bytes <= config.file_bytes.min(room)

@@ -128,7 +128,7 @@ impl Folder {
         Ok(Temporary { path, file_sha256 })
     }
 
-    /// Whether there is anything under `name`.
+    /// Returns whether there is anything under `name`.
     pub(super) fn exists(&self, name: &str) -> bool {
         fs::symlink_metadata(self.path(name)).is_ok()
     }
@@ -295,7 +295,7 @@ impl Folder {
     }
 }
 
-/// Whether the folder can be written to, or be made where it is missing, and files in it can have these rights.
+/// Returns whether the folder can be written to, or be made where it is missing, and files in it can have these rights.
 /// Leaves nothing there.
 pub(super) fn probe(root: &Path, rights: Rights) -> Result<(), PublishError> {
     let absolute = std::path::absolute(root).map_err(failed("create", root))?;

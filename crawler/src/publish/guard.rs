@@ -1,4 +1,4 @@
-//! May a crawl replace the published set? A pure judgement on plain numbers; it reads no store and no file.
+//! Decides whether a crawl may replace the published set. A pure function on counts; it reads no store and no file.
 //!
 //! | objection | when |
 //! | --- | --- |
@@ -10,7 +10,7 @@
 //! | `alike`, nothing published yet | more than half of what would be listed, and at least [`MIN_FIRST_ALIKE`] pages that no sitemap of the site names, have one content, or one title and a password field |
 //! | `script-shell`, nothing published yet | the start page is filled by scripts, and nothing else would be listed |
 //!
-//! Published means: when the crawl began, whatever its sessions published since.
+//! "Published" is the set that was published when the crawl began, also after sessions of the crawl published another one.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -33,23 +33,23 @@ const MIN_LOSS: u64 = 20;
 /// Published URLs of which half must stay, however few they are.
 const MIN_SMALL: u64 = 5;
 
-/// URLs that a set must win before that is refused.
+/// URLs by which a set must grow before that is refused.
 const MIN_GROWTH: u64 = 1_000;
 
-/// URLs that must fail.
+/// URLs that must fail before a set is refused.
 const MIN_FAILING: u64 = 20;
 
 /// Pages that must be alike: fewer are one edit.
 const MIN_ALIKE: u64 = 5;
 
-/// The same where nothing is published yet: there is nothing to compare with.
+/// The same where nothing is published yet, and the crawl can be compared with nothing.
 const MIN_FIRST_ALIKE: u64 = 20;
 
 /// Groups that are counted at once. A group that has more than a thousandth of the pages is never missed, and counted at
 /// most by a thousandth of the pages too low (Misra and Gries, "Finding repeated elements", 1982).
 const MAX_GROUPS: usize = 1_000;
 
-/// Reasons that a refusal names at most.
+/// The number of reasons that a refusal names at most.
 const MAX_REASONS: usize = 3;
 
 /// The counts that the guard compares with, as the state has them.
@@ -177,7 +177,7 @@ pub(super) struct GuardCounts {
     pub(super) asked: u64,
     /// Number of them that failed.
     pub(super) failed: u64,
-    /// Whether the start URL has a 200 with content; `None`: it was not asked for.
+    /// `true` when the start URL has a 200 with content; `None`: it was not requested.
     pub(super) has_start: Option<bool>,
     /// Published URLs that are not listed any more, by reason.
     pub(super) lost: BTreeMap<Reason, u64>,
@@ -218,7 +218,7 @@ impl GuardCounts {
         *self.lost.entry(reason).or_default() += 1;
     }
 
-    /// Whether this reason comes from the user's own rules.
+    /// Returns whether this reason comes from the user's own rules.
     pub(super) fn is_of_rules(reason: Reason) -> bool {
         matches!(
             reason,
@@ -293,7 +293,7 @@ pub struct Refusal {
     pub now: u64,
     /// The objections, at least one.
     pub objections: Vec<Objection>,
-    /// How many published URLs would have left the set, by reason; the most first.
+    /// The number of published URLs that would have left the set, by reason; the largest first.
     pub lost: Vec<(u64, &'static str)>,
 }
 
@@ -428,7 +428,9 @@ impl Refusal {
     fn write_objection(&self, objection: &Objection, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let now = grouped(self.now);
         match objection {
-            Objection::StartPage => f.write_str("the start page does not answer 200 with content"),
+            Objection::StartPage => f.write_str(
+                "the start page does not answer 200 with content; check the start URL in a browser",
+            ),
             Objection::FewerUrls { of } => {
                 let percent = Share::of(of.saturating_sub(self.now), *of).percent();
                 write!(f, "this crawl would list only {now} (-{percent} %)")?;
@@ -440,12 +442,12 @@ impl Refusal {
             }
             Objection::ManyMoreUrls { complete } => write!(
                 f,
-                "this crawl would list {now}, and the last complete one listed {}",
+                "this crawl would list {now} URLs, the last complete crawl listed {}",
                 grouped(*complete)
             ),
             Objection::Failing { failed, asked } => write!(
                 f,
-                "{} of {} URLs that were asked for failed",
+                "{} of {} requested URLs failed",
                 grouped(*failed),
                 grouped(*asked)
             ),
@@ -456,14 +458,14 @@ impl Refusal {
                 example,
             } if self.before == 0 => write!(
                 f,
-                "{} of {} pages {}, as {example} does (a login wall, a page for everything, a placeholder?)",
+                "{} of {} pages {}, e.g. {example} (perhaps a login wall, a placeholder page, or one page for all URLs)",
                 grouped(*pages),
                 grouped(*of),
                 alike.text()
             ),
             Objection::ScriptShell => f.write_str(
-                "the start page is filled by scripts, which arpent does not run, and no other page was found; \
-                 name the pages in a sitemap of the site or a list (--seeds)",
+                "the start page is rendered by JavaScript, which arpent does not run, and no other page was found; \
+                 name the pages in a sitemap of the site or in a list (--seeds)",
             ),
             Objection::Alike {
                 alike,
@@ -472,8 +474,8 @@ impl Refusal {
                 example,
             } => write!(
                 f,
-                "{} of {} published pages that answered {}, as {example} does (a login wall, a parked domain, maintenance, \
-                 \"not found\" with status 200?)",
+                "{} of {} published pages that answered {}, e.g. {example} (perhaps a login wall, a parked domain, maintenance, or \
+                 \"not found\" with status 200)",
                 grouped(*pages),
                 grouped(*of),
                 alike.text()

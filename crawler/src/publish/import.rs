@@ -1,7 +1,7 @@
 //! Reads a published set back into the page rows: one that the state does not know, because the state is lost or older, or
 //! because `build` or somebody else made the set; and a set that was restored.
 //!
-//! Where an entry and its row agree, the row stays. Otherwise the row has the `lastmod` and the extensions of the entry, and
+//! When an entry and its row agree, the row stays. Otherwise the row has the `lastmod` and the extensions of the entry, and
 //! loses hash and validators, which belong to another content. Rows that are not in the set are not listed any more.
 
 use std::{
@@ -62,7 +62,7 @@ pub struct Imported {
     pub changes: SetChanges,
 }
 
-/// Whether the set in the folder `output` is one of `site` that the state neither published nor read back.
+/// Returns whether the set in the folder `output` is one of `site` that the state neither published nor read back.
 ///
 /// # Errors
 /// The store cannot be read.

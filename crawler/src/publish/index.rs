@@ -24,7 +24,7 @@ pub(super) struct Index<'a> {
     pub(super) schema_location: SchemaLocation,
 }
 
-/// Whether documents name their schema.
+/// Returns whether documents name their schema.
 pub(super) fn schema_location(request: &PublishRequest<'_>) -> SchemaLocation {
     if request.config.schema_location {
         SchemaLocation::Written

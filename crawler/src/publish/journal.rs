@@ -1,4 +1,4 @@
-//! What a publish changes, URL by URL: added, changed, removed, by comparing with the page rows.
+//! The changes of a publish, URL by URL: added, changed, removed, by comparing with the page rows.
 
 use sitemap_core::LastMod;
 
@@ -94,7 +94,7 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// Whether a page changed between the published values and the current ones.
+/// Returns whether a page changed between the published values and the current ones.
 ///
 /// Another content is a change, and so is another `lastmod`. A `lastmod` that comes or goes is not a change where the content
 /// can be compared: then only the trust in the server's dates changed, or the version of the hash.

@@ -140,7 +140,7 @@ impl Manifest {
         (manifest.site == site && manifest.is_sound()).then_some(manifest)
     }
 
-    /// Whether it has this version, and names only files that an output can have.
+    /// Returns whether it has this version, and names only files that an output can have.
     pub(super) fn is_sound(&self) -> bool {
         self.version == VERSION && self.contents().all(|(name, _)| is_name(name))
     }
@@ -192,7 +192,7 @@ impl Manifest {
     }
 }
 
-/// Whether `name` can be a file inside the output: others may have written the text, and
+/// Returns whether `name` can be a file inside the output: others may have written the text, and
 /// no file outside of the output may be touched.
 pub(super) fn is_name(name: &str) -> bool {
     let mut segments = Path::new(name).components();

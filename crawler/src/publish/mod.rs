@@ -103,7 +103,7 @@ const BASELINE: &str = crate::store::names::PUBLISH_GUARD;
 /// The manifest's copy in the output.
 const MANIFEST_COPY: &str = ".arpent-manifest.json";
 
-/// What to publish.
+/// The input of a publish.
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "nobody prints it")]
 pub struct PublishRequest<'a> {
@@ -123,7 +123,7 @@ pub struct PublishRequest<'a> {
     pub dry_run: bool,
     /// The time of this publish.
     pub now: Timestamp,
-    /// Whether to stop, which leaves the published set as it is. Called from time to time until the first file of the new
+    /// Returns whether to stop, which leaves the published set as it is. Called from time to time until the first file of the new
     /// set is about to become visible.
     pub is_stopped: &'a dyn Fn() -> bool,
 }
@@ -176,13 +176,13 @@ pub struct Published {
     pub changes: Option<SetChanges>,
     /// Notes for the user.
     pub notes: Vec<Note>,
-    /// What failed after the set was in place, each a fragment with its causes: values that
+    /// The failures after the set was in place, each a fragment with its causes: values that
     /// could not be stored, files that could not be removed. The next publish does it again.
     pub problems: Vec<String>,
 }
 
 impl Published {
-    /// Whether a file was written, or left the index.
+    /// Returns whether a file was written, or left the index.
     pub fn has_changed(&self) -> bool {
         !self.dropped.is_empty() || self.files.iter().any(|file| file.changed)
     }
@@ -472,7 +472,7 @@ pub fn check_names(
     }
 }
 
-/// Whether the folder `output` has a published set.
+/// Returns whether the folder `output` has a published set.
 pub fn is_published(output: &Path) -> bool {
     fs::symlink_metadata(output.join(MANIFEST_COPY)).is_ok_and(|found| found.is_file())
 }

@@ -18,7 +18,7 @@ use crate::{
 /// Name of the state's value with [`Pending`].
 const PENDING: &str = crate::store::names::PUBLISH_PENDING;
 
-/// What makes the page rows follow the files.
+/// The data that makes the page rows follow the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum PendingKind {
@@ -69,7 +69,7 @@ impl Pending {
         (PENDING.to_owned(), None)
     }
 
-    /// Whether all files have their names.
+    /// Returns whether all files have their names.
     pub(super) fn is_in_place(&self, folder: &Folder) -> bool {
         let mut files = self.manifest.files.iter();
         files.all(|file| has_its_name(file, folder))
@@ -87,7 +87,7 @@ impl Pending {
     }
 }
 
-/// Whether the file is in the output as it was made.
+/// Returns whether the file is in the output as it was made.
 fn has_its_name(file: &FileRecord, folder: &Folder) -> bool {
     let hash = folder.hash(&file.name).ok().flatten();
     hash.as_ref() == Some(&file.file_sha256)

@@ -1,4 +1,4 @@
-//! Where the output is served, and where in it the files of the crawled directory belong.
+//! The URL of the output, and the folder in it where the files of the crawled directory belong.
 
 use sitemap_core::{
     Loc,

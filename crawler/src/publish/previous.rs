@@ -41,7 +41,7 @@ pub(super) struct Previous {
     places: HashMap<String, usize>,
     /// Every content known to be ours, by name.
     ours: HashMap<String, Vec<String>>,
-    /// Whether this machine's clock and the host's agree: without that no file has a new time in an index.
+    /// `true` if this machine's clock and the host's agree: without that no file has a new time in an index.
     pub(super) clocks_agree: bool,
 }
 

@@ -21,7 +21,7 @@ use crate::{
 /// Rows of one batch. Tests interrupt a publish between two batches of a small site.
 const BATCH: usize = if cfg!(test) { 15 } else { 1_000 };
 
-/// What is promoted.
+/// The data that is promoted.
 pub(super) struct Promoting<'a> {
     pub(super) judge: &'a Judge,
     pub(super) export: &'a Export,
@@ -126,11 +126,11 @@ impl Promoting<'_> {
         merged: Option<Merged>,
     ) -> Result<Option<Step>, StoreError> {
         let before = rows.page.as_ref();
-        let decided = merged.filter(|merged| merged.standing != MergedBy::Waits);
+        let decided = merged.filter(|merged| merged.merged_by != MergedBy::Waits);
         let Some(merged) = decided.or_else(|| left_out(before)) else {
             return Ok(None);
         };
-        let is_visit = match merged.standing {
+        let is_visit = match merged.merged_by {
             MergedBy::Waits | MergedBy::NotReached => false,
             MergedBy::Decided | MergedBy::Kept => self.mode != Mode::AtRest,
         };
@@ -189,7 +189,7 @@ impl Promoting<'_> {
         dates: Option<LedgerEntry>,
     ) -> Page {
         let mut record = merged.record;
-        if merged.standing == MergedBy::NotReached
+        if merged.merged_by == MergedBy::NotReached
             && let Some(before) = before
         {
             // The crawl has found out nothing of the page.
@@ -221,7 +221,7 @@ fn left_out(before: Option<&Page>) -> Option<Merged> {
         },
         failing_since: None,
         gone_since: None,
-        standing: MergedBy::Decided,
+        merged_by: MergedBy::Decided,
     })
 }
 
@@ -241,7 +241,7 @@ fn says_the_same(before: &Page, now: &Page) -> bool {
         && before.dates == *dates
 }
 
-/// What the guard has to know of a page row that is replaced.
+/// The values of a page row that the guard needs, for a row that is replaced.
 fn promotion_of(before: &Page) -> Promotion {
     let facts = before.record.facts();
     let target = facts.and_then(|facts| facts.location.as_ref());

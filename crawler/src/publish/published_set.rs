@@ -62,13 +62,13 @@ pub fn published_set(store: &Store) -> Result<Option<PublishedSet>, StoreError> 
     })
 }
 
-/// What [`place_file`] did.
+/// The result of [`place_file`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placed {
     /// The file was written.
     New,
     /// The file was there already, with this content.
-    Stood,
+    Unchanged,
 }
 
 /// Puts the file `name` with `content` into the folder `output` of a published set, in one step. A
@@ -94,7 +94,7 @@ pub fn place_file(
     let placed = if !folder.exists(name) {
         folder.write(name, content, now).map(|()| Placed::New)
     } else if holds(&folder, name, content) {
-        Ok(Placed::Stood)
+        Ok(Placed::Unchanged)
     } else {
         Err(PublishError::Foreign(folder.path(name)))
     };
@@ -118,7 +118,7 @@ pub fn take_back(output: &Path, name: &str, content: &[u8]) -> Result<(), Publis
     Ok(())
 }
 
-/// Whether the regular file `name` has exactly this content.
+/// Returns whether the regular file `name` has exactly this content.
 fn holds(folder: &Folder, name: &str, content: &[u8]) -> bool {
     use sha2::{Digest as _, Sha256};
     let found = folder.hash(name).ok().flatten();

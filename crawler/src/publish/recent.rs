@@ -82,7 +82,7 @@ impl Recent {
         self.pages.iter().map(|Reverse(page)| page.changed).max()
     }
 
-    /// Whether a feed would have an entry.
+    /// Returns whether a feed would have an entry.
     pub(super) fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }

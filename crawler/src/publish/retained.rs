@@ -25,7 +25,7 @@ pub struct RetainedFile {
 }
 
 impl RetainedFile {
-    /// Whether the file is as it was published.
+    /// Returns whether the file is as it was published.
     pub fn is_intact(&self) -> bool {
         hash_file(&self.path).is_ok_and(|found| found == self.sha256)
     }

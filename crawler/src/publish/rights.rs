@@ -1,4 +1,4 @@
-//! Who may read what is published: the mode and the group that the settings ask for. Without them the system
+//! The rights of published files: the mode and the group of the settings. Without them the system
 //! decides, by the umask and the group of the process.
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 use super::PublishError;
 use crate::config::{FileGroup, PublishConfig};
 
-/// Where Unix keeps the names of groups (group(5)).
+/// The file in which Unix keeps the names of groups (group(5)).
 const GROUPS: &str = "/etc/group";
 
 /// Longest text that is read there.
@@ -39,7 +39,7 @@ impl Rights {
                 let number = number_of(name, &groups.unwrap_or_default());
                 Some(number.ok_or_else(|| {
                     PublishError::Settings(format!(
-                        "file_group: there is no group {name} in {GROUPS}; expected one of its names, or the number of a group"
+                        "file_group: {GROUPS} has no group {name}; expected one of its names, or the number of a group"
                     ))
                 })?)
             }
@@ -216,6 +216,6 @@ mod tests {
             ..PublishConfig::default()
         };
         let error = Rights::of(&config).unwrap_err().to_string();
-        assert!(error.contains("there is no group no such group"), "{error}");
+        assert!(error.contains("has no group no such group"), "{error}");
     }
 }

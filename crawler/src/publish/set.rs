@@ -85,7 +85,7 @@ fn dropped(request: &PublishRequest<'_>, known: &Manifest, named: &HashSet<&str>
 }
 
 impl Dropped {
-    /// Whether it left the index longer ago than the grace.
+    /// Returns whether it left the index longer ago than the grace.
     pub(super) fn is_due(&self, request: &PublishRequest<'_>) -> bool {
         let grace = jiff::SignedDuration::try_from(request.config.grace);
         let grace = grace.unwrap_or(jiff::SignedDuration::MAX);

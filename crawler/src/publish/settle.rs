@@ -25,7 +25,7 @@ use crate::{
     store::{Commit, MetaValue, Store},
 };
 
-/// What settling an interrupted publish came to.
+/// The result of settling an interrupted publish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
     /// No publish was interrupted.
@@ -179,7 +179,7 @@ pub(super) fn replace(
     Ok(published)
 }
 
-/// What came of making the state follow the files.
+/// The result of making the state follow the files.
 #[derive(Default)]
 struct Followed {
     /// Reason why the copy of the manifest could not be written.

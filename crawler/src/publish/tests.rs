@@ -111,7 +111,7 @@ impl Bench {
                 end: BodyEnd::Complete,
                 body_bytes: 100,
                 content_hash: Some(ContentHash(u128::from(*version))),
-                // As a page rule has it, so that the tests say when a page changed.
+                // As a page rule has it, so that the tests decide when a page changed.
                 selected_lastmod: Some(
                     (time("2026-01-01T00:00:00Z") + (i64::try_from(*version).unwrap()).seconds())
                         .to_string(),
@@ -462,7 +462,7 @@ fn a_wish_to_stop_publishes_nothing_until_the_first_file_is_about_to_appear() {
 }
 
 #[test]
-fn nothing_to_list_is_refused_and_the_old_set_stands() {
+fn nothing_to_list_is_refused_and_the_old_set_stays() {
     let mut bench = Bench::new("/");
     bench.crawl(&BTreeMap::new());
     assert!(matches!(bench.publish(), Err(PublishError::Empty)));

@@ -104,7 +104,7 @@ impl<T> Trial<T> {
         Ok(batch)
     }
 
-    /// Whether an entry has only values whose types exclude bad ones, and a URL inside of the directory that is written
+    /// Returns whether an entry has only values whose types exclude bad ones, and a URL inside of the directory that is written
     /// without escapes.
     fn cannot_fail(&self, entry: &UrlEntry) -> bool {
         let loc = entry.loc.as_str();
@@ -176,7 +176,9 @@ impl<T> Trial<T> {
         for entry in entries {
             match writer.push(entry).map_err(written_badly)? {
                 Push::Written => {}
-                Push::Full => return Err("expected an entry that fits into a file".to_owned()),
+                Push::Full => {
+                    return Err("expected an entry that is not too large for a file".to_owned());
+                }
             }
         }
         let (file, _) = writer.finish().map_err(written_badly)?;

@@ -17,7 +17,7 @@ const UNNOTIFIED: &str = crate::store::names::PUBLISH_UNNOTIFIED;
 pub struct Unnotified {
     /// Origins of the engines that take the request of the protocol; `None`: all that the settings name.
     pub engines: Option<BTreeSet<String>>,
-    /// Whether the hooks have to run.
+    /// `true` if the hooks have to run.
     pub hooks: bool,
 }
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_to_all() {
+    fn what_cannot_be_read_is_reported_to_all() {
         let mut store = Store::in_memory().unwrap();
         let values = vec![(UNNOTIFIED.to_owned(), Some("soon".to_owned()))];
         store.commit(&Commit::of_values(values)).unwrap();

@@ -55,8 +55,8 @@ impl BlockTable {
         }
     }
 
-    /// Whether at least half of the text of a page, the frame left out, is on no page of `place`; `None`: all of it is outside of
-    /// the sample. The frame is that of the site and of the pages at `framed`. A page of nothing but frame says nothing new.
+    /// Returns whether at least half of the text of a page, the frame left out, is on no page of `place`; `None`: all of it is outside of
+    /// the sample. The frame is that of the site and of the pages at `framed`. A page of nothing but frame has no new text.
     pub(super) fn is_new(&self, place: u64, framed: u64, text: &PageText) -> Option<bool> {
         let pages_of = |place| self.pages.get(&place).copied().unwrap_or_default();
         let (of_place, of_site) = (pages_of(framed), pages_of(SITE));
@@ -77,7 +77,7 @@ impl BlockTable {
         has_sample.then_some(all > 0 && new * 2 >= all)
     }
 
-    /// Whether more than half of the text of a page, the frame of the site left out, is on the page `other`; `false` also when
+    /// Returns whether more than half of the text of a page, the frame of the site left out, is on the page `other`; `false` also when
     /// that was not taken alone.
     pub(super) fn is_on_page(&self, other: u64, text: &PageText) -> bool {
         let Some(mask) = self.alone.get(&other) else {
@@ -109,7 +109,7 @@ impl BlockTable {
         self.alone.insert(page, mask);
     }
 
-    /// Whether pages of a place were taken.
+    /// Returns whether pages of a place were taken.
     pub(super) fn has_pages(&self, place: u64) -> bool {
         self.pages.contains_key(&place)
     }

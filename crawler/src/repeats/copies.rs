@@ -29,7 +29,7 @@ const MAX_PARAMETERS: usize = 4_096;
 /// Memory of the text of a page, with the free places of the table.
 const TEXT_BYTES: usize = 32;
 
-/// What is known of copies.
+/// The data on copies.
 #[derive(Debug)]
 pub(super) struct CopyingParameters {
     /// Hash of the text of each URL, and of each URL without one of its parameters.
@@ -39,7 +39,7 @@ pub(super) struct CopyingParameters {
     parameters: BTreeMap<String, Parameter>,
 }
 
-/// What is known of a parameter.
+/// The data on a parameter.
 #[derive(Debug, Default)]
 struct Parameter {
     /// Values of copies, as hashes; the first [`COPIES`].
@@ -124,7 +124,7 @@ impl CopyingParameters {
         changes
     }
 
-    /// Counts a page of a pattern, which says the same as the URL `without` what that names or not.
+    /// Counts a page of a pattern, which has the same text as the URL `without` the parameter, or not.
     fn count(
         &mut self,
         url: &UrlKey,

@@ -31,7 +31,7 @@ impl NestedTexts {
         }
     }
 
-    /// Whether pages at two depths above `url` have this text, or at two paths that its path ends with.
+    /// Returns whether pages at two depths above `url` have this text, or at two paths that its path ends with.
     pub(super) fn is_nested(&self, url: &UrlKey, text: &PageText) -> bool {
         let is_known = |path: &&str| self.texts.contains(&key(path, text.whole));
         let is_page = |path: &&str| self.texts.contains(&key(path, !text.whole));
@@ -65,13 +65,13 @@ impl<'a> NestedGroup<'a> {
         Self { directories, paths }
     }
 
-    /// Whether one of the URLs is below two others, or its path ends with those of two others.
+    /// Returns whether one of the URLs is below two others, or its path ends with those of two others.
     pub fn is_nested(&self) -> bool {
         let is_below = |path: &&str| self.above(directory_of(path)).max(self.ends(path)) >= ABOVE;
         self.paths.iter().any(is_below)
     }
 
-    /// Whether a URL is below another one, or its path ends with that of another one.
+    /// Returns whether a URL is below another one, or its path ends with that of another one.
     pub fn is_below_another(&self, url: &UrlKey) -> bool {
         self.above(directory_of(url.path())) > 0 || self.ends(url.path()) > 0
     }

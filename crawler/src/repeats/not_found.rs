@@ -1,5 +1,5 @@
 //! The page that a site shows for URLs that do not exist, where it does not answer 404: known by the blocks that its answers to
-//! such URLs share, as far as they stand neither on the start page nor on most pages that the start page leads to.
+//! such URLs share, as far as they are neither on the start page nor on most pages that the start page leads to.
 
 use crate::page::{PageText, TextBlock};
 
@@ -9,13 +9,13 @@ const REFERENCES: usize = 8;
 /// References that are needed while the crawl goes on.
 const MIN_REFERENCES: usize = 5;
 
-/// What is known of that page.
+/// The data on that page.
 #[derive(Debug, Default)]
 pub(super) struct NotFoundText {
     start: Option<PageText>,
     references: Vec<Vec<TextBlock>>,
     answers: Option<[PageText; 3]>,
-    /// What all answers share and other pages do not.
+    /// The blocks that all answers have and other pages do not.
     blocks: Vec<u32>,
     /// The start page answers for URLs that do not exist.
     is_start: bool,
@@ -42,12 +42,12 @@ impl NotFoundText {
         self.update();
     }
 
-    /// Whether a page is one of them, as far as that is sure while the crawl goes on.
+    /// Returns whether a page is one of them, as far as that is sure while the crawl goes on.
     pub(super) fn is_like(&self, text: &PageText) -> bool {
         (self.is_start || self.references.len() >= MIN_REFERENCES) && self.is_like_at_end(text)
     }
 
-    /// Whether a page is one of them.
+    /// Returns whether a page is one of them.
     pub(super) fn is_like_at_end(&self, text: &PageText) -> bool {
         if self.is_start {
             return self
@@ -80,7 +80,7 @@ impl NotFoundText {
     }
 }
 
-/// Whether a page has a block.
+/// Returns whether a page has a block.
 fn has(blocks: &[TextBlock], hash: u32) -> bool {
     blocks
         .binary_search_by_key(&hash, |block| block.hash)

@@ -24,7 +24,7 @@ const NEW_SHARE: u32 = 20;
 /// end, and each shows a part of the items anew.
 const NEW_SHARE_OF_ALL: u32 = 10;
 
-/// Stands for all parameters that hardly any page has: names that are made up on each view never come again.
+/// Represents all parameters that hardly any page has: names that are made up on each view never come again.
 const RARE: &str = "*";
 
 /// Paths from which on a parameter is closed on all.
@@ -80,7 +80,7 @@ impl PageTally {
         self.pages >= pages && self.new * 2 >= self.pages
     }
 
-    fn says_nothing_new(&self, window: u32) -> bool {
+    fn has_no_new_text(&self, window: u32) -> bool {
         let last = self.last_new & !(u128::MAX << window);
         self.pages >= window && last.count_ones() * NEW_SHARE < window
     }
@@ -123,7 +123,7 @@ impl Patterns {
         tally.samples = if is_earlier_crawl { SAMPLES } else { 0 };
     }
 
-    /// Whether a URL is in a closed pattern, and none of the samples that are asked for all the same.
+    /// Returns whether a URL is in a closed pattern, and none of the samples that are asked for all the same.
     pub(super) fn is_closed(&mut self, places: &UrlPlaces) -> bool {
         let Some(place) = self.closed_place(places) else {
             return false;
@@ -136,7 +136,7 @@ impl Patterns {
         !is_sample
     }
 
-    /// Whether a URL is in a closed pattern.
+    /// Returns whether a URL is in a closed pattern.
     pub(super) fn is_in_closed(&self, places: &UrlPlaces) -> bool {
         if places.path.is_some() {
             return self.closed_parameter(places).is_some();
@@ -191,7 +191,7 @@ impl Patterns {
         self.places.get(&place).is_some_and(|tally| tally.is_closed)
     }
 
-    /// Whether hardly any page had a parameter of this name.
+    /// Returns whether hardly any page had a parameter of this name.
     fn is_rare(&self, name: &str) -> bool {
         let tally = self.places.get(&parameter_place(None, name));
         name != RARE && tally.is_none_or(|tally| tally.pages < PROVEN_PAGES)
@@ -235,7 +235,7 @@ impl Patterns {
             }
             tally.take(is_new, leads_on[level]);
             if !tally.is_closed
-                && tally.says_nothing_new(PAGES_OF_DIRECTORY)
+                && tally.has_no_new_text(PAGES_OF_DIRECTORY)
                 && tally.leads_on(PAGES_OF_DIRECTORY)
             {
                 tally.is_closed = true;
@@ -250,7 +250,7 @@ impl Patterns {
     }
 
     /// A new page speaks for its parameters that are proven, or for all; one that is not speaks against those without which the
-    /// page says the same, or else those that are not proven, or against all.
+    /// page has the same text, or else those that are not proven, or against all.
     fn take_parameters(
         &mut self,
         url: &UrlKey,
@@ -301,7 +301,7 @@ impl Patterns {
             let has_paths = path.is_some() || tally.paths.len() >= PATHS;
             if !tally.is_closed
                 && has_paths
-                && tally.says_nothing_new(PAGES_OF_PARAMETER)
+                && tally.has_no_new_text(PAGES_OF_PARAMETER)
                 && tally.new * NEW_SHARE_OF_ALL < tally.pages
             {
                 tally.is_closed = true;

@@ -14,10 +14,10 @@ const MAX_PART: usize = 2;
 /// The pattern of URLs with capitals in their paths.
 pub(super) const CAPITALS: &str = "capitals in paths";
 
-/// Stands for a year in the name of a directory, with the month and day after it. No path has these signs as they are.
+/// Represents a year in the name of a directory, with the month and day after it. No path has these signs as they are.
 const DATE: &str = "{date}";
 
-/// Stands for a directory in the name of a part.
+/// Represents a directory in the name of a part.
 const ANY: &str = "*/";
 
 /// Parameters of a URL that are looked at.
@@ -119,7 +119,7 @@ impl UrlPlaces {
         names
     }
 
-    /// Whether the URL is in the directory at `level` of `others`.
+    /// Returns whether the URL is in the directory at `level` of `others`.
     pub(super) fn is_in(&self, directory: u64) -> bool {
         self.directories.contains(&directory)
     }
@@ -177,7 +177,7 @@ fn is_number_up_to(text: &str, most: u32) -> bool {
     text.len() <= 2 && text.parse().is_ok_and(|number: u32| number <= most)
 }
 
-/// Whether a segment is a year, or a year with what divides it: `2026`, `2026-11`, `2026-W07`, `2026-11-22`.
+/// Returns whether a segment is a year, or a year with what divides it: `2026`, `2026-11`, `2026-W07`, `2026-11-22`.
 fn is_date_beginning_with_year(segment: &str) -> bool {
     let Some((year, rest)) = segment.split_at_checked(4) else {
         return false;

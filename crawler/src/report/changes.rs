@@ -56,7 +56,7 @@ impl SetChanges {
         urls.add(url, most);
     }
 
-    /// Whether no URL differs.
+    /// Returns whether no URL differs.
     pub fn is_empty(&self) -> bool {
         self.added.count + self.removed.count + self.lastmod_moved.count == 0
     }

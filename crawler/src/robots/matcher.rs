@@ -8,7 +8,7 @@ use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 
 use memchr::memmem;
 
-/// Stands for `*` in a compiled pattern. No compared text holds it: control characters are escaped.
+/// Represents `*` in a compiled pattern. No compared text holds it: control characters are escaped.
 const WILDCARD: u8 = 0;
 
 /// The one path that no rule can forbid.
@@ -38,7 +38,7 @@ pub(super) struct Rule {
 
 impl Rule {
     /// The rules of one line: none when the pattern can match nothing (it is empty, or begins with
-    /// neither `/` nor `*`), and two when it escapes a special character. `%2A` and `%24` stand for the
+    /// neither `/` nor `*`), and two when it escapes a special character. `%2A` and `%24` represent the
     /// plain character in a URL as well
     /// ([RFC 9309 section 2.2.3](https://www.rfc-editor.org/rfc/rfc9309#section-2.2.3)).
     pub(super) fn compile(kind: RuleKind, line: usize, text: &str) -> impl Iterator<Item = Self> {
@@ -217,7 +217,7 @@ fn comparable(text: &[u8]) -> Vec<u8> {
     compared
 }
 
-/// The byte that two hexadecimal digits after a `%` stand for.
+/// The byte that two hexadecimal digits after a `%` represent.
 fn escaped_byte(after_percent: &[u8]) -> Option<u8> {
     let &[high, low, ..] = after_percent else {
         return None;

@@ -1,8 +1,8 @@
-//! Sitemaps that need not be fetched again (R43): the site's own index says when each of its files changed,
-//! so a file that did not is read from the copy that an earlier run kept of it. An index can lie, so no
-//! copy is believed for long, and one that may be older than what it is a copy of is none.
+//! Sitemaps that need not be fetched again (R43): the site's own index states when each of its files changed,
+//! so a file that did not change is read from the copy that an earlier session kept. An index can be wrong, so a
+//! copy is used for a limited time, and a copy that may be older than its file is not used.
 //!
-//! Which copies there are is known here; their bytes are in the store.
+//! The list of copies is here; their bytes are in the store.
 
 use std::{
     collections::HashMap,
@@ -28,7 +28,7 @@ pub const MAX_CACHED_BYTES: usize = 4 * 1024 * 1024;
 /// Sitemaps that find no room are fetched.
 pub const MAX_CACHED_BYTES_IN_ALL: u64 = 256 * 1024 * 1024;
 
-/// How long a copy is believed: many a generator never moves the dates of an index. What such an index hides
+/// How long a copy is trusted: many a generator never moves the dates of an index. What such an index hides
 /// is found after a week.
 pub const CACHE_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -51,7 +51,7 @@ pub struct CachedSitemaps {
 }
 
 impl CachedSitemaps {
-    /// What the store has.
+    /// The copies in the store.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -64,8 +64,8 @@ impl CachedSitemaps {
         Ok(kept)
     }
 
-    /// Whether the copy of `url` is what an index says with `entry` that the document still is. An entry
-    /// without a date, or with one that has no day, says nothing.
+    /// Returns whether the copy of `url` is current by the `entry` of an index. An entry
+    /// without a date, or with one that has no day, is not evidence.
     pub fn serves(&self, url: &UrlKey, entry: &IndexEntry, now: Timestamp) -> bool {
         let (Some(note), Some(lastmod)) = (self.current(url, now), &entry.lastmod) else {
             return false;
@@ -78,7 +78,7 @@ impl CachedSitemaps {
                 .is_ok_and(|since| !entry.changed_since(since))
     }
 
-    /// Whether there is a copy of `url` that is young enough at `now`.
+    /// Returns whether there is a copy of `url` that is young enough at `now`.
     pub fn is_current(&self, url: &UrlKey, now: Timestamp) -> bool {
         self.current(url, now).is_some()
     }
@@ -109,7 +109,7 @@ impl CachedSitemaps {
         removed.is_some()
     }
 
-    /// Forgets the copies that are of no more use, and says of which documents they were: those that
+    /// Forgets the copies that are of no more use, and returns their documents: those that
     /// nothing names (`is_named`). Where `all_were_read` is not set, something that may name them could not be read, and
     /// only those that are too old go as well.
     pub fn retire(
@@ -175,7 +175,7 @@ pub fn pack(mut body: impl Read) -> io::Result<Option<Vec<u8>>> {
     Ok((packed.len() <= MAX_CACHED_BYTES).then_some(packed))
 }
 
-/// What [`pack`] was given; reading it fails where the bytes are damaged.
+/// The argument of [`pack`]; reading it fails where the bytes are damaged.
 pub fn unpack(packed: impl BufRead) -> impl Read {
     ZlibDecoder::new(packed)
 }

@@ -26,16 +26,16 @@ use crate::url_key::{Identity, UrlKey, UrlKeyError};
 /// The most bytes of a list, compressed or not: some ten million URLs.
 pub const MAX_LIST_BYTES: u64 = 1 << 30;
 
-/// Lines of a list with something wrong that are told one by one; the others are counted.
+/// Lines of a list with a defect that are reported one by one; the others are counted.
 pub const MAX_BAD_LINES_REPORTED: usize = 20;
 
-/// Bytes of a list that are looked at to find out what it is; more say nothing more.
+/// Bytes of a list that are looked at to determine its kind; more bytes add nothing.
 const HEAD_BYTES: u64 = 8 * 1024;
 
 /// The first bytes of every gzip file (RFC 1952 section 2.3.1).
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
-/// Characters of a bad line that are told.
+/// Characters of a bad line that are shown.
 const MAX_CHARACTERS_REPORTED: usize = 100;
 
 /// Lines that go into one batch.
@@ -79,15 +79,15 @@ pub enum SeedListError {
         name: String,
         /// The line that shows it, from 1.
         line: u64,
-        /// What it is, and what was expected.
+        /// The text, and the expected form.
         problem: ListProblem,
     },
-    /// A file in XML, or compressed, that is no sitemap, index or feed.
+    /// A file in XML, or compressed, that is not a sitemap, index or feed.
     #[error("the URL list {name} is neither lines of URLs nor a sitemap or feed: {problem}")]
     NotAList {
         /// Which list.
         name: String,
-        /// What the reader says.
+        /// The message of the reader.
         problem: String,
     },
     /// A sitemap or feed that cannot be read to its end.
@@ -95,7 +95,7 @@ pub enum SeedListError {
     Broken {
         /// Which list.
         name: String,
-        /// What the reader says.
+        /// The message of the reader.
         problem: String,
     },
     /// More than is read.
@@ -114,20 +114,20 @@ pub struct BadLine {
     pub list: String,
     /// Counted from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The defect.
     pub problem: LineProblem,
 }
 
-/// What is wrong with a line of a list.
+/// The defect of a line of a list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineProblem {
-    /// It is no absolute http(s) URL.
+    /// It is not an absolute http(s) URL.
     #[error("expected an absolute http:// or https:// URL, found {text:?} ({reason})")]
     NoUrl {
         /// Its beginning.
         text: String,
-        /// What is wrong with it.
+        /// The defect.
         reason: UrlKeyError,
     },
     /// It cannot be read, or has no URL where one should be.
@@ -135,7 +135,7 @@ pub enum LineProblem {
     Row(#[from] RowError),
 }
 
-/// What a first look at a list found.
+/// The result of a first look at a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListCheck {
     /// Entries that can be used.
@@ -150,7 +150,7 @@ impl SeedList {
     /// The file at `path`.
     ///
     /// # Errors
-    /// It cannot be opened, or is no regular file and cannot be copied; it is too large.
+    /// It cannot be opened, or is not a regular file and cannot be copied; it is too large.
     pub fn open(path: &Path) -> Result<Self, SeedListError> {
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
@@ -165,7 +165,7 @@ impl SeedList {
         }
     }
 
-    /// What `input` gives, copied into a temporary file without a name; `name` is for people.
+    /// The bytes of `input`, copied into a temporary file without a name; `name` is for people.
     ///
     /// # Errors
     /// It cannot be read or copied; it is larger than [`MAX_LIST_BYTES`].
@@ -198,7 +198,7 @@ impl SeedList {
         &self.name
     }
 
-    /// Reads all of it and finds what is wrong. A line of text that is no absolute URL is left out and told of:
+    /// Reads all of it and finds what is wrong. A line of text that is not an absolute URL is left out and reported:
     /// in a list of thousands it is a slip, which must not cost the others. A list in which no line is a URL is
     /// no list.
     ///
@@ -234,7 +234,7 @@ impl SeedList {
         }
     }
 
-    /// Hands its entries to `take` in batches. Lines that [`SeedList::check`] tells of are left out.
+    /// Hands its entries to `take` in batches. Lines that [`SeedList::check`] reports are left out.
     pub fn read(
         &self,
         identity: &Identity,

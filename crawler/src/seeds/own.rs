@@ -12,10 +12,10 @@ const VALUE: &str = crate::store::names::SEEDS_OWN;
 /// Files that are remembered; the oldest are forgotten first.
 pub const MAX_OWN_FILES: usize = 100_000;
 
-/// Hex digits of a SHA-256 that are kept: 64 bits tell a hundred thousand files apart.
+/// Hex digits of a SHA-256 that are kept: 64 bits distinguish a hundred thousand files.
 const DIGITS: usize = 16;
 
-/// Contents of our files, as they stand and unpacked.
+/// Contents of our files, as they are and unpacked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnFiles {
     known: HashSet<Box<str>>,
@@ -24,7 +24,7 @@ pub struct OwnFiles {
 }
 
 impl OwnFiles {
-    /// What the store remembers.
+    /// The record of the store.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -48,12 +48,12 @@ impl OwnFiles {
         is_new
     }
 
-    /// Whether arpent never published anything for the site, as far as is known.
+    /// Returns whether arpent never published anything for the site, as far as is known.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Whether a document with this SHA-256 (hex) is one of ours.
+    /// Returns whether a document with this SHA-256 (hex) is one of ours.
     pub fn contains(&self, sha256: &str) -> bool {
         sha256
             .get(..DIGITS)

@@ -1,4 +1,4 @@
-//! What the bytes of a document name: batches of URLs and of further documents, in bounded memory.
+//! The URLs that a document names: batches of URLs and of further documents, in bounded memory.
 //! Reading blocks, and waits where its batches are taken.
 
 use std::{
@@ -36,7 +36,7 @@ const BATCH_ENTRIES: usize = 1_000;
 pub struct Batch {
     /// Pages.
     pub pages: Vec<UrlKey>,
-    /// What a sitemap says of the last change of pages; feeds and lists say nothing of it.
+    /// The last change of pages that a sitemap states; feeds and lists state none.
     pub dates: Vec<(UrlKey, SitemapDate)>,
     /// Further documents.
     pub documents: Vec<IndexedDocument>,
@@ -47,9 +47,9 @@ pub struct Batch {
 /// A document that an index names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexedDocument {
-    /// Where it is.
+    /// The place.
     pub url: UrlKey,
-    /// What the index says of it.
+    /// The data of the index on it.
     pub entry: IndexEntry,
 }
 
@@ -78,19 +78,19 @@ impl Batch {
 pub struct DocumentReading {
     /// Entries, usable or not.
     pub entries: u64,
-    /// Things that were forgiven or left out.
+    /// Defects of entries that were read or left out.
     pub findings: u64,
-    /// What was forgiven or left out, by rule, as far as it is more than worth knowing.
+    /// The entries that were left out or read in spite of a defect, by rule, as far as it is more than worth knowing.
     pub troubles: EntryTroubles,
-    /// Whether it names further documents.
+    /// `true` if it names further documents.
     pub is_index: bool,
     /// Why it ended early, and the same in words.
     pub problem: Option<(SeedProblem, String)>,
 }
 
 /// Reads `body`, at most `max_bytes` of it once it is unpacked, and hands its entries to `take` in
-/// batches, until that breaks. URLs become keys by `identity`; what a feed says relative to itself is
-/// resolved against `place`, where it stands.
+/// batches, until that breaks. URLs become keys by `identity`; relative links of a feed are
+/// resolved against `place`, its URL.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -192,13 +192,13 @@ impl DocumentReading {
         self.troubles.add_finding(finding);
     }
 
-    /// Notes an entry, or a line, that is no URL which could be asked for.
+    /// Notes an entry, or a line, that is not a URL which could be asked for.
     pub(super) fn note_unusable(&mut self, words: impl FnOnce() -> String) {
         self.findings += 1;
         self.troubles.add(UNUSABLE, words);
     }
 
-    /// Notes what stands behind the end of a compressed list of lines and is left out, as the reader of sitemaps does.
+    /// Notes what is after the end of a compressed list of lines and is left out, as the reader of sitemaps does.
     pub(super) fn note_trailing_bytes(&mut self) {
         self.findings += 1;
         self.troubles

@@ -157,7 +157,7 @@ fn an_empty_list_names_nothing() {
 
 /// A list of these lines, as far as it is one.
 #[test]
-fn a_list_is_read_whatever_stands_around_it() {
+fn a_list_is_read_whatever_is_around_it() {
     let narrow = "https://example.com/a\nhttps://example.com/b\n";
     let wide = |bytes: fn(u16) -> [u8; 2]| narrow.encode_utf16().flat_map(bytes).collect();
     let sitemap = "Warning: undefined index on line 3\n<?xml version='1.0'?>\n<urlset>\
@@ -218,7 +218,7 @@ fn a_list_says_the_same_however_it_is_packed() {
 }
 
 #[test]
-fn a_list_that_is_cut_short_is_told_so() {
+fn a_list_that_is_cut_short_is_reported() {
     let sitemap = b"<urlset><url><loc>https://example.com/a</loc></url><url><loc>";
     let error = checked(sitemap).unwrap_err().to_string();
     assert!(
@@ -231,7 +231,7 @@ fn a_list_that_is_cut_short_is_told_so() {
 }
 
 #[test]
-fn a_line_that_is_no_url_is_left_out_and_told_with_its_place() {
+fn a_line_that_is_not_a_url_is_left_out_and_reported_with_its_place() {
     fn check(line: &[u8], expected: &str) {
         let text = [
             b"https://example.com/a\n\n",
@@ -273,7 +273,7 @@ fn a_line_that_is_no_url_is_left_out_and_told_with_its_place() {
 }
 
 #[test]
-fn bad_lines_are_told_up_to_a_bound_and_counted_beyond() {
+fn bad_lines_are_reported_up_to_a_bound_and_counted_beyond() {
     let text = "https://example.com/\n".to_owned() + &"no url\n".repeat(500);
     let found = checked(text.as_bytes()).unwrap();
     assert_eq!((found.entries, found.bad_lines), (1, 500));
@@ -329,7 +329,7 @@ fn reading(body: &str) -> DocumentReading {
 }
 
 #[test]
-fn what_a_document_is_not_is_told() {
+fn what_a_document_is_not_is_reported() {
     fn check(body: &str, expected: Option<SeedProblem>) {
         let problem = reading(body).problem.map(|(problem, _)| problem);
         assert_eq!(problem, expected, "{body:?}");

@@ -1,4 +1,4 @@
-//! What is wrong with the entries of a document, by rule of the protocol: counts, and an example each. What a
+//! The defects of the entries of a document, by rule of the protocol: counts, and an example each. What a
 //! document can have wrong has no bound, so only the first [`MAX_TROUBLED_RULES`] rules are kept apart.
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ pub const MAX_TROUBLED_RULES: usize = 32;
 /// Longest example that is kept; a longer one ends in an ellipsis.
 pub const MAX_EXAMPLE_CHARACTERS: usize = 300;
 
-/// In the place of a rule: an entry or a line that is no URL which could be asked for.
+/// In the place of a rule: an entry or a line that is not a URL which could be asked for.
 pub const UNUSABLE: &str = "unusable-url";
 
 /// Something that is wrong with entries of one document.
@@ -30,7 +30,7 @@ pub struct EntryTrouble {
 pub struct EntryTroubles(Vec<EntryTrouble>);
 
 impl EntryTroubles {
-    /// Counts a finding. What is only worth knowing ([`Severity::Note`]) is no trouble.
+    /// Counts a finding. What is only worth knowing ([`Severity::Note`]) is not a trouble.
     pub fn add_finding(&mut self, finding: &ReadFinding) {
         match finding.severity() {
             Severity::Note => {}
@@ -63,7 +63,7 @@ impl EntryTroubles {
         self.0.first()
     }
 
-    /// Whether nothing is wrong.
+    /// Returns whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

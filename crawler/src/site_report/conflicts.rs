@@ -1,4 +1,4 @@
-//! What pages say that contradicts itself or another page: canonical links, versions in other languages, and noindex on pages
+//! Statements of pages that contradict themselves or another page: canonical links, versions in other languages, and noindex on pages
 //! that other pages link to.
 
 use std::collections::HashSet;

@@ -2,7 +2,7 @@
 
 /// A glob for the setting `exclude` that matches the URLs of the pattern `name`. Of URLs with capitals it matches none: no glob can.
 pub(super) fn exclude_of(name: &str) -> String {
-    // A sign that means something in a glob stands for any one sign.
+    // A sign that means something in a glob represents any one sign.
     let literal = |text: &str| text.replace(['*', '?', '[', ']', '{', '}', '\\'], "?");
     match name.split_once('?') {
         Some((path, "*=")) => format!("{}*\\?*", literal(path)),

@@ -2,7 +2,7 @@
 
 use crate::page::Reason;
 
-/// Bits of a fingerprint that hold the number of the reason instead; there are fewer reasons than they can tell apart.
+/// Bits of a fingerprint that hold the number of the reason instead; there are fewer reasons than values.
 const REASON_BITS: u32 = 6;
 
 /// The known URLs by their fingerprints.

@@ -9,7 +9,7 @@ use crate::{page::PatternKind, store::RunRow};
 /// Examples of one kind.
 const MAX_EXAMPLES: usize = 3;
 
-/// Sections, targets of links and pages with copies that are told apart.
+/// Sections, targets of links and pages with copies that are counted apart.
 const MAX_KINDS: usize = 10_000;
 
 /// The slowest and the heaviest pages that are named, and orphans.
@@ -216,7 +216,7 @@ impl ReportOutline {
     }
 }
 
-/// What is counted of `name`; `None`: there is no room for it.
+/// The counts of `name`; `None`: there is no room for it.
 fn entry<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> Option<&'m mut T> {
     if !map.contains_key(name) {
         if map.len() >= MAX_KINDS {

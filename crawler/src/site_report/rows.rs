@@ -32,7 +32,7 @@ pub enum ReportRow {
     Conflict(ConflictRow),
 }
 
-/// What a report is about.
+/// The subject of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReportHead {
     /// [`REPORT_VERSION`].
@@ -75,7 +75,7 @@ pub struct UrlRow {
     pub depth: u32,
     /// How it was found first.
     pub via: &'static str,
-    /// Where it was found first.
+    /// The page or document on which it was found first.
     pub found_on: Option<String>,
     /// Pages that link to it.
     pub linked_from: u32,
@@ -97,11 +97,11 @@ pub struct UrlRow {
     pub fetched_at: Option<Timestamp>,
     /// Tries of it.
     pub attempts: u32,
-    /// It says noindex.
+    /// The page has noindex.
     pub noindex: bool,
     /// Its canonical URL, when that is another one.
     pub canonical: Option<String>,
-    /// Where it redirects.
+    /// The target of its redirect.
     pub redirects_to: Option<String>,
     /// The URL that it is the same page as.
     pub duplicate_of: Option<String>,
@@ -122,7 +122,7 @@ pub struct UrlRow {
 pub struct LinkRow {
     /// The page with the link.
     pub page: String,
-    /// Where the link leads.
+    /// The target of the link.
     pub target: String,
     /// The first text of a link to it on the page; `None`: it has none.
     pub text: Option<String>,
@@ -135,7 +135,7 @@ pub struct LinkRow {
 /// Something about a URL that contradicts itself or another page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConflictRow {
-    /// What it is.
+    /// The kind.
     pub kind: ConflictKind,
     /// The URL.
     pub url: String,
@@ -161,7 +161,7 @@ pub enum ConflictKind {
     HreflangNoReturn,
     /// A listed page names several URLs for one language.
     HreflangRepeated,
-    /// Pages link to a page that says noindex.
+    /// Pages link to a page that has noindex.
     NoindexLinked,
 }
 
@@ -174,7 +174,7 @@ impl ConflictKind {
             Self::HreflangNotListed => "names a version in another language that is not listed",
             Self::HreflangNoReturn => "names a version in another language that does not name it",
             Self::HreflangRepeated => "names several URLs for one language",
-            Self::NoindexLinked => "says noindex, and pages link to it",
+            Self::NoindexLinked => "has noindex, and pages link to it",
         }
     }
 }

@@ -46,7 +46,7 @@ fn a_section_is_a_first_level_directory() {
 }
 
 #[test]
-fn durations_are_told_by_two_digits() {
+fn durations_are_written_with_two_digits() {
     let mut outline = ReportOutline::default();
     assert_eq!(outline.duration_ms(50), None);
     let url = UrlKey::from_normalised("https://h.example/").unwrap();

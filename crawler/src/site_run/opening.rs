@@ -1,6 +1,6 @@
-//! What a session does once it is known which site it crawls: its output is held, its state is opened, and what another
-//! state or nobody published is imported. A site that the settings do not fit is found out here, before more than its start
-//! page is fetched.
+//! The steps of a session once the site is known: its output is locked, its state is opened, and a set that
+//! the state did not publish is imported. Settings that contradict the site are detected here, before more than the start page is
+//! fetched.
 
 use jiff::Timestamp;
 use tokio::sync::oneshot;
@@ -23,15 +23,15 @@ use crate::{
 pub struct Opened {
     /// The damaged state that is set aside.
     pub damaged: Option<Damaged>,
-    /// What was read back from the published set.
+    /// The result of reading back the published set.
     pub imported: Option<Imported>,
-    /// The state knows what robots.txt of the site said.
+    /// The state has the robots.txt of the site.
     pub knows_robots: bool,
-    /// What the user should know of the disks.
+    /// Notes for the user on the disks.
     pub warnings: Vec<String>,
 }
 
-/// What came of opening the state of a site besides the state.
+/// The result of opening the state of a site besides the state.
 #[derive(Debug)]
 pub(super) struct Opening {
     pub(super) places: Places,
@@ -94,11 +94,11 @@ fn open(
 }
 
 impl StoredRequest<'_> {
-    /// Opens the state of the site, or begins one. A damaged state is set aside; `damage` says what was found in it before.
+    /// Opens the state of the site, or begins one. A damaged state is set aside; `damage` is the damage that was found in it before.
     /// A publish that did not come to its end is settled, and a set that this state did not publish is imported.
     ///
     /// # Errors
-    /// See [`crate::store::StoreError`]; a setting does not fit the site.
+    /// See [`crate::store::StoreError`]; a setting contradicts the site.
     pub fn open(&self, damage: Option<&str>) -> Result<(Store, Opened), SessionError> {
         let Self { site, config, .. } = *self;
         let now = self.clock.now();
@@ -124,7 +124,7 @@ impl StoredRequest<'_> {
     }
 }
 
-/// Whether nothing of others is in the way of the set, and its disk is there; what the user should know of that.
+/// Returns whether nothing of others is in the way of the set, and its disk is there; what the user should know of that.
 fn check(
     store: &Store,
     site: &Site,

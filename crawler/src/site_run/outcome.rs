@@ -1,4 +1,4 @@
-//! How a session ended, in one word, and why nothing was published.
+//! The outcome of a session, in one word, and the reason why nothing was published.
 
 use tokio::task::JoinError;
 
@@ -28,7 +28,7 @@ pub enum SessionOutcome {
     Unreachable,
     /// Another session holds the state or the output.
     Busy,
-    /// Settings that do not fit this site.
+    /// Settings that contradict this site.
     Settings,
     /// A signal stopped the session; nothing was published, progress is stored.
     Interrupted,
@@ -68,7 +68,7 @@ impl SessionOutcome {
         }
     }
 
-    /// Whether a set is published that is as it should be.
+    /// Returns whether a set is published that is as it should be.
     pub fn is_good(self) -> bool {
         matches!(self, Self::Published | Self::Unchanged | Self::Partial)
     }
@@ -86,7 +86,7 @@ impl SessionOutcome {
         }
     }
 
-    /// How a publish ended that came to `published`; `report` counts what is known behind it.
+    /// How a publish ended that came to `published`; `report` counts what is known after it.
     fn of_set(published: &Published, report: Option<&Report>, dry_run: bool) -> Self {
         if dry_run {
             Self::DryRun
@@ -113,18 +113,18 @@ pub enum SessionError {
     /// The state cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The settings do not fit the site.
+    /// The settings contradict the site.
     #[error("{0}")]
     Settings(String),
     /// Too many pauses after failures in a row.
     #[error(
-        "the site went down during the crawl; nothing is published, the same command later goes on"
+        "the site went down during the crawl, so nothing is published; start the same command later to go on"
     )]
     SiteDown,
     /// A task ended by a panic: a bug of arpent.
     #[error("ended by an internal error while {work}")]
     Internal {
-        /// What the task was doing.
+        /// The work of the task.
         work: &'static str,
         /// The end of the task, with the words of the panic.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -138,7 +138,7 @@ impl SessionError {
         Self::Internal { work, source }
     }
 
-    /// What the state said, if the error comes from there.
+    /// The message of the state, if the error comes from there.
     pub fn of_store(&self) -> Option<&StoreError> {
         match self {
             Self::Store(error)
@@ -152,7 +152,7 @@ impl SessionError {
         }
     }
 
-    /// Whether the guard refused the set.
+    /// Returns whether the guard refused the set.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Publish(PublishError::Refused(_)))
     }
@@ -186,7 +186,7 @@ impl From<&CrawlError> for SessionOutcome {
         match error {
             CrawlError::Start(_) | CrawlError::Robots(_) => Self::Unreachable,
             CrawlError::Settings(_) | CrawlError::Opening(_) => Self::Settings,
-            // As with a state that cannot be read: no request was sent, the old set stands.
+            // As with a state that cannot be read: no request was sent, the old set stays published.
             CrawlError::RetryAfter(_) => Self::Refused,
             CrawlError::Store(error) => error.into(),
             CrawlError::Stopped => Self::Interrupted,

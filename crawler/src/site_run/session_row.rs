@@ -28,7 +28,7 @@ impl SessionRow {
     }
 }
 
-/// What is written when the session has ended.
+/// The row that is written when the session has ended.
 pub(super) struct SessionEnd {
     pub(super) row: SessionRow,
     pub(super) clock: Arc<dyn Clock>,

@@ -36,10 +36,10 @@ pub struct StoredRequest<'a> {
     pub is_stopped: &'a dyn Fn() -> bool,
 }
 
-/// What is published without a crawl.
+/// The set that is published without a crawl.
 #[derive(Debug, Clone, Copy)]
 pub enum Stored<'a> {
-    /// What the state knows, by the current settings and robots.txt as the last crawl read it.
+    /// The data of the state, by the current settings and robots.txt as the last crawl read it.
     Crawl,
     /// The visits that `build` made of its inputs, in whose folder this robots.txt was found.
     Inputs(Option<&'a Rules>),
@@ -102,7 +102,7 @@ impl StoredRequest<'_> {
         Ok(publish(store, &wanted))
     }
 
-    /// Engines are notified from now on, if the settings say so.
+    /// Engines are notified from now on, if the settings ask for it.
     fn start_notifying(&self, store: &mut Store) -> Result<(), StoreError> {
         if self.config.notify.indexnow && !self.dry_run {
             start_notifying(store)?;

@@ -43,7 +43,10 @@ impl SetReading<'_, '_> {
                 continue;
             }
             if next.indexes >= MAX_INDEXES {
-                return Err(self.unreadable(format!("{} is an index too deep", next.loc)));
+                return Err(self.unreadable(format!(
+                    "more indexes lead to {} than are followed",
+                    next.loc
+                )));
             }
             let mut listed = self.listed(&next.loc, &mut answer)?;
             listed.retain(|loc| seen.insert(loc.clone()));

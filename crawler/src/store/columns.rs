@@ -71,12 +71,12 @@ columns! {
     #[derive(Debug)]
     Origin {
         state: State, "TEXT NOT NULL", "queued, listed, excluded or failed";
-        reason: Reason, "TEXT NOT NULL", "why; the codes of the report";
+        reason: Reason, "TEXT NOT NULL", "reason code, as in reports";
         depth: u32, "INTEGER NOT NULL", "fewest hops from the start URL";
         via: Via, "TEXT NOT NULL", "how it was found: start, link, redirect, refresh, canonical, alternate, input, file, sitemap, feed, list, earlier";
         found_on: Option<UrlKey>, "TEXT", "on which page, or in which sitemap or feed";
         attempts: u32, "INTEGER NOT NULL", "requests, first included";
-        sitemap_lastmod: Option<String>, "TEXT", "what a sitemap of the site says";
+        sitemap_lastmod: Option<String>, "TEXT", "lastmod in a sitemap of the site";
         sitemap_is_file: bool, "INTEGER", "1: that is the date of the sitemap file itself";
     }
 
@@ -84,23 +84,23 @@ columns! {
     #[derive(Debug, Default)]
     Attempt {
         fetched_at: Option<Timestamp>, "TEXT", "end of the last attempt; all times are UTC";
-        not_fetched: Option<NotFetched>, "TEXT", "reason code, when no request was made; 'input': an input says what follows";
+        not_fetched: Option<NotFetched>, "TEXT", "reason code, when no request was made; 'input': the next four columns are from an input";
         given_lastmod: Option<LastMod>, "TEXT", "";
         given_changefreq: Option<ChangeFreq>, "TEXT", "";
         given_priority: Option<Priority>, "TEXT", "";
         given_extensions: Option<String>, "TEXT", "JSON: images, videos, news, alternates, own, fields";
-        error: Option<String>, "TEXT", "what went wrong, when no answer came";
-        status: Option<u16>, "INTEGER", "HTTP status; NULL: no answer, and no column below says anything";
+        error: Option<String>, "TEXT", "error, when no answer came";
+        status: Option<u16>, "INTEGER", "HTTP status; NULL: no answer, and the columns below are NULL";
         content_type: Option<String>, "TEXT", "";
         kind: Option<BodyKind>, "TEXT", "page or document; NULL: anything else";
         body_end: Option<BodyEnd>, "TEXT", "complete, too-large, cut-short, 'undecodable: ...'; NULL: not read";
         body_bytes: Option<u64>, "INTEGER", "decoded";
         duration_ms: Option<u32>, "INTEGER", "from the request to the end of the body; NULL: not measured";
-        content_hash: Option<Hex128>, "TEXT", "of what the page says: XXH3, 128 bits, hexadecimal";
-        hash_version: Option<u32>, "INTEGER", "what was hashed";
+        content_hash: Option<Hex128>, "TEXT", "of the main content: XXH3, 128 bits, hexadecimal";
+        hash_version: Option<u32>, "INTEGER", "version of the algorithm of content_hash";
         text_hash: Option<i64>, "INTEGER", "of all its text: XXH3, 64 bits";
         text_blocks: Option<Vec<u8>>, "BLOB", "blocks of its text, 5 bytes each: hash and length; at most 64";
-        repeat: Option<Repeat>, "TEXT", "what it repeats: nothing-new, not-found-page, nested, 'duplicate-of URL'";
+        repeat: Option<Repeat>, "TEXT", "nothing-new, not-found-page, nested, 'duplicate-of URL'; NULL: repeats nothing";
         body_hash: Option<Hex128>, "TEXT", "of the decoded body: XXH3, 128 bits, hexadecimal";
         last_modified: Option<Timestamp>, "TEXT", "";
         date: Option<Timestamp>, "TEXT", "the server's clock";
@@ -131,14 +131,14 @@ columns! {
         confirmed: bool, "INTEGER", "of a visit: the answer is a 304; of a page: a 304 confirmed it";
     }
 
-    /// What only a row of `page` has.
+    /// Columns of `page` only.
     #[derive(Debug)]
     Published {
         crawl: CrawlId, "INTEGER NOT NULL", "number of the crawl that wrote it last; 0: only an imported set names it";
         first_seen: Timestamp, "TEXT NOT NULL", "when a publish wrote it first";
-        last_seen: Timestamp, "TEXT NOT NULL", "when a publish wrote it last, or met it unlisted";
-        kept: Option<Reason>, "TEXT", "listed by its last good answer; what it would be by the last attempt (a reason code)";
-        kept_error: Option<String>, "TEXT", "what happened then";
+        last_seen: Timestamp, "TEXT NOT NULL", "when a publish wrote it last, or found it unlisted";
+        kept: Option<Reason>, "TEXT", "listed by its last good answer; the reason code of the last attempt";
+        kept_error: Option<String>, "TEXT", "error of that attempt";
         failing_since: Option<Timestamp>, "TEXT", "first failed attempt since the last good answer";
         gone_since: Option<Timestamp>, "TEXT", "first 404 since then";
         lastmod: Option<String>, "TEXT", "as published; it moves only with the content";
@@ -154,15 +154,15 @@ columns! {
         stated_time_element: Option<String>, "TEXT", "";
     }
 
-    /// What only a row of `visit` has.
+    /// Columns of `visit` only.
     #[derive(Debug)]
     Queue {
         sequence: u64, "INTEGER NOT NULL", "place in the queue; 0: never waited";
         hops: u8, "INTEGER NOT NULL", "redirects in a row that led to it";
         is_orphan: bool, "INTEGER", "1: a sitemap, a feed or a list names it, and no page leads to it";
-        after_repeat: bool, "INTEGER", "1: the page that led to it said nothing new";
+        after_repeat: bool, "INTEGER", "1: the page that led to it had no new text";
         is_named: bool, "INTEGER", "1: a sitemap of the site, or a list of the user's, names it";
-        promotion: Option<Promotion>, "TEXT", "copied to its page row; JSON: what that was when the crawl began";
+        promotion: Option<Promotion>, "TEXT", "copied to its page row; JSON: that row when the crawl began";
     }
 }
 

@@ -1,9 +1,9 @@
-//! What a URL that waits was before the work on it began: what a conditional request needs, what a 304 confirms, and what
-//! has to be known before a page may leave the set.
+//! The data on a queued URL from before its request: validators for a conditional request, the facts that a 304 confirms, and the
+//! times of earlier failures, which decide whether a page may leave the set.
 
 use crate::page::PageFacts;
 
-/// What the page row of a queued URL says.
+/// The data of the page row of a queued URL.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Earlier {
     /// It is listed.

@@ -296,7 +296,7 @@ impl<'c> Effects<'c> {
             .optional()
     }
 
-    /// Stores links in the place of those with the id `own`, or anew; says under which id.
+    /// Stores links in the place of those with the id `own`, or anew; returns under which id.
     fn put_links(
         &mut self,
         own: Option<i64>,

@@ -1,4 +1,4 @@
-//! Why a store did not do what it was asked for.
+//! The errors of the store.
 
 use std::{io, path::Path};
 
@@ -6,7 +6,7 @@ use rusqlite::ErrorCode;
 
 use crate::machine::free_bytes;
 
-/// What callers branch on.
+/// The kind that callers branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreErrorKind {
     /// There can be no such file, whatever the disk is like.
@@ -41,7 +41,7 @@ impl StoreError {
         }
     }
 
-    /// What the system says of a file; `message` as of [`StoreError::new`]. A name that can be none of a file is
+    /// The error of the system for a file; `message` as of [`StoreError::new`]. A name that can be none of a file is
     /// [`StoreErrorKind::Open`], what may pass [`StoreErrorKind::Io`]. A folder on a disk that is not mounted is one in
     /// which nothing may be made.
     pub fn of_io(message: impl Into<String>, error: io::Error) -> Self {
@@ -67,7 +67,7 @@ impl StoreError {
         self
     }
 
-    /// What callers branch on.
+    /// The kind that callers branch on.
     pub fn kind(&self) -> StoreErrorKind {
         self.kind
     }
@@ -79,7 +79,7 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// Translates what `SQLite` says about the state `path`.
+/// Translates an error of `SQLite` on the state `path`.
 pub(super) fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
     let kind = match &error {
         rusqlite::Error::SqliteFailure(failure, _)
@@ -105,7 +105,7 @@ pub(super) fn failure(action: &str, path: &Path, error: rusqlite::Error) -> Stor
     let free = path.parent().filter(|_| is_full).and_then(free_bytes);
     let path = path.display();
     let message = match kind {
-        StoreErrorKind::Corrupt => format!("{path} is damaged or no state of arpent"),
+        StoreErrorKind::Corrupt => format!("{path} is damaged, or is not a state of arpent"),
         StoreErrorKind::Busy => format!("the state {path} is in use by another program"),
         StoreErrorKind::Open | StoreErrorKind::Version | StoreErrorKind::Io => {
             format!("cannot {action} the state {path}")

@@ -16,10 +16,10 @@ use crate::machine::{Lock, NotTaken, private};
 /// Files that `SQLite` keeps beside a database, by what they add to its name.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
-/// What the name of a lock adds to that of its state.
+/// The suffix of the name of a lock after that of its state.
 const LOCK: &str = ".lock";
 
-/// What is added to the name of a state for the one that will take its place.
+/// The suffix of the name of a state for the one that will take its place.
 const NEXT: &str = ".new";
 
 /// States set aside with one and the same timestamp.
@@ -78,7 +78,7 @@ pub(super) fn create_file(database: &Path) -> Result<(), StoreError> {
     open_private(database).map(drop)
 }
 
-/// Makes the folder that `database` stands in.
+/// Makes the folder that `database` is in.
 ///
 /// # Errors
 /// [`StoreErrorKind::Open`].
@@ -107,12 +107,12 @@ pub fn set_aside(database: &Path, timestamp: &str) -> Result<Option<PathBuf>, St
     set_aside_locked(database, &old(timestamp), &lock).map(Some)
 }
 
-/// What is added to the name of a state that is set aside because it was asked to be.
+/// The suffix of the name of a state that is set aside because it was asked to be.
 pub(super) fn old(timestamp: &str) -> String {
     format!(".old-{timestamp}")
 }
 
-/// What is added to the name of a state that is set aside because it is damaged.
+/// The suffix of the name of a state that is set aside because it is damaged.
 pub(super) fn corrupt(timestamp: &str) -> String {
     format!(".corrupt-{timestamp}")
 }
@@ -136,7 +136,7 @@ pub(super) fn set_aside_locked(
     Ok(aside)
 }
 
-/// Where the state that will take the place of `database` is made. It is complete when `database` is
+/// The path at which the state that will take the place of `database` is made. It is complete when `database` is
 /// not there: that is set aside only then.
 pub(super) fn next_of(database: &Path) -> PathBuf {
     with_suffix(database, NEXT)
@@ -204,7 +204,7 @@ pub fn files_of(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files)
 }
 
-/// Whether a file is of a state whose name `rest` stands after.
+/// Returns whether a file is of a state whose name `rest` is after.
 fn is_of_state(rest: &str) -> bool {
     let mut ends = COMPANIONS.iter().chain([&LOCK]);
     let rest = ends.find_map(|end| rest.strip_suffix(end)).unwrap_or(rest);
@@ -276,7 +276,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     fs::rename(from, to).map_err(|error| io_failure("rename", from, error))
 }
 
-/// What the system says about the file `path`.
+/// The error of the system for the file `path`.
 pub(super) fn io_failure(action: &str, path: &Path, error: io::Error) -> StoreError {
     StoreError::of_io(format!("cannot {action} {}", path.display()), error)
 }

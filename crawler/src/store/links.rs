@@ -1,4 +1,4 @@
-//! How the links of a page are stored: one URL per line, those on the page's own origin from their
+//! The stored form of the links of a page: one URL per line, those on the page's own origin from their
 //! path on, each with its text, compressed with zlib. Neighbours have long beginnings in common, so that a list takes a
 //! fifth of its text or less. The images of a page are stored in the same way, and its versions in other
 //! languages with their code before each URL. A link that a caller knows by its fingerprint is never made a URL of.
@@ -28,7 +28,7 @@ pub(super) struct Encoder {
     lines: Vec<u8>,
 }
 
-/// Why stored bytes are no list of links.
+/// Why stored bytes are not a list of links.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DecodeError {
     /// They are not zlib, broken off, or not text.
@@ -37,7 +37,7 @@ pub(super) enum DecodeError {
     /// A line is not a URL.
     #[error("`{line}` is not a link")]
     Line {
-        /// What stands there.
+        /// The text at the place.
         line: String,
         #[source]
         source: UrlKeyError,
@@ -45,7 +45,7 @@ pub(super) enum DecodeError {
     /// A line has no code.
     #[error("`{line}` is not a language and a link")]
     NoCode {
-        /// What stands there.
+        /// The text at the place.
         line: String,
     },
 }
@@ -128,7 +128,7 @@ impl Encoder {
 pub struct StoredLinks {
     /// Origin of the page.
     origin: String,
-    /// What [`Encoder::encode`] made; empty: there are none.
+    /// The bytes that [`Encoder::encode`] made; empty: there are none.
     packed: Vec<u8>,
 }
 

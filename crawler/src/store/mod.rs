@@ -1,4 +1,4 @@
-//! What is known of one site, durably: one `SQLite` file, opened by one process at a time. One commit is all or nothing;
+//! The data on one site, durably: one `SQLite` file, opened by one process at a time. One commit is all or nothing;
 //! URLs come back in key order. It never decides order or verdicts, and no SQL type or transaction leaks out of it.
 //!
 //! | table | one row per | written with |
@@ -13,8 +13,8 @@
 //! | `meta` | named value | [`Commit::values`] |
 //!
 //! People may read the file with any tool, even while a crawl runs:
-//! `sqlite3 state.db "select url from page where reason = 'noindex'"`. What the tables hold stands in
-//! the file itself (`.schema`).
+//! `sqlite3 state.db "select url from page where reason = 'noindex'"`. The file itself describes its
+//! tables and columns (`.schema`).
 //!
 //! # What it costs
 //! Memory: 8 MiB of pages of the file, whatever the size of the site. Disk: about 0.8 KB for a row with
@@ -92,7 +92,7 @@ pub struct Discovery {
     pub found_on: Option<UrlKey>,
     /// [`Reason::Queued`], or a verdict that needs no request.
     pub reason: Reason,
-    /// The page that led to it said nothing new.
+    /// The page that led to it had no new text.
     pub after_repeat: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct Finished {
     pub key: UrlKey,
     /// Its place in the queue, which it leaves.
     pub sequence: u64,
-    /// What is known now. Links of its facts are not stored from here.
+    /// The current data. Links of its facts are not stored from here.
     pub record: PageRecord,
     /// The links that were taken from it; `None`: it has none of its own (no answer, or a 304, whose page row has them).
     pub links: Option<TakenLinks>,
@@ -114,7 +114,7 @@ pub struct Finished {
 pub struct PageRow {
     /// Which URL.
     pub key: UrlKey,
-    /// What the row says from now on.
+    /// The new content of the row.
     pub page: Page,
     /// Whose links the page has from now on.
     pub links: PageLinks,
@@ -148,7 +148,7 @@ pub struct Commit {
     pub requeued: Vec<QueuedUrl>,
     /// Visits that a sitemap of the site, or a list of the user's, names. Applied after the discoveries.
     pub named: Vec<UrlKey>,
-    /// What visits repeat, in the light of the whole crawl. Applied after the finished ones.
+    /// The repetitions of visits, in the light of the whole crawl. Applied after the finished ones.
     pub repeats: Vec<(UrlKey, Option<Repeat>)>,
     /// Patterns that are closed from now on.
     pub patterns: Vec<ClosedPattern>,
@@ -158,7 +158,7 @@ pub struct Commit {
     pub promotes_patterns: bool,
     /// Orphans that a page turned out to lead to. Applied after the discoveries.
     pub linked: Vec<UrlKey>,
-    /// What sitemaps of the site say of the last change of visits. Applied after the finished ones; the first of a crawl
+    /// The last changes of visits that sitemaps of the site state. Applied after the finished ones; the first of a crawl
     /// counts.
     pub dated: Vec<(UrlKey, SitemapDate)>,
     /// Copies of sitemaps to store in the place of older ones (or, with `None`, to drop).
@@ -167,7 +167,7 @@ pub struct Commit {
     pub pages: Vec<PageRow>,
     /// Named values to set (or, with `None`, to remove).
     pub values: Vec<MetaValue>,
-    /// What changes of what engines are to be notified of, in order.
+    /// The changes that engines are to be notified of, in order.
     pub outbox: Vec<OutboxStep>,
     /// Removes unlisted page rows that no publish met since this time, with their links. Applied last.
     pub forgets_before: Option<Timestamp>,
@@ -197,17 +197,17 @@ pub struct QueuedUrl {
     pub depth: u32,
     /// Redirects in a row that led here.
     pub hops: u8,
-    /// The page that led to it said nothing new.
+    /// The page that led to it had no new text.
     pub after_repeat: bool,
-    /// What its page row says; `None`: nothing that matters. Only [`Store::queued`] fills it in; where a URL is put into
+    /// The data of its page row; `None`: no data that matters. Only [`Store::queued`] fills it in; where a URL is put into
     /// the queue it is not looked at.
     pub earlier: Option<Box<Earlier>>,
 }
 
-/// A sitemap as it was read, stored for the crawls whose index says that it did not change.
+/// A sitemap as it was read, stored for the crawls whose index states that it did not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedSitemap {
-    /// What the index said of its last change, word for word.
+    /// The last change that the index stated, word for word.
     pub lastmod: String,
     /// When it was asked for.
     pub read_at: Timestamp,
@@ -217,7 +217,7 @@ pub struct CachedSitemap {
     pub body: Vec<u8>,
 }
 
-/// What is known of a [`CachedSitemap`] without its body.
+/// The data on a [`CachedSitemap`] without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedNote {
     /// [`CachedSitemap::lastmod`].
@@ -229,7 +229,7 @@ pub struct CachedNote {
 }
 
 impl CachedSitemap {
-    /// What is known of the sitemap, without its body.
+    /// The data on the sitemap, without its body.
     pub fn note(&self) -> CachedNote {
         CachedNote {
             lastmod: self.lastmod.clone(),
@@ -244,13 +244,13 @@ impl CachedSitemap {
 pub struct GivenUrl {
     /// Which URL.
     pub key: UrlKey,
-    /// What is said of it.
+    /// The data.
     pub given: Given,
-    /// Whether it is listed, and why not: the same for each time that the URL is given.
+    /// Its reason, listed or not: the same for each time that the URL is given.
     pub reason: Reason,
 }
 
-/// What an input gives next.
+/// The next item of an input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Giving {
     /// A URL, in any order, any number of times.
@@ -308,7 +308,7 @@ pub struct VisitText {
     pub text: PageText,
     /// The stored mark.
     pub repeat: Option<Repeat>,
-    /// The page that led to it said nothing new.
+    /// The page that led to it had no new text.
     pub after_repeat: bool,
     /// It is published, or a sitemap of the site or a list of the user's names it.
     pub is_named: bool,
@@ -319,10 +319,10 @@ pub struct VisitText {
 /// Receives texts of visits.
 pub type EachText<'a> = dyn FnMut(VisitText) + 'a;
 
-/// Receives the rows of a URL, of which one is there at least; says whether to go on.
+/// Receives the rows of a URL, of which one is there at least; returns whether to go on.
 pub type EachUrl<'a> = dyn FnMut(&UrlKey, Option<Page>, Option<Visit>) -> ControlFlow<()> + 'a;
 
-/// What a store does in place of a commit, on demand of a test.
+/// The action of a store in place of a commit, on demand of a test.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -457,7 +457,7 @@ impl Store {
         self.write(|transaction| effects::apply(transaction, commit))
     }
 
-    /// Takes what inputs of the user's say of URLs, as finished visits, all or nothing. Of a URL that is given several times
+    /// Takes the data of inputs of the user on URLs, as finished visits, all or nothing. Of a URL that is given several times
     /// the newest change counts, then the most text, then the first in the order of the texts, whatever the order of inputs. Made for millions of URLs in no order, in
     /// bounded memory.
     ///
@@ -509,7 +509,7 @@ impl Store {
         Ok(answers)
     }
 
-    /// The first `limit` waiting URLs after the sequence `after` (`None`: from the start), each with what its page row says:
+    /// The first `limit` waiting URLs after the sequence `after` (`None`: from the start), each with the data of its page row:
     /// fills the frontier.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ pub struct NamedRow<'a> {
     pub missing: u64,
 }
 
-/// Receives URLs, and says whether all is well.
+/// Receives URLs, and returns whether to go on.
 pub type EachNamed<'a> = dyn FnMut(NamedRow<'_>) -> Result<(), StoreError> + 'a;
 
 /// URLs with the sources that name them.
@@ -92,7 +92,7 @@ impl NamedUrls {
         added.map(drop).map_err(failed)
     }
 
-    /// Whether a sitemap lists a URL.
+    /// Returns whether a sitemap lists a URL.
     ///
     /// # Errors
     /// The temporary file cannot be read.

@@ -1,11 +1,11 @@
 //! The names of all values that a state holds, in one place, because two that are the same would overwrite each other,
 //! and because a value that a fresh state takes over is named where it is written and where it is carried. What a value
-//! holds stands where it is used. A name is part of the format: it never changes.
+//! holds is where it is used. A name is part of the format: it never changes.
 
 /// Values that a new state takes over from a damaged one: what engines know of the site.
 pub(crate) const SALVAGED: [&str; 3] = [NOTIFY_ENGINES, NOTIFY_KEY, NOTIFY_KEY_FILE];
 
-/// Directories whose dates are not believed.
+/// Directories whose dates are not trusted.
 pub(crate) const LASTMOD_DISTRUSTED: &str = "lastmod.distrusted";
 
 /// Marks that engines are notified of the site.
@@ -20,13 +20,13 @@ pub(crate) const NOTIFY_KEY_FILE: &str = "notify.key_file";
 /// The sets that can be restored.
 pub(crate) const PUBLISH_GENERATIONS: &str = "publish.generations";
 
-/// What the guard remembers.
+/// The counts that the guard stores.
 pub(crate) const PUBLISH_GUARD: &str = "publish.guard";
 
 /// The manifest.
 pub(crate) const PUBLISH_MANIFEST: &str = "publish.manifest";
 
-/// Where the disk of the output is mounted.
+/// The mount point of the disk of the output.
 pub(crate) const PUBLISH_MOUNT: &str = "publish.mount";
 
 /// A publish that is about to rename files, or has renamed them.
@@ -41,7 +41,7 @@ pub(crate) const PUBLISH_UNNOTIFIED: &str = "publish.unnotified";
 /// Mark that nothing is left to ask for in the crawl.
 pub(crate) const CRAWL_DRAINED: &str = "crawl.drained";
 
-/// What this machine's clock and the host's showed in the crawl, where they were apart.
+/// The times that this machine's clock and the host's showed in the crawl, where they were apart.
 pub(crate) const CRAWL_CLOCKS: &str = "crawl.clocks";
 
 /// The host's clock when the crawl began.
@@ -74,16 +74,16 @@ pub(crate) const CRAWL_ROBOTS: &str = "crawl.robots";
 /// The rules that the known URLs were judged by.
 pub(crate) const CRAWL_RULES: &str = "crawl.rules";
 
-/// Whether the run is open.
+/// The phase of the crawl.
 pub(crate) const CRAWL_STATE: &str = "crawl.state";
 
-/// What begins the name of the value of one document: its number follows.
+/// The beginning of the name of the value of one document: its number follows.
 pub(crate) const SEEDS: &str = "seeds.";
 
 /// How many documents there are.
 pub(crate) const SEEDS_COUNT: &str = "seeds.count";
 
-/// Our own files, which are no news.
+/// Our own files, which are not news.
 pub(crate) const SEEDS_OWN: &str = "seeds.own";
 
 /// The run that the documents are of.
@@ -96,7 +96,7 @@ pub(crate) const VALIDATORS_TRUST: &str = "validators.trust";
 mod tests {
     use std::collections::BTreeSet;
 
-    /// The names as they stand above.
+    /// The names as they are above.
     fn names() -> Vec<&'static str> {
         include_str!("names.rs")
             .lines()

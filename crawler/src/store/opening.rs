@@ -1,4 +1,4 @@
-//! How a state comes into use: as it is, for a look, anew, or after it was found damaged.
+//! Opening a state: as it is, for a look, anew, or after it was found damaged.
 
 use std::path::{Path, PathBuf};
 
@@ -16,16 +16,16 @@ use crate::machine::{Lock, is_remote};
 pub struct Sound {
     /// It, or the new one in its place.
     pub store: Store,
-    /// What was in its place and is set aside.
+    /// The file that was in its place and is set aside.
     pub damaged: Option<Damaged>,
 }
 
 /// A damaged state, or a file that is none of arpent, that is set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damaged {
-    /// Where it is now.
+    /// The current place.
     pub aside: PathBuf,
-    /// What is wrong with it, a fragment that names it as it was.
+    /// The defect, a fragment that names it as it was.
     pub problem: String,
 }
 
@@ -79,7 +79,7 @@ impl Store {
     /// has the values of `names::SALVAGED` that could be read. At every instant either the damaged state or the whole
     /// new one is there, or the new one is put there when it is opened next.
     ///
-    /// `damage` says what was found while the state was read, which a look at it alone may not show.
+    /// `damage` is the damage that was found while the state was read, which a look at it alone may not show.
     ///
     /// # Errors
     /// As [`Store::open`], but for damage; or the state cannot be set aside.
@@ -94,8 +94,8 @@ impl Store {
         if path.parent().is_some_and(is_remote) {
             tracing::warn!(
                 target: "store",
-                "the state {} is on the disk of another machine: SQLite may lose what it writes there, and whether \
-                 another run is noticed is up to that machine; a folder on a local disk is safe",
+                "the state {} is on the disk of another machine: SQLite may lose writes there, and arpent may not notice \
+                 a run on that machine; use a folder on a local disk",
                 path.display()
             );
         }
@@ -135,7 +135,7 @@ impl Store {
 /// damaged one is set aside under its name with `suffix`; returns where that is.
 ///
 /// # Errors
-/// The damaged state stands.
+/// The damaged state stays in use.
 fn replace(path: &Path, lock: &Lock, suffix: &str) -> Result<PathBuf, StoreError> {
     let mut new = Store::open(&files::next_of(path))?;
     new.commit(&Commit::of_values(salvaged(path)?))?;

@@ -10,16 +10,16 @@ use rusqlite::{
 use super::values::{Columns, Sql, Value, texts, unknown};
 use crate::{page::words, url_key::UrlKey};
 
-/// URLs that wait to be told at most: a hundred requests of `IndexNow`. Beyond it those whose news are the
+/// URLs that wait for a notification at most: a hundred requests of `IndexNow`. Beyond it those whose news are the
 /// oldest leave untold; engines have had the longest time to find them by the `lastmod` of the sitemaps.
 pub const MAX_OUTBOX: u64 = 1_000_000;
 
-/// The same URL is not told again earlier than this: what the FAQ of `IndexNow` advises for a page that is
+/// The same URL is not sent again earlier than this: what the FAQ of `IndexNow` advises for a page that is
 /// edited often (<https://www.indexnow.org/faq>).
 pub const RESEND_GAP: SignedDuration = SignedDuration::from_mins(10);
 
 words! {
-    /// What became of a URL from one published set to the next.
+    /// The change of a URL from one published set to the next.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum UrlChange {
         /// Listed, and was not.
@@ -35,16 +35,16 @@ texts! {
     UrlChange, "change": change => change.as_str(), text => Self::from_code(text);
 }
 
-/// Name of the state's value that says that engines are notified of the site: whatever changes from then on waits for
+/// Name of the state's value that marks that engines are notified of the site: whatever changes from then on waits for
 /// them.
 pub const NOTIFIES_ENGINES: &str = super::names::NOTIFY_ENGINES;
 
-/// A URL that an engine is to be told of.
+/// A URL that an engine is to be notified of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// The URL as readers see it.
     pub key: UrlKey,
-    /// What became of it last.
+    /// The last change.
     pub change: UrlChange,
     /// Since when, whole seconds.
     pub since: Timestamp,
@@ -89,7 +89,7 @@ pub(super) fn whole_second(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
-/// What was sent later than this rests at `time`.
+/// A URL that was sent later than this rests at `time`.
 fn gap_before(time: Timestamp) -> Timestamp {
     let gap = whole_second(time).checked_sub(RESEND_GAP);
     gap.unwrap_or(Timestamp::MIN)

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_state_is_told_and_left_as_it_is() {
+    fn what_is_not_a_state_is_reported_and_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let check = |bytes: &[u8], expected| {
@@ -159,7 +159,7 @@ mod tests {
         check(&[b'x'; 5_000], Err(StoreErrorKind::Corrupt));
         drop(Store::open(&folder.path().join("b.db")).unwrap());
         let mut bytes = fs::read(folder.path().join("b.db")).unwrap();
-        // The version of the format stands behind byte 60 (SQLite file format, section 1.3).
+        // The version of the format is after byte 60 (SQLite file format, section 1.3).
         bytes[63] = 99;
         check(&bytes, Err(StoreErrorKind::Version));
         fs::remove_file(&path).unwrap();

@@ -1,6 +1,6 @@
 //! From the order of the file to the order of keys. The file compares whole URLs byte by byte, keys
 //! compare scheme, host and port first; the two differ only between origins (`https://a.com.au/`
-//! stands before `https://a.com/` in the file). The URLs of one origin stand together in both, so
+//! is before `https://a.com/` in the file). The URLs of one origin are together in both, so
 //! the origins are looked up and walked in the order of keys. A site has one, so this costs nothing.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::values::Columns;
 use crate::url_key::UrlKey;
 
-/// Scheme, host and port as they stand in the URL.
+/// Scheme, host and port as they are in the URL.
 pub(super) fn origin(key: &UrlKey) -> &str {
     let whole = key.as_str();
     whole.strip_suffix(key.path_and_query()).unwrap_or(whole)
@@ -41,7 +41,7 @@ pub(super) fn of_origins(
         .collect())
 }
 
-/// What of the origin whose first key is `first` comes from `from` on.
+/// The URLs of the origin whose first key is `first` comes from `from` on.
 fn range(first: &UrlKey, from: Option<&UrlKey>) -> Option<Range<String>> {
     let start = match from {
         Some(from) if origin(from) == origin(first) => first.max(from),

@@ -1,4 +1,4 @@
-//! What a report reads: the reasons of all URLs, and the links of visits.
+//! The input of a report: the reasons of all URLs, and the links of visits.
 
 use super::{Store, StoreError, StoredLinks, walks};
 use crate::{page::Reason, url_key::UrlKey};
@@ -16,7 +16,7 @@ impl Store {
         self.read(|connection| walks::each_reason(connection, of_pages, show))
     }
 
-    /// Whether a set was published, or imported.
+    /// Returns whether a set was published, or imported.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -204,7 +204,7 @@ impl Attempt {
         })
     }
 
-    /// The hash of another algorithm says nothing about whether the content changed.
+    /// The hash of another algorithm is not evidence of whether the content changed.
     fn known_hash(&self) -> Option<ContentHash> {
         let hash = self.content_hash.map(|Hex128(hash)| ContentHash(hash));
         hash.filter(|_| self.hash_version == Some(ContentHash::VERSION))
@@ -389,7 +389,7 @@ fn page(mut record: PageRecord, published: Published) -> rusqlite::Result<Page> 
     })
 }
 
-/// The extensions and fields that [`Given::texts`] wrote: all of them, or it is no such text.
+/// The extensions and fields that [`Given::texts`] wrote: all of them, or it is not such a text.
 fn extensions_from_text(text: &str) -> Option<(Extensions, BTreeMap<String, String>)> {
     let mut object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
     let fields = match object.remove("fields") {

@@ -53,7 +53,7 @@ fn tables() -> String {
     format!(
         "
 CREATE TABLE page (
-  -- One row for each URL that a published crawl decided, or that an imported set lists: what counts.
+  -- One row for each URL that a published crawl decided, or that an imported set lists.
   url TEXT NOT NULL PRIMARY KEY,
 {page}  links INTEGER                          -- id in link of the links that were taken from it
 ) WITHOUT ROWID;
@@ -78,7 +78,7 @@ CREATE TABLE link (
 );
 
 CREATE TABLE pattern (
-  -- URL patterns that are closed, because their pages say nothing new.
+  -- URL patterns that are closed, because their pages have no new text.
   name TEXT NOT NULL PRIMARY KEY,     -- /path?parameter=, ?parameter= on any path, /directory/
   kind TEXT NOT NULL,                 -- parameter, directory; copies: the parameter is left out of URLs
   pages INTEGER NOT NULL,             -- pages that were read before it was closed
@@ -98,7 +98,7 @@ CREATE TABLE outbox (
 ) WITHOUT ROWID;
 
 CREATE TABLE sitemap (
-  -- Sitemaps as they were read, for the crawls whose index says that they did not change.
+  -- Copies of sitemaps, read by later crawls when the lastmod in the index did not change.
   url TEXT NOT NULL PRIMARY KEY,
   lastmod TEXT NOT NULL,              -- as the index has it
   read_at TEXT NOT NULL,              -- when it was asked for
@@ -125,7 +125,7 @@ CREATE VIEW summary AS
 /// How much is asked of a file before it is worked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Care {
-    /// It says that it is a state; damage is found where it is read.
+    /// It is marked as a state; damage is found where it is read.
     Trust,
     /// All of it is looked at.
     Check,
@@ -168,7 +168,7 @@ pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
         return Err(StoreError::new(
             StoreErrorKind::Open,
             format!(
-                "cannot keep a write-ahead log beside {}; a folder on a local disk can",
+                "cannot write a write-ahead log beside {}; use a folder on a local disk",
                 path.display()
             ),
         ));
@@ -203,7 +203,7 @@ pub(super) fn expect_ours(connection: &Connection, path: &Path) -> Result<(), St
     protect(connection).map_err(map)
 }
 
-/// Whether the log stays as it is when the connection is closed, and with it the file.
+/// Returns whether the log stays as it is when the connection is closed, and with it the file.
 fn keep_log(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
     let setting = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(setting, keep).map(drop)
@@ -218,7 +218,7 @@ fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     if found == "ok" {
         return Ok(());
     }
-    // The first line says in which database, of which there is one.
+    // The first line names the database, of which there is one.
     let what = found.lines().last().unwrap_or_default().to_owned();
     Err(StoreError::new(
         StoreErrorKind::Corrupt,
@@ -226,7 +226,7 @@ fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     ))
 }
 
-/// What a file says of itself.
+/// The statements of a file about itself.
 struct FileIdentity {
     application_id: i32,
     format: i32,
@@ -245,7 +245,7 @@ impl FileIdentity {
         })
     }
 
-    /// Whether this version can work with it.
+    /// Returns whether this version can work with it.
     fn check(&self, path: &Path) -> Result<(), StoreError> {
         let path = path.display();
         match (self.application_id, self.format) {
@@ -260,7 +260,9 @@ impl FileIdentity {
             )),
             (APPLICATION_ID, other) => Err(StoreError::new(
                 StoreErrorKind::Corrupt,
-                format!("the state {path} is damaged: there is no format {other}"),
+                format!(
+                    "the state {path} is damaged: it has the format {other}, which does not exist"
+                ),
             )),
             _ => Err(StoreError::new(
                 StoreErrorKind::Corrupt,
@@ -286,7 +288,7 @@ fn check_length(path: &Path, page_bytes: u64) -> Result<(), StoreError> {
     ))
 }
 
-/// Settings that last as long as the connection, and those that only a new file takes. Says which
+/// Settings that last as long as the connection, and those that only a new file takes. Returns which
 /// kind of journal the file got.
 fn configure(connection: &Connection, is_new: bool) -> rusqlite::Result<String> {
     if is_new {

@@ -23,12 +23,12 @@ pub(super) fn one(
     sitemap.optional()
 }
 
-/// What is known of each copy.
+/// The data on each copy.
 pub(super) fn each(
     connection: &Connection,
     show: &mut dyn FnMut(&UrlKey, CachedNote),
 ) -> rusqlite::Result<()> {
-    // The length of a blob stands before it.
+    // The length of a blob is before it.
     let mut statement =
         connection.prepare("SELECT url, lastmod, read_at, length(body) FROM sitemap")?;
     let mut rows = statement.query([])?;

@@ -1,4 +1,4 @@
-//! What the store promises: each method in a state in memory, and files as people, crashes and disks treat them.
+//! The guarantees of the store: each method in a state in memory, and files as people, crashes and disks treat them.
 
 mod arbitrary;
 mod damage;
@@ -142,7 +142,7 @@ fn discover(store: &mut Store, discovered: &[Discovery]) {
     commit(store, |commit| commit.discovered = discovered.to_vec());
 }
 
-/// What waits.
+/// The queued URLs.
 fn queue(store: &Store) -> Vec<(u64, UrlKey)> {
     let queued = store.queued(None, usize::MAX).unwrap();
     assert_eq!(store.size().unwrap().queued, queued.len() as u64);

@@ -21,7 +21,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// What a column of the file holds.
+/// The content of a column of the file.
 pub(super) trait Value: Sized {
     /// The value as the file has it.
     fn write(&self) -> rusqlite::Result<ToSqlOutput<'_>>;
@@ -38,7 +38,7 @@ struct Unknown {
     text: String,
 }
 
-/// `text` is no word for `what`.
+/// `text` is not a word for `what`.
 pub(super) fn unknown(what: &'static str, text: &str) -> FromSqlError {
     let text = text.to_owned();
     FromSqlError::other(Unknown { what, text })
@@ -175,7 +175,7 @@ pub(super) struct Hex64(pub(super) u64);
 pub(super) enum NotFetched {
     /// A verdict needed none.
     Because(Reason),
-    /// An input of the user's says what a sitemap has to say.
+    /// An input of the user has the values for the sitemap.
     Given,
 }
 

@@ -31,7 +31,7 @@ pub(super) static PAGE: LazyLock<String> = LazyLock::new(|| [&PAGES, OF_ONE].con
 /// One visit.
 pub(super) static VISIT: LazyLock<String> = LazyLock::new(|| [&VISITS, OF_ONE].concat());
 
-/// What waits, with the answer of its page row, but for the lists that may be long.
+/// The queued URLs, with the answer of its page row, but for the lists that may be long.
 static QUEUED: LazyLock<String> = LazyLock::new(|| {
     let columns = Attempt::COLUMNS.iter().map(|column| match column.name {
         list @ ("images" | "alternates") => format!("iif(page.{list} IS NULL, NULL, x'')"),

@@ -1,6 +1,6 @@
 //! Percent-encoding of text that becomes a part of a URL (RFC 3986 section 2.1).
 
-/// Bytes that stand for themselves everywhere, besides letters and digits (RFC 3986 section 2.3).
+/// Bytes that represent themselves everywhere, besides letters and digits (RFC 3986 section 2.3).
 const UNRESERVED: &[u8] = b"-._~";
 
 /// Bytes that mean nothing in a segment of a path (RFC 3986 section 3.3).

@@ -14,7 +14,7 @@ pub(crate) struct ReferenceResolver<'a> {
     encoding: &'static Encoding,
     /// `None`: the identity or the base has something that needs the parser for every reference.
     plain: Option<PlainBase<'a>>,
-    /// Where a key is put together.
+    /// The buffer in which a key is put together.
     text: String,
 }
 
@@ -103,7 +103,7 @@ fn climb<'t>(directory: &'t str, reference: &'t str) -> (&'t str, &'t str) {
     }
 }
 
-/// Returns whether a path is in normal form whatever it stands for: letters, digits and marks that need no escape, no segment that
+/// Returns whether a path is in normal form whatever it represents: letters, digits and marks that need no escape, no segment that
 /// begins with a dot, no empty one but the last.
 fn is_plain_path(path: &str) -> bool {
     let mut before = 0;

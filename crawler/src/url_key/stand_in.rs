@@ -4,7 +4,7 @@
 
 use super::{Origin, UrlKey, UrlKeyError};
 
-/// The directory that is crawled, and the one that it stands for.
+/// The directory that is crawled, and the one that it represents.
 ///
 /// ```
 /// use crawler::url_key::{Identity, StandIn};
@@ -24,7 +24,7 @@ pub struct StandIn {
     original: UrlKey,
 }
 
-/// Two directories that cannot stand for each other.
+/// Two directories that cannot represent each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{original} is {crawled}, which is crawled, or a directory in it: the URLs of the two could not be distinguished"
@@ -35,10 +35,10 @@ pub struct StandInError {
 }
 
 impl StandIn {
-    /// `crawled` stands for `original`; of both, the directory counts: the path up to its last slash.
+    /// `crawled` represents `original`; of both, the directory counts: the path up to its last slash.
     ///
     /// # Errors
-    /// `original` is `crawled` or inside of it. The other way round is fine: `/staging/` can stand for `/`.
+    /// `original` is `crawled` or inside of it. The other way round is fine: `/staging/` can represent `/`.
     pub fn new(crawled: &UrlKey, original: &UrlKey) -> Result<Self, StandInError> {
         let (crawled, original) = (crawled.to_directory(), original.to_directory());
         if original.as_str().starts_with(crawled.as_str()) {
@@ -61,7 +61,7 @@ impl StandIn {
         }
     }
 
-    /// The URL that `key` stands for. A URL outside the crawled directory stands for itself.
+    /// The URL that `key` represents. A URL outside the crawled directory represents itself.
     ///
     /// # Errors
     /// It would be too long for a URL.
@@ -100,12 +100,12 @@ impl StandIn {
     }
 
     /// The way back from [`StandIn::original`]; `None` when `original` is outside the directory that the
-    /// crawled one stands for, or the crawled URL would be too long.
+    /// crawled one represents, or the crawled URL would be too long.
     pub fn crawled_of(&self, original: &UrlKey) -> Option<UrlKey> {
         exchanged(original, &self.original, &self.crawled)?.ok()
     }
 
-    /// The directory that the crawled one stands for; its path ends in a slash.
+    /// The directory that the crawled one represents; its path ends in a slash.
     pub fn original_directory(&self) -> &UrlKey {
         &self.original
     }

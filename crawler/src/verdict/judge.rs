@@ -117,17 +117,17 @@ impl Judge {
         &self.robots
     }
 
-    /// Whether a URL may be fetched, and so listed.
+    /// Returns whether a URL may be fetched, and so listed.
     fn allows(&self, url: &UrlKey) -> bool {
         self.ignores_robots || self.robots.allows(url.path_and_query())
     }
 
-    /// Whether a URL is in the scope of the crawl.
+    /// Returns whether a URL is in the scope of the crawl.
     pub(crate) fn is_inside(&self, url: &UrlKey) -> bool {
         self.scope.judge(url) != Judgement::Outside
     }
 
-    /// Whether a URL that nothing leads to may be asked for.
+    /// Returns whether a URL that nothing leads to may be asked for.
     pub(crate) fn may_be_asked(&self, url: &UrlKey) -> bool {
         self.before_fetch(url, 0) == Some(Reason::Queued)
     }
@@ -137,7 +137,7 @@ impl Judge {
         self.scope.place()
     }
 
-    /// Whether an `exclude` rule keeps a URL from being fetched, also outside the directory of the crawl.
+    /// Returns whether an `exclude` rule keeps a URL from being fetched, also outside the directory of the crawl.
     pub(crate) fn excludes(&self, url: &UrlKey) -> bool {
         self.scope.excludes(url)
     }
@@ -236,7 +236,7 @@ impl Judge {
         }
     }
 
-    /// Whether the answer was read without extensions that the settings ask for now.
+    /// Returns whether the answer was read without extensions that the settings ask for now.
     fn misses(&self, answer: &PageFacts) -> bool {
         let Extensions {
             images,
@@ -272,7 +272,7 @@ impl Judge {
             BodyKind::Document => true,
             BodyKind::Other => false,
         };
-        let stands = answer.status == 200
+        let may_be_confirmed = answer.status == 200
             && is_whole
             && answer.read_as == self.read_as
             // A 304 need not repeat a header, so a noindex that is gone from one would not be noticed.
@@ -285,7 +285,7 @@ impl Judge {
                 .last_modified
                 .filter(|time| is_settled(*time, answer.date)),
         };
-        (stands && !validators.is_empty()).then_some(validators)
+        (may_be_confirmed && !validators.is_empty()).then_some(validators)
     }
 
     /// The fingerprint of the rules for known URLs.
@@ -335,7 +335,7 @@ fn settings_text(config: &Config) -> String {
     )
 }
 
-/// Whether a page that changes after an answer is sure to get a later `Last-Modified`: within the second
+/// Returns whether a page that changes after an answer is sure to get a later `Last-Modified`: within the second
 /// of the answer it would not (RFC 9110 section 8.8.2.2).
 fn is_settled(last_modified: Timestamp, date: Option<Timestamp>) -> bool {
     date.is_none_or(|date| last_modified.as_second() < date.as_second())

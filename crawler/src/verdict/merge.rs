@@ -54,7 +54,7 @@ pub struct Merged {
     /// When it answered 404 first since then.
     pub gone_since: Option<Timestamp>,
     /// Which of the rows counts.
-    pub standing: MergedBy,
+    pub merged_by: MergedBy,
 }
 
 /// The row by which a URL has its place in the view.
@@ -105,7 +105,7 @@ impl Merging<'_> {
         let Some(mut merged) = self.own(key, rows) else {
             return Ok(None);
         };
-        if merged.standing != MergedBy::Decided || target_of(&merged.record).is_none() {
+        if merged.merged_by != MergedBy::Decided || target_of(&merged.record).is_none() {
             return Ok(Some(merged));
         }
         if let Some(reason) = self.settled(key, &merged.record, lookup)? {
@@ -153,8 +153,8 @@ impl Merging<'_> {
         record.reason = self.judge.in_view(key, &record);
         let page = self.listed(rows);
         if record.reason == Reason::Queued {
-            let stands = page.and_then(|page| self.not_reached(key, page));
-            return Some(stands.unwrap_or_else(|| merged(record, MergedBy::Waits)));
+            let kept = page.and_then(|page| self.not_reached(key, page));
+            return Some(kept.unwrap_or_else(|| merged(record, MergedBy::Waits)));
         }
         let kept = page.and_then(|page| self.without_proof(key, page, visit, &record));
         Some(kept.unwrap_or_else(|| merged(record, MergedBy::Decided)))
@@ -279,13 +279,13 @@ impl Merging<'_> {
             let Some(end) = self.own(&key, &lookup(&key)?) else {
                 break;
             };
-            match end.standing {
+            match end.merged_by {
                 MergedBy::Waits | MergedBy::NotReached => return Ok(ChainTarget::Waits),
                 MergedBy::Kept => return Ok(ChainTarget::Failed),
                 MergedBy::Decided => {}
             }
             let record = end.record;
-            if removal::says_nothing(record.outcome.as_ref(), record.reason) {
+            if removal::is_not_evidence(record.outcome.as_ref(), record.reason) {
                 return Ok(ChainTarget::Failed);
             }
             next = target_of(&record).cloned();
@@ -294,12 +294,12 @@ impl Merging<'_> {
     }
 }
 
-fn merged(record: PageRecord, standing: MergedBy) -> Merged {
+fn merged(record: PageRecord, merged_by: MergedBy) -> Merged {
     Merged {
         record,
         failing_since: None,
         gone_since: None,
-        standing,
+        merged_by,
     }
 }
 

@@ -1,4 +1,4 @@
-//! When a listed page leaves the set: only on evidence that comes from the page itself or from the owner of the site. A
+//! The keep rules: a listed page leaves the set only on evidence that comes from the page itself or from the owner of the site. A
 //! server that fails is not evidence.
 
 use std::time::Duration;
@@ -56,12 +56,12 @@ pub fn stays(
     }
 }
 
-/// Whether an attempt that came to this is not evidence of whether the page is to be listed.
-pub(super) fn says_nothing(outcome: Option<&Outcome>, reason: Reason) -> bool {
+/// Returns whether an attempt that came to this is not evidence of whether the page is to be listed.
+pub(super) fn is_not_evidence(outcome: Option<&Outcome>, reason: Reason) -> bool {
     evidence(reason, outcome.and_then(status_of)) == Evidence::Nothing
 }
 
-/// Whether the time is over for which a page stays listed for this reason.
+/// Returns whether the time is over for which a page stays listed for this reason.
 pub fn expires(kept: &Kept, keep_failing: Duration, now: Timestamp) -> bool {
     !matches!(kept.reason, Reason::Gone | Reason::Queued)
         && (keep_failing.is_zero() || has_passed(keep_failing, kept.since, now))
@@ -85,7 +85,7 @@ fn error_of(outcome: &Outcome, reason: Reason) -> String {
             "the answer is empty".to_owned()
         }
         Outcome::Answered(facts) if facts.status == 200 && reason == Reason::NotAPage => {
-            "the answer is no page".to_owned()
+            "the answer is not a page".to_owned()
         }
         Outcome::Answered(facts) if facts.status != 200 => format!("status {}", facts.status),
         Outcome::Answered(_) => "the body could not be read to its end".to_owned(),

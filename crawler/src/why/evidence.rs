@@ -1,4 +1,4 @@
-//! The dates that were stated for a page, and which of them became its `lastmod`.
+//! The dates that were stated for a page, and the one of them that became its `lastmod`.
 
 use serde::Serialize;
 use sitemap_core::LastMod;
@@ -24,7 +24,7 @@ pub struct LastmodStory {
 /// A date that was stated for a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StatedDate {
-    /// Where ([`DateSource`]).
+    /// The source ([`DateSource`]).
     pub source: &'static str,
     /// As it was stated.
     pub value: String,
@@ -58,25 +58,25 @@ pub(super) fn of(
         };
         let why_not = match parsed {
             _ if is_used => None,
-            None => Some("it is no date in W3C format"),
+            None => Some("it is not a date in W3C format"),
             Some(_) if !trust.trusts(of, url) => Some(
-                "its source is not believed here: it moves while pages do not, or is the same on all",
+                "its source is not trusted here: its dates change while the pages do not, or are the same on all pages",
             ),
             Some(parsed)
                 if record
                     .fetched_at
                     .is_some_and(|at| parsed.latest_instant() >= at) =>
             {
-                Some("it is not earlier than the request")
+                Some("it is later than the request, or the same time")
             }
             Some(_) if source == Some(DateSource::History) => {
-                Some("the crawls saw themselves when the content changed")
+                Some("two crawls found different content, which dates the change")
             }
             Some(_) if source.is_some_and(|source| source < of) => {
                 Some("a more trusted source decides")
             }
             Some(_) => Some(
-                "it does not fit the history of the page, or another value was published for the same content",
+                "it contradicts the history of the page, or another value was published for the same content",
             ),
         };
         StatedDate {
@@ -96,7 +96,7 @@ pub(super) fn of(
     )
 }
 
-/// What was stated, as it was.
+/// The dates as they were stated.
 fn stated(record: &PageRecord, facts: &PageFacts) -> Vec<(DateSource, String)> {
     let of_sitemap = record.sitemap_lastmod.as_ref();
     let header = facts.last_modified.map(|time| time.to_string());

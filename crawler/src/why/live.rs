@@ -1,5 +1,5 @@
-//! What a URL answers now: it is asked for as a crawl would ask, with its redirects, and judged by the same rules. Blocks while it
-//! waits for answers; a URL that a crawl would not ask for is not asked for.
+//! The current answer of a URL: it is requested as in a crawl, with its redirects, and judged by the same rules. Blocks while it
+//! waits for answers; a URL that a crawl would not request is not requested.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +32,12 @@ const HEADERS: [&str; 8] = [
 /// The longest value of a header that is shown, in characters.
 const MAX_VALUE: usize = 500;
 
-/// What a URL answers now.
+/// The current answer of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LiveStory {
     /// The requests: the URL, then its redirects.
     pub hops: Vec<LiveHop>,
-    /// Why the last URL of the chain was not asked for.
+    /// The reason why the last URL of the chain was not requested.
     pub not_asked: Option<String>,
     /// The rule of robots.txt as it is now; `None`: it was not read.
     pub robots: Option<RobotsLine>,
@@ -66,7 +66,7 @@ pub struct LiveHop {
     pub headers: BTreeMap<&'static str, String>,
     /// Title of the page.
     pub title: Option<String>,
-    /// What the page and its headers tell robots.
+    /// The directives for robots in the page and its headers.
     pub directives: Vec<&'static str>,
     /// The canonical URL of the page, where that is another one.
     pub canonical: Option<String>,
@@ -147,7 +147,7 @@ impl LiveAnswers {
         while let Some(url) = next.take() {
             let before = judge.before_fetch(&url, 0);
             if before != Some(Reason::Queued) {
-                let why = before.map_or("it is outside of the crawl", Reason::text);
+                let why = before.map_or("this URL is outside of the crawl", Reason::text);
                 self.not_asked = Some(format!("{url}: {why}"));
                 self.reason = self.reason.or(before).or(Some(Reason::ExcludedByRule));
                 break;
@@ -247,7 +247,9 @@ fn reason_of(error: &DownloadError) -> Reason {
 fn difference(record: Option<&PageRecord>, now: Reason) -> Option<String> {
     let found = format!("{}: {}", now.code(), now.text());
     let Some(record) = record else {
-        return Some(format!("no crawl met it; one that does finds {found}"));
+        return Some(format!(
+            "no crawl found this URL; a crawl that requests it finds {found}"
+        ));
     };
     let then = record.reason;
     if then == now || needs_other_pages(then) && may_become(now) {
@@ -256,12 +258,12 @@ fn difference(record: Option<&PageRecord>, now: Reason) -> Option<String> {
     let since = record.fetched_at.map(|time| format!(" of {time}"));
     let since = since.unwrap_or_default();
     Some(format!(
-        "the state has the answer{since}, {}; the next crawl finds {found}",
+        "the state has the answer{since}, {}; the next crawl will find {found}",
         then.code()
     ))
 }
 
-/// Whether other pages, or earlier answers, decide that a URL has this reason.
+/// Returns whether other pages, or earlier answers, decide that a URL has this reason.
 fn needs_other_pages(reason: Reason) -> bool {
     matches!(
         reason,
@@ -281,7 +283,7 @@ fn needs_other_pages(reason: Reason) -> bool {
     )
 }
 
-/// Whether other pages may make something else of this reason.
+/// Returns whether other pages may make something else of this reason.
 fn may_become(reason: Reason) -> bool {
     matches!(reason, Reason::Listed | Reason::CanonicalElsewhere)
 }

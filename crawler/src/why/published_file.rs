@@ -33,7 +33,7 @@ pub(super) fn holding(
     Ok(file.map(|file| file.path.display().to_string()))
 }
 
-/// Whether a sitemap lists `loc`; not, when it cannot be read.
+/// Returns whether a sitemap lists `loc`; not, when it cannot be read.
 fn lists(path: &Path, loc: &Loc) -> bool {
     let Ok(file) = File::open(path) else {
         return false;

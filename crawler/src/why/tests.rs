@@ -36,7 +36,7 @@ fn a_url_that_no_crawl_met_is_judged_by_scope_and_rules() {
     check(
         "https://h.example/blog/",
         "outside",
-        "outside the directory",
+        "outside of the directory",
     );
     check(
         "https://h.example/docs/private/a",

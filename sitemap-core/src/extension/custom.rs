@@ -21,7 +21,7 @@ const RESERVED_NAMESPACES: [&str; 3] = [
     XSI_NAMESPACE,
 ];
 
-/// A namespace that is not the protocol's: its address and the prefix that stands for it in a file.
+/// A namespace that is not the protocol's: its address and the prefix that represents it in a file.
 ///
 /// Cheap to clone. Source: <https://www.sitemaps.org/protocol.html#extending>.
 ///
@@ -77,7 +77,7 @@ pub enum CustomElementError {
     KnownPrefix {
         /// The prefix.
         prefix: Box<str>,
-        /// The namespace it stands for.
+        /// The namespace it represents.
         namespace: &'static str,
     },
     /// The address of a namespace is not an absolute URI (RFC 3986, section 4.3), or too long for us.

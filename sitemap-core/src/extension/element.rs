@@ -199,7 +199,7 @@ impl Element {
         }
     }
 
-    /// Returns whether the thumbnail of a video is the page. A reader keeps such a video, because its content is not in doubt.
+    /// Returns whether the thumbnail of a video is the page. A reader keeps such a video, because its content is known.
     pub(crate) fn check_thumbnail(&self, page: &Loc) -> Result<(), ExtensionError> {
         let mut values = self.all("thumbnail_loc");
         let is_page = |value: &&Value| {

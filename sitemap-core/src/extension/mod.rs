@@ -139,7 +139,7 @@ pub enum ExtensionError {
     #[error("more than one <news:news>")]
     SecondNews,
     /// An element lacks a required part.
-    #[error("there is no {what}")]
+    #[error("{what} is missing")]
     Missing {
         /// The required part.
         what: &'static str,
@@ -194,7 +194,7 @@ impl Extension {
         }
     }
 
-    /// The prefix that stands for the namespace in files.
+    /// The prefix that represents the namespace in files.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Alternate => "xhtml",

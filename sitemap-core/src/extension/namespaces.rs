@@ -27,13 +27,13 @@ pub struct Namespaces {
 #[non_exhaustive]
 pub enum NamespacesError {
     /// Another namespace has the prefix.
-    #[error("prefix {prefix} stands for {taken} and cannot stand for {address}")]
+    #[error("prefix {prefix} is bound to {taken} and cannot be bound to {address}")]
     Prefix {
         /// The prefix.
         prefix: Box<str>,
-        /// The address it stands for.
+        /// The address it represents.
         taken: Box<str>,
-        /// The address it should have stood for.
+        /// The address that it should be bound to.
         address: Box<str>,
     },
     /// The namespace has another prefix, or another schema, already.
@@ -198,7 +198,7 @@ mod tests {
                 .add_custom(&own("a", "urn:c"))
                 .unwrap_err()
                 .to_string(),
-            "prefix a stands for urn:a and cannot stand for urn:c"
+            "prefix a is bound to urn:a and cannot be bound to urn:c"
         );
         assert_eq!(
             namespaces

@@ -145,7 +145,7 @@ impl Row {
     }
 }
 
-/// The one element of an extension that stands in an entry.
+/// The one element of an extension that is in an entry.
 pub(crate) fn element_of(extension: Extension) -> &'static Row {
     match extension {
         Extension::Alternate => &LINK,

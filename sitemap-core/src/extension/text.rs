@@ -1,4 +1,4 @@
-//! [`Text`]: a title, a description or a name that may stand in a file.
+//! [`Text`]: a title, a description or a name that may be in a file.
 
 use std::{
     fmt,

@@ -7,13 +7,13 @@ use url::Host;
 use super::LocError;
 use crate::limits::MAX_LOC_CHARACTERS;
 
-/// May stand raw in a path (RFC 3986 section 3.3: `pchar` and the separator).
+/// May be raw in a path (RFC 3986 section 3.3: `pchar` and the separator).
 const PATH: u8 = 1;
-/// May stand raw in a query (RFC 3986 section 3.4).
+/// May be raw in a query (RFC 3986 section 3.4).
 pub(super) const QUERY: u8 = 2;
 /// Unreserved: escaping it changes nothing (RFC 3986 section 2.3).
 const UNRESERVED: u8 = 4;
-/// May stand in a host name that needs no further look: lower case letters, digits, `-`, `_`.
+/// May be in a host name that needs no further look: lower case letters, digits, `-`, `_`.
 const PLAIN_LABEL: u8 = 8;
 
 /// Uses of each byte, as a set of the bits above. `%` is in none: whether it may stay depends on what follows.
@@ -47,7 +47,7 @@ fn escape_at(bytes: &[u8], position: usize) -> Option<u8> {
     }
 }
 
-/// Start of the path in a text that is a [`Loc`] as it stands; such a text is taken over unchanged.
+/// Start of the path in a text that is a [`Loc`] as it is; such a text is taken over unchanged.
 ///
 /// `None` means "look closer", not "wrong". Most URLs of a crawl were normalised before and take this way.
 pub(super) fn clean_path_start(text: &str) -> Option<usize> {
@@ -210,7 +210,7 @@ pub(super) fn push_authority(
     if authority.len() > MAX_LOC_CHARACTERS {
         return Err(LocError::Host);
     }
-    // The colons of an IPv6 address stand in brackets.
+    // The colons of an IPv6 address are in brackets.
     let after_bracket = authority.rfind(']').map_or(0, |bracket| bracket + 1);
     let (host, port) = match authority[after_bracket..].find(':') {
         Some(colon) => (
@@ -237,7 +237,7 @@ pub(super) fn push_authority(
     Ok(())
 }
 
-/// Returns whether every character may stand raw in a host (RFC 3986 section 3.2.2; browsers allow a few more, such as `"` and
+/// Returns whether every character may be raw in a host (RFC 3986 section 3.2.2; browsers allow a few more, such as `"` and
 /// `{`). No label but that of the root may be empty (RFC 1034 section 3.1): no name server has such a name.
 fn is_registered_name(domain: &str) -> bool {
     let labels = domain.strip_suffix('.').unwrap_or(domain);

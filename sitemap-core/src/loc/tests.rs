@@ -318,7 +318,7 @@ proptest! {
     }
 
     #[test]
-    fn every_page_is_in_the_directory_it_stands_in(path in "(/[a-c.%2F~]{0,4}){1,4}") {
+    fn every_page_is_in_its_own_directory(path in "(/[a-c.%2F~]{0,4}){1,4}") {
         let page = loc(&format!("https://example.com{path}"));
         prop_assert!(page.may_list(&page));
         let directory = loc(page.directory());

@@ -64,7 +64,7 @@ pub enum PartitionError {
         name: SectionName,
     },
     /// A section has no such number.
-    #[error("there is no section {number}: expected a number below {count}")]
+    #[error("section {number} does not exist: expected a number below {count}")]
     NoSection {
         /// The number.
         number: usize,

@@ -52,7 +52,7 @@ impl PartId {
 /// The parts of the last publish, and the earlier ones whose names are theirs. The default is the empty layout: no history.
 ///
 /// Its text form ([`fmt::Display`], [`FromStr`]) is a line `layout 1` or `layout 1 raised`, then a line for each part: the
-/// directory and, after a tab, the prefix of a shard. Before them stands `-` for a part that only an earlier publish had, and `#`
+/// directory and, after a tab, the prefix of a shard. Before them is `-` for a part that only an earlier publish had, and `#`
 /// for a part whose name ends in a hash. Each section follows as a line `section` with its name, perhaps ` raised`, and its parts
 /// in the same way. Equal layouts have equal texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! The keys of one origin (normalised path and query, as bytes) form a tree of directories. A directory with enough keys gets its
 //! own file; the rest of a directory that is too large for one file is divided by the next characters of the key. A file is
 //! therefore always one prefix of the key space without the prefixes of the files below it. One changed page rewrites one file,
-//! and every file may stand inside the directory it lists.
+//! and every file may be inside the directory it lists.
 //!
 //! Keys may be set apart by name, in any directories: such a [`Section`] has its own tree. It begins with one file called after
 //! the section and is divided only when that file would be too large. The tree of the other keys is as if those of the sections
@@ -17,7 +17,7 @@
 //! the order of discovery. The plan is a function of the keys, the [`Thresholds`], the [`Placement`], the sections and the
 //! [`Layout`] of the last publish. The layout only adds hysteresis, so that a directory at a border does not come and go.
 //!
-//! In the flow it stands between the export in key order and the writers. A first scan feeds a [`Counter`], whose memory grows
+//! In the flow it is between the export in key order and the writers. A first scan feeds a [`Counter`], whose memory grows
 //! with the number of files and of large prefixes, not with the number of URLs. Its [`Plan`] gives a second scan the key ranges
 //! of each file, so that one file is open at a time.
 //!

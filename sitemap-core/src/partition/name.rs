@@ -273,7 +273,7 @@ pub fn folders(directories: &str) -> Option<String> {
 }
 
 /// The folder a path segment names on disk, folded so that names which some disk takes for the same are equal; `None` when no file
-/// may stand in it.
+/// may be in it.
 ///
 /// A name is refused if it is empty, not UTF-8, over 255 bytes, or has a separator, NUL or control character. So is a name that
 /// begins with a dot, because servers and tools use it (`.git`, `.htaccess`), and a name that could be a file beside it

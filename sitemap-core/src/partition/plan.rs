@@ -112,7 +112,7 @@ impl Plan {
         &self.parts
     }
 
-    /// The base directory, where the indexes stand; `/` at both ends.
+    /// The base directory, which has the indexes; `/` at both ends.
     pub fn base(&self) -> &str {
         &self.base
     }

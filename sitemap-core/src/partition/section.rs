@@ -85,12 +85,12 @@ impl fmt::Display for SectionName {
 pub struct Section {
     /// Its name.
     pub name: SectionName,
-    /// A directory that all of its keys lie in, `/` at both ends: in place its files stand there.
+    /// A directory that all of its keys lie in, `/` at both ends: in place its files are there.
     pub directory: String,
 }
 
 impl Section {
-    /// The deepest directory that its keys lie in and its files can stand in; the base when no deeper one is known.
+    /// The deepest directory that its keys lie in and its files can be in; the base when no deeper one is known.
     pub(super) fn home(&self, base: &str, placement: Placement) -> String {
         let below = self
             .directory

@@ -85,12 +85,12 @@ pub(super) struct Document {
     split: Option<Draft>,
     /// Number of open entries around the current one.
     outer_entries: usize,
-    /// Text of the entry that stands in none of its elements.
+    /// Text of the entry that is in none of its elements.
     stray: ElementText,
     pub(super) text: ElementText,
     pub(super) extended: Extended,
     pub(super) feed: Feed,
-    /// A character that the protocol wants escaped stood raw in a value; that is reported once.
+    /// A character that the protocol requires escaped is raw in a value; that is reported once.
     has_raw_character: bool,
     /// Entries begun, with those left out.
     pub(super) entries: u64,
@@ -310,7 +310,7 @@ impl Document {
         }
     }
 
-    /// Reports prefixes that no declaration binds: of any attribute, and of an element that is skipped or stands in a value.
+    /// Reports prefixes that no declaration binds: of any attribute, and of an element that is skipped or is in a value.
     /// Prefixes of other elements are reported where the namespaces of the elements are decided.
     fn look_for_prefixes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
         if (self.is_in_value() || !self.is_reading())

@@ -37,7 +37,7 @@ const BYTE_ORDER_MARK_BYTES: u64 = 3;
 pub(super) struct Found {
     /// There is a byte order mark; it is left out.
     pub(super) has_byte_order_mark: bool,
-    /// Bytes of UTF-8 after it, and ends of lines, that stand before the XML declaration and do not belong there; they are left
+    /// Bytes of UTF-8 after it, and ends of lines, that are before the XML declaration and do not belong there; they are left
     /// out.
     pub(super) garbage_bytes: u64,
     pub(super) garbage_lines: u64,
@@ -69,7 +69,7 @@ pub(super) struct Transcoder<R> {
     head_start: usize,
     /// Error that came instead of more bytes while the first ones were inspected.
     head_error: Option<io::Error>,
-    /// Decoded text; what stands before `start` was given out.
+    /// Decoded text; what is before `start` was given out.
     text: String,
     start: usize,
     /// True when U+FFFD in the text replace malformed bytes.
@@ -323,7 +323,7 @@ mod tests {
         check(b"a\xf0\x9f\x98b", "a\u{FFFD}b", None, true);
         check(b"\xf0\x9f\xc3\xa9", "\u{FFFD}é", None, true);
         check(b"ab\xc0\xafb", "ab\u{FFFD}\u{FFFD}b", None, true);
-        // One that stands in the file is not a fault.
+        // One that is in the file is not a fault.
         check("a\u{FFFD}b".as_bytes(), "a\u{FFFD}b", None, false);
         check(
             b"\xff\xfea\0\0\xd8b\0c",

@@ -456,7 +456,7 @@ impl Document {
         stated.or_else(|| outer.cloned())
     }
 
-    /// The value of an attribute, by its name as it stands in the file.
+    /// The value of an attribute, by its name as it is in the file.
     fn attribute(&mut self, start: &BytesStart<'_>, name: &'static str) -> Option<String> {
         let found = start
             .attributes()

@@ -80,7 +80,7 @@ pub enum ReadError {
     /// One entry is left out; reading goes on with the next.
     #[error(transparent)]
     Entry(ReadFinding),
-    /// Reading ends here; the entries before it stand.
+    /// Reading ends here; the entries before it count.
     #[error(transparent)]
     File(ReadFinding),
     /// The input failed; reading ends here.

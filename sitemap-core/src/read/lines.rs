@@ -7,7 +7,7 @@ use std::{
 
 use super::Unpacked;
 
-/// The most bytes that a line, or the lines of one row of a table together, may have: the text of a page can stand in a row.
+/// The most bytes that a line, or the lines of one row of a table together, may have: the text of a page can be in a row.
 pub const MAX_RECORD_BYTES: usize = 256 * 1024;
 
 /// The byte order mark in UTF-8.
@@ -36,7 +36,7 @@ pub struct Lines<R> {
     max_bytes: usize,
     /// The last line ended in `\r`: a `\n` that follows belongs to it.
     skips_line_feed: bool,
-    /// The input was compressed, and other bytes stand after its end.
+    /// The input was compressed, and other bytes are after its end.
     has_trailing_bytes: bool,
 }
 

@@ -102,7 +102,7 @@ pub enum RowError {
         /// Number of columns of the header line.
         columns: usize,
     },
-    /// White space or a control character stands in it.
+    /// White space or a control character is in it.
     #[error("white space inside a URL, expected one URL")]
     WhiteSpace,
     /// It is a word in a column that has absolute URLs and paths.

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn end_tag_closes_what_stands_in_its_element() {
+    fn end_tag_closes_what_is_in_its_element() {
         let mut nesting = Nesting::default();
         for name in ["urlset", "url", "loc", "url", "b"] {
             assert!(nesting.open(name, name.len()));

@@ -11,7 +11,7 @@ const MAX_DECLARATIONS: usize = 16;
 /// file begins with such markup, or is something else, such as a web page or a list of URLs.
 ///
 /// A declaration counts only together with the root element of a sitemap after it, so that no text is taken for one because it
-/// mentions a declaration. Both have to stand in `head`, the only part of the file that is looked at.
+/// mentions a declaration. Both have to be in `head`, the only part of the file that is looked at.
 pub(super) fn garbage_bytes(head: &[u8]) -> usize {
     let root = root_name(head);
     let is_other = |name: &str| names::root(name).is_some() || is_html_root(name);

@@ -126,9 +126,9 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// The same reader for a file that stands at `location`: relative links of a feed are resolved against it.
+    /// The same reader for a file that is at `location`: relative links of a feed are resolved against it.
     ///
-    /// Without it only those can be resolved that stand below an absolute `xml:base`; the other entries are left out.
+    /// Without it only those can be resolved that are below an absolute `xml:base`; the other entries are left out.
     ///
     /// ```
     /// use sitemap_core::{Limits, Loc, read::{Item, Reader}};
@@ -306,7 +306,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Goes to the first character that is not blank, and returns it and whether only white space of XML stands before it.
+    /// Goes to the first character that is not blank, and returns it and whether only white space of XML is before it.
     fn skip_blanks(&mut self) -> io::Result<(Option<char>, bool)> {
         let input = self.xml.get_mut();
         let mut are_of_xml = true;

@@ -185,7 +185,7 @@ fn reference(reference: &str) -> Option<Problem> {
     })
 }
 
-/// The character that a reference names by its number, as it stands between `&#` and `;`.
+/// The character that a reference names by its number, as it is between `&#` and `;`.
 pub(super) fn referenced(number: &str) -> Option<char> {
     let (digits, radix) = match number.strip_prefix('x') {
         Some(digits) => (digits, 16),
@@ -276,7 +276,7 @@ fn is_qualified(name: &str) -> bool {
     !prefix.is_empty() && !local.contains(':') && local.starts_with(is_name_start)
 }
 
-/// Number of bytes of white space that stand at the beginning.
+/// Number of bytes of white space that are at the beginning.
 fn blanks(text: &str) -> usize {
     text.bytes()
         .take_while(|byte| is_white_space(*byte))

@@ -107,7 +107,7 @@ fn loc(text: &str) -> Loc {
     Loc::parse(text).unwrap()
 }
 
-/// Checks a file that stands at the root of `http://host`.
+/// Checks a file that is at the root of `http://host`.
 fn checked(file: &[u8], kind: Kind) -> Result<crate::FileSummary, CheckError> {
     check(
         file,

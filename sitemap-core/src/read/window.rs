@@ -6,7 +6,7 @@ use super::Position;
 /// included; only the beginning of an enormous entry may be missing.
 const KEPT_BYTES: usize = 64 * 1024;
 
-/// Number of characters of a line that stand before the place that is shown, and from it on.
+/// Number of characters of a line that are before the place that is shown, and from it on.
 const SHOWN_BEFORE: usize = 40;
 const SHOWN_AFTER: usize = 100;
 
@@ -14,7 +14,7 @@ const SHOWN_AFTER: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Excerpt {
-    /// The text; what stands before or after it in the same line is left out. Bytes that are not UTF-8 are replaced.
+    /// The text; what is before or after it in the same line is left out. Bytes that are not UTF-8 are replaced.
     pub text: String,
     /// Number of characters of `text` before the place.
     pub marker: usize,
@@ -33,7 +33,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Takes over the next bytes of the text, which stand at `offset`, and forgets old ones.
+    /// Takes over the next bytes of the text, which are at `offset`, and forgets old ones.
     pub(super) fn push(&mut self, bytes: &[u8], offset: u64) {
         if self.bytes.is_empty() {
             self.start = offset;

@@ -115,7 +115,7 @@ impl Territory {
         self.claim.is_some()
     }
 
-    /// The lowest directory in which the document may stand, if its place is not known.
+    /// The lowest directory in which the document may be, if its place is not known.
     pub(super) fn common_directory(&self) -> Option<String> {
         let common = self.common.as_ref()?;
         Some(format!("{}{}", common.origin, common.path))
@@ -271,7 +271,7 @@ struct OriginParts<'a> {
 impl<'a> OriginParts<'a> {
     fn new(origin: &'a str) -> Self {
         let (scheme, authority) = origin.split_once("://").unwrap_or(("", origin));
-        // The colons of an IPv6 address stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         let after_bracket = authority.rfind(']').map_or(0, |bracket| bracket + 1);
         let host_end = authority[after_bracket..]
             .find(':')

@@ -7,7 +7,7 @@ use crate::read::Rule;
 /// All rules in sections, each below a heading `## R13: title`.
 const TEXT: &str = include_str!("../../RULES.md");
 
-/// Begins the line of a section that says how to correct a document.
+/// Begins the line of a section on how to correct a document.
 const CORRECTION: &str = "- Correction: ";
 
 /// One rule in words.

@@ -2,7 +2,7 @@
 //! R75, and the hreflang rule of Google). Forbidden URLs are in [`super::refused`], missing indexes of a site in
 //! [`super::sites`], and indexes that a robots.txt does not name in [`super::unnamed`].
 //!
-//! What is remembered of a URL is a fingerprint of 64 bits; two URLs out of a million have the same one once in 37 million sets.
+//! The set stores of each URL a fingerprint of 64 bits; two URLs out of a million have the same one once in 37 million sets.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

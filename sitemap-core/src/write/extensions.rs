@@ -1,7 +1,7 @@
 //! The extensions of an entry in XML: after the elements of the protocol, in one fixed order, each with its elements in the order of
 //! its schema (R71).
 //!
-//! What search engines dropped is left out.
+//! Elements that search engines dropped is left out.
 
 use std::io::{self, Write};
 

@@ -104,7 +104,7 @@ pub enum WriteError {
     #[error("sitemap has no entries, expected at least one")]
     Empty,
     /// The limits leave no room for any entry.
-    #[error("limits of {} entries and {} bytes leave no room for an entry", .limits.entries, .limits.bytes)]
+    #[error("limits of {} entries and {} bytes are too small for an entry", .limits.entries, .limits.bytes)]
     LimitsTooSmall {
         /// The limits, at most those of the protocol.
         limits: Limits,

@@ -49,7 +49,7 @@ impl Extensions {
     }
 }
 
-/// Returns whether an element can stand in the entry of a page after those that have so many bytes.
+/// Returns whether an element can be in the entry of a page after those that have so many bytes.
 fn judge(item: ExtensionRef<'_>, page: &Loc, bytes: &mut u64) -> Result<(), ExtensionError> {
     if let ExtensionRef::Element(element) = item {
         element.check_thumbnail(page)?;

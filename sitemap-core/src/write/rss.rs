@@ -101,7 +101,7 @@ impl<W: Write> RssWriter<W> {
     }
 
     /// Ends the feed and gives the output back, not flushed. The newest date in the summary is in UTC and in whole seconds, as it
-    /// stands in the feed.
+    /// is in the feed.
     ///
     /// # Errors
     /// [`WriteError::Empty`] when nothing was written; [`WriteError::Io`] from the output.

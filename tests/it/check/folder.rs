@@ -22,7 +22,7 @@ fn index_never_stands_for_its_own_part() {
         let ran = Place::new(&files).check(&["set"]);
         let found = format!("{children:?}: {}", ran.stdout);
         for file in missing {
-            let why = format!("there is no file {file}");
+            let why = format!("the file {file} does not exist");
             assert!(found.contains(&why), "{file}: {found}");
         }
         assert_eq!(found.matches("error[").count(), missing.len(), "{found}");
@@ -62,7 +62,7 @@ fn index_without_any_of_its_parts_is_reported() {
         let words = expected.unwrap_or_default();
         assert!(ran.stdout.contains(words), "{child}: {}", ran.stdout);
     };
-    let words = "there is no file s/a.xml";
+    let words = "the file s/a.xml does not exist";
     check("https://cdn.example/s/a.xml", Some(words));
     // Programs are not files.
     check("https://h.example/blog/sitemap", None);

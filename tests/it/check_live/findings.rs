@@ -281,7 +281,7 @@ fn site_that_does_not_answer_has_its_own_exit_code() {
     let json = bench.json(5, &[&broken.url("/")]);
     let why = message(&json, "R72");
     assert!(
-        why.starts_with("sitemap may not be read: robots.txt of"),
+        why.starts_with("sitemap may not be read: http") && why.contains("robots.txt answered 500"),
         "{why}"
     );
     assert!(

@@ -140,7 +140,7 @@ fn indexes_are_followed_so_deep_and_no_deeper() {
         ["/robots.txt", "/1.xml", "/2.xml", "/3.xml", "/4.xml"]
     );
     assert!(
-        json.to_string().contains("it is listed 4 indexes deep"),
+        json.to_string().contains("4 indexes lead to it, more than are followed"),
         "{json:#}"
     );
     has(&json, "error R40 /1.xml:3");
@@ -159,7 +159,7 @@ fn sitemaps_that_list_many_hosts_bother_only_some() {
         .expect_code(1);
     assert!(
         ran.stderr
-            .contains("the robots.txt files of 100 other hosts that are listed were asked for"),
+            .contains("the robots.txt files of 100 listed other hosts were requested"),
         "{}",
         ran.stderr
     );

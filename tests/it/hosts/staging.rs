@@ -452,7 +452,7 @@ fn production_is_not_asked_even_when_staging_redirects_there() {
         },
         "/app/",
         5,
-        "where nothing is asked",
+        "which gets no requests",
     );
     check(
         |request, production| match request.target.as_str() {
@@ -461,7 +461,7 @@ fn production_is_not_asked_even_when_staging_redirects_there() {
         },
         "/",
         5,
-        "where nothing is asked",
+        "which gets no requests",
     );
     check(
         |request, production| match request.target.as_str() {
@@ -470,7 +470,7 @@ fn production_is_not_asked_even_when_staging_redirects_there() {
         },
         "/",
         5,
-        "robots.txt of",
+        "robots.txt cannot be read",
     );
 }
 

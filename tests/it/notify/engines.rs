@@ -64,7 +64,7 @@ fn every_status_of_the_engine_has_its_meaning() {
         (429, "answered 429 to each of 1 tries", all),
         (500, "answered 500", all),
         (503, "answered 503", all),
-        (302, "is indexnow_endpoint right?", all),
+        (302, "check indexnow_endpoint", all),
         (1, "engine.test", all),
         (400, "badly formed", all),
         // What was refused goes out in halves.

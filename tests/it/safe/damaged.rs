@@ -113,7 +113,7 @@ fn a_state_with_a_bad_header_is_kept_and_the_set_tells_its_dates() {
         fs::write(file, bytes).expect("the state can be written");
     };
     let words = [
-        "is damaged or no state of arpent",
+        "is damaged, or is not a state of arpent",
         "arpent renamed it to ",
         "imported the published set: ",
     ];

@@ -144,7 +144,7 @@ fn scarce_room_is_told_before_the_crawl() {
     disk.fill(0);
     // What does not change needs no room.
     let ran = crawl(&bench, &site, &[]).expect_code(0);
-    assert_told(&ran, &["bytes are free for ", "a new one may not fit"]);
+    assert_told(&ran, &["bytes are free for ", "a new set may be too large"]);
 }
 
 #[test]

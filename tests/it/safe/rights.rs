@@ -160,7 +160,7 @@ fn rights_that_make_no_sense_are_told_before_the_crawl() {
     }
     check(
         &["--file-group=no-such-group"],
-        "there is no group no-such-group",
+        "has no group no-such-group",
     );
     check(&["--file-group=a:b"], "expected the name or the number");
     check(

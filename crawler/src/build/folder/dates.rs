@@ -1,4 +1,4 @@
-//! What the times of the files of a folder are worth.
+//! The value of the times of the files of a folder as evidence.
 
 use std::{
     path::Path,
@@ -14,10 +14,10 @@ use crate::{
 /// Files that were written within this time were written by one checkout, copy or build ...
 const ONE_WRITING: Duration = Duration::from_secs(10 * 60);
 
-/// ... and when it wrote more than half of the pages, no file's time says when its page changed.
+/// ... and when it wrote more than half of the pages, no file's time is evidence of when its page changed.
 const MOST_PERCENT: usize = 50;
 
-/// Whether the times of the files are evidence: not when most were written at once. Walks through all of them.
+/// Returns whether the times of the files are evidence: not when most were written at once. Walks through all of them.
 pub(super) fn times_count(
     walk: &mut Walk<'_>,
     root: &Path,

@@ -31,7 +31,7 @@ const SITEMAP_ENDINGS: [&str; 6] = [".xml", ".xml.gz", ".txt", ".txt.gz", ".rss"
 /// One file that may be a page.
 pub(super) struct FolderFile<'a> {
     pub(super) path: &'a Path,
-    /// `None`: the name cannot stand in a URL of this site.
+    /// `None`: the name cannot be in a URL of this site.
     pub(super) url: Option<UrlKey>,
     /// The folder that it is found in, and its name there.
     pub(super) folder: &'a Path,
@@ -51,7 +51,7 @@ impl FolderFile<'_> {
         matches!(self.media_type(), "text/html" | "application/xhtml+xml")
     }
 
-    /// What a web server would answer with.
+    /// The answer of a web server.
     pub(super) fn head(&self, with_date: bool) -> ResponseHead {
         let mut headers = Headers::default();
         headers.push("content-type", self.media_type().as_bytes());
@@ -84,15 +84,15 @@ pub(super) struct Walk<'a> {
 struct Level {
     /// Without links.
     folder: PathBuf,
-    /// What it is called in URLs, ends in a slash.
+    /// The name in URLs, ends in a slash.
     url: String,
     /// Its names, the next one last.
     names: Vec<OsString>,
-    /// The name that stands for the folder.
+    /// The name that represents the folder.
     index: Option<OsString>,
 }
 
-/// What is done with each file.
+/// The action for each file.
 type EachFile<'a> = dyn FnMut(&FolderFile<'_>) -> Result<(), BuildError> + 'a;
 
 impl<'a> Walk<'a> {
@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Where a name leads, when that is inside the folder and can be seen.
+    /// The file that a name leads to, when that is inside the folder and can be seen.
     fn resolve(&mut self, path: PathBuf) -> Result<Option<(PathBuf, Metadata)>, BuildError> {
         let metadata = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata,

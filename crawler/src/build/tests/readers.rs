@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, io::Write as _};
 use super::*;
 use crate::seeds::{SeedList, SeedListError};
 
-/// What a reader makes of a list: the paths of its URLs, or why it is none.
+/// The result of a reader for a list: the paths of its URLs, or why it is none.
 type Read = Result<BTreeSet<String>, String>;
 
 fn path(key: &UrlKey) -> String {
@@ -63,7 +63,7 @@ fn forms(list: &str) -> Vec<Vec<u8>> {
     ]
 }
 
-/// `H` in a list stands for the site.
+/// `H` in a list represents the site.
 #[track_caller]
 fn check(list: &str, expected: Result<&[&str], &str>) {
     let list = list.replace('H', "https://example.com");

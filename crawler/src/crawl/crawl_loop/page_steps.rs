@@ -1,5 +1,5 @@
 //! The steps of the loop for pages: requests go out while their results have room, answers are judged, and what they lead
-//! to is queued. Hands what one part says to the next.
+//! to is queued. Hands the result of one part to the next.
 
 use std::sync::Arc;
 
@@ -32,14 +32,14 @@ use crate::{
 
 /// The error of a URL that was given up with its directory.
 pub(super) const GIVEN_UP: &str =
-    "not asked for: pages before it failed in a row while the start page answered";
+    "not requested: pages before it failed in a row while the start page answered";
 
 impl CrawlLoop<'_> {
     /// Uses the answers that led from the typed URL to the site, as far as the run does not know them:
     /// the first pages of a new run.
     pub(in crate::crawl) fn seed(&mut self, hops: Vec<Hop>) {
         // All of them are known before the first is judged: otherwise its redirect would be a discovery,
-        // and the page behind it would be asked for again.
+        // and the page after it would be asked for again.
         let last = hops.len().saturating_sub(1);
         let mut known = Vec::with_capacity(hops.len());
         let mut found_on: Option<UrlKey> = None;
@@ -90,7 +90,7 @@ impl CrawlLoop<'_> {
         }
     }
 
-    /// Starts work while its result has room; says when to look again, and whether a page waits for a
+    /// Starts work while its result has room; returns when to look again, and whether a page waits for a
     /// permit.
     pub(super) fn dispatch(&mut self, now: Instant) -> (Option<Instant>, bool) {
         if self.end.ending.is_some() {
@@ -225,14 +225,14 @@ impl CrawlLoop<'_> {
         }
     }
 
-    /// Whether a page that redirects to itself and sets a cookie is asked for again, with that cookie: once.
+    /// Returns whether a page that redirects to itself and sets a cookie is asked for again, with that cookie: once.
     fn may_bring_cookie(&self, lease: &Lease, done: &PageDone) -> bool {
         self.context.gate.keeps_cookies
             && lease.earlier_tries() == 0
             && done.wants_cookie(lease.url())
     }
 
-    /// Whether an answer speaks of the host: other tries of a URL do not, nor does a directory that fails while URLs of
+    /// Returns whether an answer is about the host: other tries of a URL do not, nor does a directory that fails while URLs of
     /// others wait.
     fn weigh(&mut self, lease: &Lease, signal: Signal) -> Weight {
         if let Signal::Fine { .. } = signal {
@@ -551,7 +551,7 @@ impl CrawlLoop<'_> {
             }
         }
         let changes = match (&text, &novelty) {
-            // What the site shows for any URL says nothing of its patterns.
+            // The page for URLs that do not exist is not evidence about patterns.
             (Some(_), _) if facts.repeat.is_some() => PatternChanges::default(),
             (Some(text), Some(novelty)) => {
                 let leads_on = repeats::leads_on(&work.url, work.after_repeat, &new);
@@ -569,7 +569,7 @@ impl CrawlLoop<'_> {
         self.hints.close(&changes);
         self.commits.change(changes);
         if self.known.not_recorded() > not_recorded || self.is_state_full() {
-            // Its links are not all in the state, so that a later 304 would not say where it leads.
+            // Its links are not all in the state, so that a later 304 would leave its links unknown.
             facts.read_as = 0;
         }
         if verdict.follow == Follow::All {
@@ -590,7 +590,7 @@ impl CrawlLoop<'_> {
         }
         let target = found.key;
         if self.known.contains(target) {
-            // If only documents had named it so far, it is no orphan any more.
+            // If only documents had named it so far, it is not an orphan any more.
             if found.found_on != Some(target) && self.known.remove_orphan(target) {
                 self.commits.link(target.clone());
             }
@@ -604,7 +604,7 @@ impl CrawlLoop<'_> {
         self.discover_page(found)
     }
 
-    /// Notes a URL that is no document, as [`CrawlLoop::discover`] does.
+    /// Notes a URL that is not a document, as [`CrawlLoop::discover`] does.
     pub(super) fn discover_page(&mut self, found: FoundUrl<'_>) -> bool {
         let is_full = self.is_state_full();
         let has_room = |url: &UrlKey| found.via.is_named() || self.repetition.repeats.has_room(url);

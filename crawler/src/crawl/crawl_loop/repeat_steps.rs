@@ -38,7 +38,7 @@ impl CrawlLoop<'_> {
         }
     }
 
-    /// Whether a URL may be asked for by what the pages before it said.
+    /// Returns whether a URL may be requested, judging by the pages before it.
     pub(super) fn passes(&mut self, lease: &Lease) -> bool {
         let url = lease.url();
         let was_listed = lease.earlier().is_some_and(|earlier| earlier.was_listed);
@@ -49,7 +49,7 @@ impl CrawlLoop<'_> {
             || self.repetition.repeats.passage(url) == Passage::Open
     }
 
-    /// Ends the work on a URL that is not asked for because of what the pages before it said.
+    /// Ends the work on a URL that is not requested because of the pages before it.
     pub(super) fn end_repeating(&mut self, lease: Lease) {
         match self.repetition.repeats.passage(lease.url()) {
             Passage::Open | Passage::Closed => {

@@ -22,15 +22,15 @@ use crate::{
     url_key::{Identity, UrlKey},
 };
 
-/// What has to be done with a document at a URL.
+/// The work on a document at a URL.
 pub(super) struct DocumentFetch {
-    /// Where it is.
+    /// The place.
     pub(super) url: UrlKey,
     /// The document itself, when it was asked for as a page.
     pub(super) at_hand: Option<Box<DownloadedDocument>>,
-    /// What an earlier run kept of it, when it did not change since.
+    /// The copy of an earlier crawl, when it did not change since.
     pub(super) copy: Option<CachedSitemap>,
-    /// What its index says of its last change; with that, it is kept.
+    /// The last change that its index states; with that, it is kept.
     pub(super) lastmod: Option<String>,
     /// When the work begins.
     pub(super) now: Timestamp,
@@ -48,7 +48,7 @@ pub(in crate::crawl) enum DocumentEnd {
     Read {
         reading: DocumentReading,
         end: BodyEnd,
-        /// Where it was found in the end.
+        /// The URL at which it was found in the end.
         url: Option<UrlKey>,
         wire_bytes: u64,
         keep: Keep,
@@ -64,7 +64,7 @@ pub(in crate::crawl) enum DocumentEnd {
 }
 
 impl DocumentEnd {
-    /// The answer to the last request for the document: `Err` says how its host failed. `None` when nothing was requested.
+    /// The answer to the last request for the document: `Err` is the failure of its host. `None` when nothing was requested.
     pub(in crate::crawl) fn answer(&self) -> Option<Result<(), String>> {
         match self {
             Self::Read { url, .. } => url.as_ref().map(|_| Ok(())),
@@ -89,7 +89,7 @@ impl DocumentEnd {
     }
 }
 
-/// What becomes of the copy of a document that was read.
+/// The decision on the copy of a document that was read.
 pub(in crate::crawl) enum Keep {
     /// There is none any more.
     Nothing,
@@ -141,8 +141,8 @@ impl DocumentFetch {
         }
     }
 
-    /// Asks for the document, a second time when only that tells whether it is broken: an answer that does
-    /// not say how long it is ends like one that broke off, but does not end twice at the same byte.
+    /// Asks for the document, a second time when only that shows whether it is broken: an answer that does
+    /// not state its length ends like one that broke off, but does not end twice at the same byte.
     async fn fetch(mut self) -> DocumentEnd {
         let mut earlier: Option<Broken> = None;
         loop {
@@ -201,7 +201,7 @@ impl DocumentFetch {
         &self,
         document: DownloadedDocument,
     ) -> Result<(DocumentReading, Keep), DocumentEnd> {
-        // A redirect may change without the index, which speaks of what stands at its end.
+        // A redirect may change without the index, which is about what is at its end.
         let is_as_named = document.end == BodyEnd::Complete && document.url == self.url;
         let lastmod = self.lastmod.clone().filter(|_| is_as_named);
         let file = document
@@ -232,7 +232,7 @@ impl DocumentFetch {
         }
     }
 
-    /// Reads what stands at `place`.
+    /// Reads what is at `place`.
     fn reader(&self, place: UrlKey, file: Option<Timestamp>) -> NamedUrlReader {
         NamedUrlReader {
             place,
@@ -250,7 +250,7 @@ struct Broken {
     wire_bytes: u64,
 }
 
-/// Whether an answer cannot end early without being noticed: it says how long it is, or its chunks have a last
+/// Returns whether an answer cannot end early without being noticed: it states its length, or its chunks have a last
 /// one. Otherwise its end is the end of the connection (RFC 9112 section 6.3), or of an HTTP/2 stream, which
 /// servers also end when what makes the document fails.
 fn states_its_length(headers: &Headers) -> bool {
@@ -294,7 +294,7 @@ impl NamedUrlReader {
     }
 }
 
-/// What an index says of the last change of a file, if that is an instant.
+/// The last change of a file that an index states, if that is an instant.
 fn file_date(lastmod: &str) -> Option<Timestamp> {
     lastmod.parse().ok()
 }

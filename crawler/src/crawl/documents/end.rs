@@ -1,4 +1,4 @@
-//! How a document ends: read, failed, absent or ours; what becomes of its copy, and what is reported of it.
+//! The end of a document: read, failed, absent or ours; the decision on its copy, and the reports on it.
 
 use jiff::Timestamp;
 
@@ -19,7 +19,7 @@ use crate::{
 /// Documents with something wrong that are reported one by one while the session goes on.
 const MAX_WARNINGS: usize = 20;
 
-/// What follows from the end of a document.
+/// The consequence of the end of a document.
 #[derive(Default)]
 pub(in crate::crawl) struct AfterDocument {
     /// Bytes that came over the wire.
@@ -120,10 +120,10 @@ impl Documents {
             BodyEnd::CutShort => Some((SeedProblem::CutShort, String::new())),
             BodyEnd::Undecodable(coding) => Some((SeedProblem::Undecodable, coding.clone())),
         };
-        // What is no document is none, however much of it arrived.
+        // An answer that is not a document is none, however much of it arrived.
         let (is_none, problem) = match reading.problem {
-            Some(told) if told.0.denies_document() => (Some(told), None),
-            told => (None, told),
+            Some(text) if text.0.denies_document() => (Some(text), None),
+            text => (None, text),
         };
         if let Some((problem, detail)) = is_none.or(cut).or(problem) {
             return self.fail(number, problem, &detail, now);
@@ -137,7 +137,7 @@ impl Documents {
         None
     }
 
-    /// What is wrong with the document `number`, which there is no answer for.
+    /// The defect of the document `number`, which there is no answer for.
     fn problem_of(&self, number: usize, error: &DownloadError) -> (SeedProblem, String) {
         let problem = match error {
             DownloadError::Disallowed(_) => SeedProblem::RobotsDisallowed,
@@ -153,7 +153,7 @@ impl Documents {
         };
         let detail = match error {
             DownloadError::Spool(cause) => format!("{error}: {cause}"),
-            // That is what the problem says.
+            // The problem has this text already.
             DownloadError::Disallowed(url) if self.number_of(url) == Some(number) => String::new(),
             _ => error.to_string(),
         };
@@ -169,7 +169,7 @@ impl Documents {
     ) -> Unclaimed {
         let document = &mut self.all[number];
         *document = document.clone().with_problem(problem, detail);
-        // Nobody said that there is one; a page that stands for everything that is missing is none.
+        // Nothing names it; a page that is sent for every missing URL is not a document.
         let is_unasked = document.kind == DocumentKind::WellKnown && problem.is_absence();
         let state = if is_unasked || self.is_to_come(number, problem) {
             DocumentState::Absent
@@ -205,22 +205,22 @@ impl Documents {
         } else {
             "each site is crawled by itself".to_owned()
         };
-        let told = format!(
+        let text = format!(
             "{name}: {count} of {entries} URLs are outside of {place} and not taken, e.g. {example}; {advice}"
         );
         // At once where that is all that it names, or the user gave it. A sitemap of the whole site names more than the
         // directory that is crawled.
         if document.kind == DocumentKind::List || count >= entries {
-            self.warn(&told);
+            self.warn(&text);
         } else {
-            tracing::info!(target: "crawl", "{told}");
+            tracing::info!(target: "crawl", "{text}");
         }
     }
 
-    fn warn(&mut self, told: &str) {
+    fn warn(&mut self, text: &str) {
         self.warnings += 1;
         if self.warnings <= MAX_WARNINGS {
-            tracing::warn!(target: "crawl", "{told}");
+            tracing::warn!(target: "crawl", "{text}");
         }
     }
 
@@ -290,11 +290,11 @@ impl Documents {
         let Some(trouble) = document.trouble() else {
             return;
         };
-        let told = format!("{} {trouble}", document.name);
-        self.warn(&told);
+        let text = format!("{} {trouble}", document.name);
+        self.warn(&text);
     }
 
-    /// What is to be said at the end.
+    /// The notes at the end.
     pub(in crate::crawl) fn conclude(&self) -> Vec<Note> {
         let left_out = self.feeds.left_out.len();
         let excluded = self.excluded.len();

@@ -1,5 +1,5 @@
-//! Documents and pages: a feed that a page names or is, and a document that a page links to. What is one is no
-//! page; what turns out to be none is a page like any other.
+//! Documents and pages: a feed that a page names or is, and a document that a page links to. A document is not a
+//! page; a URL that turns out not to be a document is a page like any other.
 
 use super::{Documents, Excludes, Unclaimed, named_by, url_of};
 use crate::{
@@ -38,7 +38,7 @@ impl Documents {
         }
     }
 
-    /// What is wanted of the answer to the request for the page `url`, if it is not a page.
+    /// The part that is wanted of the answer to the request for the page `url`, if it is not a page.
     pub(in crate::crawl) fn wanted_at(&self, url: &UrlKey) -> WantedBody {
         if self.is_document(url) {
             WantedBody::Documents
@@ -126,7 +126,7 @@ impl Documents {
     /// Something leads to the document at `url` as to a page: it is not a page, unless the document turns out to be
     /// none.
     pub(in crate::crawl) fn claim(&mut self, url: &UrlKey, claim: FoundAs) -> Unclaimed {
-        // Otherwise a document was found there behind a redirect.
+        // Otherwise a document was found there after a redirect.
         let number = self.number_of(url)?;
         let document = &mut self.all[number];
         match &mut document.claim {
@@ -142,7 +142,7 @@ impl Documents {
         may_be_page.then(|| self.unclaimed(number))?
     }
 
-    /// Takes note of what a sitemap says of the last change of `url`, which the crawl may know as a page.
+    /// Notes the last change of `url` that a sitemap states, which the crawl may know as a page.
     pub(in crate::crawl) fn date(&mut self, url: UrlKey, date: SitemapDate, is_page: bool) {
         let Some(number) = self.number_of(&url).filter(|_| !is_page) else {
             self.next.dated.push((url, date));
@@ -156,7 +156,7 @@ impl Documents {
         }
     }
 
-    /// What was taken for a document, and may be none, is a page like any other, if something leads to it as to
+    /// A URL that was taken for a document, and may not be one, is a page like any other, if something leads to it as to
     /// one.
     pub(super) fn unclaimed(&self, number: usize) -> Unclaimed {
         let document = &self.all[number];

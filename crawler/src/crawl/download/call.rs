@@ -18,12 +18,12 @@ use crate::{
 /// Bytes of an answer that are read. Engines answer with a line; a key file has 128 bytes at most.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
-/// What is called.
+/// The URL that is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// The URL; it may hold a key.
     pub url: UrlKey,
-    /// What the URL is called in messages and logs.
+    /// The name of the URL in messages and logs.
     pub shown: Arc<str>,
     /// A body of JSON to send (POST); without one the request is a GET.
     pub json: Option<Arc<str>>,
@@ -34,21 +34,21 @@ pub struct Call {
 /// After which answers a [`Call`] is tried again. A failure of the network that may pass always is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// After those that say that they may pass: 408, 429, 5xx.
+    /// After statuses that may pass: 408, 429, 5xx.
     Passing,
     /// After every answer but 200, 404 and 410 (sitemaps.org protocol: a request that was not answered
     /// by 200 is to be sent again).
     UnlessReceived,
 }
 
-/// What was answered in the end.
+/// The last answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallAnswer {
     /// HTTP status.
     pub status: u16,
     /// The first bytes of the body, at most 64 KiB.
     pub body: Vec<u8>,
-    /// Whether that is all of it.
+    /// `true` if that is all of it.
     pub is_whole: bool,
     /// Tries made.
     pub tries: u32,
@@ -61,9 +61,9 @@ pub enum CallError {
     /// No answer after all tries.
     #[error("{message}")]
     NoAnswer {
-        /// What kind of failure.
+        /// The kind of failure.
         kind: FetchErrorKind,
-        /// What happened.
+        /// The event.
         message: String,
     },
     /// The host gets no further request now: it asked to wait for longer than `max_retry_after`, or is down.
@@ -74,8 +74,8 @@ pub enum CallError {
         /// Why.
         closed: Closed,
     },
-    /// A setting of the way to the network cannot be used.
-    #[error("the way to the network cannot be used")]
+    /// A network setting cannot be used.
+    #[error("the network settings cannot be used")]
     Settings(#[source] FetchError),
     /// The work is stopping. A request that was on its way may have arrived.
     #[error("stopped before there was an answer")]
@@ -107,7 +107,7 @@ impl Downloader {
             }),
             validators: None,
         };
-        // A body that breaks off takes nothing back of what its status says.
+        // A body that breaks off does not change the meaning of its status.
         let is_final = |asked: &Result<Fetched, FetchError>| match (asked, call.retry) {
             (Ok(fetched), Retry::UnlessReceived) => matches!(fetched.head.status, 200 | 404 | 410),
             (Ok(fetched), Retry::Passing) => {

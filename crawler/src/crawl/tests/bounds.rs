@@ -1,4 +1,4 @@
-//! What is beyond a bound is counted and left out; what is published or waits already stays.
+//! A URL beyond a bound is counted and left out; what is published or waits already stays.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Sitemaps that an index says did not change, over several runs, in virtual time.
+//! Sitemaps that did not change by their index, over several runs, in virtual time.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -10,7 +10,7 @@ use crate::{
     testing::SeenRequest,
 };
 
-/// What a site says now: bodies by path. Everything else is a page.
+/// The current answers of a site: bodies by path. Everything else is a page.
 #[derive(Clone, Default)]
 struct Says(Arc<Mutex<BTreeMap<String, String>>>);
 
@@ -73,7 +73,7 @@ fn bench(files: &[(&str, &str)]) -> (Bench, Says) {
     (bench, says)
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Debug, PartialEq)]
 struct Ran {
     /// Documents that were asked for, sorted.
@@ -83,7 +83,7 @@ struct Ran {
     found: Vec<(String, String)>,
 }
 
-/// Whether it is one of the files of the site that name others.
+/// Returns whether it is one of the files of the site that name others.
 fn is_document(request: &SeenRequest) -> bool {
     request.url.rsplit('.').next() == Some("xml")
 }
@@ -175,7 +175,7 @@ async fn what_an_index_says_did_not_change_is_not_asked_for_again() {
 async fn a_copy_is_believed_for_a_week() {
     let (mut bench, says) = bench(&[("/a.xml", "2026-02-01")]);
     run(&mut bench).await;
-    // The index does not tell.
+    // The index has no date.
     says.set("/a.xml", urlset(&["/other-page"]));
     for (now, asked, found) in [
         ("2026-03-05T12:00:00Z", 1, "/a-page"),
@@ -220,7 +220,7 @@ async fn only_whole_sitemaps_of_indexes_on_the_site_are_kept() {
             url("/sitemap.xml")
         ),
     );
-    // What stands elsewhere is kept when the site names it, and not the other way round.
+    // A sitemap elsewhere is kept when the site names it, and not the other way round.
     says.set(
         "https://files.example/list.xml",
         index(&[("/theirs.xml", date)]),
@@ -245,7 +245,7 @@ async fn copies_of_what_the_site_has_no_more_are_dropped() {
     let (mut bench, says) = bench(&[("/a.xml", date), ("/b.xml", date), ("/c.xml", date)]);
     run(&mut bench).await;
     assert_eq!(copies(&bench), ["/a.xml", "/b.xml", "/c.xml"]);
-    // An index that could not be read says nothing of its files.
+    // An index that could not be read is not evidence about its files.
     let whole = says.0.lock().unwrap()["/sitemap.xml"].clone();
     says.set("/sitemap.xml", "");
     let ran = run(&mut bench).await;
@@ -283,7 +283,7 @@ async fn a_copy_that_is_of_no_use_is_asked_for() {
     assert_eq!((second.tally.kept, second.tally.troubled), (0, 0));
     assert_eq!(copy(&bench, "/a.xml").body, whole.body);
 
-    // arpent published the same bytes meanwhile: they are no evidence.
+    // arpent published the same bytes meanwhile: they are not evidence.
     let mut own = OwnFiles::default();
     assert!(own.add(&whole.sha256));
     commit(

@@ -1,5 +1,5 @@
 //! A night of a published site: a table of changes by its owners, which are published, and one of failures, which are not.
-//! Each row is a session of the program, on pages that tell their parts apart by their markup and on pages of plain `div`s.
+//! Each row is a session of the program, on pages that mark their parts and on pages of plain `div`s.
 
 mod deaths;
 mod site;

@@ -130,7 +130,7 @@ async fn chains_of_redirects_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_no_document_is_told_by_its_status() {
+async fn an_answer_that_is_not_a_document_is_reported_by_its_status() {
     let (result, _) = download(&[]).await;
     let document = result.unwrap();
     assert_eq!((document.status, document.body_bytes), (404, 0));
@@ -232,7 +232,7 @@ async fn nothing_is_dropped_from_the_url_that_a_redirect_names() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_must_not_be_contacted_is_told_from_what_does_not_answer() {
+async fn what_must_not_be_contacted_is_distinguished_from_what_does_not_answer() {
     let forbidden = FixturePage::failing(FetchErrorKind::Forbidden);
     for asked in ["https://site.example/robots.txt", MAP] {
         let (result, requests) = download(&[(asked, forbidden.clone())]).await;

@@ -1,4 +1,4 @@
-//! What the notes say of sites and settings with which a crawl comes to little.
+//! The notes on sites and settings with which a crawl comes to little.
 
 use super::*;
 
@@ -67,7 +67,7 @@ async fn a_start_page_whose_links_all_leave_its_directory_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn canonicals_of_most_pages_on_another_host_are_told_with_the_option_for_copies() {
+async fn canonicals_of_most_pages_on_another_host_are_reported_with_the_option_for_copies() {
     let page = |path: &str, links: &str| {
         FixturePage::html(format!(
             "<title>t</title><link rel=canonical href=\"https://live.example{path}\"><p>{links}</p>"
@@ -84,7 +84,10 @@ async fn canonicals_of_most_pages_on_another_host_are_told_with_the_option_for_c
     );
     assert_eq!(told(&crawled), [expected]);
     let text = &crawled.notes[0].text;
-    assert!(text.contains("--as https://live.example/"), "{text}");
+    assert!(
+        text.contains("--publish-as https://live.example/"),
+        "{text}"
+    );
     // One of three is the page's own business.
     let start = FixturePage::html(format!("<title>s</title>{links}"));
     let crawled = Bench::new(pages(start, own())).run().await;
@@ -95,7 +98,7 @@ async fn canonicals_of_most_pages_on_another_host_are_told_with_the_option_for_c
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_page_that_wants_credentials_or_refuses_is_told_with_the_way_out() {
+async fn a_start_page_that_wants_credentials_or_refuses_is_reported_with_the_way_out() {
     let bench = Bench::new(site([("/", FixturePage::status(401))]));
     let note = failure(&bench).await;
     assert_eq!(note.code, "start-unauthorized");
@@ -118,7 +121,7 @@ async fn a_start_page_that_wants_credentials_or_refuses_is_told_with_the_way_out
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_most_pages_answer_is_told_at_the_end() {
+async fn what_most_pages_answer_is_reported_at_the_end() {
     let check = async |page: FixturePage, code: &'static str| {
         let paths = ["/a", "/b", "/c", "/d"];
         let with = |bad: usize| {
@@ -137,7 +140,7 @@ async fn what_most_pages_answer_is_told_at_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_that_want_their_cookie_back_are_told() {
+async fn pages_that_want_their_cookie_back_are_reported() {
     let with_cookie =
         |target: &str| FixturePage::redirect(302, target).with_header("set-cookie", "seen=1");
     let bench = Bench::new(site([("/", with_cookie("/"))]));
@@ -192,7 +195,7 @@ async fn a_gate_that_sets_a_cookie_is_tried_once_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_page_that_says_noindex_is_told() {
+async fn a_start_page_that_has_noindex_is_reported() {
     let page = |content: &str| {
         let meta = format!("<meta name=robots content=\"{content}\">");
         site([("/", FixturePage::html(format!("<title>t</title>{meta}x")))])
@@ -221,7 +224,7 @@ async fn a_start_page_that_says_noindex_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rule_that_matches_nothing_is_told_when_the_crawl_is_done() {
+async fn a_rule_that_matches_nothing_is_reported_when_the_crawl_is_done() {
     let pages = || {
         site([
             ("/", FixturePage::linking(["/blog/a", "/news/b"])),
@@ -266,7 +269,7 @@ async fn a_rule_that_matches_nothing_is_told_when_the_crawl_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_that_is_answered_in_the_other_scheme_is_told_with_the_url_that_works() {
+async fn a_start_that_is_answered_in_the_other_scheme_is_reported_with_the_url_that_works() {
     let check = async |start: &str, page: FixturePage, code: &str, expected: &str| {
         let origin = start.trim_end_matches('/');
         let pages = [

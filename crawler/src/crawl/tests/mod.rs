@@ -44,10 +44,10 @@ use crate::{
 
 const START: &str = "https://site.example/";
 
-/// Where a store is while no crawl has it.
+/// The place of a store while no crawl has it.
 type Home = Arc<Mutex<Option<Store>>>;
 
-/// What a test runs a crawl with.
+/// The input of a crawl in a test.
 struct Bench {
     config: Config,
     site: FixtureSite,
@@ -58,7 +58,7 @@ struct Bench {
     politeness: Option<SharedPoliteness>,
     /// When the next start of the program is.
     now: Timestamp,
-    /// Where files are written.
+    /// The place of the files.
     folder: tempfile::TempDir,
 }
 
@@ -67,7 +67,7 @@ impl Bench {
         let mut config = Config::default();
         config.politeness.rate = Rate::Unlimited;
         config.discover = DiscoverConfig::LINKS;
-        // The pages of most tests say the same.
+        // The pages of most tests have the same text.
         config.repeats.close_patterns = false;
         let store = Store::in_memory().unwrap();
         Self {

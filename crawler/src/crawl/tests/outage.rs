@@ -141,6 +141,6 @@ async fn published_pages_that_failed_in_an_outage_are_asked_for_after_it() {
     assert_eq!(well.number, down.number);
     assert_eq!(well.listed().len(), 60);
     assert_eq!(well.reason("/20"), Reason::Noindex);
-    // Everything else is what it was, and was said to be so by a 304.
+    // Everything else is what it was, and a 304 confirmed it.
     assert!(well.not_modified >= 40, "{}", well.not_modified);
 }

@@ -1,4 +1,4 @@
-//! What is a page and what is a document: feeds that pages link to, pages that others call feeds, documents that are
+//! Pages and documents: feeds that pages link to, pages that others call feeds, documents that are
 //! sent as pages or typed as the start URL. Each is asked for once, in whatever order that is found out.
 
 use super::{
@@ -11,7 +11,7 @@ use crate::{
     seeds::{SeedProblem, Tally},
 };
 
-/// 150 pages that each call a page a feed, to which only a page behind it links.
+/// 150 pages that each call a page a feed, to which only a page after it links.
 fn pages_called_feeds() -> FixtureSite {
     const PAGES: usize = 150;
     let start: Vec<String> = (0..PAGES).map(|number| format!("/p/{number}")).collect();
@@ -116,7 +116,7 @@ async fn a_page_that_is_named_as_a_feed_is_a_page_when_something_links_to_it() {
     }
 }
 
-/// What is known of a page.
+/// The data on a page.
 fn page(crawled: &Crawled, path: &str) -> PageRecord {
     visits(crawled).remove(path).unwrap()
 }
@@ -299,7 +299,7 @@ async fn a_feed_that_answers_when_it_is_asked_for_as_a_page_is_read_after_all() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn feeds_that_are_left_out_are_told_of_also_when_links_lead_to_them() {
+async fn feeds_that_are_left_out_are_reported_also_when_links_lead_to_them() {
     let paths: Vec<String> = (0..120).map(|number| format!("/feed/{number}")).collect();
     let news = feed(&["/from-feed"]);
     let site = site([

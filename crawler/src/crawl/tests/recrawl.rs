@@ -7,7 +7,7 @@ use crate::{crawl::validators::is_sample, page::Via, store::StoreError, testing:
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What the site says now, by path; everything else is gone.
+/// The current answers of the site, by path; everything else is gone.
 #[derive(Clone, Default)]
 pub(super) struct Says(pub(super) Arc<Mutex<BTreeMap<String, FixturePage>>>);
 
@@ -49,11 +49,11 @@ pub(super) fn bench() -> (Bench, Says) {
     (bench, says)
 }
 
-/// What a session did.
+/// The work of a session.
 pub(super) struct Ran {
     pub(super) requests: Vec<SeenRequest>,
     pub(super) visits: BTreeMap<String, PageRecord>,
-    /// What the publish sees of each URL.
+    /// The view of each URL in the publish.
     view: BTreeMap<String, Reason>,
     pub(super) not_modified: u64,
     pub(super) number: CrawlId,

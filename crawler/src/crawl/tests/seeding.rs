@@ -398,7 +398,7 @@ pub(super) fn asked(bench: &Bench, path: &str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_file_is_told_from_an_answer_that_broke_off() {
+async fn a_broken_file_is_distinguished_from_an_answer_that_broke_off() {
     const WHOLE: &str = "<urlset><url><loc>https://site.example/a</loc></url></urlset>";
     async fn check(
         answers: &'static [&'static str],
@@ -461,7 +461,7 @@ async fn our_own_index_may_be_missing_before_it_is_up() {
     let no_host = FixturePage::failing(FetchErrorKind::Dns);
     check("sitemap.xml", place, no_host, false).await;
     check("sitemap.xml", place, FixturePage::status(503), false).await;
-    // Other files are somebody else's, and somebody says that they are there.
+    // Other files are somebody else's, and something names them.
     check("sitemap-1.xml", place, gone(), true).await;
     check("sitemap-old.xml", place, gone(), true).await;
     check("sitemap.xml", Some("https://files.example/"), gone(), true).await;
@@ -544,7 +544,7 @@ async fn what_documents_name_outside_of_the_crawl_is_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_disallowed_document_is_told_in_one_sentence() {
+async fn a_disallowed_document_is_reported_in_one_sentence() {
     let elsewhere = url("/private/map.xml");
     let bench = discovering(site([
         ("/", FixturePage::linking([])),

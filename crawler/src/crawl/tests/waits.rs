@@ -196,7 +196,7 @@ async fn who_asked_to_wait_is_obeyed_and_everybody_spared_when_the_file_is_damag
         "{:?}",
         texts(&crawled)
     );
-    // The next start has nothing to wait for, and nothing to tell.
+    // The next start has nothing to wait for, and nothing to report.
     bench.keep(crawled);
     bench.now += Duration::from_secs(300);
     let began = Instant::now();

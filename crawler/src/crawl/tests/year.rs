@@ -202,7 +202,7 @@ impl World {
         }
     }
 
-    /// Speaks of what the page says, not of what stands around it.
+    /// Changes the main content, not the text around it.
     fn etag(&self, life: &Life) -> String {
         let version = life.version(self.now);
         match life.kind {
@@ -213,7 +213,7 @@ impl World {
         }
     }
 
-    /// What stands around the content, and differs each night.
+    /// The text around the content, and differs each night.
     fn around(&self, main: &str, content: &str, head: &str) -> String {
         let night = self.night;
         let design = if night >= REDESIGN {
@@ -276,7 +276,7 @@ fn lives(begin: Timestamp) -> Vec<Life> {
     lives
 }
 
-/// What a set says of each page.
+/// The entries of a set by page.
 type Dates = BTreeMap<String, (Option<String>, Option<DateSource>)>;
 
 /// Runs one night: a session of the program.
@@ -372,14 +372,14 @@ async fn a_year_of_nights_moves_what_changed_and_nothing_else() {
     // row of 200 bytes that stayed from each night would show.
     let (earlier, last) = (sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
     assert!(last < earlier + 32 * 1_024, "it grows for ever: {sizes:?}");
-    // Those that state the truth are believed in all but the night of the deploy.
+    // Those that state the truth are trusted in all but the night of the deploy.
     assert!(
         own * 3 > changes,
         "{own} of {changes} by what the site states"
     );
 }
 
-/// Whether a date is the page's own for its last change, or lies between the two runs.
+/// Returns whether a date is the page's own for its last change, or lies between the two runs.
 fn is_right(life: &Life, date: Option<&str>, last: Timestamp, now: Timestamp) -> bool {
     let Some(date) = date else {
         return false;

@@ -70,7 +70,7 @@ impl PageExtensions {
         }
     }
 
-    /// Whether robots.txt of the site disallows a file of a video.
+    /// Returns whether robots.txt of the site disallows a file of a video.
     fn disallows_file_of(&self, page: &UrlKey, video: &StatedElement) -> bool {
         let origin = page.origin();
         let files = FILES.iter().filter_map(|name| video.get(*name));

@@ -148,7 +148,7 @@ fn export(
     (entries, counts)
 }
 
-/// Checks what the entries of pages say of versions, and what they do not say.
+/// Checks the versions that the entries of pages have, and those that they do not have.
 #[track_caller]
 fn check(pages: &[(&str, &str)], expected: &[(&str, &str)], left_out: &[(LeftOut, u64)]) {
     let records = pages.iter().map(|(url, text)| {
@@ -452,7 +452,7 @@ fn what_was_not_asked_for_is_not_written() {
     assert_eq!(counts.hreflang, None);
 }
 
-/// A page of a random site: whether it is listed, and what it says.
+/// A page of a random site: whether it is listed, and its versions.
 fn random_page() -> impl Strategy<Value = (bool, Vec<(&'static str, usize)>)> {
     let codes = vec!["en", "de", "fr", "en-GB", "x-default", "xx"];
     (
@@ -462,7 +462,7 @@ fn random_page() -> impl Strategy<Value = (bool, Vec<(&'static str, usize)>)> {
 }
 
 proptest! {
-    /// Whatever pages say, entries name each other or not at all, and themselves.
+    /// Whatever pages state, entries name each other or not at all, and themselves.
     #[test]
     fn both_ends_come_to_the_same(pages in vec(random_page(), 1..5)) {
         let url = |number: usize| format!("/{number}");
@@ -490,7 +490,7 @@ proptest! {
                 prop_assert!(back.is_some_and(|back| back.contains(own)), "{own}: {entry}");
             }
         }
-        // Everything that is said of another page is written or counted.
+        // Every version that is stated of another page is written or counted.
         let counts = counts.hreflang.unwrap_or_default();
         let claimed: usize = pages
             .iter()

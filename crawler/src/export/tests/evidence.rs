@@ -72,7 +72,7 @@ impl Seen {
         self
     }
 
-    /// What the answer says; of a 304, what its head says.
+    /// The facts of the answer; of a 304, those of its head.
     fn facts(&self) -> PageFacts {
         let head = PageFacts {
             last_modified: self.header.map(time),
@@ -238,7 +238,7 @@ fn a_document_that_is_the_same_keeps_its_date_whatever_the_header_says() {
             ("2026-03-03T02:00:00Z", later("2026-03-03T01:55:00Z"), first),
         ]);
     }
-    // Another tag, or none, may be another document: then a date that moved is believed.
+    // Another tag, or none, may be another document: then a date that moved is trusted.
     for tag in ["\"1\"", ""] {
         check(&[
             (
@@ -321,7 +321,7 @@ fn content_without_a_date_gets_one_only_from_before_it_was_seen() {
             none().json_ld("2026-03-01T12:00:00Z"),
             None,
         ),
-        // One that moved is believed when it rests.
+        // One that moved is trusted when it rests.
         ("2026-03-10T02:00:00Z", none().json_ld("2026-02-20"), None),
         (
             "2026-03-11T02:00:00Z",
@@ -379,7 +379,7 @@ fn a_date_that_was_stated_before_the_change_is_not_of_the_change() {
     let seen = |content: u128| Seen::content(content).json_ld("2026-03-01");
     check(&[
         ("2026-03-01T02:00:00Z", seen(1), None),
-        // The day is in reach, but was stated when the page said something else.
+        // The day is in reach, but was stated when the page had other content.
         (
             "2026-03-01T14:00:00Z",
             seen(2),
@@ -419,7 +419,7 @@ fn a_newer_hash_is_no_change() {
     let kept = Some("2026-01-01T00:00:00Z header");
     let published = Some("2026-01-01T00:00:00Z");
     check(older(7, 1, published), &same, kept);
-    // What was not looked for before tells nothing of a change.
+    // A date that was not looked for before is not evidence of a change.
     check(
         older(7, 1, published),
         &same.clone().json_ld("2026-02-01"),
@@ -441,7 +441,7 @@ fn a_newer_hash_is_no_change() {
     check(older(7, 99, published), &same, kept);
 }
 
-/// Twenty pages in a directory, all of which state what `date` says.
+/// Twenty pages in a directory, all of which state the date of `date`.
 fn directory(content: u128, date: impl Fn(usize, Seen) -> Seen) -> Vec<(String, Seen)> {
     let page = |number: usize| {
         let seen = Seen::content(content * 100 + number as u128);
@@ -478,14 +478,14 @@ fn one_instant_for_most_pages_is_the_date_of_a_file_not_of_pages() {
     };
     assert_eq!(count(&mut Bench::new(), at, &directory(1, alike(10))), 20);
     assert_eq!(count(&mut Bench::new(), at, &directory(1, alike(11))), 0);
-    // Fewer than twenty are no test, and one day is not one instant.
+    // Fewer than twenty are not a test, and one day is not one instant.
     assert_eq!(
         count(&mut Bench::new(), at, &directory(1, alike(20))[..19]),
         19
     );
     let day = |_: usize, seen: Seen| seen.meta("2026-02-01");
     assert_eq!(count(&mut Bench::new(), at, &directory(1, day)), 20);
-    // It is another source that is believed then.
+    // It is another source that is trusted then.
     let both = |_: usize, seen: Seen| seen.json_ld("2026-02-01T10:00:00Z").meta("2026-02-01");
     let mut bench = Bench::new();
     assert_eq!(count(&mut bench, at, &directory(1, both)), 20);
@@ -525,7 +525,7 @@ fn dates_that_move_without_the_content_are_not_believed_until_they_rest() {
     pages[0].1 = pages[0].1.clone().meta("2026-03-01");
     let dates = count(&mut bench, "2026-03-02T02:00:00Z", &pages);
     assert_eq!(dates, 19, "the one that changed has the time of the crawl");
-    // After that they rest, and are believed again.
+    // After that they rest, and are trusted again.
     pages[1].1.content = 778;
     pages[1].1 = pages[1].1.clone().meta("2026-03-02");
     assert_eq!(count(&mut bench, "2026-03-03T02:00:00Z", &pages), 19);

@@ -50,7 +50,7 @@ async fn addresses_are_remembered_for_ten_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn doubted_addresses_are_looked_up_again_when_they_are_a_minute_old() {
+async fn uncertain_addresses_are_looked_up_again_when_they_are_a_minute_old() {
     let resolver = resolver(counting!());
     assert_eq!(call_number(&resolver, "a").await, 0);
     advance(Duration::from_secs(59)).await;

@@ -104,12 +104,12 @@ async fn what_it_leaves_behind_holds_nothing_of_ours() {
     );
     shell(&format!("({left}) & exit 0"), LONG).await.unwrap();
     fs::write(go, "now\n").unwrap();
-    // Had we still an end of the pipe, what is said late would be taken.
+    // Had we still an end of the pipe, late output would be taken.
     assert_eq!(fs::read_to_string(answer).unwrap(), "refused\n");
 }
 
 #[tokio::test]
-async fn the_end_of_what_it_says_is_told_when_it_fails() {
+async fn the_end_of_what_it_says_is_reported_when_it_fails() {
     let error = shell(
         "cat > /dev/null; yes | head -c 1000000; echo the reason >&2; exit 3",
         LONG,
@@ -138,7 +138,7 @@ async fn it_is_killed_when_its_time_is_over() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_told() {
+async fn what_cannot_be_started_is_reported() {
     let command = ["/nowhere/at/all".to_owned()];
     let run = HookRun {
         command: &command,

@@ -18,20 +18,20 @@ use sitemap_core::{
 pub struct InputExtensionsError {
     /// Which part of the object, e.g. `videos[0].duration`.
     pub path: String,
-    /// What is wrong with it, and what was expected.
+    /// The defect, and the expected form.
     pub problem: String,
 }
 
 /// Makes a [`Loc`] of a URL as it is written, absolute or relative.
 type ResolveUrl<'a> = dyn Fn(&str) -> Result<Loc, String> + 'a;
 
-/// What one part of the object comes to.
+/// The value of one part of the object.
 type Read<T> = Result<T, InputExtensionsError>;
 
 /// Reads the extensions of an object: its keys `images`, `videos`, `news`, `alternates` and `own`. A list
 /// may be a single value. Other keys are not looked at.
 ///
-/// What cannot be used is left out and said: an image, a version, an element as a whole; of a film and of
+/// A value that cannot be used is left out and reported: an image, a version, an element as a whole; of a video and of
 /// an article the value, or the whole when it cannot do without.
 ///
 /// ```
@@ -73,7 +73,7 @@ struct ExtensionsReader<'a> {
     errors: Vec<InputExtensionsError>,
 }
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Copy)]
 struct JsonPart<'a> {
     value: &'a Value,
@@ -116,7 +116,7 @@ fn plain_text(part: &JsonPart<'_>) -> Read<String> {
     part.text()
 }
 
-/// What the text of an element is called beside its attribute.
+/// The name of the text of an element beside its attribute.
 pub(super) fn text_member(row: &Row) -> &'static str {
     match row.kind {
         ValueKind::Countries => "countries",
@@ -142,7 +142,7 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// What `read` makes of a member, if it is there and says anything.
+    /// The result of `read` for a member, if it is there and not empty.
     fn optional<T>(
         &self,
         name: &str,
@@ -161,7 +161,7 @@ impl<'a> Members<'a> {
         self.optional(name, read)?
             .ok_or_else(|| InputExtensionsError {
                 path: self.path.to_owned(),
-                problem: format!("there is no {name}"),
+                problem: format!("{name} is missing"),
             })
     }
 
@@ -190,7 +190,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Whether a value is neither null nor empty text.
+/// Returns whether a value is neither null nor empty text.
 fn has_content(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -275,10 +275,10 @@ impl ExtensionsReader<'_> {
                         return Err(part.error("there is neither content_loc nor player_loc"));
                     }
                 } else if !is_there(name) {
-                    return Err(part.error(format!("there is no {name}")));
+                    return Err(part.error(format!("{name} is missing")));
                 }
             }
-            // What it lacks is there and cannot be used, which was told.
+            // The missing part is there and cannot be used, which was reported.
             if element.missing().next().is_some() {
                 return Ok(());
             }
@@ -328,7 +328,7 @@ impl ExtensionsReader<'_> {
                 let attribute =
                     members.optional(known.name, |part| self.parse(known.kind, part))?;
                 if attribute.is_none() && known.is_required {
-                    return Err(part.error(format!("there is no {}", known.name)));
+                    return Err(part.error(format!("{} is missing", known.name)));
                 }
                 let text = members.required(member, |part| match part.value {
                     Value::Array(values) => {
@@ -527,7 +527,7 @@ mod tests {
     fn what_cannot_be_used_is_named() {
         check_error(
             &json!({"images": [{"url": "a"}]}),
-            "images[0]: there is no loc",
+            "images[0]: loc is missing",
         );
         check_error(&json!({"images": [true]}), "images[0]: expected text");
         check_error(
@@ -536,7 +536,7 @@ mod tests {
         );
         check_error(
             &json!({"news": {"name": "x", "language": "en", "title": "y"}}),
-            "news: there is no publication_date",
+            "news: publication_date is missing",
         );
         check_error(
             &json!({"videos": [{"thumbnail_loc": "t", "title": "t", "description": "d"}]}),

@@ -47,7 +47,7 @@ pub(super) fn json(extensions: &Extensions, fields: &BTreeMap<String, String>) -
     (!object.is_empty()).then(|| Value::Object(object).to_string())
 }
 
-/// The values of a video or an article by the names of their elements; several of one stand in a list.
+/// The values of a video or an article by the names of their elements; several of one are in a list.
 fn element(element: &Element) -> Value {
     let mut object = Map::new();
     for value in element.values() {

@@ -101,13 +101,13 @@ impl TextBlocks {
         }
     }
 
-    /// Whether a word begins like one of the URL, or with a sign.
+    /// Returns whether a word begins like one of the URL, or with a sign.
     fn may_be_of_url(&self, word: &[u8]) -> bool {
         let begins = word.first().is_some_and(u8::is_ascii_alphanumeric);
         self.begin_url & beginning(word) != 0 || !begins && self.begin_url != 0
     }
 
-    /// Whether a word is the path of the page, or the last segment of it.
+    /// Returns whether a word is the path of the page, or the last segment of it.
     fn is_path(&self, word: &[u8]) -> bool {
         let [path, name] = &self.path;
         let can_be = |name: &[u8]| {

@@ -1,4 +1,4 @@
-//! Which part of the page an element is, and the parts that are open. Only elements that can be a part are followed, by their
+//! The part of the page that an element is, and the parts that are open. Only elements that can be a part are followed, by their
 //! tags: an end tag ends the innermost element of its name with all that is open in it, others are ignored.
 
 use super::{AROUND, ARTICLE, BODY, MAIN, NAMED, Regions};
@@ -74,7 +74,7 @@ const FOREIGN_ROLES: WordList = WordList::new(&[
     "log",
 ]);
 
-/// What an element is on the page, other than an ordinary one.
+/// The role of an element on the page, other than an ordinary one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::parse) enum Part {
     Main,
@@ -110,7 +110,7 @@ struct OpenPart {
     place: TextPlace,
 }
 
-/// What the elements around a text make of it.
+/// The state of a text by the elements around it.
 #[derive(Debug, Clone, Copy)]
 struct TextPlace {
     regions: Regions,
@@ -167,7 +167,7 @@ impl OpenParts {
         }
     }
 
-    /// Whether the text here may have the date of the page.
+    /// Returns whether the text here may have the date of the page.
     pub(in crate::parse) fn may_be_dated(&self) -> bool {
         self.place().may_be_dated
     }
@@ -225,7 +225,7 @@ impl TextPlace {
     }
 }
 
-/// What part the element is, among those that are open; `None` for most.
+/// The part that the element is, among those that are open; `None` for most.
 pub(in crate::parse) fn part_of(element: Element, tag: &Tag<'_>, open: &OpenParts) -> Option<Part> {
     match element {
         Element::Main => return Some(Part::Main),
@@ -282,7 +282,7 @@ impl WordList {
         Self { words, letters }
     }
 
-    /// Whether it has the word, in any case.
+    /// Returns whether it has the word, in any case.
     fn has(&self, word: &[u8]) -> bool {
         let Some(first) = word.first().filter(|first| first.is_ascii_alphabetic()) else {
             return false;

@@ -5,7 +5,7 @@
 //! that gives its meaning, or a date by itself. Each word is read once, without a grammar.
 //!
 //! Words are separated by white space, control characters and tags. Text comes as bytes in pieces; how it was cut never changes
-//! the result. Words in ASCII are hashed as they stand; only others are decoded.
+//! the result. Words in ASCII are hashed as they are; only others are decoded.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ const MAX_WORD_BYTES: usize = 128;
 /// Words of the longest run that is held back; a longer one is cut.
 const MAX_RUN: usize = 48;
 
-/// Stands for a run that does not count.
+/// Represents a run that does not count.
 const BLANK: u64 = 1;
 
 /// The words of each region: a hash of their sequence, and their number.
@@ -32,7 +32,7 @@ pub(super) struct TextHashes {
     carry: Vec<u8>,
     run: Run,
     regions: [RegionHash; REGIONS.len()],
-    /// Where the text stands now.
+    /// The current regions of the text.
     current: Regions,
     blocks: TextBlocks,
 }
@@ -54,7 +54,7 @@ struct Run {
 }
 
 impl Default for TextHashes {
-    /// No words yet; the first stand in the body.
+    /// No words yet; the first are in the body.
     fn default() -> Self {
         Self {
             carry: Vec::new(),
@@ -86,7 +86,7 @@ impl TextHashes {
         (std::mem::take(&mut self.blocks), settled)
     }
 
-    /// The next text stands in these regions. Only to be called between words.
+    /// The next text is in these regions. Only to be called between words.
     pub(super) fn set_regions(&mut self, regions: Regions) {
         if regions != self.current {
             self.end_word();
@@ -129,7 +129,7 @@ impl TextHashes {
         }
     }
 
-    /// A word never goes on behind a tag.
+    /// A word never goes on after a tag.
     pub(super) fn end_word(&mut self) {
         if self.carry.is_empty() {
             return;
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn volatile_parts_are_blanked() {
-        /// Compares a text with one in which `T` stands for each blank: a day is one.
+        /// Compares a text with one in which `T` represents each blank: a day is one.
         #[track_caller]
         fn check(text: &str, expected: &str) {
             let blanked = expected.replace('T', "2001-01-01");

@@ -100,7 +100,7 @@ static TABLE: LazyLock<WordTable> = LazyLock::new(WordTable::new);
 struct WordTable {
     /// A bit for each word: most others meet none, and are not looked for.
     filter: [u64; FILTER_BITS / 64],
-    /// A word whose slot is taken stands in the next free one.
+    /// A word whose slot is taken is in the next free one.
     slots: Vec<Option<(u64, WordKind)>>,
 }
 

@@ -111,7 +111,7 @@ fn the_main_part_is_found_in_other_pages_too() {
     check("<p>a</p><footer>*</footer>", "1", "2", true);
     check("<p>a</p><div role=contentinfo>*</div>", "1", "2", true);
     check("<p>a</p><div role=navigation>*</div>", "1", "2", true);
-    // The only article, unless most of the text stands elsewhere.
+    // The only article, unless most of the text is elsewhere.
     check("<div>* x</div><article>a b c</article>", "1", "2", true);
     check(
         "<div>* a b c d e f g h</div><article>x</article>",

@@ -161,7 +161,7 @@ fn a_remembered_retry_after_holds_as_a_fresh_one_does() {
 #[test]
 fn when_nobody_knows_who_asked_to_wait_no_host_is_asked() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-    // However little is waited for a host that says it: nobody did.
+    // A short wait applies only to a host that asked for it: none did.
     let until = bench.now + 600 * SECOND;
     bench.politeness.let_everybody_wait_until(until);
     bench

@@ -79,7 +79,7 @@ impl Copies {
             let Some(name) = name.to_str().filter(|name| is_of_copy(name)) else {
                 continue;
             };
-            // A name of a copy that is not complete is no hash.
+            // A name of a copy that is not complete is not a hash.
             let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
             if !is_file || is_needed(name) {
                 continue;
@@ -93,7 +93,7 @@ impl Copies {
     }
 }
 
-/// Whether the name is one that was given here.
+/// Returns whether the name is one that was given here.
 fn is_of_copy(name: &str) -> bool {
     let hash = name.strip_suffix(UNFINISHED).unwrap_or(name);
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
@@ -111,7 +111,7 @@ fn copy(from: &Path, new: &Path, hash: &str) -> io::Result<()> {
     if hash_file(new)? == hash {
         Ok(())
     } else {
-        let problem = "it is not as arpent left it any more";
+        let problem = "it was changed by another program";
         Err(io::Error::new(io::ErrorKind::InvalidData, problem))
     }
 }
@@ -173,7 +173,7 @@ mod tests {
         fs::write(&file, "edited").unwrap();
         let error = copies.take(&file, &hash).unwrap_err();
         let reason = std::error::Error::source(&error).unwrap().to_string();
-        assert!(reason.contains("not as arpent left it"), "{reason}");
+        assert!(reason.contains("changed by another program"), "{reason}");
         assert_eq!(fs::read_dir(&copies.path).unwrap().count(), 0);
         fs::write(&file, "published").unwrap();
         copies.take(&file, &hash).unwrap();

@@ -1,4 +1,4 @@
-//! Which sets can be restored, the oldest first, as a value of the state: of each its manifest, and what
+//! The sets that can be restored, the oldest first, as a value of the state: of each its manifest, and what
 //! has to be known of each file to publish it again. The last of the list is the published set. It touches no file.
 
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,13 @@ const SETS: &str = crate::store::names::PUBLISH_GENERATIONS;
 pub(in crate::publish) struct Generation {
     pub(in crate::publish) manifest: Manifest,
     pub(super) set: PublishedSet,
-    /// What the manifest does not have of its files, in their order.
+    /// The data on its files that the manifest does not have, in their order.
     pub(super) files: Vec<Archived>,
     /// The crawl that it was published by; 0: not a crawl of this state.
     pub(in crate::publish) crawl: CrawlId,
 }
 
-/// What has to be known of a file to publish it again.
+/// The data that publishing a file again needs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Archived {
     pub(super) url: String,
@@ -60,7 +60,7 @@ impl Generation {
         }
     }
 
-    /// Whether the files have the same content. Indexes may differ: they also state when files were written.
+    /// Returns whether the files have the same content. Indexes may differ: they also state when files were written.
     pub(super) fn has_files_of(&self, manifest: &Manifest) -> bool {
         let ours = self.manifest.files.iter().zip(&self.files);
         self.manifest.files.len() == manifest.files.len()
@@ -86,7 +86,7 @@ impl Generation {
         }
     }
 
-    /// Whether a file of ours can have this record.
+    /// Returns whether a file of ours can have this record.
     fn is_sound(&self) -> bool {
         self.manifest.is_sound() && self.files.len() == self.manifest.files.len()
     }

@@ -48,7 +48,7 @@ impl Restored {
         };
         if generation.manifest.site != site {
             return Err(missing(&format!(
-                "the set that stood {back} publishes ago is of {}, expected one of {site}",
+                "the set published {back} publishes ago is of {}, expected a set of {site}",
                 generation.manifest.site
             )));
         }
@@ -64,7 +64,7 @@ impl Restored {
         (manifest.listed, manifest.layout.clone())
     }
 
-    /// Builds every file: parts first, as their index says when they changed, but indexes lead the list. Without a folder
+    /// Builds every file: parts first, as their index states when they changed, but indexes lead the list. Without a folder
     /// nothing is written.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Restored {
             let named = archived.members.iter().map(|member| {
                 by_name.get(member.as_str()).copied().ok_or_else(|| {
                     missing(&format!(
-                        "the index {} names {member}, of which nothing is known",
+                        "the index {} names {member}, which the state does not know",
                         record.name
                     ))
                 })
@@ -156,13 +156,13 @@ fn copy(
         && known.file_sha256 == archived.file_sha256
         && on_disk.as_ref() == Some(&archived.file_sha256)
     {
-        return Ok(Made::standing(known.clone()));
+        return Ok(Made::unchanged(known.clone()));
     }
     let path = path_of(request, archived)?;
     let found = hash_file(&path).map_err(failed("read", &path))?;
     if found != archived.file_sha256 {
         return Err(missing(&format!(
-            "{} is not the copy of {} that it was",
+            "{} is not the copy of {} as it was written",
             path.display(),
             archived.name
         )));
@@ -171,7 +171,7 @@ fn copy(
         return Ok(Made::new(record, None));
     };
     let record = match stands_as(previous, folder, record, on_disk.as_deref(), changed_at) {
-        Ok(record) => return Ok(Made::standing(record)),
+        Ok(record) => return Ok(Made::unchanged(record)),
         Err(record) => record,
     };
     let (temporary, file) = folder.create_temporary()?;
@@ -214,7 +214,7 @@ fn expect_output(
         .map_err(|error| missing(&format!("the manifest in the state is damaged: {error}")))?;
     if known.site != site {
         return Err(missing(&format!(
-            "the published set is of {}, expected one of {site}",
+            "the published set is of {}, expected a set of {site}",
             known.site
         )));
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What the index says of each of its files: its name, and whether there is a date.
+/// The data of the index on each of its files: its name, and whether there is a date.
 fn dated(bench: &Bench) -> BTreeMap<String, bool> {
     let index = fs::read_to_string(bench.config.output.join("sitemap.xml")).unwrap();
     let entries = index.split("<sitemap>").skip(1);

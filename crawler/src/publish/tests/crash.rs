@@ -11,7 +11,7 @@ use sitemap_core::partition::Suffix;
 use super::*;
 use crate::{config::Format, publish::pending::Pending};
 
-/// What the publish after the interrupted one does differently.
+/// The differences of the publish after the interrupted one.
 #[derive(Debug, Clone, Copy)]
 enum Next {
     Same,
@@ -24,7 +24,7 @@ enum Next {
 }
 
 /// Reads the set as a search engine would: every file that the index names is there, whole, and not
-/// older than the index says. The number of URLs; `None` when there is no index.
+/// older than the index states. The number of URLs; `None` when there is no index.
 fn read_as_a_reader(output: &Path) -> Option<usize> {
     let index = fs::read_to_string(output.join("sitemap.xml")).ok()?;
     assert!(index.ends_with("</sitemapindex>\n"), "{index}");

@@ -1,4 +1,4 @@
-//! What else stands in the output: files of others, of an earlier publish, damaged or moved ones, links.
+//! Other files in the output: files of others, of an earlier publish, damaged or moved ones, links.
 
 use super::*;
 
@@ -133,7 +133,7 @@ fn a_folder_that_is_a_link_is_refused_even_by_force() {
     assert!(!bench.config.output.join("sitemap.xml").exists());
     fs::remove_file(&link).unwrap();
     bench.publish().unwrap();
-    // A part that is dropped and stands behind a link by now is not ours to remove.
+    // A part that is dropped and is after a link by now is not ours to remove.
     fs::rename(&link, target.join("blog")).unwrap();
     std::os::unix::fs::symlink(target.join("blog"), &link).unwrap();
     let mut pages = shop();

@@ -1,9 +1,9 @@
-//! What a publish changed, URL by URL, and that no crash loses or doubles it.
+//! The changes of a publish, URL by URL; no crash loses or doubles them.
 
 use super::*;
 use crate::store::outbox::{NOTIFIES_ENGINES, UrlChange};
 
-/// Paths that wait to be told, each with what became of it.
+/// Paths that wait to be sent, each with its change.
 fn waiting(store: &Store) -> Vec<(String, UrlChange)> {
     let waiting = store.outbox(None, usize::MAX, Timestamp::MAX).unwrap();
     waiting
@@ -91,7 +91,7 @@ fn the_first_publish_tells_of_nothing_the_next_of_what_changed() {
 fn a_page_without_a_date_changes_with_its_content() {
     let [first, second] = editions();
     let mut bench = Bench::new("/");
-    // A header of the future is no evidence.
+    // A header of the future is not evidence.
     let at = time("2025-12-31T00:00:00Z");
     bench.config.gzip = false;
     bench.now = at;

@@ -1,4 +1,4 @@
-//! Which files there are, what they are called and where they stand.
+//! The files of a set, their names and their places.
 
 use super::*;
 

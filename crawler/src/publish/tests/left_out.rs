@@ -51,7 +51,7 @@ fn an_entry_that_no_sitemap_may_hold_does_not_cost_the_others() {
     let told = &told.text;
     assert!(told.contains("https://shop.example/elsewhere"), "{told}");
     assert!(told.contains("(R58)"), "{told}");
-    // It is judged again each time, and told again.
+    // It is judged again each time, and reported again.
     let again = bench.publish().unwrap();
     assert_eq!(again.notes, published.notes);
     assert_eq!(changed(&again), [""; 0]);
@@ -89,7 +89,7 @@ fn a_bad_extension_costs_no_page() {
     );
 }
 
-/// One that was stored before its rule was known, say.
+/// For example one that was stored before its rule was known.
 #[test]
 fn a_bad_extension_costs_no_other_one() {
     let mut bench = Bench::new("/");
@@ -136,7 +136,7 @@ fn a_bad_extension_costs_no_other_one() {
             .map(|note| &*note.text)
             .collect::<Vec<_>>(),
         [
-            "left out, because no sitemap may hold it: extensions of https://shop.example/a: \
+            "left out, because a sitemap may not contain it: extensions of https://shop.example/a: \
              <video:thumbnail_loc> of \"bad\" is the page itself"
         ]
     );
@@ -160,7 +160,7 @@ fn nothing_but_such_entries_is_nothing_to_list() {
 }
 
 #[test]
-fn many_are_told_up_to_a_bound_and_counted() {
+fn many_are_reported_up_to_a_bound_and_counted() {
     let mut bench = Bench::wide("/shop/");
     let mut paths: Vec<String> = (0..2_345).map(|number| format!("/x/{number}")).collect();
     paths.push("/shop/".to_owned());

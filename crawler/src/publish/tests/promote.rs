@@ -1,4 +1,4 @@
-//! What a publish makes of the page rows and of the crawl.
+//! The effects of a publish on the page rows and on the crawl.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is refused because it is no state of this version, and what a damaged one says.
+//! Files that are refused because it is not a state of this version, and the message of a damaged one.
 
 use std::error::Error;
 
@@ -34,9 +34,9 @@ fn what_is_no_state_is_refused_and_left_alone() {
     check_refused(
         b"https://example.com/\n",
         corrupt,
-        "damaged or no state of arpent",
+        "damaged, or is not a state of arpent",
     );
-    check_refused(&[0; 5_000], corrupt, "damaged or no state of arpent");
+    check_refused(&[0; 5_000], corrupt, "damaged, or is not a state of arpent");
     let foreign = {
         let folder = tempfile::tempdir().unwrap();
         let path = state(&folder);
@@ -52,7 +52,7 @@ fn what_is_no_state_is_refused_and_left_alone() {
     check_refused(
         &state_with("PRAGMA user_version = 0"),
         corrupt,
-        "there is no format 0",
+        "the format 0, which does not exist",
     );
 }
 

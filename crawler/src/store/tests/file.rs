@@ -140,7 +140,7 @@ fn a_state_that_is_set_aside_can_be_opened_there() {
     }
 }
 
-/// What a process leaves that is killed with the state `from` open: closing would bring the database and its log
+/// The files that a process leaves that is killed with the state `from` open: closing would bring the database and its log
 /// together.
 fn crash(from: &TempDir) -> TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
-//! What inputs say of URLs.
+//! The data of inputs on URLs.
 
 use sitemap_core::LastMod;
 
 use super::*;
 
-/// Gives `urls` one after the other, and then says `end`.
+/// Gives `urls` one after the other, and then returns `end`.
 fn give(store: &mut Store, urls: &[GivenUrl], end: Giving) -> Gave {
     let mut urls = urls.iter().cloned().map(Giving::Url).chain([end]);
     let mut next = || urls.next().expect("nothing is asked for after the end");
@@ -74,7 +74,7 @@ fn of_several_the_best_counts_whatever_the_order() {
     );
     check(&url(None, None), &url(None, Some(1)));
     check(&url(None, Some(2)), &url(None, Some(1)));
-    // The same instant, said at greater length.
+    // The same instant, written at greater length.
     check(
         &url(Some("2026-01-02T23:59:59Z"), None),
         &url(Some("2026-01-03T00:59:59+01:00"), None),

@@ -51,7 +51,7 @@ fn numbered_commit(number: u64) -> Commit {
     }
 }
 
-/// Number of commits that `store` says it has.
+/// Number of commits that `store` reports.
 fn commits(store: &Store) -> u64 {
     store
         .value("commits")
@@ -59,7 +59,7 @@ fn commits(store: &Store) -> u64 {
         .map_or(0, |value| value.parse().unwrap())
 }
 
-/// The process that is killed: says the number of each commit once it is done.
+/// The process that is killed: prints the number of each commit once it is done.
 fn commit_until_killed(path: &Path) {
     let mut store = Store::open(path).unwrap();
     let first = commits(&store) + 1;
@@ -93,7 +93,7 @@ fn check_contents(store: &Store, count: u64) {
 }
 
 #[test]
-fn a_killed_process_leaves_every_commit_it_told_of_and_no_part_of_another() {
+fn a_killed_process_leaves_every_commit_it_reported_and_no_part_of_another() {
     if let Some(path) = env::var_os(STATE) {
         commit_until_killed(Path::new(&path));
         return;
@@ -101,7 +101,7 @@ fn a_killed_process_leaves_every_commit_it_told_of_and_no_part_of_another() {
     let folder = tempfile::tempdir().unwrap();
     let name = concat!(
         module_path!(),
-        "::a_killed_process_leaves_every_commit_it_told_of_and_no_part_of_another"
+        "::a_killed_process_leaves_every_commit_it_reported_and_no_part_of_another"
     );
     let (_crate, name) = name.split_once("::").unwrap();
     for acknowledgements in [1, 2, 30, 100, 300] {

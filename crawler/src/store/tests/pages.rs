@@ -179,7 +179,7 @@ fn listed_rows_without_a_visit_are_unvisited() {
     assert_eq!(found, expected);
 }
 
-/// Keys whose order as keys is not that of their texts, and keys near the ends of what may stand
+/// Keys whose order as keys is not that of their texts, and keys near the ends of the characters that may be
 /// in a path.
 fn spread_keys() -> BTreeSet<UrlKey> {
     [

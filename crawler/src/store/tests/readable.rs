@@ -1,4 +1,4 @@
-//! What people see in the file.
+//! The view of people on the file.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ fn people_can_read_the_file_while_it_is_open() {
     assert!(
         schema
             .iter()
-            .all(|sql| sql.contains("-- why; the codes of the report")),
+            .all(|sql| sql.contains("-- reason code, as in reports")),
         "{schema:?}"
     );
     // A tool that reads does not stop the crawl.
@@ -53,7 +53,7 @@ fn people_can_read_the_file_while_it_is_open() {
     assert_eq!(rows("select url from listed"), ["https://example.com/b"]);
 }
 
-/// A record in which everything is said, each thing differently.
+/// A record in which every field has another value.
 fn answered_in_full() -> PageRecord {
     let time = |day: u32| Some(format!("2026-02-{day:02}T00:00:00Z").parse().unwrap());
     let facts = PageFacts {
@@ -126,7 +126,7 @@ fn answered_in_full() -> PageRecord {
     }
 }
 
-/// A page in which everything is said, each thing differently.
+/// A page in which every field has another value.
 fn page_in_full() -> Page {
     let mut record = answered_in_full();
     record.basis = Basis::Kept(Kept {

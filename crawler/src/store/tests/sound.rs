@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// What a state of this version has at least.
+/// The minimum content of a state of this version.
 const PAGE: usize = 4_096;
 
 /// A closed state in which every table has pages of its own.
@@ -58,7 +58,7 @@ fn whole() -> Vec<u8> {
     fs::read(state(&folder)).unwrap()
 }
 
-/// Whether the state has what engines know of the site.
+/// Returns whether the state has what engines know of the site.
 fn has_key(store: &Store) -> bool {
     let key = store.value(names::NOTIFY_KEY).unwrap();
     key.as_deref() == Some("secret")
@@ -208,7 +208,7 @@ fn a_newer_state_stays_where_it_is() {
 }
 
 #[test]
-fn a_damaged_state_stands_while_nothing_can_take_its_place() {
+fn a_damaged_state_stays_while_nothing_can_take_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = state(&folder);
     fs::write(&path, b"no state").unwrap();

@@ -49,7 +49,7 @@ fn status(status: u16) -> Outcome {
     Outcome::Answered(Box::new(PageFacts { status, ..page() }))
 }
 
-/// What the loop decided of a visit, by its words: `200`, `404`, `503`, `noindex`, `waits`, `>/b` (a redirect),
+/// The decision of the loop on a visit, by its words: `200`, `404`, `503`, `noindex`, `waits`, `>/b` (a redirect),
 /// `canonical:/b`, `refresh:/b`, `304`, `304-noindex`.
 fn visit(text: &str) -> Visit {
     let judge = judge_of();
@@ -250,7 +250,7 @@ fn a_page_that_leads_elsewhere_is_decided_when_its_target_is() {
             ("listed", "503"),
             alone,
         );
-        // Without a page row it is what it says.
+        // Without a page row the answer counts.
         check("", ("", "200"), alone);
         check("", ("", "waits"), alone);
         check("gone", ("", "waits"), alone);
@@ -315,7 +315,7 @@ fn what_fails_and_since_when_comes_from_the_page_row_first() {
         let Ok(merged) = merged;
         let merged = merged.unwrap();
         assert_eq!(merged.failing_since, Some(time(expected)));
-        assert_eq!(merged.standing, MergedBy::Kept);
+        assert_eq!(merged.merged_by, MergedBy::Kept);
         // It is listed by its last good answer.
         assert_eq!(merged.record.facts().unwrap().status, 200);
     }

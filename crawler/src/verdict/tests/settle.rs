@@ -1,4 +1,4 @@
-//! What needs the records of other pages, row by row and in any order.
+//! Tests that need the records of other pages, row by row and in any order.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn record(reason: Reason, next: &str) -> PageRecord {
     }
 }
 
-/// What is known of pages, as `a:redirected>b b:listed`: path, reason, where it points.
+/// The data on pages, as `a:redirected>b b:listed`: path, reason, where it points.
 fn known(pages: &str) -> Vec<(UrlKey, PageRecord)> {
     let page = |text: &str| {
         let (path, state) = text.split_once(':').unwrap();
@@ -149,7 +149,7 @@ fn the_table_of_chains() {
 }
 
 #[test]
-fn a_settled_reason_is_told_only_when_it_is_another() {
+fn a_settled_reason_is_reported_only_when_it_is_another() {
     let known = record(R::Redirected, "/d/q");
     assert_eq!(settle(&key("/d/p"), &known, &mut |_| None), None);
     assert_eq!(

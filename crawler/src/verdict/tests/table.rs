@@ -20,7 +20,7 @@ pub(super) fn rows() -> Vec<Row> {
     rows.chain(without_answer()).chain(by_rules()).collect()
 }
 
-/// What a page repeats counts after all that it says of itself.
+/// The repetition of a page counts after the statements of the page.
 fn by_repeat() -> Vec<(PageFacts, Reason, Follow)> {
     let repeating = |facts: PageFacts, repeat| PageFacts {
         repeat: Some(repeat),
@@ -164,7 +164,7 @@ fn by_status() -> Vec<AnswerRow> {
         bare(204, R::Empty),
         bare(205, R::Empty),
         bare(304, R::Empty),
-        // With a body or not, which is not read: it is what it says.
+        // With a body or not, which is not read: the answer counts.
         bare(201, R::OtherSuccess),
         with_page(201, R::OtherSuccess),
         with_page(202, R::OtherSuccess),

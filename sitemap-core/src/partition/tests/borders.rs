@@ -212,7 +212,7 @@ fn few_keys_with_many_bytes_are_divided_by_bytes() {
 }
 
 #[test]
-fn one_entry_larger_than_a_file_should_be_stands_alone() {
+fn one_entry_larger_than_a_file_should_be_is_alone() {
     let site = Keys::from([
         ("/a".to_owned(), SMALL),
         ("/b".to_owned(), 30_000_000),

@@ -52,7 +52,7 @@ pub(in crate::read) fn own_attributes<'a>(
         .filter(|attribute| is_own(attribute, namespaces))
 }
 
-/// Returns whether it may not stand on any element, as `xsi:schemaLocation` and `xsi:noNamespaceSchemaLocation` may (XML Schema
+/// Returns whether it may not are on any element, as `xsi:schemaLocation` and `xsi:noNamespaceSchemaLocation` may (XML Schema
 /// part 1 section 2.6).
 fn is_own(attribute: &Attribute<'_>, namespaces: &NamespaceResolver) -> bool {
     if attribute.key.as_namespace_binding().is_some() {

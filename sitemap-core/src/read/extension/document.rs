@@ -447,7 +447,7 @@ impl Document {
         }
     }
 
-    /// Leaves out an element that is not the protocol's and stands in the root element.
+    /// Leaves out an element that is not the protocol's and is in the root element.
     pub(in crate::read) fn skip_outside_of_entry(
         &mut self,
         origin: &ElementOrigin,

@@ -104,7 +104,7 @@ fn malformed_bytes_cost_the_value_they_stand_in() {
         let text = urlset(&format!(
             "{before}<url><loc>http://host/{loc}</loc><lastmod>2024-05-17{lastmod}</lastmod></url><url><loc>http://host/b</loc></url>"
         ));
-        // It cannot stand in a `String`.
+        // It cannot be in a `String`.
         let mut bytes = text.into_bytes();
         bytes
             .iter_mut()

@@ -23,7 +23,7 @@ fn text_before_the_declaration_is_skipped_and_reported() {
     let warning = "Warning: Undefined variable $x in /srv/map.php on line 3\r\n\n<br />\n";
     let file = format!("{warning}{page}");
     let reported = format!(
-        "line 4, byte {}: something stands before the XML declaration, expected it at the beginning of the file (R1)",
+        "line 4, byte {}: something is before the XML declaration, expected it at the beginning of the file (R1)",
         warning.len()
     );
     for piece_bytes in [1, 7, 8 * 1024] {
@@ -182,7 +182,7 @@ fn end_tag_has_the_case_of_its_start_tag() {
 }
 
 #[test]
-fn prefix_without_declaration_is_reported_wherever_it_stands() {
+fn prefix_without_declaration_is_reported_wherever_it_is() {
     let page = |content: &str| urlset(&format!("<url><loc>http://host/a</loc>{content}</url>"));
     let check = |file: String, count: usize| {
         let reported: Vec<_> = findings(file.as_bytes(), 8 * 1024).0;

@@ -304,25 +304,28 @@ fn element_of_the_protocol_in_a_wrong_place_is_an_error() {
     check(
         urlset("<url><loc><loc>http://host/a</loc></loc></url>"),
         one,
-        &["<loc> stands in <loc>"],
+        &["<loc> is not allowed in <loc>"],
     );
     check(
         in_url("<lastmod><priority/>2026-01-01</lastmod>"),
         one,
-        &["<priority> stands in <lastmod>"],
+        &["<priority> is not allowed in <lastmod>"],
     );
     check(
         in_url("<sitemap/><urlset/>"),
         one,
-        &["<sitemap> stands in <url>", "<urlset> stands in <url>"],
+        &[
+            "<sitemap> is not allowed in <url>",
+            "<urlset> is not allowed in <url>",
+        ],
     );
     check(
         urlset(&format!("<lastmod/><urlset>{url}</urlset>{url}")),
         one,
         &[
-            "<lastmod> stands in <urlset>",
-            "<urlset> stands in <urlset>",
-            "<url> stands in an element that can have none, and is left out with it",
+            "<lastmod> is not allowed in <urlset>",
+            "<urlset> is not allowed in <urlset>",
+            "<url> is in an element that may not contain it, and is left out with that element",
         ],
     );
     check(
@@ -332,10 +335,10 @@ fn element_of_the_protocol_in_a_wrong_place_is_an_error() {
         one,
         &[
             "unknown element <g>",
-            "<url> stands in an element that can have none, and is left out with it",
+            "<url> is in an element that may not contain it, and is left out with that element",
             "namespace is declared below the root element",
             "extension <g>",
-            "<url> stands in an element that can have none, and is left out with it",
+            "<url> is in an element that may not contain it, and is left out with that element",
         ],
     );
     // What others call so is theirs.
@@ -354,9 +357,9 @@ fn element_of_the_protocol_in_a_wrong_place_is_an_error() {
         )),
         &["http://host/s.xml", "http://host/s.xml"],
         &[
-            "<sitemap> stands in <sitemap>",
+            "<sitemap> is not allowed in <sitemap>",
             "unknown element <g>",
-            "<sitemap> stands in an element that can have none, and is left out with it",
+            "<sitemap> is in an element that may not contain it, and is left out with that element",
         ],
     );
     check(
@@ -364,13 +367,13 @@ fn element_of_the_protocol_in_a_wrong_place_is_an_error() {
         &["http://host/s.xml"],
         &[
             "namespace is declared below the root element",
-            "extension <x> stands in an index",
+            "extension <x> is not allowed in an index",
         ],
     );
 }
 
 #[test]
-fn broken_tag_matters_to_the_url_it_stands_in_only() {
+fn broken_tag_matters_to_the_url_it_is_in_only() {
     check_reading(
         urlset(
             "<url><loc>http://host/<b><c <d></b></loc></url><url><loc>http://host/b</loc></url>",

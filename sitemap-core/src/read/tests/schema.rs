@@ -8,7 +8,7 @@ use crate::{
     write::XSI_NAMESPACE,
 };
 
-/// An entry with elements of all kinds; a tilde stands for attributes.
+/// An entry with elements of all kinds; a tilde represents attributes.
 const ELEMENTS: [&str; 7] = [
     "<url~><loc>http://host/a</loc></url>",
     "<url><loc~>http://host/a</loc></url>",
@@ -44,7 +44,7 @@ fn findings(file: &str) -> Vec<String> {
 }
 
 #[test]
-fn attribute_is_reported_wherever_it_stands() {
+fn attribute_is_reported_wherever_it_is() {
     for element in ELEMENTS {
         for name in [
             "a",
@@ -233,7 +233,7 @@ fn extension_beside_the_entries_is_reported_as_ignored() {
     assert!(reader.next().is_some_and(|item| item.is_ok()));
     assert!(reader.next().is_none());
     let findings: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
-    let expected = "<image:image> stands outside of <url>, where it is ignored (R71)";
+    let expected = "<image:image> is outside of <url>, where it is ignored (R71)";
     assert!(
         findings.len() == 1 && findings[0].ends_with(expected),
         "{findings:?}"

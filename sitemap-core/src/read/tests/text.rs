@@ -189,7 +189,7 @@ fn truncated_text_gives_the_lines_that_are_whole() {
     let (last, whole) = items.split_last().unwrap();
     assert!(matches!(last, Err(ReadError::File(finding)) if finding.rule().0 == 56));
     assert!(whole.iter().all(Result::is_ok));
-    // What follows the stream is not a reason to doubt the last line.
+    // What follows the stream does not affect the last line.
     check_reading(
         [&gzip(b"http://host/a\nhttp://host/b")[..], b"rest"].concat(),
         &["http://host/a|||", "http://host/b|||"],

@@ -296,7 +296,7 @@ fn entry_that_is_cut_short_after_another_one_has_its_own_place() {
 }
 
 #[test]
-fn address_that_stands_in_an_entry_as_text_is_taken() {
+fn address_that_is_in_an_entry_as_text_is_taken() {
     check_reading(
         index(
             "<sitemap>\nhttp://host/?a&amp;b\n</sitemap><sitemap>x</sitemap><sitemap><lastmod>2024-05-17</lastmod> http://host/c</sitemap>",

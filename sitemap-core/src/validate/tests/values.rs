@@ -96,11 +96,11 @@ fn dates_that_cannot_be_true_are_reported() {
     check("2026-03-03T12:00:00Z", &[]);
     check(
         "2026-03-03T12:00:01Z",
-        &["warning R14:3 date 2026-03-03T12:00:01Z lies in the future"],
+        &["warning R14:3 date 2026-03-03T12:00:01Z is in the future"],
     );
     check(
         "2026-03-04",
-        &["warning R14:3 date 2026-03-04 lies in the future"],
+        &["warning R14:3 date 2026-03-04 is in the future"],
     );
     check("1990-01-01", &[]);
     check(

@@ -36,7 +36,7 @@ fn login(more: &str) -> Answer {
     ))
 }
 
-/// What shops suggest.
+/// The searches that shops suggest.
 fn suggestions(target: &str) -> String {
     let names = (0..8).map(|item| {
         let name = words(seed_of(target).wrapping_add(item), 5);

@@ -25,7 +25,7 @@ pub(super) struct Page {
     pub(super) text: String,
 }
 
-/// What one address answers.
+/// The answer of one address.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     Page(Page),
@@ -35,17 +35,17 @@ pub(super) enum Answer {
     Html(String),
 }
 
-/// What a target is answered with.
+/// The answer for a target.
 pub(super) type Answering = fn(&str) -> Answer;
 
 /// The site.
 #[derive(Debug, Clone)]
 pub(super) struct Now {
     pub(super) layout: Layout,
-    /// What all pages have above their text, as HTML.
+    /// The part that all pages have above their text, as HTML.
     pub(super) above: String,
     pub(super) start: Page,
-    /// What answers besides, and is linked to by the start page unless it is in [`Now::unlinked`].
+    /// The other pages, and is linked to by the start page unless it is in [`Now::unlinked`].
     pub(super) answers: BTreeMap<String, Answer>,
     pub(super) unlinked: BTreeMap<String, Answer>,
     /// For all other addresses below `/`, by what they begin with.

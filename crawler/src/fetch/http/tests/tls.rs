@@ -225,7 +225,7 @@ async fn plain_http_on_the_tls_port_is_reported() {
     let (kind, message) = failure(&fetch, &url(&server)).await;
     assert_eq!(kind, FetchErrorKind::Protocol, "{message}");
     let port = server.address.port();
-    assert_eq!(message, format!("site.example:{port} does not speak TLS"));
+    assert_eq!(message, format!("site.example:{port} does not use TLS"));
 }
 
 #[tokio::test]
