@@ -39,7 +39,7 @@ mod tests {
         assert_eq!(
             in_full(&foreign.into()),
             "out/sitemap.xml is not a file of arpent for this site and is not overwritten; \
-             --force replaces it and keeps a backup"
+             --force replaces the file and keeps a backup"
         );
         let empty = PublishError::Empty;
         assert_eq!(

@@ -95,7 +95,7 @@ pub(crate) struct Summary {
     /// The URL of the directory that the site is written as, when that is another one.
     #[serde(rename = "publish_as")]
     written_as: Option<String>,
-    /// What the site says and was not listened to.
+    /// What the site states and the settings ignore.
     ignored: Vec<&'static str>,
     /// The lines that robots.txt should have.
     robots_txt: Vec<RobotsLine>,
@@ -127,7 +127,7 @@ pub(crate) struct Summary {
     duplicates: u64,
     #[serde(skip)]
     resumed: bool,
-    /// The hooks do not know of the set that stands, whichever run published it.
+    /// The hooks were not called for the published set, whichever session published it.
     #[serde(skip)]
     pub(crate) awaits_hooks: bool,
     /// Folder of the files.
@@ -208,7 +208,7 @@ impl Summary {
         self.report = report;
     }
 
-    /// The set that stands now, and the robots.txt that should name it.
+    /// The published set, and the robots.txt that should name it.
     pub(crate) fn set_published(&mut self, published: &Published, robots: &RobotsFile) {
         self.files.clone_from(&published.files);
         self.changes.clone_from(&published.changes);

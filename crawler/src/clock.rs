@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// Tells the wall time.
+/// Gives the wall-clock time.
 pub trait Clock: Send + Sync {
     /// The current instant, UTC.
     fn now(&self) -> Timestamp;

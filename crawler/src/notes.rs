@@ -92,7 +92,7 @@ notes! {
         "{url} answered 403: the server refuses arpent. Configure the server to allow the User-Agent \"{agent}\" or the \
          address of this machine, or try another --user-agent";
     start_status "start-status" (url, status)
-        "{url} answered {status}; a crawl needs a start page that answers 200";
+        "{url} answered {status}; a crawl begins at a page that answers 200: check the URL";
     start_empty "start-empty" (url)
         "{url} answered 200 without content; a crawl needs a start page with content";
     start_without_answer "start-without-answer" (url)

@@ -36,7 +36,7 @@ impl Pattern {
         let sees_origin = pattern.starts_with("http://") || pattern.starts_with("https://");
         if !sees_origin && !pattern.starts_with(['/', '*', '?', '[', '{']) {
             return Err(
-                "can never match: it must begin with `/`, `*`, `http://` or `https://`".to_owned(),
+                "can never match: a glob begins with `/`, `*`, `http://` or `https://`, and is no regular expression".to_owned(),
             );
         }
         let spelled = as_keys_are_written(pattern, sees_origin)?;

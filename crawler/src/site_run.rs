@@ -80,7 +80,7 @@ impl Places {
     }
 }
 
-/// Says where the files of a site are, once it is known which site it is.
+/// Gives the places of the files of a site, once it is known which site it is.
 ///
 /// # Errors
 /// The settings contradict the site ([`SessionError::Settings`]), or its output cannot be written.

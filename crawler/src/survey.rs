@@ -85,7 +85,7 @@ pub struct Survey {
     pub notes: Vec<Note>,
 }
 
-/// What robots.txt says to arpent.
+/// The rules of robots.txt for arpent.
 #[derive(Debug, Clone, Serialize)]
 pub struct SurveyedRobots {
     /// Its URL.
@@ -117,7 +117,7 @@ pub struct StartFacts {
     pub has_password_field: bool,
     /// It set a cookie, redirected to itself, and answered when the cookie was sent back.
     pub is_cookie_gate: bool,
-    /// It says noindex.
+    /// It has noindex.
     pub is_noindex: bool,
 }
 

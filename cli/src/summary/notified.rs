@@ -21,7 +21,9 @@ pub(crate) fn text(notified: &Notified) -> String {
     match channel {
         Channel::IndexNow => format!("{urls} sent to {to} (IndexNow){rest}"),
         Channel::Ping if *sent == 0 => format!("not received by {to} (ping)"),
-        Channel::Ping => format!("received by {to} (ping), which says nothing of the sitemap"),
+        Channel::Ping => {
+            format!("received by {to} (ping); an answer is no promise to read the sitemap")
+        }
         Channel::RobotsFile => format!("{} added to {to}", human::count(*sent, "line")),
     }
 }

@@ -21,7 +21,7 @@ const MAX_RULES_SHOWN: usize = 10;
 pub(super) struct SeedLine {
     /// Read to the end.
     read: u64,
-    /// Of these, those that were not fetched again, because their index says that they did not change.
+    /// Of these, those that were not fetched again, because their index states no change.
     kept: u64,
     /// Published by arpent itself, so they were not read.
     own: u64,
@@ -117,7 +117,7 @@ impl SeedLine {
     pub(super) fn add_to(&self, tally: &Tally, site: &str, lines: &mut Vec<String>) {
         if self.kept > 0 {
             lines.push(format!(
-                "  {} not fetched again: the index says that nothing changed",
+                "  {} not fetched again: the index states no change",
                 human::count(self.kept, "sitemap")
             ));
         }

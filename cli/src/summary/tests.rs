@@ -290,7 +290,7 @@ https://www.example.com/docs/: published, but partial
   7 not reached
   max_pages = 1400 was reached
   2 URLs known by sitemaps, feeds or lists only: no page leads to them
-  1 sitemap not fetched again: the index says that nothing changed
+  1 sitemap not fetched again: the index states no change
   1 sitemap, feed or list with a problem:
     https://www.example.com/news.xml does not exist (status 404), named by https://www.example.com/robots.txt
   1,200 of 1,234 with lastmod: 1,000 by json-ld, 200 by header

@@ -87,7 +87,7 @@ impl Check<'_> {
         } else if count > 1 {
             self.reports.emit(CheckEvent::Info(format!(
                 "{} has {count} indexes and no robots.txt that names sitemaps of one host, so each file is checked alone; --base-url \
-                 URL says where the folder is served",
+                 URL names the place where the folder is served",
                 folder.path.display()
             )));
         }

@@ -49,7 +49,7 @@ const BATCHES_WAITING: usize = 2;
 /// Depth of the URLs in sitemaps and lists: as if the start page linked to them.
 const SEED_DEPTH: u32 = 1;
 
-/// Says whether an `exclude` rule keeps a document from being fetched.
+/// Returns whether an `exclude` rule keeps a document from being fetched.
 pub(super) type Excludes<'a> = &'a mut dyn FnMut(&UrlKey) -> bool;
 
 /// The reader of a document.
@@ -231,7 +231,7 @@ impl Documents {
         self.downloader.know(&self.origin, rules);
     }
 
-    /// Takes note that a page had its turn.
+    /// Takes note that a page was asked for.
     pub(super) fn page_begun(&mut self) {
         self.reading.owes_page = false;
     }

@@ -369,7 +369,7 @@ impl Gate {
         }
     }
 
-    /// The wall time after `wait`, to the second.
+    /// The wall-clock time after `wait`, to the second.
     fn date_in(&self, wait: Duration) -> Timestamp {
         let date = self.clock.now().checked_add(wait);
         let date = date.unwrap_or(Timestamp::MAX);

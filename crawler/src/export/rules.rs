@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(error.setting, "priority");
         assert_eq!(
             error.to_string(),
-            "priority: \"blog/*\" can never match: it must begin with `/`, `*`, `http://` or `https://`"
+            "priority: \"blog/*\" can never match: a glob begins with `/`, `*`, `http://` or `https://`, and is no regular expression"
         );
     }
 

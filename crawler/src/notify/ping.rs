@@ -11,7 +11,7 @@ use crate::{
     url_key::{UrlKey, percent},
 };
 
-/// Stands in a template for the encoded URL of the sitemap.
+/// Placeholder in a template for the encoded URL of the sitemap.
 const PLACE: &str = "{sitemap}";
 
 /// The URL of an engine with a place for that of a sitemap. Its `Debug` does not show it: it may hold a key.

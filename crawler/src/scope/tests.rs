@@ -195,7 +195,7 @@ fn a_rule_that_cannot_be_evaluated_is_an_error() {
     };
     check(
         "docs/*",
-        "the exclude rule `docs/*` can never match: it must begin with `/`",
+        "the exclude rule `docs/*` can never match: a glob begins with `/`",
     );
     check("", "can never match");
     check("h/docs", "can never match");

@@ -16,7 +16,7 @@ use crate::{
 /// The fastest level: the lists are short and alike, and a higher one gains a few per cent.
 const LEVEL: u32 = 1;
 
-/// Stands before the text of a link; no URL has one.
+/// Separator before the text of a link; no URL contains it.
 const BEFORE_TEXT: u8 = b'\t';
 
 /// Turns lists of links into bytes. One encoder serves many pages: making one costs more than

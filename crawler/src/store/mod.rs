@@ -599,7 +599,7 @@ impl Store {
         self.read(|connection| outbox::waiting(connection, after, limit, now))
     }
 
-    /// Number of URLs that engines are to be notified of, now or later.
+    /// Number of URLs that engines are to be notified about, now or later.
     ///
     /// # Errors
     /// The store cannot be read.

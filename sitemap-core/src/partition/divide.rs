@@ -121,7 +121,7 @@ impl<'a> Division<'a> {
         found
     }
 
-    /// Divides the keys that stay in a directory by characters until each piece fits into a file.
+    /// Divides the keys that stay in a directory by characters until each piece has room in a file.
     fn divide(
         &self,
         directory: &str,

@@ -24,7 +24,7 @@ const NEXT_CHARACTERS: u64 = 94;
 /// Counts from which a directory gets its own file, and the size that a file aims at.
 ///
 /// A border is crossed upwards at the value and downwards at half of it. A directory that has a file keeps it until its count
-/// falls below half its threshold. A divided directory is put together again only when all of it fits into half a file.
+/// falls below half its threshold. A divided directory is put together again only when half a file has room for all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Entries from which a directory right below the base gets its own file, at least 1; default 100. On a site with more than

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Range in which the XML declaration is looked for, in bytes of UTF-8 after the byte order mark. The longest useful one has 70
-/// bytes, so misplaced text before it fits as well: blank lines, or a page full of warnings.
+/// bytes, so there is room for misplaced text before it: blank lines, or a page full of warnings.
 const HEAD_TEXT_BYTES: usize = 8 * 1024;
 
 /// Number of bytes that are looked at before the first is given out: so much text in any encoding, which is at most twice as long

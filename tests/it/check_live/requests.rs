@@ -140,7 +140,8 @@ fn indexes_are_followed_so_deep_and_no_deeper() {
         ["/robots.txt", "/1.xml", "/2.xml", "/3.xml", "/4.xml"]
     );
     assert!(
-        json.to_string().contains("4 indexes lead to it, more than are followed"),
+        json.to_string()
+            .contains("4 indexes lead to it, more than are followed"),
         "{json:#}"
     );
     has(&json, "error R40 /1.xml:3");

@@ -24,7 +24,7 @@ use crate::{
 /// The settings file.
 pub(super) const SETTINGS: &str = "arpent.toml";
 
-/// A crawl that takes longer than this is told how to use several nights.
+/// For a crawl that takes longer than this, the file shows how to use several nights.
 const LONG: Duration = Duration::from_secs(8 * 60 * 60);
 
 /// What the files are made of.

@@ -64,7 +64,7 @@ AliasMatch "^{path}(sitemap[^/]*[.](?:xml|txt|rss|atom|gz))$" "{folder}/$1"
     }
 }
 
-/// The path of a URL as a regular expression. Servers compare it with the decoded path, byte by byte: an escape stands for any byte.
+/// The path of a URL as a regular expression. Servers compare it with the decoded path, byte by byte: an escape matches any byte.
 fn pattern_of(path: &str) -> String {
     let mut pattern = String::new();
     let mut bytes = path.chars();

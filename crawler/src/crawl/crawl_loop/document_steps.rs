@@ -23,7 +23,7 @@ impl CrawlLoop<'_> {
         self.report(note);
     }
 
-    /// Starts work on the next document when none is being read, and it is its turn: a page may wait.
+    /// Starts work on the next document when none is being read and no page comes first.
     pub(super) fn dispatch_document(&mut self, page_waits: bool) {
         self.collect();
         let is_over = self.end.ending.is_some() || self.trouble.is_asking();

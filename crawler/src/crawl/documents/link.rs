@@ -78,7 +78,7 @@ impl Documents {
     }
 
     /// A document was asked for as the page that something links to: it is one of the run, and what arrived is read
-    /// when its turn comes. `depth` is that of the page.
+    /// when no page comes first. `depth` is that of the page.
     pub(in crate::crawl) fn add_answered(
         &mut self,
         found: Box<download::DownloadedDocument>,
@@ -109,7 +109,7 @@ impl Documents {
         self.waiting.push_back(number);
     }
 
-    /// Keeps what arrived of the document at `url` until its turn comes, if that is all of it.
+    /// Keeps what arrived of the document at `url` until it is read, if that is all of it.
     pub(super) fn hand_over_body(
         &mut self,
         url: &UrlKey,

@@ -37,7 +37,7 @@ pub(super) struct TextBlocks {
     without_path: u64,
     names_path: bool,
     blocks: Vec<TextBlock>,
-    /// Words of the path and the query of the page, in lower case: a page that repeats what it was asked for says nothing by
+    /// Words of the path and the query of the page, in lower case: a page that repeats what it was asked for adds nothing by
     /// that.
     of_url: Vec<Vec<u8>>,
     /// The letters and digits they begin with.
