@@ -287,12 +287,15 @@ fn site_with_set(folder: PathBuf) -> Site {
 fn every_command_works() {
     let bench = Bench::new();
     let site = site_with_set(bench.path().to_owned());
-    let commands = guide().into_iter().flat_map(|page| {
+    let readme = Document::read(root().join("README.md"));
+    let pages = std::iter::once(readme).chain(guide());
+    let commands = pages.flat_map(|page| {
         let blocks = page.text.split("```console\n").skip(1);
         let blocks = blocks.filter_map(|block| block.split("```").next());
         let lines = blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>());
+        let is_readme = page.path.ends_with("README.md");
         let cells = page.text.lines().filter_map(|line| {
-            let (_, cell) = line.split_once("| `arpent ")?;
+            let (_, cell) = line.split_once("| `arpent ").filter(|_| is_readme)?;
             Some(format!("$ arpent {}", cell.split('`').next()?))
         });
         lines.chain(cells).collect::<Vec<_>>()

@@ -189,7 +189,7 @@ fn live_answers_are_judged_and_compared_with_the_state() {
     assert_eq!(hidden["is_content_changed"], true);
     let differs = text(&hidden["differs"]);
     assert!(
-        differs.contains("listed; the next crawl finds noindex: "),
+        differs.contains("listed; the next crawl will find noindex: "),
         "{differs}"
     );
     let moved = live("/now-moved");

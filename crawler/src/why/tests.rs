@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt::Write as _};
 
 use super::*;
 use crate::{clock::SystemClock, page::PatternKind};
@@ -85,13 +85,23 @@ fn the_guide_lists_every_reason() {
     let mut page = "# Reasons\n\nThe reason of each known URL, as summaries, reports, `arpent why` and the state have it.\n".to_owned();
     for state in [State::Listed, State::Excluded, State::Failed, State::Queued] {
         let state = state.as_str();
-        page += &format!("\n## {state}\n\n| code | reason | what to do |\n|---|---|---|\n");
+        writeln!(
+            page,
+            "\n## {state}\n\n| code | reason | what to do |\n|---|---|---|"
+        )
+        .unwrap();
         for reason in Reason::ALL
             .iter()
             .filter(|reason| reason.state().as_str() == state)
         {
             let advice = advice::of_reason(*reason).unwrap_or_default();
-            page += &format!("| `{}` | {} | {advice} |\n", reason.code(), reason.text());
+            writeln!(
+                page,
+                "| `{}` | {} | {advice} |",
+                reason.code(),
+                reason.text()
+            )
+            .unwrap();
         }
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/guide/reasons.md");

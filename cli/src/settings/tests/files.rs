@@ -1,5 +1,7 @@
 //! The settings file: the default one, the examples, and broken ones.
 
+use std::fmt::Write as _;
+
 use super::*;
 
 #[test]
@@ -129,12 +131,12 @@ fn settings_page() -> String {
         if line.starts_with("# ----- Page rules") {
             break;
         } else if let Some(title) = line.strip_prefix("# ----- ") {
-            page += &format!("\n## {}\n", title.trim_end_matches(['-', ' ']));
+            writeln!(page, "\n## {}", title.trim_end_matches(['-', ' '])).unwrap();
         } else if let Some(text) = line.strip_prefix('#') {
             comment.push(text.trim());
         } else if line.starts_with('[') {
             let about = format!("Table `{line}`. {}", in_markdown(&comment));
-            page += &format!("\n{}\n", about.trim_end());
+            writeln!(page, "\n{}", about.trim_end()).unwrap();
             comment.clear();
         } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
             let mut value = line.split_once(" = ").unwrap().1.to_owned();
@@ -148,11 +150,13 @@ fn settings_page() -> String {
                 named.and_then(clap::Arg::get_long)
             });
             let option = option.map_or_else(String::new, |long| format!("option `--{long}`, "));
-            page += &format!(
-                "\n### {name}\n\n{}\n\nDefault `{value}`, {option}variable `ARPENT_{}`.\n",
+            writeln!(
+                page,
+                "\n### {name}\n\n{}\n\nDefault `{value}`, {option}variable `ARPENT_{}`.",
                 in_markdown(&comment),
                 setting.name.to_ascii_uppercase()
-            );
+            )
+            .unwrap();
             // The next one may share the comment.
             if lines.peek().is_none_or(|next| next.is_empty()) {
                 comment.clear();
