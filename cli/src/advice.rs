@@ -38,8 +38,8 @@ mod tests {
         let foreign = PublishError::Foreign(PathBuf::from("out/sitemap.xml"));
         assert_eq!(
             in_full(&foreign.into()),
-            "out/sitemap.xml is not a file of arpent for this site and is not overwritten; \
-             --force replaces the file and keeps a backup"
+            "out/sitemap.xml is not a file that arpent published for this site, and is not overwritten; choose another folder \
+             with --output; --force replaces the file and keeps a backup"
         );
         let empty = PublishError::Empty;
         assert_eq!(

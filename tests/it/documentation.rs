@@ -266,9 +266,10 @@ fn site_with_set(folder: PathBuf) -> Site {
             .into_iter()
             .flatten()
             .flatten();
-        let file = sets
-            .map(|set| set.path().join(path))
-            .find(|file| file.is_file());
+        // The set of the whole site has the shortest name.
+        let mut files: Vec<PathBuf> = sets.map(|set| set.path().join(path)).collect();
+        files.sort_by_key(|file| file.as_os_str().len());
+        let file = files.into_iter().find(|file| file.is_file());
         match (path, file) {
             ("" | "docs/", _) => Response::linking(["/docs/", "/news/a", "/shop/a", "/tmp/a"]),
             ("robots.txt", _) => Response::text(""),

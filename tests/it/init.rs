@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -92,7 +92,7 @@ fn a_plain_site_is_measured_and_the_files_are_written() {
     }
     let settings = settings(&bench);
     assert_eq!(settings["urls"][0].as_str(), Some(site.url("/").as_str()));
-    let folder = bench.path().join("sitemaps");
+    let folder = sitemaps(&bench, &site);
     assert_eq!(settings["output"]["output"].as_str(), folder.to_str());
     let public_url = settings["output"]["public_url"].as_str();
     assert_eq!(public_url, Some(site.url("/").as_str()));
@@ -106,6 +106,12 @@ fn a_plain_site_is_measured_and_the_files_are_written() {
     assert!(asked.len() < 50, "{asked:?}");
 }
 
+/// The folder that a crawl of the site writes to without settings.
+fn sitemaps(bench: &Bench, site: &Site) -> PathBuf {
+    let name = format!("http_127.0.0.1_{}", site.port());
+    bench.path().join("sitemaps").join(name)
+}
+
 #[test]
 fn the_written_settings_crawl_the_site() {
     let bench = Bench::new();
@@ -115,8 +121,7 @@ fn the_written_settings_crawl_the_site() {
     command.args(["crawl", "-c", "arpent.toml", "--state"]);
     command.arg(bench.state());
     Ran::of(command).expect_code(0);
-    let index = bench.path().join("sitemaps/sitemap.xml");
-    assert!(index.is_file());
+    assert!(sitemaps(&bench, &site).join("sitemap.xml").is_file());
 }
 
 #[test]
@@ -340,8 +345,8 @@ fn nginx_serves_a_set_with_the_written_part() {
     let bench = Bench::new();
     let site = Site::of_two_pages();
     init(&bench, &site.url("/"), &[]).expect_code(0);
-    let folder = bench.path().join("sitemaps");
-    fs::create_dir(&folder).unwrap();
+    let folder = sitemaps(&bench, &site);
+    fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("sitemap.xml"), "<urlset/>").unwrap();
     fs::write(folder.join("sitemap-root.xml.gz"), "packed").unwrap();
     fs::write(folder.join("other.gz"), "packed").unwrap();

@@ -19,7 +19,7 @@ pub(crate) struct FindingArgs {
     #[arg(long, value_name = "error|warning", default_value = "error", value_parser = ["error", "warning"])]
     pub(crate) fail_on: String,
 
-    /// Do not print or count findings that are in this file, written by --format json
+    /// Do not print findings that are in this file, written by --json, and do not fail because of them
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 

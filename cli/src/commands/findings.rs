@@ -4,7 +4,7 @@
 mod baseline;
 mod sarif;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
 use serde_json::{Value, json};
 use sitemap_core::read::{Excerpt, Position, Severity, Source};
@@ -96,9 +96,12 @@ impl<'a> FindingPrinter<'a> {
         let baseline = args.baseline.as_deref().map(|path| {
             Baseline::read(path).map_err(|error| {
                 let path = path.display();
-                Misuse(format!(
-                    "--baseline: {path} is not the output of --json: {error}"
-                ))
+                Misuse(match error.kind() {
+                    io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+                        format!("--baseline: cannot read {path}: {error}")
+                    }
+                    _ => format!("--baseline: {path} is not the output of --json: {error}"),
+                })
             })
         });
         Ok(Self {
@@ -195,8 +198,9 @@ impl<'a> FindingPrinter<'a> {
                 text(self.output);
                 if self.known > 0 {
                     let known = human::number(self.known);
-                    self.output
-                        .info(&format!("{known} are in the baseline and are not counted"));
+                    self.output.info(&format!(
+                        "{known} of these are in the baseline and were not printed"
+                    ));
                 }
             }
             Format::Json => {

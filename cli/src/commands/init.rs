@@ -15,9 +15,10 @@ use std::{
 use anyhow::Context as _;
 use crawler::{
     check::CheckProgress,
-    config::Config,
+    config::{Config, ScopeWidth},
     politeness::{Politeness, SharedPoliteness},
     retry_after::RetryAfterFile,
+    site::settle_so_far,
     survey::{Survey, survey},
     url_key::UrlKey,
 };
@@ -72,10 +73,12 @@ pub(super) fn run(
     };
     let start = UrlKey::from_normalised(&survey.start)?;
     let site = UrlKey::from_normalised(&survey.site)?;
+    let name = settle_so_far(&site, &[], ScopeWidth::Directory).name();
     let defaults = Answers {
         public_url: site.to_string(),
         contact: contact_of(&settings.config.fetch.user_agent),
-        output: folder.join("sitemaps"),
+        // Where arpent crawl in this folder writes without settings.
+        output: folder.join("sitemaps").join(name),
         time: (2, 30),
         start,
     };

@@ -233,10 +233,8 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
     let mut named: Vec<UrlKey> = tables.iter().map(|draft| draft.start.clone()).collect();
     let mut written = written_urls(layers, shared);
     written.retain(|url| !named.contains(url));
-    // A single typed URL replaces that of the file.
-    if named.len() + written.len() > 1 {
-        named.extend(written);
-    }
+    // A typed URL that the file does not have is another site: the output of the file's site is not its output.
+    named.extend(written);
     let origin = shared.origin("urls");
     let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
     let mut drafts: Vec<SiteDraft> = Vec::new();

@@ -18,7 +18,7 @@ pub enum PublishError {
     #[error(transparent)]
     Refused(Box<Refusal>),
     /// A file that is not arpent's has a name that is needed.
-    #[error("{} is not a file of arpent for this site and is not overwritten", .0.display())]
+    #[error("{} is not a file that arpent published for this site, and is not overwritten; choose another folder with --output", .0.display())]
     Foreign(PathBuf),
     /// A folder on the way to a file is a link, or not a folder: its target is not ours.
     #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]

@@ -74,7 +74,7 @@ fn a_foreign_file_in_the_way_is_refused_before_the_first_request_unless_forced()
         let ran = bench.crawl(&site.url("/"), options).expect_code(4);
         assert_outcome(&ran, "refused");
         assert!(
-            ran.stderr.contains("is not a file of arpent"),
+            ran.stderr.contains("is not a file that arpent published"),
             "{}",
             ran.stderr
         );

@@ -200,7 +200,8 @@ impl Files<'_> {
         let user = ["USER", "LOGNAME"]
             .iter()
             .find_map(|name| self.environment.get(*name));
-        let user = user.map_or("arpent", String::as_str);
+        // Without a name the owner of the unit fills it in.
+        let user = user.map_or("#User=arpent".to_owned(), |user| format!("User={user}"));
         let (site, command) = (self.site().replace('%', "%%"), self.command());
         format!(
             "\
@@ -220,7 +221,7 @@ TimeoutStartSec=36h
 TimeoutStopSec=45
 KillMode=mixed
 # The user that the folder of the sitemaps and the state belong to.
-User={user}
+{user}
 UMask=0022
 NoNewPrivileges=yes
 ProtectSystem=full

@@ -269,7 +269,7 @@ fn a_site_has_one_place_whichever_are_chosen() {
     check(&[a], &[], &a_table, plain);
     check(&[a, "https://c.example/"], &[], &a_table, named);
     check(&[], &[], &a_urls, plain);
-    check(&[a], &[], &a_urls.replace("a.ex", "z.ex"), plain);
+    check(&[a], &[], &a_urls.replace("a.ex", "z.ex"), named);
     check(&[a], &[], &a_table.replace("a.ex", "z.ex"), named);
     // One directory for a host does not become right by choosing.
     let file = tables
