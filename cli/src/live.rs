@@ -107,10 +107,7 @@ impl ProgressView<'_> {
         let Progress {
             fetched, queued, ..
         } = *self.progress;
-        let all = fetched + queued;
-        if !self.progress.is_recrawl || all == 0 {
-            return None;
-        }
+        let all = self.progress.expected?.max(fetched + queued);
         let filled = usize::try_from(fetched * BAR_WIDTH / all).unwrap_or_default();
         let empty = usize::try_from(BAR_WIDTH)
             .unwrap_or_default()
@@ -471,7 +468,7 @@ mod tests {
             UrlKey::from_normalised(&format!("https://www.example.com/docs/{path}")).unwrap()
         };
         let progress = Progress {
-            is_recrawl: true,
+            expected: Some(1_200),
             fetched: 500,
             queued: 1_000,
             failed: 1,

@@ -21,7 +21,6 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-pub use self::nested::NestedGroup;
 use self::{
     blocks::BlockTable,
     copies::CopyingParameters,
@@ -30,6 +29,7 @@ use self::{
     patterns::Patterns,
     places::{LEVELS, UrlPlaces},
 };
+pub use self::{nested::NestedGroup, places::CAPITALS};
 use crate::{
     config::RepeatsConfig,
     page::{ClosedPattern, PageText, PatternKind, Repeat, TextBlock},
@@ -139,7 +139,9 @@ impl Repeats {
         if let Some(shorter) = self.copies.without_copies(url) {
             return Passage::CopyOf(shorter);
         }
-        if self.is_on && self.patterns.is_closed(&UrlPlaces::of(url)) {
+        if self.is_on
+            && (self.patterns.is_closed(&UrlPlaces::of(url)) || self.copies.is_other_spelling(url))
+        {
             Passage::Closed
         } else {
             Passage::Open

@@ -137,7 +137,7 @@ A site is the directory of its URL and everything below it. A URL without a sche
 limits the rate of its requests, and publishes the sitemaps when the crawl ends. Ctrl-C stops the crawl; the same command \
 continues it.
 
-Every option is also a setting (--max-pages is max_pages) in the settings file and a variable (ARPENT_MAX_PAGES). An option \
+Most options are also settings (--max-pages is max_pages) in the settings file and variables (ARPENT_MAX_PAGES). An option \
 replaces the variable, the variable replaces the file. config/default.toml documents every setting.
 
 Without --config, arpent reads the first of these files that exists:
@@ -156,9 +156,10 @@ More options, globs and exit codes: arpent crawl --help";
 /// Shown below the options by `--help`; [`crate::exit_code`] has the details.
 const MORE_HELP: &str = "\
 Globs:
-  A glob that begins with http:// or https:// is compared with the whole URL, any other glob with path and query. The whole
-  text has to match. * matches any characters (slashes too), ? one character, [a-z] one of these characters, {a,b} one of
-  these texts, [?] a question mark.
+  A glob that begins with http:// or https:// is compared with the whole URL.
+  Any other glob is compared with path and query. The whole text has to match.
+  * matches any characters (slashes too), ? one character, [?] a question mark.
+  [a-z] matches one of these characters, {a,b} one of these texts.
     /private/*      everything below /private/
     *.pdf           every URL that ends with .pdf
     *[?]*           every URL with a query

@@ -137,7 +137,9 @@ fn document(
         Ok(value)
     });
     let sites = sites.collect::<serde_json::Result<Vec<_>>>()?;
-    Ok(serde_json::json!({ "now": zone.exact(now), "daemon": daemon, "sites": sites }))
+    Ok(
+        serde_json::json!({ "version": 1, "now": zone.exact(now), "daemon": daemon, "sites": sites }),
+    )
 }
 
 /// Runs `arpent status`.

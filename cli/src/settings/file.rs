@@ -181,7 +181,10 @@ impl Section {
                     return;
                 }
                 (_, Some(entries)) => {
-                    if let Some(name) = TABLES.iter().find(|table| **table == name) {
+                    if let Some(name) = TABLES
+                        .iter()
+                        .find(|table| !table.is_empty() && **table == name)
+                    {
                         let table = Table { name, ..table };
                         for (key, value) in entries {
                             self.take(place, key, value, table, problems);
@@ -192,7 +195,14 @@ impl Section {
                 (_, None) => {}
             }
         }
-        let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+        let setting = SETTINGS.iter().find(|setting| setting.name == name);
+        if setting.is_none() && table.name.is_empty() && TABLES.contains(&name) {
+            let of_site = if table.is_of_site { "site." } else { "" };
+            let message = format!("expected a table: write [{of_site}{name}] above its settings");
+            problems.push(place.problem(&key.span(), name, &message));
+            return;
+        }
+        let Some(setting) = setting else {
             problems.push(place.problem(&key.span(), name, &table.unknown(name)));
             return;
         };

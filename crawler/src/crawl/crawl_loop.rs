@@ -173,7 +173,7 @@ impl<'a> CrawlLoop<'a> {
         Self {
             rules: SiteRules::new(setup.judge, setup.is_robots_read),
             commits: Commits::new(setup.store, memory.state_bytes),
-            display: Display::new(setup.progress, resumed, memory.has_earlier),
+            display: Display::new(setup.progress, resumed, memory.expected),
             known: KnownUrls::new(seen, rounds, counts, &config.limits),
             end: End {
                 counts: SessionCounts::default(),

@@ -19,7 +19,7 @@ pub(super) struct Display {
     shown_at: Option<Instant>,
     /// The counts at the beginning, when the crawl was begun before.
     resumed: Option<Resumed>,
-    is_recrawl: bool,
+    expected: Option<u64>,
     failures: VecDeque<(&'static str, UrlKey)>,
     notices: Vec<String>,
     notes: Vec<Note>,
@@ -30,13 +30,13 @@ impl Display {
     pub(super) fn new(
         progress: watch::Sender<Progress>,
         resumed: Option<Resumed>,
-        is_recrawl: bool,
+        expected: Option<u64>,
     ) -> Self {
         Self {
             progress,
             shown_at: None,
             resumed,
-            is_recrawl,
+            expected,
             failures: VecDeque::new(),
             notices: Vec::new(),
             notes: Vec::new(),
@@ -73,7 +73,7 @@ impl Display {
         self.shown_at = Some(now);
         self.progress.send_replace(Progress {
             resumed: self.resumed,
-            is_recrawl: self.is_recrawl,
+            expected: self.expected,
             failures: self.failures.iter().cloned().collect(),
             notices: self.notices.clone(),
             ..progress

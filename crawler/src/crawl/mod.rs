@@ -128,8 +128,8 @@ pub struct Progress {
     pub failed: u64,
     /// Bytes received, as they came over the wire.
     pub bytes_in: u64,
-    /// All of `queued` is known from an earlier crawl but what this one found: the number of pages is about known.
-    pub is_recrawl: bool,
+    /// Pages that earlier crawls asked for, of which this one asks for about as many; `None`: there was no earlier crawl.
+    pub expected: Option<u64>,
     /// The page that was asked for last and has not answered yet.
     pub in_work: Option<UrlKey>,
     /// The last URLs that were given up, the newest first, each with the code of its reason.

@@ -70,6 +70,8 @@ pub(super) struct Memory {
     pub(super) outages: u32,
     /// Page rows count: the crawl is not one of `--fresh`, and there may be some.
     pub(super) has_earlier: bool,
+    /// Pages that earlier crawls asked for, when there are any.
+    pub(super) expected: Option<u64>,
     /// Bytes of the state.
     pub(super) state_bytes: u64,
     /// Links that the crawl did not record so far.
@@ -116,6 +118,7 @@ pub(super) fn remember(
         outages,
         state_bytes: size.bytes,
         not_recorded: crawl_state::not_recorded(store)?,
+        expected: Some(store.asked_pages()?).filter(|pages| !open.is_fresh && *pages > 0),
         // An imported set has rows before the first crawl.
         has_earlier: !open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()),
         seen: SeenUrls::default(),

@@ -1,5 +1,6 @@
 //! Parameters that only ever make copies, such as session ids and marks of where a visitor came from: a page that is the same for
-//! each of their values is asked for once, without them. Capitals in paths are such a parameter on servers that ignore case.
+//! each of their values is asked for once, without them. On servers that ignore case, capitals in paths make copies in the same way:
+//! a page that was read under one spelling is not asked for under another one.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -73,8 +74,8 @@ impl CopyingParameters {
         if self.parameters.is_empty() {
             return None;
         }
-        shortened(url, |pattern| {
-            let parameter = self.parameters.get_mut(pattern);
+        without(url, |name| {
+            let parameter = self.parameters.get_mut(&pattern_of(name));
             parameter.is_some_and(|parameter| {
                 let is_sample = parameter.samples > 0;
                 parameter.samples = parameter.samples.saturating_sub(1);
@@ -88,10 +89,18 @@ impl CopyingParameters {
         if self.parameters.is_empty() {
             return None;
         }
-        shortened(url, |pattern| {
-            let parameter = self.parameters.get(pattern);
+        without(url, |name| {
+            let parameter = self.parameters.get(&pattern_of(name));
             parameter.is_some_and(|parameter| parameter.is_left_out && parameter.samples == 0)
         })
+    }
+
+    /// Whether `url` has capitals in its path, which only make copies, and the page was read under another spelling.
+    pub(super) fn is_other_spelling(&self, url: &UrlKey) -> bool {
+        let capitals = self.parameters.get(CAPITALS);
+        capitals.is_some_and(|capitals| capitals.is_left_out && capitals.samples == 0)
+            && in_small_letters(url)
+                .is_some_and(|small| self.texts.contains_key(&small.fingerprint()))
     }
 
     /// Takes a page that was read; gives the parameters that are left out from now on, or that are not any more.
@@ -111,6 +120,13 @@ impl CopyingParameters {
             self.count(url, shorter, pattern_of(name), value, text, &mut changes);
         }
         let small = in_small_letters(url);
+        if let Some(capitals) = self
+            .parameters
+            .get_mut(CAPITALS)
+            .filter(|_| small.is_some())
+        {
+            capitals.samples = capitals.samples.saturating_sub(1);
+        }
         let spelling = xxh3_64(url.path().as_bytes());
         self.count(
             url,
@@ -170,15 +186,6 @@ impl CopyingParameters {
         }
         known
     }
-}
-
-/// The URL without what the patterns name that are `left_out`; `None`: there is nothing of it.
-fn shortened(url: &UrlKey, mut left_out: impl FnMut(&str) -> bool) -> Option<UrlKey> {
-    let small = in_small_letters(url).filter(|_| left_out(CAPITALS));
-    let shorter = without(small.as_ref().unwrap_or(url), |name| {
-        left_out(&pattern_of(name))
-    });
-    shorter.or(small)
 }
 
 /// The name of the pattern of all URLs with a parameter.

@@ -646,6 +646,14 @@ impl Store {
     pub fn size(&self) -> Result<Size, StoreError> {
         self.read(walks::size)
     }
+
+    /// Number of page rows of URLs that were asked for.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn asked_pages(&self) -> Result<u64, StoreError> {
+        self.read(walks::asked_pages)
+    }
 }
 
 /// A named value as JSON.

@@ -237,6 +237,12 @@ pub(super) fn size(connection: &Connection) -> rusqlite::Result<Size> {
     })
 }
 
+/// See [`Store::asked_pages`](super::Store::asked_pages).
+pub(super) fn asked_pages(connection: &Connection) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM page WHERE attempts > 0";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
 fn row_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

@@ -77,6 +77,8 @@ pub struct SetWriter<W: Write, F> {
     options: UrlSetOptions,
     compression: Compression,
     lastmod: Option<LastMod>,
+    /// A file could not be written: the set cannot be completed.
+    is_broken: bool,
     /// The sitemap that is being written.
     file: Option<UrlSetWriter<Output<W>>>,
     summary: SetSummary,
@@ -125,6 +127,9 @@ pub enum SetError {
         /// The directory of the set.
         directory: String,
     },
+    /// A file could not be written before, so that entries are missing.
+    #[error("a file of the set could not be written before")]
+    Broken,
     /// The directory of the set is so long that the address of a file is not a URL that a sitemap may have.
     #[error("address of {name}")]
     Address {
@@ -148,6 +153,7 @@ impl<W: Write, F: FnMut(&str) -> io::Result<W>> SetWriter<W, F> {
             options: UrlSetOptions::default(),
             compression: Compression::default(),
             lastmod: None,
+            is_broken: false,
             file: None,
             summary: SetSummary::default(),
         }
@@ -177,8 +183,24 @@ impl<W: Write, F: FnMut(&str) -> io::Result<W>> SetWriter<W, F> {
     /// Adds an entry; when the current sitemap is full, to the next one. A file is opened only for an entry that it can have.
     ///
     /// # Errors
-    /// [`SetError::Outside`], and [`SetError::File`] with each cause that [`UrlSetWriter`] has.
+    /// [`SetError::Outside`], and [`SetError::File`] with each cause that [`UrlSetWriter`] has. After an error of the output every
+    /// further call gives [`SetError::Broken`].
     pub fn push(&mut self, entry: &UrlEntry) -> Result<(), SetError> {
+        if self.is_broken {
+            return Err(SetError::Broken);
+        }
+        let pushed = self.push_entry(entry);
+        self.is_broken = matches!(
+            pushed,
+            Err(SetError::File {
+                source: WriteError::Io(_),
+                ..
+            })
+        );
+        pushed
+    }
+
+    fn push_entry(&mut self, entry: &UrlEntry) -> Result<(), SetError> {
         if !self.base.may_list(&entry.loc) {
             return Err(SetError::Outside {
                 loc: entry.loc.clone(),
@@ -226,6 +248,9 @@ impl<W: Write, F: FnMut(&str) -> io::Result<W>> SetWriter<W, F> {
     /// # Errors
     /// [`SetError::Empty`] when nothing was pushed, [`SetError::File`] from the outputs.
     pub fn finish(mut self) -> Result<SetSummary, SetError> {
+        if self.is_broken {
+            return Err(SetError::Broken);
+        }
         if self.summary.entries == 0 {
             return Err(SetError::Empty);
         }

@@ -107,6 +107,9 @@ impl Files<'_> {
         toml.text.push('\n');
         toml.comment("Where the crawl begins. The directory of this URL is crawled, and everything below it.");
         toml.set("urls", vec![answers.start.as_str()]);
+        let (hour, minute) = answers.time;
+        toml.comment("When arpent daemon crawls the site: minute, hour, day of month, month, day of week (UTC).");
+        toml.set("schedule", format!("{minute} {hour} * * *"));
 
         toml.table("output");
         toml.comment("Folder of the sitemaps.");

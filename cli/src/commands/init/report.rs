@@ -179,6 +179,7 @@ pub(super) fn json(
     written: &[PathBuf],
 ) -> anyhow::Result<String> {
     let mut json = serde_json::to_value(survey).context("failed to print the result")?;
+    json["version"] = json!(1);
     json["robots_line"] = json!(robots_line(answers));
     json["next"] = json!(next_command(written));
     let written = written.iter().map(|path| path.display().to_string());
