@@ -151,7 +151,7 @@ impl Hints {
             match pattern.kind {
                 PatternKind::Copies if pattern.name != CAPITALS => self.without.add(&pattern.name),
                 PatternKind::Copies | PatternKind::Parameter | PatternKind::Directory => {
-                    self.closed.add(&pattern.name)
+                    self.closed.add(&pattern.name);
                 }
             }
         }
