@@ -107,7 +107,8 @@ impl ProgressView<'_> {
         let Progress {
             fetched, queued, ..
         } = *self.progress;
-        let all = self.progress.expected?.max(fetched + queued);
+        let expected = self.progress.expected.filter(|pages| *pages > 0)?;
+        let all = expected.max(fetched + queued);
         let filled = usize::try_from(fetched * BAR_WIDTH / all).unwrap_or_default();
         let empty = usize::try_from(BAR_WIDTH)
             .unwrap_or_default()

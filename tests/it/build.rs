@@ -368,7 +368,7 @@ fn every_end_has_its_exit_code() {
     let foreign = Builds::new();
     let list = foreign.file("list.txt", "/a\n");
     foreign.file("out/sitemap.xml", "mine");
-    check(&foreign, &[&list], 4, "is not a file of arpent");
+    check(&foreign, &[&list], 4, "is not a file that arpent published");
     check(&foreign, &[&list, "--force"], 0, "");
 }
 

@@ -173,7 +173,7 @@ impl<'a> CrawlLoop<'a> {
         Self {
             rules: SiteRules::new(setup.judge, setup.is_robots_read),
             commits: Commits::new(setup.store, memory.state_bytes),
-            display: Display::new(setup.progress, resumed, memory.expected),
+            display: Display::new(setup.progress, resumed, memory.earlier),
             known: KnownUrls::new(seen, rounds, counts, &config.limits),
             end: End {
                 counts: SessionCounts::default(),
@@ -184,7 +184,7 @@ impl<'a> CrawlLoop<'a> {
             },
             tasks: JoinSet::new(),
             requests: Requests::default(),
-            frontier: if memory.has_earlier {
+            frontier: if memory.earlier.is_some() {
                 frontier.through_store()
             } else {
                 frontier
@@ -198,7 +198,7 @@ impl<'a> CrawlLoop<'a> {
             ),
             revalidation: Revalidation::new(open.number, memory.trust, open.is_fresh),
             trouble: HostTrouble::new(health),
-            unvisited: Unvisited::new(memory.has_earlier),
+            unvisited: Unvisited::new(memory.earlier.is_some()),
             hints: Hints::new(&config.scope, open.resumed),
             repetition,
             context,

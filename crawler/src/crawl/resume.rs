@@ -68,10 +68,8 @@ pub(super) struct Memory {
     pub(super) named: SeenUrls,
     /// Sessions of the crawl that ended because the site was down.
     pub(super) outages: u32,
-    /// Page rows count: the crawl is not one of `--fresh`, and there may be some.
-    pub(super) has_earlier: bool,
-    /// Pages that earlier crawls asked for, when there are any.
-    pub(super) expected: Option<u64>,
+    /// Pages that earlier crawls asked for; `None`: page rows do not count, because there are none or with `--fresh`.
+    pub(super) earlier: Option<u64>,
     /// Bytes of the state.
     pub(super) state_bytes: u64,
     /// Links that the crawl did not record so far.
@@ -118,9 +116,9 @@ pub(super) fn remember(
         outages,
         state_bytes: size.bytes,
         not_recorded: crawl_state::not_recorded(store)?,
-        expected: Some(store.asked_pages()?).filter(|pages| !open.is_fresh && *pages > 0),
         // An imported set has rows before the first crawl.
-        has_earlier: !open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()),
+        earlier: (!open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()))
+            .then_some(size.asked_pages),
         seen: SeenUrls::default(),
         orphans: SeenUrls::default(),
         named: SeenUrls::default(),

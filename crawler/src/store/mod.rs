@@ -282,6 +282,8 @@ pub struct Size {
     pub visits: u64,
     /// Visits that wait.
     pub queued: u64,
+    /// Page rows of URLs that were asked for.
+    pub asked_pages: u64,
     /// The highest sequence of a visit; 0 when there is none.
     pub last_sequence: u64,
 }
@@ -645,14 +647,6 @@ impl Store {
     /// The store cannot be read.
     pub fn size(&self) -> Result<Size, StoreError> {
         self.read(walks::size)
-    }
-
-    /// Number of page rows of URLs that were asked for.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn asked_pages(&self) -> Result<u64, StoreError> {
-        self.read(walks::asked_pages)
     }
 }
 
