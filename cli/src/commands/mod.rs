@@ -30,7 +30,7 @@ use crate::{
     args::{Args, ColorChoice, Command},
     exit_code::ExitCode,
     output::{Output, Paint},
-    settings::{Environment, SettingsError},
+    settings::{Environment, SettingsError, with_scheme},
     summary::Summary,
 };
 
@@ -83,13 +83,9 @@ pub(crate) fn run() -> ExitCode {
 
 /// The URL that was typed in place of a command, if it looks like a URL.
 fn url_for_a_job(first: &str) -> Option<String> {
-    if first.starts_with("http://") || first.starts_with("https://") {
-        Some(first.to_owned())
-    } else {
-        // A name with a dot is not a command.
-        let is_name = first.contains('.') && !first.starts_with('-') && !first.contains("://");
-        is_name.then(|| format!("https://{first}"))
-    }
+    let url = with_scheme(first);
+    let is_url = url.starts_with("http://") || url.starts_with("https://");
+    is_url.then(|| url.into_owned())
 }
 
 /// Reports an error: the error and its causes on one line, problems of the settings on a line each.

@@ -12,7 +12,7 @@ use crate::{
     config::RepeatsConfig,
     crawl_state::{self, OpenCrawl},
     frontier::{Rounds, SeenUrls},
-    page::{Basis, Page, PageRecord, Reason, State},
+    page::{Basis, CrawlId, Page, PageRecord, Reason, State},
     repeats::Repeats,
     robots::Rules,
     seeds::{self, CachedSitemaps, Document, OwnFiles},
@@ -76,6 +76,15 @@ pub(super) struct Memory {
     pub(super) not_recorded: u64,
 }
 
+/// Pages that the sessions of the crawl before the crawl `number` asked for.
+fn pages_of_last_crawl(store: &Store, number: CrawlId) -> Result<u64, StoreError> {
+    let mut runs = store.runs()?;
+    runs.retain(|run| run.crawl.is_some_and(|crawl| crawl != number));
+    let last = runs.last().and_then(|run| run.crawl);
+    let of_last = runs.iter().filter(|run| run.crawl == last);
+    Ok(of_last.filter_map(|run| run.fetched).sum())
+}
+
 /// Reads what the crawl knows. Visits that the current rules do not decide are queued again, when the rules are not those of
 /// the last session.
 pub(super) fn remember(
@@ -118,7 +127,7 @@ pub(super) fn remember(
         not_recorded: crawl_state::not_recorded(store)?,
         // An imported set has rows before the first crawl.
         earlier: (!open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()))
-            .then_some(size.asked_pages),
+            .then_some(pages_of_last_crawl(store, open.number)?),
         seen: SeenUrls::default(),
         orphans: SeenUrls::default(),
         named: SeenUrls::default(),

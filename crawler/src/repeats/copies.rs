@@ -36,8 +36,9 @@ pub(super) struct CopyingParameters {
     /// Hash of the text of each URL, and of each URL without one of its parameters.
     texts: HashMap<u64, u64, BuildHasherDefault<FingerprintHasher>>,
     max_texts: usize,
-    /// By the names of their patterns.
     parameters: BTreeMap<String, Parameter>,
+    /// Capitals in paths, as if they were a parameter whose value is the spelling.
+    capitals: Parameter,
 }
 
 /// The data on a parameter.
@@ -52,6 +53,15 @@ struct Parameter {
     samples: u32,
 }
 
+/// What a page changes for a parameter.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    /// It only makes copies.
+    Closed,
+    /// It makes other pages, too.
+    Opened,
+}
+
 impl CopyingParameters {
     /// Nothing is known, and about so many bytes are taken.
     pub(super) fn new(max_bytes: usize) -> Self {
@@ -59,12 +69,18 @@ impl CopyingParameters {
             texts: HashMap::default(),
             max_texts: max_bytes / TEXT_BYTES,
             parameters: BTreeMap::new(),
+            capitals: Parameter::default(),
         }
     }
 
     /// A parameter that an earlier session left out, or an earlier crawl. One page that differs brings it back.
     pub(super) fn remember(&mut self, name: &str, is_earlier_crawl: bool) {
-        let parameter = self.parameters.entry(name.to_owned()).or_default();
+        let parameter = if name == CAPITALS {
+            &mut self.capitals
+        } else {
+            let name = name.trim_start_matches('?').trim_end_matches('=');
+            self.parameters.entry(name.to_owned()).or_default()
+        };
         parameter.is_left_out = true;
         parameter.samples = if is_earlier_crawl { SAMPLES } else { 0 };
     }
@@ -75,7 +91,7 @@ impl CopyingParameters {
             return None;
         }
         without(url, |name| {
-            let parameter = self.parameters.get_mut(&pattern_of(name));
+            let parameter = self.parameters.get_mut(name);
             parameter.is_some_and(|parameter| {
                 let is_sample = parameter.samples > 0;
                 parameter.samples = parameter.samples.saturating_sub(1);
@@ -90,15 +106,15 @@ impl CopyingParameters {
             return None;
         }
         without(url, |name| {
-            let parameter = self.parameters.get(&pattern_of(name));
+            let parameter = self.parameters.get(name);
             parameter.is_some_and(|parameter| parameter.is_left_out && parameter.samples == 0)
         })
     }
 
-    /// Whether `url` has capitals in its path, which only make copies, and the page was read under another spelling.
+    /// Returns whether capitals in paths only make copies, and `url` has some and was read under another spelling.
     pub(super) fn is_other_spelling(&self, url: &UrlKey) -> bool {
-        let capitals = self.parameters.get(CAPITALS);
-        capitals.is_some_and(|capitals| capitals.is_left_out && capitals.samples == 0)
+        self.capitals.is_left_out
+            && self.capitals.samples == 0
             && in_small_letters(url)
                 .is_some_and(|small| self.texts.contains_key(&small.fingerprint()))
     }
@@ -115,71 +131,34 @@ impl CopyingParameters {
             return changes;
         }
         for name in &places.parameters {
-            let shorter = without(url, |other| other == name);
-            let value = value_of(url, name);
-            self.count(url, shorter, pattern_of(name), value, text, &mut changes);
+            let Some(shorter) = without(url, |other| other == name) else {
+                continue;
+            };
+            let Some(known) = self.note(&shorter, text.settled) else {
+                continue;
+            };
+            if self.parameters.len() >= MAX_PARAMETERS && !self.parameters.contains_key(name) {
+                continue;
+            }
+            let parameter = self.parameters.entry(name.clone()).or_default();
+            let change = parameter.take(known == text.settled, || value_of(url, name));
+            add(change, format!("?{name}="), url, &mut changes);
         }
-        let small = in_small_letters(url);
-        if let Some(capitals) = self
-            .parameters
-            .get_mut(CAPITALS)
-            .filter(|_| small.is_some())
-        {
-            capitals.samples = capitals.samples.saturating_sub(1);
+        if let Some(small) = in_small_letters(url) {
+            self.capitals.samples = self.capitals.samples.saturating_sub(1);
+            if let Some(known) = self.note(&small, text.settled) {
+                let spelling = || xxh3_64(url.path().as_bytes());
+                let change = self.capitals.take(known == text.settled, spelling);
+                add(change, CAPITALS.to_owned(), url, &mut changes);
+            }
         }
-        let spelling = xxh3_64(url.path().as_bytes());
-        self.count(
-            url,
-            small,
-            CAPITALS.to_owned(),
-            spelling,
-            text,
-            &mut changes,
-        );
-        self.note(url.fingerprint(), text.settled);
+        self.note(url, text.settled);
         changes
     }
 
-    /// Counts a page of a pattern, which has the same text as the URL `without` the parameter, or not.
-    fn count(
-        &mut self,
-        url: &UrlKey,
-        without: Option<UrlKey>,
-        pattern: String,
-        value: u64,
-        text: &PageText,
-        changes: &mut PatternChanges,
-    ) {
-        let known = without.and_then(|without| self.note(without.fingerprint(), text.settled));
-        let is_known = self.parameters.contains_key(&pattern);
-        let Some(known) = known.filter(|_| is_known || self.parameters.len() < MAX_PARAMETERS)
-        else {
-            return;
-        };
-        let parameter = self.parameters.entry(pattern.clone()).or_default();
-        if known != text.settled {
-            parameter.differs = true;
-            if std::mem::take(&mut parameter.is_left_out) {
-                changes.opened.push(pattern);
-            }
-        } else if !parameter.differs && !parameter.is_left_out {
-            parameter.values.insert(value);
-            if parameter.values.len() >= COPIES as usize {
-                parameter.values = HashSet::new();
-                parameter.is_left_out = true;
-                changes.closed.push(ClosedPattern {
-                    kind: PatternKind::Copies,
-                    name: pattern,
-                    pages: COPIES,
-                    new: 0,
-                    example: url.clone(),
-                });
-            }
-        }
-    }
-
-    /// The text that is known of the URL `key`, which is `text` if there was none.
-    fn note(&mut self, key: u64, text: u64) -> Option<u64> {
+    /// The text that is known of `url`, which is `text` if there was none.
+    fn note(&mut self, url: &UrlKey, text: u64) -> Option<u64> {
+        let key = url.fingerprint();
         let known = self.texts.get(&key).copied();
         if known.is_none() && self.texts.len() < self.max_texts {
             self.texts.insert(key, text);
@@ -188,9 +167,39 @@ impl CopyingParameters {
     }
 }
 
-/// The name of the pattern of all URLs with a parameter.
-fn pattern_of(parameter: &str) -> String {
-    format!("?{parameter}=")
+impl Parameter {
+    /// Takes a page with it, which is a copy of the page without it, or differs from that; `value` is its value there.
+    fn take(&mut self, is_copy: bool, value: impl FnOnce() -> u64) -> Option<Change> {
+        if !is_copy {
+            self.differs = true;
+            return std::mem::take(&mut self.is_left_out).then_some(Change::Opened);
+        }
+        if self.differs || self.is_left_out {
+            return None;
+        }
+        self.values.insert(value());
+        if self.values.len() < COPIES as usize {
+            return None;
+        }
+        self.values = HashSet::new();
+        self.is_left_out = true;
+        Some(Change::Closed)
+    }
+}
+
+/// Adds what changed for the pattern `name`; `url` is the page that it changed by.
+fn add(change: Option<Change>, name: String, url: &UrlKey, changes: &mut PatternChanges) {
+    match change {
+        Some(Change::Opened) => changes.opened.push(name),
+        Some(Change::Closed) => changes.closed.push(ClosedPattern {
+            kind: PatternKind::Copies,
+            name,
+            pages: COPIES,
+            new: 0,
+            example: url.clone(),
+        }),
+        None => {}
+    }
 }
 
 /// The URL without the parameters that are `left_out`; `None`: it has none of them.

@@ -282,8 +282,6 @@ pub struct Size {
     pub visits: u64,
     /// Visits that wait.
     pub queued: u64,
-    /// Page rows of URLs that were asked for.
-    pub asked_pages: u64,
     /// The highest sequence of a visit; 0 when there is none.
     pub last_sequence: u64,
 }

@@ -225,15 +225,13 @@ pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
 /// See [`Store::size`](super::Store::size).
 pub(super) fn size(connection: &Connection) -> rusqlite::Result<Size> {
     let bytes = bytes(connection)?;
-    let sql = "SELECT count(*), count(iif(state = 'queued', 1, NULL)), (SELECT count(*) FROM page WHERE attempts > 0),
-                      ifnull(max(sequence), 0) FROM visit";
+    let sql = "SELECT count(*), count(iif(state = 'queued', 1, NULL)), ifnull(max(sequence), 0) FROM visit";
     connection.query_row(sql, [], |row| {
         let mut columns = Columns::new(row);
         Ok(Size {
             bytes,
             visits: columns.get()?,
             queued: columns.get()?,
-            asked_pages: columns.get()?,
             last_sequence: columns.get()?,
         })
     })
