@@ -10,28 +10,18 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::support::{
-    program::{Bench, Ran},
-    site::{Response, Site},
+use crate::{
+    support::{
+        program::{Bench, Ran},
+        site::{Response, Site},
+    },
+    words::found_in,
 };
 
 const MAX_SENTENCE_WORDS: usize = 35;
 const MAX_PARAGRAPH_WORDS: usize = 90;
 const MAX_README_LINES: usize = 150;
 const MAX_CHANGELOG_LINES: usize = 50;
-
-/// Words that only the people who wrote the program understand; the page on contributing has those to use instead.
-const BANNED: [&str; 9] = [
-    "is told",
-    "told of",
-    "stands",
-    "vouched",
-    "of now",
-    "is no page",
-    "the set that stands",
-    "doubt",
-    "a wall",
-];
 
 /// Pages of the guide that are made from the code, whose texts are those of the code.
 const GENERATED: [&str; 3] = ["reasons.md", "settings.md", "state-schema.md"];
@@ -201,14 +191,8 @@ fn sentences_and_paragraphs_are_short() {
 fn no_private_words_are_used() {
     check(written(), |page, report| {
         for (line, paragraph) in page.paragraphs() {
-            let prose = prose(&paragraph).to_lowercase();
-            let words = prose.split(|c: char| !c.is_alphanumeric() && c != '-');
-            let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-            let text = format!(" {} ", words.join(" "));
-            for phrase in BANNED {
-                if text.contains(&format!(" {phrase} ")) {
-                    report(line, &format!("says \"{phrase}\""));
-                }
+            for phrase in found_in(&prose(&paragraph)) {
+                report(line, &format!("says \"{phrase}\""));
             }
         }
     });

@@ -106,7 +106,7 @@ fn comments(file: &str) -> Vec<Text> {
 }
 
 /// The banned phrases in a text.
-fn found_in(text: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn found_in(text: &str) -> impl Iterator<Item = &'static str> {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-');
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

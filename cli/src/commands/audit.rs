@@ -4,38 +4,33 @@ use std::{
     fs::File,
     io::{self, BufReader},
     path::Path,
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use crawler::{
     audit::{Audit, AuditError, AuditGroup, AuditKind, AuditOutcome, AuditedSite},
     check::{CheckProgress, Network},
-    politeness::{Politeness, SharedPoliteness},
     sitemap_set::SetPlace,
     store::Store,
 };
 use serde_json::{Map, json};
 use sitemap_core::read::{Severity, Source};
-use tokio::runtime::Handle;
 
 use super::{
-    check::{CheckView, url_of},
+    check::url_of,
     crawl::{begin_log, load, site::places_of},
     dependencies,
-    downloaders::Downloaders,
     findings::{FindingPrinter, MoreFindings, PrintedFinding, PrintedRule, paint_of},
     names::covering,
-    runtime::{self, Threads},
+    requesting::{Means, with_network},
 };
 use crate::{
     args::AuditArgs,
     exit_code::{ExitCode, Misuse},
     human,
     output::{Output, Paint},
-    panicked::Panicked,
     settings::{Environment, Purpose, with_scheme},
-    supervisor::Supervisor,
 };
 
 /// Width of the severities, and of the codes, before the counts.
@@ -71,40 +66,26 @@ pub(super) fn run(
     let retry_after = dependencies::retry_after(&settings.state);
     let mut printer = FindingPrinter::new(&args.findings, output)?;
     let clock = dependencies::clock(environment);
-    let outcome = runtime::run(Threads::OfCores, async {
-        let mut supervisor = Supervisor::new(output)?;
-        let shutdown = supervisor.stop().shutdown.clone();
-        let progress = CheckProgress::default();
-        let delay = config.politeness.delay;
-        let politeness: SharedPoliteness =
-            Arc::new(Mutex::new(Politeness::new(&config.politeness)));
-        let mut view = CheckView::new(&progress, Arc::clone(&politeness), delay);
-        let (args, runtime) = (args.clone(), Handle::current());
-        let work = tokio::task::spawn_blocking(move || {
-            let store = Store::open_to_read(&path)?.context("the state is gone")?;
-            let downloaders = Downloaders::new(Arc::clone(&clock), politeness, retry_after);
-            let of = AuditedSite {
-                store: &store,
-                site: &site,
-                config: &config,
-                clock: &clock,
-            };
-            downloaders.work(&config, &runtime, &shutdown, |network| {
-                audit(&args, of, network, progress)
-            })
-        });
-        let joined = supervisor.run(work, Some(&mut view)).await?;
-        match (
-            joined.map_err(Panicked::from_join)?,
-            supervisor.stop().asked_by(),
-        ) {
-            (Err(_), Some(signal)) => Ok(Err(signal.into())),
-            (outcome, _) => outcome.map(Ok),
-        }
+    let means = Means {
+        config: config.clone(),
+        clock: Arc::clone(&clock),
+        retry_after,
+        progress: CheckProgress::default(),
+    };
+    let (args, progress) = (args.clone(), means.progress.clone());
+    let audited = with_network(means, output, move |network| {
+        let store = Store::open_to_read(&path)?.context("the state is gone")?;
+        let of = AuditedSite {
+            store: &store,
+            site: &site,
+            config: &config,
+            clock: &clock,
+        };
+        audit(&args, of, network, progress)
     });
-    match outcome? {
-        Ok(outcome) => Ok(print(&outcome, &mut printer, output)),
-        Err(stopped) => Ok(stopped),
+    match audited? {
+        (Err(_), Some(stopped)) => Ok(stopped),
+        (outcome, _) => Ok(print(&outcome?, &mut printer, output)),
     }
 }
 

@@ -2,40 +2,27 @@
 //! wrong with it, is decided by [`crawler::check`].
 
 mod printer;
-mod view;
 
-use std::{
-    io,
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{io, path::Path};
 
 use anyhow::Context as _;
-use crawler::{
-    check::{
-        Check, CheckOutcome, CheckProgress, Live, MAX_SAMPLED_PAGES, Options, Pages, read_robots,
-    },
-    politeness::{Politeness, SharedPoliteness},
+use crawler::check::{
+    Check, CheckOutcome, CheckProgress, Live, MAX_SAMPLED_PAGES, Options, Pages, read_robots,
 };
 use sitemap_core::{Loc, read::Rule, validate::RuleText};
-use tokio::runtime::Handle;
 
 use self::printer::Printer;
-pub(super) use self::view::CheckView;
 use super::{
     crawl::{begin_log, read_settings_file},
     dependencies,
-    downloaders::Downloaders,
-    runtime::{self, Threads},
+    requesting::{Means, with_network},
 };
 use crate::{
     advice::in_full,
     args::CheckArgs,
     exit_code::{ExitCode, Misuse},
     output::{Output, Paint},
-    panicked::Panicked,
     settings::{Environment, Settings},
-    supervisor::Supervisor,
 };
 
 /// Runs the command.
@@ -175,54 +162,44 @@ fn live(
         read_settings_file,
     )?;
     begin_log(&settings, output);
-    let clock = dependencies::clock(environment);
-    runtime::run(Threads::OfCores, async {
-        let mut supervisor = Supervisor::new(output)?;
-        let shutdown = supervisor.stop().shutdown.clone();
-        let politeness = &settings.config.politeness;
-        let delay = politeness.delay;
-        let politeness: SharedPoliteness = Arc::new(Mutex::new(Politeness::new(politeness)));
-        let mut view = CheckView::new(&options.progress, Arc::clone(&politeness), delay);
-        let args = args.clone();
-        let (output, runtime) = (output.clone(), Handle::current());
-        let work = tokio::task::spawn_blocking(move || {
-            let retry_after = dependencies::retry_after(&settings.state);
-            let downloaders = Downloaders::new(clock, politeness, retry_after);
-            downloaders.work(&settings.config, &runtime, &shutdown, |network| {
-                let mut printer = Printer::new(&args, &output)?;
-                let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
-                let mut live = Live::new(Check::new(&options, emit), network, pages);
-                let mut code = ExitCode::Success;
-                for path in &args.paths {
-                    if shutdown.is_stopping() {
-                        break;
-                    }
-                    let Some(typed) = url_of(path) else {
-                        take(live.files(), path);
-                        continue;
-                    };
-                    let start = settings
-                        .config
-                        .identity
-                        .parse(&typed)
-                        .context("the URL cannot be used")?;
-                    if let Err(error) = live.url(&start) {
-                        let error = error.into();
-                        output.error(&in_full(&error));
-                        code = code.worse(ExitCode::of_error(&error));
-                    }
-                }
-                let outcome = live.finish();
-                let code = code.worse(printer.finish(&outcome));
-                Ok(code)
-            })
-        });
-        let joined = supervisor.run(work, Some(&mut view)).await?;
-        let code = joined.map_err(Panicked::from_join)??;
-        Ok(match (code, supervisor.stop().asked_by()) {
-            (ExitCode::Interrupted, Some(signal)) => signal.into(),
-            (code, _) => code,
-        })
+    let means = Means {
+        config: settings.config.clone(),
+        clock: dependencies::clock(environment),
+        retry_after: dependencies::retry_after(&settings.state),
+        progress: options.progress.clone(),
+    };
+    let (args, of_work) = (args.clone(), output.clone());
+    let (code, stopped) = with_network(means, output, move |network| {
+        let mut printer = Printer::new(&args, &of_work)?;
+        let shutdown = network.shutdown.clone();
+        let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
+        let mut live = Live::new(Check::new(&options, emit), network, pages);
+        let mut code = ExitCode::Success;
+        for path in &args.paths {
+            if shutdown.is_stopping() {
+                break;
+            }
+            let Some(typed) = url_of(path) else {
+                take(live.files(), path);
+                continue;
+            };
+            let start = settings
+                .config
+                .identity
+                .parse(&typed)
+                .context("the URL cannot be used")?;
+            if let Err(error) = live.url(&start) {
+                let error = error.into();
+                of_work.error(&in_full(&error));
+                code = code.worse(ExitCode::of_error(&error));
+            }
+        }
+        let outcome = live.finish();
+        Ok(code.worse(printer.finish(&outcome)))
+    })?;
+    Ok(match (code?, stopped) {
+        (ExitCode::Interrupted, Some(signal)) => signal,
+        (code, _) => code,
     })
 }
 

@@ -1,38 +1,30 @@
 //! `arpent diff`: finds the two sets, lets [`crawler::diff`] compare them, and prints what differs.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use crawler::{
     check::{CheckProgress, Network},
     diff::{Comparison, SectionDiff, SetDiff},
-    politeness::{Politeness, SharedPoliteness},
     publish::{PublishError, retained_files},
     report::SetChanges,
     sitemap_set::{SetError, SetOutline, SetPlace},
     store::{SetSide, Store},
 };
-use tokio::runtime::Handle;
 
 use super::{
-    check::{CheckView, url_of},
+    check::url_of,
     crawl::{begin_log, read_settings_file},
     dependencies,
-    downloaders::Downloaders,
     names::site_of,
-    runtime::{self, Threads},
+    requesting::{Means, with_network},
 };
 use crate::{
     args::DiffArgs,
     exit_code::ExitCode,
     human,
     output::Output,
-    panicked::Panicked,
     settings::{Environment, Settings},
-    supervisor::Supervisor,
 };
 
 /// Runs the command.
@@ -58,39 +50,28 @@ pub(super) fn run(
     begin_log(&settings, output);
     let clock = dependencies::clock(environment);
     let is_json = args.json;
-    runtime::run(Threads::OfCores, async {
-        let mut supervisor = Supervisor::new(output)?;
-        let shutdown = supervisor.stop().shutdown.clone();
-        let progress = CheckProgress::default();
-        let politeness = &settings.config.politeness;
-        let delay = politeness.delay;
-        let politeness: SharedPoliteness = Arc::new(Mutex::new(Politeness::new(politeness)));
-        let mut view = CheckView::new(&progress, Arc::clone(&politeness), delay);
-        let runtime = Handle::current();
-        let work = tokio::task::spawn_blocking(move || {
-            let retry_after = dependencies::retry_after(&settings.state);
-            let downloaders = Downloaders::new(clock, politeness, retry_after);
-            downloaders.work(&settings.config, &runtime, &shutdown, |network| {
-                compare(&names, &settings, network, progress)
-            })
-        });
-        let joined = supervisor.run(work, Some(&mut view)).await?;
-        let diff = match (
-            joined.map_err(Panicked::from_join)?,
-            supervisor.stop().asked_by(),
-        ) {
-            (Err(_), Some(signal)) => return Ok(signal.into()),
-            (diff, _) => diff?,
-        };
-        if is_json {
-            output.data_json(&serde_json::to_string(&diff).context("failed to print the result")?);
-        } else {
-            for line in text_of(&diff) {
-                output.data(&line);
-            }
+    let means = Means {
+        config: settings.config.clone(),
+        clock,
+        retry_after: dependencies::retry_after(&settings.state),
+        progress: CheckProgress::default(),
+    };
+    let progress = means.progress.clone();
+    let compared = with_network(means, output, move |network| {
+        compare(&names, &settings, network, progress)
+    });
+    let diff = match compared? {
+        (Err(_), Some(stopped)) => return Ok(stopped),
+        (diff, _) => diff?,
+    };
+    if is_json {
+        output.data_json(&serde_json::to_string(&diff).context("failed to print the result")?);
+    } else {
+        for line in text_of(&diff) {
+            output.data(&line);
         }
-        Ok(ExitCode::Success)
-    })
+    }
+    Ok(ExitCode::Success)
 }
 
 /// A set as it was typed.

@@ -9,27 +9,18 @@ mod server;
 use std::{
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
 };
 
 use anyhow::Context as _;
 use crawler::{
-    check::CheckProgress,
-    config::{Config, ScopeWidth},
-    politeness::{Politeness, SharedPoliteness},
-    retry_after::RetryAfterFile,
-    site::settle_so_far,
-    survey::{Survey, survey},
-    url_key::UrlKey,
+    check::CheckProgress, config::ScopeWidth, site::settle_so_far, survey::survey, url_key::UrlKey,
 };
-use tokio::runtime::Handle;
 
 use self::{files::Files, questions::Answers};
 use super::{
-    check::CheckView,
     crawl::{begin_log, read_settings_file},
     dependencies,
-    downloaders::Downloaders,
+    requesting::{Means, with_network},
     runtime::{self, Threads},
 };
 use crate::{
@@ -65,11 +56,20 @@ pub(super) fn run(
     if !args.force {
         refuse_existing(&folder, &names)?;
     }
-    let retry_after = dependencies::retry_after(&settings.state);
-    let looked = look(&typed, &settings.config, environment, retry_after, output)?;
-    let survey = match looked {
-        Ok(survey) => survey,
-        Err(stopped) => return Ok(stopped),
+    let means = Means {
+        config: settings.config.clone(),
+        clock: dependencies::clock(environment),
+        retry_after: dependencies::retry_after(&settings.state),
+        progress: CheckProgress::default(),
+    };
+    let (config, progress) = (means.config.clone(), means.progress.clone());
+    let looked = with_network(means, output, move |network| {
+        let downloader = (network.connect)(&typed.origin())?;
+        Ok(survey(&typed, &config, &downloader, &network, &progress)?)
+    });
+    let survey = match looked? {
+        (Err(_), Some(stopped)) => return Ok(stopped),
+        (survey, _) => survey?,
     };
     let start = UrlKey::from_normalised(&survey.start)?;
     let site = UrlKey::from_normalised(&survey.site)?;
@@ -153,43 +153,6 @@ fn refuse_existing(folder: &Path, names: &[&str]) -> Result<(), Unwritable> {
         ))),
         None => Ok(()),
     }
-}
-
-/// Looks at the site; `Err` when that was stopped.
-fn look(
-    typed: &UrlKey,
-    config: &Config,
-    environment: &Environment,
-    retry_after: RetryAfterFile,
-    output: &Output,
-) -> anyhow::Result<Result<Survey, ExitCode>> {
-    let clock = dependencies::clock(environment);
-    runtime::run(Threads::OfCores, async {
-        let mut supervisor = Supervisor::new(output)?;
-        let shutdown = supervisor.stop().shutdown.clone();
-        let delay = config.politeness.delay;
-        let politeness: SharedPoliteness =
-            Arc::new(Mutex::new(Politeness::new(&config.politeness)));
-        let progress = CheckProgress::default();
-        let mut view = CheckView::new(&progress, Arc::clone(&politeness), delay);
-        let runtime = Handle::current();
-        let (typed, config) = (typed.clone(), config.clone());
-        let work = tokio::task::spawn_blocking(move || {
-            let downloaders = Downloaders::new(clock, politeness, retry_after);
-            downloaders.work(&config, &runtime, &shutdown, |network| {
-                let downloader = (network.connect)(&typed.origin())?;
-                Ok(survey(&typed, &config, &downloader, &network, &progress)?)
-            })
-        });
-        let joined = supervisor.run(work, Some(&mut view)).await?;
-        match (
-            joined.map_err(Panicked::from_join)?,
-            supervisor.stop().asked_by(),
-        ) {
-            (Err(_), Some(signal)) => Ok(Err(signal.into())),
-            (survey, _) => survey.map(Ok),
-        }
-    })
 }
 
 /// Asks the user; `Err` when that was stopped.

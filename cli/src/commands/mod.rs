@@ -19,6 +19,7 @@ mod notify;
 mod publish;
 mod published;
 mod report;
+mod requesting;
 mod runtime;
 mod status;
 mod why;

@@ -1,10 +1,7 @@
 //! `arpent why`: finds the state of the site that a URL belongs to, lets [`crawler::why`] explain it, with `--live`
 //! also by asking for it, and prints that.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::Context as _;
 use crawler::{
@@ -12,8 +9,6 @@ use crawler::{
     clock::Clock,
     config::Config,
     page::Reason,
-    politeness::{Politeness, SharedPoliteness},
-    retry_after::RetryAfterFile,
     site::Site,
     store::Store,
     url_key::UrlKey,
@@ -23,24 +18,19 @@ use crawler::{
     },
 };
 use jiff::Timestamp;
-use tokio::runtime::Handle;
 
 use super::{
-    check::CheckView,
     crawl::{begin_log, load, site::places_of},
     dependencies,
-    downloaders::Downloaders,
     names::{Named, covering, find_state, settings_of},
-    runtime::{self, Threads},
+    requesting::{Means, with_network},
 };
 use crate::{
     args::WhyArgs,
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    panicked::Panicked,
     settings::{CrawlSettings, Environment, Purpose, Settings, with_scheme},
-    supervisor::Supervisor,
 };
 
 /// Width of the names before the facts.
@@ -75,10 +65,18 @@ pub(super) fn run(
     let clock = dependencies::clock(environment);
     let explanation = if args.live {
         begin_log(&settings.shared, output);
-        let retry_after = dependencies::retry_after(&settings.shared.state);
-        match ask(asked, clock, retry_after, output)? {
-            Ok(explanation) => explanation,
-            Err(stopped) => return Ok(stopped),
+        let means = Means {
+            config: asked.config.clone(),
+            clock: Arc::clone(&clock),
+            retry_after: dependencies::retry_after(&settings.shared.state),
+            progress: CheckProgress::default(),
+        };
+        let explained = with_network(means, output, move |mut network| {
+            asked.explain(&clock, Some(&mut network))
+        });
+        match explained? {
+            (Err(_), Some(stopped)) => return Ok(stopped),
+            (explanation, _) => explanation?,
         }
     } else {
         asked.explain(&clock, None)?
@@ -128,39 +126,6 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> anyhow::Result<AskedUr
         config: places_of(settings, &site)?.config(&settings.config),
         site,
         state,
-    })
-}
-
-/// Explains a URL with what it answers now; `Err` when that was stopped.
-fn ask(
-    asked: AskedUrl,
-    clock: Arc<dyn Clock>,
-    retry_after: RetryAfterFile,
-    output: &Output,
-) -> anyhow::Result<Result<UrlExplanation, ExitCode>> {
-    runtime::run(Threads::OfCores, async {
-        let mut supervisor = Supervisor::new(output)?;
-        let shutdown = supervisor.stop().shutdown.clone();
-        let politeness = &asked.config.politeness;
-        let delay = politeness.delay;
-        let politeness: SharedPoliteness = Arc::new(Mutex::new(Politeness::new(politeness)));
-        let progress = CheckProgress::default();
-        let mut view = CheckView::new(&progress, Arc::clone(&politeness), delay);
-        let runtime = Handle::current();
-        let work = tokio::task::spawn_blocking(move || {
-            let downloaders = Downloaders::new(Arc::clone(&clock), politeness, retry_after);
-            downloaders.work(&asked.config, &runtime, &shutdown, |mut network| {
-                asked.explain(&clock, Some(&mut network))
-            })
-        });
-        let joined = supervisor.run(work, Some(&mut view)).await?;
-        match (
-            joined.map_err(Panicked::from_join)?,
-            supervisor.stop().asked_by(),
-        ) {
-            (Err(_), Some(signal)) => Ok(Err(signal.into())),
-            (explanation, _) => explanation.map(Ok),
-        }
     })
 }
 

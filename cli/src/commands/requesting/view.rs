@@ -71,7 +71,7 @@ impl FiguresView<'_> {
 
 /// Shows the progress of a check.
 #[derive(Debug)]
-pub(in crate::commands) struct CheckView {
+pub(super) struct CheckView {
     progress: CheckProgress,
     politeness: SharedPoliteness,
     /// The `delay` setting.
@@ -84,7 +84,7 @@ pub(in crate::commands) struct CheckView {
 
 impl CheckView {
     /// Of a check that begins now.
-    pub(in crate::commands) fn new(
+    pub(super) fn new(
         progress: &CheckProgress,
         politeness: SharedPoliteness,
         delay: Option<Duration>,
