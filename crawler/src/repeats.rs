@@ -21,6 +21,7 @@ mod places;
 #[cfg(test)]
 mod tests;
 
+pub use self::nested::NestedGroup;
 use self::{
     blocks::BlockTable,
     copies::CopyingParameters,
@@ -29,7 +30,6 @@ use self::{
     patterns::Patterns,
     places::{LEVELS, UrlPlaces},
 };
-pub use self::{nested::NestedGroup, places::CAPITALS};
 use crate::{
     config::RepeatsConfig,
     page::{ClosedPattern, PageText, PatternKind, Repeat, TextBlock},
@@ -127,7 +127,9 @@ impl Repeats {
     pub fn remember(&mut self, closed: &ClosedPattern, is_earlier_crawl: bool) {
         match closed.kind {
             _ if !self.is_on => {}
-            PatternKind::Copies => self.copies.remember(&closed.name, is_earlier_crawl),
+            PatternKind::Copies | PatternKind::Capitals => {
+                self.copies.remember(closed, is_earlier_crawl);
+            }
             PatternKind::Parameter | PatternKind::Directory => {
                 self.patterns.remember(closed, is_earlier_crawl);
             }

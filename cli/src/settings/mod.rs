@@ -33,7 +33,7 @@ use serde::Serialize;
 pub(crate) use self::{
     file::MAX_FILE_BYTES,
     problem::SettingsError,
-    request::with_scheme,
+    request::{DIRECTORY_FORM, contact, directory, with_scheme},
     secret::FileText,
     sites::{CrawlSettings, Purpose, SiteSettings, settled},
     typed::{Typed, typed},

@@ -186,7 +186,8 @@ pub(crate) fn proxy(value: &Value) -> Read<Option<String>> {
 }
 
 /// Form of the URL of a directory, for messages.
-const DIRECTORY_FORM: &str = "the http or https URL of a directory, without query and user name";
+pub(crate) const DIRECTORY_FORM: &str =
+    "the http or https URL of a directory, without query and user name";
 
 /// Placeholder in a public URL for the name of the site, as its folder has it.
 const SITE_PLACE: &str = "{site}";
@@ -255,7 +256,7 @@ pub(crate) fn written_as(value: &Value) -> Read<Option<UrlKey>> {
 }
 
 /// The directory that `text` is the URL of, with or without its last slash.
-fn directory(text: &str) -> Option<UrlKey> {
+pub(crate) fn directory(text: &str) -> Option<UrlKey> {
     if text.contains(['?', '#']) || has_user_info(text) {
         return None;
     }

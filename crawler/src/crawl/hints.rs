@@ -8,7 +8,7 @@ use crate::{
     notes::Note,
     page::{Canonical, PageFacts, PatternKind, Reason, Via},
     pattern::Pattern,
-    repeats::{CAPITALS, PatternChanges},
+    repeats::PatternChanges,
     site::Site,
     url_key::{Origin, UrlKey},
     verdict::Judge,
@@ -149,8 +149,8 @@ impl Hints {
     pub(super) fn close(&mut self, changes: &PatternChanges) {
         for pattern in &changes.closed {
             match pattern.kind {
-                PatternKind::Copies if pattern.name != CAPITALS => self.without.add(&pattern.name),
-                PatternKind::Copies | PatternKind::Parameter | PatternKind::Directory => {
+                PatternKind::Copies => self.without.add(&pattern.name),
+                PatternKind::Capitals | PatternKind::Parameter | PatternKind::Directory => {
                     self.closed.add(&pattern.name);
                 }
             }

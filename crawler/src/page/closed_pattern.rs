@@ -13,6 +13,8 @@ words! {
         Directory = "directory",
         /// A parameter that only makes copies: it is left out of URLs.
         Copies = "copies",
+        /// Capitals in paths: a page that was read under one spelling is not asked for under another one.
+        Capitals = "capitals",
     }
 }
 

@@ -74,11 +74,11 @@ impl CopyingParameters {
     }
 
     /// A parameter that an earlier session left out, or an earlier crawl. One page that differs brings it back.
-    pub(super) fn remember(&mut self, name: &str, is_earlier_crawl: bool) {
-        let parameter = if name == CAPITALS {
+    pub(super) fn remember(&mut self, closed: &ClosedPattern, is_earlier_crawl: bool) {
+        let parameter = if closed.kind == PatternKind::Capitals {
             &mut self.capitals
         } else {
-            let name = name.trim_start_matches('?').trim_end_matches('=');
+            let name = closed.name.trim_start_matches('?').trim_end_matches('=');
             self.parameters.entry(name.to_owned()).or_default()
         };
         parameter.is_left_out = true;
@@ -142,14 +142,16 @@ impl CopyingParameters {
             }
             let parameter = self.parameters.entry(name.clone()).or_default();
             let change = parameter.take(known == text.settled, || value_of(url, name));
-            add(change, format!("?{name}="), url, &mut changes);
+            let pattern = (PatternKind::Copies, format!("?{name}="));
+            add(change, pattern, url, &mut changes);
         }
         if let Some(small) = in_small_letters(url) {
             self.capitals.samples = self.capitals.samples.saturating_sub(1);
             if let Some(known) = self.note(&small, text.settled) {
                 let spelling = || xxh3_64(url.path().as_bytes());
                 let change = self.capitals.take(known == text.settled, spelling);
-                add(change, CAPITALS.to_owned(), url, &mut changes);
+                let pattern = (PatternKind::Capitals, CAPITALS.to_owned());
+                add(change, pattern, url, &mut changes);
             }
         }
         self.note(url, text.settled);
@@ -187,12 +189,17 @@ impl Parameter {
     }
 }
 
-/// Adds what changed for the pattern `name`; `url` is the page that it changed by.
-fn add(change: Option<Change>, name: String, url: &UrlKey, changes: &mut PatternChanges) {
+/// Adds what changed for a pattern; `url` is the page that changed it.
+fn add(
+    change: Option<Change>,
+    (kind, name): (PatternKind, String),
+    url: &UrlKey,
+    changes: &mut PatternChanges,
+) {
     match change {
         Some(Change::Opened) => changes.opened.push(name),
         Some(Change::Closed) => changes.closed.push(ClosedPattern {
-            kind: PatternKind::Copies,
+            kind,
             name,
             pages: COPIES,
             new: 0,

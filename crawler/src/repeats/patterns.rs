@@ -110,7 +110,7 @@ impl Patterns {
     pub(super) fn remember(&mut self, pattern: &ClosedPattern, is_earlier_crawl: bool) {
         let place = match pattern.kind {
             PatternKind::Directory => part_of_name(&pattern.name),
-            PatternKind::Parameter | PatternKind::Copies => {
+            PatternKind::Parameter | PatternKind::Copies | PatternKind::Capitals => {
                 let (path, name) = pattern.name.split_once('?').unwrap_or_default();
                 let path = (!path.is_empty()).then(|| xxhash_rust::xxh3::xxh3_64(path.as_bytes()));
                 parameter_place(path, name.trim_end_matches('='))

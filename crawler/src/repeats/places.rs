@@ -12,7 +12,7 @@ pub(super) const LEVELS: usize = 3;
 const MAX_PART: usize = 2;
 
 /// The pattern of URLs with capitals in their paths.
-pub const CAPITALS: &str = "capitals in paths";
+pub(super) const CAPITALS: &str = "capitals in paths";
 
 /// Represents a year in the name of a directory, with the month and day after it. No path has these signs as they are.
 const DATE: &str = "{date}";

@@ -146,10 +146,11 @@ impl ReportOutline {
         self.runs.iter().rev().find(|run| run.ended.is_some())
     }
 
-    /// The closed patterns that an exclude suits: a parameter that makes copies is left out of URLs already.
+    /// The closed patterns that an exclude suits: a parameter that makes copies is left out of URLs already, and no glob matches
+    /// capitals.
     pub fn excludable(&self) -> impl Iterator<Item = &PatternRow> {
-        let copies = PatternKind::Copies.as_str();
-        (self.patterns.iter()).filter(move |pattern| pattern.kind != copies)
+        let suited = [PatternKind::Parameter, PatternKind::Directory].map(PatternKind::as_str);
+        (self.patterns.iter()).filter(move |pattern| suited.contains(&pattern.kind))
     }
 
     /// Requests for pages, and those of them that the excludes of the closed patterns would have left over.

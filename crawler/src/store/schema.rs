@@ -80,7 +80,7 @@ CREATE TABLE link (
 CREATE TABLE pattern (
   -- URL patterns that are closed, because their pages have no new text.
   name TEXT NOT NULL PRIMARY KEY,     -- /path?parameter=, ?parameter= on any path, /directory/
-  kind TEXT NOT NULL,                 -- parameter, directory; copies: the parameter is left out of URLs
+  kind TEXT NOT NULL,                 -- parameter, directory, capitals; copies: the parameter is left out of URLs
   pages INTEGER NOT NULL,             -- pages that were read before it was closed
   new INTEGER NOT NULL,               -- pages among them that were new
   example TEXT NOT NULL,

@@ -8,7 +8,10 @@ use std::{
 use crawler::url_key::{Identity, UrlKey};
 
 use super::absolute;
-use crate::output::Output;
+use crate::{
+    output::Output,
+    settings::{self, value::Value},
+};
 
 /// What only the user knows.
 #[derive(Debug, Clone)]
@@ -112,12 +115,9 @@ fn start_of(site: &UrlKey, typed: &str) -> Result<UrlKey, String> {
 
 /// As the setting `contact` takes it.
 fn contact_of(typed: &str) -> Result<String, String> {
-    let is_allowed = |byte: u8| byte.is_ascii_graphic() && !b"()".contains(&byte);
-    if typed.bytes().all(is_allowed) {
-        Ok(typed.to_owned())
-    } else {
-        Err("expected a URL or mail address of visible ASCII without brackets".to_owned())
-    }
+    let read = settings::contact(&Value::Text(typed.to_owned()));
+    let contact = read.map_err(|wrong| wrong.message)?;
+    Ok(contact.unwrap_or_default())
 }
 
 fn folder_of(typed: &str) -> Result<PathBuf, String> {
@@ -126,9 +126,8 @@ fn folder_of(typed: &str) -> Result<PathBuf, String> {
 
 /// A sitemap lists what is below its own directory only, or is of another origin (R58).
 fn public_url_of(start: &UrlKey, typed: &str) -> Result<String, String> {
-    let slash = if typed.ends_with('/') { "" } else { "/" };
-    let url = Identity::default().parse(&format!("{typed}{slash}"));
-    let url = url.map_err(|error| format!("{error}: expected https://HOST/DIRECTORY/"))?;
+    let url = settings::directory(typed);
+    let url = url.ok_or_else(|| format!("expected {}", settings::DIRECTORY_FORM))?;
     let directory = start.to_directory();
     if url.origin() == directory.origin() && !directory.path().starts_with(url.path()) {
         return Err(format!(
