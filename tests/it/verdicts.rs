@@ -291,7 +291,7 @@ fn what_a_limit_leaves_over_stays_queued() {
 #[test]
 fn every_reason_has_a_page() {
     /// Reasons that no page of a site can bring about: a page that takes too long has a test of its own, a bug is a bug, inputs
-    /// are read by another command, a feed is no page (`discovery`), what a page brings into its entry can be written, what
+    /// are read by another command, a feed is not a page (`discovery`), what a page brings into its entry can be written, what
     /// stays listed was so before (`reasons`), and what pages repeat is looked at in `traps`.
     const UNREACHABLE: [Reason; 14] = [
         Reason::Unparsable,

@@ -129,7 +129,7 @@ fn contact_of(user_agent: &str) -> String {
     contact.unwrap_or_default().to_owned()
 }
 
-/// An absolute path that can stand in the files of web servers, of systemd and of cron.
+/// An absolute path that can be written in the files of web servers, of systemd and of cron.
 fn absolute(path: &Path) -> Result<PathBuf, Misuse> {
     let failed = |problem: &str| Misuse(format!("{}: {problem}", path.display()));
     let absolute = std::path::absolute(path).map_err(|error| failed(&error.to_string()))?;
