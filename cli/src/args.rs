@@ -30,7 +30,9 @@ mod reporting;
 mod requests;
 mod state;
 
-use clap::{Parser, Subcommand};
+use std::fmt::Write as _;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub(crate) use self::audit::AuditArgs;
 pub(crate) use self::build::BuildArgs;
@@ -40,7 +42,7 @@ pub(crate) use self::daemon::DaemonArgs;
 pub(crate) use self::diff::DiffArgs;
 pub(crate) use self::findings::FindingArgs;
 pub(crate) use self::forget::ForgetArgs;
-pub(crate) use self::generate::{GenerateArgs, Generated};
+pub(crate) use self::generate::{GenerateArgs, Generated, JsonResult};
 pub(crate) use self::init::{InitArgs, Scheduler, Server};
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
@@ -54,7 +56,8 @@ pub(crate) use self::why::WhyArgs;
     name = "arpent",
     version,
     arg_required_else_help = true,
-    max_term_width = 100
+    max_term_width = 100,
+    after_help = EXAMPLES
 )]
 pub(crate) struct Args {
     /// Use colours on terminals, always or never
@@ -96,41 +99,104 @@ pub(crate) enum Command {
     /// Crawl each site and publish its sitemaps
     #[command(long_about = crawl::CRAWL_HELP)]
     Crawl(Box<CrawlArgs>),
-    /// Publish sitemaps from lists of URLs or folders of HTML, without a request
+    /// Publish sitemaps from lists of URLs or from folders of HTML files
     #[command(long_about = build::BUILD_HELP)]
     Build(Box<BuildArgs>),
     /// Check sitemaps, indexes, feeds and URL lists: files, folders or URLs
     #[command(long_about = check::CHECK_HELP)]
     Check(Box<CheckArgs>),
-    /// Compare the crawl of a site with its sitemaps, feeds and access logs
+    /// Compare a crawl with the site's sitemaps, feeds and access logs
     #[command(long_about = audit::AUDIT_HELP)]
     Audit(Box<AuditArgs>),
-    /// Compare two published sets: folders, sitemaps, URLs or archived sets
+    /// Compare two sets of sitemaps
     #[command(long_about = diff::DIFF_HELP)]
     Diff(Box<DiffArgs>),
-    /// Notify search engines of the published set: IndexNow, robots.txt, ping
+    /// Notify search engines of changes: IndexNow, robots.txt, ping
     #[command(long_about = notify::NOTIFY_HELP)]
     Notify(Box<NotifyArgs>),
     /// Crawl sites by their schedules, until a signal comes
     #[command(long_about = daemon::DAEMON_HELP)]
     Daemon(Box<DaemonArgs>),
-    /// Show how the last session of each site ended, and when the next one begins
+    /// Show how the last crawl of each site ended, and when the next begins
     #[command(long_about = status::STATUS_HELP)]
     Status(Box<StatusArgs>),
-    /// Report what the crawls of a site found: reasons, broken links, copies, closed patterns
+    /// Report what a crawl found: reasons, broken links, closed patterns
     #[command(long_about = report::REPORT_HELP)]
     Report(Box<ReportArgs>),
-    /// Show why a URL is listed or not: how it was found, what it answered, which rule decided
+    /// Show why a URL is listed or not
     #[command(long_about = why::WHY_HELP)]
     Why(Box<WhyArgs>),
-    /// Publish the result of the last crawl again, or restore earlier sitemaps
+    /// Publish the last crawl again, or restore earlier sitemaps
     #[command(long_about = publish::PUBLISH_HELP)]
     Publish(Box<PublishArgs>),
-    /// Remove all data of a site: its state, its names and its line in status
+    /// Remove the stored data of a site
     #[command(long_about = forget::FORGET_HELP)]
     Forget(Box<ForgetArgs>),
-    /// Generate man pages, or the completions of a shell
+    /// Generate man pages, shell completions or JSON schemas
     Generate(GenerateArgs),
+}
+
+/// Shown below the options of `arpent --help`.
+const EXAMPLES: &str = "\
+Examples:
+  arpent crawl https://www.example.com/
+  arpent init https://www.example.com/
+  arpent why https://www.example.com/about
+
+More about a command: arpent crawl -h, arpent crawl --help";
+
+/// The commands by what they are for, as `arpent --help` lists them.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Publish sitemaps",
+        &["init", "crawl", "build", "publish", "notify"],
+    ),
+    ("Look at a crawl", &["status", "report", "why"]),
+    ("Check sitemaps", &["check", "audit", "diff"]),
+    ("Administer", &["daemon", "forget", "generate"]),
+];
+
+/// Reads the command line.
+///
+/// # Errors
+/// The command line is wrong, or asks for help or the version.
+pub(crate) fn parse() -> Result<Args, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The command line with its help: commands in groups, and the short help of `crawl` alone has options of requests.
+pub(crate) fn command() -> clap::Command {
+    let command = Args::command().mut_subcommands(|command| {
+        let help = [command.get_after_help(), command.get_after_long_help()];
+        let help: Vec<String> = help
+            .into_iter()
+            .flatten()
+            .map(ToString::to_string)
+            .collect();
+        let is_crawl = command.get_name() == "crawl";
+        command
+            .after_long_help(help.join("\n\n"))
+            .mut_args(|option| {
+                let is_of_requests = option.get_help_heading() == Some("Requests");
+                let is_hidden = option.is_hide_short_help_set() || is_of_requests && !is_crawl;
+                option.hide_short_help(is_hidden)
+            })
+    });
+    let mut template = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (title, names) in GROUPS {
+        _ = write!(template, "\n{title}:\n");
+        for name in names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(clap::Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            _ = writeln!(template, "  {name:<10}{about}");
+        }
+    }
+    template += "\nOptions:\n{options}{after-help}";
+    command.help_template(template)
 }
 
 #[cfg(test)]
@@ -144,7 +210,35 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Args::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let command = command();
+        let mut listed: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).collect();
+        listed.sort_unstable();
+        let mut names: Vec<_> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        names.sort_unstable();
+        assert!(listed.into_iter().eq(&names));
+    }
+
+    #[test]
+    fn every_example_of_the_help_is_a_command_line() {
+        let command = command();
+        let mut count = 0;
+        for command in std::iter::once(&command).chain(command.get_subcommands()) {
+            let help = command.get_after_help().unwrap().to_string();
+            for line in help.lines().filter(|line| line.starts_with("  ")) {
+                let words = line.split_whitespace().map(|word| word.trim_matches('\''));
+                Args::try_parse_from(words).unwrap();
+                count += 1;
+            }
+        }
+        assert!(count > 25, "{count}");
     }
 
     /// All commands, each with those of its options that are its own and no settings.
@@ -177,7 +271,7 @@ mod tests {
         ("status", &["config", "json", "max_age"]),
         (
             "report",
-            &["site", "html", "csv", "ndjson", "json", "schema", "config"],
+            &["site", "html", "csv", "ndjson", "json", "config"],
         ),
         ("why", &["url", "site", "live", "json", "config"]),
         ("publish", &["rollback", "config"]),

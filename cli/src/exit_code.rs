@@ -18,55 +18,45 @@ use crate::{
     advice::in_full, human, panicked::Panicked, settings::SettingsError, signal::StopSignal,
 };
 
-/// Result of a process of arpent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum ExitCode {
-    /// Published, or nothing changed; no errors in a check.
-    Success = 0,
-    /// `check` or `audit` found errors; a set is older than `status --max-age` allows.
-    Invalid = 1,
-    /// Wrong usage or settings; a state that cannot be opened, or was written by a newer arpent.
-    Usage = 2,
-    /// Published, but partial: some URLs failed after their tries, or were not reached; or the set is published, but its state
-    /// could not be stored.
-    Partial = 3,
-    /// Refused to publish, the published set stays: nothing to list, the guard, a foreign file in the way,
-    /// the site went down, a disk that cannot be written.
-    Refused = 4,
-    /// The site could not be crawled: start URL or robots.txt unreachable, or all disallowed; `diff` or `audit` could not read a set.
-    NotCrawled = 5,
-    /// Another run holds the state or the output.
-    Busy = 6,
-    /// A bug of arpent (`EX_SOFTWARE` of sysexits.h).
-    Internal = 70,
-    /// Stopped by SIGINT (128 + 2), progress kept.
-    Interrupted = 130,
-    /// Stopped by SIGTERM (128 + 15), progress kept.
-    Terminated = 143,
+macro_rules! exit_codes {
+    ($($name:ident = $code:literal, $meaning:literal;)*) => {
+        /// Result of a process of arpent.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum ExitCode { $(#[doc = $meaning] $name = $code,)* }
+
+        impl ExitCode {
+            /// All of them with their meanings, the worst first: several sites end with the worst of their codes.
+            const WORST_FIRST: &'static [(Self, &'static str)] = &[$((Self::$name, $meaning),)*];
+        }
+    };
+}
+
+exit_codes! {
+    Terminated = 143, "Stopped by SIGTERM (128 + 15). Nothing is published, and the progress is kept.";
+    Interrupted = 130, "Stopped by SIGINT (128 + 2). Nothing is published, and the progress is kept.";
+    Internal = 70, "Internal error: a bug of arpent, please report it (`EX_SOFTWARE` of sysexits.h).";
+    Usage = 2, "Wrong usage or settings, or an input that cannot be used. Also a state that cannot be opened, or that a newer arpent \
+        wrote.";
+    Busy = 6, "Busy: another session holds the state or the output.";
+    NotCrawled = 5, "The site could not be crawled: the start URL or robots.txt is unreachable, or everything is disallowed. Also \
+        for `check`, `audit` and `diff`: a URL or a set could not be read.";
+    Refused = 4, "Refused to publish; the published sitemaps stay. There is nothing to list, the guard objects, the site went down, \
+        a file of another program is in the way, or the output or the state cannot be written.";
+    Partial = 3, "Published, but partial. A URL failed after its tries (network, 5xx, 429), was cut short, could not be read, or was \
+        not reached because of `max_pages` or `max_time`. Links were not recorded because a bound was reached. Or the state could \
+        not be stored.";
+    Invalid = 1, "`check` or `audit` found errors, or a set is older than `status --max-age` allows.";
+    Success = 0, "Success: published, or nothing changed; a command that publishes nothing did its work.";
 }
 
 impl ExitCode {
-    /// All of them, the worst first: several sites end with the worst of their codes.
-    const WORST_FIRST: [Self; 10] = [
-        Self::Terminated,
-        Self::Interrupted,
-        Self::Internal,
-        Self::Usage,
-        Self::Busy,
-        Self::NotCrawled,
-        Self::Refused,
-        Self::Partial,
-        Self::Invalid,
-        Self::Success,
-    ];
-
     /// The worse of two.
     pub(crate) fn worse(self, other: Self) -> Self {
-        *Self::WORST_FIRST
-            .iter()
+        let mut codes = Self::WORST_FIRST.iter().map(|(code, _)| *code);
+        codes
             .find(|code| [self, other].contains(code))
-            .unwrap_or(&Self::Internal)
+            .unwrap_or(Self::Internal)
     }
 
     /// The code for an error that ended the work on a site, or the program.
@@ -224,11 +214,50 @@ pub(crate) fn error_of(error: SessionError) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
+    use clap::CommandFactory as _;
     use crawler::{
         crawl::download::DownloadError, fetch::FetchErrorKind, notes::Note, store::StoreErrorKind,
     };
 
     use super::*;
+    use crate::args::Args;
+
+    /// What the page of the guide has besides the codes.
+    const MORE: &str = "
+## Several sites
+
+Of several sites the worst code counts: 143, 130, 70, 2, 6, 5, 4, 3, 1, 0 in this order. `check` and `audit` have an order of their
+own, which their list above has.
+
+## Signals
+
+The first signal lets requests in flight end, for five seconds at most. The second drops them. The third ends the process at once. Nine
+seconds after the first signal the process ends in any case, and the next start goes on as after a crash. `check` reports what it found
+until then.
+";
+
+    #[test]
+    fn the_guide_lists_every_exit_code() {
+        let mut codes = ExitCode::WORST_FIRST.to_vec();
+        codes.sort_by_key(|(code, _)| *code as u8);
+        let mut page = "# Exit codes\n\n| code | meaning |\n|---|---|\n".to_owned();
+        for (code, meaning) in codes {
+            writeln!(page, "| {} | {meaning} |", code as u8).unwrap();
+        }
+        page += "\nThe page [Guard](guard.md) has the objections of the guard.\n\n## Commands\n\n`--help` prints the codes of each command.\n";
+        let commands = Args::command();
+        for command in commands.get_subcommands() {
+            let name = command.get_name();
+            let help = command.get_after_long_help().unwrap().to_string();
+            let (_, codes) = help.split_once("Exit codes:\n").unwrap();
+            write!(page, "\n### arpent {name}\n\n```text\n{codes}\n```\n").unwrap();
+        }
+        page += MORE;
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/guide/exit-codes.md");
+        crawler::testing::assert_guide(path, &page);
+    }
 
     #[test]
     fn the_state_has_the_code_of_each_outcome() {

@@ -35,7 +35,7 @@ use self::{
     robots::RobotsLine,
     seeds::SeedLine,
 };
-use crate::{advice::in_full, human};
+use crate::{advice::in_full, human, settings::is_storage};
 
 pub(crate) use self::notified::text as text_of_notified;
 pub(crate) use self::robots::RobotsFile;
@@ -133,6 +133,9 @@ pub(crate) struct Summary {
     /// Folder of the files.
     #[serde(skip)]
     pub(crate) output: Option<PathBuf>,
+    /// Options with which other commands find the state, each with a space before it.
+    #[serde(skip)]
+    pub(crate) state_options: String,
     /// File of the state.
     #[serde(skip)]
     pub(crate) state: Option<PathBuf>,
@@ -304,8 +307,8 @@ impl Summary {
             lines.push(format!("  state in {}", state.display()));
             if !self.is_build {
                 lines.push(format!(
-                    "  what was left out, and broken links: arpent report {}",
-                    self.site
+                    "  what was left out, and broken links: arpent report {}{}",
+                    self.site, self.state_options
                 ));
             }
         }
@@ -317,6 +320,11 @@ impl Summary {
                 .map(|note| format!("  NOTE: {}", note.text)),
         );
         lines
+    }
+
+    /// The set is in object storage, not in a folder.
+    fn is_in_storage(&self) -> bool {
+        self.output.as_deref().is_some_and(is_storage)
     }
 
     /// The outcome in a few words.

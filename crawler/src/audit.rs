@@ -1,4 +1,4 @@
-//! The crawl of a site against what its own sitemaps, its feeds and the access logs of its server name. [`Audit`] reads these into a
+//! Compares the crawl of a site with the URLs in its own sitemaps, its feeds and the access logs of its server. [`Audit`] reads these into a
 //! temporary file and compares them with the state; nothing is crawled, printed or changed.
 //!
 //! ```text

@@ -30,7 +30,10 @@ pub use self::fetch::{Credentials, FetchConfig, PolitenessConfig, Rate, Resolve,
 pub use self::guard::{GuardConfig, Share};
 pub use self::notify::{HookEvent, INDEXNOW_ENDPOINT, NotifyConfig};
 pub use self::parse::{PageAction, PageRule, ParseConfig};
-pub use self::publish::{FileDates, FileGroup, Format, IndexMode, Layout, PublishConfig};
+pub use self::publish::{
+    FileDates, FileGroup, Format, IndexMode, Layout, MANIFEST_FILE, ObjectField, ObjectHeader,
+    ObjectRule, PublishConfig,
+};
 use crate::url_key::{Identity, UrlKey};
 
 /// Everything one crawl of one site needs to know.

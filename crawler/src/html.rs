@@ -1,5 +1,5 @@
 //! The tokenizer of HTML: bytes in pieces become tags and text (HTML standard section 13.2.5). It borrows from the piece it is
-//! given, copies a tag only where a piece ends inside it, and allocates nothing per tag. What a tag means is not its business.
+//! given, copies a tag only where a piece ends inside it, and allocates nothing per tag. It does not interpret tags.
 //!
 //! ```text
 //! piece -> Tokenizer: data, raw text, tags, comments -> TokenSink

@@ -10,6 +10,9 @@ pub mod testing;
 
 pub mod site_run;
 
+#[cfg(feature = "catalogue")]
+pub mod catalogue;
+
 pub mod audit;
 pub mod site_report;
 pub mod survey;
@@ -49,6 +52,8 @@ pub mod fetch;
 pub mod crawl_state;
 
 pub mod retry_after;
+#[cfg(feature = "cloud")]
+pub mod storage;
 pub mod store;
 
 pub mod machine;

@@ -1,6 +1,6 @@
-//! The data of the machine and its disks: its name, the free space, the disk of a folder,
-//! who holds a lock; and programs that are started and ended with all that they start. It writes nothing but
-//! who holds a lock; besides the clock of threads the only module that asks the system for more than the standard library does.
+//! The data of the machine and its disks: its name, the free space, the disk of a folder and the holder of a lock;
+//! and programs that are started, and ended with all processes that they start. It writes nothing except the holder of a
+//! lock. It is the only module, besides the clock of threads, that calls the system directly.
 
 mod lock;
 pub mod private;
@@ -194,7 +194,7 @@ mod system {
 
     pub(super) fn end_group(_: Option<u32>) {}
 
-    /// The room reads no environment, and nobody else knows it.
+    /// This module reads no environment, and no other module knows the variable.
     pub(super) fn host_name() -> String {
         String::new()
     }

@@ -62,7 +62,7 @@ words! {
         Feed = "feed",
         /// An entry of a list that the user gave.
         List = "list",
-        /// It was listed before, by an earlier run or in the published set that another state made, and nothing of this run
+        /// It was listed before, by an earlier crawl or in the published set that another state made, and nothing of this crawl
         /// led to it.
         Earlier = "earlier",
     }
@@ -106,7 +106,7 @@ pub enum Basis {
 /// Why a page is judged by its last good answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The reason by the last attempt alone; [`Reason::Queued`] when there was none in this run, or when it is
+    /// The reason by the last attempt alone; [`Reason::Queued`] when there was none in this crawl, or when it is
     /// not known yet what that comes to.
     pub reason: Reason,
     /// When the first attempt since the last good answer failed; 1970 when none did.

@@ -3,7 +3,7 @@
 //! answers when to come back.
 //!
 //! A [`Permit`] is given out only when all of these agree:
-//! - the host is not closed, held by a `Retry-After`, or pausing after failures in a row;
+//! - the host is not closed, not waiting for a `Retry-After`, and not pausing after failures in a row;
 //! - fewer than `concurrency` permits of the host are out, and fewer than `max_in_flight` of the process;
 //! - with a `delay` or a `Crawl-delay`: no permit of the host is out, and the larger of the two has
 //!   passed since the *end* of the last answer;
@@ -67,7 +67,7 @@ pub enum HostState {
     SlowedDown(u32),
     /// Pausing after failures in a row.
     Pausing(Duration),
-    /// Given up for this run.
+    /// Given up for this session.
     Closed,
 }
 
@@ -93,6 +93,8 @@ pub struct Politeness {
     everybody_until: Option<Instant>,
     /// Permits that are out, over all hosts.
     in_flight: u32,
+    /// Sum of the waits of all hosts.
+    waited: Duration,
     /// Number of the next permit: smaller numbers began before a slowdown.
     next_number: u64,
     /// Number of known hosts at which the next cleanup happens.
@@ -157,7 +159,7 @@ pub enum NextPermit {
     Closed(Closed),
 }
 
-/// Why a host gets no further request in this run.
+/// Why a host gets no further request in this session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closed {
     /// `Retry-After` beyond `max_retry_after`; it ends at this instant, and the host opens again.
@@ -237,6 +239,7 @@ impl Politeness {
             hosts: HashMap::new(),
             everybody_until: None,
             in_flight: 0,
+            waited: Duration::ZERO,
             next_number: 0,
             cleanup_at: HOSTS_BEFORE_CLEANUP,
         }
@@ -272,7 +275,7 @@ impl Politeness {
         known.settings = Some(Arc::new(settings));
     }
 
-    /// Forgets what trouble left behind at `host` (slowdown, failures in a row, pauses, counting as down), unless requests
+    /// Resets the effects of failures at `host` (slowdown, failures in a row, pauses, counting as down), unless requests
     /// are out. A `Retry-After` and the spacing stay in force.
     pub fn forget_trouble(&mut self, host: &HostKey) {
         if let Some(known) = self.hosts.get_mut(host) {
@@ -294,6 +297,16 @@ impl Politeness {
         known
             .map(|known| known.clocks.take_tally())
             .unwrap_or_default()
+    }
+
+    /// Requests in flight to all hosts.
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Sum of [`HostTally::waited`] of all hosts since the process began.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// Asks for a permit at `host`.
@@ -336,7 +349,7 @@ impl Politeness {
         let settings = self.settings_of(&host);
         if let Some(known) = self.hosts.get_mut(&host) {
             let next_number = self.next_number;
-            known.clocks.finish(
+            self.waited += known.clocks.finish(
                 &settings,
                 UsedPermit {
                     number,
@@ -372,7 +385,7 @@ impl Politeness {
         }
     }
 
-    /// No request to `host` before `until` (a `Retry-After` remembered from an earlier run). Never
+    /// No request to `host` before `until` (a `Retry-After` remembered from an earlier session). Never
     /// shortens such a wait; one that ends later than `max_retry_after` from `now` closes the host.
     pub fn wait_until(&mut self, host: &HostKey, until: Instant, now: Instant) {
         if until > now {
@@ -383,7 +396,7 @@ impl Politeness {
         }
     }
 
-    /// No request to any host before `until`: nobody knows which of them asked to wait. Never shortens such a pause; however
+    /// No request to any host before `until`: it is not known which of them asked to wait. Never shortens such a pause; however
     /// long it is, it is waited for.
     pub fn let_everybody_wait_until(&mut self, until: Instant) {
         self.everybody_until = self.everybody_until.max(Some(until));

@@ -16,7 +16,7 @@ use crate::{
 
 pub use self::changes::{ChangedUrls, SetChange, SetChanges};
 
-/// The known URLs of one run, each counted once, under the one state that it is in.
+/// The known URLs of one crawl, each counted once, under the one state that it is in.
 ///
 /// The parts are counted, never the whole: [`Report::known`] adds them up, so
 /// `known = listed + excluded + failed + queued` cannot be untrue.
@@ -39,7 +39,7 @@ pub struct Report {
     pub not_recorded: u64,
     /// Known URLs, in whatever state, that only sitemaps, feeds or lists name: no page leads to them.
     pub orphans: u64,
-    /// The sitemaps, feeds and lists of the run.
+    /// The sitemaps, feeds and lists of the crawl.
     pub seeds: Tally,
 }
 

@@ -32,7 +32,7 @@ const EVERYBODY: &str = "*";
 /// Damaged files that are set aside within one second.
 const MAX_SAME_NAME: u32 = 100;
 
-/// Why nobody knows which hosts asked to wait.
+/// Why it is not known which hosts asked to wait.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetryAfterError {

@@ -5,7 +5,7 @@
 //! program and decides which of them starts.
 //!
 //! - Slots that passed while the program was not running are made up by one crawl.
-//! - A slot that comes while the site's run of an earlier one still goes on is skipped.
+//! - A slot that comes while the crawl of an earlier slot of the site is under way is skipped.
 //! - When a clock change skips the wall-clock time of a slot, its crawl starts at the first time after the gap; when it repeats a
 //!   time, a slot at a fixed time happens once.
 //! - A clock that is set back by less than the time between two slots starts no crawl twice; set back by more, it skips no later
@@ -208,7 +208,7 @@ impl Schedule {
     /// stop the schedule until that time. A future slot may be served already only if it is the next one. The past of a schedule
     /// with another text is dropped.
     ///
-    /// Whoever keeps a past keeps this in its place: a schedule that begins anew at every look never comes to a slot.
+    /// A caller that stores a past stores this in its place: a schedule that began again at each look would never reach a slot.
     #[must_use]
     pub fn believed(&self, past: &Past, now: Timestamp) -> Past {
         let is_ahead = past.served.is_some_and(|served| {

@@ -45,13 +45,13 @@ use crate::{
 /// How deep indexes may be in each other: an index that three others lead to is not followed.
 pub const MAX_INDEX_DEPTH: u8 = 3;
 
-/// Documents of one run: as many as one index may name. Each costs a row in the store and its URL in memory.
+/// Documents of one crawl: as many as one index may name. Each costs a row in the store and its URL in memory.
 pub const MAX_DOCUMENTS: usize = 50_000;
 
 /// `Sitemap:` lines of a robots.txt that are followed; Google reads 500 sitemaps per site at most.
 pub const MAX_ROBOTS_SITEMAPS: usize = 500;
 
-/// Feeds of one run. Blogs have one for the comments of every page, which have no new text.
+/// Feeds of one crawl. Blogs have one for the comments of every page, which have no new text.
 pub const MAX_FEEDS: usize = 100;
 
 /// Hosts besides the site's own that documents are fetched from.
@@ -66,7 +66,7 @@ const MAX_DETAIL_CHARACTERS: usize = 500;
 /// Name of the store's value with the number of documents.
 const COUNT: &str = crate::store::names::SEEDS_COUNT;
 
-/// Name of the store's value with the number of the run that the documents are of.
+/// Name of the store's value with the number of the crawl that the documents are of.
 const RUN: &str = crate::store::names::SEEDS_CRAWL;
 
 /// Name of the store's value with one document.
@@ -122,11 +122,11 @@ enum Meaning {
     NoDocument,
     /// The answer of the site leaves open whether there is one.
     Withheld,
-    /// Its host does not answer, or not in earnest; at the next run it may.
+    /// Its host gives no usable answer; in the next session it may.
     Unanswered,
-    /// It is there, and could not be read as it is; at the next run it may.
+    /// It is there, and could not be read; in the next session it may.
     Interrupted,
-    /// It is there, or not worth a request, and the next run will find the same.
+    /// The next session would find the same, so it is not requested again.
     Lasting,
 }
 
@@ -226,7 +226,7 @@ impl SeedProblem {
         }
     }
 
-    /// Returns whether it may be gone at the next run: what the document names is then missing for no good reason.
+    /// Returns whether it may be over in the next session: the URLs of the document are then missing without evidence.
     pub fn is_passing(self) -> bool {
         matches!(self.meaning(), Meaning::Unanswered | Meaning::Interrupted)
     }
@@ -252,7 +252,7 @@ pub struct Document {
     /// for later runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lastmod: Option<String>,
-    /// `true` if it is read from the copy that an earlier run kept, because it did not change since.
+    /// `true` if it is read from the copy that an earlier session stored, because it did not change since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_kept: bool,
     /// The name of the document that names it, for people: robots.txt, an index, a page.
@@ -365,7 +365,7 @@ pub fn put(commit: &mut Commit, number: usize, document: &Document, count: usize
     }
 }
 
-/// The documents that run `run` knows already. Those of an earlier run are forgotten.
+/// The documents that run `run` knows already. Those of an earlier crawl are forgotten.
 ///
 /// # Errors
 /// The store failed, or holds values that cannot be read.
@@ -385,7 +385,7 @@ pub fn take_up(store: &mut Store, run: CrawlId) -> Result<Vec<Document>, StoreEr
     Ok(Vec::new())
 }
 
-/// Every document of the run, in the order in which they were found.
+/// Every document of the crawl, in the order in which they were found.
 ///
 /// # Errors
 /// The store failed, or holds values that cannot be read.
@@ -428,7 +428,7 @@ pub struct Tally {
     pub waiting: u64,
     /// Not, or not wholly, read, or read in spite of a defect.
     pub troubled: u64,
-    /// Of these, those that failed in a way that may be gone at the next run.
+    /// Of these, those that failed in a way that may be over in the next session.
     pub passing: u64,
     /// Of the troubled ones the first [`MAX_FAILURES_NAMED`].
     pub troubles: Vec<Document>,
@@ -441,7 +441,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts the documents of the run.
+    /// Counts the documents of the crawl.
     ///
     /// # Errors
     /// See [`documents`].

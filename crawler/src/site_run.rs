@@ -53,6 +53,8 @@ pub struct Places {
     pub state: Option<PathBuf>,
     /// The folder of its published set.
     pub output: PathBuf,
+    /// URL of the object storage that the set is sent to from the folder; `None`: readers get the folder.
+    pub storage: Option<String>,
     /// The folder for copies of the sets that can be restored; `None`: none are stored.
     pub generations: Option<PathBuf>,
     /// URL of the directory where the output is served; `None`: the directory of the site.
@@ -64,6 +66,7 @@ impl Places {
     pub fn config(&self, config: &Config) -> Config {
         let mut config = config.clone();
         config.publish.output.clone_from(&self.output);
+        config.publish.storage.clone_from(&self.storage);
         config.publish.public_url.clone_from(&self.public_url);
         config.publish.generations.clone_from(&self.generations);
         config.publish.remembers = self.state.is_some();

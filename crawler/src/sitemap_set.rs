@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! folder, index, sitemap -> files -\
-//! set kept for a rollback -> files --> SetReading -> SetEntry
+//! set for a rollback      -> files --> SetReading -> SetEntry
 //! URL -> live (robots.txt, clocks) -/
 //! ```
 

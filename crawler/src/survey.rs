@@ -7,31 +7,22 @@
 //!
 //! Requests go the way of a crawl: under robots.txt and the clocks of each host. Nothing is stored and nothing is decided.
 
-mod estimate;
 mod sitemaps;
 mod spellings;
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
 use serde::Serialize;
 
-pub use self::{
-    estimate::{SiteSize, SizeBasis},
-    sitemaps::SitemapAnswer,
-    spellings::UrlAnswer,
-};
-use self::{
-    estimate::{evenly, median, pace},
-    sitemaps::ListedUrls,
-};
+pub use self::{sitemaps::SitemapAnswer, spellings::UrlAnswer};
 use crate::{
     check::{CheckProgress, Network, Stopped},
-    config::Config,
+    config::{Config, PolitenessConfig, Rate},
     crawl::{
-        CrawlError, StartPage,
+        CrawlError,
         download::{DownloadError, Downloader},
         start_page,
     },
@@ -49,16 +40,16 @@ pub const MAX_REQUESTS: u32 = 50;
 /// Pages of the sample at most, the start page not counted.
 const MAX_PAGES: usize = 12;
 
-/// Answers 403 and 429 of the sample after which no further page is asked for.
+/// Pages of the sample without an answer or with status 403 or 429, after which no further page is requested.
 const MAX_REFUSALS: u32 = 3;
 
-/// Distinct URLs that are held to count links; more count as at least so many.
+/// URLs of links and sitemaps that are remembered: two full sitemaps.
 const MAX_SEEN: usize = 100_000;
 
 /// Rules of robots.txt that are shown.
 const MAX_RULES: usize = 20;
 
-/// What a site answers.
+/// The answers of a site.
 #[derive(Debug, Clone, Serialize)]
 pub struct Survey {
     /// The URL that a crawl begins with.
@@ -67,21 +58,23 @@ pub struct Survey {
     pub site: String,
     /// The start URL and its redirects, the start page last.
     pub hops: Vec<UrlAnswer>,
-    /// Other spellings of the site: http and https, with www. and without.
+    /// Further spellings of the site: http and https, with www. and without.
     pub spellings: Vec<UrlAnswer>,
     /// The robots.txt of the site.
     pub robots: SurveyedRobots,
     /// The site's own sitemaps.
     pub sitemaps: Vec<SitemapAnswer>,
-    /// What is particular about the start page.
-    pub start_page: StartFacts,
+    /// Links of the start page to pages of the site.
+    pub links: usize,
     /// The answers of the sample of pages.
     pub sample: PageSample,
-    /// How large the site is, and how long a crawl takes.
-    pub size: SiteSize,
+    /// Estimated number of URLs of the site. Without a sitemap that lists URLs there are at least so many.
+    pub urls: u64,
+    /// Estimated time of a crawl in seconds.
+    pub seconds: u64,
     /// Requests that were sent.
     pub requests: u32,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<Note>,
 }
 
@@ -92,33 +85,12 @@ pub struct SurveyedRobots {
     pub url: String,
     /// The status of the answer; 200 when there is a file.
     pub status: u16,
-    /// The group that counts: `arpent`, or `*`.
-    pub group: String,
-    /// The first rules of the group, as lines.
+    /// The group that counts and its first rules, as lines.
     pub rules: Vec<String>,
     /// `Crawl-delay` in seconds.
     pub crawl_delay_s: Option<f64>,
     /// The URLs of its `Sitemap` lines.
     pub sitemaps: Vec<String>,
-}
-
-/// What is particular about the start page.
-#[derive(Debug, Clone, Serialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent flags, each shown by itself"
-)]
-pub struct StartFacts {
-    /// Links to pages of the site.
-    pub links: u64,
-    /// It has no links and hardly any text, but scripts.
-    pub is_script_shell: bool,
-    /// It has a password field.
-    pub has_password_field: bool,
-    /// It set a cookie, redirected to itself, and answered when the cookie was sent back.
-    pub is_cookie_gate: bool,
-    /// It has noindex.
-    pub is_noindex: bool,
 }
 
 /// Answers of a sample of pages, the start page included.
@@ -128,24 +100,18 @@ pub struct PageSample {
     pub statuses: BTreeMap<u16, u32>,
     /// Pages without an answer.
     pub unanswered: u32,
-    /// Median time of an answer in milliseconds.
-    pub median_answer_ms: Option<u64>,
+    /// Median time of an answer.
     #[serde(skip)]
-    times: Vec<Duration>,
+    pub median_answer: Duration,
 }
 
 impl PageSample {
-    fn add(&mut self, facts: &PageFacts) {
-        *self.statuses.entry(facts.status).or_default() += 1;
-        self.times.extend(facts.duration);
-    }
-
     /// Pages that answered `status`.
-    pub fn count(&self, status: u16) -> u32 {
+    fn count(&self, status: u16) -> u32 {
         self.statuses.get(&status).copied().unwrap_or_default()
     }
 
-    /// Pages that were asked for.
+    /// Pages that were requested.
     pub fn pages(&self) -> u32 {
         self.statuses.values().sum::<u32>() + self.unanswered
     }
@@ -164,30 +130,91 @@ pub fn survey(
 ) -> Result<Survey, CrawlError> {
     let limit = RequestLimit::new(MAX_REQUESTS);
     let downloader = downloader.clone().with_request_limit(&limit);
-    let shutdown = network.shutdown.clone();
     turn_to(progress, typed);
-    let started = start_page(&downloader, typed, config, &network.reader, &shutdown);
-    let StartPage {
-        site,
-        hops,
-        robots,
-        is_cookie_gate,
-        notes,
-    } = network
-        .wait_for(started)
-        .map_err(|Stopped| CrawlError::Stopped)??;
+    let shutdown = &network.shutdown;
+    let started = start_page(&downloader, typed, config, &network.reader, shutdown);
+    let started = network.wait_for(started)??;
+    let (site, hops, mut notes) = (started.site, started.hops, started.notes);
+    let robots = robots_of(&site, &started.robots);
     let mut surveyor = Surveyor {
         config,
         downloader,
         network,
         progress,
         limit,
-        site,
-        robots,
-        seen: HashSet::new(),
-        notes,
+        seen: BTreeSet::from([site.start.clone()]),
+        site: &site,
+        robots: started.robots,
     };
-    surveyor.look(typed, &hops, is_cookie_gate)
+    let spellings = surveyor.spellings(&hops)?;
+    let (sitemaps, unread) = surveyor.sitemaps(&robots.sitemaps)?;
+    let start = hops.last().map(|(_, facts)| facts.clone());
+    let start = start.unwrap_or_default();
+    let links = surveyor.take_links(&start);
+    let sample = surveyor.sample(&start)?;
+
+    let twins = spellings.iter().filter(|answer| answer.status == Some(200));
+    notes.extend(twins.map(|twin| Note::answers_twice(&twin.url, &site.url()).naming(&twin.url)));
+    let moved = !typed.is_on(&site.origin);
+    let (url, agent) = (&site.start, &config.fetch.user_agent);
+    let (pages, forbidden, throttled) = (sample.pages(), sample.count(403), sample.count(429));
+    let found = [
+        moved.then(|| Note::start_redirected(&typed.origin(), &site.origin)),
+        (started.is_cookie_gate).then(|| Note::start_sets_cookie(url)),
+        (start.warnings.password_field).then(|| Note::start_asks_for_password(url)),
+        (start.warnings.script_shell).then(|| Note::start_is_shell(url)),
+        (start.directives.noindex).then(|| Note::start_noindex(url)),
+        (forbidden > 0).then(|| Note::forbidden(&forbidden, &pages, agent)),
+        (throttled > 0).then(|| Note::throttled(&throttled, &pages)),
+    ];
+    notes.extend(found.into_iter().flatten().map(|note| note.naming(url)));
+
+    let delay = surveyor.robots.crawl_delay();
+    let pace = pace(&config.politeness, delay, sample.median_answer);
+    let listed: Vec<u64> = sitemaps.iter().map(|sitemap| sitemap.urls).collect();
+    let urls = estimate(&listed, unread, surveyor.seen.len() as u64);
+    let time = pace.saturating_mul(u32::try_from(urls).unwrap_or(u32::MAX));
+    // A redirect from /docs to /docs/ makes that directory the site.
+    let start = if typed.to_directory().path() == site.directory {
+        format!("{}{}", site.origin, typed.path_and_query())
+    } else {
+        site.url()
+    };
+    Ok(Survey {
+        start,
+        site: site.url(),
+        hops: hops
+            .iter()
+            .map(|(url, facts)| UrlAnswer::new(url, Ok(facts)))
+            .collect(),
+        spellings,
+        robots,
+        sitemaps,
+        links,
+        sample,
+        urls,
+        seconds: time.saturating_add(Duration::from_millis(999)).as_secs(),
+        requests: surveyor.limit.sent(),
+        notes,
+    })
+}
+
+fn robots_of(site: &Site, robots: &Rules) -> SurveyedRobots {
+    let rules = match robots.refusal() {
+        Some(_) => String::new(),
+        None => robots.to_text(),
+    };
+    let rules = rules.lines().filter(|line| !line.is_empty());
+    let url = format!("{}/robots.txt", site.origin);
+    let place = UrlKey::from_normalised(&url).map(|url| url.to_url());
+    let sitemaps = place.map(|place| robots.sitemap_urls(&place));
+    SurveyedRobots {
+        url,
+        status: robots.refusal().unwrap_or(200),
+        rules: rules.take(MAX_RULES).map(str::to_owned).collect(),
+        crawl_delay_s: robots.crawl_delay().map(|delay| delay.as_secs_f64()),
+        sitemaps: sitemaps.iter().flatten().map(ToString::to_string).collect(),
+    }
 }
 
 /// A survey under way.
@@ -197,171 +224,130 @@ struct Surveyor<'s, 'n> {
     network: &'s Network<'n>,
     progress: &'s CheckProgress,
     limit: RequestLimit,
-    site: Site,
+    site: &'s Site,
     robots: Rules,
-    /// URLs of the site that links or sitemaps name.
-    seen: HashSet<UrlKey>,
-    notes: Vec<Note>,
+    /// URLs of the site in links and sitemaps that robots.txt allows.
+    seen: BTreeSet<UrlKey>,
 }
 
 impl Surveyor<'_, '_> {
-    fn look(
-        &mut self,
-        typed: &UrlKey,
-        hops: &[(UrlKey, PageFacts)],
-        is_cookie_gate: bool,
-    ) -> Result<Survey, CrawlError> {
-        let start =
-            UrlKey::from_normalised(&format!("{}{}", self.site.origin, typed.path_and_query()));
-        let start = start.unwrap_or_else(|_| self.site.start.clone());
-        if start.origin() != typed.origin() {
-            self.notes
-                .push(Note::start_redirected(typed, &self.site.origin).naming(typed));
-        }
-        let spellings = self.spellings(hops)?;
-        let robots = self.robots_answer();
-        let mut listed = self.sitemaps(&robots)?;
-        let mut sample = PageSample::default();
-        let facts = hops.last().map(|(_, facts)| facts);
-        let links = facts
-            .map(|facts| self.take_links(facts))
-            .unwrap_or_default();
-        let start_page = StartFacts {
-            links,
-            is_script_shell: facts.is_some_and(|facts| facts.warnings.script_shell),
-            has_password_field: facts.is_some_and(|facts| facts.warnings.password_field),
-            is_cookie_gate,
-            is_noindex: facts.is_some_and(|facts| facts.directives.noindex),
-        };
-        if let Some(facts) = facts {
-            sample.add(facts);
-        }
-        self.sample(&mut sample, &mut listed)?;
-        self.note(&start_page, &sample);
-        let answer = median(&mut sample.times);
-        sample.median_answer_ms =
-            answer.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        let pace = pace(
-            &self.config.politeness,
-            self.robots.crawl_delay(),
-            answer.unwrap_or_default(),
-        );
-        let seen = self.seen.len() as u64;
-        let size = SiteSize::new(&listed.answers, listed.unread, seen, pace);
-        Ok(Survey {
-            start: start.to_string(),
-            site: self.site.url(),
-            hops: hops
-                .iter()
-                .map(|(url, facts)| UrlAnswer::new(url, Ok(facts)))
-                .collect(),
-            spellings,
-            robots,
-            sitemaps: listed.answers,
-            start_page,
-            sample,
-            size,
-            requests: self.limit.sent(),
-            notes: std::mem::take(&mut self.notes),
-        })
-    }
-
-    /// Asks for a page; a redirect is not followed.
+    /// Requests a page; a redirect is not followed.
     fn page(&self, url: &UrlKey) -> Result<Result<PageFacts, DownloadError>, CrawlError> {
         turn_to(self.progress, url);
         let shutdown = &self.network.shutdown;
         let answer = self.downloader.page(url, &self.network.reader, shutdown);
-        let answer = self.network.wait(answer);
+        let answer = self.network.wait(answer)?;
         self.progress.figures().pages += 1;
-        answer.map_err(|Stopped| CrawlError::Stopped)
+        Ok(answer)
     }
 
-    fn robots_answer(&self) -> SurveyedRobots {
-        let rules = self.robots.to_text();
-        let rules = rules.lines().skip(1).filter(|line| !line.is_empty());
-        let url = format!("{}/robots.txt", self.site.origin);
-        let place = UrlKey::from_normalised(&url).map(|url| url.to_url());
-        let sitemaps = place.map(|place| self.robots.sitemap_urls(&place));
-        let sitemaps = sitemaps.unwrap_or_default();
-        SurveyedRobots {
-            url,
-            status: self.robots.refusal().unwrap_or(200),
-            group: self.robots.group().to_owned(),
-            rules: rules.take(MAX_RULES).map(str::to_owned).collect(),
-            crawl_delay_s: self.robots.crawl_delay().map(|delay| delay.as_secs_f64()),
-            sitemaps: sitemaps.iter().map(ToString::to_string).collect(),
-        }
-    }
-
-    /// Takes the links of a page that lead to pages of the site; returns how many they are.
-    fn take_links(&mut self, facts: &PageFacts) -> u64 {
-        let links = facts.links.iter().map(|link| &link.target);
-        let links = links.filter(|target| self.site.contains(target));
-        let links: Vec<_> = links.cloned().collect();
-        for link in &links {
-            self.see(link);
-        }
-        links.len() as u64
-    }
-
-    fn see(&mut self, url: &UrlKey) {
-        if self.seen.len() < MAX_SEEN {
+    /// Remembers a URL that a crawl would request. Returns whether the URL is in the site.
+    fn see(&mut self, url: &UrlKey) -> bool {
+        let is_inside = self.site.contains(url);
+        let is_new = is_inside && self.seen.len() < MAX_SEEN;
+        if is_new && self.robots.allows(url.path_and_query()) {
             self.seen.insert(url.clone());
         }
+        is_inside
     }
 
-    /// Asks for pages that the start page links to or that sitemaps list.
-    fn sample(
-        &mut self,
-        sample: &mut PageSample,
-        listed: &mut ListedUrls,
-    ) -> Result<(), CrawlError> {
-        let mut known: Vec<UrlKey> = self.seen.iter().cloned().collect();
-        known.append(&mut listed.some);
-        known.sort_unstable();
-        known.dedup();
-        known.retain(|url| *url != self.site.start && self.robots.allows(url.path_and_query()));
-        for url in evenly(&known, MAX_PAGES) {
-            if self.limit.is_reached() || sample.count(403) + sample.count(429) >= MAX_REFUSALS {
+    /// Remembers the links of a page; returns how many lead to pages of the site.
+    fn take_links(&mut self, facts: &PageFacts) -> usize {
+        let links = facts.links.iter();
+        links.filter(|link| self.see(&link.target)).count()
+    }
+
+    /// Requests pages that the start page links to or that sitemaps list, spread evenly.
+    fn sample(&mut self, start: &PageFacts) -> Result<PageSample, CrawlError> {
+        let mut sample = PageSample::default();
+        sample.statuses.insert(start.status, 1);
+        let mut times = Vec::from_iter(start.duration);
+        let known = self.seen.iter().filter(|url| **url != self.site.start);
+        let step = self.seen.len().div_ceil(MAX_PAGES);
+        let chosen: Vec<UrlKey> = known.step_by(step).cloned().collect();
+        for url in chosen {
+            let refusals = sample.unanswered + sample.count(403) + sample.count(429);
+            if self.limit.is_reached() || refusals >= MAX_REFUSALS {
                 break;
             }
-            match self.page(url)? {
-                Ok(facts) => {
-                    sample.add(&facts);
-                    self.take_links(&facts);
-                }
-                Err(error) => {
-                    sample.unanswered += 1;
-                    if matches!(error, DownloadError::Closed { .. }) {
-                        break;
-                    }
-                }
-            }
+            let Ok(facts) = self.page(&url)? else {
+                sample.unanswered += 1;
+                continue;
+            };
+            *sample.statuses.entry(facts.status).or_default() += 1;
+            times.extend(facts.duration);
+            self.take_links(&facts);
         }
-        Ok(())
-    }
-
-    /// Notes on the start page and on the sample.
-    fn note(&mut self, start: &StartFacts, sample: &PageSample) {
-        let url = &self.site.start;
-        let agent = &self.config.fetch.user_agent;
-        let (pages, forbidden, throttled) = (sample.pages(), sample.count(403), sample.count(429));
-        let notes = [
-            start.is_cookie_gate.then(|| Note::start_sets_cookie(url)),
-            (start.has_password_field).then(|| Note::start_asks_for_password(url)),
-            start.is_script_shell.then(|| Note::start_is_shell(url)),
-            start.is_noindex.then(|| Note::start_noindex(url)),
-            (forbidden > 0).then(|| Note::forbidden(&forbidden, &pages, agent)),
-            (throttled > 0).then(|| Note::throttled(&throttled, &pages)),
-        ];
-        let notes = notes.into_iter().flatten();
-        self.notes.extend(notes.map(|note| note.naming(url)));
+        times.sort_unstable();
+        sample.median_answer = times.get(times.len() / 2).copied().unwrap_or_default();
+        Ok(sample)
     }
 }
 
-/// Shows that `url` is asked for.
+/// Shows that `url` is requested.
 fn turn_to(progress: &CheckProgress, url: &UrlKey) {
     if let Ok(loc) = sitemap_core::Loc::parse(url.as_str()) {
         progress.turn_to(&loc);
+    }
+}
+
+impl From<Stopped> for CrawlError {
+    fn from(Stopped: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+/// URLs of a site with sitemaps of `listed` URLs, of which indexes have none, and `unread` more of their average length. There are
+/// at least `seen`.
+fn estimate(listed: &[u64], unread: u64, seen: u64) -> u64 {
+    let sitemaps = listed.iter().filter(|urls| **urls > 0).count() as u64;
+    let listed: u64 = listed.iter().sum();
+    let average = listed.checked_div(sitemaps).unwrap_or_default();
+    seen.max(listed + unread * average)
+}
+
+/// Time from one request to the next at a host that takes `answer` for each: one at a time with a delay, otherwise so many at once
+/// and so many a second as the settings allow.
+fn pace(config: &PolitenessConfig, crawl_delay: Option<Duration>, answer: Duration) -> Duration {
+    let delay = config.delay.max(crawl_delay).unwrap_or_default();
+    if !delay.is_zero() {
+        return delay + answer;
+    }
+    let spacing = match config.rate {
+        Rate::PerSecond(rate) => Duration::try_from_secs_f64(rate.recip()).unwrap_or_default(),
+        Rate::Unlimited => Duration::ZERO,
+    };
+    spacing.max(answer / config.concurrency.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_larger_delay_or_the_rate_makes_the_pace() {
+        #[track_caller]
+        fn check(own: Option<u64>, theirs: Option<u64>, answer: u64, expected: u64) {
+            let config = PolitenessConfig {
+                delay: own.map(Duration::from_millis),
+                ..PolitenessConfig::default()
+            };
+            let theirs = theirs.map(Duration::from_millis);
+            let found = pace(&config, theirs, Duration::from_millis(answer));
+            assert_eq!(found.as_millis(), u128::from(expected));
+        }
+        check(None, None, 50, 100);
+        check(None, None, 2_000, 500);
+        check(Some(1_000), None, 200, 1_200);
+        check(Some(1_000), Some(5_000), 200, 5_200);
+        check(None, Some(0), 50, 100);
+    }
+
+    #[test]
+    fn unread_sitemaps_count_with_the_average() {
+        assert_eq!(estimate(&[500], 0, 20), 500);
+        assert_eq!(estimate(&[300, 0, 200], 2, 20), 1_000);
+        assert_eq!(estimate(&[5], 0, 20), 20);
+        assert_eq!(estimate(&[], 0, 1), 1);
     }
 }

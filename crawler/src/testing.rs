@@ -1,4 +1,4 @@
-//! A site and a clock for tests: what the engine touches, without sockets and without real time. Under tokio's paused clock a crawl of hours takes milliseconds and its spacing
+//! A site and a clock for tests, without sockets and without real time. Under tokio's paused clock a crawl of hours takes milliseconds and its spacing
 //! can be asserted exactly.
 
 use std::{

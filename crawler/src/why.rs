@@ -301,7 +301,11 @@ impl Question<'_> {
                 _ => None,
             },
             pattern,
-            lastmod: evidence::of(self.store, url, rows.page.as_ref(), record)?,
+            lastmod: if is_listed {
+                evidence::of(self.store, url, rows.page.as_ref(), record)?
+            } else {
+                None
+            },
             file: if is_published {
                 published_file::holding(self.store, self.site, url)?
             } else {

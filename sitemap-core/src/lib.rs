@@ -14,6 +14,8 @@
 //! keys in order -> partition::Counter -> files by directory, whose names and borders stay from one publish to the next
 //! ```
 //!
+//! The modules [`read`] and [`validate`] are the feature `read`, which is on by default.
+//!
 //! The numbers R1 to R80 in this documentation and in findings are those of `RULES.md`; [`validate::RuleText`] has its text.
 //!
 //! # Write a set of any size
@@ -148,14 +150,26 @@
 //! # Ok::<(), sitemap_core::LocError>(())
 //! ```
 
+#![cfg_attr(
+    not(feature = "read"),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "only the reader checks values of others"
+    )
+)]
+
 pub mod entry;
 pub mod extension;
 pub mod lastmod;
 pub mod limits;
 pub mod loc;
 pub mod partition;
+#[cfg(feature = "read")]
 mod problem;
+#[cfg(feature = "read")]
 pub mod read;
+#[cfg(feature = "read")]
 pub mod validate;
 pub mod write;
 

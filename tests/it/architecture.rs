@@ -1,7 +1,7 @@
-//! The rules by which the sources are put into crates and rooms, checked on the sources themselves: who may
-//! use whom, which file owns which third-party crate, and where anything may wait.
+//! The rules by which the sources are put into crates and modules, checked on the sources themselves: who may
+//! use whom, which file owns which third-party crate, and which code may be async.
 //!
-//! Tests in the sources may use what they like.
+//! Tests in the sources may use anything.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use crawler::store::Store;
 
 /// Third-party crates and the only places that may name them: one file or folder, so that it can be
 /// exchanged, and so that its types stay out of every public signature.
-const OWNERS: [(&str, &[&str]); 24] = [
+const OWNERS: [(&str, &[&str]); 30] = [
     ("anyhow", &["cli/src/"]),
     (
         "brotli_decompressor",
@@ -24,7 +24,6 @@ const OWNERS: [(&str, &[&str]); 24] = [
         &[
             "cli/src/args",
             "cli/src/commands/generate.rs",
-            "cli/src/commands/mod.rs",
             "cli/src/output.rs",
         ],
     ),
@@ -35,6 +34,8 @@ const OWNERS: [(&str, &[&str]); 24] = [
     ("clap_mangen", &["cli/src/commands/generate.rs"]),
     ("cookie_store", &["crawler/src/fetch/cookies.rs"]),
     ("croner", &["crawler/src/schedule.rs"]),
+    ("deadpool_postgres", &["crawler/src/catalogue"]),
+    ("futures_util", &["crawler/src/storage"]),
     ("getrandom", &["crawler/src/notify/key.rs"]),
     ("governor", &["crawler/src/politeness"]),
     ("h2", &["crawler/src/fetch/"]),
@@ -44,41 +45,64 @@ const OWNERS: [(&str, &[&str]); 24] = [
         &["crawler/src/html/testing.rs", "crawler/src/parse/tree.rs"],
     ),
     ("csv_core", &["sitemap-core/src/read/list.rs"]),
+    ("object_store", &["crawler/src/storage"]),
     ("plotters", &["cli/src/commands/report/charts.rs"]),
+    ("prometheus_client", &["cli/src/commands/daemon/metrics.rs"]),
     ("quick_xml", &["sitemap-core/src/"]),
-    ("reqwest", &["crawler/src/fetch/http"]),
+    (
+        "reqwest",
+        &["crawler/src/fetch/http", "crawler/src/storage/bucket.rs"],
+    ),
     ("robotstxt", &["crawler/src/robots"]),
     ("rusqlite", &["crawler/src/store/"]),
     (
         "rustix",
         &["crawler/src/machine.rs", "crawler/src/clock.rs"],
     ),
-    ("rustls", &["crawler/src/fetch/"]),
+    (
+        "rustls",
+        &[
+            "crawler/src/fetch/",
+            "crawler/src/catalogue/tls.rs",
+            "crawler/src/storage/bucket.rs",
+        ],
+    ),
     ("scraper", &["crawler/src/parse/"]),
     ("sd_notify", &["cli/src/commands/daemon/service.rs"]),
+    ("tokio_postgres", &["crawler/src/catalogue"]),
+    (
+        "tokio_postgres_rustls",
+        &["crawler/src/catalogue/connection.rs"],
+    ),
     ("webpki", &["crawler/src/fetch/"]),
     ("zstd", &["crawler/src/fetch/decode"]),
 ];
 
-/// Where anything may be async. The rest are plain functions: they take the time as an argument, and where one
-/// blocks, its caller decides on which thread.
-const MAY_WAIT: [&str; 6] = [
+/// The code that may be async. The rest are plain functions: they take the time as an argument, and the caller of a
+/// function that blocks decides on which thread.
+const MAY_WAIT: [&str; 8] = [
     "cli/src/",
+    "crawler/src/catalogue",
     "crawler/src/check/live",
     "crawler/src/crawl/",
     "crawler/src/fetch/",
     "crawler/src/notify/",
     "crawler/src/site_run",
+    "crawler/src/storage",
 ];
 
-/// What starts threads, tasks or programs, and the only places that do.
+/// Calls that start threads, tasks or programs, and the only places that have them.
 const STARTERS: [(&str, &[&str]); 5] = [
-    // What happens next, and what happens beside it.
+    // The loop of the crawl and its work in parallel; requests for the metrics of a daemon.
     (
         "JoinSet",
-        &["cli/src/commands/crawl/sessions.rs", "crawler/src/crawl/"],
+        &[
+            "cli/src/commands/crawl/sessions.rs",
+            "cli/src/commands/daemon/metrics",
+            "crawler/src/crawl/",
+        ],
     ),
-    // Work that blocks, off the threads of the runtime.
+    // Work that blocks, outside of the threads of the runtime.
     (
         "spawn_blocking",
         &[
@@ -95,8 +119,8 @@ const STARTERS: [(&str, &[&str]); 5] = [
     ("Command::new", &["crawler/src/notify/command.rs"]),
 ];
 
-/// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
-const ROOMS: [(&str, &[&str]); 38] = [
+/// The modules of the crawler from top to bottom, and what each uses besides itself: modules below it.
+const MODULES: [(&str, &[&str]); 40] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     // One session of a site, from the open state to how it ended.
@@ -119,12 +143,15 @@ const ROOMS: [(&str, &[&str]); 38] = [
             "scope",
             "seeds",
             "site",
+            "storage",
             "store",
             "url_key",
             "verdict",
         ],
     ),
-    // What the state knows against what others name. The network through what it is given.
+    // Statements to a database. It runs no session.
+    ("catalogue", &["retry_after", "schedule", "url_key"]),
+    // The state compared with the URLs that others name. It sends requests only through what it is given.
     (
         "audit",
         &[
@@ -143,12 +170,12 @@ const ROOMS: [(&str, &[&str]); 38] = [
             "verdict",
         ],
     ),
-    // What the state knows of all URLs. Never the network.
+    // The state on all URLs. It sends no request.
     (
         "site_report",
         &["crawl_state", "page", "repeats", "site", "store", "url_key"],
     ),
-    // What a site answers to some requests. The network through what it is given.
+    // The answers of a site to some requests. It sends requests only through what it is given.
     (
         "survey",
         &[
@@ -156,7 +183,7 @@ const ROOMS: [(&str, &[&str]); 38] = [
             "url_key",
         ],
     ),
-    // What the state knows of one URL. The network through what it is given, on demand.
+    // The state on one URL. It sends requests only through what it is given, and on demand.
     (
         "why",
         &[
@@ -178,14 +205,14 @@ const ROOMS: [(&str, &[&str]); 38] = [
             "verdict",
         ],
     ),
-    // It asks the network through a function it is given.
+    // It sends requests through a function that it is given.
     (
         "notify",
         &[
             "config", "crawl", "machine", "page", "publish", "robots", "site", "store", "url_key",
         ],
     ),
-    // Never the network: what is read is files.
+    // It reads files and sends no request.
     (
         "build",
         &[
@@ -236,7 +263,7 @@ const ROOMS: [(&str, &[&str]); 38] = [
             "verdict",
         ],
     ),
-    // Never the network, never the crawl: what is published comes from the store.
+    // It sends no request and does not use the crawl: what is published comes from the store.
     (
         "publish",
         &[
@@ -252,6 +279,7 @@ const ROOMS: [(&str, &[&str]); 38] = [
             "crawl_state",
             "seeds",
             "site",
+            "storage",
             "store",
             "url_key",
             "verdict",
@@ -300,6 +328,8 @@ const ROOMS: [(&str, &[&str]); 38] = [
     ("fetch", &["config", "page", "url_key"]),
     ("crawl_state", &["page", "store"]),
     ("retry_after", &["machine", "url_key"]),
+    // The bucket follows the folder of a set. It decides nothing.
+    ("storage", &["config", "store"]),
     ("store", &["machine", "page", "url_key"]),
     ("machine", &["clock"]),
     ("site", &["config", "url_key"]),
@@ -364,13 +394,13 @@ fn only_the_crawl_the_network_and_the_program_wait() {
             waiting.insert(path);
         }
     }
-    // A seam whose answers are given by tests.
+    // An implementation of `Fetch` whose answers come from tests.
     waiting.remove("crawler/src/testing.rs");
     assert_eq!(waiting, BTreeSet::new());
 }
 
 #[test]
-fn crates_know_only_the_crates_below_them() {
+fn crates_use_only_the_crates_below_them() {
     let mut strangers = BTreeSet::new();
     for (path, code) in sources() {
         let above: &[&str] = match path.split('/').next() {
@@ -402,14 +432,14 @@ fn crates_know_only_the_crates_below_them() {
 }
 
 #[test]
-fn rooms_use_the_rooms_below_them() {
-    let rooms: BTreeMap<&str, &[&str]> = ROOMS.into();
+fn modules_use_the_modules_below_them() {
+    let modules: BTreeMap<&str, &[&str]> = MODULES.into();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (path, code) in sources() {
         let Some(inside) = path.strip_prefix("crawler/src/") else {
             continue;
         };
-        let room = inside
+        let module = inside
             .split(['/', '.'])
             .next()
             .unwrap_or_default()
@@ -424,46 +454,46 @@ fn rooms_use_the_rooms_below_them() {
         let used = uses(&code, "crate")
             .into_iter()
             .chain(parents)
-            .filter(|used| *used != room);
-        found.entry(room.clone()).or_default().extend(used);
+            .filter(|used| *used != module);
+        found.entry(module.clone()).or_default().extend(used);
     }
     found.remove("lib");
     assert_eq!(
         found.keys().map(String::as_str).collect::<Vec<_>>(),
-        rooms.keys().copied().collect::<Vec<_>>()
+        modules.keys().copied().collect::<Vec<_>>()
     );
-    for (room, used) in found {
-        let allowed: BTreeSet<String> = rooms[room.as_str()]
+    for (module, used) in found {
+        let allowed: BTreeSet<String> = modules[module.as_str()]
             .iter()
             .map(|&name| name.to_owned())
             .collect();
         assert_eq!(
             used, allowed,
-            "what the room {room} uses, and what the list has"
+            "what the module {module} uses, and what the list has"
         );
     }
 }
 
 #[test]
-fn no_room_uses_one_above_it() {
-    for (position, (room, used)) in ROOMS.iter().enumerate() {
-        let below: Vec<&str> = ROOMS[position + 1..]
+fn no_module_uses_one_above_it() {
+    for (position, (module, used)) in MODULES.iter().enumerate() {
+        let below: Vec<&str> = MODULES[position + 1..]
             .iter()
             .map(|(name, _)| *name)
             .collect();
         for name in *used {
             assert!(
                 below.contains(name),
-                "{room} uses {name}, which is not below it"
+                "{module} uses {name}, which is not below it"
             );
         }
     }
 }
 
 #[test]
-fn the_map_and_the_modules_have_the_order_of_the_rooms() {
+fn the_table_and_the_mod_lines_have_the_order_of_the_list() {
     let source = read("crawler/src/lib.rs");
-    let rooms = ROOMS.map(|(name, _)| name);
+    let modules = MODULES.map(|(name, _)| name);
     let declared: Vec<&str> = source
         .lines()
         .filter_map(|line| {
@@ -473,7 +503,7 @@ fn the_map_and_the_modules_have_the_order_of_the_rooms() {
         })
         .filter_map(|line| line.strip_suffix(';'))
         .collect();
-    assert_eq!(declared, rooms, "the `mod` lines");
+    assert_eq!(declared, modules, "the `mod` lines");
     let map = read("crawler/ARCHITECTURE.md");
     let (_, map) = map.split_once("## Modules").expect("the modules");
     let (map, _) = map.split_once("\n## ").expect("what follows");
@@ -482,11 +512,11 @@ fn the_map_and_the_modules_have_the_order_of_the_rooms() {
         .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next())
         .flat_map(|cell| cell.split('`').skip(1).step_by(2))
         .collect();
-    assert_eq!(drawn, rooms, "the map");
+    assert_eq!(drawn, modules, "the table");
 }
 
 #[test]
-fn names_of_values_stand_in_one_place() {
+fn names_of_values_are_in_one_place() {
     let kinds = ["lastmod", "notify", "publish", "run", "seeds", "validators"];
     let mut strangers = BTreeSet::new();
     for (path, code) in sources() {
@@ -515,10 +545,10 @@ fn few_places_start_threads_tasks_and_programs() {
     assert_eq!(strangers, BTreeSet::new());
 }
 
-/// A file imports a sibling only if that does not import it back, by whatever way round. What a file takes from its parent
-/// module, and a parent from its parts, does not count.
+/// A file imports a sibling only if that does not import it back, directly or through others. Imports from the parent
+/// module, and those of a parent from its parts, do not count.
 #[test]
-fn files_of_one_room_form_no_circle() {
+fn files_of_one_module_form_no_circle() {
     let sources = sources();
     let module = |path: &str| {
         let inside = path.strip_prefix("crawler/src/")?;
@@ -529,7 +559,7 @@ fn files_of_one_room_form_no_circle() {
     let mut uses_of: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (path, code) in &sources {
         let Some(module) = module(path) else { continue };
-        let room = module.split('/').next().unwrap_or_default().to_owned();
+        let top = module.split('/').next().unwrap_or_default().to_owned();
         let mut used = BTreeSet::new();
         let mut parent = module.as_str();
         let mut way = String::new();
@@ -543,8 +573,8 @@ fn files_of_one_room_form_no_circle() {
             used.extend(names.map(|name| format!("{above}/{name}")));
             parent = above;
         }
-        let names = uses(code, &format!("crate::{room}")).into_iter();
-        used.extend(names.map(|name| format!("{room}/{name}")));
+        let names = uses(code, &format!("crate::{top}")).into_iter();
+        used.extend(names.map(|name| format!("{top}/{name}")));
         let is_ancestor = |name: &String| module.starts_with(&format!("{name}/"));
         let is_part = |name: &String| name.starts_with(&format!("{module}/"));
         used.retain(|name| {
@@ -588,24 +618,24 @@ const DRIVER: (&str, [&str; 4]) = (
 /// Fields of a struct at most: a part with state of its own is a struct of its own.
 const MAX_FIELDS: usize = 15;
 
-/// A struct that other rooms do not see and that its methods change is a part of the loop, or of a part: nobody else has
-/// its fields. A struct without such a method is plain data, which goes from one part to the next.
+/// A struct that other modules do not see and that its methods change is a part of the loop, or of a part: no other code
+/// has its fields. A struct without such a method is plain data, which goes from one part to the next.
 #[test]
 fn parts_of_the_loop_keep_their_fields_to_themselves() {
     let (driver, files) = DRIVER;
     let sources = sources();
-    let room = sources
+    let module = sources
         .iter()
         .filter(|(path, _)| path.starts_with("crawler/src/crawl/"));
-    let room: Vec<_> = room.collect();
-    let methods = room.iter().flat_map(|(_, code)| blocks(code, "impl"));
+    let module: Vec<_> = module.collect();
+    let methods = module.iter().flat_map(|(_, code)| blocks(code, "impl"));
     let parts: BTreeSet<String> = methods
         .filter(|(_, block)| block.contains("&mut self"))
         .map(|(name, _)| name)
         .collect();
     assert!(parts.len() > 10, "only the parts {parts:?}");
     let mut faults = BTreeSet::new();
-    for (path, code) in &room {
+    for (path, code) in &module {
         for (name, block) in blocks(code, "struct") {
             let lines = block.lines().skip(1);
             let is_field = |line: &&str| line.starts_with("    ") && !line.starts_with("     ");
@@ -622,7 +652,7 @@ fn parts_of_the_loop_keep_their_fields_to_themselves() {
     }
     assert_eq!(faults, BTreeSet::new());
     let is_of_driver = |code: &str| blocks(code, "impl").iter().any(|(name, _)| name == driver);
-    let found = room.iter().filter(|(_, code)| is_of_driver(code));
+    let found = module.iter().filter(|(_, code)| is_of_driver(code));
     let found: Vec<&str> = found.map(|(path, _)| path.as_str()).collect();
     assert_eq!(found, files, "the files with methods of {driver}");
 }
@@ -751,7 +781,7 @@ fn collect(folder: &str, sources: &mut BTreeMap<String, String>) {
     }
 }
 
-/// What is compiled into the program: no comments, and nothing from the test module on.
+/// The code that is compiled into the program: no comments, and nothing from the test module on.
 fn code(source: &str) -> String {
     source
         .lines()
@@ -764,7 +794,7 @@ fn code(source: &str) -> String {
         .fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// The names behind `name::`, each without what follows: `crate::{a::b, c}` uses `a` and `c`.
+/// The names after `name::`, each without what follows: `crate::{a::b, c}` uses `a` and `c`.
 fn uses(code: &str, name: &str) -> Vec<String> {
     let path = format!("{name}::");
     let mut used = Vec::new();

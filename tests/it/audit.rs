@@ -59,7 +59,7 @@ fn feed(origin: &str, paths: &[&str]) -> String {
     format!("<rss version=\"2.0\"><channel><title>x</title>{items}</channel></rss>")
 }
 
-/// A site with one page for each kind of finding. What nothing but a sitemap or feed names is met by the crawl where it reads them.
+/// A site with one page for each kind of finding. The crawl meets URLs that only a sitemap or feed names when it reads that document.
 fn site() -> Site {
     Site::start(|request| {
         let origin = format!("http://{}", request.headers["host"]);
@@ -235,7 +235,7 @@ fn what_a_baseline_has_does_not_count_also_beyond_what_is_shown() {
     list(&mut (9..30));
     let ran = run(&with).expect_code(1);
     assert!(ran.stdout.contains("16 more like this"), "{}", ran.stdout);
-    // A new one is the first, so that one of the others is no longer shown.
+    // A new one is the first, so that one of the others is not shown any more.
     list(&mut (1..2).chain(10..30));
     let url = site.url("/1");
     let ran = run(&with).expect_code(1);

@@ -1,4 +1,4 @@
-//! `arpent build`: lists of every format, and what becomes of what cannot be used.
+//! `arpent build`: lists of every format, and the reports of lines and values that cannot be used.
 
 mod extensions;
 mod folder;
@@ -23,7 +23,7 @@ use crate::support::{
 
 const BASE: &str = "https://www.example.com/";
 
-/// A place to build in: inputs, output and home of its own.
+/// A folder to build in, with inputs, output and a home.
 struct Builds(TempDir);
 
 impl Builds {
@@ -35,7 +35,7 @@ impl Builds {
         self.0.path()
     }
 
-    /// Writes an input; its name.
+    /// Writes an input; returns its name.
     fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
@@ -71,7 +71,7 @@ impl Builds {
         Ran::of(self.command(BASE, arguments))
     }
 
-    /// Builds from what is written to its standard input.
+    /// Builds from standard input.
     fn build_from(&self, input: &[u8], arguments: &[&str]) -> Ran {
         Ran::with_input(self.command(BASE, arguments), input)
     }
@@ -96,7 +96,7 @@ impl Builds {
         child
     }
 
-    /// All entries by URL, each as it stands in its file.
+    /// All entries by URL, each as its file has it.
     fn lines(&self) -> BTreeMap<String, String> {
         let published = self.published();
         let parts = published.parts();
@@ -174,7 +174,7 @@ fn every_format_gives_the_same_pages() {
 }
 
 #[test]
-fn a_set_that_did_not_change_stands_untouched() {
+fn a_set_that_did_not_change_is_not_touched() {
     let builds = Builds::new();
     let list = lines_of((0..300).map(|number| format!("/blog/{number}\n/docs/{number}")));
     let file = builds.file("list.txt", &list);
@@ -182,7 +182,7 @@ fn a_set_that_did_not_change_stands_untouched() {
     assert_eq!(first.summary()["outcome"], "published");
     let before = builds.published();
     assert!(before.files.len() >= 3, "{:?}", before.files.keys());
-    // No state is kept of lists: what stands in the output is enough.
+    // Lists need no state: the output is enough.
     assert!(!builds.path().join("home").exists());
     let shuffled = lines_of(list.lines().rev().map(str::to_owned));
     let file = builds.file("list.txt", &shuffled);
@@ -211,7 +211,7 @@ fn a_set_that_did_not_change_stands_untouched() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_by_its_line_and_left_out() {
+fn unusable_values_are_reported_with_their_line_and_left_out() {
     let builds = Builds::new();
     let file = builds.file(
         "list.csv",
@@ -256,7 +256,7 @@ fn a_strict_build_publishes_nothing_of_a_faulty_input() {
 }
 
 #[test]
-fn what_is_outside_the_base_is_told_and_not_written() {
+fn urls_outside_of_the_base_are_reported_and_not_written() {
     let builds = Builds::new();
     let file = builds.file(
         "list.txt",
@@ -387,7 +387,7 @@ fn a_build_that_cannot_begin_has_its_line_of_json() {
 }
 
 #[test]
-fn the_text_says_what_was_read() {
+fn the_text_counts_what_was_read() {
     let builds = Builds::new();
     let list = builds.file("list.txt", "/a\n/a\n/b\nhttps://elsewhere.example/\n");
     let command = builds.command_to(&builds.output(), BASE, &[], &[&list]);
@@ -408,7 +408,7 @@ fn the_text_says_what_was_read() {
 fn a_build_that_waits_for_its_input_can_be_stopped() {
     use std::io::{BufRead as _, BufReader};
     let builds = Builds::new();
-    // Signals are listened to before the store is made.
+    // Signals are handled before the store is made.
     let mut child = builds.start_waiting();
     let mut printed = BufReader::new(child.stderr.take().expect("it is piped"));
     for words in ["stopping; a second", "stopping now"] {

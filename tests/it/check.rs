@@ -117,7 +117,7 @@ fn findings_are_in_the_order_of_the_document() {
         "3:36: error[R18",
         "5:6: warning[R26",
         "5:36: error[R18",
-        // What is about all of it comes last.
+        // Findings about the whole set come last.
         " note[R61",
     ];
     assert_eq!(heads, expected, "{}", ran.stdout);
@@ -194,7 +194,7 @@ fn json_is_one_object() {
     assert_eq!(printed["summary"]["files"], 2);
     assert_eq!(printed["summary"]["entries"], 2);
     assert_eq!(printed["summary"]["errors"], 1);
-    // Nothing in it acts on a terminal.
+    // The output has no control characters for a terminal.
     assert!(!ran.stdout.contains('\u{202e}'));
 }
 
@@ -265,7 +265,7 @@ fn wrong_usage_names_the_expected_form() {
     );
     check(&["a.xml", "--format", "yaml"], "yaml");
     check(&["--explain", "R81"], "expected a rule from R1 to R80");
-    // An empty object would be no answer.
+    // An empty object would not be a result.
     let ran = place.check(&["empty", "--format", "json"]).expect_code(2);
     assert_eq!(ran.stdout, "");
 }
@@ -411,7 +411,7 @@ fn strict_verdicts_agree_with_the_schemas() {
         }
     }
     assert!(count >= 60, "{count} documents");
-    // What the schema lets pass and the text of the protocol, or Google's, does not.
+    // Documents that the schema accepts, and the text of the protocol or of Google does not.
     let expected = [
         ("xsd-accepts-date-with-zone.xml", "error R13"),
         ("xsd-accepts-datetime-without-zone.xml", "error R13"),
@@ -498,7 +498,7 @@ fn findings_of_a_baseline_do_not_count() {
     fs::write(place.0.path().join("known.json"), &first.stdout).unwrap();
     let options = ["a.xml", "--fail-on", "warning", "--baseline", "known.json"];
     place.check(&options).expect_code(0);
-    // A line more moves them, and is no finding.
+    // One more line moves the findings, and has no finding itself.
     let moved = urlset(&format!("\n{twice}"));
     fs::write(place.0.path().join("a.xml"), moved).unwrap();
     place.check(&options).expect_code(0);
@@ -521,7 +521,7 @@ fn findings_of_a_baseline_do_not_count() {
 
 #[test]
 fn sarif_has_each_finding_with_its_rule_and_place() {
-    // More than are shown of one kind.
+    // More findings of one kind than are printed.
     let broken = "  <url><loc>/b</loc></url>\n".repeat(12);
     let place = Place::new(&[("a b.xml", &urlset(&broken))]);
     let ran = place

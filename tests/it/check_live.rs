@@ -85,7 +85,7 @@ fn compressed(text: impl Into<Vec<u8>>) -> Response {
     response.with("Content-Type", "application/gzip")
 }
 
-/// A site of fixed answers; `{}` in a body or a `Location` stands for its own origin. Everything else is 404.
+/// A site of fixed answers; `{}` in a body or a `Location` means its own origin. Everything else is 404.
 fn site<'a>(answers: impl IntoIterator<Item = (&'a str, Response)>) -> Site {
     let answers: HashMap<String, Response> = answers
         .into_iter()
@@ -131,7 +131,7 @@ fn findings(json: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Asserts that this was found, whatever else was.
+/// Fails when this was not found. Other findings may be there.
 #[track_caller]
 fn has(json: &Value, expected: &str) {
     let found = findings(json);

@@ -1,7 +1,7 @@
 //! Every rule of the protocol that a document, its place or a set can break, through `arpent check`. Each case has one set of
 //! files that breaks the rule, with the place of the finding, and a similar one that does not.
 //!
-//! What was broken and kept is recorded while it runs; [`coverage`] runs all groups of cases and looks for rules without.
+//! The broken and obeyed rules are recorded while the cases run; [`coverage`] runs all groups and looks for rules without a case.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -57,11 +57,11 @@ macro_rules! groups {
 
 groups! {
     document: xml_and_its_root beginning_names_and_prefixes_that_are_read_all_the_same elements_of_an_entry urls escapes values_of_an_entry values_that_all_entries_share urls_are_listed_once;
-    sizes_and_indexes: limits compression indexes several_indexes listed_sitemaps_stand_at_their_own_place sitemaps_that_are_read_again_each_time entries_of_an_index dates_of_an_index damaged_compression_is_reported_after_all_that_can_be_read;
+    sizes_and_indexes: limits compression indexes several_indexes listed_sitemaps_are_judged_at_their_own_place sitemaps_that_are_read_again_each_time entries_of_an_index dates_of_an_index damaged_compression_is_reported_after_all_that_can_be_read;
     formats: feeds dates_of_feeds text_files;
-    places: places urls_that_are_dropped_are_counted sections_have_sitemaps_of_their_own sets_for_other_hosts_stand_where_they_do_on_purpose the_missing_line_is_reported sitemaps_on_other_hosts robots_of_the_folder;
+    places: places urls_that_are_dropped_are_counted sections_have_sitemaps_of_their_own sets_for_other_hosts_may_be_below_the_root the_missing_line_is_reported sitemaps_on_other_hosts robots_of_the_folder;
     extensions: schema_and_namespaces extensions versions_in_other_languages;
-    served: pages sitemaps_that_cannot_be_had;
+    served: pages sitemaps_that_cannot_be_fetched;
 }
 
 /// Cases of a rule that were seen so far.
@@ -71,7 +71,7 @@ enum Seen {
     Broken,
     /// A document broke it, which was reported as another rule in the right line.
     BrokenAs(u8),
-    /// A document that keeps it had no finding of it.
+    /// A document that obeys it had no finding of it.
     Kept,
 }
 
@@ -142,7 +142,7 @@ fn check(given: &Given) -> Found {
         let path = folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, content).unwrap();
-        // Long ago, so that no date in a file is the file's own by chance.
+        // Long ago, so that no date in a file is that of the file by chance.
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     }
@@ -236,7 +236,7 @@ fn message<'a>(found: &'a Found, rule: &str) -> &'a str {
     finding["message"].as_str().unwrap()
 }
 
-/// A urlset of these lines: the first stands in line 3.
+/// A urlset of these lines, of which the first is line 3.
 fn urlset(lines: &str) -> Given {
     Given::file("sitemap.xml", urlset_text(lines))
 }
@@ -293,7 +293,7 @@ fn good() -> Given {
     urlset(GOOD)
 }
 
-/// The time it is, as a sitemap has it.
+/// The current time in the format of a sitemap.
 fn now() -> String {
     sitemap_core::LastMod::from_timestamp(jiff::Timestamp::now()).to_string()
 }

@@ -96,18 +96,18 @@ fn help_lists_the_options_that_work_and_no_other() {
 #[test]
 fn the_short_help_of_every_command_is_at_most_40_lines() {
     let folder = tempfile::tempdir().unwrap();
-    let lines = |arguments: &[&str]| {
-        let output = arpent(folder.path(), arguments, &[]);
+    let lines = |arguments: &[&str]| -> Vec<String> {
+        let output = arpent(folder.path(), arguments, &[("COLUMNS", "80")]);
         text(&output.stdout).lines().map(str::to_owned).collect()
     };
-    let help: Vec<String> = lines(&["-h"]);
-    let commands = help.iter().skip_while(|line| *line != "Commands:").skip(1);
-    let commands = commands.take_while(|line| !line.is_empty());
-    let commands = commands.filter(|line| !line.starts_with("   "));
+    let help = lines(&["-h"]);
+    assert!(help.len() <= 40, "{} lines", help.len());
+    let commands = help.iter().take_while(|line| *line != "Options:");
+    let commands = commands.filter_map(|line| line.strip_prefix("  "));
     let names = commands.filter_map(|line| line.split_whitespace().next());
     let mut count = 0;
     for name in names {
-        let help: Vec<String> = lines(&[name, "-h"]);
+        let help = lines(&[name, "-h"]);
         assert!(help.len() <= 40, "{name}: {} lines", help.len());
         count += 1;
     }
@@ -154,7 +154,7 @@ fn a_command_that_does_not_exist_is_refused() {
 fn a_crawl_needs_a_url() {
     check_refused(
         &["crawl"],
-        "error: urls: no site to crawl; expected a URL on the command line, or urls in the settings file\n",
+        "error: urls: no site; expected a URL on the command line, or urls in a settings file (--config FILE)\n",
     );
     check_refused(
         &["crawl", "example"],
@@ -162,7 +162,7 @@ fn a_crawl_needs_a_url() {
     );
     check_refused(
         &["crawl", "ftp://example.com/"],
-        "error: URL: not an http or https URL: \"ftp://example.com/\"\n",
+        "error: URL: not an http or https URL: \"ftp://example.com/\"; expected a URL that begins with http:// or https://\n",
     );
 }
 

@@ -2,7 +2,7 @@
 //! robots directives (Nutch, `StormCrawler`), encodings and character references (html5lib), media types
 //! (web-platform-tests), and a tree builder as oracle.
 //!
-//! The tables are found through `ARPENT_SHARED`. Every row is run; rows that rest on a policy of their
+//! The tables are in the folder `ARPENT_SHARED`. Every row is run; rows that depend on a policy of their
 //! project are listed with a reason in `tests/data/expected_failures/html.txt`.
 
 use std::{
@@ -516,7 +516,7 @@ fn facts_of_real_pages_are_those_of_a_tree() {
                 for page in &pages {
                     check_page(page);
                 }
-                // A thousand pages byte by byte: the end of a piece is everywhere once.
+                // A thousand pages byte by byte: a piece ends at each byte.
                 for page in pages.iter().step_by(pages.len().div_ceil(250)) {
                     check_pieces(page);
                 }

@@ -1,6 +1,6 @@
 //! robots.txt against the test suites of other projects: Google's parser, crawler-commons and reppy.
 //!
-//! The tables are found through `ARPENT_SHARED`. Rows of the classes `core` and `rfc-not-google` are requirements of RFC 9309 and
+//! The tables are in the folder `ARPENT_SHARED`. Rows of the classes `core` and `rfc-not-google` are requirements of RFC 9309 and
 //! must pass, except those listed with a reason in `tests/data/expected_failures/robots.txt`. Rows of other classes are choices
 //! of their project: they only must not panic.
 

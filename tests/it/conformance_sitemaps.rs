@@ -1,9 +1,9 @@
 //! Sitemaps against the test suites of other projects: crawler-commons, sitemap.js, crawlee, rust-sitemap and the Ultimate Sitemap
 //! Parser.
 //!
-//! The tables are found through `ARPENT_SHARED`. Each document goes through the lenient reader, and the result is compared with
+//! The tables are in the folder `ARPENT_SHARED`. Each document goes through the lenient reader, and the result is compared with
 //! that of the table: kind, entries and their values, extensions. When a table expects an error, the reader has to report one,
-//! though it goes on. Whole sites are walked here in memory; how a crawl walks them is tested elsewhere. Cases that fail are
+//! although it continues. Whole sites are walked here in memory; how a crawl walks them is tested elsewhere. Cases that fail are
 //! listed with a reason in `tests/data/expected_failures/sitemaps.txt`.
 
 use std::{
@@ -166,7 +166,7 @@ fn judge(folder: &Path, case: &Value) -> Option<Result<(), String>> {
     };
     let reading = Reading::of(&bytes, place.as_ref(), limits);
     if kind == "error" {
-        return Some(holds(reading.has_error(), "an error was expected"));
+        return Some(ensure(reading.has_error(), "an error was expected"));
     }
     Some(
         judge_reading(&reading, case, place.as_ref(), folder).and_then(|()| {
@@ -174,7 +174,7 @@ fn judge(folder: &Path, case: &Value) -> Option<Result<(), String>> {
             let too_many = expect.get("violation").is_some()
                 || upstream_warnings(expect).any(|warning| warning.contains("maximum of 50000"));
             let strict = Reading::of(&bytes, place.as_ref(), Limits::PROTOCOL);
-            holds(
+            ensure(
                 !too_many || strict.has_rule(&[27, 52]),
                 "more than 50,000 entries were not reported",
             )
@@ -212,7 +212,7 @@ fn judge_reading(
     }
     for wanted in list(&expect["contains"]) {
         let wanted = normal(string(wanted));
-        holds(
+        ensure(
             urls.contains(&wanted.as_str()),
             &format!("{wanted} is missing"),
         )?;
@@ -246,7 +246,7 @@ fn judge_reading(
         compare(sitemaps.get(index).unwrap_or(&Value::Null), wanted)?;
     }
     if expect.get("warnings").is_some() {
-        holds(
+        ensure(
             reading.has_rule(&[6, 36]),
             "an unknown element was not reported",
         )?;
@@ -257,7 +257,7 @@ fn judge_reading(
             reading,
         )?;
     }
-    // What it warns of in the elements that every reader has.
+    // Its warnings about the elements that every reader has.
     for warning in upstream_warnings(expect) {
         let rules: &[u8] = match warning {
             "URL exceeds max length" => &[11],
@@ -266,7 +266,7 @@ fn judge_reading(
             "Invalid lastmod date format" => &[13],
             _ => continue,
         };
-        holds(
+        ensure(
             reading.has_rule(rules),
             &format!("no finding for: {warning}"),
         )?;
@@ -347,7 +347,7 @@ fn judge_assertion(assertion: &str, entries: &[Value]) -> Result<(), String> {
     if matcher == "toBeUndefined()" {
         same(&found, &None)
     } else if let Some(refused) = quoted(".not.toBe('") {
-        holds(found != Some(&refused), &format!("{refused} was kept"))
+        ensure(found != Some(&refused), &format!("{refused} was kept"))
     } else if let Some(wanted) = quoted(".toBe('") {
         let wanted = if field == "loc" {
             normal(&wanted)
@@ -367,7 +367,7 @@ fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> 
         .collect();
     for (index, wanted) in list(&expect["image"]).enumerate() {
         let image = images.get(index).ok_or("an image is missing")?;
-        // What search engines dropped is not read.
+        // Elements that search engines dropped are not read.
         same(&image.get("loc"), &wanted["loc"].as_str())?;
     }
     let videos: Vec<_> = entries
@@ -410,7 +410,7 @@ fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> 
                         .to_string()
                         .eq_ignore_ascii_case(text(wanted, "hreflang"))
             });
-            holds(is_there, &format!("{wanted} is missing in {}", entry.loc))?;
+            ensure(is_there, &format!("{wanted} is missing in {}", entry.loc))?;
         }
     }
     let valid_news = list(&expect["news"]).filter(|news| news["valid"] == true);
@@ -427,7 +427,7 @@ fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> 
     if let Some(year) = expect["news_year"].as_u64() {
         same(&news.len(), &entries.len())?;
         let year = year.to_string();
-        holds(
+        ensure(
             news.iter()
                 .filter_map(|news| news.get("publication_date"))
                 .all(|date| date.starts_with(&year)),
@@ -526,7 +526,7 @@ fn judge_site(folder: &Path, case: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// The bytes of a document, with the bait of the two that have one.
+/// The bytes of a document; two of them have a local file as the target of an entity.
 fn document(folder: &Path, file: &Path) -> Vec<u8> {
     let bytes = fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let bait: PathBuf = folder.join("sitemaps/do-not-visit.txt");
@@ -552,7 +552,7 @@ fn compare(found: &Value, wanted: &Value) -> Result<(), String> {
             }
             _ => found == wanted,
         };
-        holds(is_same, &format!("{name} is {found} instead of {wanted}"))?;
+        ensure(is_same, &format!("{name} is {found} instead of {wanted}"))?;
     }
     Ok(())
 }
@@ -566,7 +566,7 @@ fn upstream_warnings(expect: &Value) -> impl Iterator<Item = &str> {
     list(&expect["upstream_warnings"]).map(string)
 }
 
-fn holds(is_true: bool, problem: &str) -> Result<(), String> {
+fn ensure(is_true: bool, problem: &str) -> Result<(), String> {
     if is_true {
         Ok(())
     } else {
@@ -575,7 +575,7 @@ fn holds(is_true: bool, problem: &str) -> Result<(), String> {
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Result<(), String> {
-    holds(found == wanted, &format!("{found:?} instead of {wanted:?}"))
+    ensure(found == wanted, &format!("{found:?} instead of {wanted:?}"))
 }
 
 fn cases(folder: &Path) -> Vec<Value> {

@@ -1,9 +1,9 @@
 //! URL identity against the test suites of other projects: web-platform-tests, crawler-commons,
 //! Nutch, `StormCrawler` and Heritrix.
 //!
-//! The tables are found through `ARPENT_SHARED`. Each is read as a table of equivalences: the expected URL of a row is another
+//! The tables are in the folder `ARPENT_SHARED`. Each is read as a table of equivalences: the expected URL of a row is another
 //! spelling of its input, so both have the same key; rows with different expected URLs stay apart. A row that demands otherwise
-//! stands with its number and a reason in `tests/data/expected_failures/url_<table>.txt`; a listed row that passes is an error.
+//! is listed with its number and a reason in `tests/data/expected_failures/url_<table>.txt`; a listed row that passes is an error.
 
 use std::{
     collections::HashMap,

@@ -10,7 +10,7 @@ fn cookies(request: &Request) -> &str {
     request.headers.get("cookie").map_or("", String::as_str)
 }
 
-/// A site that lets in only who brings its cookie; `/a` wants one of its own beside it.
+/// A site that answers only requests with its cookie; `/a` also wants a second one.
 fn gated() -> Site {
     Site::start(|request| {
         let target = request.target.as_str();
@@ -80,7 +80,7 @@ fn a_header_of_the_settings_replaces_cookies_of_the_site() {
         .crawl(&site.url("/"), &header)
         .expect_code(0)
         .summary();
-    // The cookie of /a is not kept.
+    // The cookie of /a is not stored.
     assert_eq!(summary["listed"], 2);
     assert_eq!(summary["excluded"]["redirect-loop"], 1);
     let seen = site.log().into_iter().filter(|seen| seen.target == "/a");

@@ -1,5 +1,5 @@
 //! `arpent daemon` and `arpent status` as a service manager and a health check see them, logs for programs, and the
-//! files that are shipped for servers. What happens when under a clock that can be set is tested beside the loop.
+//! files that are shipped for servers. The times of the schedules are tested beside the loop, with a clock that can be set.
 
 mod shipped;
 
@@ -20,8 +20,8 @@ use crate::support::{
     site::{Response, Site},
 };
 
-/// What holds for all sites of a test: nothing waits, only links are followed.
-const SHARED: &str = r#"
+/// The settings of all sites of a test: no delays, and only links are followed.
+pub(crate) const SHARED: &str = r#"
 politeness.rate = "unlimited"
 politeness.concurrency = 1
 discovery.discover = ["links"]
@@ -34,10 +34,10 @@ limits.max_tries = 1
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A schedule whose last time was months ago, and whose next is months ahead.
-const YEARLY: &str = "0 0 1 1 *";
+pub(crate) const YEARLY: &str = "0 0 1 1 *";
 
 /// A table of the site `name` at `url` with a schedule.
-fn table(name: &str, url: &str, schedule: &str) -> String {
+pub(crate) fn table(name: &str, url: &str, schedule: &str) -> String {
     format!("\n[[site]]\nname = \"{name}\"\nurl = \"{url}\"\nschedule = \"{schedule}\"\n")
 }
 
@@ -49,13 +49,13 @@ fn arpent(bench: &Bench, arguments: &[&str]) -> Command {
 }
 
 /// A daemon by the settings `file`.
-fn daemon(bench: &Bench, file: &str) -> Command {
+pub(crate) fn daemon(bench: &Bench, file: &str) -> Command {
     let config = bench.settings(file);
     arpent(bench, &["daemon", "--config", &config])
 }
 
-/// What an earlier daemon would have left of sites that have a [`YEARLY`] schedule and were never run: they are due.
-fn owe(bench: &Bench, names: &[&str]) {
+/// Writes the file of an earlier daemon on sites that have a [`YEARLY`] schedule and were never crawled: they are due.
+pub(crate) fn make_due(bench: &Bench, names: &[&str]) {
     let past = json!({"schedule": format!("{YEARLY} UTC"), "since": "2020-06-01T00:00:00Z"});
     let sites: serde_json::Map<_, _> = names
         .iter()
@@ -66,22 +66,22 @@ fn owe(bench: &Bench, names: &[&str]) {
     fs::write(bench.state().join("schedule.json"), kept.to_string()).expect("written");
 }
 
-/// What is kept of the schedule of a site.
+/// The stored data on the schedule of a site.
 #[track_caller]
-fn kept(bench: &Bench, name: &str) -> Value {
+fn schedule_of(bench: &Bench, name: &str) -> Value {
     let text = fs::read(bench.state().join("schedule.json")).expect("it is there");
     let kept: Value = serde_json::from_slice(&text).expect("it is JSON");
     kept["sites"][name].clone()
 }
 
-/// A service manager that hears what a daemon tells it.
+/// A service manager that receives the notifications of a daemon.
 struct Manager {
     socket: UnixDatagram,
     heard: String,
 }
 
 impl Manager {
-    /// Starts a daemon that knows where one listens.
+    /// Starts a daemon with the socket of a service manager.
     fn start(bench: &Bench, mut command: Command) -> (Self, Running) {
         let path = bench.path().join("notify");
         drop(fs::remove_file(&path));
@@ -95,7 +95,7 @@ impl Manager {
         (manager, Running::of(command))
     }
 
-    /// Waits until it hears a line of the daemon that begins so, and forgets what came before.
+    /// Waits for a line of the daemon that begins so, and drops the lines before it.
     #[track_caller]
     fn wait_for(&mut self, daemon: &mut Running, beginning: &str) -> String {
         loop {
@@ -119,7 +119,7 @@ impl Manager {
 
 /// Stops a daemon as a service manager does.
 #[track_caller]
-fn stop(daemon: Running) -> Ran {
+pub(crate) fn stop(daemon: Running) -> Ran {
     daemon.signal("TERM");
     daemon.wait().expect_code(143)
 }
@@ -138,7 +138,7 @@ fn log(ran: &Ran) -> Vec<Value> {
     lines.collect()
 }
 
-/// The lines at the end of the runs of a site.
+/// The lines at the end of the sessions of a site.
 fn ends<'l>(log: &'l [Value], name: &str) -> Vec<&'l Value> {
     log.iter()
         .filter(|line| line["site"] == name && line["fields"]["summary"].is_object())
@@ -146,7 +146,7 @@ fn ends<'l>(log: &'l [Value], name: &str) -> Vec<&'l Value> {
 }
 
 #[test]
-fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
+fn a_missed_crawl_is_made_up_once_and_reported() {
     let bench = Bench::new();
     let (good, gone) = (
         Site::of_two_pages(),
@@ -160,7 +160,7 @@ fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
         "[site.notify]\nhook_shell = \"echo $ARPENT_EVENT $ARPENT_EXIT_CODE > failed\"\n",
     ]
     .concat();
-    owe(&bench, &["good", "gone"]);
+    make_due(&bench, &["good", "gone"]);
     let mut command = daemon(&bench, &file);
     command
         .args(["--log-format", "json"])
@@ -188,7 +188,7 @@ fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
     };
     assert_eq!(end["level"], "error");
     assert_eq!(end["fields"]["exit_code"], 5);
-    // Which it was is said beside every line of a site.
+    // Every line of a site names the site.
     let sites: BTreeSet<_> = log
         .iter()
         .filter_map(|line| line["site"].as_str())
@@ -210,8 +210,8 @@ fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
     assert_eq!(summary, ends(&log, "good")[0]["fields"]["summary"]);
     assert_eq!(read("failed").trim(), "failed 5");
 
-    // Nothing is owed any more.
-    assert!(kept(&bench, "good")["served"].is_string());
+    // No crawl is due any more.
+    assert!(schedule_of(&bench, "good")["served"].is_string());
     let asked = good.log().len();
     let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     manager.wait_for(&mut running, "STATUS=next ");
@@ -248,21 +248,21 @@ fn settings_are_read_again_and_wrong_ones_change_nothing() {
     let (_, time) = time.split_once('=').expect("a value");
     assert!(time.parse::<u64>().is_ok_and(|time| time > 0), "{time}");
     manager.wait_for(&mut running, "READY=1");
-    running.wait_until_it_says("config.toml:13: rats: ");
-    running.wait_until_it_says("the current settings stay\n");
+    running.wait_until_it_prints("config.toml:13: rats: ");
+    running.wait_until_it_prints("the current settings stay\n");
 
     let added = table("second", &second.url("/"), "* * * * *");
     bench.settings(&format!("{file}{added}"));
     running.signal("HUP");
-    running.wait_until_it_says("settings read again: 2 sites with a schedule; new: second\n");
-    running.wait_until_it_says("second: published: 2 listed of 2 URLs known");
+    running.wait_until_it_prints("settings read again: 2 sites with a schedule; new: second\n");
+    running.wait_until_it_prints("second: published: 2 listed of 2 URLs known");
     stop(running);
     assert_eq!(second.pages(), ["/", "/a"]);
     assert_eq!(first.log().len(), 0);
 }
 
 #[test]
-fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
+fn a_crawl_that_a_signal_stops_continues_with_the_next_start() {
     let bench = Bench::new();
     let (asked, is_asked) = mpsc::channel();
     let site = Site::allowing(
@@ -284,7 +284,7 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
         &table("docs", &site.url("/"), YEARLY),
     ]
     .concat();
-    owe(&bench, &["docs"]);
+    make_due(&bench, &["docs"]);
     let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     is_asked.recv().expect("the page is asked for");
     manager.wait_for(&mut running, "STATUS=crawling docs");
@@ -300,12 +300,12 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
     assert_eq!(seen["next"], Value::Null);
     running.signal("TERM");
     manager.wait_for(&mut running, "STATUS=stopping docs");
-    // What is in flight is not waited for.
+    // The request in flight is not waited for.
     running.signal("TERM");
-    running.wait_until_it_says("docs: interrupted, nothing published");
+    running.wait_until_it_prints("docs: interrupted, nothing published");
     running.wait().expect_code(143);
     assert!(!bench.output().exists());
-    assert_eq!(kept(&bench, "docs")["served"], Value::Null);
+    assert_eq!(schedule_of(&bench, "docs")["served"], Value::Null);
     let seen = status();
     assert_eq!(seen["running_since"], Value::Null);
     assert!(seen["next"].is_string(), "it is due: {seen}");
@@ -318,19 +318,19 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
     assert_eq!(last["exit_code"], 143);
 
     let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
-    running.wait_until_it_says("docs: continuing the unfinished crawl");
+    running.wait_until_it_prints("docs: continuing the unfinished crawl");
     manager.wait_for(&mut running, "STATUS=next docs");
     stop(running);
     let set = Published::read(&bench.output());
     assert_eq!(set.urls().len(), 4);
-    // What was known was not asked for again, but the start page, which tells which site it is.
+    // Known pages were not requested again, except the start page, which identifies the site.
     let mut pages = site.pages();
     pages.sort();
     assert_eq!(pages, ["/", "/", "/a", "/b", "/b", "/c"]);
 }
 
 #[test]
-fn a_daemon_that_was_killed_owes_the_run_that_was_under_way() {
+fn a_daemon_that_was_killed_makes_up_the_crawl_that_was_under_way() {
     let bench = Bench::new();
     let (asked, is_asked) = mpsc::channel();
     let site = Site::allowing(
@@ -344,7 +344,7 @@ fn a_daemon_that_was_killed_owes_the_run_that_was_under_way() {
         },
     );
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
-    owe(&bench, &["docs"]);
+    make_due(&bench, &["docs"]);
     let running = Running::of(daemon(&bench, &file));
     is_asked.recv().expect("the run is under way");
     assert!(running.kill());
@@ -355,11 +355,11 @@ fn a_daemon_that_was_killed_owes_the_run_that_was_under_way() {
 }
 
 #[test]
-fn a_bug_ends_a_run_and_not_the_daemon() {
+fn a_bug_ends_a_session_and_not_the_daemon() {
     let bench = Bench::new();
     let site = Site::of_two_pages();
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
-    owe(&bench, &["docs"]);
+    make_due(&bench, &["docs"]);
     let mut command = daemon(&bench, &file);
     command
         .arg("--log-format=json")
@@ -373,8 +373,8 @@ fn a_bug_ends_a_run_and_not_the_daemon() {
     };
     assert_eq!(end["fields"]["exit_code"], 70);
     assert_eq!(end["fields"]["summary"]["outcome"], "internal");
-    // It is no run that was cut off: it would do the same again.
-    assert!(kept(&bench, "docs")["served"].is_string());
+    // The crawl counts as done: a repetition would do the same again.
+    assert!(schedule_of(&bench, "docs")["served"].is_string());
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn a_state_has_one_daemon() {
         running.id()
     );
     assert!(second.stderr.starts_with(&expected), "{}", second.stderr);
-    // The kernel gives back the lock of one that was killed.
+    // The kernel releases the lock of a killed process.
     assert!(running.kill());
     let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     manager.wait_for(&mut running, "READY=1");
@@ -414,7 +414,7 @@ fn a_daemon_without_anything_to_wait_for_is_refused() {
             "schedule = \"30 2 * * *\"",
         ],
     );
-    check(SHARED, &["no site to crawl"]);
+    check(SHARED, &["no site"]);
     let ran = Ran::of(arpent(
         &Bench::new(),
         &["daemon", "--config", "missing.toml"],
@@ -424,7 +424,7 @@ fn a_daemon_without_anything_to_wait_for_is_refused() {
 }
 
 #[test]
-fn what_is_kept_of_the_schedules_may_be_damaged() {
+fn a_damaged_schedule_file_is_renamed_and_a_newer_one_refused() {
     let bench = Bench::new();
     let site = Site::of_two_pages();
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
@@ -432,11 +432,11 @@ fn what_is_kept_of_the_schedules_may_be_damaged() {
     let path = bench.state().join("schedule.json");
     fs::write(&path, "{\"version\":1,\"sites\":{\"do").expect("written");
     let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
-    running.wait_until_it_says("state/schedule.json is damaged (");
-    running.wait_until_it_says("arpent renamed it to state/schedule.json.corrupt-");
+    running.wait_until_it_prints("state/schedule.json is damaged (");
+    running.wait_until_it_prints("arpent renamed it to state/schedule.json.corrupt-");
     manager.wait_for(&mut running, "STATUS=next docs");
     stop(running);
-    assert!(kept(&bench, "docs")["since"].is_string());
+    assert!(schedule_of(&bench, "docs")["since"].is_string());
 
     fs::write(&path, "{\"version\":7}").expect("written");
     let ran = Ran::of(daemon(&bench, &file)).expect_code(2);
@@ -456,7 +456,7 @@ fn a_crawl_has_a_log_of_json_too() {
     assert_eq!(ran.summary()["outcome"], "published");
     let log = log(&ran);
     let name = format!("http_127.0.0.1_{}", site.port());
-    // What the rooms say in the tasks of a run is said with its site.
+    // The lines of the modules in the tasks of a session name its site.
     for target in ["crawl", "fetch", "arpent"] {
         let lines: Vec<_> = log.iter().filter(|line| line["target"] == target).collect();
         assert!(
@@ -474,7 +474,7 @@ fn a_crawl_has_a_log_of_json_too() {
     assert_eq!(decided["fields"]["reason"], "listed");
     assert!(decided["fields"]["url"].is_string());
 
-    // So is what is wrong with the settings.
+    // Problems of the settings are JSON, too.
     let mut command = bench.command(&site.url("/"), &["--max-depth", "deep"]);
     command.env("ARPENT_LOG_FORMAT", "json");
     let ran = Ran::of(command).expect_code(2);
@@ -489,7 +489,7 @@ fn a_crawl_has_a_log_of_json_too() {
     );
 }
 
-/// What `arpent status --json` says of the sites.
+/// The sites in the result of `arpent status --json`.
 #[track_caller]
 fn sites_of(ran: &Ran) -> Vec<Value> {
     let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
@@ -508,7 +508,7 @@ fn status_shows_what_is_known_of_each_site() {
         SHARED,
         "run.json = true\n",
         &table("good", &good.url("/"), YEARLY),
-        // Whoever looks need not know the secrets.
+        // `status` does not need the secrets.
         "requests.basic_auth = { variable = \"SECRET\" }\n",
         &table("gone", &gone.url("/"), ""),
         &table("new", &gone.url("/new/"), ""),
@@ -549,8 +549,8 @@ fn status_shows_what_is_known_of_each_site() {
     assert_eq!(second["last_good"], Value::Null);
     assert_eq!(third["outcome"], Value::Null);
 
-    // The same as a table, and what the daemon would do next.
-    owe(&bench, &["good"]);
+    // The same as a table, and the next step of the daemon.
+    make_due(&bench, &["good"]);
     let ran = status(&with_config).expect_code(0);
     let lines: Vec<_> = ran.stdout.lines().collect();
     assert!(lines[0].starts_with("SITE  LAST SESSION"), "{}", ran.stdout);
@@ -561,7 +561,7 @@ fn status_shows_what_is_known_of_each_site() {
     assert!(lines[4].starts_with("new   - "), "{}", ran.stdout);
     assert_eq!(ran.stderr, "no arpent daemon runs with this state\n");
 
-    // Without settings: whatever the state knows.
+    // Without settings: all sites of the state.
     let ran = status(&["--state", "state", "--json"]).expect_code(0);
     let names: Vec<_> = sites_of(&ran)
         .iter()
@@ -576,7 +576,7 @@ fn status_shows_what_is_known_of_each_site() {
 }
 
 #[test]
-fn a_health_check_says_which_set_is_too_old() {
+fn a_health_check_names_the_set_that_is_too_old() {
     let bench = Bench::new();
     let (night, hand) = (Site::of_two_pages(), Site::of_two_pages());
     let file = [
@@ -591,7 +591,7 @@ fn a_health_check_says_which_set_is_too_old() {
         command.env("ARPENT_CLOCK_AHEAD", ahead);
         Ran::of(command)
     };
-    // Nobody crawled, and no daemon knows when it would have been due.
+    // There was no crawl, and no daemon stored when one was due.
     check("0s").expect_code(1);
     Ran::of(arpent(
         &bench,
@@ -606,5 +606,22 @@ fn a_health_check_says_which_set_is_too_old() {
     assert_eq!(
         ran.stderr,
         "no arpent daemon runs with this state\nerror: night: the last good session ended 1 d 3 h ago\n"
+    );
+}
+
+#[cfg(not(feature = "metrics"))]
+#[test]
+fn a_program_without_metrics_refuses_their_address() {
+    let bench = Bench::new();
+    let mut command = daemon(
+        &bench,
+        &format!("{SHARED}{}", table("docs", "http://docs.test/", YEARLY)),
+    );
+    command.args(["--metrics", "127.0.0.1:9464"]);
+    let ran = Ran::of(command).expect_code(2);
+    assert!(
+        ran.stderr.contains("built without metrics"),
+        "{}",
+        ran.stderr
     );
 }

@@ -1,4 +1,4 @@
-//! `arpent diff`: two published sets, and what a hook gets to know of a publish.
+//! `arpent diff`: two published sets, and the differences that a hook gets.
 
 use std::{
     fs,
@@ -114,7 +114,7 @@ fn folders_sitemaps_and_urls_are_compared() {
     ]);
     write(&bench, "old/sitemap.xml", index(&["https://h/x/1.xml.gz"]));
     write(&bench, "old/1.xml.gz", gzip(old.as_bytes()));
-    // What the index does not list is not in the set.
+    // A file that the index does not list is not in the set.
     write(&bench, "old/stale.xml", urlset(&[("https://h/stale", "")]));
     write(
         &bench,
@@ -229,7 +229,7 @@ fn a_publish_is_compared_with_the_one_before_and_a_hook_gets_the_difference() {
         "added": named("/b/gone"), "removed": named("/b/new"), "lastmod_moved": named("/"),
     });
     assert_eq!(hooked()["changes"], expected);
-    // A file that is not as it was published is no set.
+    // A set with a file that was changed cannot be compared.
     let file = bench.output().join("sitemap.xml");
     fs::write(file, urlset(&[])).expect("written");
     let ran = diff(&bench, &["out", "out"]).expect_code(5);

@@ -1,5 +1,5 @@
-//! URLs that no page leads to: sitemaps, feeds and lists, from the request for them to what is said of
-//! them at the end.
+//! URLs that no page leads to: sitemaps, feeds and lists, from the request for them to their report at the
+//! end.
 
 mod again;
 mod lists;
@@ -101,7 +101,7 @@ fn crawl(bench: &Bench, site: &Site, options: &[&str]) -> Value {
     summary
 }
 
-/// What is wrong with documents: codes by path (or file).
+/// The problems of documents: codes by path (or file).
 fn troubles(summary: &Value) -> BTreeMap<String, String> {
     let troubles = summary["seeds"]["troubles"].as_array().expect("a list");
     let text = |value: &Value| value.as_str().expect("text").to_owned();
@@ -118,7 +118,7 @@ fn asked(site: &Site, target: &str) -> usize {
         .count()
 }
 
-/// The same without its last bytes, said to be all of it.
+/// The same without its last bytes, with a length that matches.
 fn cut(response: Response, by: usize) -> Response {
     Response {
         body: response.body[..response.body.len() - by].to_vec(),
@@ -188,7 +188,7 @@ fn pages_of_a_zipped_index_an_atom_feed_and_a_list_are_found_and_listed() {
 }
 
 #[test]
-fn a_document_is_what_its_bytes_say() {
+fn the_bytes_of_a_document_decide_its_kind() {
     let site = site(|request, origin| {
         Some(match request.target.as_str() {
             "/robots.txt" => Response::text(format!(
@@ -348,7 +348,7 @@ fn a_sitemap_on_another_host_is_read_under_the_rules_of_that_host() {
     let told = BTreeMap::from([(private, "robots-disallowed".to_owned())]);
     assert_eq!(troubles(&summary), told);
     assert_eq!(other.pages(), ["/maps/site.xml"]);
-    // What is for the start origin goes nowhere else.
+    // Headers for the start origin are sent to no other one.
     let sent = |seen: &Seen| seen.headers.contains_key("x-key");
     assert!(site.log().iter().all(sent));
     assert!(!other.log().iter().any(sent));

@@ -14,6 +14,7 @@ use crate::{
     support::{
         program::{Bench, Ran},
         site::{Response, Site},
+        state,
     },
     words::found_in,
 };
@@ -24,7 +25,13 @@ const MAX_README_LINES: usize = 150;
 const MAX_CHANGELOG_LINES: usize = 50;
 
 /// Pages of the guide that are made from the code, whose texts are those of the code.
-const GENERATED: [&str; 3] = ["reasons.md", "settings.md", "state-schema.md"];
+const GENERATED: [&str; 5] = [
+    "exit-codes.md",
+    "json.md",
+    "reasons.md",
+    "settings.md",
+    "state-schema.md",
+];
 
 /// A file in Markdown.
 struct Document {
@@ -267,51 +274,146 @@ fn site_with_set(folder: PathBuf) -> Site {
     })
 }
 
-/// Every command in a block that shows a terminal, and in the first table of the README, is run as it is, on a site of its own.
+/// The command lines of a page that run arpent: in blocks that show a terminal or a script, and in the first table of the README.
+fn commands(page: &Document) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut kind = "";
+    let text = page.text.replace("\\\n", "");
+    let is_readme = page.path.ends_with("README.md");
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("```") {
+            kind = name;
+        } else if kind == "console" {
+            lines.extend(line.strip_prefix("$ "));
+        } else if kind == "sh" {
+            lines.push(line);
+        } else if let Some((_, cell)) = line.split_once("| `arpent ").filter(|_| is_readme) {
+            let end = cell.find('`').expect("the code has an end");
+            let start = line.len() - cell.len() - "arpent ".len();
+            lines.push(&line[start..start + "arpent ".len() + end]);
+        }
+    }
+    let runs = |line: &&str| {
+        line.split('|').any(|command| {
+            let mut words = command.split_whitespace();
+            words.find(|word| !word.contains('=')) == Some("arpent")
+        })
+    };
+    lines.into_iter().filter(runs).map(str::to_owned).collect()
+}
+
+/// The files and programs that commands of the guide use.
+fn prepare(bench: &Bench, url: &str) {
+    let write = |name: &str, text: &str| {
+        let path = bench.path().join(name);
+        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    };
+    let sitemap = format!(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>{url}docs/</loc></url></urlset>"
+    );
+    write("urls.txt", &format!("{url}docs/\n{url}news/a\n"));
+    write(
+        "pages.csv",
+        &format!("url,lastmod\n{url}shop/a,2026-01-02\n"),
+    );
+    write("public/index.html", "<title>start</title>text");
+    write(
+        "access.log",
+        "192.0.2.1 - - [25/Nov/2026:01:02:03 +0000] \"GET /docs/ HTTP/1.1\" 200 120 \"-\" \"Mozilla\"\n",
+    );
+    for name in [
+        "sitemap.xml",
+        "old-sitemap.xml",
+        "old/sitemap.xml",
+        "new/sitemap.xml",
+    ] {
+        write(name, &sitemap);
+    }
+    let script = "set -e
+        gzip -c pages.csv >pages.csv.gz
+        gzip -c access.log >access.log.1.gz
+        gzip old/sitemap.xml new/sitemap.xml
+        cp sitemap.xml old/sitemap.xml
+        mkdir bin
+        printf '#!/bin/sh\ncat urls.txt\n' >bin/some-command
+        cp bin/some-command bin/my-database-dump
+        printf '#!/bin/sh\ncat sitemap.xml\n' >bin/curl
+        chmod +x bin/*";
+    Ran::of(sh(bench, script)).expect_code(0);
+}
+
+/// Every command of README and guide is run as it is, on a site of its own.
 #[test]
 fn every_command_works() {
     let bench = Bench::new();
     let site = site_with_set(bench.path().to_owned());
+    let url = site.url("/");
+    let other = url.replace("127.0.0.1", "localhost");
+    prepare(&bench, &url);
+    let set = format!("sitemaps/http_127.0.0.1_{}", site.port());
+    let robots = "--robots-file /srv/www/robots.txt";
     let readme = Document::read(root().join("README.md"));
-    let pages = std::iter::once(readme).chain(guide());
-    let commands = pages.flat_map(|page| {
-        let blocks = page.text.split("```console\n").skip(1);
-        let blocks = blocks.filter_map(|block| block.split("```").next());
-        let lines = blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>());
-        let is_readme = page.path.ends_with("README.md");
-        let cells = page.text.lines().filter_map(|line| {
-            let (_, cell) = line.split_once("| `arpent ").filter(|_| is_readme)?;
-            Some(format!("$ arpent {}", cell.split('`').next()?))
-        });
-        lines.chain(cells).collect::<Vec<_>>()
-    });
+    let pages: Vec<Document> = std::iter::once(readme).chain(guide()).collect();
+    // Commands that restore or compare earlier sets need some.
+    let first = ["", "--no-gzip", "--index auto"]
+        .map(|option| format!("arpent crawl https://www.example.com/ {option}"));
     let mut ran = 0;
-    let first = "$ arpent crawl https://www.example.com/".to_owned();
-    for line in std::iter::once(first).chain(commands) {
-        let Some(arguments) = line.strip_prefix("$ arpent ") else {
-            continue;
-        };
+    for line in first.into_iter().chain(pages.iter().flat_map(commands)) {
         // The daemon ends by a signal only.
-        if arguments.starts_with("daemon") {
+        if line.contains("arpent daemon") {
             continue;
         }
-        let arguments = arguments.replace("https://www.example.com/", &site.url("/"));
-        let mut command = sh(&bench, &format!("exec \"$0\" {arguments}"));
+        let local = line
+            .replace("sitemaps/https_www.example.com", &set)
+            .replace(
+                "--publish-as https://www.example.com/",
+                "--publish-as PUBLIC",
+            )
+            .replace("https://www.example.com/", &url)
+            .replace("https://staging.example.com/", &other)
+            .replace("https://a.example/", &url)
+            .replace("https://b.example/", &other)
+            .replace(robots, "--robots-file robots.txt")
+            .replace("PUBLIC", "https://www.example.com/");
+        let mut command = sh(
+            &bench,
+            &format!("PATH=$PWD/bin:$PATH; arpent() {{ \"$0\" \"$@\"; }}; {local}"),
+        );
         command.arg(bench.program().get_program());
-        let is_crawl = arguments.starts_with("crawl");
+        let is_crawl = line.contains("arpent crawl");
         command.envs(is_crawl.then_some(("ARPENT_RATE", "unlimited")));
+        let is_build = line.contains("arpent build");
+        command.envs(is_build.then(|| ("ARPENT_OUTPUT", format!("built/{ran}"))));
         let result = Ran::of(command);
-        let code = result.code;
         assert_eq!(
-            code,
+            result.code,
             Some(0),
-            "{line}\n{}\n{}",
+            "{line}\n{local}\n{}\n{}",
             result.stdout,
             result.stderr
         );
         ran += 1;
     }
-    assert!(ran > 30, "{ran}");
+    assert!(ran > 55, "{ran}");
+}
+
+/// Every query of the guide can be run on a state.
+#[test]
+fn every_query_works() {
+    let bench = Bench::new();
+    let site = site_with_set(bench.path().to_owned());
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let state = rusqlite::Connection::open(state::file(&bench)).expect("the state can be opened");
+    let mut count = 0;
+    for page in guide() {
+        for rest in page.text.split(".db \"").skip(1) {
+            let (query, _) = rest.split_once('"').expect("a query has an end");
+            state.prepare(query).expect(query);
+            count += 1;
+        }
+    }
+    assert!(count > 4, "{count}");
 }
 
 /// A command line for the shell, in the folder of `bench`.

@@ -1,4 +1,4 @@
-//! How `arpent crawl` ends, and what stands afterwards: every exit code, by what really leads to it.
+//! The end of `arpent crawl` and its effect on the published set: every exit code, by a situation that leads to it.
 
 mod busy;
 mod internal;
@@ -26,10 +26,10 @@ use crate::support::{
     state::assert_adds_up,
 };
 
-/// Failures end soon.
+/// Few tries and short waits.
 const QUICK: &str = "limits.max_tries = 2\nlimits.retry_delays = [\"10ms\"]\n";
 
-/// A site of `count` pages behind its start page.
+/// A site of `count` pages and a start page that links to them.
 fn site_of(count: usize) -> Site {
     Site::start(move |request| match request.target.as_str() {
         "/robots.txt" => Response::text(""),
@@ -54,7 +54,7 @@ fn assert_outcome(ran: &Ran, outcome: &str) {
     assert_adds_up(&summary);
 }
 
-/// Nothing is published, and nothing was before.
+/// Fails unless nothing is published, now and before.
 #[track_caller]
 fn assert_nothing_published(bench: &Bench) {
     assert_eq!(
@@ -63,7 +63,7 @@ fn assert_nothing_published(bench: &Bench) {
     );
 }
 
-/// A site that keeps its first page waiting until told.
+/// A site whose first page waits until the test releases it.
 fn waiting_site() -> (Site, Arc<AtomicBool>) {
     let may_answer = Arc::new(AtomicBool::new(false));
     let answer = Arc::clone(&may_answer);
@@ -81,7 +81,7 @@ fn waiting_site() -> (Site, Arc<AtomicBool>) {
     (site, may_answer)
 }
 
-/// Waits until the site was asked for `target`.
+/// Waits until `target` was requested.
 fn wait_for(site: &Site, target: &str) {
     while !site.log().iter().any(|seen| seen.target == target) {
         thread::park_timeout(Duration::from_millis(5));
@@ -106,12 +106,12 @@ fn published_and_unchanged_are_success() {
 }
 
 #[test]
-fn nobody_is_asked_when_it_is_not_known_who_asked_to_wait() {
+fn no_request_is_sent_while_the_waits_are_not_known() {
     let site = site_of(3);
     let bench = Bench::new();
     let file = bench.state().join("retry-after");
     fs::create_dir_all(bench.state()).expect("created");
-    // A folder is no file that can be read.
+    // A folder cannot be read as a file.
     fs::create_dir(&file).expect("created");
     let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
     assert_outcome(&ran, "refused");
@@ -173,7 +173,7 @@ fn the_worst_of_several_sites_counts_and_none_stops_the_others() {
 }
 
 #[test]
-fn a_closed_standard_output_is_no_crash() {
+fn a_closed_standard_output_does_not_crash() {
     let site = site_of(1);
     let bench = Bench::new();
     let mut command: Command = bench.command(&site.url("/"), &[]);

@@ -11,12 +11,12 @@ use crate::support::{
     state::{assert_adds_up, reasons, records},
 };
 
-/// The alternates of the three start pages; `/fr/` does not know of `/`.
+/// The alternates of the three start pages; `/fr/` does not name `/`.
 const HEAD: &str = "\
 <link rel=alternate hreflang=en href=/><link rel=alternate hreflang=de href=/de/>\
 <link rel=alternate hreflang=x-default href=/>";
 
-/// The pages with what they hold: head and body.
+/// The pages, each with its head and its body.
 const PAGES: [(&str, &str, &str); 7] = [
     (
         "/",
@@ -43,7 +43,7 @@ const PAGES: [(&str, &str, &str); 7] = [
         "<meta name=robots content=noimageindex>",
         "<img src=1.png><img src=2.png>",
     ),
-    // Not in the sitemap, so that nobody can be led there.
+    // Not in the sitemap, so no entry names this version.
     (
         "/es/",
         "<meta name=robots content=noindex>",
@@ -52,8 +52,8 @@ const PAGES: [(&str, &str, &str); 7] = [
     ("/plain", "", "<p>Nothing."),
 ];
 
-/// What the entries of [`PAGES`] say: images, then languages. `~` stands for the origin.
-const SAID: [(&str, &[&str], &[&str]); 8] = [
+/// The entries of [`PAGES`]: images, then languages. `~` means the origin.
+const EXPECTED: [(&str, &[&str], &[&str]); 8] = [
     (
         "~/",
         &[
@@ -111,11 +111,11 @@ fn site() -> Site {
     })
 }
 
-/// What an entry says: images in their order, languages with their targets.
-type Said = (Vec<String>, Vec<String>);
+/// The extensions of an entry: images in their order, languages with their targets.
+type Extensions = (Vec<String>, Vec<String>);
 
-/// What all entries say, by address; the origin is written `~`.
-fn said(published: &Published, site: &Site) -> BTreeMap<String, Said> {
+/// The extensions of all entries by URL; the origin is written `~`.
+fn extensions(published: &Published, site: &Site) -> BTreeMap<String, Extensions> {
     let parts = published.parts();
     let lines = parts.values().flat_map(|file| file.xml.lines());
     let clean = |text: &str| text.replace("&amp;", "&").replace(&site.origin(), "~");
@@ -143,9 +143,10 @@ fn said(published: &Published, site: &Site) -> BTreeMap<String, Said> {
         .collect()
 }
 
-fn table() -> BTreeMap<String, Said> {
+fn table() -> BTreeMap<String, Extensions> {
     let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-    SAID.iter()
+    EXPECTED
+        .iter()
         .map(|(loc, images, links)| ((*loc).to_owned(), (owned(images), owned(links))))
         .collect()
 }
@@ -153,14 +154,14 @@ fn table() -> BTreeMap<String, Said> {
 const OPTIONS: [&str; 2] = ["--with", "images,hreflang"];
 
 #[test]
-fn entries_say_what_the_pages_say() {
+fn entries_have_the_images_and_versions_of_the_pages() {
     let site = site();
     let bench = Bench::new();
     let ran = bench.crawl(&site.url("/"), &OPTIONS).expect_code(0);
     let summary = ran.summary();
     assert_adds_up(&summary);
     let published = bench.published();
-    assert_eq!(said(&published, &site), table());
+    assert_eq!(extensions(&published, &site), table());
     let expected = json!({
         "images": {
             "pages": 3,
@@ -179,7 +180,7 @@ fn entries_say_what_the_pages_say() {
         },
     });
     assert_eq!(summary["extensions"], expected, "{summary}");
-    // Images are named, never asked for.
+    // Images are named, and never requested.
     let asked: BTreeSet<String> = site.pages().into_iter().collect();
     let known: BTreeSet<String> = reasons(&bench).into_keys().collect();
     assert_eq!(asked, known);
@@ -212,7 +213,7 @@ fn each_extension_is_an_option_of_its_own() {
                 own_links.clear();
             }
         }
-        assert_eq!(said(&published, &site), expected, "{options:?}");
+        assert_eq!(extensions(&published, &site), expected, "{options:?}");
         let part = published.parts().into_values().next().expect("a part");
         assert_eq!(part.xml.contains("xmlns:image="), images, "{options:?}");
         assert_eq!(part.xml.contains("xmlns:xhtml="), hreflang, "{options:?}");

@@ -1,5 +1,5 @@
-//! What the published set looks like: values for entries, own namespaces, schema locations, and the
-//! formats besides XML. Every XML file that is read here is shown to `xmllint` as well.
+//! The form of the published set: values for entries, custom namespaces, schema locations, and the
+//! formats besides XML. Every XML file that is read here is also checked by `xmllint`.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::support::{
     xmllint::SHOP,
 };
 
-/// When the pages of the shop changed; a site's own pages have no date.
+/// The time at which the pages of the shop changed; the pages of the site have no date.
 const CHANGED: &str = "Mon, 02 Feb 2026 10:00:00 GMT";
 
 /// A shop with two articles, and a blog.
@@ -63,7 +63,7 @@ fn root_of(xml: &str) -> &str {
 }
 
 #[test]
-fn changefreq_and_priority_are_given_by_glob_and_the_first_that_fits_counts() {
+fn the_first_glob_that_matches_gives_changefreq_and_priority() {
     let (site, bench) = (site(), Bench::new());
     let options = [
         "--changefreq",
@@ -91,22 +91,22 @@ fn changefreq_and_priority_are_given_by_glob_and_the_first_that_fits_counts() {
 }
 
 #[test]
-fn one_priority_for_every_page_is_told_of() {
+fn one_priority_for_every_page_is_reported() {
     let (site, bench) = (site(), Bench::new());
-    let said = |options: &[&str]| bench.crawl(&site.url("/"), options).expect_code(0).stderr;
-    let one = said(&["--priority", "*=0.7"]);
+    let printed = |options: &[&str]| bench.crawl(&site.url("/"), options).expect_code(0).stderr;
+    let one = printed(&["--priority", "*=0.7"]);
     assert!(one.contains("every page has the priority 0.7"), "{one}");
-    let restless = said(&["--changefreq", "/=always", "--changefreq", "*=hourly"]);
+    let restless = printed(&["--changefreq", "/=always", "--changefreq", "*=hourly"]);
     assert!(
         restless.contains("every page has the changefreq always or hourly"),
         "{restless}"
     );
-    let several = said(&["--priority", "/shop/*=0.7"]);
+    let several = printed(&["--priority", "/shop/*=0.7"]);
     assert!(!several.contains("every page"), "{several}");
 }
 
 #[test]
-fn own_elements_are_constants_and_what_selectors_find() {
+fn custom_elements_are_constants_and_what_selectors_find() {
     let (site, bench) = (site(), Bench::new());
     let config = bench.settings(&format!(
         r#"
@@ -152,7 +152,7 @@ fn own_elements_are_constants_and_what_selectors_find() {
     );
     assert_eq!(root_of(&published.files["sitemap-root.xml.gz"].xml), root);
 
-    // What was selected is remembered with the page: a second run changes nothing.
+    // The selected value is stored with the page: a second crawl changes nothing.
     let second = bench.crawl(&site.url("/"), &options).expect_code(0);
     assert_eq!(second.summary()["outcome"], "unchanged");
     assert_eq!(bench.published().differences(&published), [""; 0]);
@@ -172,7 +172,7 @@ fn own_elements_are_constants_and_what_selectors_find() {
     );
 }
 
-/// The text of a published file, gzip undone.
+/// The text of a published file, decompressed.
 fn text_of(bench: &Bench, name: &str) -> String {
     let file = fs::File::open(bench.output().join(name)).expect("a published file");
     let mut text = String::new();
@@ -186,7 +186,7 @@ fn text_of(bench: &Bench, name: &str) -> String {
 }
 
 #[test]
-fn text_and_feeds_stand_beside_the_xml_files() {
+fn text_and_feeds_are_beside_the_xml_files() {
     let (site, bench) = (site(), Bench::new());
     let options = ["--format", "xml,txt", "--format", "rss,atom"];
     let ran = bench.crawl(&site.url("/"), &options).expect_code(0);
@@ -249,7 +249,7 @@ fn text_and_feeds_stand_beside_the_xml_files() {
         }
     }
 
-    // A second run rewrites nothing, and only the entries of the index are new without the other formats.
+    // A second crawl rewrites nothing, and only the entries of the index are new without the other formats.
     let second = bench.crawl(&site.url("/"), &options).expect_code(0);
     assert_eq!(second.summary()["outcome"], "unchanged");
     let xml_alone = bench.crawl(&site.url("/"), &[]).expect_code(0);

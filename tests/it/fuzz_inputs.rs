@@ -1,5 +1,5 @@
 //! The stored inputs of the fuzz targets in `tests/fuzz`, through the same functions. The fuzzer needs
-//! another compiler and much time; this needs neither, and keeps its targets and their inputs alive.
+//! another compiler and much time; these tests need neither, and show that targets and inputs still work.
 
 use std::{fs, path::Path};
 
@@ -47,27 +47,27 @@ fn sitemap_inputs_are_read_alike_in_pieces_and_written_again() {
 }
 
 #[test]
-fn encoding_inputs_say_the_same_in_utf16() {
+fn encoding_inputs_read_the_same_in_utf16() {
     check(&targets::ENCODING);
 }
 
 #[test]
-fn gzip_inputs_say_the_same_as_without_compression() {
+fn gzip_inputs_read_the_same_as_without_compression() {
     check(&targets::GZIP);
 }
 
 #[test]
-fn validate_inputs_have_every_finding_told_or_counted() {
+fn validate_inputs_have_every_finding_reported_or_counted() {
     check(&targets::VALIDATE);
 }
 
 #[test]
-fn list_inputs_have_every_remark_counted() {
+fn list_inputs_have_every_problem_counted() {
     check(&targets::LIST);
 }
 
 #[test]
-fn page_inputs_say_the_same_in_pieces() {
+fn page_inputs_read_the_same_in_pieces() {
     check(&targets::PAGE);
 }
 

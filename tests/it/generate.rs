@@ -1,10 +1,12 @@
-//! `arpent generate`: man pages and completions as a package takes them.
+//! `arpent generate`: man pages and completions as a package takes them, and the schemas of the results as JSON.
 
 use std::{collections::BTreeSet, fs, process::Command};
 
 use crate::support::{
     has_program,
+    json_schema::schema_of,
     program::{Bench, Ran},
+    site::{Response, Site},
 };
 
 fn generate(bench: &Bench, arguments: &[&str]) -> Ran {
@@ -22,8 +24,7 @@ fn every_command_has_a_man_page() {
     let mut help = bench.program();
     help.arg("--help");
     let help = Ran::of(help).expect_code(0).stdout;
-    let (_, commands) = help.split_once("Commands:\n").expect("the commands");
-    let (commands, _) = commands.split_once("\n\n").expect("the options follow");
+    let (commands, _) = help.split_once("\nOptions:\n").expect("the options follow");
     let commands = commands
         .lines()
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
@@ -38,6 +39,7 @@ fn every_command_has_a_man_page() {
             "arpent.1",
             "arpent-generate-man.1",
             "arpent-generate-completions.1",
+            "arpent-generate-schema.1",
         ]
         .map(str::to_owned),
     );
@@ -104,4 +106,56 @@ fn completions_are_scripts_that_their_shell_reads() {
         }
     }
     generate(&bench, &["completions", "rc"]).expect_code(2);
+}
+
+/// The support of the tests validates what the commands print.
+#[test]
+fn every_result_as_json_has_a_schema() {
+    let bench = Bench::new();
+    let site = Site::start(|request| match request.target.as_str() {
+        "/" => Response::linking(["/a", "/gone"]),
+        "/a" => Response::html("<title>a</title>the page a"),
+        _ => Response::status(404),
+    });
+    let url = site.url("/");
+    fs::write(bench.path().join("urls.txt"), format!("{url}a\n")).expect("written");
+    let lines = [
+        "init URL --json --yes --rate unlimited",
+        "crawl URL --json --discover links --rate unlimited --output out --state state",
+        "build --base-url URL urls.txt --json --output built",
+        "check out --json",
+        "audit URL --json --state state --sitemap out --rate unlimited",
+        "diff out built --json",
+        "status --json --state state",
+        "report URL --json --state state",
+        "report URL --ndjson - --state state",
+        "why URL --json --live --state state --rate unlimited",
+        "notify URL --json --state state --rate unlimited",
+        "publish URL --json --output out --state state",
+        "forget URL --json --state state",
+    ];
+    let mut names = BTreeSet::new();
+    for line in lines {
+        let line = line.replace("URL", &url);
+        let mut command = bench.program();
+        command.args(line.split(' '));
+        let path = schema_of(&command).expect("the command prints JSON");
+        let ran = Ran::of(command);
+        assert!(!ran.stdout.is_empty(), "{line}: {}", ran.stderr);
+        let name = match line.split(' ').next() {
+            Some("report") if line.contains("--ndjson") => "report-rows",
+            name => name.expect("a command"),
+        };
+        let printed = generate(&bench, &["schema", name]).expect_code(0).stdout;
+        assert_eq!(
+            printed,
+            fs::read_to_string(path).expect("a schema"),
+            "{name}"
+        );
+        names.insert(name.to_owned());
+    }
+    let refused = generate(&bench, &["schema", "none"]).expect_code(2).stderr;
+    let (_, known) = refused.split_once("[possible values: ").expect("a list");
+    let (known, _) = known.split_once(']').expect("its end");
+    assert_eq!(names, known.split(", ").map(str::to_owned).collect());
 }

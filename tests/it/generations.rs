@@ -1,4 +1,4 @@
-//! `arpent publish`: a set that is made of what is known, and the way back to an earlier one.
+//! `arpent publish`: a set from the state, and the restoration of an earlier set.
 
 use std::{
     collections::BTreeMap,
@@ -23,17 +23,17 @@ use crate::support::{
 /// Pages of each of the three sections, each of which gets a file of its own.
 const PAGES: usize = 15;
 
-/// In this edition there is the first section only.
+/// The edition that has the first section only.
 const HALF_GONE: usize = 100;
 
-/// In this one every page but the first says that there is nothing,
+/// The edition in which every page but the first has the same text.
 const NOTHING_HERE: usize = 101;
 
-/// ... in this one they are gone, and in the last they fail; the first links to all of them.
+/// The edition in which every page but the first is gone, and the one in which they fail; the first links to all of them.
 const GONE: usize = 102;
 const FAILING: usize = 103;
 
-/// A site that has another edition when the test says so.
+/// A site whose edition the test sets.
 struct World {
     bench: Bench,
     site: Site,
@@ -59,7 +59,7 @@ impl World {
         }
     }
 
-    /// How far the clock of the next command is ahead.
+    /// The time by which the clock of the next command is ahead.
     fn ahead(&self) -> String {
         format!("{}m", self.commands.fetch_add(1, Ordering::SeqCst))
     }
@@ -119,7 +119,7 @@ impl World {
         folder
     }
 
-    /// The copies that are kept.
+    /// The archived copies.
     fn copies(&self) -> Vec<String> {
         let copies = fs::read_dir(self.copies_folder()).expect("the copies can be listed");
         let name = |entry: std::io::Result<fs::DirEntry>| {
@@ -169,7 +169,7 @@ fn parts(published: &Published) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// Every file that the index names is there, and it states no later time than the file's.
+/// Fails unless every file that the index names is there, with a time in the index that is not later than that of the file.
 #[track_caller]
 fn assert_whole(published: &Published) {
     let index = &published.files["sitemap.xml"];
@@ -211,7 +211,7 @@ fn a_rollback_restores_the_set_before_and_the_next_crawl_goes_on_from_there() {
     let restored = world.bench.published();
     assert_eq!(parts(&restored), parts(&first));
     assert_whole(&restored);
-    // For readers they are new, and the index says so.
+    // For readers the files are new, and the index has the new time.
     let dates = |published: &Published| published.files["sitemap.xml"].entries.clone();
     let same = dates(&restored);
     let same = same.iter().filter(|entry| dates(&second).contains(entry));
@@ -221,7 +221,7 @@ fn a_rollback_restores_the_set_before_and_the_next_crawl_goes_on_from_there() {
     let again = world.publish_edition(2);
     assert_eq!(again.urls(), second.urls());
     assert_whole(&again);
-    // There is nothing left to go back to but the first set.
+    // Only the first set is left to be restored.
     world.publish(&["--rollback"]).expect_code(0);
     assert_eq!(parts(&world.bench.published()), parts(&first));
     let ran = world.publish(&["--rollback"]).expect_code(2);
@@ -244,18 +244,18 @@ fn pages_that_never_changed_keep_their_dates_over_a_rollback() {
         world.crawl(&["--force"]).expect_code(0);
         assert_ne!(parts(&world.bench.published()), parts(&second));
         world.publish(&["--rollback"]).expect_code(0);
-        // One page is another one than when it was published first.
+        // One page differs from the one that was published first.
         let again = world.publish_edition(2);
         assert_eq!(parts(&again), parts(&second), "after {forced}");
     }
     world.is(NOTHING_HERE);
     world.crawl(&["--force"]).expect_code(0);
-    // Behind the edition as well, which has then been seen: its change has the date of before.
+    // Back to before this edition as well: a crawl has seen its change, so the change keeps its date.
     world.publish(&["--rollback=2"]).expect_code(0);
     assert_ne!(parts(&world.bench.published()), parts(&second));
     let again = world.publish_edition(2);
     assert_eq!(again.urls(), second.urls());
-    // What changed since is dated by when that was seen.
+    // Later changes have the date of the crawl that saw them.
     let third = world.publish_edition(3);
     let (old, new) = (again.entries(), third.entries());
     let moved: Vec<_> = new
@@ -296,7 +296,7 @@ fn a_crawl_that_goes_on_does_not_undo_a_rollback() {
 }
 
 #[test]
-fn a_rollback_of_what_is_not_there_is_an_error_that_says_so() {
+fn a_rollback_without_an_earlier_set_is_an_error() {
     let world = World::new();
     let ran = world.publish(&["--rollback"]).expect_code(2);
     assert!(
@@ -329,7 +329,7 @@ fn a_rollback_of_what_is_not_there_is_an_error_that_says_so() {
         &original,
         "the published set is of http_127.0.0.1",
     );
-    // It is found where it is moved to.
+    // The set is found in the folder that it was moved to.
     fs::rename(world.bench.output(), &other).expect("it can be moved");
     Ran::of(world.command_to(&other, &["--rollback"])).expect_code(0);
     assert!(!world.bench.output().exists());
@@ -362,7 +362,7 @@ fn a_rollback_that_is_killed_leaves_a_whole_set_and_is_done_again() {
 }
 
 #[test]
-fn what_is_known_is_published_again_under_the_settings_of_now() {
+fn the_state_is_published_again_under_the_current_settings() {
     let world = World::new();
     let ran = world.publish(&[]).expect_code(2);
     assert!(
@@ -390,7 +390,7 @@ fn what_is_known_is_published_again_under_the_settings_of_now() {
     assert_adds_up(&summary);
     assert_eq!(summary["excluded"]["excluded-by-rule"], 6);
     assert_eq!(world.bench.published().entries().len(), 39);
-    // Without the rule they are back: their answers are known.
+    // Without the rule they are listed again: their answers are stored.
     let summary = world.publish(&[]).expect_code(0).summary();
     assert_eq!(number(&summary, "listed"), 45);
     assert_eq!(parts(&world.bench.published()), parts(&whole));
@@ -399,7 +399,7 @@ fn what_is_known_is_published_again_under_the_settings_of_now() {
 }
 
 #[test]
-fn what_a_crawl_found_and_the_guard_refused_can_be_published() {
+fn a_refused_crawl_can_be_published() {
     let world = World::new();
     let whole = world.publish_edition(1);
     world.is(HALF_GONE);
@@ -408,12 +408,12 @@ fn what_a_crawl_found_and_the_guard_refused_can_be_published() {
         world.bench.published().differences(&whole),
         [] as [String; 0]
     );
-    // What the guard refused counts with force alone.
+    // A refused crawl is published with `--force` only.
     let summary = world.publish(&[]).expect_code(0).summary();
     assert_eq!(summary["outcome"], "unchanged");
     let summary = world.publish(&["--force"]).expect_code(0).summary();
     assert_eq!(number(&summary, "listed"), 16);
-    // The index, the start page, and the section that is left; the other files stand for their grace.
+    // The index, the start page, and the section that is left; the other files stay for `grace`.
     let files = summary["files"].as_array().expect("files");
     assert_eq!(files.len(), 3);
     world.publish(&["--rollback"]).expect_code(0);
@@ -421,7 +421,7 @@ fn what_a_crawl_found_and_the_guard_refused_can_be_published() {
 }
 
 #[test]
-fn what_is_not_ours_beside_the_copies_stays() {
+fn files_of_others_beside_the_copies_stay() {
     let world = World::new();
     for edition in 1..=2 {
         world.publish_edition(edition);
@@ -432,7 +432,7 @@ fn what_is_not_ours_beside_the_copies_stays() {
     fs::create_dir(folder.join("note")).expect("a folder");
     fs::create_dir(folder.join(&hash)).expect("a folder");
     fs::write(folder.join("README"), "keep").expect("a file");
-    // What a run that was killed left behind is ours.
+    // A file that a killed session left is one of arpent.
     let half = format!("{}.new", hash.replace('0', "f"));
     fs::write(folder.join(&half), "half").expect("a file");
     for edition in 3..=5 {
@@ -441,12 +441,12 @@ fn what_is_not_ours_beside_the_copies_stays() {
     let copies = world.copies();
     assert!(foreign.iter().all(|name| copies.contains(name)));
     assert!(!copies.contains(&half));
-    // The start page and two sections, the first of which never changes; indexes are written anew.
+    // The start page and two sections, the first of which never changes; indexes are written again.
     assert_eq!(copies.len(), 3 + 1 + 3 * 3);
 }
 
 #[test]
-fn a_problem_that_stays_keeps_no_crawl_from_looking() {
+fn a_problem_that_stays_stops_no_later_crawl() {
     let world = World::new();
     for edition in 1..=2 {
         world.publish_edition(edition);

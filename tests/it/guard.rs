@@ -1,4 +1,4 @@
-//! A site that was well and is not any more: its published set stands, byte for byte, until it is well again.
+//! A site that fails or shows other pages: its published set stays, byte for byte, until the site recovers.
 
 mod walls;
 
@@ -20,7 +20,7 @@ use crate::support::{
 /// Pages besides the start page.
 const PAGES: usize = 45;
 
-/// What the site is like.
+/// The condition of the site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Well,
@@ -42,7 +42,7 @@ enum Mode {
     LoginForm,
     /// One page for everything.
     Parked,
-    /// One page without a word.
+    /// One page without text.
     Blank,
     /// The first five pages are gone.
     FiveGone,
@@ -110,7 +110,7 @@ impl World {
         self.bench.crawl_ahead(ahead, &self.site.url("/"), &options)
     }
 
-    /// Crawls the site in good health; what is published then.
+    /// Crawls the site in good condition; returns the published set.
     fn publish(&self) -> Published {
         self.crawl(&[]).expect_code(0);
         let published = self.bench.published();
@@ -124,9 +124,9 @@ impl World {
         hooks.lines().last().unwrap_or_default().to_owned()
     }
 
-    /// A crawl that must not change the set; its summary.
+    /// Checks a crawl that must not change the set; returns its summary.
     #[track_caller]
-    fn expect_kept(&self, before: &Published, code: i32, said: &str) -> Value {
+    fn expect_unchanged(&self, before: &Published, code: i32, said: &str) -> Value {
         let ran = self.crawl(&[]).expect_code(code);
         let changed = self.bench.published().differences(before);
         assert_eq!(changed, [] as [String; 0], "{}", ran.stderr);
@@ -151,7 +151,7 @@ fn path(number: usize) -> String {
     format!("/s{}/page-{number}", number % 3)
 }
 
-/// So many words, others for each seed.
+/// `count` words, other ones for each seed.
 fn words(seed: u64, count: usize) -> String {
     let mut random = Random(seed);
     let words: Vec<String> = (0..count).map(|_| random.word()).collect();
@@ -260,7 +260,7 @@ fn objections(summary: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// How a site dies, with the exit code, what is printed of it, and the objections.
+/// Ways in which a site fails, with the exit code, a part of the message, and the objections.
 const DYING: &[(Mode, i32, &str, &[&str])] = &[
     (Mode::Dead, 5, "robots.txt", &[]),
     (Mode::DeadBehindTheStart, 4, "failed", &["failing"]),
@@ -283,19 +283,19 @@ const DYING: &[(Mode, i32, &str, &[&str])] = &[
 ];
 
 #[test]
-fn a_site_that_dies_keeps_its_set_until_it_is_well_again() {
+fn a_site_that_fails_keeps_its_set_until_it_recovers() {
     let world = World::new();
     let before = world.publish();
     for &(mode, code, said, expected) in DYING {
         world.is(mode);
-        let summary = world.expect_kept(&before, code, said);
+        let summary = world.expect_unchanged(&before, code, said);
         assert_eq!(objections(&summary), expected, "{mode:?}: {summary}");
         if code == 4 {
             assert_adds_up(&summary);
             assert_eq!(summary["guard"]["published"], 46);
         }
-        // Night after night.
-        world.expect_kept(&before, code, said);
+        // The same in the next night.
+        world.expect_unchanged(&before, code, said);
         world.is(Mode::Well);
         let summary = world.crawl(&[]).expect_code(0).summary();
         assert_eq!(summary["outcome"], "unchanged", "{mode:?}: {summary}");
@@ -315,17 +315,17 @@ fn a_site_that_dies_keeps_its_set_until_it_is_well_again() {
 }
 
 #[test]
-fn what_is_forced_once_is_how_the_site_is() {
+fn a_forced_set_is_the_one_that_the_guard_compares_with() {
     let world = World::new();
     let before = world.publish();
     world.is(Mode::LoginForm);
-    world.expect_kept(&before, 4, "--force");
+    world.expect_unchanged(&before, 4, "--force");
     let ran = world.crawl(&["--dry-run"]).expect_code(4);
     assert_eq!(ran.summary()["guard"]["would_list"], 46);
     let summary = world.crawl(&["--force"]).expect_code(0).summary();
     assert_eq!(summary["outcome"], "published");
     assert!(summary.get("guard").is_none() && summary.get("message").is_none());
-    // It is not refused for what it was when it was published.
+    // The forced set is now the one to compare with.
     world.crawl(&[]).expect_code(0);
     world.is(Mode::Well);
     world.crawl(&[]).expect_code(0);
@@ -354,7 +354,7 @@ fn pages_that_answer_404_once_stay_and_the_second_time_the_guard_refuses() {
 }
 
 #[test]
-fn what_the_rules_of_the_user_remove_is_not_counted_as_lost() {
+fn urls_that_rules_of_the_user_remove_are_not_counted_as_lost() {
     let world = World::new();
     world.publish();
     let summary = world
@@ -391,7 +391,7 @@ fn the_guard_is_as_strict_as_the_settings_say() {
 }
 
 #[test]
-fn the_page_of_text_says_why_the_set_was_kept() {
+fn the_summary_text_names_the_objection() {
     let world = World::new();
     world.publish();
     world.is(Mode::LoginRedirect);
@@ -443,7 +443,7 @@ fn a_crawl_with_a_limit_publishes_what_it_found_and_keeps_the_rest() {
     }
     assert_eq!(world.bench.published().entries(), expected);
     assert_eq!(world.site.pages().len(), 20);
-    // The next start goes on, asks for each of the others once, and changes nothing.
+    // The next session continues, requests each of the others once, and changes nothing.
     let partial = world.bench.published();
     world.site.clear_log();
     let summary = world.crawl(&[]).expect_code(0).summary();
@@ -464,7 +464,7 @@ fn a_crawl_with_a_limit_publishes_what_it_found_and_keeps_the_rest() {
 }
 
 #[test]
-fn what_nothing_leads_to_stays_while_a_crawl_does_not_come_to_its_end() {
+fn pages_that_nothing_links_to_stay_until_the_crawl_is_drained() {
     let world = World::new();
     world.publish();
     let whole = listed(&world);
@@ -473,22 +473,22 @@ fn what_nothing_leads_to_stays_while_a_crawl_does_not_come_to_its_end() {
     assert_adds_up(&summary);
     assert_eq!(summary["kept"]["kept-not-reached"], PAGES);
     assert_eq!(listed(&world), whole);
-    // Again and again, a few pages at a time.
+    // Several sessions, of a few pages each.
     for _ in 0..4 {
         let summary = world.crawl(&["--max-pages", "10"]).expect_code(3).summary();
         assert_adds_up(&summary);
     }
     world.crawl(&["--max-pages", "10"]).expect_code(0);
     assert_eq!(listed(&world).len(), PAGES + 1 - 5);
-    // All of it was one run; the next begins anew.
+    // All sessions were one crawl; the next session begins a new one.
     let summary = world.crawl(&[]).expect_code(0).summary();
     assert_eq!(number(&summary, "fetched"), PAGES as u64 + 1 - 5);
 }
 
 #[test]
-fn a_host_that_asks_for_a_long_pause_keeps_what_was_not_asked_for() {
+fn pages_that_were_not_requested_stay_when_the_host_asks_for_a_long_pause() {
     let mut world = World::new();
-    // One page after the other: of many at the same time all would be refused.
+    // One page after the other: otherwise all pages in flight would be refused.
     world.bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
     world.settings = world.bench.settings(QUICK);
     let before = world.publish();
@@ -515,14 +515,14 @@ fn a_host_that_asks_for_a_long_pause_keeps_what_was_not_asked_for() {
 }
 
 #[test]
-fn rules_that_change_in_between_judge_what_was_not_reached() {
+fn rules_that_change_in_between_judge_unreached_pages() {
     let world = World::new();
     world.publish();
     world.crawl(&["--max-pages", "5"]).expect_code(3);
     let options = ["--max-pages", "5", "--exclude", "/s2/*", "--force"];
     let summary = world.crawl(&options).expect_code(3).summary();
     assert_adds_up(&summary);
-    // What waits there is not asked for, and so not decided yet.
+    // Pages that wait there are not requested, and so not decided yet.
     assert_eq!(
         number(&summary, "queued") + number(&summary["excluded"], "excluded-by-rule"),
         15
@@ -537,13 +537,13 @@ fn rules_that_change_in_between_judge_what_was_not_reached() {
 }
 
 #[test]
-fn what_a_refused_run_was_answered_is_no_basis_for_a_page_that_fails() {
+fn answers_of_a_refused_crawl_do_not_count_for_a_page_that_fails() {
     for mode in [Mode::LoginRedirect, Mode::Parked, Mode::LoginForm] {
         let world = World::new();
         let before = world.publish();
         world.is(mode);
-        world.expect_kept(&before, 4, "");
-        world.expect_kept(&before, 4, "");
+        world.expect_unchanged(&before, 4, "");
+        world.expect_unchanged(&before, 4, "");
         // Those that fail are listed as they were published, and so are those that are not reached.
         world.is(Mode::FiveFail);
         for options in [&["--max-pages", "20"][..], &[]] {

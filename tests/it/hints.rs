@@ -1,5 +1,4 @@
-//! What is said of a crawl that comes to nothing, or to little: on stderr, and as notes in the summary, which cron jobs and
-//! hooks see.
+//! Reports of a crawl that lists nothing, or little: on stderr, and as notes in the summary, for cron jobs and hooks.
 
 use std::{fs, net::TcpListener, sync::Arc};
 
@@ -15,7 +14,7 @@ use crate::support::{
     site::{Response, Site},
 };
 
-/// Failures end soon.
+/// Few tries and short waits.
 const QUICK: &str = "limits.max_tries = 2\nlimits.retry_delays = [\"10ms\"]\n";
 
 fn crawl(bench: &Bench, url: &str, options: &[&str]) -> Ran {
@@ -32,7 +31,7 @@ fn codes(summary: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// No crawl: the reason is the first thing that is said, and a note.
+/// Checks that there is no crawl: the first message is the reason, and so is a note.
 #[track_caller]
 fn check_no_crawl(url: &str, code: &str, begins: &str, contains: &str) {
     let ran = crawl(&Bench::new(), url, &[]).expect_code(5);
@@ -44,7 +43,7 @@ fn check_no_crawl(url: &str, code: &str, begins: &str, contains: &str) {
     let mut lines = ran.stderr.lines();
     let error = lines.find_map(|line| line.split_once("error: "));
     let (_, error) = error.expect("an error");
-    // The site may stand before it.
+    // The message may begin with the site.
     let text = error.strip_prefix(&format!("{url}: ")).unwrap_or(error);
     assert!(text.starts_with(begins), "{}", ran.stderr);
     assert!(text.contains(contains), "{}", ran.stderr);
@@ -90,12 +89,12 @@ fn a_refused_connection_is_named_first() {
 }
 
 #[test]
-fn a_certificate_that_is_not_trusted_is_told_with_the_option_that_helps() {
+fn a_certificate_that_is_not_trusted_is_reported_with_the_option_that_helps() {
     let (tls, certificate) = self_signed(false);
     let site = secure(tls);
     let begins = "certificate of 127.0.0.1 is self-signed, or of an authority that this machine";
     check_no_crawl(&site.url("/"), "tls-failed", begins, "--ca-file");
-    // That it does.
+    // The option works.
     let bench = Bench::new();
     fs::write(bench.path().join("ca.pem"), certificate).expect("written");
     crawl(&bench, &site.url("/"), &["--ca-file", "ca.pem"]).expect_code(0);
@@ -106,7 +105,7 @@ fn a_certificate_that_is_not_trusted_is_told_with_the_option_that_helps() {
 }
 
 #[test]
-fn a_server_that_is_spoken_to_in_the_wrong_scheme_is_told() {
+fn a_request_in_the_wrong_scheme_is_reported() {
     let site = secure(self_signed(false).0);
     let url = site.url("/").replace("https:", "http:");
     let begins = format!("the server at 127.0.0.1:{} expects TLS", site.port());
@@ -118,7 +117,7 @@ fn a_server_that_is_spoken_to_in_the_wrong_scheme_is_told() {
 }
 
 #[test]
-fn a_start_page_that_refuses_is_told_with_the_setting_that_helps() {
+fn a_start_page_that_refuses_is_reported_with_the_setting_that_helps() {
     let site = Site::allowing(|request| match request.headers.get("authorization") {
         None => Response::status(401).with("WWW-Authenticate", "Basic realm=\"x\""),
         Some(_) => Response::linking(["/a"]),

@@ -1,5 +1,5 @@
-//! Sites that are served, crawled or written elsewhere: sets on another host and what proves them,
-//! staging copies, and what one's own site says and is not listened to.
+//! Sites that are served, crawled or written elsewhere: sets on another host and their proofs,
+//! staging copies, and directives of a site that `--ignore` disregards.
 
 mod ignored;
 mod newcomers;
@@ -16,7 +16,7 @@ use crate::support::{
     state::{assert_adds_up, excluded, file, number, records},
 };
 
-/// Where central sets of these tests are said to be served; nothing is ever asked of it.
+/// The public URL of central sets in these tests; no request goes there.
 const MAPS: &str = "https://maps.example.net/";
 
 /// A page with this `head` and links to `targets`.
@@ -45,7 +45,7 @@ fn index_of(set: &Published) -> Vec<&str> {
     index.entries.iter().map(|(loc, _)| loc.as_str()).collect()
 }
 
-/// Listed paths, the URL of the site's directory taken away.
+/// Listed paths, relative to the directory of the site.
 #[track_caller]
 fn listed(set: &Published, directory: &str) -> Vec<String> {
     let below = |url: String| match url.strip_prefix(directory) {

@@ -1,5 +1,5 @@
-//! Which site a URL means: the one that its redirects lead to. Every command finds it by what was typed for its crawl, and
-//! `arpent forget` removes what is known of it.
+//! The site of a URL: the one that its redirects lead to. Every command finds it by the start URL of its crawl, and
+//! `arpent forget` removes its data.
 
 use std::{
     fs,
@@ -22,9 +22,9 @@ use crate::support::{
 struct World {
     site: Site,
     bench: Bench,
-    /// Whether the redirect is there.
+    /// `true` while the host redirects.
     redirects: Arc<AtomicBool>,
-    /// Whether there is no page at all.
+    /// `true` while every page answers 404.
     is_empty: Arc<AtomicBool>,
 }
 
@@ -64,7 +64,7 @@ impl World {
         format!("http://{host}:{}{path}", self.site.port())
     }
 
-    /// The name of the site of all that is on `host`.
+    /// The name of the site that is all of `host`.
     fn name(&self, host: &str) -> String {
         format!("http_{host}_{}", self.site.port())
     }
@@ -99,7 +99,7 @@ impl World {
         self.run(&[&["publish", url, "--json"], options].concat())
     }
 
-    /// What `arpent status` says of each site, by name.
+    /// The rows of `arpent status` by the name of the site.
     #[track_caller]
     fn status(&self, options: &[&str]) -> Vec<(String, Value)> {
         let ran = self.run(&[&["status", "--json"], options].concat());
@@ -191,7 +191,7 @@ fn a_directory_that_is_typed_without_its_slash_is_not_the_site_above_it() {
     assert_eq!((urls(&root), urls(&blog)), (3, 1));
     let listed = world.run(&["notify", &url("/blog"), "--list"]);
     assert!(listed.expect_code(0).stdout.contains("/blog/sitemap.xml"));
-    // What never led to a site says nothing of the one that it would be.
+    // A URL that never led to a site changes no row of `status`.
     world.crawl(&url("/mistyped"), &[]).expect_code(5);
     world.assert_status(&both);
 }
@@ -244,7 +244,7 @@ fn sites_that_turn_out_to_be_one_are_an_error_that_names_both() {
             "{}",
             ran.stderr
         );
-        // The first of them was as it should be.
+        // The first crawl of the two was correct.
         let name = world.name("www.one.test");
         let outcome = ["published", "unchanged"][usize::from(command == "publish")];
         world.assert_status(&[(name, outcome)]);
@@ -252,7 +252,7 @@ fn sites_that_turn_out_to_be_one_are_an_error_that_names_both() {
 }
 
 #[test]
-fn what_is_known_of_a_site_is_removed_and_nothing_else() {
+fn forget_removes_the_data_of_a_site_and_nothing_else() {
     let world = World::new();
     let (typed, other) = (world.url("one.test", "/"), world.url("two.test", "/"));
     let name = world.name("www.one.test");

@@ -1,5 +1,5 @@
-//! `kill -9` at any instant, then the same command again, gives what an uninterrupted run gives, and
-//! readers of the output notice nothing.
+//! `kill -9` at any instant, then the same command again, gives the set of an uninterrupted crawl, and
+//! readers of the output find a complete set at any time.
 
 mod pages;
 
@@ -24,10 +24,10 @@ use crate::support::{
 /// Requests in flight ([`Bench::new`]).
 const CONCURRENCY: usize = 32;
 
-/// How often a kill is tried again that came when the program was already past the wanted step.
+/// Highest number of attempts at a kill that came after the wanted step.
 const MAX_ATTEMPTS: usize = 100;
 
-/// Between two looks at how far the program is, so that it has the cores; nothing waits for it.
+/// Time between two looks at the progress of the program, so that the program has the cores; no result depends on it.
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// The manifest's copy in the output.
@@ -36,16 +36,16 @@ const MANIFEST: &str = ".arpent-manifest.json";
 /// The folder of temporary files in the output.
 const TEMPORARY: &str = ".arpent-tmp";
 
-/// When to kill.
+/// The instant of a kill.
 #[derive(Debug, Clone, Copy)]
 enum When {
-    /// The site was asked for this many pages that it had not been asked for before.
+    /// This many pages were requested that had not been requested before.
     Pages(usize),
     /// This long after the last request.
     After(Duration),
-    /// Temporary files stand, this many or more, and no new part does.
+    /// This many temporary files or more are there, and no new part.
     Written(usize),
-    /// New parts stand, this many or more, and the index is the old one.
+    /// This many new parts or more are there, and the index is the old one.
     Moved(usize),
     /// The index is new, the manifest is the old one.
     Indexed,
@@ -53,7 +53,7 @@ enum When {
     Recorded,
 }
 
-/// What can be seen of a publish from outside.
+/// The progress of a publish as readers see it.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     temporary: usize,
@@ -116,7 +116,7 @@ impl Chain<'_> {
         panic!("{MAX_ATTEMPTS} kills did not hit {when:?}");
     }
 
-    /// Waits for the instant; whether it came before the end of the program.
+    /// Waits for the instant; returns whether it came before the end of the program.
     fn wait_for(&self, when: When, known: usize, requests: usize, running: &mut Running) -> bool {
         loop {
             let is_reached = match when {
@@ -190,7 +190,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Equal parts in every byte; indexes that differ in nothing but write times.
+/// Fails unless the parts are equal in every byte and the indexes differ in write times only.
 #[track_caller]
 pub(crate) fn check_equal(killed: &Published, uninterrupted: &Published) {
     let names = |set: &Published| set.files.keys().cloned().collect::<Vec<_>>();
@@ -221,7 +221,7 @@ fn without_times(xml: &str) -> String {
     text
 }
 
-/// Crawls an edition without a kill; the time from the first to the last request, and from there to
+/// Crawls an edition without a kill; returns the time from the first to the last request, and from there to
 /// the end.
 fn crawl(bench: &Bench, pages: &Pages, url: &str) -> (Ran, Duration, Duration) {
     pages.forget();
@@ -268,7 +268,7 @@ fn millis(time: Duration) -> usize {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "what was measured is worth reading")]
-fn a_site_that_is_killed_twenty_times_is_published_as_if_it_never_were() {
+fn a_crawl_that_is_killed_twenty_times_gives_the_set_of_an_uninterrupted_one() {
     let (pages, site) = Pages::serve();
     let url = site.url("/");
     let (uninterrupted, killed) = (Bench::new(), Bench::new());
@@ -304,8 +304,8 @@ fn a_site_that_is_killed_twenty_times_is_published_as_if_it_never_were() {
         check_equal(&killed.published(), &uninterrupted.published());
 
         let window = all_pages * millis(COMMIT_INTERVAL) / millis(crawled) + 1;
-        // Each start asks for the start page, to learn which site it is. Once the index has its name the crawl counts as
-        // ended: the start after that kill completes the publish and begins a new crawl.
+        // Each session requests the start page, to identify the site. After the index has its name the crawl counts as
+        // ended: the session after that kill completes the publish and begins a new crawl.
         let most = 2 * all_pages + starts * (CONCURRENCY + window + 1);
         let requests = pages.asked().requests;
         eprintln!(

@@ -1,5 +1,5 @@
-//! `lastmod` is evidence or absent: what the headers of a site say, when they are believed, and what
-//! becomes of it from one crawl to the next.
+//! `lastmod` comes from evidence or is absent: the headers of a site, when they are used, and their dates
+//! from one crawl to the next.
 
 use std::{
     collections::BTreeMap,
@@ -22,10 +22,10 @@ struct Page {
     modified: Modified,
 }
 
-/// What the header says.
+/// The value of the header.
 #[derive(Clone)]
 enum Modified {
-    /// This text.
+    /// A fixed text.
     At(String),
     /// The time of the request.
     Now,
@@ -91,7 +91,7 @@ fn start(versions: Vec<BTreeMap<String, Page>>) -> (Site, Arc<AtomicUsize>) {
 
 type Dates = BTreeMap<String, Option<String>>;
 
-/// What is published now, by path, without the start page (which has no date).
+/// The published dates by path, without the start page (which has no date).
 #[track_caller]
 fn published(bench: &Bench, site: &Site) -> Dates {
     let mut dates = bench.published().dates(&site.origin());
@@ -99,7 +99,7 @@ fn published(bench: &Bench, site: &Site) -> Dates {
     dates
 }
 
-/// The time of the second crawl of a page that changed between two of them, taken out of what is published.
+/// Removes from the published dates the one of a page that changed between two crawls; it is the time of the second crawl.
 #[track_caller]
 fn take_crawl_time(dates: &mut Dates, path: &str, began: SystemTime) {
     let date = dates.remove(path).flatten().expect("it has a date");
@@ -111,7 +111,7 @@ fn take_crawl_time(dates: &mut Dates, path: &str, began: SystemTime) {
     );
 }
 
-/// Crawls the pages once and compares every entry; what is printed.
+/// Crawls the pages once and compares every entry; returns the printed text.
 #[track_caller]
 fn check(pages: BTreeMap<String, Page>, expected: &Dates) -> String {
     let (site, _) = start(vec![pages]);
@@ -134,7 +134,7 @@ fn dates(count: u64, date: impl Fn(u64) -> Option<String>) -> Dates {
 }
 
 #[test]
-fn every_page_of_a_static_site_carries_its_own_date() {
+fn every_page_of_a_static_site_has_its_own_date() {
     let newest = days_ago(1);
     let time = |number: u64| newest - Duration::from_secs(number * 86_461);
     for count in [12, 30] {
@@ -147,26 +147,26 @@ fn every_page_of_a_static_site_carries_its_own_date() {
 }
 
 #[test]
-fn one_last_modified_of_a_whole_site_is_told_and_can_be_left_out() {
-    const TOLD: &str =
+fn one_last_modified_of_a_whole_site_is_reported_and_can_be_left_out() {
+    const MESSAGE: &str =
         "12 pages share one Last-Modified, perhaps a deploy; lastmod = \"none\" leaves it out";
     let deployed = days_ago(1);
     let (site, _) = start(vec![numbered(12, |_| written(deployed))]);
     let bench = Bench::new();
     let crawl = |options: &[&str]| bench.crawl(&site.url("/"), options).expect_code(0).stderr;
-    assert!(crawl(&[]).contains(TOLD));
+    assert!(crawl(&[]).contains(MESSAGE));
     let date = as_lastmod(deployed);
     assert_eq!(published(&bench, &site), dates(12, |_| Some(date.clone())));
-    // What was believed once is left out too, and comes back.
+    // A date that was published is left out too, and listed again without the setting.
     let config = bench.settings("output.lastmod = \"none\"");
     assert!(!crawl(&["--config", &config]).contains("Last-Modified"));
     assert_eq!(published(&bench, &site), dates(12, |_| None));
-    assert!(crawl(&[]).contains(TOLD));
+    assert!(crawl(&[]).contains(MESSAGE));
     assert_eq!(published(&bench, &site), dates(12, |_| Some(date.clone())));
 }
 
 #[test]
-fn a_site_written_seconds_before_the_crawl_carries_those_seconds() {
+fn a_site_written_seconds_before_the_crawl_has_the_dates_of_its_files() {
     for count in [12, 30] {
         // Files of three seconds, the newest two seconds old: the host's clock shows a later second.
         let written_at = SystemTime::now() - Duration::from_secs(4);
@@ -184,14 +184,14 @@ fn a_site_written_seconds_before_the_crawl_carries_those_seconds() {
 }
 
 #[test]
-fn a_header_that_always_says_now_is_not_believed() {
+fn a_header_that_always_has_the_time_of_the_request_is_not_used() {
     for count in [12, 30] {
         check(numbered(count, |_| always_now()), &dates(count, |_| None));
     }
 }
 
 #[test]
-fn a_directory_that_often_says_now_is_not_believed_and_others_are() {
+fn headers_of_a_directory_that_often_have_the_time_of_the_request_are_not_used() {
     let old = days_ago(30);
     let mut pages = BTreeMap::new();
     let mut expected = Dates::new();
@@ -212,7 +212,7 @@ fn a_directory_that_often_says_now_is_not_believed_and_others_are() {
         expected.insert(path, None);
     }
     for number in 0..10 {
-        // One in ten: the others are believed.
+        // One in ten: the other dates are used.
         let path = format!("/blog/{number}");
         let page = if number < 1 {
             always_now()
@@ -234,7 +234,7 @@ fn a_date_moves_only_with_the_content() {
     };
     let first = numbered(20, |_| page("first", old));
     let mut second = first.clone();
-    // Touched, but the same bytes; and really changed.
+    // One file has a new time and the same bytes; another one changed.
     second.insert("/page/1".to_owned(), page("first", new));
     second.insert("/page/2".to_owned(), page("second", new));
     second.insert("/page/new".to_owned(), page("new", new));
@@ -256,7 +256,7 @@ fn a_date_moves_only_with_the_content() {
     assert_eq!(dates, expected);
 }
 
-/// What pages, the site's own sitemap and its headers say, and where the published dates came from.
+/// The dates of pages, of the sitemap of the site and of headers, and the sources of the published dates.
 #[test]
 fn the_summary_counts_where_dates_came_from() {
     let site = Site::start(|request| match &*request.target {

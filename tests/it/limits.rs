@@ -1,4 +1,4 @@
-//! Servers without end: bodies, redirects and links. Every run ends, with bounded results.
+//! Bodies, redirects and links without end. Every crawl ends, with bounded results.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -52,7 +52,7 @@ fn a_body_over_the_cap_ends_there() {
     let reasons = reasons(&bench);
     assert_eq!(reasons["/announced"], Reason::TooLarge);
     assert_eq!(reasons["/endless"], Reason::TooLarge);
-    // What is on its way when the cap is reached is a few buffers.
+    // A few buffers are on their way when the cap is reached.
     assert!(number(&summary, "bytes_in") < 2_000_000, "{summary}");
     assert_eq!(bench.published().urls(), [site.url("/")]);
 }
@@ -88,12 +88,12 @@ fn a_robots_txt_without_end_is_read_to_its_limit() {
     assert_eq!(number(&summary, "listed"), 2);
 }
 
-/// Each page has a hundred links of 1,800 bytes of its own, to pages that are like it.
+/// Each page has a hundred links of 1,800 bytes to pages of the same kind.
 fn site_of_long_links() -> Site {
     Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::text(""),
         path => {
-            // A page is called by the way that leads there, which is cut before it is too long.
+            // The name of a page is the way that leads there, cut to a limited length.
             let way = path
                 .trim_start_matches('/')
                 .split('/')
@@ -107,7 +107,7 @@ fn site_of_long_links() -> Site {
 }
 
 #[test]
-fn bounds_hold_in_the_next_start_and_take_nothing_that_is_published() {
+fn bounds_apply_to_the_next_session_and_remove_no_published_page() {
     let site = site_of_long_links();
     let bench = Bench::new();
     let config = bench.settings("limits.max_pages = 20\nlimits.max_known_urls = 40");

@@ -14,6 +14,8 @@ mod check_live;
 mod check_published;
 mod check_rules;
 mod cli;
+#[cfg(feature = "cloud")]
+mod cloud;
 mod conformance_html;
 mod conformance_robots;
 mod conformance_sitemaps;
@@ -38,6 +40,8 @@ mod init;
 mod kill;
 mod lastmod;
 mod limits;
+#[cfg(all(unix, feature = "metrics"))]
+mod metrics;
 mod news_and_videos;
 mod notify;
 mod options;

@@ -22,7 +22,7 @@ fn article(headline: &str, published: Timestamp) -> Value {
     })
 }
 
-/// A site that answers 304 to whoever has its pages.
+/// A site that answers 304 to conditional requests.
 fn site() -> Site {
     let now = Timestamp::now();
     let pages = [
@@ -73,7 +73,7 @@ fn news(published: &Published) -> String {
     file.map(|file| file.xml.clone()).unwrap_or_default()
 }
 
-/// Whether the set has a file with news.
+/// Returns whether the set has a file with news.
 fn has_news(summary: &Value) -> bool {
     let files = summary["files"].as_array().expect("files");
     files
@@ -129,12 +129,12 @@ fn articles_and_videos_of_pages_are_listed() {
         assert!(xml.contains(text), "{text}: {xml}");
     }
     assert_eq!(xml.matches("<video:video>").count(), 2);
-    // What the pages state is known although they are not sent again.
+    // The statements of the pages are stored, so that a 304 is enough.
     let again = crawl("1h");
     assert_ne!(again["not_modified"], 0);
     assert_eq!(again["extensions"], first["extensions"]);
     assert_eq!(news(&bench.published()), found);
-    // After two days it is no news.
+    // After two days the article is not news any more.
     let later = crawl("50h");
     let expected = kind(0, json!({"too-old": 2, "unusable": 1}));
     assert_eq!(later["extensions"]["news"], expected);
@@ -142,7 +142,7 @@ fn articles_and_videos_of_pages_are_listed() {
 }
 
 #[test]
-fn what_was_not_asked_for_is_not_listed() {
+fn an_extension_that_is_not_switched_on_is_not_written() {
     let bench = Bench::new();
     let site = site();
     let ran = bench.crawl(&site.url("/"), &["--with", "news"]);

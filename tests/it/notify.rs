@@ -1,4 +1,4 @@
-//! Telling others of what was published, to engines and hooks on loopback.
+//! Notifications of engines and hooks on loopback.
 
 mod engines;
 mod hooks;
@@ -20,14 +20,14 @@ use crate::support::{
     site::{Response, Seen, Site},
 };
 
-/// A site whose pages change on demand, served with what the program writes into its output, and an engine
-/// on a host of its own, so that each waits for itself.
+/// A site whose pages change on demand, served with the files of the output, and an engine on another host, so that
+/// each has its own clocks.
 struct World {
     bench: Bench,
     site: Site,
     engine: Site,
     edition: Arc<AtomicUsize>,
-    /// What the engine answers.
+    /// The status that the engine answers.
     status: Arc<AtomicUsize>,
     settings: String,
 }
@@ -54,13 +54,13 @@ impl World {
         let engine = {
             let status = Arc::clone(&status);
             Site::start(move |request| match status.load(Ordering::SeqCst) {
-                // Says nothing for as long as anybody waits.
+                // It does not answer.
                 0 => Response {
                     stalls_in_head: true,
                     ..Response::html("")
                 },
                 1 => Response::dropped(),
-                // The second time it is well.
+                // The second request succeeds.
                 2 if request.earlier == 0 => Response::status(503),
                 2 => Response::status(200),
                 3 => Response::status(429).with("Retry-After", "3600"),
@@ -98,8 +98,8 @@ impl World {
         )
     }
 
-    /// Crawls a site that changed, and tells the engine.
-    fn tell(&self) -> Ran {
+    /// Crawls a site that changed, and notifies the engine.
+    fn submit(&self) -> Ran {
         self.crawl(&["--indexnow"])
     }
 
@@ -124,7 +124,7 @@ impl World {
     }
 
     /// The paths in each request that the engine saw since the last call.
-    fn told(&self) -> Vec<Vec<String>> {
+    fn submitted(&self) -> Vec<Vec<String>> {
         let requests = self.requests().into_iter();
         requests
             .map(|seen| {
@@ -161,7 +161,7 @@ impl World {
     }
 }
 
-/// A page of an edition: `/changes` says another thing in each, `/number` is there in that one only.
+/// A page of an edition: `/changes` has another text in each, and `/number` exists in edition `number` only.
 fn page(target: &str, edition: usize, output: &Path) -> Response {
     let own = format!("/{edition}");
     match target {
@@ -178,7 +178,7 @@ fn page(target: &str, edition: usize, output: &Path) -> Response {
     }
 }
 
-/// What a second edition is not as the first: paths of changed, added and removed pages.
+/// The differences of the second edition from the first: paths of changed, added and removed pages.
 const SECOND: [&str; 4] = ["/", "/1", "/2", "/changes"];
 
 #[test]
@@ -215,7 +215,7 @@ fn a_ping_is_encoded_as_in_the_protocol_and_sent_again_until_it_is_received() {
 }
 
 #[test]
-fn an_engine_that_did_not_answer_is_asked_again_by_the_next_run() {
+fn an_engine_that_did_not_answer_is_notified_again_by_the_next_session() {
     let world = World::new();
     let template = format!(
         "http://engine.test:{}/ping?sitemap={{sitemap}}",
@@ -226,7 +226,7 @@ fn an_engine_that_did_not_answer_is_asked_again_by_the_next_run() {
         world.crawl(&["--ping", &template]).expect_code(0);
         assert_eq!(world.requests().len(), requests, "{status}");
     };
-    // The set is published once; what is no last word is asked for again.
+    // The set is published once; an answer that is not final is requested again.
     check(500, 1);
     check(1, 1);
     check(200, 1);
@@ -238,7 +238,7 @@ fn an_engine_that_did_not_answer_is_asked_again_by_the_next_run() {
 }
 
 #[test]
-fn killed_before_others_are_told_the_next_run_tells_them() {
+fn after_a_kill_before_the_notifications_the_next_session_sends_them() {
     let world = World::new();
     let template = format!(
         "http://engine.test:{}/ping?sitemap={{sitemap}}",
@@ -265,17 +265,17 @@ fn killed_before_others_are_told_the_next_run_tells_them() {
     assert_eq!((set.urls().len(), called().as_str()), (4, ""));
     world.requests();
     world.answers(200);
-    let tell = || world.crawl(&options[2..]).expect_code(0);
-    tell();
+    let crawl = || world.crawl(&options[2..]).expect_code(0);
+    crawl();
     assert_eq!(world.requests().len(), 1);
     assert_eq!(called(), "published unchanged\n");
-    tell();
+    crawl();
     assert_eq!(world.requests().len(), 0);
     assert_eq!(called(), "published unchanged\n");
 }
 
 #[test]
-fn by_hand_it_says_where_and_what_without_asking_anybody() {
+fn notify_prints_where_and_what_to_submit_without_a_request() {
     let world = World::new();
     let ran = world.notify(&["--list"]).expect_code(2);
     assert!(
@@ -343,7 +343,7 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
     let ran = world.notify(&["--submit-all"]).expect_code(2);
     assert!(ran.stderr.contains("--indexnow"), "{}", ran.stderr);
     let ran = world.notify(&["--submit-all", "--indexnow"]).expect_code(0);
-    assert_eq!(world.told(), [["/", "/1", "/2", "/changes", "/stays"]]);
+    assert_eq!(world.submitted(), [["/", "/1", "/2", "/changes", "/stays"]]);
     let sent = as_json(&["--indexnow"]);
     assert_eq!(sent["robots_txt"][0]["present"], false);
     assert_eq!(sent["notified"], serde_json::json!([]));

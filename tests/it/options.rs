@@ -1,4 +1,4 @@
-//! Options of `arpent crawl` that change what is fetched, sent, listed or kept.
+//! Options of `arpent crawl` that change what is fetched, sent, listed or stored.
 
 use std::{
     collections::BTreeSet,
@@ -48,7 +48,7 @@ const ALL: [&str; 6] = [
     "/shop/shoes",
 ];
 
-/// Crawls and compares what is listed and what was asked for.
+/// Crawls and compares the listed and the requested pages.
 #[track_caller]
 fn check(start: &str, options: &[&str], listed: &[&str], asked: &[&str]) {
     let site = site();
@@ -74,7 +74,7 @@ fn the_whole_site_is_crawled_by_default() {
 #[test]
 fn include_and_exclude_narrow_the_crawl() {
     let blog = ["/blog/", "/blog/one", "/blog/two"];
-    // The start page is fetched for its links whatever the rules say.
+    // The start page is fetched for its links under any rules.
     check(
         "/",
         &["--include", "/blog/*"],
@@ -177,7 +177,7 @@ fn only(value: &str) -> BTreeSet<Option<String>> {
 
 #[test]
 fn headers_and_credentials_go_to_the_start_origin_only() {
-    // The robots.txt of the site redirects to another origin, which is asked: that is the only way out.
+    // The robots.txt of the site redirects to another origin; no other request goes there.
     let other = Site::start(|_| Response::text("User-agent: *\nDisallow: /closed/\n"));
     let robots = other.url("/robots.txt");
     let site = Site::start(move |request| match request.target.as_str() {
@@ -215,7 +215,7 @@ fn headers_and_credentials_go_to_the_start_origin_only() {
     ] {
         assert_eq!(header(&other.log(), name), nothing);
     }
-    // What is secret is said nowhere.
+    // Secrets are not printed.
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("pass word"));
 
     site.clear_log();
@@ -244,7 +244,7 @@ fn the_user_agent_chooses_the_group_of_robots_txt() {
         header(&site.log(), "user-agent"),
         only("Other-Bot/2.0 (test)")
     );
-    // Its own group forbids the blog, and says nothing of what `*` forbids.
+    // Its own group forbids the blog only, and the group of `*` does not apply.
     assert_eq!(
         bench.published().urls(),
         ["/", "/private/page", "/shop/hats?size=2", "/shop/shoes"].map(|path| site.url(path))
@@ -295,7 +295,7 @@ fn the_public_url_is_where_the_index_says_the_parts_are() {
 
 #[test]
 fn proxies_of_the_environment_are_ignored() {
-    // A proxy that notes whether anybody came.
+    // A proxy that records whether it got a connection.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let proxy = format!("http://{}", listener.local_addr().expect("an address"));
     let was_asked = Arc::new(AtomicBool::new(false));
@@ -325,7 +325,7 @@ fn proxies_of_the_environment_are_ignored() {
     run(&[]).expect_code(0);
     assert!(!was_asked.load(Ordering::SeqCst));
 
-    // One that is asked for is used: the note would have been made.
+    // A proxy of the settings is used, so the record works.
     let pages = site.pages().len();
     run(&["--proxy", &proxy]).expect_code(5);
     assert!(was_asked.load(Ordering::SeqCst));

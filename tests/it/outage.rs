@@ -1,4 +1,4 @@
-//! Sites that go down while they are crawled, and a state that does not know any more who asked to wait.
+//! Sites that go down while they are crawled, and a damaged file of the `Retry-After` times.
 
 use std::{
     fs,
@@ -17,11 +17,11 @@ use crate::support::{
     state::reasons,
 };
 
-/// A host that fails six times in a row is down; of requests that are sent at the same time all fail in one turn.
+/// A host that fails six times in a row is down. Requests that are sent at the same time fail together.
 const IMPATIENT: &str = "politeness.failures_before_pause = 3\npoliteness.pause = \"10ms\"\npoliteness.max_pause = \"10ms\"\n\
                          politeness.max_pauses = 1\nlimits.max_tries = 1\n";
 
-/// Pages that answer all the same while the others are down.
+/// Pages that answer while the others are down.
 const UP: usize = 10;
 
 /// A site of 40 pages that are down, or not.
@@ -44,7 +44,7 @@ fn start() -> (Site, Arc<AtomicBool>) {
 }
 
 #[test]
-fn what_failed_when_the_site_went_down_is_asked_for_when_it_is_well_again() {
+fn pages_that_failed_in_an_outage_are_requested_again_after_it() {
     let (site, is_down) = start();
     for is_known in [false, true] {
         let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
@@ -83,7 +83,7 @@ fn what_failed_when_the_site_went_down_is_asked_for_when_it_is_well_again() {
 }
 
 #[test]
-fn a_damaged_file_of_waits_is_set_aside_and_nobody_is_asked_for_a_while() {
+fn a_damaged_file_of_waits_is_renamed_and_all_hosts_are_left_alone_for_a_while() {
     for damaged in ["\0\0\0", "site.example\tsoon\n"] {
         let site = Site::of_two_pages();
         let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
@@ -107,7 +107,7 @@ fn a_damaged_file_of_waits_is_set_aside_and_nobody_is_asked_for_a_while() {
             .find(|path| path.to_string_lossy().contains("retry-after.corrupt-"));
         let kept = fs::read(aside.expect("it is kept")).expect("read");
         assert_eq!(kept, damaged.as_bytes());
-        // It is told once.
+        // It is reported once.
         let ran = bench.crawl(&site.url("/"), &["--config", &settings]);
         let ran = ran.expect_code(0);
         assert!(!ran.stderr.contains("corrupt"), "{}", ran.stderr);

@@ -1,8 +1,8 @@
-//! The site's own log is the witness: how it was treated, by the time on its own clock.
+//! Politeness by the log of the site, with the times of its own clock.
 //!
 //! Each rule has one function that reads a log and reports every breach. It must report none when the
-//! rule is on, and some when the rule is switched off; and the rule must have bound at least once.
-//! Time is only ever bounded from below: a loaded machine makes requests later, never earlier.
+//! rule is on, and some when the rule is switched off; and the rule must have had an effect at least once.
+//! Times have lower bounds only: a loaded machine makes requests later, never earlier.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,8 +13,8 @@ use crate::support::{
     state::{assert_adds_up, number},
 };
 
-/// What a request may arrive too early at the site's clock: the one before it had to wait for a thread
-/// of a busy machine before its arrival was noted, this one had not.
+/// The time by which a request may arrive too early by the clock of the site: the request before it may have waited for a
+/// thread of a busy machine before its arrival was recorded.
 const ARRIVAL: Duration = Duration::from_millis(400);
 
 fn milliseconds(count: u64) -> Duration {
@@ -26,7 +26,7 @@ fn paths(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("/page/{number}")).collect()
 }
 
-/// A site of `count` pages behind a start page and this robots.txt; `answer` may change an answer.
+/// A site of `count` pages, a start page that links to them and this robots.txt; `answer` may change an answer.
 fn site_of(
     count: usize,
     robots: &'static str,
@@ -46,9 +46,9 @@ fn slow(delay: Duration) -> impl Fn(&Request, Response) -> Response + Send + Syn
     move |_, response| response.after(delay)
 }
 
-// ----- The witnesses: each breach of a rule in a log, in words. -----
+// ----- The breaches of each rule in a log, as text. -----
 
-/// Something was asked for before robots.txt was answered.
+/// Requests that began before the answer for robots.txt.
 fn asked_before_robots(log: &[Seen]) -> Vec<String> {
     let answered = log
         .iter()
@@ -61,7 +61,7 @@ fn asked_before_robots(log: &[Seen]) -> Vec<String> {
         .collect()
 }
 
-/// Something below `prefix` was asked for.
+/// Requests below `prefix`.
 fn asked_below(log: &[Seen], prefix: &str) -> Vec<String> {
     log.iter()
         .filter(|seen| seen.target.starts_with(prefix))
@@ -69,7 +69,7 @@ fn asked_below(log: &[Seen], prefix: &str) -> Vec<String> {
         .collect()
 }
 
-/// More requests were in flight than allowed.
+/// Times at which more requests were in flight than allowed.
 fn too_many_in_flight(log: &[Seen], allowed: usize) -> Vec<String> {
     log.iter()
         .filter(|seen| seen.in_flight > allowed)
@@ -77,7 +77,7 @@ fn too_many_in_flight(log: &[Seen], allowed: usize) -> Vec<String> {
         .collect()
 }
 
-/// More requests began in some span of time than one per `interval`.
+/// Spans of time in which more requests began than one per `interval`.
 fn too_many_per_second(log: &[Seen], interval: Duration) -> Vec<String> {
     let mut breaches = Vec::new();
     for (first, one) in log.iter().enumerate() {
@@ -95,9 +95,9 @@ fn too_many_per_second(log: &[Seen], interval: Duration) -> Vec<String> {
     breaches
 }
 
-/// A request began earlier than `delay` after the end of an answer before it.
+/// Requests that began earlier than `delay` after the end of the last answer.
 ///
-/// Exact: the site notes the end of an answer before it sends it, so before the client can know it.
+/// Exact: the site records the end of an answer before it sends the last byte.
 fn too_close_to_the_last_answer(log: &[Seen], delay: Duration) -> Vec<String> {
     let pairs = log.iter().zip(log.iter().skip(1));
     pairs
@@ -106,8 +106,8 @@ fn too_close_to_the_last_answer(log: &[Seen], delay: Duration) -> Vec<String> {
         .collect()
 }
 
-/// A request began between an answer with one of these statuses and the end of the pause it asked for.
-/// Requests that were out already when the answer came do not count.
+/// Requests that began between an answer with one of these statuses and the end of the pause that it asks for.
+/// Requests that were in flight when the answer came do not count.
 fn inside_a_pause(log: &[Seen], pause_of: impl Fn(&Seen) -> Option<Duration>) -> Vec<String> {
     let mut breaches = Vec::new();
     for refusal in log {
@@ -142,7 +142,7 @@ fn retry_after(seen: &Seen) -> Option<Duration> {
 }
 
 #[track_caller]
-fn assert_kept(breaches: &[String]) {
+fn assert_none(breaches: &[String]) {
     assert!(breaches.is_empty(), "{}", breaches.join("\n"));
 }
 
@@ -162,9 +162,9 @@ fn nothing_is_asked_for_before_robots_txt() {
     Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
     let log = site.log();
     assert_eq!(log.len(), 7);
-    assert_kept(&asked_before_robots(&log));
+    assert_none(&asked_before_robots(&log));
 
-    // A crawler that knows no robots.txt.
+    // A crawler that ignores robots.txt.
     site.clear_log();
     oracle::crawl(&site.url("/"));
     assert_broken(&asked_before_robots(&site.log()));
@@ -196,8 +196,8 @@ fn each_origin_is_asked_for_its_own_robots_txt_before_a_redirect_goes_there() {
         "{}",
         ran.stderr
     );
-    assert_kept(&asked_before_robots(&start.log()));
-    assert_kept(&asked_before_robots(&target.log()));
+    assert_none(&asked_before_robots(&start.log()));
+    assert_none(&asked_before_robots(&target.log()));
     assert_eq!(start.pages(), ["/"]);
     assert_eq!(target.pages(), ["/landing"]);
 }
@@ -223,7 +223,7 @@ fn nothing_that_robots_txt_forbids_is_asked_for() {
         (site.log(), summary)
     };
     let (log, summary) = crawl("User-agent: *\nDisallow: /closed/\n");
-    assert_kept(&asked_below(&log, "/closed/"));
+    assert_none(&asked_below(&log, "/closed/"));
     // A link, a redirect, a refresh, a canonical link and a link on a page: the rule bound five times.
     assert_eq!(summary["excluded"]["robots-disallowed"], 5, "{summary}");
     let (log, _) = crawl("User-agent: *\nDisallow:\n");
@@ -242,7 +242,7 @@ fn never_more_requests_are_in_flight_than_set() {
     };
     let log = crawl("3");
     assert_eq!(log.len(), 32);
-    assert_kept(&too_many_in_flight(&log, 3));
+    assert_none(&too_many_in_flight(&log, 3));
     assert!(
         log.iter().any(|seen| seen.in_flight == 3),
         "the rule never bound"
@@ -275,7 +275,7 @@ fn redirects_and_retries_run_under_the_same_rate() {
     let log = crawl("20");
     // robots.txt and the start page with a redirect each; ten pages with a redirect and a second try.
     assert_eq!(log.len(), 2 + 2 + 10 + 20);
-    assert_kept(&too_many_per_second(&log, milliseconds(50)));
+    assert_none(&too_many_per_second(&log, milliseconds(50)));
     assert_broken(&too_many_per_second(&crawl("unlimited"), milliseconds(50)));
 }
 
@@ -291,8 +291,8 @@ fn crawl_delay_is_kept_from_the_end_of_the_last_answer() {
     };
     let log = crawl("User-agent: *\nCrawl-delay: 0.3\n");
     assert_eq!(log.len(), 6);
-    assert_kept(&too_close_to_the_last_answer(&log, delay));
-    // The start page waited as well, so it is the rule and not the first page that spaces them.
+    assert_none(&too_close_to_the_last_answer(&log, delay));
+    // The start page waited as well, so the rule spaces all requests.
     assert_eq!(log[1].target, "/");
     assert_broken(&too_close_to_the_last_answer(
         &crawl("User-agent: *\nDisallow:\n"),
@@ -323,13 +323,13 @@ fn redirects_and_retries_keep_the_delay() {
     };
     let log = crawl("200ms");
     assert_eq!(log.len(), 3 + 3 + 2 + 2);
-    assert_kept(&too_close_to_the_last_answer(&log, delay));
+    assert_none(&too_close_to_the_last_answer(&log, delay));
     assert_broken(&too_close_to_the_last_answer(&crawl("0s"), delay));
 }
 
 // ----- Retry-After -----
 
-/// One refusal by `refuse` of the first request for `path`.
+/// A site that answers the first request for `path` by `refuse`.
 fn refusing(path: &'static str, refuse: impl Fn() -> Response + Send + Sync + 'static) -> Site {
     site_of(4, "", move |request, usual| {
         if request.target == path && request.earlier == 0 {
@@ -355,7 +355,7 @@ fn check_retry_after(path: &'static str, refuse: impl Fn() -> Response + Send + 
     let log = site.log();
     // robots.txt, start page, four pages, and the one that was refused once more.
     assert_eq!(log.len(), 7, "{log:?}");
-    assert_kept(&inside_a_pause(&log, retry_after));
+    assert_none(&inside_a_pause(&log, retry_after));
     let refused = log
         .iter()
         .position(|seen| seen.status >= 400)
@@ -435,7 +435,7 @@ fn a_long_retry_after_of_a_page_costs_that_page_only() {
 }
 
 #[test]
-fn a_long_retry_after_of_robots_txt_holds_the_next_start_too() {
+fn a_long_retry_after_of_robots_txt_delays_the_next_session_too() {
     let site = refusing("/robots.txt", || {
         Response::status(503).with("Retry-After", "5")
     });
@@ -453,21 +453,21 @@ fn a_long_retry_after_of_robots_txt_holds_the_next_start_too() {
     bench
         .crawl(&site.url("/"), &["--config", &patient])
         .expect_code(0);
-    assert_kept(&inside_a_pause(&site.log(), retry_after));
+    assert_none(&inside_a_pause(&site.log(), retry_after));
 }
 
 #[test]
-fn a_retry_after_outlives_a_run_that_was_stopped_while_it_waited() {
+fn a_retry_after_outlives_a_session_that_was_stopped_while_it_waited() {
     let site = refusing("/robots.txt", || {
         Response::status(429).with("Retry-After", "4")
     });
     let bench = Bench::new();
     let mut running = bench.spawn(&site.url("/"), &["-vv"]);
-    running.wait_until_it_says("another try");
+    running.wait_until_it_prints("another try");
     running.signal("INT");
     running.wait().expect_code(130);
     bench.crawl(&site.url("/"), &[]).expect_code(0);
-    assert_kept(&inside_a_pause(&site.log(), retry_after));
+    assert_none(&inside_a_pause(&site.log(), retry_after));
 }
 
 // ----- Several sites -----
@@ -485,7 +485,7 @@ fn sites_on_one_host_share_its_clocks() {
     let mut log = [one.log(), other.log()].concat();
     log.sort_by_key(|seen| seen.begun);
     assert_eq!(log.len(), 6);
-    assert_kept(&too_close_to_the_last_answer(&log, delay));
+    assert_none(&too_close_to_the_last_answer(&log, delay));
 }
 
 // ----- Slowing down by itself -----

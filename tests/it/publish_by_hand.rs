@@ -1,4 +1,4 @@
-//! `arpent publish` as somebody uses it who is not at the site: what it changes, and whom it tells.
+//! `arpent publish` without a crawl: what it changes, and which notifications it sends.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use crate::support::{
     state::number,
 };
 
-/// A site that has another edition when the test says so.
+/// A site whose edition the test sets.
 struct World {
     bench: Bench,
     site: Site,
@@ -29,14 +29,14 @@ struct World {
 }
 
 impl World {
-    /// `answer` says what the site answers to a request target in an edition.
+    /// `answer` makes the answer of the site for a request target in an edition.
     fn new(answer: impl Fn(&str, usize) -> Response + Send + Sync + 'static) -> Self {
         let edition = Arc::new(AtomicUsize::new(1));
         let now = Arc::clone(&edition);
         let bench = Bench::new();
         let output = bench.output();
         let site = Site::undated(move |request| {
-            // What is published stands on the site itself.
+            // The published set is served by the site itself.
             let name = request.target.trim_start_matches('/');
             match fs::read_to_string(output.join(name)) {
                 Ok(text) if name.strip_suffix(".txt").is_some() => Response::text(text),
@@ -55,7 +55,7 @@ impl World {
         self.edition.store(edition, Ordering::SeqCst);
     }
 
-    /// How far the clock of the next command is ahead.
+    /// The time by which the clock of the next command is ahead.
     fn ahead(&self) -> String {
         format!("{}h", self.commands.fetch_add(1, Ordering::SeqCst))
     }
@@ -85,8 +85,8 @@ impl World {
     }
 }
 
-/// How the last run ended, as it was noted: its outcome, its exit code, and how many URLs it listed.
-fn last_run(world: &World) -> (Value, Value, Value) {
+/// The stored data on the last session: its outcome, its exit code, and the number of listed URLs.
+fn last_session(world: &World) -> (Value, Value, Value) {
     let names = fs::read_dir(world.bench.state()).expect("there is a state");
     let mut paths = names.map(|entry| entry.expect("it can be read").path());
     let path = paths.find(|path| path.to_string_lossy().ends_with(".last.json"));
@@ -100,10 +100,10 @@ fn last_run(world: &World) -> (Value, Value, Value) {
     )
 }
 
-/// In this edition every page but the first says that there is nothing.
+/// The edition in which every page but the first has the same text.
 const NOTHING_HERE: usize = 100;
 
-/// Ten pages, of which the tenth is another one in each edition.
+/// Ten pages, of which the tenth differs in each edition.
 fn ten_pages(target: &str, edition: usize) -> Response {
     if target == "/" {
         return Response::linking((1..=10).map(|number| format!("/p{number}")));
@@ -121,7 +121,7 @@ fn ten_pages(target: &str, edition: usize) -> Response {
     }
 }
 
-/// Every file below `folder`, with its bytes; but no lock, which says who held it last.
+/// Every file below `folder`, with its bytes; without the locks, which name their last holder.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("the folder can be read") {
@@ -158,14 +158,14 @@ fn a_dry_run_changes_nothing_on_disk_or_in_the_state() {
         .filter(|name| before.get(*name) != after.get(*name))
         .collect();
     assert_eq!(changed, [] as [&String; 0]);
-    // What was tried out is not known to what follows.
+    // The dry run stored nothing for later commands.
     let summary = world.publish(&[]).expect_code(0).summary();
     assert_eq!(summary["outcome"], "unchanged");
     assert_eq!(number(&summary, "listed"), 11);
 }
 
 #[test]
-fn others_are_told_as_after_a_crawl() {
+fn others_are_notified_as_after_a_crawl() {
     let world = World::new(ten_pages);
     let engine = Site::start(|_| Response::status(200));
     let (port, folder) = (engine.port(), world.bench.path().display());
@@ -182,8 +182,8 @@ fn others_are_told_as_after_a_crawl() {
         .concat();
         world.publish(&options).expect_code(code)
     };
-    // What the hooks were called for, and what the engine was told, since the last look.
-    let told = || {
+    // The calls of the hooks and the URLs that the engine got, since the last look.
+    let sent = || {
         let hooks = world.bench.path().join("hooks");
         let called = fs::read_to_string(&hooks).unwrap_or_default();
         fs::write(&hooks, "").expect("it can be written");
@@ -201,7 +201,7 @@ fn others_are_told_as_after_a_crawl() {
         (called.trim_end().to_owned(), urls.join(" "))
     };
     let check = |called: &str, urls: &str| {
-        assert_eq!(told(), (called.to_owned(), urls.to_owned()));
+        assert_eq!(sent(), (called.to_owned(), urls.to_owned()));
     };
     fs::write(world.bench.path().join("robots.txt"), "User-agent: *\n").expect("it can be written");
     let with_settings = ["--config", settings.as_str()];
@@ -213,7 +213,10 @@ fn others_are_told_as_after_a_crawl() {
 
     publish(&[], 0);
     check("", "");
-    assert_eq!(last_run(&world), (json!("unchanged"), json!(0), json!(11)));
+    assert_eq!(
+        last_session(&world),
+        (json!("unchanged"), json!(0), json!(11))
+    );
     let robots = world.bench.path().join("robots.txt");
     fs::write(&robots, "").expect("it can be written");
     let summary = publish(&["--exclude", "/p1"], 0).summary();
@@ -223,26 +226,35 @@ fn others_are_told_as_after_a_crawl() {
         Some(2),
         "{summary}"
     );
-    assert_eq!(last_run(&world), (json!("published"), json!(0), json!(10)));
+    assert_eq!(
+        last_session(&world),
+        (json!("published"), json!(0), json!(10))
+    );
     let line = format!("Sitemap: {}\n", world.site.url("/sitemap.xml"));
     assert_eq!(fs::read_to_string(&robots).expect("it can be read"), line);
 
-    // Back to the set with that page, and to the one before, in which another one has another date: it did not change for that.
+    // Back to the set with that page, and to the one before, in which another page has another date, but has not changed.
     publish(&["--rollback"], 0);
     check("published published 0", "/p1");
     publish(&["--rollback"], 0);
     check("published published 0", "");
-    assert_eq!(last_run(&world), (json!("published"), json!(0), json!(11)));
+    assert_eq!(
+        last_session(&world),
+        (json!("published"), json!(0), json!(11))
+    );
 
     publish(&["--dry-run", "--exclude", "/p1"], 0);
     check("", "");
-    assert_eq!(last_run(&world), (json!("published"), json!(0), json!(11)));
+    assert_eq!(
+        last_session(&world),
+        (json!("published"), json!(0), json!(11))
+    );
     publish(&["--exclude", "/**"], 4);
     check("refused refused 4", "");
-    assert_eq!(last_run(&world).1, json!(4));
+    assert_eq!(last_session(&world).1, json!(4));
     publish(&["--rollback=3"], 2);
     check("failed settings 2", "");
-    // The page that has another date in the restored set is compared with nothing; what changes after the next crawl is told.
+    // The page that has another date in the restored set has no content to compare with; changes after the next crawl are sent.
     world.is(3);
     world.crawl(&with_settings).expect_code(0);
     check("", "");
@@ -250,11 +262,11 @@ fn others_are_told_as_after_a_crawl() {
     world.crawl(&with_settings).expect_code(0);
     check("published published 0", "/p10");
 
-    // What was forced and taken back changed nothing on the site.
+    // The forced set and its rollback changed no page of the site.
     world.is(NOTHING_HERE);
     let forced = [&with_settings[..], &["--force"]].concat();
     world.crawl(&forced).expect_code(0);
-    assert_eq!(told().1.split(' ').count(), 10);
+    assert_eq!(sent().1.split(' ').count(), 10);
     publish(&["--rollback"], 0);
     check("published published 0", "");
     world.is(4);
@@ -264,7 +276,7 @@ fn others_are_told_as_after_a_crawl() {
 }
 
 #[test]
-fn what_robots_txt_said_to_the_last_crawl_holds() {
+fn the_robots_txt_of_the_last_crawl_is_obeyed() {
     let world = World::new(|target, _| match target {
         "/" => Response::html(
             "<a href=/open>a</a><a href=/shut/page>b</a><img src=/shut/1.png><img src=/2.png>",

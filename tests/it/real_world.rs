@@ -1,5 +1,5 @@
 //! The documentation packages of Debian as web sites, served by nginx: pages that other people wrote with
-//! other tools, of another size and age than anything made up for a test.
+//! other tools, larger and older than any page that is written for a test.
 //!
 //! For every site the published set must be the oracle's, date by date, and valid by the official schemas.
 //! The tests need nginx, xmllint, the packages, and the schemas in the folder `ARPENT_SHARED`; they are
@@ -71,7 +71,7 @@ const IKIWIKI: Documentation = Documentation {
 type Listed = BTreeMap<String, Option<String>>;
 
 impl Documentation {
-    /// The folder of the schemas, when everything that this site needs is there.
+    /// The folder of the schemas; `None` when something is missing that this site needs.
     fn needs(&self) -> Option<PathBuf> {
         if !support::has_program("nginx") || !support::has_program("xmllint") {
             return None;
@@ -117,7 +117,7 @@ fn path_of(url: &str, origin: &str) -> String {
         .to_owned()
 }
 
-/// Fails with what is missing, what is too much and what has another date.
+/// Fails with the missing URLs, the additional ones, and those with another date.
 #[track_caller]
 fn check_listed(published: &Published, origin: &str, expected: &Listed) {
     let found: Listed = published
@@ -174,7 +174,7 @@ fn check_files(published: &Published, base: &str, schemas: &Path) {
     assert_eq!(named, published.parts().into_keys().collect());
 }
 
-/// Numbers of the summary that are not to be believed blindly.
+/// Checks the numbers of the summary.
 #[track_caller]
 fn check_summary(summary: &Value, listed: usize, known: usize) {
     let number = |value: &Value| value.as_u64().expect("a number");
@@ -195,7 +195,7 @@ fn check_summary(summary: &Value, listed: usize, known: usize) {
     );
 }
 
-/// What nginx saw of a crawl: robots.txt first, then every URL once, over few connections.
+/// Checks the requests that nginx got: robots.txt first, then every URL once, over few connections.
 #[track_caller]
 fn check_requests(lines: &[Line], known: usize, concurrency: usize) {
     let (robots, pages) = lines.split_first().expect("there was a request");
@@ -205,7 +205,7 @@ fn check_requests(lines: &[Line], known: usize, concurrency: usize) {
     assert_eq!(pages.len(), known);
     let connections = lines.iter().filter(|line| line.on_connection == 1).count();
     // A connection may come too late for the request it was opened for, and nginx ends each after 1,000
-    // requests; a body that nobody reads ends one, too.
+    // requests; a body that is not read ends one, too.
     let enough = 2 * concurrency + known / 100;
     assert!(
         connections <= enough,
@@ -254,7 +254,7 @@ fn wiki() {
     check(&IKIWIKI, 300, &[&[]]);
 }
 
-/// What the oracle says about [`POSTGRESQL`], which several tests crawl.
+/// The result of the oracle for [`POSTGRESQL`], which several tests crawl.
 static MANUAL: LazyLock<(Listed, usize)> =
     LazyLock::new(|| ask_oracle(&POSTGRESQL.serve(), &POSTGRESQL));
 
@@ -325,7 +325,7 @@ fn postgresql_manual_at_the_default_pace() {
     check_requests(&lines, *known, IN_FLIGHT);
     let spaces = u32::try_from(lines.len() - 1).expect("some thousand");
     assert!(took >= Duration::from_millis(100) * spaces, "{took:?}");
-    // What ends in ten seconds began in them, or was in flight when they began.
+    // A request that ends in these ten seconds began in them, or was in flight when they began.
     let ends: Vec<u64> = lines.iter().map(|line| line.ended_milliseconds).collect();
     for (position, begin) in ends.iter().enumerate() {
         let count = ends[position..]
@@ -383,8 +383,8 @@ fn crawl_tls(bench: &Bench, nginx: &Nginx, start: &str, trusted: Option<&Authori
     bench.crawl(start, &options)
 }
 
-/// Crawls the manual over TLS from the URL that `start` makes; returns what nginx saw, each request as
-/// its authority and target, and what was said.
+/// Crawls the manual over TLS from the URL that `start` makes; returns the requests that nginx got, each as
+/// its authority and target, and the printed text.
 #[track_caller]
 fn check_tls(schemas: &Path, start: impl Fn(&Place) -> String) -> (Nginx, Vec<String>, Ran) {
     let (expected, known) = &*MANUAL;

@@ -1,5 +1,5 @@
-//! Reasons that only a second crawl, or a way back, can bring about: the summary, the report and `why` agree on them, too. Those of
-//! a first crawl are looked at in `verdicts` and `traps`.
+//! Reasons that only a second crawl or a rollback can cause: the summary, the report and `why` agree on them, too. The reasons of
+//! a first crawl are tested in `verdicts` and `traps`.
 
 use std::sync::{
     Arc,
@@ -14,7 +14,7 @@ use crate::support::{
     site::{Response, Site},
 };
 
-/// A site whose page `/a` is gone, whose page `/b` fails and which has a page `/d` more, once `is_later`.
+/// A site whose page `/a` is gone, whose page `/b` fails and which has a further page `/d`, when `is_later` is set.
 fn site(is_later: &Arc<AtomicBool>) -> Site {
     let is_later = Arc::clone(is_later);
     Site::start(move |request| {
@@ -32,7 +32,7 @@ fn site(is_later: &Arc<AtomicBool>) -> Site {
 }
 
 #[test]
-fn what_stays_listed_has_its_reason_everywhere() {
+fn pages_that_stay_listed_have_their_reason_everywhere() {
     let is_later = Arc::new(AtomicBool::new(false));
     let (bench, site) = (Bench::new(), site(&is_later));
     let url = site.url("/");
@@ -52,7 +52,7 @@ fn what_stays_listed_has_its_reason_everywhere() {
 }
 
 #[test]
-fn what_a_rollback_takes_out_has_its_reason() {
+fn pages_that_a_rollback_removes_have_their_reason() {
     let is_later = Arc::new(AtomicBool::new(true));
     let (bench, site) = (Bench::new(), site(&is_later));
     let url = site.url("/");

@@ -1,4 +1,4 @@
-//! Crawling a site again: what is asked, what is written, and what becomes of a crawl that is killed.
+//! Further crawls of a site: the requests, the written files, and the set after a kill.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use crate::support::{
 /// Pages of the site that is crawled while the program is killed, besides its start page.
 const PAGES: usize = 300;
 
-/// Pages of the site that is crawled night after night.
+/// Pages of the site that is crawled every night.
 const MANY: usize = 1_000;
 
 /// Sections of that site, each of which gets a file of its own.
@@ -115,8 +115,7 @@ fn large(count: usize) -> Pages {
     pages
 }
 
-/// Every file of the output, those that are no sitemaps too, but the lock, in which its last holder stands: name,
-/// bytes, modification time.
+/// Every file of the output, except the lock, which names its last holder: name, bytes, modification time.
 fn files(bench: &Bench) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     let listing = fs::read_dir(bench.output()).expect("an output");
     let file = |entry: fs::DirEntry| {
@@ -134,14 +133,14 @@ fn files(bench: &Bench) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
         .collect()
 }
 
-/// Whether a file is the one that proves the key.
+/// Returns whether a file is the one that proves the key.
 fn is_key(name: &str) -> bool {
     name.len() > 20 && name.strip_suffix(".txt").is_some()
 }
 
 /// One site of [`MANY`] pages over three nights: the first, one in which nothing changed, and one in which one page did.
 #[test]
-fn a_night_costs_what_changed() {
+fn a_further_crawl_writes_and_notifies_only_what_changed() {
     let pages = large(MANY);
     let bench = Bench::new();
     // The file that proves the key is served from the output; the sitemaps are not.
@@ -174,7 +173,7 @@ fn a_night_costs_what_changed() {
     assert_eq!(first.entries().len(), MANY + 1);
     let files_before = files(&bench);
 
-    // Nothing changed: nothing is written, and nobody is told.
+    // Nothing changed: nothing is written, and nobody is notified.
     let summary = crawl();
     assert_eq!(summary["outcome"], "unchanged");
     assert_adds_up(&summary);
@@ -182,7 +181,7 @@ fn a_night_costs_what_changed() {
     assert_eq!(asked_once(&site, &summary, &[]), 0);
     assert_eq!(engine.log().len(), 0);
 
-    // One page changed: its file and the index are written, and its URL is told.
+    // One page changed: its file and the index are written, and its URL is sent.
     let changed = site.url("/s3/403");
     pages.set("/s3/403", 200, "<title>changed</title>", NEW);
     let summary = crawl();
@@ -198,7 +197,7 @@ fn a_night_costs_what_changed() {
     };
     assert_eq!(written.len(), 2, "{written:?}");
     assert!(written.contains(&"sitemap.xml".to_owned()) && written.iter().any(holds));
-    // It changed after it was seen, whatever the header says: the date is that of the crawl.
+    // The page changed after the last crawl, and its header has an earlier date: the date is that of the crawl.
     let (mut old, mut new) = (first.entries(), after.entries());
     let dates = [&mut old, &mut new].map(|entries| entries.remove(&changed).flatten());
     assert_eq!(dates[0].as_deref(), Some("2019-11-02T08:49:37Z"));
@@ -213,7 +212,7 @@ fn a_night_costs_what_changed() {
     assert_eq!(body["urlList"], json!([changed]));
 }
 
-/// Checks what the site saw of a further run: each page once, conditionally but for the sample of one in a hundred, and
+/// Checks the requests of a further crawl: each page once, conditionally except for the sample of one in a hundred, and
 /// besides them robots.txt and `others`. How many pages that were asked conditionally sent a body.
 fn asked_once(site: &Site, summary: &Value, others: &[&str]) -> usize {
     let log = site.log();
@@ -234,12 +233,12 @@ fn asked_once(site: &Site, summary: &Value, others: &[&str]) -> usize {
     assert!(samples.iter().all(|seen| seen.status == 200));
     let not_modified = number(summary, "not_modified");
     assert_eq!(not_modified, (asked.len() - bodies) as u64);
-    // One in a hundred, as chance has it.
+    // One in a hundred, by chance.
     assert!((1..=40).contains(&samples.len()), "{}", samples.len());
     bodies
 }
 
-/// A settings file with which failures end soon.
+/// A settings file with one try for each request.
 const QUICK: &str = "limits.max_tries = 1\npoliteness.failures_before_pause = 1000\n";
 
 #[test]
@@ -276,7 +275,7 @@ fn a_further_crawl_that_is_killed_comes_to_the_same_set() {
         assert_eq!(summary[name], expected[name], "{name}");
     }
     let mut sets = [whole, killed].map(|(bench, site)| bench.published().dates(&site.origin()));
-    // What changed has the date of the crawl that saw it.
+    // A changed page has the date of the crawl that saw it.
     for set in &mut sets {
         let changed = set.remove("/s1/11").flatten();
         assert!(

@@ -1,5 +1,5 @@
-//! What goes wrong around a crawl and must do no harm: states that are damaged, disks that are full, read-only or
-//! gone, two runs on one place, clocks that jump, and the end of the process at any instant of a publish.
+//! Faults around a crawl that must leave the published set intact: damaged states, disks that are full, read-only or
+//! missing, two sessions on one output, clocks that jump, and the end of the process at any instant of a publish.
 
 mod clock;
 mod damaged;

@@ -77,7 +77,7 @@ fn passes_check(document: &str) -> bool {
 }
 
 #[test]
-fn valid_documents_are_read_without_a_word() {
+fn valid_documents_have_no_findings() {
     let Some(schemas) = schemas() else { return };
     for (name, document) in documents(&schemas.join("examples/valid")) {
         let (entries, printed) = reading(&document);
@@ -173,7 +173,7 @@ fn documents_that_only_the_schema_accepts_are_reported() {
     compare(&schemas.join("examples/xsd-too-lenient"), &expected);
 }
 
-/// Compares every document of a folder with its row, and sees that none passes the check.
+/// Compares every document of a folder with its row, and fails when one passes the check.
 fn compare(folder: &Path, expected: &[(&str, usize, &str)]) {
     let documents = documents(folder);
     assert_eq!(documents.len(), expected.len(), "{:?}", documents.keys());
@@ -251,7 +251,7 @@ fn written_index_is_valid() {
     assert_eq!(verdict.unwrap_or(Ok(())), Ok(()));
 }
 
-/// Numbers that look like chance and are the same in each run (Knuth's MMIX).
+/// Numbers that look like chance and are the same each time (Knuth's MMIX).
 struct Dice(u64);
 
 impl Dice {
@@ -315,7 +315,7 @@ impl Dice {
         LastMod::parse(&self.value(ValueKind::Date)).unwrap()
     }
 
-    /// Any values of the elements in the table, and those that must be there.
+    /// An element with random optional values, and all required ones.
     fn element(&mut self, extension: Extension) -> Element {
         let mut element = Element::new(extension);
         let missing: Vec<&str> = element.missing().collect();

@@ -55,7 +55,7 @@ const SECTIONS: [&str; 4] = [
 ];
 
 #[test]
-fn pages_stand_in_the_sitemap_of_the_first_glob_that_fits_or_of_their_directory() {
+fn pages_are_in_the_sitemap_of_the_first_glob_that_matches_or_of_their_directory() {
     let (site, bench) = (site(), Bench::new());
     bench.crawl(&site.url("/"), &SECTIONS).expect_code(0);
     let root: &[&str] = &["", "about", "blog/1", "blog/paper.pdf"];
@@ -78,11 +78,11 @@ fn pages_stand_in_the_sitemap_of_the_first_glob_that_fits_or_of_their_directory(
         "sitemap-shop.xml.gz",
     ];
     assert_eq!(index, expected);
-    // A further run changes nothing.
+    // A further crawl changes nothing.
     let before = bench.published();
     bench.crawl(&site.url("/"), &SECTIONS).expect_code(0);
     assert_eq!(bench.published().differences(&before), [] as [String; 0]);
-    // The other formats have the same files; what nobody asks for any more leaves.
+    // The other formats have the same files; files of formats that are switched off leave.
     let config = bench.settings(
         "output.grace = \"0s\"\noutput.format = [\"xml\", \"txt\"]\noutput.no_gzip = true\n",
     );
@@ -103,7 +103,7 @@ fn pages_stand_in_the_sitemap_of_the_first_glob_that_fits_or_of_their_directory(
 }
 
 #[test]
-fn in_place_a_section_stands_in_the_directory_that_its_globs_share() {
+fn in_place_a_section_is_in_the_directory_that_its_globs_share() {
     let (site, bench) = (site(), Bench::new());
     let options = [
         "--layout",

@@ -1,5 +1,5 @@
-//! Several sites in one settings file: each with what is written for it, several hosts at the same time, one crawl
-//! per host, and none that stops another.
+//! Several sites in one settings file: each with its own settings, several hosts at the same time, one crawl
+//! per host, and no site that stops another.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use crate::support::{
     site::{Response, Site},
 };
 
-/// What holds for all sites of a test: nothing waits, only links are followed.
+/// The settings of all sites of a test: no delays, and only links are followed.
 const SHARED: &str = r#"
 politeness.rate = "unlimited"
 discovery.discover = ["links"]
@@ -55,7 +55,7 @@ fn table(url: &str, lines: &str) -> String {
     format!("\n[[site]]\nurl = \"{url}\"\n{lines}\n")
 }
 
-/// A word or text of the summary of the site at `url`.
+/// A text value of the summary of the site at `url`.
 #[track_caller]
 fn outcome<'r>(summaries: &'r [Value], url: &str) -> &'r str {
     let summary = summaries.iter().find(|summary| summary["site"] == *url);
@@ -63,9 +63,9 @@ fn outcome<'r>(summaries: &'r [Value], url: &str) -> &'r str {
     summary["outcome"].as_str().expect("a word")
 }
 
-/// What is noted of the last run of a site.
+/// The stored data on the last session of a site.
 #[track_caller]
-fn last_run(bench: &Bench, name: &str) -> Value {
+fn last_session(bench: &Bench, name: &str) -> Value {
     let path = bench.state().join(format!("{name}.last.json"));
     let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_slice(&text).expect("it is JSON")
@@ -132,7 +132,7 @@ fn only_so_many_sites_and_requests_are_under_way() {
                 Site::start(move |request| {
                     let now = in_flight.fetch_add(1, Ordering::SeqCst) + 1;
                     most.fetch_max(now, Ordering::SeqCst);
-                    // Whoever else may come gets the time to.
+                    // Time for further requests, if there are any.
                     for _ in 0..1_000 {
                         std::thread::yield_now();
                     }
@@ -162,7 +162,7 @@ fn only_so_many_sites_and_requests_are_under_way() {
 }
 
 #[test]
-fn each_site_gets_what_is_written_for_it() {
+fn each_site_has_the_settings_of_its_table() {
     let (one, two) = (Site::of_two_pages(), Site::of_two_pages());
     let bench = Bench::new();
     let credentials = bench.path().join("credentials");
@@ -208,23 +208,23 @@ fn each_site_gets_what_is_written_for_it() {
             .join(format!("{name}.db"))
             .exists()
     );
-    // What is secret stands where it was kept, and nowhere else.
+    // A secret is in its own place, and in no other file.
     fs::remove_dir_all(&credentials).expect("removed");
     fs::remove_file(bench.path().join("two.header")).expect("removed");
     for secret in ["first secret", "dXNlcjpmaXJzdC", "second secret"] {
         assert!(!ran.stderr.contains(secret), "{}", ran.stderr);
         assert!(!ran.stdout.contains(secret), "{}", ran.stdout);
-        assert_eq!(holders_of(secret, bench.path()), [""; 0]);
+        assert_eq!(files_with(secret, bench.path()), [""; 0]);
     }
 }
 
 /// The files below `folder` that hold `text`.
-fn holders_of(text: &str, folder: &Path) -> Vec<String> {
+fn files_with(text: &str, folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            found.extend(holders_of(text, &path));
+            found.extend(files_with(text, &path));
         } else {
             let bytes = fs::read(&path).expect("it can be read");
             if bytes
@@ -266,7 +266,7 @@ fn a_site_that_fails_stops_no_other() {
     }
     assert_eq!(listed.log().len(), 0, "the list is looked at first");
 
-    // How each of them ended stands beside its state.
+    // The end of each session is stored beside its state.
     for (site, code, message) in [
         (&gone, 5, Some("answered 404")),
         (&moved, 5, Some("elsewhere.test")),
@@ -274,7 +274,7 @@ fn a_site_that_fails_stops_no_other() {
         (&good, 0, None),
     ] {
         let name = format!("http_127.0.0.1_{}", site.port());
-        let last = last_run(&bench, &name);
+        let last = last_session(&bench, &name);
         assert_eq!(last["name"], name);
         assert_eq!(last["start"], site.url("/"));
         assert_eq!(last["exit_code"], code);
@@ -322,7 +322,7 @@ fn a_signal_stops_all_sites() {
     let bench = Bench::new();
     let file = format!("max_sites = 2{SHARED}{tables}");
     let running = Running::of(command(&bench, &file, &[]));
-    // Both of them are in the middle of it.
+    // Both crawls are under way.
     meeting.wait();
     running.signal("TERM");
     running.signal("TERM");
@@ -331,7 +331,7 @@ fn a_signal_stops_all_sites() {
     assert_eq!(outcomes, ["interrupted"; 3]);
     assert_eq!(waiting.log().len(), 0);
     let name = format!("http_one.test_{}", sites[0].port());
-    let last = last_run(&bench, &name);
+    let last = last_session(&bench, &name);
     assert_eq!(last["exit_code"], 143);
     let unbegun = format!("http_127.0.0.1_{}.last.json", waiting.port());
     assert!(!bench.state().join(unbegun).exists(), "it never ran");

@@ -1,5 +1,5 @@
 //! Sites without end: a garden with traps that is served by a script of the folder `ARPENT_SHARED`. Each crawl ends by itself,
-//! lists every honest page, and hardly any page of a trap.
+//! lists every ordinary page, and at most [`MAX_LISTED`] pages of a trap.
 
 use std::{
     collections::BTreeSet,
@@ -21,7 +21,7 @@ use crate::support::{
 /// Pages of one trap that may be listed.
 const MAX_LISTED: usize = 5;
 
-/// Requests that one trap may cost.
+/// Highest number of requests for one trap.
 const MAX_REQUESTS: u64 = 500;
 
 /// The script that serves the garden; it ends with the value.
@@ -31,7 +31,7 @@ struct Garden {
 }
 
 impl Garden {
-    /// The garden with the traps of `profile`; `None` after saying that the test is skipped.
+    /// The garden with the traps of `profile`; `None` after a note that the test is skipped.
     fn start(profile: &str) -> Option<Self> {
         let script = support::shared()?.join("traps/server.py");
         if !support::has_program("python3") {
@@ -85,7 +85,7 @@ fn crawl(bench: &Bench, url: &str) -> Ran {
 }
 
 #[test]
-fn a_crawl_of_an_endless_site_ends_and_lists_its_honest_pages() {
+fn a_crawl_of_an_endless_site_ends_and_lists_its_ordinary_pages() {
     let profiles = [
         "none",
         "calendar",

@@ -1,7 +1,7 @@
-//! Every kind of page there is, on a loopback site: what is listed, what is not, and why.
+//! Every kind of page on a loopback site: the listed ones, the others, and the reasons.
 //!
-//! Each test holds a table of pages with the reason each must get. What the program knows, what it
-//! publishes and what its summary counts must equal the table, nothing more and nothing less.
+//! Each test has a table of pages with the reason that each must get. The state, the published set and
+//! the counts of the summary must equal the table.
 
 mod answers;
 mod row;
@@ -36,7 +36,7 @@ use crate::support::{
     state::{assert_adds_up, excluded, number, reasons, records},
 };
 
-/// Failures end soon, and no number of them makes the host pause.
+/// Few tries, and no number of failures makes the host pause.
 const SETTINGS: &str = "
 requests.max_body_bytes = 65536
 limits.max_tries = 2
@@ -82,7 +82,7 @@ fn site_of(rows: &[Row]) -> Site {
     })
 }
 
-/// Crawls a site of these pages and holds everything that is told of it against the table; returns the
+/// Crawls a site of these pages and compares every result with the table; returns the
 /// summary.
 #[track_caller]
 fn check(rows: &[Row], options: &[&str], settings: &str, code: i32) -> Value {
@@ -131,7 +131,7 @@ fn check_reasons(expected: &BTreeMap<String, Reason>, known: &BTreeMap<String, R
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
-/// Holds the numbers of a summary against the table.
+/// Compares the numbers of a summary with the table.
 #[track_caller]
 fn check_counts(expected: &BTreeMap<String, Reason>, summary: &Value) {
     assert_adds_up(summary);
@@ -157,7 +157,7 @@ fn check_counts(expected: &BTreeMap<String, Reason>, summary: &Value) {
     assert_eq!(excluded(summary), left_out);
 }
 
-/// Whether a URL can only get this reason by an answer, or the lack of one.
+/// Returns whether a URL gets this reason only from an answer, or from a missing one.
 fn needs_a_request(reason: Reason) -> bool {
     !matches!(
         reason,
@@ -174,7 +174,7 @@ fn covered(rows: &[Row]) -> BTreeSet<Reason> {
     rows.iter().map(|row| row.reason).collect()
 }
 
-/// Pages that were read well.
+/// Pages that can be read whole.
 fn pages(elsewhere: &str) -> Vec<Row> {
     [
         by_status(),
@@ -195,7 +195,7 @@ fn pages(elsewhere: &str) -> Vec<Row> {
     .collect()
 }
 
-/// Pages that could not be read well: the crawl is partial.
+/// Pages that cannot be read whole: the crawl is partial.
 fn failures() -> Vec<Row> {
     let cut = Response {
         announced: Some(10_000),
@@ -222,7 +222,7 @@ fn failures() -> Vec<Row> {
     rows
 }
 
-/// Pages that rules of the user are about.
+/// Pages that match rules of the user.
 fn ruled() -> Vec<Row> {
     vec![
         listed("/shop/shoes", page("", "<p class=price>20</p>")),
@@ -252,7 +252,7 @@ fn every_page_is_listed_or_left_out_for_its_reason() {
 }
 
 #[test]
-fn what_cannot_be_read_well_is_not_listed_and_makes_the_crawl_partial() {
+fn pages_that_cannot_be_read_whole_are_not_listed_and_make_the_crawl_partial() {
     let summary = check(&failures(), &[], "", 3);
     assert_eq!(summary["outcome"], "partial");
 }
@@ -279,7 +279,7 @@ fn rules_of_the_user_come_first() {
 }
 
 #[test]
-fn what_a_limit_leaves_over_stays_queued() {
+fn urls_beyond_a_limit_stay_queued() {
     let rows = vec![
         listed("/1", plain()),
         row("/2", Reason::Queued, plain()),
@@ -290,9 +290,9 @@ fn what_a_limit_leaves_over_stays_queued() {
 
 #[test]
 fn every_reason_has_a_page() {
-    /// Reasons that no page of a site can bring about: a page that takes too long has a test of its own, a bug is a bug, inputs
-    /// are read by another command, a feed is not a page (`discovery`), what a page brings into its entry can be written, what
-    /// stays listed was so before (`reasons`), and what pages repeat is looked at in `traps`.
+    /// Reasons that no table here has. A page that takes too long has another test, and no page can cause a bug. Inputs belong
+    /// to another command, and feeds to `discovery`. The values of a page can always be written into an entry. Pages that stay
+    /// listed are tested in `reasons`, and repetitions in `traps`.
     const UNREACHABLE: [Reason; 14] = [
         Reason::Unparsable,
         Reason::InternalError,
@@ -318,7 +318,7 @@ fn every_reason_has_a_page() {
     assert_eq!(seen, all);
 }
 
-/// A site with a page whose robots meta comes after so much text that it costs more than a millisecond to come to it.
+/// A site with a page whose robots meta comes after so much text that the parser needs more than a millisecond for it.
 fn with_costly_page(says: &'static str, text_lines: Arc<AtomicUsize>) -> Site {
     Site::start(move |request| match request.target.as_str() {
         "/" => Response::linking(["/costly"]),
@@ -351,7 +351,7 @@ fn a_page_that_costs_too_much_is_not_judged_and_fails() {
     assert_agree(&bench, &site.url("/"), &summary);
     let warnings = record.facts().expect("it answered").warnings;
     assert!(warnings.parse_cut, "{warnings:?}");
-    // With time enough it is judged.
+    // With enough time it is judged.
     bench.crawl(&site.url("/"), &[]).expect_code(0);
     assert_eq!(records(&bench)["/costly"].reason, Reason::Noindex);
 }

@@ -1,4 +1,4 @@
-//! `arpent why`: what the state knows of one URL.
+//! `arpent why`: the state on one URL.
 
 use std::sync::{
     Arc,
@@ -22,7 +22,7 @@ fn why(bench: &Bench, arguments: &[&str]) -> Ran {
     Ran::of(command)
 }
 
-/// What is known of `url`.
+/// The result for `url`.
 #[track_caller]
 fn explained(bench: &Bench, url: &str) -> Value {
     let ran = why(bench, &["--json", url]).expect_code(0);
@@ -57,7 +57,7 @@ fn many_kinds() -> Site {
     })
 }
 
-/// A crawl that asks once for each page.
+/// A crawl with one try for each page.
 fn crawl_once(bench: &Bench, site: &Site) -> Ran {
     let mut command = bench.command(&site.url("/"), &[]);
     command.env("ARPENT_MAX_TRIES", "1");
@@ -65,7 +65,7 @@ fn crawl_once(bench: &Bench, site: &Site) -> Ran {
 }
 
 #[test]
-fn it_says_how_a_url_was_found_and_which_rule_decided() {
+fn why_shows_how_a_url_was_found_and_which_rule_decided() {
     let bench = Bench::new();
     let site = many_kinds();
     crawl_once(&bench, &site).expect_code(3);
@@ -117,7 +117,7 @@ fn it_says_how_a_url_was_found_and_which_rule_decided() {
 }
 
 #[test]
-fn it_says_why_a_url_is_not_known() {
+fn why_explains_a_url_that_is_not_known() {
     let bench = Bench::new();
     let site = many_kinds();
     crawl_once(&bench, &site).expect_code(3);
@@ -221,7 +221,7 @@ fn live_answers_are_judged_and_compared_with_the_state() {
     for line in [
         "not asked   ",
         "robots now  disallowed by \"Disallow: /closed\" (line 5, User-agent: arpent)",
-        "verdict now robots-disallowed: disallowed by robots.txt",
+        "now: robots-disallowed: disallowed by robots.txt",
         "changed     the state has the answer of ",
     ] {
         assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
@@ -239,10 +239,10 @@ fn live_needs_no_state() {
     )
     .expect_code(0);
     for line in [
-        format!("now         {}: 301 (redirected)", site.url("/moved")),
+        format!("answer now  {}: 301 (redirected)", site.url("/moved")),
         "              location: /moved2".to_owned(),
         format!("            {}: 200 (listed)", site.url("/c")),
-        "verdict now redirected: redirects to another URL".to_owned(),
+        "now: redirected: redirects to another URL".to_owned(),
     ] {
         assert!(ran.stdout.contains(&line), "{line}: {}", ran.stdout);
     }
@@ -260,7 +260,7 @@ fn live_needs_no_state() {
 }
 
 #[test]
-fn it_reads_the_state_while_a_crawl_holds_it() {
+fn why_reads_the_state_while_a_crawl_locks_it() {
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
     let site = Site::allowing(|request| match request.target.as_str() {
         "/" => Response::linking(["/a", "/slow"]),
@@ -286,7 +286,7 @@ fn it_reads_the_state_while_a_crawl_holds_it() {
 }
 
 #[test]
-fn a_state_that_cannot_be_read_is_an_error_of_a_live_question_too() {
+fn a_state_that_cannot_be_read_is_an_error_with_live_too() {
     let bench = Bench::new();
     let site = Site::of_two_pages();
     bench.crawl(&site.url("/"), &[]).expect_code(0);

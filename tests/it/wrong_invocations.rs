@@ -34,7 +34,7 @@ impl Transcript {
                 Some((time, message)) if time.len() == 19 => message,
                 _ => printed,
             };
-            // It comes when an answer takes long.
+            // This line is printed only when an answer takes long.
             if message.starts_with("waiting for robots.txt") {
                 continue;
             }

@@ -8,7 +8,7 @@ use super::{findings::FindingArgs, requests::RequestArgs, state::StateArgs};
 
 /// Arguments of `arpent audit`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct AuditArgs {
     /// URL of a crawled site, or of a page of it
     #[arg(value_name = "URL")]
@@ -66,6 +66,12 @@ A request in a log counts when its method is GET or HEAD, its status is 200, 404
 files that are not pages (.css, .png) do not count. cli/guide/audit.md lists all findings.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent audit https://www.example.com/
+  arpent audit https://www.example.com/ --log access.log --log access.log.1.gz";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    no errors (with --fail-on warning no warnings either)

@@ -8,7 +8,7 @@ use super::{entries::EntryArgs, reporting::ReportingArgs};
 
 /// Arguments of `arpent build`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct BuildArgs {
     /// Lists of URLs, sitemaps or folders of HTML files; - is standard input
     #[arg(value_name = "FILE|DIR|-")]
@@ -62,7 +62,12 @@ pub(crate) struct BuildArgs {
     output: Option<String>,
 
     /// Folder of the states; with it, arpent also stores the state of lists
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     state: Option<String>,
 
     /// URL where the sitemaps will be served [default: the base URL]
@@ -98,7 +103,13 @@ folder. index.html is the page of its folder. If the host serves about.html as /
 Every option is also a setting (--base-url is base_url) and a variable (ARPENT_BASE_URL). An option replaces the variable, the \
 variable replaces the settings file.";
 
-/// Shown below the options; [`crate::exit_code`] has the details.
+/// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent build --base-url https://www.example.com/ urls.txt
+  arpent build --base-url https://www.example.com/docs/ public/";
+
+/// Shown below the examples by `--help`; [`crate::exit_code`] has the details.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    published, or nothing changed

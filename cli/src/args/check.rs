@@ -8,14 +8,14 @@ use super::{findings::FindingArgs, requests::RequestArgs};
 
 /// Arguments of `arpent check`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {
-    /// Files, folders, URLs of sitemaps or URLs of sites to check; - is standard input
+    /// Files, folders, URLs of sitemaps or sites; - is standard input
     #[arg(value_name = "FILE|DIR|URL|-", required_unless_present = "explain")]
     #[serde(skip)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// URL where the file is served; a URL that ends with / is the URL of its folder
+    /// URL where the file is served, or with / at its end, its folder
     #[arg(long, value_name = "URL")]
     // The setting of this name is that of `build`.
     #[serde(skip)]
@@ -35,9 +35,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "RULE")]
     pub(crate) explain: Option<String>,
 
-    /// Request N of the listed pages, spread evenly, or all of them [default: 0]
+    /// Request N of the listed pages [default: 0]
     ///
-    /// A page that does not answer 200, redirects, has noindex or names another canonical URL is a finding.
+    /// The pages are spread evenly over the sitemaps.     /// A page that does not answer 200, redirects, has noindex or names another canonical URL is a finding.
     #[arg(long, value_name = "N|all", help_heading = "URLs")]
     pub(crate) pages: Option<String>,
 
@@ -74,6 +74,13 @@ robots.txt names, or /sitemap.xml. arpent obeys robots.txt of each host and repo
 The options, variables (ARPENT_<NAME>) and settings of requests are those of arpent crawl.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent check sitemap.xml
+  arpent check sitemaps/https_www.example.com --format github
+  arpent check https://www.example.com/sitemap.xml --pages 20";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    no errors (with --fail-on warning no warnings either)

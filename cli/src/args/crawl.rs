@@ -104,7 +104,9 @@ pub(crate) struct CrawlArgs {
     )]
     ignore: Vec<String>,
 
-    /// Stop after N pages; the same command continues [default: 1000000]
+    /// Stop after N pages [default: 1000000]
+    ///
+    /// The same command continues the crawl.
     #[arg(long, value_name = "N", help_heading = "Scope")]
     max_pages: Option<String>,
 
@@ -145,15 +147,15 @@ Without --config, arpent reads the first of these files that exists:
   - arpent/arpent.toml in the user's configuration folder
   - /etc/arpent/arpent.toml";
 
-/// Shown below the options by `-h`.
+/// Shown below the options.
 const EXAMPLES: &str = "\
 Examples:
   arpent crawl https://www.example.com/
   arpent crawl https://www.example.com/docs/ -o public/maps --max-pages 5000
-  arpent crawl example.com -x '/private/*' --with images --contact ops@example.com
-More options, globs and exit codes: arpent crawl --help";
+  arpent crawl example.com -x '/private/*' --with images
+  arpent crawl staging.example.com --publish-as https://www.example.com/";
 
-/// Shown below the options by `--help`; [`crate::exit_code`] has the details.
+/// Shown below the examples by `--help`; [`crate::exit_code`] has the details.
 const MORE_HELP: &str = "\
 Globs:
   A glob that begins with http:// or https:// is compared with the whole URL.
@@ -167,13 +169,6 @@ Globs:
 
 Times have a unit: 500ms, 2s, 1m, 24h. A number without a unit is seconds.
 arpent reads a password from the variable ARPENT_BASIC_AUTH (user:password) or the setting basic_auth.
-
-Examples:
-  arpent crawl https://www.example.com/
-  arpent crawl https://www.example.com/docs/ -o public/maps --max-pages 5000
-  arpent crawl example.com -x '/private/*' --with images --contact ops@example.com
-  arpent crawl https://staging.example.com/ --publish-as https://www.example.com/
-  arpent crawl -c arpent.toml --json
 
 Exit codes:
   0    published, or nothing changed

@@ -6,11 +6,15 @@ use super::state::StateArgs;
 
 /// Arguments of `arpent daemon`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct DaemonArgs {
     #[command(flatten)]
     #[serde(flatten)]
     pub(crate) state: StateArgs,
+
+    /// Answer Prometheus and health checks at this address, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<String>,
 
     /// Format of the log on stderr [default: text]
     #[arg(long, value_name = "json|text")]
@@ -39,9 +43,15 @@ The log is on stderr, with a line at the end of each crawl. --log-format json pr
 
 SIGHUP makes the daemon read the settings again; if they are wrong, it keeps the current settings. SIGTERM and SIGINT stop it; after \
 the next start it continues the crawls that it interrupted. The daemon notifies systemd of its state (sd_notify). arpent status \
-shows the sites.";
+shows the sites. With --metrics the daemon has /metrics in the OpenMetrics format, /healthz and /readyz.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent daemon
+  arpent daemon -c /etc/arpent/arpent.toml --log-format json";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   2    wrong usage or settings, or no site has a schedule

@@ -6,7 +6,7 @@ use super::{requests::RequestArgs, state::StateArgs};
 
 /// Arguments of `arpent diff`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct DiffArgs {
     /// The older set
     #[arg(value_name = "A")]
@@ -53,6 +53,12 @@ URLs are compared byte by byte. A lastmod that only one of the sets has counts a
 first-level directory, with its first URLs.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent diff https://www.example.com/@1 https://www.example.com/@0
+  arpent diff old/sitemap.xml.gz https://www.example.com/sitemap.xml";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    compared: the sets are the same, or they differ

@@ -8,18 +8,18 @@ use sitemap_core::validate::DEFAULT_REPEATS;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct FindingArgs {
     /// Output format
-    #[arg(long, value_name = "text|json|sarif|github", default_value = "text", value_parser = ["text", "json", "sarif", "github"])]
+    #[arg(long, value_name = "text|json|sarif|github", default_value = "text", hide_possible_values = true, value_parser = ["text", "json", "sarif", "github"])]
     pub(crate) format: String,
 
     /// Print one JSON object, as --format json does
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
-    /// Exit with 1 if there are errors, or also if there are warnings
-    #[arg(long, value_name = "error|warning", default_value = "error", value_parser = ["error", "warning"])]
+    /// Exit with 1 at errors, or also at warnings
+    #[arg(long, value_name = "error|warning", default_value = "error", hide_possible_values = true, value_parser = ["error", "warning"])]
     pub(crate) fail_on: String,
 
-    /// Do not print findings that are in this file, written by --json, and do not fail because of them
+    /// Leave out the findings that are in this file, written by --json
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 

@@ -6,14 +6,14 @@ use super::state::StateArgs;
 
 /// Arguments of `arpent forget`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct ForgetArgs {
     /// Crawled sites: the URL of the site, or a URL that was given to arpent crawl
     #[arg(value_name = "SITE", required = true)]
     urls: Vec<String>,
 
     /// Print the files that would be removed, and remove nothing
-    #[arg(long)]
+    #[arg(short = 'n', long)]
     dry_run: bool,
 
     /// Print one JSON object for each site
@@ -40,6 +40,11 @@ The published sitemaps stay. The times until which hosts asked arpent to wait (R
 is its first.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent forget https://www.example.com/ --dry-run";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    removed

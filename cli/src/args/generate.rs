@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 /// Arguments of `arpent generate`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct GenerateArgs {
     /// The kind of file to generate.
     #[command(subcommand)]
     pub(crate) what: Generated,
 }
 
-/// Files for the system that are made from the command line itself.
+/// Files that describe arpent to other programs.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Generated {
     /// Print the man page of arpent; with DIR, write one man page for each command into it
@@ -26,9 +26,40 @@ pub(crate) enum Generated {
         #[arg(value_name = "SHELL")]
         shell: clap_complete::Shell,
     },
+    /// Print the JSON Schema of what a command prints with --json
+    Schema {
+        /// The command; report-rows: the lines of report --ndjson
+        #[arg(value_name = "COMMAND")]
+        of: JsonResult,
+    },
+}
+
+/// Results as JSON: of each command with `--json`, and the rows of `report --ndjson`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum JsonResult {
+    Crawl,
+    Build,
+    Publish,
+    Check,
+    Audit,
+    Diff,
+    Init,
+    Status,
+    Report,
+    ReportRows,
+    Why,
+    Notify,
+    Forget,
 }
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent generate man /usr/local/share/man/man1
+  arpent generate completions bash
+  arpent generate schema crawl";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    generated

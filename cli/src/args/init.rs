@@ -9,7 +9,7 @@ use super::requests::RequestArgs;
 
 /// Arguments of `arpent init`.
 #[derive(Debug, Clone, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct InitArgs {
     /// The site: the URL where its crawl begins
     #[arg(value_name = "URL")]
@@ -86,6 +86,12 @@ On a terminal arpent asks for the start URL, a contact, the folder of the sitema
 the daily crawl. A file that exists is never replaced without --force.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent init https://www.example.com/
+  arpent init https://www.example.com/ -o /etc/arpent --server apache --schedule cron";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    the files are written

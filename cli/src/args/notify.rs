@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::state::StateArgs;
+use super::{requests::RequestArgs, state::StateArgs};
 
 /// Arguments of `arpent notify`.
 #[derive(Debug, Default, Serialize, clap::Args)]
@@ -10,21 +10,23 @@ use super::state::StateArgs;
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct NotifyArgs {
-    /// Sites whose sitemaps were published, as they were given to arpent crawl
+    /// Published sites, as they were given to arpent crawl
     #[arg(value_name = "URL")]
     urls: Vec<String>,
 
-    /// Print the pages where you can submit the sitemaps by hand, and send nothing
+    /// Print where to submit the sitemaps by hand, and send nothing
     #[arg(long)]
     pub(crate) list: bool,
 
-    /// Print the notifications that would be sent, and send nothing
-    #[arg(long)]
+    /// Print the notifications, and send nothing
+    #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
 
-    /// Notify engines of every URL of the published set, not only of changes (with IndexNow)
+    /// Notify engines of every URL, not only of changes
+    ///
+    /// Only with IndexNow.
     #[arg(long)]
     pub(crate) submit_all: bool,
 
@@ -42,15 +44,30 @@ pub(crate) struct NotifyArgs {
     indexnow: bool,
 
     /// URL of the engine [default: the engine of api.indexnow.org]
-    #[arg(long, value_name = "URL", help_heading = "Notify")]
+    #[arg(
+        long,
+        value_name = "URL",
+        help_heading = "Notify",
+        hide_short_help = true
+    )]
     indexnow_endpoint: Option<String>,
 
     /// File with the key [default: a new key, stored in the state]
-    #[arg(long, value_name = "FILE", help_heading = "Notify")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Notify",
+        hide_short_help = true
+    )]
     indexnow_key_file: Option<String>,
 
     /// URL of the file on the site that proves the key [default: KEY.txt, written to the output]
-    #[arg(long, value_name = "URL", help_heading = "Notify")]
+    #[arg(
+        long,
+        value_name = "URL",
+        help_heading = "Notify",
+        hide_short_help = true
+    )]
     indexnow_key_location: Option<String>,
 
     /// Request this URL, with the URL of the sitemap in place of {sitemap} (repeatable)
@@ -61,25 +78,9 @@ pub(crate) struct NotifyArgs {
     #[arg(long, value_name = "FILE", help_heading = "Notify")]
     robots_file: Option<String>,
 
-    /// Highest rate per host, in requests per second [default: 10]
-    #[arg(long, value_name = "N|unlimited", help_heading = "Requests")]
-    rate: Option<String>,
-
-    /// The User-Agent header [default: arpent/VERSION]
-    #[arg(long, value_name = "S", help_heading = "Requests")]
-    user_agent: Option<String>,
-
-    /// Connect to ADDRESS for HOST:PORT instead of asking DNS (repeatable)
-    #[arg(long, value_name = "HOST:PORT:ADDRESS", help_heading = "Requests")]
-    resolve: Vec<String>,
-
-    /// Send requests through this proxy; proxy variables are ignored
-    #[arg(long, value_name = "URL", help_heading = "Requests")]
-    proxy: Option<String>,
-
-    /// Also trust the certificate authorities in this PEM file
-    #[arg(long, value_name = "FILE", help_heading = "Requests")]
-    ca_file: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    requests: RequestArgs,
 
     /// Print only errors on stderr
     #[arg(short, long)]
@@ -103,6 +104,12 @@ arpent prints the Sitemap line that robots.txt should have, and looks for it in 
 A crawl with the same settings sends these notifications itself after a change. A notification does not make an engine index a URL.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent notify https://www.example.com/ --dry-run
+  arpent notify https://www.example.com/ --indexnow";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    everything was sent, or there was nothing to send

@@ -20,9 +20,9 @@ pub(super) struct PlaceArgs {
     )]
     state: Option<String>,
 
-    /// URL where the sitemaps will be served [default: the site's directory]
+    /// URL of the sitemaps [default: the site's directory]
     ///
-    /// On another host, robots.txt of the site has to name the sitemaps. With several sites, each site gets URL/SITE/.
+    /// Search engines find the sitemaps there.     /// On another host, robots.txt of the site has to name the sitemaps. With several sites, each site gets URL/SITE/.
     #[arg(long, value_name = "URL", help_heading = "Output")]
     public_url: Option<String>,
 

@@ -11,7 +11,7 @@ use super::{
 
 /// Arguments of `arpent publish`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct PublishArgs {
     /// Crawled sites, as they were given to arpent crawl
     #[arg(value_name = "URL")]
@@ -80,6 +80,12 @@ Hooks, engines and a robots.txt file are notified as after a crawl. After a roll
 or removes. A dry run changes nothing and sends no notification.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent publish https://www.example.com/
+  arpent publish https://www.example.com/ --rollback";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    published, or nothing changed

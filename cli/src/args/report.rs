@@ -8,7 +8,7 @@ use super::state::StateArgs;
 
 /// Arguments of `arpent report`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct ReportArgs {
     /// The crawled site, or a URL in it; optional if there is only one site
     #[arg(value_name = "SITE")]
@@ -35,11 +35,6 @@ pub(crate) struct ReportArgs {
     #[serde(skip)]
     pub(crate) json: bool,
 
-    /// Print the JSON schema of the rows of --ndjson
-    #[arg(long, exclusive = true)]
-    #[serde(skip)]
-    pub(crate) schema: bool,
-
     #[command(flatten)]
     #[serde(flatten)]
     pub(crate) state: StateArgs,
@@ -56,6 +51,12 @@ last publish.
 Without --html, --csv, --ndjson and --json the report is printed as text. arpent why URL explains one URL.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent report https://www.example.com/
+  arpent report https://www.example.com/ --html report.html";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    reported

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Options of requests.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 pub(super) struct RequestArgs {
-    /// Highest rate per host, in requests per second [default: 10]
+    /// Requests per second and host, at most [default: 10]
     #[arg(long, value_name = "N|unlimited", help_heading = "Requests")]
     rate: Option<String>,
 
@@ -29,11 +29,11 @@ pub(super) struct RequestArgs {
     )]
     user_agent: Option<String>,
 
-    /// URL or mail address for questions of the site's operator, sent in User-Agent
+    /// Your URL or mail address, sent in User-Agent
     #[arg(long, value_name = "URL|MAIL", help_heading = "Requests")]
     contact: Option<String>,
 
-    /// Header for requests to the site, e.g. 'Accept-Language: fr'
+    /// Header for requests, e.g. 'Accept-Language: fr'
     ///
     /// arpent sends the header only to the origin of the start URL. Repeatable.
     #[arg(

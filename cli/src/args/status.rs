@@ -6,7 +6,7 @@ use super::state::StateArgs;
 
 /// Arguments of `arpent status`.
 #[derive(Debug, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     #[serde(flatten)]
@@ -33,6 +33,12 @@ arpent daemon runs with the same settings.
 arpent status takes no lock and changes nothing. A crawl may run at the same time.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent status
+  arpent status -c arpent.toml --max-age 26h";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    the status was printed

@@ -6,7 +6,7 @@ use super::{requests::RequestArgs, state::StateArgs};
 
 /// Arguments of `arpent why`.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct WhyArgs {
     /// URL to explain
     #[arg(value_name = "URL")]
@@ -54,6 +54,12 @@ inside the crawl. It does not request a URL that a crawl would not request (robo
 has the URL, the site is the directory of the URL. The options of requests apply to --live only.";
 
 /// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent why https://www.example.com/about
+  arpent why https://www.example.com/about --live";
+
+/// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    explained

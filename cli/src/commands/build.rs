@@ -1,5 +1,5 @@
-//! `arpent build`: inputs become the records of one run, and the set is published from them as after a
-//! crawl. The store is a temporary one, unless there is something in it to be remembered.
+//! `arpent build`: makes visits from the inputs, and publishes the set from them as after a crawl. The store is
+//! temporary, unless the dates of a folder have to be stored.
 
 use std::{fs, io, path::PathBuf, sync::Arc};
 
@@ -182,7 +182,7 @@ impl BuildJob {
             }
             .into());
         }
-        summary.output = Some(places.output.clone());
+        summary.output = Some(common.place_of(&self.site.name()));
         self.output.show(&["  writing the sitemaps".to_owned()]);
         // Not before: an input may be waited for as long as it likes.
         let _lock = (!common.dry_run)

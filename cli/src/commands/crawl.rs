@@ -1,4 +1,4 @@
-//! `arpent crawl`: each site is crawled and published, and others are notified. Several are crawled at the same time, one per host. A
+//! `arpent crawl`: crawls and publishes each site, and notifies others. Several sites are crawled at the same time, one per host. A
 //! site that fails does not stop the others; a signal does.
 
 pub(super) mod board;

@@ -1,9 +1,11 @@
-//! `arpent daemon`: sites are crawled by their schedules until a signal comes. Which site starts when is decided by
-//! [`crawler::schedule`]; here is what goes on around it: settings that may be read again, what is kept between
-//! starts, signals, and the service manager.
+//! `arpent daemon`: crawls sites by their schedules until a signal comes. [`crawler::schedule`] decides which site starts
+//! when; this module owns the rest: settings that may be read again, the file of the schedules, signals, and the service
+//! manager.
 
 mod dispatch;
 pub(super) mod lock;
+#[cfg(feature = "metrics")]
+mod metrics;
 pub(super) mod schedule_file;
 mod service;
 mod words;
@@ -16,6 +18,8 @@ use std::{io::ErrorKind, path::Path, sync::Arc};
 use anyhow::Context as _;
 use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
 
+#[cfg(feature = "metrics")]
+use self::metrics::Metrics;
 use self::{
     dispatch::{Dependencies, Dispatcher},
     schedule_file::Pasts,
@@ -57,29 +61,74 @@ pub(super) fn run(
         }
     };
     let settings = load_again()?;
+    let address = settings.shared.metrics;
+    if address.is_some() && cfg!(not(feature = "metrics")) {
+        let message = "metrics: this program was built without metrics; remove the setting, or build arpent with \
+                       --features metrics";
+        return Err(Misuse(message.to_owned()).into());
+    }
     begin_log(&settings.shared, output);
     let clock = dependencies::clock(environment);
     let state = settings.shared.state.clone();
     let lock = lock::acquire(&state)?;
     let pasts = pasts(&state, &*clock, output)?;
     output.begin_log(true);
-    // What still runs was left to itself: as after a crash, the next start goes on with it.
+    // Crawls under way were left unfinished: as after a crash, the next start continues them.
     let ended = runtime::run(Threads::OfCores, async {
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
         let stop = Stop::default();
         let politeness = Politeness::new(&settings.shared.config.politeness);
         let crawler = Crawler::new(output, politeness, stop.clone(), environment);
+        let service = ServiceManager::new();
+        #[cfg(feature = "metrics")]
+        let metrics = address.map(|_| Metrics::new(&settings, &crawler, &service));
+        #[cfg(feature = "metrics")]
+        let _responder = match metrics.as_ref().zip(address) {
+            Some((metrics, address)) => Some(metrics.serve(address, output).await?),
+            None => None,
+        };
+        #[cfg(feature = "metrics")]
+        let crawler = Crawler {
+            around_fetch: metrics.as_ref().map(Metrics::around_fetch),
+            ..crawler
+        };
+        #[cfg(feature = "metrics")]
+        let shown = metrics.clone();
+        let load = move || {
+            let mut settings = load_again()?;
+            if settings.shared.metrics != address {
+                let warning =
+                    "the address of the metrics stays as it is until the daemon is restarted";
+                settings.shared.warnings.push(warning.to_owned());
+            }
+            #[cfg(feature = "metrics")]
+            if let Some(metrics) = &shown {
+                metrics.take(&settings);
+            }
+            Ok(settings)
+        };
         let dependencies = Dependencies {
             output: output.clone(),
             clock,
             stop,
             politeness: Arc::clone(&crawler.politeness),
-            service: ServiceManager::new(),
-            load: Arc::new(load_again),
+            service,
+            load: Arc::new(load),
         };
         let dispatcher = Dispatcher::new(dependencies, &settings, pasts, |site, watch| {
             let crawler = crawler.for_site(&site);
-            async move { crawler.run(&site, watch).await }
+            #[cfg(feature = "metrics")]
+            let counted = metrics
+                .as_ref()
+                .map(|metrics| metrics.begin(&site.name, watch.progress.subscribe()));
+            async move {
+                let run = crawler.run(&site, watch).await;
+                #[cfg(feature = "metrics")]
+                if let Some(counted) = counted {
+                    counted.end(run.summary.outcome);
+                }
+                run
+            }
         });
         // Sites that are gone from the settings, or changed there, are nobody's from now on.
         drop(settings);

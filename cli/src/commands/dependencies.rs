@@ -1,4 +1,4 @@
-//! The clock of the program, and the file that knows which hosts asked to wait: what the library is handed of the machine.
+//! The clock and the file of the `Retry-After` times, which the program gives to the library.
 
 use std::{path::Path, sync::Arc};
 

@@ -45,7 +45,7 @@ impl<P: Eq + Hash> Downloaders<P> {
     /// wait.
     ///
     /// # Errors
-    /// A setting cannot be used, e.g. the file of certificate authorities; nobody knows which hosts asked to wait.
+    /// A setting cannot be used, e.g. the file of certificate authorities; or it is not known which hosts asked to wait.
     pub(super) fn to(
         &mut self,
         place: P,

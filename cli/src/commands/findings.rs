@@ -1,4 +1,4 @@
-//! Findings of `check` and `audit` as they are printed: as text for people, as JSON for programs, as annotations of GitHub, or as one
+//! The output of the findings of `check` and `audit`: as text for people, as JSON for programs, as annotations of GitHub, or as one
 //! SARIF log; which of them count, and whether the command fails by them.
 
 mod baseline;

@@ -98,6 +98,7 @@ fn forget(site: &SiteSettings) -> anyhow::Result<Removed> {
     let beside = [
         settings.generations_of(&site),
         settings.last_session_of(&site),
+        settings.staged_of(&site.written().name()),
     ];
     let beside = beside.into_iter().filter(|path| path.exists());
     let mut files = store::files_of(&state)?;

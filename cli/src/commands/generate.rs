@@ -1,4 +1,8 @@
-//! `arpent generate`: man pages and completions, made from the command line as [`crate::args`] defines it. Nothing is read.
+//! `arpent generate`: man pages and completions, made from the command line as [`crate::args`] defines it, and the JSON Schemas of the
+//! results. Nothing is read.
+
+#[cfg(test)]
+mod tests;
 
 use std::{fs, io, path::Path};
 
@@ -6,7 +10,7 @@ use clap::CommandFactory as _;
 use crawler::store::StoreError;
 
 use crate::{
-    args::{Args, GenerateArgs, Generated},
+    args::{Args, GenerateArgs, Generated, JsonResult},
     exit_code::ExitCode,
     output::Output,
 };
@@ -26,11 +30,31 @@ pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCo
         Generated::Completions { shell } => {
             clap_complete::generate(*shell, &mut Args::command(), "arpent", &mut text);
         }
+        Generated::Schema { of } => text.extend_from_slice(schema_of(*of).as_bytes()),
     }
     for line in String::from_utf8_lossy(&text).lines() {
         output.data(line);
     }
     Ok(ExitCode::Success)
+}
+
+/// The JSON Schema of a result.
+const fn schema_of(result: JsonResult) -> &'static str {
+    match result {
+        JsonResult::Crawl | JsonResult::Build | JsonResult::Publish => {
+            include_str!("../schema/summary.schema.json")
+        }
+        JsonResult::Check => include_str!("../schema/check.schema.json"),
+        JsonResult::Audit => include_str!("../schema/audit.schema.json"),
+        JsonResult::Diff => include_str!("../schema/diff.schema.json"),
+        JsonResult::Init => include_str!("../schema/init.schema.json"),
+        JsonResult::Status => include_str!("../schema/status.schema.json"),
+        JsonResult::Report => include_str!("../schema/report.schema.json"),
+        JsonResult::ReportRows => include_str!("../schema/report-rows.schema.json"),
+        JsonResult::Why => include_str!("../schema/why.schema.json"),
+        JsonResult::Notify => include_str!("../schema/notify.schema.json"),
+        JsonResult::Forget => include_str!("../schema/forget.schema.json"),
+    }
 }
 
 fn write_man_pages(folder: &Path) -> io::Result<()> {

@@ -4,7 +4,6 @@
 mod files;
 mod questions;
 mod report;
-mod server;
 
 use std::{
     io::{self, IsTerminal as _},
@@ -16,7 +15,7 @@ use crawler::{
     check::CheckProgress, config::ScopeWidth, site::settle_so_far, survey::survey, url_key::UrlKey,
 };
 
-use self::{files::Files, questions::Answers};
+use self::{files::Plan, questions::Answers};
 use super::{
     crawl::{begin_log, read_settings_file},
     dependencies,
@@ -25,11 +24,11 @@ use super::{
 };
 use crate::{
     args::InitArgs,
-    exit_code::{ExitCode, Misuse, Unwritable},
+    exit_code::{ExitCode, Misuse},
     output::Output,
     panicked::Panicked,
     settings::{Environment, Settings},
-    supervisor::Supervisor,
+    signal::Signals,
 };
 
 /// Runs the command.
@@ -51,82 +50,72 @@ pub(super) fn run(
     let typed = settings.urls.pop().context("no URL")?;
     // Who looks at a site asks once.
     settings.config.limits.max_tries = 1;
+    let config = settings.config;
     let folder = absolute(args.output.as_deref().unwrap_or(Path::new(".")))?;
-    let names = files::names(args);
-    if !args.force {
-        refuse_existing(&folder, &names)?;
-    }
+    let known_names = [files::SETTINGS, files::server(args.server).0];
+    files::refuse_existing(args, &folder, &known_names)?;
     let means = Means {
-        config: settings.config.clone(),
+        config: config.clone(),
         clock: dependencies::clock(environment),
         retry_after: dependencies::retry_after(&settings.state),
         progress: CheckProgress::default(),
     };
-    let (config, progress) = (means.config.clone(), means.progress.clone());
+    let (of_survey, progress) = (config.clone(), means.progress.clone());
     let looked = with_network(means, output, move |network| {
         let downloader = (network.connect)(&typed.origin())?;
-        Ok(survey(&typed, &config, &downloader, &network, &progress)?)
+        Ok(survey(
+            &typed,
+            &of_survey,
+            &downloader,
+            &network,
+            &progress,
+        )?)
     });
     let survey = match looked? {
         (Err(_), Some(stopped)) => return Ok(stopped),
         (survey, _) => survey?,
     };
+    if !args.json {
+        report::summary(&survey, output);
+    }
     let start = UrlKey::from_normalised(&survey.start)?;
-    let site = UrlKey::from_normalised(&survey.site)?;
-    let name = settle_so_far(&site, &[], ScopeWidth::Directory).name();
-    let defaults = Answers {
-        public_url: site.to_string(),
-        contact: contact_of(&settings.config.fetch.user_agent),
+    let name = settle_so_far(&start, &[], ScopeWidth::Directory).name();
+    let mut answers = Answers {
+        public_url: start.to_directory(),
+        contact: contact_of(&config.fetch.user_agent).to_owned(),
         // Where arpent crawl in this folder writes without settings.
         output: folder.join("sitemaps").join(name),
-        time: (2, 30),
+        time: jiff::civil::time(2, 30, 0, 0),
         start,
     };
-    let asks = !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
-    let answers = if asks {
-        for line in report::summary(&survey) {
-            output.info(&line);
-        }
-        match ask(defaults, output)? {
+    if !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal() {
+        answers = match ask(answers, output)? {
             Ok(answers) => answers,
             Err(stopped) => return Ok(stopped),
-        }
-    } else {
-        defaults
-    };
-    let files = Files {
+        };
+    }
+    let plan = Plan {
+        args,
         folder: &folder,
         survey: &survey,
         answers: &answers,
-        config: &settings.config,
+        config: &config,
         environment,
     };
-    let written = files.write(args)?;
+    let written = plan.write()?;
     if args.json {
-        let json = report::json(&survey, &answers, &written)?;
-        output.data_json(&json);
+        output.data_json(&report::json(&plan, &written)?);
     } else {
-        let found = if asks {
-            Vec::new()
-        } else {
-            report::summary(&survey)
-        };
-        for line in found
-            .into_iter()
-            .chain(report::steps(&survey, &answers, &written))
-        {
-            output.data(&line);
-        }
+        report::steps(&plan, &written, output);
     }
     Ok(ExitCode::Success)
 }
 
 /// The contact in a User-Agent of arpent; empty: none.
-fn contact_of(user_agent: &str) -> String {
-    let contact = user_agent
-        .split_once(" (+")
-        .and_then(|(_, contact)| contact.strip_suffix(')'));
-    contact.unwrap_or_default().to_owned()
+fn contact_of(user_agent: &str) -> &str {
+    let contact = user_agent.split_once(" (+");
+    let contact = contact.and_then(|(_, contact)| contact.strip_suffix(')'));
+    contact.unwrap_or_default()
 }
 
 /// An absolute path that can be written in the files of web servers, of systemd and of cron.
@@ -143,39 +132,18 @@ fn absolute(path: &Path) -> Result<PathBuf, Misuse> {
     Ok(absolute.components().collect())
 }
 
-/// Refuses to go on where a file would be replaced, before the site gets a request.
-fn refuse_existing(folder: &Path, names: &[&str]) -> Result<(), Unwritable> {
-    let mut paths = names.iter().map(|name| folder.join(name));
-    match paths.find(|path| path.symlink_metadata().is_ok()) {
-        Some(path) => Err(Unwritable(format!(
-            "{} exists and is not replaced; --force replaces it, -o DIR writes into another folder",
-            path.display()
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Asks the user; `Err` when that was stopped.
+/// Asks the user; `Err` when a signal stopped that.
 fn ask(defaults: Answers, output: &Output) -> anyhow::Result<Result<Answers, ExitCode>> {
     runtime::run(Threads::One, async {
-        let mut supervisor = Supervisor::new(output)?.of_work_without_requests();
-        let shutdown = supervisor.stop().shutdown.clone();
-        let dialogue = output.clone();
+        let mut signals = Signals::listen().context("failed to listen to signals")?;
+        let output = output.clone();
         let asking = tokio::task::spawn_blocking(move || {
-            questions::ask(defaults, &mut io::stdin().lock(), &dialogue)
+            questions::ask(&defaults, &mut io::stdin().lock(), &output)
         });
-        let work = async {
-            tokio::select! {
-                answers = asking => Some(answers),
-                // Lost is the answer to the question: its thread waits for a line until the process ends.
-                () = shutdown.stopped() => None,
-            }
-        };
-        let answers = supervisor.run(work, None).await?;
-        match (answers, supervisor.stop().asked_by()) {
-            (Some(answers), _) => answers.map_err(Panicked::from_join)?.map(Ok),
-            (None, Some(signal)) => Ok(Err(signal.into())),
-            (None, None) => Ok(Err(ExitCode::Interrupted)),
+        tokio::select! {
+            answers = asking => answers.map_err(Panicked::from_join)?.map(Ok),
+            // Lost is the answer to the question: its thread waits for a line until the process ends.
+            signal = signals.next() => Ok(Err(signal.into())),
         }
     })
 }

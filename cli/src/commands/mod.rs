@@ -24,11 +24,9 @@ mod runtime;
 mod status;
 mod why;
 
-use clap::Parser as _;
-
 use crate::{
     advice::in_full,
-    args::{Args, ColorChoice, Command},
+    args::{ColorChoice, Command},
     exit_code::ExitCode,
     output::{Output, Paint},
     settings::{Environment, SettingsError, with_scheme},
@@ -38,7 +36,7 @@ use crate::{
 /// The whole program.
 pub(crate) fn run() -> ExitCode {
     let environment = environment();
-    let args = Args::try_parse();
+    let args = crate::args::parse();
     let color = args
         .as_ref()
         .map_or_else(|_| ColorChoice::Auto, |args| args.color);

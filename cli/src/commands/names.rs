@@ -221,7 +221,7 @@ fn read(state: &Path) -> io::Result<Vec<Name>> {
     Ok(names.unwrap_or_default())
 }
 
-/// Writes the names as `edit` leaves them, unless that changes nothing. Those of a damaged file are learnt anew.
+/// Writes the names as `edit` leaves them, unless that changes nothing. Those of a damaged file are learnt again.
 fn change(state: &Path, edit: impl Fn(&mut Vec<Name>)) -> io::Result<()> {
     let edited = || {
         let before = match read(state) {
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(known(state)[0].1, "https://h.example/");
         learn("http://h.example/", &[]);
         assert_eq!(known(state), std::slice::from_ref(&blog));
-        // What is damaged is learnt anew.
+        // Damaged names are learnt again.
         fs::write(state.join(FILE), "[{").unwrap();
         read(state).unwrap_err();
         let site = learn(&blog.0, &[&blog.1]);

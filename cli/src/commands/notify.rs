@@ -3,6 +3,8 @@
 
 mod by_hand;
 
+#[cfg(feature = "cloud")]
+use std::path::Path;
 use std::{future::Future, sync::Arc};
 
 use crawler::{
@@ -15,7 +17,7 @@ use crawler::{
     fetch::FetchError,
     notify::{HookRun, Notifications, Submission, Submitted, call_webhook, notify, run_command},
     politeness::SharedPoliteness,
-    publish::PublishedSet,
+    publish::{PublishError, PublishedSet},
     robots::Rules,
     store::{Store, StoreError},
     url_key::{Origin, UrlKey},
@@ -84,6 +86,7 @@ impl Notifier {
             config: &settings.config.notify,
             standing,
             dry_run,
+            deliver: &|| deliver(&settings, standing),
         };
         let now = || clock.now();
         notify(store, &submission, has_changed, &now, &mut |call| {
@@ -185,6 +188,20 @@ impl Notifier {
             config
         })
     }
+}
+
+/// Sends the folder of the set to object storage, if that is where readers get it.
+fn deliver(settings: &Settings, standing: &PublishedSet) -> Result<(), PublishError> {
+    #[cfg(feature = "cloud")]
+    if standing.storage.is_some() {
+        let mut config = settings.config.publish.clone();
+        config.storage.clone_from(&standing.storage);
+        if let Some(storage) = crawler::storage::Storage::open(&config, &standing.site)? {
+            storage.send(Path::new(&standing.output), false, jiff::Timestamp::now())?;
+        }
+    }
+    let _ = (settings, standing);
+    Ok(())
 }
 
 /// Lines for the user besides the notifications themselves.

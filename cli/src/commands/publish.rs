@@ -21,6 +21,7 @@ use super::{
     names::find_state,
     print,
     published::{print_published, report_opened},
+    report_error,
     runtime::{self, Threads},
 };
 use crate::{
@@ -108,9 +109,15 @@ async fn publish_site(
         }
         Err(error) => Err(error),
     };
-    let end = crawler.ended(result, &mut summary, began);
-    let code = end.code;
-    let run = SiteResult { summary, code };
+    let mut end = crawler.ended(result, &mut summary, began);
+    if let Some(error) = end.error.take() {
+        report_error(&error, &crawler.output);
+    }
+    let run = SiteResult {
+        summary,
+        code: end.code,
+        error: None,
+    };
     // Of a site that was never crawled there is nothing to note beside.
     if !is_dry && run.summary.state.is_some() {
         crawler.report_end(site, &run, started, end).await;
@@ -134,7 +141,7 @@ fn publish(
     let places = places_of(settings, &site)?;
     let config = places.config(&settings.config);
     summary.has_old_set = is_published(&places.output);
-    summary.output = Some(places.output.clone());
+    summary.output = Some(settings.place_of(&site.written().name()));
     crawler
         .places
         .take(configured, &site, [&path, &places.output])?;

@@ -1,4 +1,4 @@
-//! How work ends that may have published: what is printed of the set, whatever it was made from.
+//! The end of work that may have published: prints the set, made by a crawl, a build or a publish.
 
 use crawler::site_run::{Ended, Held, Opened, SessionOutcome};
 

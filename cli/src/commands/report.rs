@@ -35,9 +35,6 @@ trait RowSink {
     fn finish(self: Box<Self>, outline: &ReportOutline) -> io::Result<()>;
 }
 
-/// The JSON schema of the rows.
-const SCHEMA: &str = include_str!("report/report.schema.json");
-
 /// Runs the command.
 ///
 /// # Errors
@@ -47,10 +44,6 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    if args.schema {
-        SCHEMA.lines().for_each(|line| output.data(line));
-        return Ok(ExitCode::Success);
-    }
     let settings = load(
         Purpose::Look,
         (args.state.config.as_deref(), args),

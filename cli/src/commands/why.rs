@@ -177,7 +177,12 @@ fn text_of(explanation: &UrlExplanation) -> Vec<String> {
     };
     lines.push(format!("{state}{reason}: {}", explanation.why));
     if let Some(advice) = &explanation.advice {
-        lines.push(format!("what to do: {advice}"));
+        let is_action = !advice.starts_with("nothing to do");
+        let label = if is_action { "what to do: " } else { "" };
+        lines.push(format!("{label}{advice}"));
+    }
+    if let Some(story) = &explanation.live {
+        lines.push(format!("now: {}: {}", story.reason, story.why));
     }
     lines.push(String::new());
     for (name, fact) in [
@@ -243,7 +248,7 @@ fn rule_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
         .unwrap_or_default();
     add(
         "scope",
-        format!("{} by {}{rule}", scope.judgement, scope.setting),
+        format!("{} (setting {}{rule})", scope.judgement, scope.setting),
     );
     if !explanation.directives.is_empty() {
         add("directives", explanation.directives.join(", "));
@@ -288,7 +293,7 @@ fn live_facts(story: &LiveStory) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let mut add = |name, fact| facts.push((name, fact));
     for (number, hop) in story.hops.iter().enumerate() {
-        let name = if number == 0 { "now" } else { "" };
+        let name = if number == 0 { "answer now" } else { "" };
         let status = hop.status.map(|status| status.to_string());
         let answer = status.or_else(|| hop.error.clone()).unwrap_or_default();
         add(name, format!("{}: {answer} ({})", hop.url, hop.reason));
@@ -311,7 +316,6 @@ fn live_facts(story: &LiveStory) -> Vec<(&'static str, String)> {
     if let Some(robots) = &story.robots {
         add("robots now", robots_fact(robots));
     }
-    add("verdict now", format!("{}: {}", story.reason, story.why));
     match story.is_content_changed {
         Some(true) => add("content", "changed since the last answer".to_owned()),
         Some(false) => add("content", "as at the last answer".to_owned()),

@@ -22,6 +22,7 @@ mod tests;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
+    net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -32,8 +33,9 @@ use serde::Serialize;
 
 pub(crate) use self::{
     file::MAX_FILE_BYTES,
+    output::is_storage,
     problem::SettingsError,
-    request::{DIRECTORY_FORM, contact, directory, with_scheme},
+    request::{DIRECTORY_FORM, contact, directory, is_secret_header, with_scheme},
     secret::FileText,
     sites::{CrawlSettings, Purpose, SiteSettings, settled},
     typed::{Typed, typed},
@@ -110,6 +112,8 @@ pub(crate) struct Settings {
     pub(crate) time_zone: Option<TimeZone>,
     /// The longest that a daemon takes to stop.
     pub(crate) stop_timeout: StopTimeout,
+    /// Where a daemon answers requests for metrics.
+    pub(crate) metrics: Option<SocketAddr>,
     /// The settings file, when it was found without being named.
     pub(crate) found_file: Option<PathBuf>,
     /// Warnings about the settings, each a sentence.
@@ -122,6 +126,7 @@ pub(crate) struct Settings {
     is_public_url_shared: bool,
     /// Origin of the public URL, for a problem that only shows when the site is known.
     public_url_origin: Origin,
+    state_origin: Origin,
 }
 
 /// Everything `arpent build` needs to know, checked.
@@ -334,9 +339,30 @@ impl Settings {
     /// The folder that the set of a site is written to; `site_name` is the name in the file system of
     /// the site that it is written as.
     pub(crate) fn output_of(&self, site_name: &str) -> PathBuf {
+        let place = self.place_of(site_name);
+        if is_storage(&place) {
+            // The set is complete here before it is sent.
+            return self.staged_of(site_name);
+        }
+        place
+    }
+
+    /// The folder of a set that readers get from object storage.
+    pub(crate) fn staged_of(&self, site_name: &str) -> PathBuf {
+        self.state.join(format!("{site_name}.set"))
+    }
+
+    /// The URL of the object storage that the set is sent to; `None`: readers get the folder.
+    pub(crate) fn storage_of(&self, site_name: &str) -> Option<String> {
+        let place = self.place_of(site_name);
+        is_storage(&place).then(|| place.display().to_string())
+    }
+
+    /// Where readers get the set: a folder, or the URL of object storage.
+    pub(crate) fn place_of(&self, site_name: &str) -> PathBuf {
         match &self.output {
-            Some(folder) if self.is_output_shared => folder.join(site_name),
-            Some(folder) => folder.clone(),
+            Some(place) if self.is_output_shared => place.join(site_name),
+            Some(place) => place.clone(),
             None => Path::new("sitemaps").join(site_name),
         }
     }
@@ -359,6 +385,17 @@ impl Settings {
     /// The folder for copies of the sets of `site` that were published last.
     pub(crate) fn generations_of(&self, site: &Site) -> PathBuf {
         self.state.join(format!("{}.generations", site.name()))
+    }
+
+    /// The options with which another command finds the states of these settings, each with a space before it.
+    pub(crate) fn state_options(&self) -> String {
+        match &self.state_origin {
+            Origin::Flag(_) | Origin::Variable(_) => format!(" --state {}", self.state.display()),
+            Origin::File { path, .. } if self.found_file.is_none() => {
+                format!(" --config {}", path.display())
+            }
+            Origin::File { .. } | Origin::Default => String::new(),
+        }
     }
 
     /// The URL of the directory where the set of `site` will be served, in the form of the library. A sitemap may only list what

@@ -1,12 +1,78 @@
 //! Readers of the settings of the published set.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use crawler::config::{
-    ChangeFreq, EntryRule, Extensions, FileGroup, Format, MAX_SECTIONS, Priority, SectionName,
+    ChangeFreq, EntryRule, Extensions, FileGroup, Format, MAX_SECTIONS, ObjectField, ObjectHeader,
+    ObjectRule, Priority, SectionName,
 };
 
 use super::value::{Read, Value, Wrong, list, optional_text, switches, text, words};
+
+/// URLs of object storage begin so.
+const STORAGES: [&str; 4] = ["s3://", "gs://", "az://", "abfss://"];
+
+/// Returns whether `output` is a URL of object storage, not a folder.
+pub(crate) fn is_storage(output: &Path) -> bool {
+    let text = output.to_str().unwrap_or_default();
+    STORAGES.iter().any(|scheme| text.starts_with(scheme))
+}
+
+/// A folder, or the URL of object storage.
+pub(crate) fn place(value: &Value) -> Read<Option<PathBuf>> {
+    const EXPECTED: &str =
+        "a folder, or a bucket as s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX";
+    let place = optional_text(value, EXPECTED)?.map(PathBuf::from);
+    let text = place.as_deref().and_then(Path::to_str).unwrap_or_default();
+    if !text.contains("://") {
+        return Ok(place);
+    }
+    if !place.as_deref().is_some_and(is_storage) || text.contains(['?', '#', '@']) {
+        return Err(Wrong::found(EXPECTED, value));
+    }
+    if !cfg!(feature = "cloud") {
+        return Err(Wrong::new(
+            "this arpent was built without object storage; expected a folder, or a package or a build with --features cloud",
+        ));
+    }
+    Ok(place)
+}
+
+/// `GLOB=HEADER: VALUE` lines.
+pub(crate) fn object_headers(value: &Value) -> Read<Vec<ObjectRule>> {
+    const EXPECTED: &str = "GLOB=HEADER: VALUE with Cache-Control, Content-Disposition, Content-Encoding, Content-Language or \
+                            Content-Type, such as \"*.xml=Cache-Control: max-age=60\"";
+    const FIELDS: [(&str, ObjectField); 5] = [
+        ("cache-control", ObjectField::CacheControl),
+        ("content-disposition", ObjectField::ContentDisposition),
+        ("content-encoding", ObjectField::ContentEncoding),
+        ("content-language", ObjectField::ContentLanguage),
+        ("content-type", ObjectField::ContentType),
+    ];
+    list(value, |item| {
+        let wrong = || Wrong::found(EXPECTED, item);
+        let (objects, header) = text(item, EXPECTED)?.split_once('=').ok_or_else(wrong)?;
+        let (name, content) = header.split_once(':').ok_or_else(wrong)?;
+        let name = name.trim_ascii().to_ascii_lowercase();
+        let field = FIELDS.iter().find(|(known, _)| *known == name);
+        let (_, field) = field.ok_or_else(wrong)?;
+        let content = content.trim_ascii();
+        let is_text = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+        if objects.is_empty() || content.is_empty() || !content.bytes().all(is_text) {
+            return Err(wrong());
+        }
+        Ok(ObjectRule {
+            objects: objects.to_owned(),
+            header: ObjectHeader {
+                field: *field,
+                value: content.to_owned(),
+            },
+        })
+    })
+}
 
 /// Words for formats, several in one text divided by commas.
 pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {

@@ -1,4 +1,4 @@
-//! Problems of the settings with their places: messages that teach.
+//! Problems of the settings with their places, and messages that name the expected form.
 
 use std::{
     fmt,
@@ -79,7 +79,7 @@ impl fmt::Display for Problem {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
     /// The file cannot be read.
-    #[error("failed to read the settings file {}", path.display())]
+    #[error("failed to read the settings file {} (--config)", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

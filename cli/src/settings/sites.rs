@@ -19,6 +19,7 @@ use super::{
     Environment, FileText, Layers, Settings, SettingsError, Typed,
     file::SiteTable,
     merge::{Among, Merge, problems_in_order},
+    output::is_storage,
     problem::{Origin, Problem},
 };
 
@@ -243,7 +244,10 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
         && layers.file.sites.is_empty()
         && !matches!(purpose, Purpose::Look | Purpose::Ask)
     {
-        shared.misses_sites();
+        shared.misses_sites(match purpose {
+            Purpose::Daemon => "expected urls or [[site]] in a settings file (--config FILE)",
+            _ => "expected a URL on the command line, or urls in a settings file (--config FILE)",
+        });
     }
     for text in texts {
         shared.note_missing_scheme(&text);
@@ -359,7 +363,12 @@ fn collisions(sites: &[Resolved]) -> Vec<Problem> {
     for resolved in sites {
         let settings = &resolved.site.settings;
         let site = resolved.site.foreseen();
-        let output = settled(&settings.output_of(&site.written().name()));
+        let place = settings.place_of(&site.written().name());
+        let output = if is_storage(&place) {
+            place
+        } else {
+            settled(&place)
+        };
         let public_url = settings.public_url_of(&site).ok().flatten();
         let claims = [
             ("state", Some(settled(&settings.state_of(&site)))),

@@ -2,7 +2,7 @@
 //! option is `--` and the name with `-` for `_`; the variable is `ARPENT_` and the name in capitals. `config/default.toml` documents
 //! each row.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use crawler::{
     config::{
@@ -88,7 +88,7 @@ settings! {
         "jitter" jitter: duration;
     }
     "output" {
-        "output" settings.output: optional_path;
+        "output" settings.output: output::place;
         "state" state: optional_path;
         "public_url" config.publish.public_url: request::public_url;
         "publish_as" config.written_as: request::written_as;
@@ -113,6 +113,8 @@ settings! {
             |value| size(value, 1_000..=MAX_FILE_BYTES, "from 1 kB to 50 MiB");
         "index_entries" config.publish.index_entries: entries;
         "grace" config.publish.grace: duration;
+        "object_acl" config.publish.object_acl: |value| optional_text(value, "an ACL such as \"public-read\"");
+        "object_headers" [List] config.publish.object_headers: output::object_headers;
         "file_mode" config.publish.file_mode: output::file_mode;
         "file_group" config.publish.file_group: output::file_group;
     }
@@ -234,6 +236,7 @@ settings! {
         "verbose" [Program] settings.verbose: |value| small_count(value, 0..=u32::from(u8::MAX));
         "log_format" [Program] settings.log_format: |value| word(value, &LOG_FORMATS);
         "stop_timeout" [Program] settings.stop_timeout: |value| time_out(value).map(StopTimeout);
+        "metrics" [Program] settings.metrics: listen_address;
     }
     "notify" {
         "indexnow" config.notify.indexnow: switch;
@@ -297,6 +300,16 @@ fn as_usize(bytes: u64) -> usize {
 fn time_zone(value: &Value) -> Read<TimeZone> {
     let name = filled(value, "a time zone such as \"Europe/Paris\"")?;
     schedule::zone(&name).map_err(|error| Wrong::new(error.to_string()))
+}
+
+/// An address of this machine with a port; empty text: none.
+fn listen_address(value: &Value) -> Read<Option<SocketAddr>> {
+    const EXPECTED: &str = "an IP address with a port such as \"127.0.0.1:9464\"";
+    let text = optional_text(value, EXPECTED)?;
+    let address = text.map(|text| text.parse());
+    address
+        .transpose()
+        .map_err(|_| Wrong::found(EXPECTED, value))
 }
 
 /// A part of a whole, from 0 to 1, to the millionth.

@@ -52,6 +52,7 @@ pub(super) fn add_lines(summary: &Summary, lines: &mut Vec<String>) {
     let sitemap = summary.robots_txt.first().and_then(RobotsLine::sitemap);
     if let Some((directory, _)) = sitemap.and_then(|url| url.rsplit_once('/'))
         && summary.outcome != SessionOutcome::DryRun
+        && !summary.is_in_storage()
     {
         lines.push(format!(
             "  copy the files to {directory}/, unless the folder is served there"

@@ -3,7 +3,7 @@
 use crawler::publish::{Objection, Refusal};
 use serde::Serialize;
 
-/// What the guard said.
+/// The result of the guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct GuardLine {
     /// What speaks against the new set, each a stable word.

@@ -9,7 +9,7 @@ use crate::human;
 const MAX_FILES: usize = 100;
 
 impl Summary {
-    /// How the run ended, with the numbers that matter, as one line.
+    /// How the session ended, with the numbers that matter, as one line.
     pub(crate) fn line(&self) -> String {
         let ending = text(self.outcome);
         if self.known == 0 && self.fetched == 0 {

@@ -1,4 +1,4 @@
-//! The words for how the work on a site ended.
+//! The words for the outcome of a session.
 
 use crawler::site_run::SessionOutcome;
 

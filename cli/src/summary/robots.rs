@@ -16,7 +16,7 @@ pub(super) struct RobotsLine {
     line: String,
     /// Without the line engines do not accept the set, because it is not of the site's own origin.
     required: bool,
-    /// Whether this run saw the line there; `null` when it did not read that file, or was not shown it.
+    /// Whether this session saw the line there; `null` when it did not read that file, or was not shown it.
     present: Option<bool>,
 }
 
@@ -27,7 +27,7 @@ impl RobotsLine {
     }
 }
 
-/// The robots.txt of the site that the set is of, as far as a run has seen it.
+/// The robots.txt of the site that the set is of, as far as a session has seen it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RobotsFile {
     origin: Origin,

@@ -1,4 +1,4 @@
-//! The comparison of what sources name with the rows of the state: three passes, over the named URLs for those whose links matter, over
+//! The comparison of the named URLs with the rows of the state: three passes, over the named URLs for those whose links matter, over
 //! the links, and over both for the findings.
 
 use std::collections::{HashMap, HashSet};

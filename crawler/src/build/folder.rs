@@ -4,7 +4,7 @@
 //!
 //! - `index.html` (or `index.htm`) is the page of its folder; other names are in the URL as they are, but
 //!   for `.html` where the host serves pages without it.
-//! - `404.html` at the root is what servers answer with when there is no page.
+//! - `404.html` at the root is the answer of servers for pages that do not exist.
 //! - Hidden files, `robots.txt` and sitemaps are not pages and are not counted.
 //! - A link leads no further than the folder itself.
 //!

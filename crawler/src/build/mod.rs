@@ -7,8 +7,8 @@
 //! folder   -> walk -> one record per file, judged like a crawled page -> store
 //! ```
 //!
-//! A line that cannot be used costs that line, a value that cannot be used costs that value; each is
-//! reported with file and line. An input that breaks off ends the build: half a list is not used. Memory is
+//! A line that cannot be used is left out, and a value that cannot be used is left out of its entry; each is
+//! reported with file and line. An input that breaks off ends the build: a part of a list is not used. Memory is
 //! bounded by the longest line, never by the number of lines.
 
 mod address;
@@ -83,7 +83,7 @@ pub struct LoadRequest<'a> {
     pub site: &'a Site,
     /// Scope, identity and page rules as for a crawl, and the settings of [`Config::build`].
     pub config: &'a Config,
-    /// The time of this run: what changed later did not change.
+    /// The time of this build: what changed later did not change.
     pub now: Timestamp,
     /// Asked from time to time: whether to give up.
     pub is_stopped: &'a dyn Fn() -> bool,

@@ -1,4 +1,4 @@
-//! Sitemaps of others as an input, through the reader of the protocol: what it forgives is taken.
+//! Sitemaps as an input, through the lenient reader of the protocol: every entry that it can use is taken.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! Inputs into a store in memory; what the program makes of it is tested through the program.
+//! Inputs into a store in memory. Tests through the program check the published set.
 
 mod readers;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How far one run goes. Reaching a page or time limit makes the run partial.
+/// The limits of one session. Reaching a page or time limit makes the session partial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitsConfig {
     /// Finished page requests without retries in one start of the program. Default 1,000,000.
@@ -50,7 +50,7 @@ pub enum ScopeWidth {
 
 /// Which URLs belong to the crawl.
 ///
-/// Patterns are globs: `*` represents any run of characters (slashes too), `?` one character,
+/// Patterns are globs: `*` represents any characters (slashes too), `?` one character,
 /// `[...]` and `{a,b}` as usual. A pattern that begins with `http://` or `https://` is compared with
 /// the whole URL, any other with path and query. The whole text must match.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -128,7 +128,7 @@ impl Default for RepeatsConfig {
     }
 }
 
-/// The conditions that take a page out of the set that an earlier run listed.
+/// The conditions that take a page out of the set that an earlier crawl listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemovalConfig {
     /// How long a page stays listed that cannot be fetched (network, 5xx, 401, 403, a body cut short), counted

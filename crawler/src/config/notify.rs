@@ -33,7 +33,7 @@ impl HookEvent {
     }
 }
 
-/// Who is notified of what was published. Default: nobody.
+/// Receivers of notifications of a published set. Default: none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotifyConfig {
     /// Changed URLs are sent to an engine of `IndexNow`. Default no.
@@ -50,11 +50,11 @@ pub struct NotifyConfig {
     pub ping: Vec<Secret>,
     /// The robots.txt that gets the `Sitemap` lines it lacks. Default none.
     pub robots_file: Option<PathBuf>,
-    /// A program with its arguments that is called after a run. Default none.
+    /// A program with its arguments that is called after a session. Default none.
     pub hook_command: Vec<String>,
-    /// A command line for `sh -c` that is called after a run. Default none.
+    /// A command line for `sh -c` that is called after a session. Default none.
     pub hook_shell: Option<String>,
-    /// URLs that get a POST with JSON after a run. They may hold keys. Default none.
+    /// URLs that get a POST with JSON after a session. They may hold keys. Default none.
     pub hook_url: Vec<Secret>,
     /// The events that hooks are called for. Default everything.
     pub hook_events: BTreeSet<HookEvent>,
@@ -63,7 +63,7 @@ pub struct NotifyConfig {
 }
 
 impl NotifyConfig {
-    /// Returns whether anything is called after a run.
+    /// Returns whether anything is called after a session.
     pub fn has_hooks(&self) -> bool {
         !self.hook_command.is_empty() || self.hook_shell.is_some() || !self.hook_url.is_empty()
     }

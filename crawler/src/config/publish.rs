@@ -6,6 +6,9 @@ use sitemap_core::partition::SectionName;
 
 use super::{EntryConfig, EntryRule, Extensions, GuardConfig};
 
+/// Name of the manifest of a set in its output.
+pub const MANIFEST_FILE: &str = ".arpent-manifest.json";
+
 /// The places of the files of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
@@ -45,6 +48,14 @@ pub enum Format {
 pub struct PublishConfig {
     /// The folder the set is written to.
     pub output: PathBuf,
+    /// URL of the object storage that the set is sent to from this folder: `s3://`, `gs://` or `az://` with a bucket and a prefix.
+    /// `None`: readers get the folder. Filled in per site; needs the feature `cloud`.
+    pub storage: Option<String>,
+    /// ACL of the objects, such as `public-read`. `None`: that of the bucket.
+    pub object_acl: Option<String>,
+    /// Headers of the objects by the globs of their names; of several rules for a header the last one that matches decides. Default:
+    /// a media type by the ending, and `Cache-Control: max-age=300`.
+    pub object_headers: Vec<ObjectRule>,
     /// URL of the directory where the output will be served, ending in `/`. `None`: the scope's directory.
     pub public_url: Option<String>,
     /// Default root.
@@ -98,6 +109,39 @@ pub struct PublishConfig {
     pub remembers: bool,
 }
 
+/// A header for the objects whose names match a glob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectRule {
+    /// Glob on names, such as `*.xml.gz`.
+    pub objects: String,
+    /// The header.
+    pub header: ObjectHeader,
+}
+
+/// A header of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectHeader {
+    /// Which header.
+    pub field: ObjectField,
+    /// Its value.
+    pub value: String,
+}
+
+/// The headers that an object can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectField {
+    /// `Cache-Control`.
+    CacheControl,
+    /// `Content-Disposition`.
+    ContentDisposition,
+    /// `Content-Encoding`.
+    ContentEncoding,
+    /// `Content-Language`.
+    ContentLanguage,
+    /// `Content-Type`.
+    ContentType,
+}
+
 /// The meaning of the times of files for pages: `Last-Modified` of a crawled page, the time of a file in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileDates {
@@ -121,6 +165,9 @@ impl Default for PublishConfig {
     fn default() -> Self {
         Self {
             output: PathBuf::new(),
+            storage: None,
+            object_acl: None,
+            object_headers: Vec::new(),
             public_url: None,
             layout: Layout::default(),
             index: IndexMode::default(),

@@ -62,7 +62,7 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// together.
 const COMMIT_PART: usize = 4;
 
-/// Everything a run is built from.
+/// The inputs of a session.
 pub(super) struct Setup<'a> {
     pub(super) context: Context<'a>,
     pub(super) judge: Judge,
@@ -74,7 +74,7 @@ pub(super) struct Setup<'a> {
     pub(super) is_robots_read: bool,
     /// The URL at which the set will be served, when it is set.
     pub(super) public_url: Option<String>,
-    /// When the run has to end.
+    /// When the session has to end.
     pub(super) deadline: Instant,
 }
 
@@ -220,7 +220,7 @@ impl<'a> CrawlLoop<'a> {
         self.end.counts.bytes_in += bytes;
     }
 
-    /// Works until nothing is left or the run has to end.
+    /// Works until nothing is left or the session has to end.
     pub(super) async fn drive(mut self) -> Result<Crawled, CrawlError> {
         loop {
             let now = Instant::now();
@@ -305,7 +305,7 @@ impl<'a> CrawlLoop<'a> {
         })
     }
 
-    /// Notes why the run has to end, if it has to.
+    /// Notes why the session has to end, if it has to.
     fn check_ends(&mut self, now: Instant) {
         if self.context.shutdown.is_aborting() && !self.end.aborted {
             self.end.aborted = true;

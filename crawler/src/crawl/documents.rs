@@ -1,6 +1,6 @@
-//! Sitemaps, feeds and lists while the run goes on: one document after the other is fetched and read
-//! beside the pages, its URLs are judged like any other, and what became of it goes into the same
-//! commit as the last of them. So a run that is killed reads again what it had not finished, no more.
+//! Sitemaps, feeds and lists during a crawl: one document after the other is fetched and read beside the
+//! pages, and its URLs are judged like any other. Its end is in the same commit as its last URLs, so
+//! after a kill the next session reads only unfinished documents again.
 //!
 //! ```text
 //! waiting document -> task: download, read where blocking is allowed -> batches (bounded) -> the loop

@@ -1,9 +1,8 @@
 //! One document at a URL (a sitemap, an index, a feed), fetched as politely as a page: under the clocks
-//! and the robots.txt of each host that a redirect leads through, behind the address guard.
+//! and the robots.txt of each host that a redirect leads through, to addresses that the address guard allows.
 //!
-//! The body streams into a temporary file that has no name, so that a document costs no memory and
-//! leaves nothing behind; small ones never touch the disk. What the bytes mean is for the caller, who
-//! reads them where blocking is allowed.
+//! A small body stays in memory; a larger one streams into a temporary file without a name, which ends
+//! with the process. The caller interprets the bytes, and reads them where blocking is allowed.
 //!
 //! ```text
 //! URL -> robots.txt of its origin -> a permit at its host -> answer -> redirect: the next URL
@@ -335,7 +334,7 @@ impl Downloader {
         self
     }
 
-    /// A downloader through the gate of a run.
+    /// A downloader through the gate of a session.
     pub(super) fn with_gate(gate: &Gate) -> Self {
         // Nobody wrote the URLs of documents for people, so nothing is dropped from them, not even
         // where a redirect leads.
@@ -379,12 +378,12 @@ impl Downloader {
         self.remember(origin, Ok(Arc::new(rules)), None);
     }
 
-    /// Tells the clocks what earlier starts of the program were asked to wait for; to be called before the
+    /// Gives the clocks the waits that hosts asked of earlier sessions; to be called before the
     /// first request. Returns what the user should know of it, as a sentence: what was damaged and is set aside. Blocks for
     /// a file.
     ///
     /// # Errors
-    /// Nobody knows; then nothing may be requested.
+    /// The waits are not known; then no request may be sent.
     pub fn load_waits(&self) -> Result<Option<String>, RetryAfterError> {
         self.gate.load_waits()
     }
@@ -415,7 +414,7 @@ impl Downloader {
             .map_err(|unreachable| unreachable.of(origin))?;
         let is_new = !self.known().keys().any(|known| known.host == origin.host);
         if is_new {
-            // Trouble of an earlier run is forgotten, that of this one is not.
+            // Trouble of an earlier session is forgotten, that of this one is not.
             self.gate.clocks().forget_trouble(&host);
         }
         let mut everybody = None;

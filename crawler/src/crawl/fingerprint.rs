@@ -1,7 +1,7 @@
-//! The record of the settings that the state was made under, as text of named fields. An interrupted run is taken up
-//! only under the same text, and a page is asked whether it changed only where it was read under the same: so a text
-//! never follows the names in the code, and is never another one for the same settings. A setting that comes later adds
-//! to it only where it is not at its default. What is of a kind that [`Debug`] writes here is of the standard library.
+//! The record of the settings that the state was made under, as text of named fields. A crawl continues, and a page is
+//! requested conditionally, only when the text is the same as before. So the text is independent of names in the code,
+//! and the same settings always have the same text. A setting of a later version adds to it only when it differs from its
+//! default. [`Debug`] writes only types of the standard library here.
 
 use crate::{
     config::{Config, DiscoverConfig, PageAction, PageRule, ParseConfig, ScopeWidth},
@@ -14,9 +14,9 @@ use crate::{
 /// asked to be confirmed, but read again.
 const READING: u32 = 2;
 
-/// Changes with the settings that decide which URLs are known and what is known of them: a run under
-/// others is not resumed but followed by a new one. Extensions are none of them: the pages that have to be are asked
-/// for again ([`Judge::again`](crate::verdict::Judge::again)).
+/// Changes with the settings that decide which URLs are known, and which facts of them. A crawl under other settings does
+/// not continue: a new one begins. Extensions are not part of it, because the pages that need them are requested again
+/// ([`Judge::again`](crate::verdict::Judge::again)).
 pub(super) fn identity_of(config: &Config, lists: &[SeedList]) -> String {
     let names: Vec<&str> = lists.iter().map(SeedList::name).collect();
     let sources = format!("{} {names:?}", discover_text(config.discover));
@@ -35,8 +35,8 @@ pub(super) fn identity_of(config: &Config, lists: &[SeedList]) -> String {
     )
 }
 
-/// The fingerprint of everything that decides which facts and links are taken from the same answer; 0 means that
-/// nobody knows.
+/// The fingerprint of everything that decides which facts and links are taken from the same answer; 0 means that it is
+/// not known.
 pub(super) fn read_as(config: &Config, site: &Site) -> u64 {
     hash(&reading_text(config, site)).max(1)
 }

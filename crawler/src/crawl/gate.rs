@@ -1,5 +1,5 @@
-//! The one gate to the network: whoever wants an answer waits here for a permit at the host, so that
-//! robots.txt, the start URL and its redirects run under the same clocks as pages.
+//! The one gate to the network: every request waits here for a permit of its host, so that
+//! robots.txt, the start URL and its redirects have the same clocks as pages.
 
 use std::{
     collections::HashMap,
@@ -52,7 +52,7 @@ pub(super) struct Gate {
     pub(super) keeps_cookies: bool,
     /// Product token that selects the robots.txt group.
     pub(super) agent: Arc<str>,
-    /// The first `Date` that an answer brought: the host's own clock at the start of the run.
+    /// The first `Date` that an answer brought: the host's own clock at the start of the session.
     pub(super) first_date: Arc<OnceLock<Timestamp>>,
     /// `Retry-After` across starts.
     pub(super) retry_after: RetryAfterFile,
@@ -142,9 +142,9 @@ pub(super) struct Answered<S> {
 /// Why no request was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// The host is closed for this run.
+    /// The host is closed for this session.
     Closed(Closed),
-    /// The run is stopping.
+    /// The session is stopping.
     Stopping,
 }
 
@@ -240,7 +240,7 @@ impl Gate {
     /// of it. Blocks for a file.
     ///
     /// # Errors
-    /// Nobody knows; then nobody may be asked.
+    /// The waits are not known; then no request may be sent.
     pub(super) fn load_waits(&self) -> Result<Option<String>, RetryAfterError> {
         if !self.obeys_retry_after {
             return Ok(None);

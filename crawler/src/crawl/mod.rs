@@ -1,8 +1,8 @@
 //! The engine: it starts the tasks of a crawl, all requests among them, and is the single writer of its state
 //! as long as the crawl goes on.
 //!
-//! From top to bottom: [`crawl`] identifies the site by the start URL (`start`), opens the store and takes
-//! up the open run or begins one (`begin`), and drives the loop (`crawl_loop`). Every request goes through one
+//! From top to bottom: [`crawl`] identifies the site by the start URL (`start`), opens the store and
+//! continues the open crawl or begins one (`begin`), and drives the loop (`crawl_loop`). Every request goes through one
 //! `gate`, under the clocks of its host.
 
 pub mod download;
@@ -96,7 +96,7 @@ pub struct Dependencies {
     pub clock: Arc<dyn Clock>,
     /// The clocks of all hosts, shared by every crawl of the process.
     pub politeness: SharedPoliteness,
-    /// The newest state of the run, for whoever shows it.
+    /// The newest state of the session, for whoever shows it.
     pub progress: watch::Sender<Progress>,
     /// The memory of the site.
     pub open_store: OpenStore,
@@ -113,7 +113,7 @@ impl std::fmt::Debug for Dependencies {
 }
 
 /// The work of the session, for the live view. The counts of fetched pages and received bytes are of this start of the
-/// program, what is known, waiting and failed of the whole run.
+/// program, what is known, waiting and failed of the whole crawl.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
     /// The site, once it is known.
@@ -142,7 +142,7 @@ pub struct Progress {
     pub trouble: Option<String>,
     /// Time one request needs under the pauses in force, for an estimate of the time left; `None` while unknown.
     pub pace: Option<Duration>,
-    /// The counts when an unfinished run was taken up; `None` for a new run.
+    /// The counts when the session continued an unfinished crawl; `None` for a new crawl.
     pub resumed: Option<Resumed>,
     /// Something the user should know at once (e.g. a page rendered by JavaScript only); grows.
     pub notices: Vec<String>,
@@ -157,7 +157,7 @@ pub struct Resumed {
     pub queued: u64,
 }
 
-/// Stops a run from outside. Clones share their state.
+/// Stops a session from outside. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
     stop: CancellationToken,
@@ -287,7 +287,7 @@ pub enum CrawlError {
     /// The store failed.
     #[error("failed to use the state of this site")]
     Store(#[from] StoreError),
-    /// Nobody knows which hosts asked to wait, so none may be asked.
+    /// It is not known which hosts asked to wait, so no request may be sent.
     #[error("failed to load the Retry-After waits of hosts; nothing is requested")]
     RetryAfter(#[from] RetryAfterError),
     /// Stopped before the crawl came to its end.
@@ -340,7 +340,7 @@ pub async fn crawl(
         .await
         .map_err(|error| CrawlError::of_task("loading the Retry-After waits of hosts", error))??;
     if let Some(damage) = &damage {
-        // The crawl may end before it knows its site, and nobody would ever learn of it.
+        // The crawl may end before it knows its site, and the wait would be lost.
         tracing::warn!(target: "crawl", "{damage}");
     }
     let dependencies = LoopDependencies {
@@ -491,7 +491,7 @@ pub fn judge_at_rest(
     Ok((judge, robots))
 }
 
-/// Tells the clocks of the hosts that `start` may be on that a run begins.
+/// Notes in the clocks of the hosts that `start` may be on that a session begins.
 fn begin_at_hosts(config: &Config, start: &UrlKey, gate: &Gate) {
     for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
         let mut clocks = gate.clocks();
@@ -511,7 +511,7 @@ fn www_twin(start: &UrlKey) -> Option<HostKey> {
     (!twin.is_empty()).then(|| HostKey::new(&twin))
 }
 
-/// When a run that begins now has to end.
+/// When a session that begins now has to end.
 fn end_of(max_time: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(max_time).unwrap_or(now + FOREVER)

@@ -1,6 +1,7 @@
-//! The effects of a host that went down. Pages that failed since its last good answer failed because of that, which
-//! is not evidence about them: the session that goes on with the crawl requests them again, after everything that waits already.
-//! Nothing else distinguishes a host that is down from pages that always fail, so that happens a few times in a crawl only. The loop notes what happened; the store is changed where a run is taken up.
+//! The effects of a host that went down. Failures since its last good answer are not evidence about the pages: the
+//! session that continues the crawl requests these pages again, after all URLs that wait already. A host that is down
+//! cannot be distinguished from pages that always fail, so this happens at most [`MAX_OUTAGES`] times in a crawl. The
+//! loop records the outage; the store is changed when a session continues the crawl.
 
 use jiff::Timestamp;
 
@@ -11,28 +12,28 @@ use crate::{
     store::{Commit, MetaValue, Store, StoreError},
 };
 
-/// Name of the state's value with the last outage of the open run: words, as [`Outage::to_text`] writes them.
+/// Name of the state's value with the last outage of the open crawl: words, as [`Outage::to_text`] writes them.
 const OUTAGE: &str = crate::store::names::CRAWL_OUTAGE;
 
-/// Starts of a run that end in an outage after which what failed is asked for again. A site that is down for some nights,
-/// while a cache answers for its start page, costs no page its place in the run; a section that always fails cannot keep
-/// a run open for ever, however many pages beside it are well.
+/// Sessions of a crawl that end in an outage and after which the failed pages are requested again. When a site is down for
+/// some nights, while a cache answers for its start page, its pages stay in the crawl. A section that always fails cannot
+/// keep a crawl open for ever.
 const MAX_OUTAGES: u32 = 3;
 
-/// How the host answers in this start of the run.
+/// The answers of the host in this session of the crawl.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Health {
     /// When the last request was sent that it answered well: what failed later, failed when it was not well any more.
     /// The start page, which is answered before the loop, is the first.
     last_good: Timestamp,
-    /// A page that this start asked for was answered well.
+    /// A page that this session requested was answered well.
     has_good: bool,
-    /// Starts of this run before this one that ended in an outage.
+    /// Earlier sessions of this crawl that ended in an outage.
     outages: u32,
 }
 
 impl Health {
-    /// The loop begins `now`, after so many starts of the run that ended in an outage.
+    /// The loop begins `now`, after so many sessions of the crawl that ended in an outage.
     pub(super) fn new(now: Timestamp, outages: u32) -> Self {
         Self {
             last_good: now,
@@ -81,10 +82,10 @@ impl Health {
     }
 }
 
-/// An outage that ended a start of the run.
+/// An outage that ended a session of the crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Outage {
-    /// How many the run had with it.
+    /// How many the crawl had with it.
     number: u32,
     /// When the last request before it was sent that was answered well; `None` once what failed since then was taken care of.
     since: Option<Timestamp>,
@@ -96,7 +97,7 @@ impl Outage {
         format!("{run} {} {}", self.number, since.as_deref().unwrap_or("-"))
     }
 
-    /// The outage of run `run` in a value; `None` when it is of another run, or damaged.
+    /// The outage of the crawl `run` in a value; `None` when it is of another crawl, or damaged.
     fn of_run(run: CrawlId, text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let is_of_run = words.next()?.parse() == Ok(run);
@@ -109,8 +110,8 @@ impl Outage {
     }
 }
 
-/// Queues what failed in the outage that ended the last start of run `run`, if one did, after `next_sequence`; returns how
-/// many starts in a row were in vain.
+/// Queues what failed in the outage that ended the last session of the crawl `run`, if one did, after `next_sequence`; returns how
+/// many sessions in a row ended in an outage.
 pub(super) fn ask_again(
     store: &mut Store,
     run: CrawlId,
@@ -197,7 +198,7 @@ mod tests {
         let began = "2026-03-01T12:00:00Z".parse().unwrap();
         let pause = Closed::RetryAfter(tokio::time::Instant::now());
         let mut health = Health::new(began, 2);
-        // Nothing but failures: whatever is wrong, it must not keep the run open for ever.
+        // Failures only: they must not keep the crawl open for ever.
         assert_eq!(health.outage(&pause).number, 3);
         let latency = std::time::Duration::ZERO;
         health.note(Signal::Fine { latency }, began);

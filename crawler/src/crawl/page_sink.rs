@@ -149,7 +149,7 @@ impl PageSink {
         self.look = match kind {
             None if *sent_as != SentAs::List => Detection::Over,
             kind => {
-                // Of a document there is no page to parse.
+                // A document is not parsed as a page.
                 self.is_refused |= kind.is_some();
                 let mut body = Spool::new();
                 let is_kept = self.wanted.takes(kind) && body.chunk(start) == BodyWish::Read;

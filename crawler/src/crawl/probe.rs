@@ -1,5 +1,5 @@
 //! The site's page for URLs that do not exist: two URLs that cannot exist are asked for, once a crawl. When both answer as pages
-//! do, the site has no other answer for such URLs, and a third one shows what of them is chance.
+//! do, the site has no other answer for such URLs, and a third one shows which parts of them differ by chance.
 
 use std::sync::Arc;
 

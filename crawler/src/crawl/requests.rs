@@ -1,5 +1,5 @@
-//! The requests for pages that are out: one lease and one permit each, sent and taken back with what they came to. Says
-//! whether there is another try; decides nothing else, and never waits.
+//! The requests for pages that are out: one lease and one permit each, sent and taken back with their results. Decides
+//! whether there is another try and nothing else, and never waits.
 
 use std::{collections::HashMap, sync::Arc};
 

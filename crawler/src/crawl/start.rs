@@ -307,7 +307,9 @@ fn loops(typed: &UrlKey, hops: &[Hop], config: &Config) -> CrawlError {
     }
     let hint = match &config.written_as {
         Some(original) => format!("; redirects to {original} count as redirects to itself"),
-        None => String::new(),
+        None => ": check the URL in a browser that has no cookies of the site; if the site requires a cookie, send it with \
+                 --header \"Cookie: name=value\""
+            .to_owned(),
     };
     let note = Note::start_redirects_in_a_loop(typed, &MAX_HOPS, &hint);
     CrawlError::Start(note.naming(typed))

@@ -123,7 +123,7 @@ pub enum Next {
     Nothing,
 }
 
-/// The order of work of one run.
+/// The order of work of one crawl.
 #[derive(Debug)]
 pub struct Frontier {
     /// First tries, by their places.

@@ -1,8 +1,8 @@
 //! The URLs that the crawl already knows: 64-bit fingerprints in memory, in front of the store, rebuilt
-//! when a run is resumed.
+//! when a session continues a crawl.
 //!
-//! Two URLs with the same fingerprint would make us miss the second one. Among 100 million URLs the
-//! expected number lost that way is 0.0003 (n²/2⁶⁵); the store's key is the last word for whatever
+//! Of two URLs with the same fingerprint the second is missed. Among 100 million URLs the expected
+//! number of missed ones is 0.0003 (n²/2⁶⁵). The key in the store decides about every URL that
 //! passes the filter.
 
 use std::{collections::HashSet, hash::BuildHasherDefault};

@@ -1,4 +1,4 @@
-//! Construct that is not a tag: what begins at a `<`, and where a comment ends.
+//! Constructs that are not tags: the kind of construct that begins at a `<`, and the end of a comment.
 
 use super::TokenSink;
 

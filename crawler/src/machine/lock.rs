@@ -1,4 +1,4 @@
-//! Locks of the kernel on files, which no crash leaves behind, with a note in them of who holds them.
+//! Locks of the kernel on files, each with a note of its holder in the file. A lock ends with its process.
 
 use std::{
     fs::{File, TryLockError},

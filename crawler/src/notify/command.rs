@@ -1,7 +1,7 @@
-//! The hook that is a program: it gets the summary on its standard input, and so long to run. What it writes is
-//! read to the end, so that it never waits for us, and only the end of it is kept. When its time is over it is
-//! killed with all that it has started. No secret of ours is in its environment. Nothing of ours is left when it has ended,
-//! whatever it has left behind.
+//! The hook that is a program: it gets the summary on its standard input, and a limited time. Its output is read to the
+//! end, so that the program never waits, and only the last bytes are stored. When its time is over, it is killed with all
+//! processes that it started. Its environment has no secrets of arpent. When it has ended, no task of arpent for it is left,
+//! even when processes that it started go on.
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -45,14 +45,17 @@ const SITEMAP: &str = "sitemap";
 const KEY_FILE: &str = crate::store::names::NOTIFY_KEY_FILE;
 
 /// The URLs that are sent, and the site.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Submission<'a> {
     /// The settings.
     pub config: &'a NotifyConfig,
     /// The published set.
     pub standing: &'a PublishedSet,
-    /// Say what would be sent; ask nobody, write nothing.
+    /// Report what would be sent; send no request, write nothing.
     pub dry_run: bool,
+    /// Called after a file was added to the folder of the set: sends it to where readers get the set.
+    pub deliver: &'a dyn Fn() -> Result<(), PublishError>,
 }
 
 /// The result for the URLs that waited.
@@ -72,12 +75,12 @@ pub struct Submitted {
     pub shown: Vec<String>,
     /// Notes for the user, each a sentence or fragment.
     pub notices: Vec<String>,
-    /// Why not all was sent, each a fragment. What waits goes out with the next run.
+    /// Why not all was sent, each a fragment. The next session sends the URLs that wait.
     pub problems: Vec<String>,
 }
 
-/// From now on engines are notified of the site. What was noted before they were is none of their business, so a run
-/// that is going to notify them begins with this, before it publishes.
+/// Switches notifications of engines on for the site. Changes from before are not sent, so a session that notifies
+/// engines calls this before it publishes.
 ///
 /// # Errors
 /// The store failed.
@@ -135,7 +138,8 @@ pub fn submit_all(store: &mut Store, site: &Site, now: Timestamp) -> Result<(), 
     }
 }
 
-/// Sends what waits in the outbox: where nobody was notified before, what the last publish changed. The time is asked for anew where it matters, because answers take time.
+/// Sends the URLs of the outbox; before the first notification these are the changes of the last publish. The clock is read
+/// for each request, because answers take time.
 ///
 /// # Errors
 /// The store failed; what was sent before is noted.
@@ -316,7 +320,14 @@ impl Sender<'_> {
             ));
             return Ok(());
         }
-        match place_file(output, &name, self.key.reveal().as_bytes(), now) {
+        let placed = place_file(output, &name, self.key.reveal().as_bytes(), now);
+        let delivered = placed.and_then(|placed| {
+            if placed == Placed::New {
+                (self.submission.deliver)()?;
+            }
+            Ok(placed)
+        });
+        match delivered {
             Ok(Placed::New) => self.submitted.notices.push(format!(
                 "the key's file <key>.txt is now in {}",
                 output.display()
@@ -419,7 +430,7 @@ impl Sender<'_> {
         let found = found.trim_start_matches('\u{feff}').trim();
         if found != self.key.reveal() {
             return Err(format!(
-                "the key's file {shown} does not hold the key, but {}",
+                "the key's file {shown} does not have the key, but {}",
                 described(found, &self.key)
             ));
         }

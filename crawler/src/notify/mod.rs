@@ -1,13 +1,12 @@
-//! Notifications of a published set. It reads the outbox of the store, writes a key file and a
-//! robots.txt where it is asked to, calls services through a function that it is given, which waits for permits and
-//! answers, and runs the program that a hook is, to its end or the end of its time. So it blocks its caller, who calls it
-//! where that is allowed; it has no part in the runtime, and contacts nobody but through that function.
+//! Notifications of a published set. It reads the outbox of the store, writes a key file and a robots.txt when the settings
+//! ask for them, and runs the programs of hooks until they end or their time is over. It calls services only through a
+//! function that it is given, which waits for permits and answers. So it blocks its caller, and starts no tasks.
 //!
 //! ```text
 //! publish -> outbox -> IndexNow: key -> its file in the output -> GET: it is served -> POST, 10,000 URLs each
 //!                      -> 200 or 202: notified; anything else: the URLs stay in the outbox
 //! publish -> sitemap URLs -> a request for each index (ping), a line in robots.txt
-//! run     -> summary -> hooks: a program, a URL
+//! session -> summary -> hooks: a program, a URL
 //! ```
 //!
 //! Nothing that fails here takes a published set back. Keys, and URLs that may hold them, are in no message.

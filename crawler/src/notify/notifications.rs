@@ -1,5 +1,5 @@
-//! Everybody whom the settings name is notified of the published set, in one order: a robots.txt file, the engine of
-//! `IndexNow`, engines that take the request of the protocol.
+//! All notifications of the settings, in a fixed order: a robots.txt file, the engine of `IndexNow`, engines that take the
+//! request of the protocol.
 
 use std::{
     collections::BTreeSet,

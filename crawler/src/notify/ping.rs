@@ -1,6 +1,6 @@
 //! The request of the sitemap protocol ("Submitting your Sitemap via an HTTP request",
 //! <https://www.sitemaps.org/protocol.html#submit_ping>): a GET of an engine's URL with that of the sitemap in
-//! it. Google and Bing take it no more; engines of one's own may.
+//! it. Google and Bing do not accept it any more; engines of the user may.
 
 use std::sync::Arc;
 

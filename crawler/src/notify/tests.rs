@@ -67,6 +67,7 @@ impl Bench {
             standing: PublishedSet {
                 site: "https://h.example/".to_owned(),
                 output: folder.path().display().to_string(),
+                storage: None,
                 directory: "https://h.example/".to_owned(),
                 sitemaps: vec!["https://h.example/sitemap.xml".to_owned()],
             },
@@ -103,6 +104,7 @@ impl Bench {
         let submission = Submission {
             config,
             standing,
+            deliver: &|| Ok(()),
             dry_run: false,
         };
         let at: Timestamp = at.parse().unwrap();
@@ -207,7 +209,7 @@ fn a_key_location_of_the_settings_proves_the_key_for_its_host() {
     assert_eq!(bench.sent(), Vec::<Vec<String>>::new());
     assert_eq!(
         submitted.problems,
-        ["the key's file https://h.example/mine.txt does not hold the key, but another key"]
+        ["the key's file https://h.example/mine.txt does not have the key, but another key"]
     );
     // No file is written where the settings name another file that proves the key.
     assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 1);
@@ -254,7 +256,7 @@ fn a_key_is_in_no_message_whatever_the_servers_say() {
     let submitted = bench.submit(200);
     assert_eq!(
         submitted.problems,
-        ["the key's file https://h.example/mine.txt does not hold the key, but \"<p><key></p>\""]
+        ["the key's file https://h.example/mine.txt does not have the key, but \"<p><key></p>\""]
     );
 }
 
@@ -423,6 +425,7 @@ fn a_dry_run_asks_nobody_and_writes_nothing() {
     let submission = Submission {
         config: &bench.config,
         standing: &bench.standing,
+        deliver: &|| Ok(()),
         dry_run: true,
     };
     let submitted = submit(&mut bench.store, &submission, &now, &mut |_| {

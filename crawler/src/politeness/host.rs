@@ -157,8 +157,8 @@ impl HostClocks {
         self.out.push(now);
     }
 
-    /// A permit came back used.
-    pub(super) fn finish(&mut self, settings: &Settings, answer: UsedPermit) {
+    /// A permit came back used. Returns the wait that its answer adds to [`HostTally::waited`].
+    pub(super) fn finish(&mut self, settings: &Settings, answer: UsedPermit) -> Duration {
         let UsedPermit { started, ended, .. } = answer;
         self.give_back(started);
         self.last_start = self.last_start.max(Some(started));
@@ -181,7 +181,9 @@ impl HostClocks {
             }
             Signal::Local | Signal::Neutral => {}
         }
-        self.tally.waited += self.blocked_until(ended) - blocked;
+        let waited = self.blocked_until(ended) - blocked;
+        self.tally.waited += waited;
+        waited
     }
 
     /// The end of the waits and pauses in force after `now`, but for a wait that closes the host.

@@ -79,7 +79,7 @@ pub fn check_disk(
     }
     if machine::is_remote(&nearest) {
         notices.push(format!(
-            "{} is on the disk of another machine: arpent may not notice a run on that machine",
+            "{} is on the disk of another machine: arpent may not notice a session on that machine",
             output.display()
         ));
     }

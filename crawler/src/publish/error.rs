@@ -24,7 +24,7 @@ pub enum PublishError {
     #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]
     Astray(PathBuf),
     /// Another session has the lock of the output.
-    #[error("another run is publishing to {}, which is in use by {holder}", output.display())]
+    #[error("another session is publishing to {}, which is in use by {holder}", output.display())]
     Busy {
         /// Which folder.
         output: PathBuf,
@@ -96,6 +96,10 @@ pub enum PublishError {
     /// The settings cannot be satisfied.
     #[error("{0}")]
     Settings(String),
+    /// The set is complete in its folder, and could not be sent to object storage.
+    #[cfg(feature = "cloud")]
+    #[error(transparent)]
+    Storage(#[from] crate::storage::StorageError),
     /// The store failed.
     #[error("failed to read the state of this site")]
     Store(#[from] StoreError),

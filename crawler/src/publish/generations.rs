@@ -1,4 +1,4 @@
-//! The sets that were published last, and the way back to one of them.
+//! The sets that were published last, and the restoration of one of them.
 //!
 //! | file | owns |
 //! | --- | --- |
@@ -62,7 +62,7 @@ pub(super) fn archive(
             && last.manifest.files.iter().all(|file| folder.exists(&file.name))
         {
             let copied = Copies::open(path).and_then(|copies| {
-                // An index is written anew when its set is restored.
+                // An index is written again when its set is restored.
                 let files = last.files.iter().zip(&last.manifest.files);
                 for (_, record) in files.filter(|(file, _)| file.kind != FileKind::Index) {
                     copies.take(&folder.path(&record.name), &record.file_sha256)?;

@@ -101,7 +101,7 @@ const MANIFEST: &str = crate::store::names::PUBLISH_MANIFEST;
 const BASELINE: &str = crate::store::names::PUBLISH_GUARD;
 
 /// The manifest's copy in the output.
-const MANIFEST_COPY: &str = ".arpent-manifest.json";
+const MANIFEST_COPY: &str = crate::config::MANIFEST_FILE;
 
 /// The input of a publish.
 #[derive(Clone)]

@@ -24,6 +24,9 @@ pub struct PublishedSet {
     pub site: String,
     /// The folder with the set, an absolute path.
     pub output: String,
+    /// URL of the object storage that the folder is sent to; `None`: readers get the folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
     /// URL of the directory where the folder is served.
     pub directory: String,
     /// URLs of the indexes, or of the only sitemap: one `Sitemap:` line each.
@@ -38,6 +41,7 @@ impl PublishedSet {
         Self {
             directory: directory.unwrap_or(&site).to_owned(),
             output: canonical(&request.config.output),
+            storage: request.config.storage.clone(),
             sitemaps: published.sitemap_urls.clone(),
             site,
         }

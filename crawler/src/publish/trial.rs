@@ -1,5 +1,5 @@
 //! The trial of entries before the files are planned: an entry that the writer or our own check would refuse is left out and
-//! reported, so that one entry never costs the whole set, and one bad extension never its page. Entries are written and
+//! reported, so that a bad entry does not stop the whole set, and a bad extension does not remove its page. Entries are written and
 //! checked in memory, in batches; where a batch fails its entries are tried one by one. Entries in which nothing can fail are
 //! not tried.
 

@@ -1,4 +1,4 @@
-//! Parameters that only ever make copies, such as session ids and marks of where a visitor came from: a page that is the same for
+//! Parameters that only make copies, such as session ids and tracking parameters: a page that is the same for
 //! each of their values is asked for once, without them. On servers that ignore case, capitals in paths make copies in the same way:
 //! a page that was read under one spelling is not asked for under another one.
 

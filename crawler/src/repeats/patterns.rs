@@ -21,7 +21,7 @@ const PAGES_OF_DIRECTORY: u32 = 100;
 const NEW_SHARE: u32 = 20;
 
 /// Of all pages with a parameter, one in so many keeps it open: lists of the same items by date, by tag and by author come to an
-/// end, and each shows a part of the items anew.
+/// end, and each shows a part of the items again.
 const NEW_SHARE_OF_ALL: u32 = 10;
 
 /// Represents all parameters that hardly any page has: names that are made up on each view never come again.

@@ -1,4 +1,4 @@
-//! RFC 9309 by table, the matcher against an obvious one, and files that mean harm.
+//! RFC 9309 by table, the matcher against an obvious one, and hostile files.
 
 use std::{fmt::Write as _, iter::repeat_n};
 

@@ -1,7 +1,7 @@
 //! Lists of URLs that the user gives: plain text with one absolute URL per line, or any sitemap or feed
 //! file, compressed or not. A list is a file, or was copied from standard input into one without a name,
 //! so that it can be checked before the first request and read again for each site. A line that is
-//! no URL costs itself, not the list.
+//! not a URL is left out; the other lines are used.
 
 use std::{
     fs::File,

@@ -1,5 +1,5 @@
-//! The defects of the entries of a document, by rule of the protocol: counts, and an example each. What a
-//! document can have wrong has no bound, so only the first [`MAX_TROUBLED_RULES`] rules are kept apart.
+//! The defects of the entries of a document, by rule of the protocol: counts, and an example each. The number of
+//! defects has no bound, so only the first [`MAX_TROUBLED_RULES`] rules are counted separately.
 
 use serde::{Deserialize, Serialize};
 use sitemap_core::read::{ReadFinding, Severity};
@@ -69,7 +69,7 @@ impl EntryTroubles {
     }
 }
 
-/// One rule over all documents of a run.
+/// One rule over all documents of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RuleTally {
     /// Entries that break it.

@@ -3,6 +3,8 @@
 use tokio::task::JoinError;
 
 use super::{CrawlFacts, Ended};
+#[cfg(feature = "cloud")]
+use crate::storage::StorageError;
 use crate::{
     crawl::{CrawlError, Ending},
     publish::{PublishError, Published},
@@ -198,6 +200,10 @@ impl From<&CrawlError> for SessionOutcome {
 impl From<&PublishError> for SessionOutcome {
     fn from(error: &PublishError) -> Self {
         match error {
+            #[cfg(feature = "cloud")]
+            PublishError::Storage(StorageError::Changed { .. }) => Self::Busy,
+            #[cfg(feature = "cloud")]
+            PublishError::Storage(StorageError::Settings { .. }) => Self::Settings,
             PublishError::Busy { .. } => Self::Busy,
             PublishError::Settings(_) => Self::Settings,
             PublishError::Stopped => Self::Interrupted,

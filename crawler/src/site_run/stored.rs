@@ -9,7 +9,7 @@ use crate::{
     crawl::judge_at_rest,
     crawl_state,
     notify::start_notifying,
-    publish::{PublishRequest, Publishing, publish, roll_back},
+    publish::{PublishError, PublishRequest, Published, Publishing, publish, roll_back},
     report::Report,
     robots::Rules,
     scope::Scope,
@@ -80,7 +80,7 @@ impl StoredRequest<'_> {
         };
         self.start_notifying(store)?;
         let wanted = self.publish_request(&judge, robots.as_ref(), Mode::AtRest, false);
-        let result = roll_back(store, &wanted, back);
+        let result = roll_back(store, &wanted, back).and_then(|set| self.sent(set));
         let report = result.as_ref().ok().map(|published| Report {
             listed: published.listed,
             ..Report::default()
@@ -99,7 +99,47 @@ impl StoredRequest<'_> {
         let mode = Mode::of(store, self.config.publish.force)?;
         self.start_notifying(store)?;
         let wanted = self.publish_request(judge, robots, mode, is_drained);
-        Ok(publish(store, &wanted))
+        let Publishing { report, result } = publish(store, &wanted);
+        let result = result.and_then(|set| self.sent(set));
+        Ok(Publishing { report, result })
+    }
+
+    /// Sends the set to object storage, if that is where readers get it. An unchanged set is compared, and sent where it differs.
+    #[cfg_attr(
+        not(feature = "cloud"),
+        expect(
+            clippy::unnecessary_wraps,
+            clippy::unused_self,
+            reason = "with storage it can fail"
+        )
+    )]
+    fn sent(&self, set: Published) -> Result<Published, PublishError> {
+        #[cfg(feature = "cloud")]
+        if let Some(storage) = self.storage()? {
+            let publish = &self.config.publish;
+            storage.send(&publish.output, publish.force, self.clock.now())?;
+        }
+        Ok(set)
+    }
+
+    /// Makes the folder of the set what readers see, if another machine published it.
+    #[cfg(feature = "cloud")]
+    pub(super) fn fetch_set(&self) -> Result<(), SessionError> {
+        let fetched = self.storage().and_then(|storage| match storage {
+            Some(storage) => Ok(storage.fetch(&self.config.publish.output)?),
+            None => Ok(()),
+        });
+        fetched.map_err(SessionError::Publish)
+    }
+
+    /// The object storage of the set; a dry run has none.
+    #[cfg(feature = "cloud")]
+    fn storage(&self) -> Result<Option<crate::storage::Storage>, PublishError> {
+        if self.dry_run {
+            return Ok(None);
+        }
+        let site = self.site.written().url();
+        Ok(crate::storage::Storage::open(&self.config.publish, &site)?)
     }
 
     /// Engines are notified from now on, if the settings ask for it.

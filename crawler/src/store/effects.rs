@@ -1,5 +1,5 @@
-//! One commit as SQL. Runs inside a transaction that the caller commits or drops. Of a visit that is copied to its page
-//! row both have the same row of `link`, which leaves with the last of them.
+//! One commit as SQL. Runs inside a transaction that the caller commits or drops. A visit and the page row
+//! that it was copied to share one row of `link`, which is removed with the last of them.
 
 use std::sync::LazyLock;
 
@@ -296,7 +296,7 @@ impl<'c> Effects<'c> {
             .optional()
     }
 
-    /// Stores links in the place of those with the id `own`, or anew; returns under which id.
+    /// Stores links in the place of those with the id `own`, or under a new id; returns the id.
     fn put_links(
         &mut self,
         own: Option<i64>,

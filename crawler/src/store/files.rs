@@ -1,5 +1,5 @@
 //! The files around a state: its folder, its lock, and setting a state aside. The lock is the
-//! kernel's, so that no crash leaves one behind. Nothing here looks into the database.
+//! kernel's, so that it ends with the process. Nothing here looks into the database.
 
 use std::{
     fs::{self, File},

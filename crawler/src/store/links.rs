@@ -1,7 +1,7 @@
 //! The stored form of the links of a page: one URL per line, those on the page's own origin from their
 //! path on, each with its text, compressed with zlib. Neighbours have long beginnings in common, so that a list takes a
 //! fifth of its text or less. The images of a page are stored in the same way, and its versions in other
-//! languages with their code before each URL. A link that a caller knows by its fingerprint is never made a URL of.
+//! languages with their code before each URL. A link that the caller knows by its fingerprint is skipped before its URL is made.
 
 use std::io::{self, Cursor, Read, Write};
 

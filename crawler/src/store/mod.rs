@@ -16,10 +16,10 @@
 //! `sqlite3 state.db "select url from page where reason = 'noindex'"`. The file itself describes its
 //! tables and columns (`.schema`).
 //!
-//! # What it costs
+//! # Costs
 //! Memory: 8 MiB of pages of the file, whatever the size of the site. Disk: about 0.8 KB for a row with
-//! 20 links, and 0.2 KB for one that leads nowhere; while a crawl is under way each URL has two. The room of rows that
-//! left is used again (the file does not shrink). [`Store::each_visit`] and [`Store::size`] read every
+//! 20 links, and 0.2 KB for one that leads nowhere; while a crawl is under way each URL has two. The space of removed
+//! rows is used again (the file does not shrink). [`Store::each_visit`] and [`Store::size`] read every
 //! visit, about a second for a million URLs, and [`Store::open_sound`] reads the whole file: they are for the start and
 //! the end of a session. An index for them would hold every URL once more.
 
@@ -264,9 +264,9 @@ pub enum Giving {
 /// How much [`Store::take_given`] took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gave {
-    /// Different URLs that the run did not know.
+    /// Different URLs that the crawl did not know.
     pub urls: u64,
-    /// How often a URL was given that had been given before, or that the run knew.
+    /// How often a URL was given that had been given before, or that the crawl knew.
     pub repeated: u64,
 }
 
@@ -276,7 +276,7 @@ pub type NextGiven<'a> = dyn FnMut() -> Giving + 'a;
 /// How large a state is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size {
-    /// Bytes of the file, without the room of what was removed.
+    /// Bytes of the file, without the space of removed rows.
     pub bytes: u64,
     /// Visits.
     pub visits: u64,
@@ -491,7 +491,7 @@ impl Store {
         self.read(|connection| walks::links(connection, page))
     }
 
-    /// Reads all that `questions` reads from one state of the file: each read alone would lock it anew.
+    /// Reads all that `questions` reads from one state of the file, with one lock for all reads.
     ///
     /// # Errors
     /// The store cannot be read; `questions` failed.
@@ -631,7 +631,7 @@ impl Store {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Bytes of the file, without the room of what was removed. Reads no rows.
+    /// Bytes of the file, without the space of removed rows. Reads no rows.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -86,7 +86,7 @@ pub(crate) const SEEDS_COUNT: &str = "seeds.count";
 /// Our own files, which are not news.
 pub(crate) const SEEDS_OWN: &str = "seeds.own";
 
-/// The run that the documents are of.
+/// The crawl that the documents are of.
 pub(crate) const SEEDS_CRAWL: &str = "seeds.crawl";
 
 /// True answers in a row of a server whose "not modified" is not trusted.

@@ -1,4 +1,4 @@
-//! Opening a state: as it is, for a look, anew, or after it was found damaged.
+//! Opening a state: an existing or a new one, one whose changes are dropped, and a new one in the place of a damaged one.
 
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ impl Store {
             tracing::warn!(
                 target: "store",
                 "the state {} is on the disk of another machine: SQLite may lose writes there, and arpent may not notice \
-                 a run on that machine; use a folder on a local disk",
+                 a session on that machine; use a folder on a local disk",
                 path.display()
             );
         }

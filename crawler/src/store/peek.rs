@@ -1,7 +1,6 @@
-//! Looking into a state that may belong to somebody else, or not exist: its file is read as it lies there. Nothing is
-//! locked, made or written, not even the files that `SQLite` keeps beside a database, so nobody notices and nobody is
-//! waited for. What is read may be older than the state, or torn where somebody writes to it meanwhile: good for a guess,
-//! and for nothing else.
+//! Looking into a state that another process may use, or that does not exist: its file is read without a lock. Nothing is
+//! made or written, not even the files that `SQLite` has beside a database, and no process waits. The data may be older than
+//! the state, or damaged when another process writes meanwhile: no decision may depend on them.
 
 use std::path::Path;
 
@@ -51,7 +50,7 @@ impl Store {
     pub fn peek(path: &Path) -> Result<Option<Self>, StoreError> {
         let path = absolute(path)?;
         match path.metadata() {
-            // Nobody waits for what is at the other end of a pipe.
+            // A pipe is not read, because its reader would wait.
             Ok(found) if !found.is_file() || found.len() == 0 => return Ok(None),
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

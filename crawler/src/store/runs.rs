@@ -123,7 +123,7 @@ fn begin(transaction: &Connection, now: Timestamp) -> rusqlite::Result<i64> {
     Ok(id)
 }
 
-/// Writes the row of a session anew.
+/// Writes the row of a session again.
 fn put(transaction: &Connection, run: &RunRow) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(

@@ -1,5 +1,5 @@
-//! Values of our types as values of the file and back, and parameters and columns one after the other, so that nobody
-//! counts positions. A value that nothing of ours is written as is an error, which becomes
+//! Values of our types as values of the file and back, and parameters and columns one after the other, so that no code
+//! counts positions. A value in a form that arpent never writes is an error, which becomes
 //! [`StoreErrorKind::Corrupt`](super::StoreErrorKind::Corrupt). Knows no table.
 
 use std::{collections::BTreeMap, ops::Range};

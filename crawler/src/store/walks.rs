@@ -104,7 +104,7 @@ pub(super) fn links(
     connection: &Connection,
     page: &UrlKey,
 ) -> rusqlite::Result<(StoredLinks, Vec<UrlKey>)> {
-    // `SQLite` would prepare a join with `link` anew for each URL.
+    // `SQLite` would prepare a join with `link` again for each URL.
     let mut statement = connection.prepare_cached(
         "SELECT (SELECT links FROM link WHERE id = page.links), feeds FROM page WHERE url = ?1",
     )?;

@@ -1,28 +1,25 @@
 //! Other URLs under which the same site is often reached: with `www.` and without, over http and over https.
 
-use std::net::IpAddr;
-
 use serde::Serialize;
 
 use super::Surveyor;
 use crate::{
     crawl::{CrawlError, download::DownloadError},
-    notes::Note,
     page::PageFacts,
     site::Site,
-    url_key::{Origin, UrlKey},
+    url_key::{Identity, Origin, UrlKey},
 };
 
-/// What a URL answers.
-#[derive(Debug, Clone, Serialize)]
+/// The answer of a URL.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct UrlAnswer {
     /// The URL.
     pub url: String,
     /// HTTP status; `None`: no answer came.
     pub status: Option<u16>,
-    /// Where it redirects.
+    /// The target of a redirect.
     pub redirects_to: Option<String>,
-    /// Why there was no answer.
+    /// The reason why no answer came, or why it could not be read.
     pub error: Option<String>,
 }
 
@@ -39,48 +36,39 @@ impl UrlAnswer {
 }
 
 impl Surveyor<'_, '_> {
-    /// Asks for the spellings that the way to the site did not show.
+    /// Requests the spellings that are not among the redirects of the start URL.
     pub(super) fn spellings(
-        &mut self,
+        &self,
         hops: &[(UrlKey, PageFacts)],
     ) -> Result<Vec<UrlAnswer>, CrawlError> {
-        let mut spellings = Vec::new();
-        for url in spellings_of(&self.site) {
-            let known = hops.iter().find(|(hop, _)| *hop == url);
-            let answer = match known {
-                Some((_, facts)) => Ok(facts.clone()),
-                None => self.page(&url)?,
-            };
-            if answer.as_ref().is_ok_and(|facts| facts.status == 200) {
-                let note = Note::answers_twice(&url, &self.site.url());
-                self.notes.push(note.naming(&url));
-            }
-            spellings.push(UrlAnswer::new(&url, answer.as_ref()));
-        }
-        Ok(spellings)
+        let spellings = spellings_of(self.site).into_iter();
+        spellings
+            .filter(|url| hops.iter().all(|(hop, _)| hop != url))
+            .map(|url| Ok(UrlAnswer::new(&url, self.page(&url)?.as_ref())))
+            .collect()
     }
 }
 
-/// The other spellings. Another scheme is tried at its default port only; an address or a name without a dot has no `www.`.
+/// The other spellings. Another scheme is tried at its default port only. A name without a dot has no `www.`, and that of an
+/// address is no URL.
 fn spellings_of(site: &Site) -> Vec<UrlKey> {
     let Origin { scheme, host, port } = &site.origin;
-    let has_default_port = matches!((&**scheme, port), ("http", 80) | ("https", 443));
-    let (schemes, port) = if has_default_port {
-        (vec!["https", "http"], String::new())
-    } else {
-        (vec![&**scheme], format!(":{port}"))
+    let (schemes, port) = match (&**scheme, port) {
+        ("http", 80) | ("https", 443) => (vec!["https", "http"], String::new()),
+        (scheme, port) => (vec![scheme], format!(":{port}")),
     };
-    let is_name = host.contains('.') && !host.starts_with('[') && host.parse::<IpAddr>().is_err();
-    let twin = host
-        .strip_prefix("www.")
-        .map_or_else(|| format!("www.{host}"), str::to_owned);
-    let hosts = [Some((**host).to_owned()), is_name.then_some(twin)];
-    let pairs = schemes
-        .iter()
-        .flat_map(|scheme| hosts.iter().flatten().map(move |host| (scheme, host)));
-    let urls = pairs.map(|(scheme, host)| format!("{scheme}://{host}{port}{}", site.directory));
-    let urls = urls.filter_map(|url| UrlKey::from_normalised(&url).ok());
-    urls.filter(|url| !url.is_on(&site.origin)).collect()
+    let with_www = || host.contains('.').then(|| format!("www.{host}"));
+    let twin = host.strip_prefix("www.").map(str::to_owned);
+    let hosts = [Some(host.to_string()), twin.or_else(with_www)];
+    let mut spellings = Vec::new();
+    for scheme in schemes {
+        for host in hosts.iter().flatten() {
+            let url = format!("{scheme}://{host}{port}{}", site.directory);
+            let url = Identity::default().parse(&url).ok();
+            spellings.extend(url.filter(|url| !url.is_on(&site.origin)));
+        }
+    }
+    spellings
 }
 
 #[cfg(test)]
@@ -98,22 +86,16 @@ mod tests {
             let spellings: Vec<_> = spellings.iter().map(UrlKey::as_str).collect();
             assert_eq!(spellings, expected);
         }
+        let [secure, plain] = ["https://example.com/docs/", "http://example.com/docs/"];
+        let [secure_www, plain_www] = [
+            "https://www.example.com/docs/",
+            "http://www.example.com/docs/",
+        ];
         check(
             "https://example.com/docs/a",
-            &[
-                "https://www.example.com/docs/",
-                "http://example.com/docs/",
-                "http://www.example.com/docs/",
-            ],
+            &[secure_www, plain, plain_www],
         );
-        check(
-            "http://www.example.com/",
-            &[
-                "https://www.example.com/",
-                "https://example.com/",
-                "http://example.com/",
-            ],
-        );
+        check(plain_www, &[secure_www, secure, plain]);
         check(
             "http://example.com:8080/",
             &["http://www.example.com:8080/"],

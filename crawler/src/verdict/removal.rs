@@ -264,7 +264,7 @@ mod tests {
         check(Some("2026-03-01T11:00:01Z"), once);
         check(Some("2026-03-01T11:00:00Z"), None);
         check(Some("2026-01-01T00:00:00Z"), None);
-        // The clock was put back since: the hour begins anew.
+        // The clock was set back since: the hour begins again.
         check(Some("2027-01-01T00:00:00Z"), once);
     }
 

@@ -1,4 +1,4 @@
-//! The decision table, and what chains of pages come to.
+//! The decision table, and the verdicts of chains of pages.
 
 mod merge;
 mod settle;

@@ -202,7 +202,7 @@ impl<'a> Division<'a> {
         });
         shards.extend(taken);
 
-        // Few entries with many bytes: the largest in bytes first, until the rest fits.
+        // Few entries with many bytes: the largest in bytes first, until the rest is small enough.
         waiting.sort_by(|one, other| {
             (other.count.bytes, &one.scope).cmp(&(one.count.bytes, &other.scope))
         });

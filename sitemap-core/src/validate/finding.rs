@@ -208,7 +208,7 @@ impl Tally {
         })
     }
 
-    /// Findings that were only counted, by document and rule; counting begins anew.
+    /// Findings that were only counted, by document and rule; resets the counts.
     pub(super) fn take_repeated(&mut self) -> Vec<Repeated> {
         self.numbers.clear();
         let groups = mem::take(&mut self.groups);

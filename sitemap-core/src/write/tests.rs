@@ -520,7 +520,7 @@ proptest! {
         let (file, summary) = writer.finish().unwrap();
         prop_assert_eq!(summary.bytes, file.len() as u64);
         prop_assert_eq!(summary.bytes, frame_len + entry.written_len());
-        // To the byte: the entry fits into the file, or it does not.
+        // To the byte: there is space for the entry in the file, or there is not.
         options.limits.bytes = summary.bytes;
         let mut writer = UrlSetWriter::with_options(Vec::new(), options.clone()).unwrap();
         prop_assert_eq!(writer.push(&entry).unwrap(), Push::Written);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::support::xmllint::SHOP;
 
-/// A date of today, which is news, in W3C form.
+/// A date of today, in W3C form: an article of this date is news.
 fn today() -> String {
     let now = std::time::SystemTime::now();
     let now = httpdate::fmt_http_date(now);
@@ -32,7 +32,7 @@ fn ndjson(rows: &[Value]) -> String {
 }
 
 #[test]
-fn extensions_of_objects_stand_in_the_entries() {
+fn extensions_of_objects_are_in_the_entries() {
     let builds = Builds::new();
     let list = ndjson(&[
         json!({"loc": "/plain"}),
@@ -68,7 +68,7 @@ fn extensions_of_objects_stand_in_the_entries() {
 }
 
 #[test]
-fn extensions_of_columns_stand_in_the_entries() {
+fn extensions_of_columns_are_in_the_entries() {
     let builds = Builds::new();
     let file = builds.file(
         "list.csv",
@@ -111,7 +111,7 @@ fn a_faulty_extension_costs_no_page() {
 }
 
 #[test]
-fn news_of_two_days_stand_in_files_of_their_own() {
+fn news_of_two_days_has_separate_files() {
     let builds = Builds::new();
     let today = today();
     let mut rows = vec![
@@ -170,7 +170,7 @@ fn news_of_two_days_stand_in_files_of_their_own() {
 }
 
 #[test]
-fn news_of_the_future_is_none() {
+fn an_article_of_the_future_is_not_news() {
     let builds = Builds::new();
     let list = ndjson(&[json!({"loc": "/a", "news": article("Soon", "2999-01-01")})]);
     let file = builds.file("list.ndjson", list);
@@ -183,7 +183,7 @@ fn news_of_the_future_is_none() {
 }
 
 #[test]
-fn fields_of_lists_become_own_elements() {
+fn fields_of_lists_become_custom_elements() {
     let builds = Builds::new();
     let config = builds.file(
         "config.toml",
@@ -200,7 +200,7 @@ fn fields_of_lists_become_own_elements() {
     );
     let options = ["--config", &config, "--schema-location", &csv, &json];
     builds.build(&options).expect_code(0);
-    // Whatever is read as published is shown to xmllint, with the schema of this namespace.
+    // Published files that are read are also checked by xmllint, with the schema of this namespace.
     let lines = builds.lines();
     assert_eq!(
         lines["/a"],

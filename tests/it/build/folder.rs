@@ -177,7 +177,7 @@ fn times_of_files_count_when_they_are_plausible() {
     }
     builds.build(&["site"]).expect_code(0);
     assert_eq!(builds.published().differences(&before), [""; 0]);
-    // Not asked for.
+    // Without the option.
     let without = Builds::new();
     for (day, page) in pages.iter().enumerate() {
         without.file(&format!("site/{page}"), html(page));
@@ -277,7 +277,7 @@ fn no_file_of_a_set_is_a_page_of_the_folder_that_it_is_in() {
     ] {
         assert!(builds.output().join(name).is_file(), "{name}");
     }
-    // What is kept of a file that somebody changed.
+    // The backup of a file that somebody changed.
     builds.file("out/sitemap.xml", "<urlset/>");
     for outcome in ["published", "unchanged"] {
         let options = ["out", "--format", "xml,txt,rss,atom", "--no-gzip"];
@@ -405,7 +405,7 @@ fn a_page_has_the_url_that_it_states() {
         .expect_code(0);
     assert!(!builds.lines().contains_key("/about"));
     assert_eq!(excluded(&ran)["excluded-by-rule"], 1);
-    // Not asked for.
+    // Without the option.
     let builds = site_with_short_urls();
     let ran = builds
         .build(&["site", "--html-suffix", "keep"])

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ffi::OsString, fmt::Write as _, fs, process::Co
 use super::Builds;
 use crate::support::{program::Ran, random::Random};
 
-/// URLs of the list: enough that a build that held them would be seen.
+/// URLs of the list: enough that a build that kept them in memory would fail.
 const URLS: usize = 100_000;
 
 /// URLs of the list when the full proof is requested with `ARPENT_FULL=1`: thirty times as many in the same memory.
@@ -19,8 +19,8 @@ fn urls() -> usize {
     }
 }
 
-/// Memory that the process may write to, in KiB. A list of any length needs less than 64 MiB, stacks included; what is left is
-/// 160 bytes for each URL, so that a build which held them would fail.
+/// Memory that the process may write to, in KiB. A list of any length needs less than 64 MiB, stacks included. The rest is
+/// 160 bytes for each URL, so that a build that kept them in memory would fail.
 const MEMORY_KIB: u64 = 80 * 1_024;
 
 fn rows(count: usize) -> Vec<String> {

@@ -44,7 +44,7 @@ fn a_section_that_outgrows_a_file_is_divided_and_its_first_file_stays() {
         ("sitemap-shop.shop.b.xml", 150),
         ("sitemap.blog.xml", 200),
     ]);
-    // The file of before leaves the index; on disk it stays for its grace.
+    // The earlier file leaves the index; it stays on disk for `grace`.
     let mut with_grace = divided.clone();
     with_grace.insert("sitemap-shop.xml".to_owned(), 1_000);
     assert_eq!(build(851), with_grace);

@@ -15,7 +15,7 @@ fn pages(url: &str) -> String {
 }
 
 #[test]
-fn index_never_stands_for_its_own_part() {
+fn an_index_does_not_count_as_its_own_part() {
     let check = |children: &[&str], files: &[(&str, &str)], missing: &[&str]| {
         let index = index(children);
         let files = [&[("set/sitemap.xml", &*index)], files].concat();

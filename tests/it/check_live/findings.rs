@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn children_that_cannot_be_had_are_reported_where_they_are_listed() {
+fn sitemaps_that_cannot_be_fetched_are_reported_where_they_are_listed() {
     let blocked = "User-agent: *\nDisallow: /blocked\n";
     let site = site([
         ("/robots.txt", Response::text(blocked)),
@@ -29,7 +29,7 @@ fn children_that_cannot_be_had_are_reported_where_they_are_listed() {
         "error R79 /i.xml:5",
         "error R40 /i.xml:6",
         "error R40 /i.xml:7",
-        // A page in the place of a sitemap is read, and is none.
+        // A page in the place of a sitemap is read, and is not a sitemap.
         "error R4 /page.xml:2",
     ] {
         has(&json, expected);
@@ -99,7 +99,7 @@ fn a_sitemap_on_another_host_is_proven_by_the_robots_txt_of_the_listed_one() {
         listed.origin()
     );
     assert_eq!(message(&json, "R67"), proof);
-    // The file of one host is requested once, however many URLs there are.
+    // The robots.txt of a host is requested once, for any number of URLs.
     assert_eq!(targets(&listed), ["/robots.txt", "/robots.txt"]);
     // The line may name the index, a redirect to the sitemap, or its target.
     assert_eq!(
@@ -151,7 +151,7 @@ fn a_set_published_for_another_host_passes_once_the_line_is_there() {
 fn the_line_that_would_prove_another_host_is_reported_once() {
     let (listed, is_there) = proving(String::new);
     let port = listed.port();
-    // The same machine by another name.
+    // The same machine under another name.
     let other = format!("http://127.0.0.2:{port}");
     let maps = site([
         ("/i.xml", xml(index(["{}/a.xml", "{}/b.xml"]))),

@@ -122,7 +122,7 @@ fn loops_of_indexes_end_and_are_reported() {
 }
 
 #[test]
-fn indexes_are_followed_so_deep_and_no_deeper() {
+fn indexes_are_followed_to_a_limited_depth() {
     let site = Site::start(|request| {
         let origin = format!("http://{}", request.headers["host"]);
         match request
@@ -148,9 +148,9 @@ fn indexes_are_followed_so_deep_and_no_deeper() {
 }
 
 #[test]
-fn sitemaps_that_list_many_hosts_bother_only_some() {
+fn sitemaps_that_list_many_hosts_cause_requests_to_100_hosts() {
     let (stranger, _) = proving(String::new);
-    // All of these are the same machine by other names, and none of them proves anything.
+    // All of these are the same machine under other names, and no robots.txt of them has the line.
     let port = stranger.port();
     let urls = (0..150).map(|number| format!("http://127.0.{number}.2:{port}/x"));
     let maps = site([("/s.xml", xml(urlset(urls)))]);
@@ -165,7 +165,7 @@ fn sitemaps_that_list_many_hosts_bother_only_some() {
         ran.stderr
     );
     assert!(ran.stdout.contains("150 errors"), "{}", ran.stdout);
-    // A checked document is not a foreign one, however many of those were requested before.
+    // A document to be checked does not count as one of the 100 other hosts.
     let named = site([
         ("/robots.txt", Response::text("Sitemap: {}/real.xml\n")),
         ("/", Response::linking(["/"])),
@@ -282,7 +282,7 @@ fn pauses(log: &[Seen]) -> Vec<Duration> {
 }
 
 #[test]
-fn the_host_is_spared() {
+fn requests_keep_the_delays_of_settings_and_robots_txt() {
     let answers = |robots: &str| {
         site([
             ("/robots.txt", Response::text(robots)),
@@ -291,7 +291,7 @@ fn the_host_is_spared() {
             ("/a", Response::linking(["/"])),
         ])
     };
-    // As the settings have it.
+    // The delay of the settings.
     let patient = answers("");
     let bench = Bench::new();
     let arguments = [
@@ -320,7 +320,7 @@ fn the_host_is_spared() {
                 && seen.headers["x-probe"] == "yes")
     );
     assert!(log.iter().all(|seen| seen.in_flight == 1));
-    // As robots.txt has it, whatever the rate.
+    // The delay of robots.txt, with any rate.
     let slow = answers("User-agent: *\nCrawl-delay: 1\n");
     bench.check(&[&slow.url("/i.xml")]).expect_code(0);
     let log = slow.log();
@@ -353,7 +353,7 @@ fn disallowed_requests_are_not_faults_but_are_reported() {
         "{json:#}"
     );
     assert_eq!(targets(&site), ["/robots.txt", "/i.xml", "/busy.xml"]);
-    // The next session remembers it, and reports it once.
+    // The next session reads the wait from its file, and reports it once.
     site.clear_log();
     let ran = bench.check(&[&site.url("/")]).expect_code(5);
     assert!(
@@ -382,7 +382,7 @@ fn robots_txt_is_obeyed_by_name_and_judges_for_everybody() {
         ("/moved.xml", Response::redirect(301, "{}/kept.xml")),
     ]);
     let bench = Bench::new();
-    // Other agents may read it, so it is not at fault; it is not checked, and the help is printed.
+    // Other agents may read it, so this is not an error; it is not checked, and the help is printed.
     let json = bench.json(5, &[&site.url("/kept.xml")]);
     assert_eq!(findings(&json), ["warning R72 /kept.xml"]);
     assert!(
@@ -433,7 +433,7 @@ fn a_signal_ends_it_with_what_was_found() {
     });
     let bench = Bench::new();
     let running = Running::of(bench.command(&["--format", "json", &site.url("/i.xml")]));
-    // It waits once it knows the delay.
+    // It waits after it has read the delay.
     while site.log().is_empty() {
         std::thread::yield_now();
     }

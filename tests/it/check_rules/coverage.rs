@@ -1,4 +1,4 @@
-//! Checks that every rule of the protocol has a document that breaks it and one that keeps it, in all groups of cases.
+//! Checks that every rule of the protocol has a document that breaks it and one that obeys it, in all groups of cases.
 
 use std::sync::PoisonError;
 
@@ -9,7 +9,7 @@ use super::{SEEN, Seen, groups};
 /// Rules that always break with another one, which is reported: both at one place would be two findings for one fault.
 const REPORTED_AS: [(u8, u8, &str); 1] = [(74, 60, "a line that is not read proves nothing")];
 
-/// Rules that nothing to be checked can break, and why.
+/// Rules that no document can break, and why.
 const UNBREAKABLE: [(u8, &str); 4] = [
     (76, "a ping is a request, and no document"),
     (77, "a ping is a request, and no document"),
@@ -20,7 +20,7 @@ const UNBREAKABLE: [(u8, &str); 4] = [
     ),
 ];
 
-/// Rules about requests that arpent does not send, so that no document keeps them either.
+/// Rules about requests that arpent does not send, so that no document obeys them either.
 const PINGS: [u8; 3] = [76, 77, 78];
 
 #[test]

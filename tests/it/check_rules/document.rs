@@ -103,7 +103,7 @@ pub(super) fn elements_of_an_entry() {
     let bare = "<loc>https://h.example/a</loc>";
     rule("R6", "error", 3, &urlset(bare), &good());
     rule("R36", "error", 3, &index(bare), &sitemap(""));
-    // An entry that is lost in another element, at any place.
+    // An entry inside of another element, at any place.
     let own = |content: &str| {
         page(&format!(
             "<x:x xmlns:x=\"https://x.example/\">{content}</x:x>"
@@ -114,7 +114,7 @@ pub(super) fn elements_of_an_entry() {
         "<sitemap><loc>https://h.example/a.xml</loc><x><sitemap><loc>https://h.example/b.xml</loc></sitemap></x></sitemap>",
     );
     rule("R36", "error", 3, &lost, &sitemap(""));
-    // However many warnings come before it, an error decides.
+    // An error decides, after any number of warnings.
     let flood = urlset(&format!("{}<y>&nbsp;</y>{GOOD}", "<x/>".repeat(2_000)));
     rule("R22", "error", 3, &flood, &good());
     let wrong_case = "<urlset xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemalocation=\"a b\"";
@@ -216,7 +216,7 @@ pub(super) fn urls() {
 }
 
 pub(super) fn escapes() {
-    // The bytes of a server that is not in UTF-8 are its own business.
+    // Escapes of bytes that are not UTF-8 have no finding.
     rule(
         "R23",
         "warning",

@@ -189,7 +189,7 @@ pub(super) fn versions_in_other_languages() {
         &extended("<xhtml:link rel=\"alternate\" hreflang=\"en\"/>"),
         &good,
     );
-    // Not the page itself, and a version that is nowhere.
+    // Without the page itself, and with a version that no sitemap lists.
     let other = extended(&link("de", "b"));
     rule("R71", "warning", 3, &other, &good);
     rule("R71", "note", 3, &other, &good);

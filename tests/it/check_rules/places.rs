@@ -115,7 +115,7 @@ pub(super) fn urls_that_are_dropped_are_counted() {
     for (why, url) in refused {
         let fail = list(&[inside, url]);
         rule("R61", "note", None, &fail, &good);
-        // What is refused is an error in its line, and does not cost the others.
+        // A refused URL is an error in its line, and does not affect the others.
         let found = check(&fail);
         let errors = found.findings.iter();
         let errors: Vec<_> = errors
@@ -181,7 +181,7 @@ pub(super) fn sections_have_sitemaps_of_their_own() {
     );
 }
 
-pub(super) fn sets_for_other_hosts_stand_where_they_do_on_purpose() {
+pub(super) fn sets_for_other_hosts_may_be_below_the_root() {
     let place = "https://maps.example/host1/sitemap.xml";
     let list = |urls: &[&str]| {
         let entries: Vec<_> = urls

@@ -71,7 +71,7 @@ pub(super) fn pages() {
     keeps("R15", &modified("Fri, 17 May 2024 10:00:00 GMT"));
 }
 
-pub(super) fn sitemaps_that_cannot_be_had() {
+pub(super) fn sitemaps_that_cannot_be_fetched() {
     let one = "<url><loc>{}/a</loc></url>";
     let page = [("/a", Response::linking(["/"]))];
     breaks("R72", "error", None, &check(&site(None, &page)));

@@ -17,7 +17,7 @@ pub(super) fn limits() {
         urlset(&lines.join("\n"))
     };
     rule("R27", "error", 50_003, &many(50_001), &many(50_000));
-    // Two files, which no limit keeps apart, and their index.
+    // Two files and their index; `more` than 20,000 URLs make the second file too long.
     let halves = |more: usize| {
         let half = |name: &str, count: usize| {
             let lines: Vec<String> = (0..count)
@@ -225,7 +225,7 @@ pub(super) fn several_indexes() {
     rule("R40", "error", 3, &set(nested), &good);
 }
 
-pub(super) fn listed_sitemaps_stand_at_their_own_place() {
+pub(super) fn listed_sitemaps_are_judged_at_their_own_place() {
     let set = |page: &str| {
         Given::file(
             "sitemap.xml",
@@ -247,7 +247,7 @@ pub(super) fn listed_sitemaps_stand_at_their_own_place() {
         message(&found, "R44"),
         "index https://h.example/sitemap.xml covers this URL, but its sitemap is judged at its own place"
     );
-    // Of a sitemap that no index lists, none does.
+    // Of a sitemap that no index lists, no index could list the page either.
     let alone = Given::file(
         "docs/a.xml",
         urlset_text("<url><loc>https://h.example/x</loc></url>"),
@@ -278,7 +278,7 @@ pub(super) fn sitemaps_that_are_read_again_each_time() {
     );
     // The first of those that have none.
     rule("R43", "note", 23, &list(20, 10), &list(20, 9));
-    // A few are read again in no time.
+    // Fewer than ten have no finding.
     allowed("R43", &list(0, 9));
 }
 
@@ -354,7 +354,7 @@ pub(super) fn entries_of_an_index() {
         &set(&one("gone.xml"), &urlset_text(GOOD)),
         &good,
     );
-    // It is unknown whether a single file lists its own URL, whatever its name; in a folder the index decides.
+    // It is unknown whether a single file lists its own URL, with any name; in a folder the index decides.
     let mut itself = index(LISTED);
     "a.xml".clone_into(&mut itself.files[0].0);
     keeps("R40", &check(&itself));

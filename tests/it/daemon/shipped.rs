@@ -1,11 +1,11 @@
-//! The files for servers in `config/`: each command that they start is run as it stands there, with places of a test in
-//! the place of those of a server, and the units are judged by systemd's own tools.
+//! The files for servers in `config/`: each command that they start is run as it is written there, with folders of a test
+//! instead of those of a server, and the tools of systemd check the units.
 
 use std::{fs, path::Path, process::Command, time::SystemTime};
 
 use serde_json::Value;
 
-use super::{Manager, SHARED, YEARLY, arpent, owe, stop, table};
+use super::{Manager, SHARED, YEARLY, arpent, make_due, stop, table};
 use crate::support::{
     has_program,
     program::{Bench, Ran, run_tool},
@@ -17,7 +17,7 @@ use crate::support::{
 const PROGRAM: &str = "/usr/local/bin/arpent";
 const SETTINGS: &str = "/etc/arpent/arpent.toml";
 
-/// What systemd calls a unit that is locked in well: 0 is best, 10 nothing at all.
+/// The highest exposure level of a unit by `systemd-analyze security`, times 10: 0 is best, 100 is no protection.
 const MOST_EXPOSED: &str = "15";
 
 /// In seconds.
@@ -80,7 +80,7 @@ fn the_command_of_the_service_crawls_and_reloads() {
     let (bench, site) = (Bench::new(), Site::of_two_pages());
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
     let config = bench.settings(&file);
-    owe(&bench, &["docs"]);
+    make_due(&bench, &["docs"]);
     let command = command(&bench, &arguments(start.split(' '), &config));
     assert_eq!(value(&unit, "Type"), "notify");
     let (mut manager, mut running) = Manager::start(&bench, command);
@@ -91,7 +91,7 @@ fn the_command_of_the_service_crawls_and_reloads() {
     run_tool(words.next().expect("a program"), words);
     manager.wait_for(&mut running, "RELOADING=1");
     manager.wait_for(&mut running, "READY=1");
-    // As systemd stops it, and what it takes for a good end.
+    // The signal by which systemd stops it, and the exit codes that systemd takes for success.
     let ran = stop(running);
     assert!(value(&unit, "SuccessExitStatus").contains("143"));
     assert!(ran.stderr.contains("docs: published"), "{}", ran.stderr);
@@ -126,7 +126,7 @@ fn the_service_takes_the_example_for_many_sites() {
         let line = format!("{start} has the schedule ");
         assert!(ran.stderr.contains(&line), "{start}: {}", ran.stderr);
     }
-    // All that it writes to is open to the service.
+    // The service may write to all folders that it uses.
     let open = value(&unit, "ReadWritePaths");
     let open = Path::new(open.trim_start_matches('-'));
     let outputs: Vec<&str> = example
@@ -142,7 +142,7 @@ fn the_service_takes_the_example_for_many_sites() {
     }
 }
 
-/// The words of an instruction of a Dockerfile in its list form; the last one counts.
+/// The arguments of an instruction of a Dockerfile in its list form; the last instruction counts.
 #[track_caller]
 fn instruction(dockerfile: &str, name: &str) -> Vec<String> {
     let joined = dockerfile.replace("\\\n", " ");
@@ -165,7 +165,7 @@ fn the_commands_of_the_container_crawl_and_check_its_health() {
     let start = [entry, rest].concat();
     let health = instruction(&dockerfile, "HEALTHCHECK");
     let (bench, site) = (Bench::new(), Site::of_two_pages());
-    // The container says where state and output are when the settings do not.
+    // The container sets the places of state and output when the settings do not.
     let shared = SHARED
         .replace("output.output = \"out\"\n", "")
         .replace("output.state = \"state\"\n", "");
@@ -189,7 +189,7 @@ fn the_commands_of_the_container_crawl_and_check_its_health() {
     Ran::of(in_container(&health)).expect_code(1);
     let state = bench.path().join("var-lib/arpent");
     fs::create_dir_all(state.parent().expect("a folder")).expect("created");
-    owe(&bench, &["docs"]);
+    make_due(&bench, &["docs"]);
     fs::rename(bench.state(), &state).expect("moved");
     let daemon = in_container(&start);
     let (mut manager, mut running) = Manager::start(&bench, daemon);

@@ -1,4 +1,4 @@
-//! The next run, and a run that was interrupted: what need not be asked for again, and what is no evidence.
+//! The next session, and an interrupted one: what is not requested again, and what is not evidence.
 
 use std::{
     collections::BTreeMap,
@@ -40,14 +40,14 @@ fn published_files(bench: &Bench) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn what_arpent_published_itself_is_no_evidence() {
+fn sets_of_arpent_itself_are_not_evidence() {
     let served: Arc<Mutex<BTreeMap<String, Vec<u8>>>> = Arc::default();
     let site = publishing_site(&served);
     let bench = bench();
     let first = crawl(&bench, &site, &[]);
     assert_eq!(number(&first, "listed"), 3);
     *served.lock().unwrap() = published_files(&bench);
-    // Without an earlier run to know it from, /p/old is not found.
+    // Without an earlier crawl /p/old is not found.
     let check = |options: &[&str], listed: u64| {
         let summary = crawl(&bench, &site, options);
         assert_eq!(number(&summary, "listed"), listed, "{options:?}: {summary}");
@@ -60,7 +60,7 @@ fn what_arpent_published_itself_is_no_evidence() {
     // The first set is still served, although a second one was published since.
     check(&[], 2);
     check(&["--fresh"], 2);
-    // The state is lost; the manifest in the output tells of the newest set.
+    // The state is lost; the manifest in the output describes the newest set.
     *served.lock().unwrap() = published_files(&bench);
     fs::remove_dir_all(bench.state()).unwrap();
     check(&[], 2);
@@ -75,7 +75,7 @@ fn what_arpent_published_itself_is_no_evidence() {
     assert_eq!(number(&summary, "orphans"), 1);
 }
 
-/// An index of four sitemaps; the third one does not answer until it is let go.
+/// An index of four sitemaps; the third one does not answer until the test releases it.
 fn stalling_site(is_stalled: &Arc<Mutex<bool>>) -> Site {
     let is_stalled = Arc::clone(is_stalled);
     site(move |request, origin| {
@@ -95,7 +95,7 @@ fn stalling_site(is_stalled: &Arc<Mutex<bool>>) -> Site {
 }
 
 #[test]
-fn a_killed_run_loses_no_seed() {
+fn a_killed_session_loses_no_seed() {
     let is_stalled = Arc::new(Mutex::new(true));
     let site = stalling_site(&is_stalled);
     let bench = bench();
@@ -116,7 +116,7 @@ fn a_killed_run_loses_no_seed() {
 }
 
 #[test]
-fn a_stopped_run_does_not_read_again_what_it_has_read() {
+fn a_stopped_session_does_not_read_a_document_twice() {
     let is_stalled = Arc::new(Mutex::new(true));
     let site = stalling_site(&is_stalled);
     let bench = bench();

@@ -1,4 +1,4 @@
-//! `--seeds`: lists of the user, in every form, and what becomes of lines that are no URLs.
+//! `--seeds`: lists of the user, in every form, and the reports of lines that are not URLs.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn a_list_without_a_url_is_refused_before_the_first_request() {
 }
 
 #[test]
-fn lines_that_are_no_urls_are_told_with_file_and_line_and_the_rest_is_used() {
+fn lines_that_are_not_urls_are_reported_with_file_and_line_and_left_out() {
     let site = site(|_, _| None);
     let bench = bench();
     let lines = pages(&site.origin(), "l", 3).join("\nnot a url\n\n");
@@ -73,7 +73,7 @@ fn lines_that_are_no_urls_are_told_with_file_and_line_and_the_rest_is_used() {
     told("list:9: a line of more than 256 KiB");
     told("list:10: expected an absolute http:// or https:// URL, found \"/relative\"");
     told("; the line is left out");
-    // Four of the others, and then 30: twenty are told, the rest is counted.
+    // Four of the others, and then 30: twenty are reported, the rest is counted.
     told("list: 14 lines more left out");
     assert_eq!(ran.stderr.matches("the line is left out").count(), 20);
     let rules = &summary["seeds"]["entries"];
@@ -82,7 +82,7 @@ fn lines_that_are_no_urls_are_told_with_file_and_line_and_the_rest_is_used() {
 }
 
 #[test]
-fn a_table_that_a_site_serves_as_its_list_is_told_and_no_row_is_asked_for() {
+fn a_table_that_a_site_serves_as_its_list_is_reported_and_no_row_is_requested() {
     let site = site(|request, origin| match request.target.as_str() {
         "/robots.txt" => Some(Response::text(format!("Sitemap: {origin}/list.txt\n"))),
         "/list.txt" => Some(Response::text(format!("url,status\n{origin}/p/a,200\n"))),
@@ -103,7 +103,7 @@ fn a_table_that_a_site_serves_as_its_list_is_told_and_no_row_is_asked_for() {
 }
 
 #[test]
-fn urls_outside_of_the_crawl_are_told_with_advice() {
+fn urls_outside_of_the_crawl_are_reported_with_advice() {
     let site = site(|request, origin| match request.target.as_str() {
         "/maps/all.xml" => Some(urlset(pages(origin, "l", 2))),
         _ => None,
@@ -119,7 +119,7 @@ fn urls_outside_of_the_crawl_are_told_with_advice() {
     let outside = &ran.summary()["seeds"]["outside"][0];
     assert_eq!(number(outside, "count"), 2);
     assert_eq!(outside["example"], "https://elsewhere.example/a");
-    // A list that is given twice is read and told of once.
+    // A list that is given twice is read and reported once.
     let ran = bench
         .crawl(&site.url("/"), &["--seeds", "list", "--seeds", "list"])
         .expect_code(0);

@@ -1,4 +1,4 @@
-//! What is wrong with sitemaps, feeds and their entries: which of it is told of, and what it means for the set.
+//! Problems of sitemaps, feeds and their entries: which of them are reported, and their effect on the set.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use crate::support::{
 };
 
 #[test]
-fn documents_that_cannot_be_read_are_told_of_and_what_came_before_is_used() {
+fn documents_that_cannot_be_read_are_reported_and_the_entries_before_are_used() {
     let site = site(|request, origin| {
         Some(match request.target.as_str() {
             "/robots.txt" => Response::text(format!(
@@ -107,7 +107,7 @@ fn a_set_does_not_shrink_because_a_sitemap_could_not_be_read() {
     let options = ["--config", config.as_str()];
     assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
     *is_broken.lock().unwrap() = true;
-    // What an earlier run knows is asked for all the same; without it the set would shrink.
+    // Pages of an earlier crawl are requested all the same; otherwise the set would shrink.
     assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
     let fresh = [&options[..], &["--fresh"]].concat();
     let ran = bench.crawl(&site.url("/"), &fresh).expect_code(4);

@@ -1,4 +1,4 @@
-//! 6: another run is at work.
+//! 6: another session is at work.
 
 use std::{
     fs::{self, File},
@@ -9,7 +9,7 @@ use super::{assert_outcome, site_of, wait_for, waiting_site};
 use crate::support::program::Bench;
 
 #[test]
-fn a_state_that_another_run_holds_is_busy() {
+fn a_state_that_another_session_locks_is_busy() {
     let (site, may_answer) = waiting_site();
     let bench = Bench::new();
     let first = bench.spawn(&site.url("/"), &[]);
@@ -23,17 +23,17 @@ fn a_state_that_another_run_holds_is_busy() {
 }
 
 #[test]
-fn an_output_that_another_run_holds_is_busy() {
+fn an_output_that_another_session_locks_is_busy() {
     let site = site_of(1);
     let bench = Bench::new();
     fs::create_dir_all(bench.output()).expect("created");
-    // As by a run with another state; nothing is written to the folder for it.
+    // The lock of a session with another state; nothing is written to the folder for it.
     let lock = File::open(bench.output()).expect("a folder");
     lock.lock().expect("locked");
     let ran = bench.crawl(&site.url("/"), &[]).expect_code(6);
     assert_outcome(&ran, "busy");
     assert!(
-        ran.stderr.contains("another run is publishing"),
+        ran.stderr.contains("another session is publishing"),
         "{}",
         ran.stderr
     );

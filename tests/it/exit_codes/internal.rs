@@ -1,10 +1,10 @@
-//! 70: a bug, told as one.
+//! 70: a bug, and its report.
 
 use super::{assert_nothing_published, assert_outcome, site_of};
 use crate::support::program::{Bench, Ran};
 
 #[test]
-fn a_bug_while_publishing_is_told_and_costs_nothing() {
+fn a_bug_while_publishing_is_reported_and_costs_nothing() {
     let site = site_of(3);
     let bench = Bench::new();
     let mut command = bench.command(&site.url("/"), &[]);
@@ -24,7 +24,7 @@ fn a_bug_while_publishing_is_told_and_costs_nothing() {
 }
 
 #[test]
-fn a_bug_while_opening_the_state_is_told_and_costs_nothing() {
+fn a_bug_while_opening_the_state_is_reported_and_costs_nothing() {
     let site = site_of(3);
     let bench = Bench::new();
     let mut command = bench.command(&site.url("/"), &[]);

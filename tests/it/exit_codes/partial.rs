@@ -1,4 +1,4 @@
-//! 3: a set that stands, and lacks something.
+//! 3: a set is published, and is partial.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn failures_limits_and_deferrals_make_a_partial_set() {
         assert_outcome(&ran, "partial");
         assert_eq!(bench.published().urls(), [site.url("/"), site.url("/good")]);
     }
-    // A page that is gone is no failure.
+    // A page that is gone is not a failure.
     let site = failing(Response::status(404));
     Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
 
@@ -51,7 +51,7 @@ fn failures_limits_and_deferrals_make_a_partial_set() {
     assert_eq!(number(&ran.summary(), "fetched"), 4);
     assert_eq!(number(&ran.summary(), "queued"), 7);
     assert_eq!(bench.published().urls().len(), 4);
-    // The same command later goes on.
+    // The same command continues the crawl later.
     bench
         .crawl(&site.url("/"), &["--max-pages", "4"])
         .expect_code(3);

@@ -1,4 +1,4 @@
-//! 4: what stood before stands on.
+//! 4: the published set stays as it was.
 
 use std::{
     fs::{self, File},
@@ -26,13 +26,13 @@ fn nothing_to_list_is_refused() {
     assert!(ran.stderr.contains("nothing to list"), "{}", ran.stderr);
     assert_nothing_published(&bench);
 
-    // `--force` makes no empty sitemap either: the protocol wants at least one entry.
+    // `--force` writes no empty sitemap either: the protocol requires at least one entry.
     bench.crawl(&site.url("/"), &["--force"]).expect_code(4);
     assert_nothing_published(&bench);
 }
 
 #[test]
-fn a_page_that_fails_stays_but_in_a_fresh_crawl() {
+fn a_page_that_fails_stays_except_in_a_fresh_crawl() {
     let is_failing = Arc::new(AtomicBool::new(false));
     let failing = Arc::clone(&is_failing);
     let site = Site::start(move |request| match request.target.as_str() {
@@ -46,13 +46,13 @@ fn a_page_that_fails_stays_but_in_a_fresh_crawl() {
     bench.crawl(&site.url("/"), &[]).expect_code(0);
     let before = bench.published();
     is_failing.store(true, Ordering::SeqCst);
-    // By its last good answer the page stays where it is.
+    // The page stays listed by its last good answer.
     let ran = bench
         .crawl(&site.url("/"), &["--config", &config])
         .expect_code(3);
     assert_outcome(&ran, "partial");
     assert_eq!(bench.published().differences(&before), [] as [String; 0]);
-    // Nothing is known of one.
+    // A fresh crawl uses no earlier answer.
     bench
         .crawl(&site.url("/"), &["--config", &config, "--fresh"])
         .expect_code(3);
@@ -112,7 +112,7 @@ fn an_output_that_cannot_be_written_any_more_is_refused() {
         "/robots.txt" => Response::text(""),
         "/" => Response::linking(["/page/0", "/page/1"]),
         _ => {
-            // The folder is taken away while the site is crawled.
+            // The folder is removed while the site is crawled.
             drop(fs::remove_dir_all(&output));
             drop(fs::write(&output, "a file"));
             Response::linking(["/"])
@@ -123,7 +123,7 @@ fn an_output_that_cannot_be_written_any_more_is_refused() {
     assert!(ran.stderr.contains("failed to create"), "{}", ran.stderr);
     let asked = site.pages().len();
 
-    // The crawl was not for nothing: the next start publishes what is known.
+    // The crawl is stored: the next session publishes its result.
     fs::remove_file(bench.output()).expect("removed");
     bench.crawl(&site.url("/"), &[]).expect_code(0);
     assert_eq!(bench.published().urls().len(), 3);
@@ -164,7 +164,7 @@ fn a_folder_without_permission_is_refused_to_those_it_is_closed_to() {
     fs::create_dir_all(bench.output()).expect("created");
     fs::set_permissions(bench.output(), fs::Permissions::from_mode(0o555)).expect("closed");
     let is_closed = File::create(bench.output().join("probe")).is_err();
-    // Nothing is closed to root.
+    // root may write to every folder.
     bench
         .crawl(&site.url("/"), &[])
         .expect_code(if is_closed { 4 } else { 0 });

@@ -1,11 +1,11 @@
-//! 2: wrong settings, told before anything is asked or written.
+//! 2: wrong settings, reported before anything is requested or written.
 
 use std::fs::{self};
 
 use super::{assert_outcome, site_of};
 use crate::support::program::Bench;
 
-/// Wrong settings: exactly this on stderr, nothing on stdout, no request, nothing written.
+/// Checks wrong settings: exactly this on stderr, nothing on stdout, no request, nothing written.
 #[track_caller]
 fn check_settings(file: &str, options: &[&str], expected: &str) {
     let site = site_of(1);
@@ -48,7 +48,7 @@ fn a_public_url_that_does_not_cover_the_site_is_wrong() {
         .crawl(&site.url("/"), &["--public-url", &public_url])
         .expect_code(2);
     let origin = site.origin();
-    // It shows when the site is known: the line is one of the log.
+    // It is reported after the site is known, so the line is one of the log.
     let (time, line) = ran.stderr.split_once(' ').expect("a time");
     assert!(time.starts_with("20") && time.ends_with('Z'), "{time}");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! 130 and 143: a signal ended the run, and what it had done is kept.
+//! 130 and 143: a signal ended the session, and its work is stored.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ use crate::support::{
     state::number,
 };
 
-/// Pages of a binary tree. While it `lingers`, the pages behind the sixtieth take their time, so that the
+/// Pages of a binary tree. While it `lingers`, the pages after the sixtieth answer slowly, so that the
 /// crawl can be interrupted in the middle.
 fn tree(size: usize, lingers: &Arc<AtomicBool>) -> Site {
     let lingers = Arc::clone(lingers);
@@ -86,7 +86,7 @@ fn a_second_signal_does_not_wait_for_answers() {
     let mut running = bench.spawn(&site.url("/"), &[]);
     wait_for(&site, "/slow");
     running.signal("TERM");
-    running.wait_until_it_says("stopping: no new requests");
+    running.wait_until_it_prints("stopping: no new requests");
     assert!(
         !running.has_ended(),
         "the first signal lets the answer come"
@@ -106,15 +106,15 @@ fn without_a_terminal_nothing_hangs_up() {
     let mut running = bench.spawn(&site.url("/"), &[]);
     wait_for(&site, "/slow");
     running.signal("HUP");
-    // Signals are taken in their order where they are taken at all: this one comes after it.
+    // Signals are handled in their order: this one comes after the first.
     running.signal("TERM");
-    running.wait_until_it_says("stopping: no new requests");
+    running.wait_until_it_prints("stopping: no new requests");
     may_answer.store(true, Ordering::SeqCst);
     running.wait().expect_code(143);
 }
 
 #[test]
-fn a_run_that_was_stopped_before_the_site_was_known_is_interrupted() {
+fn a_session_that_was_stopped_before_the_site_was_known_is_interrupted() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let site = Site::start(move |_| {
@@ -136,7 +136,7 @@ fn a_stop_ends_the_program_whatever_it_waits_for() {
     let site = Site::start(|_| Response::text(""));
     let bench = Bench::new().discovering();
     let mut command = bench.command(&site.url("/"), &["--seeds", "-"]);
-    // Nobody writes to it, and nobody closes it.
+    // Standard input stays open and empty.
     command.stdin(Stdio::piped());
     let mut running = Running::of(command);
     let status = format!("/proc/{}/status", running.id());
@@ -151,7 +151,7 @@ fn a_stop_ends_the_program_whatever_it_waits_for() {
         std::thread::yield_now();
     }
     running.signal("TERM");
-    running.wait_until_it_says(
+    running.wait_until_it_prints(
         "the work did not end in time; the next start continues as after a crash",
     );
     running.wait().expect_code(143);

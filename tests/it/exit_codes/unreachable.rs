@@ -8,7 +8,7 @@ use crate::support::{
     site::{Response, Site},
 };
 
-/// No crawl: nothing is published, and stderr says why.
+/// Checks that there is no crawl: nothing is published, and stderr has the reason.
 #[track_caller]
 fn check_no_crawl(url: &str, options: &[&str], reason: &str) {
     let bench = Bench::new();
@@ -25,7 +25,7 @@ fn check_no_crawl(url: &str, options: &[&str], reason: &str) {
 }
 
 #[test]
-fn a_start_page_that_does_not_answer_200_is_no_crawl() {
+fn a_start_page_that_does_not_answer_200_ends_the_crawl() {
     for status in [404, 410, 403, 500, 503, 204] {
         let site = starting_with(Response::status(status));
         check_no_crawl(&site.url("/"), &[], &format!("answered {status}"));
@@ -39,7 +39,7 @@ fn a_start_page_that_does_not_answer_200_is_no_crawl() {
 }
 
 #[test]
-fn a_host_that_cannot_be_reached_is_no_crawl() {
+fn a_host_that_cannot_be_reached_ends_the_crawl() {
     // A port that was free a moment ago.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
@@ -50,7 +50,7 @@ fn a_host_that_cannot_be_reached_is_no_crawl() {
 }
 
 #[test]
-fn a_start_page_that_leads_elsewhere_is_no_crawl() {
+fn a_start_page_that_leads_elsewhere_ends_the_crawl() {
     let site = starting_with(Response::redirect(301, "http://other.invalid/"));
     check_no_crawl(
         &site.url("/"),
@@ -69,7 +69,7 @@ fn a_start_page_that_leads_elsewhere_is_no_crawl() {
 }
 
 #[test]
-fn a_robots_txt_that_cannot_be_read_or_forbids_the_start_is_no_crawl() {
+fn a_robots_txt_that_cannot_be_read_or_forbids_the_start_ends_the_crawl() {
     let with_robots = |answer: Response| {
         Site::start(move |request| match request.target.as_str() {
             "/robots.txt" => answer.clone(),

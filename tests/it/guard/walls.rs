@@ -9,34 +9,34 @@ use crate::support::{
     state::{assert_adds_up, number},
 };
 
-/// A crawl with a limit in the night `day`.
+/// A crawl in the night `day`, with a limit.
 fn night(world: &World, day: u32, limit: &str) -> Ran {
     let ahead = format!("{}h", 24 * day);
     world.crawl_later(&ahead, &["--max-pages", limit])
 }
 
 #[track_caller]
-fn assert_stands(world: &World, before: &Published) {
+fn assert_unchanged(world: &World, before: &Published) {
     let changed = world.bench.published().differences(before);
     assert_eq!(changed, [] as [String; 0]);
 }
 
 #[test]
-fn a_refused_crawl_with_a_limit_is_not_gone_on_with() {
+fn a_refused_crawl_with_a_limit_is_not_continued() {
     let world = World::new();
     let before = world.publish();
     world.is(Mode::LoginRedirect);
     let ran = night(&world, 1, "15").expect_code(4);
     let summary = ran.summary();
     assert_eq!(objections(&summary), ["alike"]);
-    assert_stands(&world, &before);
+    assert_unchanged(&world, &before);
     world.is(Mode::Well);
     world.site.clear_log();
-    // Well again: what the wall said is asked for again, and nothing of it counts, however long the run takes.
+    // After recovery: the pages that showed the login wall are requested again, and those answers do not count in any session.
     for (day, code) in (2..).zip([3, 3, 3, 0]) {
         let ran = night(&world, day, "15").expect_code(code);
         assert_adds_up(&ran.summary());
-        assert_stands(&world, &before);
+        assert_unchanged(&world, &before);
     }
     let mut asked = world.site.pages();
     asked.retain(|target| target != "/");
@@ -46,7 +46,7 @@ fn a_refused_crawl_with_a_limit_is_not_gone_on_with() {
 }
 
 #[test]
-fn a_wall_in_the_middle_of_a_long_crawl_takes_nothing_out() {
+fn a_login_wall_in_the_middle_of_a_long_crawl_removes_nothing() {
     let world = World::new();
     let before = world.publish();
     night(&world, 1, "10").expect_code(3);
@@ -59,12 +59,12 @@ fn a_wall_in_the_middle_of_a_long_crawl_takes_nothing_out() {
         let summary = ran.summary();
         assert_adds_up(&summary);
         assert_eq!(number(&summary, "listed"), PAGES as u64 + 1, "{summary}");
-        assert_stands(&world, &before);
+        assert_unchanged(&world, &before);
     }
 }
 
 #[test]
-fn after_a_wall_a_crawl_with_a_limit_keeps_what_it_does_not_come_to() {
+fn after_a_login_wall_pages_that_a_limited_crawl_does_not_reach_stay() {
     for mode in [
         Mode::LoginRedirect,
         Mode::StatusBehindTheStart(410),
@@ -79,12 +79,12 @@ fn after_a_wall_a_crawl_with_a_limit_keeps_what_it_does_not_come_to() {
         let summary = night(&world, 3, "15").expect_code(3).summary();
         assert_adds_up(&summary);
         assert_eq!(summary["kept"]["kept-not-reached"], PAGES + 1 - 15);
-        assert_stands(&world, &before);
+        assert_unchanged(&world, &before);
     }
 }
 
 #[test]
-fn what_a_rehearsal_saw_is_no_evidence() {
+fn answers_of_a_dry_run_are_not_evidence() {
     let world = World::new();
     let before = world.publish();
     world.is(Mode::FiveGone);
@@ -93,14 +93,14 @@ fn what_a_rehearsal_saw_is_no_evidence() {
     assert_eq!(summary["excluded"]["gone"], 5);
     for _ in 0..2 {
         world.crawl_later("24h", &["--dry-run", "--max-pages", "20"]);
-        assert_stands(&world, &before);
+        assert_unchanged(&world, &before);
     }
     world.is(Mode::FailFrom(0));
     world.crawl_later("48h", &["--force"]).expect_code(3);
-    assert_stands(&world, &before);
+    assert_unchanged(&world, &before);
     world.is(Mode::Well);
     world.crawl_later("49h", &[]).expect_code(0);
-    assert_stands(&world, &before);
+    assert_unchanged(&world, &before);
 }
 
 #[test]
@@ -112,15 +112,15 @@ fn pages_that_may_not_be_read_for_a_month_are_not_gone() {
         let ran = world.crawl_later(&format!("{}h", 24 * day), &[]);
         let summary = ran.expect_code(4).summary();
         assert!(objections(&summary).contains(&"failing"), "{summary}");
-        assert_stands(&world, &before);
+        assert_unchanged(&world, &before);
     }
     world.is(Mode::Well);
     world.crawl_later("2400h", &[]).expect_code(0);
-    assert_stands(&world, &before);
+    assert_unchanged(&world, &before);
 }
 
 #[test]
-fn a_lost_state_does_not_blind_the_guard() {
+fn the_guard_works_after_the_state_is_lost() {
     for mode in [Mode::Parked, Mode::LoginEach, Mode::LoginForm] {
         let world = World::new();
         let before = world.publish();
@@ -129,11 +129,11 @@ fn a_lost_state_does_not_blind_the_guard() {
         for _ in 0..2 {
             let summary = world.crawl(&[]).expect_code(4).summary();
             assert_eq!(objections(&summary).len(), 1, "{mode:?}: {summary}");
-            assert_stands(&world, &before);
+            assert_unchanged(&world, &before);
         }
         world.is(Mode::Well);
         let summary = world.crawl(&[]).expect_code(0).summary();
         assert_eq!(summary["outcome"], "unchanged", "{mode:?}: {summary}");
-        assert_stands(&world, &before);
+        assert_unchanged(&world, &before);
     }
 }

@@ -1,4 +1,4 @@
-//! What one's own site says and is not listened to.
+//! Directives of a site that `--ignore` disregards.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn shy_site() -> Site {
     })
 }
 
-/// Crawls the shy site; what is listed, and each thing that is ignored, told as often as it has to be.
+/// Crawls the shy site; checks what is listed, and that each ignored directive is reported once in each place.
 #[track_caller]
 fn check_ignored(ignored: &[&str], expected: &[&str]) {
     let site = shy_site();
@@ -147,7 +147,7 @@ fn crawl_delay_counts_when_robots_txt_is_ignored() {
 }
 
 #[test]
-fn what_is_known_is_judged_again_when_other_things_are_ignored() {
+fn stored_pages_are_judged_again_when_other_things_are_ignored() {
     let site = Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::text("User-agent: *\nDisallow: /private\n"),
         "/" => Response::linking(["/a", "/b", "/private", "/c"]),

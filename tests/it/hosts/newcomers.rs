@@ -1,11 +1,11 @@
-//! What newcomers are told.
+//! Messages for new users.
 
 use super::*;
 
 #[test]
-fn a_run_that_goes_on_says_so_and_a_limit_is_named() {
+fn a_crawl_that_continues_and_a_limit_are_reported() {
     let site = small_site("");
-    // Both runs with the same sources: other ones begin a new run.
+    // Both sessions have the same sources: other sources begin a new crawl.
     let bench = Bench::new().discovering();
     let ran = crawl_for_people(&bench, &site.url("/"), &["--max-pages", "2"]).expect_code(3);
     assert!(
@@ -14,7 +14,11 @@ fn a_run_that_goes_on_says_so_and_a_limit_is_named() {
         "{}",
         ran.stdout
     );
-    assert!(!ran.stderr.contains("going on with"), "{}", ran.stderr);
+    assert!(
+        !ran.stderr.contains("continuing the unfinished crawl"),
+        "{}",
+        ran.stderr
+    );
     let state = file(&bench);
     assert!(
         ran.stdout
@@ -32,25 +36,25 @@ fn a_run_that_goes_on_says_so_and_a_limit_is_named() {
 }
 
 #[test]
-fn a_crawl_delay_is_told_once() {
+fn a_crawl_delay_is_reported_once() {
     let site = small_site("User-agent: *\nCrawl-delay: 0.01\n");
     for options in [&[][..], &["-v"]] {
         let ran = crawl_for_people(&Bench::new(), &site.url("/"), options).expect_code(0);
-        let told = format!("{}{}", ran.stdout, ran.stderr);
-        assert_eq!(told.matches("(Crawl-delay)").count(), 1, "{told}");
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!(printed.matches("(Crawl-delay)").count(), 1, "{printed}");
     }
 }
 
 #[test]
-fn a_url_without_a_job_is_told_which_it_could_be() {
+fn a_url_without_a_command_is_answered_with_the_command_to_use() {
     let check = |argument: &str, hint: Option<&str>| {
         let ran = arpent(&Bench::new(), [argument]).expect_code(2);
-        let told = ran
+        let printed = ran
             .stderr
             .lines()
             .last()
             .filter(|line| line.starts_with("to crawl a site: "));
-        assert_eq!(told, hint, "{}", ran.stderr);
+        assert_eq!(printed, hint, "{}", ran.stderr);
     };
     check(
         "https://www.example.com/",

@@ -126,7 +126,7 @@ fn a_staging_crawl_lists_production() {
 }
 
 #[test]
-fn a_staging_crawl_is_known_as_what_is_crawled_and_told_as_both() {
+fn a_staging_crawl_is_stored_under_the_copy_and_reported_with_both_urls() {
     let staging = staging_site();
     let bench = Bench::new();
     let ran = staging.crawl(&bench, "/", "/", &[]).expect_code(0);
@@ -148,7 +148,7 @@ fn a_staging_crawl_is_known_as_what_is_crawled_and_told_as_both() {
         staging.copy.url("/")
     );
     assert!(ran.stderr.contains(&crawling), "{}", ran.stderr);
-    // The state is named after what is crawled, and knows it by the URLs that were asked for.
+    // The state is named after the crawled copy, and has the requested URLs.
     let name = format!("http_127.0.0.1_{}.db", staging.copy.port());
     assert_eq!(file(&bench).file_name(), Some(name.as_ref()));
     assert!(records(&bench).contains_key("/canonical-to-production"));
@@ -159,7 +159,7 @@ fn a_staging_crawl_is_known_as_what_is_crawled_and_told_as_both() {
     assert_eq!(ran.summary()["outcome"], json!("unchanged"));
     assert_eq!(bench.published().differences(&before), [] as [String; 0]);
 
-    // Without a folder of its own, the set is named after production.
+    // Without `--output`, the folder of the set is named after production.
     let arguments = [
         "crawl",
         &staging.copy.url("/"),
@@ -190,7 +190,7 @@ fn a_scope_wider_than_the_directory_of_the_start_is_refused() {
     let told = "--publish-as: the directory of the start URL, ";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert_eq!(staging.copy.log().len(), 0);
-    // At the root there is no doubt.
+    // A copy in the root is accepted.
     staging.crawl(&bench, "/", "/app/", &options).expect_code(0);
 }
 
@@ -291,7 +291,7 @@ fn what_is_selected_on_a_copy_does_not_name_it() {
     ));
     let options = ["--config", &config, "--no-gzip"];
     staging.crawl(&bench, "/", "/", &options).expect_code(0);
-    // Not shown to the schemas, which know nothing of this namespace.
+    // Not checked by the schemas, which do not have this namespace.
     let xml = fs::read_to_string(bench.output().join("sitemap-root.xml")).expect("a sitemap");
     let production = staging.production.url("/");
     assert!(
@@ -304,7 +304,7 @@ fn what_is_selected_on_a_copy_does_not_name_it() {
 }
 
 #[test]
-fn a_directory_stands_for_another_directory() {
+fn a_directory_is_written_as_another_directory() {
     let staging = Staging::start("/app/", |request, production| {
         match request.target.as_str() {
             "/robots.txt" => Response::text(""),
@@ -347,7 +347,7 @@ fn a_directory_stands_for_another_directory() {
         index_of(&bench.published()),
         [format!("{root}sitemap-root.xml.gz")]
     );
-    // What does not cover production is refused, whatever it is to the copy.
+    // A public URL that does not cover production is refused, even when it covers the copy.
     let ran = staging.crawl(
         &bench,
         "/x/",
@@ -389,7 +389,7 @@ fn the_partition_is_that_of_production() {
 }
 
 #[test]
-fn a_copy_may_stand_inside_what_it_stands_for() {
+fn a_copy_may_be_inside_the_directory_that_it_is_written_as() {
     let site = Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::text("Sitemap: /sitemap.xml\n"),
         "/staging/" => page(
@@ -475,7 +475,7 @@ fn production_is_not_asked_even_when_staging_redirects_there() {
 }
 
 #[test]
-fn what_a_site_is_written_as_is_part_of_what_is_known_of_it() {
+fn pages_are_requested_again_when_publish_as_changes() {
     let staging = Staging::start("/", |request, production| match request.target.as_str() {
         "/robots.txt" => Response::text(""),
         "/" => page("", &["/a", "/b"]),
@@ -494,11 +494,15 @@ fn what_a_site_is_written_as_is_part_of_what_is_known_of_it() {
         .crawl(&staging.copy.url("/"), &one_by_one)
         .expect_code(3);
     assert_eq!(excluded(&ran.summary())["canonical-foreign"], 1);
-    // As production: what the pages said means something else, so they are asked again. What stands in the
-    // folder is the set of another site.
+    // As production: the answers have another meaning, so the pages are requested again. The set in the
+    // folder is that of another site.
     staging.copy.clear_log();
     let ran = staging.crawl(&bench, "/", "/", &["--force"]).expect_code(0);
-    assert!(!ran.stderr.contains("going on with"), "{}", ran.stderr);
+    assert!(
+        !ran.stderr.contains("continuing the unfinished crawl"),
+        "{}",
+        ran.stderr
+    );
     let mut asked = staging.copy.pages();
     asked.sort();
     assert_eq!(asked, ["/", "/a", "/b"]);

@@ -1,4 +1,4 @@
-//! The site that is crawled while the program is killed, and the witness of what it was asked for.
+//! The site that is crawled while the program is killed, with its record of the requests.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -15,22 +15,22 @@ use crate::support::{
     site::{Request, Response, Site},
 };
 
-/// Pages of the site, whatever they say.
+/// Pages of the site, listed or not.
 pub(super) const PAGES: usize = 5_000;
 
 /// Pages of the directory that only the second edition has.
 pub(super) const NEW_PAGES: usize = 120;
 
-/// Directories that are big enough for a part of their own.
+/// Directories that are large enough for a separate part.
 const DIRECTORIES: usize = 40;
 
 /// Time to answer a page.
 const ANSWER_TIME: Duration = Duration::from_millis(5);
 
-/// The directory that is too small for a part in the second edition.
+/// The directory that is too small for a separate part in the second edition.
 const SHRINKING: &str = "/part-07/";
 
-/// What the site has been asked for since it was told to forget.
+/// The requests since the last call of `forget`.
 #[derive(Default)]
 pub(super) struct Asked {
     /// Page requests.
@@ -58,8 +58,8 @@ impl Asked {
     }
 }
 
-/// A tree of pages with further links at random, so that which page finds which first depends on the
-/// order of answers.
+/// A tree of pages with further random links, so that the order of answers decides on which page a URL is
+/// found first.
 pub(super) struct Pages {
     paths: Vec<String>,
     places: BTreeMap<String, usize>,
@@ -109,17 +109,17 @@ impl Pages {
         }
     }
 
-    /// Goes on to the next edition: some pages edited, a directory new, a directory nearly gone.
+    /// Changes to the next edition: some pages edited, a directory new, a directory nearly gone.
     pub(super) fn next_edition(&self) {
         self.edition.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// What the site has been asked for.
+    /// The recorded requests.
     pub(super) fn asked(&self) -> MutexGuard<'_, Asked> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts from nothing again.
+    /// Deletes the record of the requests.
     pub(super) fn forget(&self) {
         *self.asked() = Asked::default();
     }
@@ -147,7 +147,7 @@ impl Pages {
 
     fn page(&self, place: usize, is_second: bool) -> Response {
         let path = &self.paths[place];
-        // A page that only changed would have the time of the crawl, which no two sets share.
+        // A changed page without a date would get the time of the crawl, which differs in the two sets.
         let is_edited = is_second && place % 331 == 5;
         let is_shrinking = is_second && path.starts_with(SHRINKING) && !place.is_multiple_of(3);
         let is_leaving = is_edited || is_shrinking;

@@ -1,62 +1,62 @@
-//! What engines are told of: each change once, by a key that is proven.
+//! Notifications of engines: each change once, with a key that is proven.
 
 use super::{ONE_TRY, SECOND, World};
 
 #[test]
-fn what_changed_is_told_once_and_nothing_at_first() {
+fn changes_are_submitted_once_and_the_first_set_is_not() {
     let world = World::new();
-    world.tell().expect_code(0);
-    assert_eq!(world.told(), Vec::<Vec<String>>::new());
+    world.submit().expect_code(0);
+    assert_eq!(world.submitted(), Vec::<Vec<String>>::new());
     // Nothing changed, nothing is sent.
-    world.tell().expect_code(0);
-    assert_eq!(world.told(), Vec::<Vec<String>>::new());
+    world.submit().expect_code(0);
+    assert_eq!(world.submitted(), Vec::<Vec<String>>::new());
     world.changes();
-    let ran = world.tell().expect_code(0);
-    assert_eq!(world.told(), [SECOND]);
+    let ran = world.submit().expect_code(0);
+    assert_eq!(world.submitted(), [SECOND]);
     let notified = &ran.summary()["notified"][0];
     assert_eq!(
         (&notified["channel"], &notified["sent"]),
         (&"indexnow".into(), &4.into())
     );
-    // Its file is asked for before, and holds it.
+    // The file of the key is requested first, and has the key.
     let key = world.key();
     let file = format!("/{key}.txt");
     assert!(world.site.pages().contains(&file));
-    world.tell().expect_code(0);
-    assert_eq!(world.told(), Vec::<Vec<String>>::new());
-    // A publish does not mind the file, and the file stays.
+    world.submit().expect_code(0);
+    assert_eq!(world.submitted(), Vec::<Vec<String>>::new());
+    // A publish leaves the file in place.
     world.changes();
     world.crawl(&[]).expect_code(0);
     assert_eq!(world.key(), key);
 }
 
 #[test]
-fn engines_are_told_of_what_changes_since_they_are_told_at_all() {
+fn only_changes_after_indexnow_was_switched_on_are_submitted() {
     let world = World::new();
     for _ in 0..3 {
         world.crawl(&[]).expect_code(0);
         world.changes();
     }
     world.crawl(&[]).expect_code(0);
-    // What was noted before is old, however much of it there is.
-    world.tell().expect_code(0);
-    assert_eq!(world.told(), Vec::<Vec<String>>::new());
+    // Changes from before are old and are not sent.
+    world.submit().expect_code(0);
+    assert_eq!(world.submitted(), Vec::<Vec<String>>::new());
     world.changes();
-    world.tell().expect_code(0);
-    assert_eq!(world.told(), [["/", "/4", "/5", "/changes"]]);
-    // From then on also what changed in runs that tell nobody, but not the same URLs twice in ten minutes.
+    world.submit().expect_code(0);
+    assert_eq!(world.submitted(), [["/", "/4", "/5", "/changes"]]);
+    // After that, changes of crawls without `--indexnow` are sent, too, but not the same URLs twice in ten minutes.
     for _ in 0..2 {
         world.changes();
         world.crawl(&[]).expect_code(0);
     }
     world.notify(&["--indexnow"]).expect_code(0);
-    assert_eq!(world.told(), [["/6", "/7"]]);
+    assert_eq!(world.submitted(), [["/6", "/7"]]);
 }
 
 #[test]
 fn every_status_of_the_engine_has_its_meaning() {
     let world = World::new();
-    world.tell().expect_code(0);
+    world.submit().expect_code(0);
     world.changes();
     let all = &SECOND[..];
     for (status, expected, sent) in [
@@ -67,7 +67,7 @@ fn every_status_of_the_engine_has_its_meaning() {
         (302, "check indexnow_endpoint", all),
         (1, "engine.test", all),
         (400, "badly formed", all),
-        // What was refused goes out in halves.
+        // Refused URLs are sent again in halves.
         (
             422,
             "answered 422: these URLs are not of the host",
@@ -75,17 +75,17 @@ fn every_status_of_the_engine_has_its_meaning() {
         ),
     ] {
         world.answers(status);
-        // The crawl itself went well, and whatever is logged of it does not show the key.
+        // The crawl succeeded, and no line of its log shows the key.
         let ran = world.crawl(&["--indexnow", "-vvv"]).expect_code(0);
         assert!(ran.stderr.contains(expected), "{status}: {}", ran.stderr);
         assert!(!ran.stderr.contains(&world.key()), "{}", ran.stderr);
         assert!(!ran.stdout.contains(&world.key()), "{}", ran.stdout);
-        assert_eq!(world.told(), [sent], "{status}");
+        assert_eq!(world.submitted(), [sent], "{status}");
         assert_eq!(ran.summary()["notified"][0]["waiting"], 4, "{status}");
     }
     world.answers(202);
-    let ran = world.tell().expect_code(0);
-    assert_eq!(world.told(), [["/2"], ["/changes"], ["/"], ["/1"]]);
+    let ran = world.submit().expect_code(0);
+    assert_eq!(world.submitted(), [["/2"], ["/changes"], ["/"], ["/1"]]);
     assert!(
         ran.stderr
             .contains("accepted 4 URLs and has still to check the key (202)")
@@ -94,31 +94,31 @@ fn every_status_of_the_engine_has_its_meaning() {
 }
 
 #[test]
-fn a_passing_failure_is_tried_again_and_a_long_wait_is_kept() {
+fn a_passing_failure_is_tried_again_and_a_long_wait_is_obeyed() {
     let world = World::with_settings("limits.retry_delays = [\"0s\"]\n", "");
-    world.tell().expect_code(0);
+    world.submit().expect_code(0);
     world.changes();
     world.answers(2);
-    world.tell().expect_code(0);
-    assert_eq!(world.told(), [SECOND, SECOND]);
+    world.submit().expect_code(0);
+    assert_eq!(world.submitted(), [SECOND, SECOND]);
     world.changes();
     world.answers(3);
-    let ran = world.tell().expect_code(0);
+    let ran = world.submit().expect_code(0);
     assert_eq!(world.requests().len(), 1);
     assert!(
         ran.stderr
             .contains("engine.test gets no further request now: it asked to wait")
     );
-    // Also by the next start.
+    // Also by the next session.
     world.answers(200);
-    world.tell().expect_code(0);
+    world.submit().expect_code(0);
     assert_eq!(world.requests().len(), 0);
 }
 
 #[test]
-fn killed_before_the_answer_is_noted_the_urls_are_told_again() {
+fn after_a_kill_before_the_answer_is_stored_the_urls_are_submitted_again() {
     let world = World::new();
-    world.tell().expect_code(0);
+    world.submit().expect_code(0);
     world.changes();
     world.answers(0);
     let mut running = world.bench.spawn(
@@ -130,16 +130,16 @@ fn killed_before_the_answer_is_noted_the_urls_are_told_again() {
         std::thread::yield_now();
     }
     assert!(running.kill());
-    assert_eq!(world.told(), [SECOND]);
+    assert_eq!(world.submitted(), [SECOND]);
     world.answers(200);
-    world.tell().expect_code(0);
-    assert_eq!(world.told(), [SECOND]);
-    world.tell().expect_code(0);
-    assert_eq!(world.told(), Vec::<Vec<String>>::new());
+    world.submit().expect_code(0);
+    assert_eq!(world.submitted(), [SECOND]);
+    world.submit().expect_code(0);
+    assert_eq!(world.submitted(), Vec::<Vec<String>>::new());
 }
 
 #[test]
-fn a_key_on_another_host_is_told_of_before_anything_is_asked_for() {
+fn a_key_on_another_host_is_reported_before_any_request() {
     let world = World::new();
     let check = |notify: &str, options: &[&str], expected: Option<&str>| {
         world.bench.settings(&format!("{ONE_TRY}{notify}"));
@@ -183,7 +183,7 @@ fn a_key_on_another_host_is_told_of_before_anything_is_asked_for() {
 #[test]
 fn without_the_key_served_nothing_is_sent() {
     let world = World::new();
-    world.tell().expect_code(0);
+    world.submit().expect_code(0);
     world.changes();
     let location = world.site.url("/not-there.txt");
     // Nothing was noted yet.

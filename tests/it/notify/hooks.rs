@@ -1,4 +1,4 @@
-//! Hooks: who is called when, with what, and what comes of one that fails.
+//! Hooks: when they are called, with what, and the effect of one that fails.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::support::{
     site::{Response, Site},
 };
 
-/// Runs of hooks by their event: what the program noted of each.
+/// The calls of hooks, each with its event and the summary that the program got.
 fn noted(file: &Path) -> Vec<(String, Value)> {
     let text = fs::read_to_string(file).unwrap_or_default();
     text.lines()
@@ -30,7 +30,7 @@ fn noted(file: &Path) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn hooks_are_called_when_it_went_well_and_when_it_did_not() {
+fn hooks_are_called_after_a_success_and_after_a_failure() {
     let hook = Site::start(|_| Response::status(204));
     let state = Arc::new(AtomicUsize::new(200));
     let bench = Bench::new();
@@ -63,7 +63,7 @@ fn hooks_are_called_when_it_went_well_and_when_it_did_not() {
     crawl(5);
     let noted = noted(&bench.path().join("noted"));
     let events: Vec<&str> = noted.iter().map(|(event, _)| event.as_str()).collect();
-    // A run that changed nothing is no news.
+    // A crawl that changed nothing has no event.
     assert_eq!(events, ["published", "refused", "failed"]);
     assert_eq!(noted[0].1, published);
     assert_eq!(noted[1].1["outcome"], "refused");
@@ -108,7 +108,7 @@ fn a_hook_inherits_no_secret() {
 }
 
 #[test]
-fn a_hook_that_failed_is_called_until_it_knows_of_the_set() {
+fn a_hook_that_failed_is_called_again_until_it_succeeds() {
     let is_down = Arc::new(AtomicUsize::new(0));
     let site = {
         let is_down = Arc::clone(&is_down);
@@ -132,7 +132,7 @@ fn a_hook_that_failed_is_called_until_it_knows_of_the_set() {
     );
     crawl(0);
     fs::write(bench.path().join("well"), "").expect("written");
-    // What it is called for in between is not the news of the set.
+    // The calls in between are not for the published set.
     is_down.store(1, Ordering::SeqCst);
     crawl(5);
     is_down.store(0, Ordering::SeqCst);
@@ -164,7 +164,7 @@ fn a_hook_that_fails_is_a_warning() {
         ran.stderr
             .contains("hook_shell ended with exit status: 9: the reason is here")
     );
-    // Only what was asked for.
+    // Only the chosen events.
     let bench = Bench::new();
     let settings =
         bench.settings("[notify]\nhook_events = [\"refused\"]\nhook_shell = \"touch called\"\n");
@@ -172,7 +172,7 @@ fn a_hook_that_fails_is_a_warning() {
     assert_eq!(ran.expect_code(0).summary()["outcome"], "published");
     assert!(!bench.path().join("called").exists());
     let bench = Bench::new();
-    // A dry run calls nobody.
+    // A dry run calls no hook.
     let options = ["--hook-shell", "touch called", "--dry-run"];
     bench.crawl(&site.url("/"), &options).expect_code(0);
     assert!(!bench.path().join("called").exists());

@@ -1,4 +1,4 @@
-//! The `Sitemap` lines of robots.txt: asked for, and written where a file of it is named.
+//! The `Sitemap` lines of robots.txt: looked for in the live file, and written when the settings name a file.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn a_robots_txt_behind_a_password_is_read_with_it() {
         "{}",
         ran.stdout
     );
-    // Who may not read it does not know.
+    // Without the password the lines are not known.
     let ran = notify(&[]).expect_code(3);
     assert!(
         ran.stdout.contains("robots.txt should have the line"),
@@ -73,7 +73,7 @@ fn a_robots_file_gets_its_line_and_nothing_else() {
         .notify(&["--robots-file", "robots.txt"])
         .expect_code(0);
     assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), written);
-    // One that cannot be written changes nothing of the crawl.
+    // A file that cannot be written does not affect the crawl.
     let ran = world
         .crawl(&["--robots-file", "missing/robots.txt"])
         .expect_code(0);

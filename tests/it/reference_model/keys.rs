@@ -18,13 +18,13 @@ pub(super) const HUBS: usize = 12;
 /// A change of the site.
 #[derive(Debug, Default)]
 pub(super) struct Change {
-    /// What it is, for messages.
+    /// Its description in messages.
     pub(super) name: String,
     /// Keys that were not there.
     pub(super) added: Vec<String>,
-    /// Keys that are there no more.
+    /// Keys that are not there any more.
     pub(super) removed: Vec<String>,
-    /// Keys whose page says something else.
+    /// Keys whose page has another text.
     pub(super) edited: Vec<String>,
 }
 
@@ -62,11 +62,11 @@ impl Keys {
         keys.grow(30, |random, _| format!("/Shop%20A/{}", random.word()));
         keys.grow(30, |random, _| format!("/caf%C3%A9/{}", random.word()));
         keys.grow(120, |random, _| format!("/x_y/Z/{}", words(random)));
-        // Around the threshold of a file of one's own.
+        // Around the threshold of a separate file.
         keys.grow(8, |random, _| format!("/club/{}", random.word()));
         keys.grow(12, |random, _| format!("/small/{}", random.word()));
         keys.grow(5, |random, _| format!("/search?q={}", random.word()));
-        // Many directories without a file of their own, and pages in the root.
+        // Many directories without a separate file, and pages in the root.
         keys.grow(600, |random, number| {
             format!("/m{}/{}", number % 170, words(random))
         });
@@ -118,7 +118,7 @@ impl Keys {
         }
     }
 
-    /// One page says something else.
+    /// One page has another text.
     pub(super) fn edit(&mut self) -> Change {
         let key = self.any();
         Change {

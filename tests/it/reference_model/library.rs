@@ -55,7 +55,7 @@ impl Library {
         config.publish.min_section = min_section;
         config.publish.min_subsection = min_subsection;
         config.publish.guard = GuardConfig::OFF;
-        // What is dropped leaves the folder at once, so that the folder is the set.
+        // Dropped files leave the folder at once, so that the folder is the set.
         config.publish.grace = std::time::Duration::ZERO;
         Self {
             store: Some(store),
@@ -71,7 +71,7 @@ impl Library {
         }
     }
 
-    /// Makes the store know a change, an hour later: as a crawl that came to these pages only.
+    /// Stores a change, an hour later, as a crawl that reached these pages only.
     pub(super) fn change(&mut self, change: &Change) {
         self.now += 1.hour();
         let mut store = self.store.take().expect("nobody publishes");
@@ -90,7 +90,7 @@ impl Library {
         self.store = Some(store);
     }
 
-    /// A page that says what it never said before, or is gone.
+    /// A page with a new text, or one that is gone.
     fn visit(&mut self, path: &str, status: u16, commit: &mut Commit) {
         self.sequence += 1;
         let sequence = self.sequence;
@@ -137,7 +137,7 @@ impl Library {
         });
     }
 
-    /// Publishes what the store knows.
+    /// Publishes the store.
     pub(super) fn publish(&mut self) -> Published {
         let clock: Arc<dyn Clock> = Arc::new(Stopped(self.now));
         let request = StoredRequest {

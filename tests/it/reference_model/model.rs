@@ -1,5 +1,5 @@
-//! The reference model of the partition, run as it is by `python3`, in a conversation: it is told what
-//! changes and answers with every file of both layouts and what is in each.
+//! The reference model of the partition, run unchanged by `python3`: it reads changes and answers with every file of
+//! both layouts and the keys in each.
 
 use std::{
     collections::BTreeMap,
@@ -72,7 +72,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Starts the model with no keys; `None` after saying that the test is skipped.
+    /// Starts the model with no keys; `None` after a note that the test is skipped.
     pub(super) fn start() -> Option<Self> {
         let script = support::shared()?.join("design/scope_tree_model.py");
         if !support::has_program("python3") {
@@ -95,7 +95,7 @@ impl Model {
         })
     }
 
-    /// Tells a change and asks for the layout.
+    /// Sends a change and reads the layout.
     pub(super) fn change<'a>(
         &mut self,
         added: impl IntoIterator<Item = &'a String>,

@@ -27,7 +27,7 @@ fn dates(bench: &Bench, site: &Site) -> BTreeMap<String, Option<String>> {
     bench.published().dates(&site.origin())
 }
 
-/// A site with pages that state a date, change with its edition, and stay.
+/// A site with pages that state a date, pages that change with its edition, and pages that stay.
 fn serve(start: fn(Box<Page>) -> Site) -> (Site, impl Fn(usize)) {
     let edition = Arc::new(AtomicUsize::new(1));
     let current = Arc::clone(&edition);
@@ -47,13 +47,13 @@ fn serve(start: fn(Box<Page>) -> Site) -> (Site, impl Fn(usize)) {
 
 type Page = dyn Fn(&Request) -> Response + Send + Sync;
 
-/// Whether a date is of this hour.
-fn is_of_now(date: Option<&str>) -> bool {
+/// Returns whether a date is of this hour.
+fn is_of_this_hour(date: Option<&str>) -> bool {
     let date: Option<Timestamp> = date.and_then(|date| date.parse().ok());
     date.is_some_and(|date| Timestamp::now().duration_since(date).abs().as_hours() < 1)
 }
 
-/// What is said when the clocks are more than a day apart.
+/// The warning when the clocks are more than a day apart.
 const APART: &str = "the clock of this machine shows";
 
 #[test]
@@ -75,7 +75,7 @@ fn a_clock_that_jumps_moves_no_date_and_what_changed_meanwhile_is_dated_by_the_n
         assert!(!ran.stderr.contains(APART), "{}", ran.stderr);
         let known = dates(&bench, &site);
         assert!(
-            is_of_now(known["/changes"].as_deref()),
+            is_of_this_hour(known["/changes"].as_deref()),
             "{ahead}: {known:?}"
         );
         assert_eq!(known["/stays"], None);
@@ -83,7 +83,7 @@ fn a_clock_that_jumps_moves_no_date_and_what_changed_meanwhile_is_dated_by_the_n
 }
 
 #[test]
-fn without_a_clock_of_the_host_ours_counts() {
+fn without_a_clock_of_the_host_that_of_this_machine_counts() {
     let (site, is) = serve(|page| Site::undated(page));
     let bench = Bench::new();
     crawl(&bench, &site, "0s");
@@ -91,18 +91,18 @@ fn without_a_clock_of_the_host_ours_counts() {
     // Ten days fast: the change has a date that is still to come.
     crawl(&bench, &site, "10d");
     assert!(dates(&bench, &site)["/changes"].is_some());
-    // It goes when the clock is right again; no other date does.
+    // It leaves when the clock is right again; the other dates stay.
     crawl(&bench, &site, "0s");
     let right = dates(&bench, &site);
     assert_eq!(right["/changes"], None);
     assert_eq!(right["/stated"].as_deref(), Some("2026-01-01T10:00:00Z"));
     is(3);
     crawl(&bench, &site, "0s");
-    assert!(is_of_now(dates(&bench, &site)["/changes"].as_deref()));
+    assert!(is_of_this_hour(dates(&bench, &site)["/changes"].as_deref()));
 }
 
 #[test]
-fn a_page_that_fails_since_yesterday_is_kept_when_our_clock_jumps_ahead() {
+fn a_page_that_fails_since_yesterday_stays_when_the_clock_of_this_machine_jumps_ahead() {
     // Days of the host's clock.
     let day = Arc::new(AtomicUsize::new(0));
     let current = Arc::clone(&day);
@@ -134,7 +134,7 @@ fn a_page_that_fails_since_yesterday_is_kept_when_our_clock_jumps_ahead() {
     for (host, ours) in [(1, "1d"), (2, "400d"), (2, "400d"), (2, "2d")] {
         assert_eq!(crawl_on(host, ours, 3), 3, "{ours}");
     }
-    // Time goes on by both.
+    // Both clocks go on.
     assert_eq!(crawl_on(40, "40d", 3), 2);
 }
 

@@ -1,4 +1,4 @@
-//! A state that is damaged or lost: it is kept, told of, and costs neither the set nor its dates.
+//! A state that is damaged or lost: it is renamed and reported, and the set and its dates stay.
 
 use std::{
     collections::BTreeMap,
@@ -44,7 +44,7 @@ fn dates(published: &Published, site: &Site) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The states that were damaged and stand beside the new one, without their logs.
+/// The damaged states beside the new one, without their logs.
 fn set_aside(bench: &Bench) -> Vec<PathBuf> {
     let entries = fs::read_dir(bench.state()).expect("the state's folder");
     let mut files: Vec<_> = entries
@@ -70,7 +70,7 @@ fn check(harm: impl FnOnce(&Bench), words: &[&str], is_damaged: bool) {
 
     harm(&bench);
     let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
-    assert_told(&ran, words);
+    assert_reported(&ran, words);
     assert_eq!(bench.published().differences(&before), [""; 0], "{ran:?}");
     let aside = set_aside(&bench);
     assert_eq!(aside.len(), usize::from(is_damaged), "{aside:?}");
@@ -92,20 +92,20 @@ fn check(harm: impl FnOnce(&Bench), words: &[&str], is_damaged: bool) {
 }
 
 #[track_caller]
-fn assert_told(ran: &Ran, words: &[&str]) {
+fn assert_reported(ran: &Ran, words: &[&str]) {
     for words in words {
         assert!(ran.stderr.contains(words), "{words:?} in {}", ran.stderr);
     }
 }
 
-/// Changes a database by hand, as no program of ours would.
+/// Changes a database as arpent never does.
 fn meddle(database: &Path, sql: &str) {
     let connection = rusqlite::Connection::open(database).expect("a database");
     connection.execute_batch(sql).expect("SQL");
 }
 
 #[test]
-fn a_state_with_a_bad_header_is_kept_and_the_set_tells_its_dates() {
+fn a_state_with_a_bad_header_is_renamed_and_the_dates_come_from_the_set() {
     let harm = |bench: &Bench| {
         let file = state::file(bench);
         let mut bytes = fs::read(&file).expect("the state");
@@ -121,7 +121,7 @@ fn a_state_with_a_bad_header_is_kept_and_the_set_tells_its_dates() {
 }
 
 #[test]
-fn a_state_with_torn_pages_is_kept_and_the_set_tells_its_dates() {
+fn a_state_with_torn_pages_is_renamed_and_the_dates_come_from_the_set() {
     let harm = |bench: &Bench| {
         let file = state::file(bench);
         let mut bytes = fs::read(&file).expect("the state");
@@ -133,7 +133,7 @@ fn a_state_with_torn_pages_is_kept_and_the_set_tells_its_dates() {
 }
 
 #[test]
-fn what_is_found_while_the_state_is_read_is_no_end_either() {
+fn damage_that_is_found_while_the_state_is_read_does_not_end_the_crawl() {
     let check = |sql: &str, words: &str| {
         let harm = |bench: &Bench| meddle(&state::file(bench), sql);
         check(harm, &[words, "arpent renamed it to "], true);
@@ -150,9 +150,9 @@ fn what_is_found_while_the_state_is_read_is_no_end_either() {
     );
 }
 
-/// What somebody else wrote into the files since is no evidence of ours.
+/// A file that somebody else changed is not evidence.
 #[test]
-fn a_published_file_that_was_changed_tells_no_dates() {
+fn dates_are_not_read_from_a_published_file_that_was_changed() {
     let (site, edition) = serve();
     let bench = Bench::new();
     bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);

@@ -1,5 +1,5 @@
-//! Disks that are full, read-only or gone: the old set stands, nothing is left behind, and it is said what is
-//! missing.
+//! Disks that are full, read-only or missing: the old set stays, no temporary files are left, and the cause is
+//! reported.
 
 use std::{
     fs::{self, File},
@@ -19,11 +19,11 @@ use crate::support::{
     skip,
 };
 
-/// A small disk of its own, as long as it lives.
+/// A small disk, unmounted when it is dropped.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// Mounts one at `path`; says that the test is skipped where that is not allowed.
+    /// Mounts a disk at `path`; `None` after a note that the test is skipped where that is not allowed.
     fn mount(path: &Path, size: &str) -> Option<Self> {
         fs::create_dir_all(path).expect("a folder");
         let options = format!("size={size},mode=0755");
@@ -34,7 +34,7 @@ impl Disk {
         is_mounted.then(|| Self(path.to_owned()))
     }
 
-    /// Writes until no more than `room` bytes are free.
+    /// Writes until at most `room` bytes are free.
     fn fill(&self, room: usize) {
         let path = self.0.join("filler");
         let mut file = File::create(&path).expect("a file");
@@ -87,13 +87,13 @@ fn crawl(bench: &Bench, site: &Site, options: &[&str]) -> Ran {
 }
 
 #[track_caller]
-fn assert_told(ran: &Ran, words: &[&str]) {
+fn assert_reported(ran: &Ran, words: &[&str]) {
     for words in words {
         assert!(ran.stderr.contains(words), "{words:?} in {}", ran.stderr);
     }
 }
 
-/// Names in a folder, those that readers do not see, too.
+/// Names in a folder, hidden ones included.
 fn names(folder: &Path) -> Vec<String> {
     let listing = fs::read_dir(folder).expect("a folder").flatten();
     let mut names: Vec<_> = listing
@@ -122,7 +122,7 @@ fn a_full_disk_leaves_the_old_set_and_nothing_else() {
         let ran = crawl(&bench, &site, &[]).expect_code(4);
         assert_eq!(ran.summary()["outcome"], "refused");
         let folder = output.to_string_lossy();
-        assert_told(&ran, &["No space left on device", &folder, "bytes"]);
+        assert_reported(&ran, &["No space left on device", &folder, "bytes"]);
         let now = Published::read(&output);
         assert_eq!(now.differences(&before), [""; 0], "{room} bytes of room");
         disk.empty();
@@ -133,7 +133,7 @@ fn a_full_disk_leaves_the_old_set_and_nothing_else() {
 }
 
 #[test]
-fn scarce_room_is_told_before_the_crawl() {
+fn too_little_free_space_is_reported_before_the_crawl() {
     let (site, _) = serve();
     let bench = Bench::new();
     let Some(disk) = Disk::mount(&bench.output(), "200k") else {
@@ -142,13 +142,13 @@ fn scarce_room_is_told_before_the_crawl() {
     let ran = crawl(&bench, &site, &[]).expect_code(0);
     assert!(!ran.stderr.contains("bytes are free"), "{}", ran.stderr);
     disk.fill(0);
-    // What does not change needs no room.
+    // An unchanged set needs no space.
     let ran = crawl(&bench, &site, &[]).expect_code(0);
-    assert_told(&ran, &["bytes are free for ", "a new set may be too large"]);
+    assert_reported(&ran, &["bytes are free for ", "a new set may be too large"]);
 }
 
 #[test]
-fn a_read_only_disk_is_told_before_the_crawl() {
+fn a_read_only_disk_is_reported_before_the_crawl() {
     let (site, _) = serve();
     let bench = Bench::new();
     let Some(disk) = Disk::mount(&bench.output(), "1m") else {
@@ -160,7 +160,7 @@ fn a_read_only_disk_is_told_before_the_crawl() {
     assert!(run("mount", &["-o", "remount,ro"], &disk.0));
     site.clear_log();
     let ran = crawl(&bench, &site, &[]).expect_code(4);
-    assert_told(&ran, &["Read-only file system", &output.to_string_lossy()]);
+    assert_reported(&ran, &["Read-only file system", &output.to_string_lossy()]);
     let pages = site
         .log()
         .into_iter()
@@ -173,7 +173,7 @@ fn a_read_only_disk_is_told_before_the_crawl() {
 }
 
 #[test]
-fn a_state_on_a_read_only_disk_may_be_well_again() {
+fn a_state_is_used_again_when_its_disk_can_be_written_again() {
     let (site, _) = serve();
     let bench = Bench::new();
     let Some(disk) = Disk::mount(&bench.state(), "4m") else {
@@ -189,32 +189,32 @@ fn a_state_on_a_read_only_disk_may_be_well_again() {
         command
     };
     assert!(run("mount", &["-o", "remount,ro"], &disk.0));
-    // Settings are what they are: these two are not ended by them, so that a service manager tries again.
+    // The exit code is not that of wrong settings, so that a service manager tries again.
     let words = ["Read-only file system", "state"];
     let ran = crawl(&bench, &site, &[]).expect_code(4);
-    assert_told(&ran, &words);
+    assert_reported(&ran, &words);
     let ran = Ran::of(daemon()).expect_code(4);
-    assert_told(&ran, &words);
+    assert_reported(&ran, &words);
     assert!(run("mount", &["-o", "remount,rw"], &disk.0));
     let mut running = Running::of(daemon());
-    running.wait_until_it_says("has the schedule");
+    running.wait_until_it_prints("has the schedule");
     running.signal("TERM");
     running.wait().expect_code(143);
     // A disk that becomes read-only while its state is there.
     crawl(&bench, &site, &[]).expect_code(0);
     assert!(run("mount", &["-o", "remount,ro"], &disk.0));
     let ran = crawl(&bench, &site, &[]).expect_code(4);
-    assert_told(&ran, &words);
+    assert_reported(&ran, &words);
 }
 
 #[test]
-fn a_disk_that_is_gone_is_not_written_beneath() {
+fn nothing_is_written_to_the_folder_under_a_missing_disk() {
     let (site, _) = serve();
     let bench = Bench::new();
     let Some(disk) = Disk::mount(&bench.path().join("disk"), "1m") else {
         return;
     };
-    // The same disk at a second place, which it can leave without being lost.
+    // The same disk at a second place, where it can be unmounted without being lost.
     let place = bench.output();
     fs::create_dir(&place).expect("a folder");
     let source = disk.0.to_string_lossy().into_owned();
@@ -224,7 +224,7 @@ fn a_disk_that_is_gone_is_not_written_beneath() {
     let before = Published::read(&disk.0);
     drop(mounted);
     let ran = crawl(&bench, &site, &[]).expect_code(4);
-    assert_told(
+    assert_reported(
         &ran,
         &[
             "nothing is mounted at ",
@@ -235,7 +235,7 @@ fn a_disk_that_is_gone_is_not_written_beneath() {
     assert_eq!(names(&place), [""; 0], "nothing was written beneath");
     let after = Published::read(&disk.0);
     assert_eq!(after.differences(&before), [""; 0]);
-    // Where it is gone for good, that is said once.
+    // When it is gone for good, this is reported once.
     crawl(&bench, &site, &["--force"]).expect_code(0);
     crawl(&bench, &site, &[]).expect_code(0);
     assert!(place.join("sitemap.xml").exists());
@@ -253,7 +253,7 @@ fn a_full_disk_of_the_state_costs_nothing_that_was_stored() {
     count.store(1_000, Ordering::SeqCst);
     disk.fill(200_000);
     let ran = crawl(&bench, &site, &[]).expect_code(4);
-    assert_told(
+    assert_reported(
         &ran,
         &[
             "cannot write to the state ",

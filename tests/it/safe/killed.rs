@@ -1,5 +1,5 @@
-//! SIGKILL at every system call by which a publish changes a disk: what a reader finds then, and what the same
-//! command makes of it.
+//! SIGKILL at every system call by which a publish changes a disk: the files that a reader finds then, and the set after
+//! the same command.
 
 mod tracing;
 
@@ -26,10 +26,10 @@ use crate::{
     },
 };
 
-/// Places in which kills are tried at the same time.
+/// Number of folders in which kills are tried at the same time.
 const PLACES: usize = 2;
 
-/// A folder with an output and a state, by the names that the system has for them.
+/// A folder with an output and a state, by their canonical paths.
 struct Place {
     _folder: TempDir,
     path: PathBuf,
@@ -53,7 +53,7 @@ impl Place {
         self.path.join("state")
     }
 
-    /// The program with output and state here, which takes small sections for files of their own.
+    /// The program with output and state here, which gives small sections separate files.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
         command
@@ -71,7 +71,7 @@ impl Place {
         command
     }
 
-    /// Makes state and output what they are in `other`.
+    /// Replaces state and output by those of `other`.
     fn become_like(&self, other: &Self) {
         for (from, to) in [
             (other.output(), self.output()),
@@ -81,7 +81,7 @@ impl Place {
         }
     }
 
-    /// Every file of the output, those that readers do not see, too.
+    /// Every file of the output, hidden ones included.
     fn names(&self) -> BTreeSet<String> {
         let listing = fs::read_dir(self.output()).expect("the output");
         listing
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-/// What `arpent check` says of the files that readers find now, if there are any.
+/// The findings of `arpent check` in the files that readers find now, if there are any.
 #[track_caller]
 fn check_files(output: &Path, context: &str) {
     if !output.join("sitemap.xml").exists() {
@@ -108,8 +108,8 @@ fn check_files(output: &Path, context: &str) {
     assert_eq!(ran.code, Some(0), "{context}: {}{}", ran.stdout, ran.stderr);
 }
 
-/// Runs a command over the set of `before`, is killed at each of its calls, and compares what the same command
-/// makes of it with what an uninterrupted one made; the number of kills. `arguments` depend on the place.
+/// Runs a command over the set of `before`, kills it at each of its calls, and compares the set after the same command
+/// with that of an uninterrupted one. Returns the number of kills. `arguments` depend on the place.
 fn kill_everywhere(
     before: &Place,
     root: &str,
@@ -140,7 +140,7 @@ fn kill_everywhere(
                 Observer::watch(&place.output(), root)
             };
             let look = |reader: Observer| {
-                // Its last look is at what the killed one left.
+                // The last look of the reader is at the files that the killed command left.
                 reader.finish();
                 check_files(&place.output(), &context);
             };
@@ -164,8 +164,8 @@ fn kill_everywhere(
     calls.len()
 }
 
-/// The list of an edition: of the second one, a section is new, one is too small for a file of its own, one has a
-/// page that changed, and one is what it was.
+/// The list of an edition. In the second one a section is new, one is too small for a separate file, one has a changed
+/// page, and one is unchanged.
 fn list(edition: usize) -> String {
     let mut list = "loc,lastmod\n".to_owned();
     let sections: [(&str, usize); 4] = match edition {
@@ -189,10 +189,10 @@ fn list(edition: usize) -> String {
     list
 }
 
-/// Builds of the lists, over each other.
+/// Builds of the lists, one after the other.
 struct Builds {
     lists: Place,
-    /// What the first one left.
+    /// The folder after the first build.
     before: Place,
 }
 
@@ -226,7 +226,7 @@ impl Builds {
         self.before.state().join("https_www.example.com.build.db")
     }
 
-    /// Kills the second build everywhere, in what it changes of these folders.
+    /// Kills the second build at each call that changes one of these folders.
     fn kill(&self, folders: &[&str], check_state: &(dyn Fn(&Place, &str) + Sync)) -> usize {
         let arguments = |_: &Place| self.arguments(2);
         kill_everywhere(&self.before, Self::ROOT, &arguments, folders, check_state)
@@ -243,7 +243,7 @@ fn a_build_that_is_killed_at_any_call_leaves_a_whole_set_and_the_next_one_ends_i
     let kills = builds.kill(&["out", "state"], &|_, _| {});
     eprintln!("{kills} kills over a set");
     assert!(kills > 100, "{kills}");
-    // The first set, too: there may be no index, but never half a one.
+    // The first set, too: the index may be missing, but is never incomplete.
     let arguments = |_: &Place| builds.arguments(1);
     let nothing = Place::new();
     let kills = kill_everywhere(&nothing, Builds::ROOT, &arguments, &["out"], &|_, _| {});
@@ -251,7 +251,7 @@ fn a_build_that_is_killed_at_any_call_leaves_a_whole_set_and_the_next_one_ends_i
     assert!(kills > 20, "{kills}");
 }
 
-/// At every instant the damaged state is there, as it was found, and after the end it is set aside once.
+/// At every instant the damaged state is there, as it was found, and after the end there is one renamed copy of it.
 #[test]
 #[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
 fn a_state_that_is_set_aside_can_be_killed_at_any_call() {
@@ -278,7 +278,7 @@ fn a_state_that_is_set_aside_can_be_killed_at_any_call() {
     assert!(kills > 50, "{kills}");
 }
 
-/// A site of which the second edition has a new section and hardly any of another one.
+/// A site whose second edition has a new section, and few pages of another one.
 fn serve() -> (Site, &'static AtomicUsize) {
     static EDITION: AtomicUsize = AtomicUsize::new(1);
     let site = Site::start(move |request| {
@@ -293,7 +293,7 @@ fn serve() -> (Site, &'static AtomicUsize) {
         all.extend(pages("new", if edition == 1 { 0 } else { 6 }));
         let modified = "Thu, 01 Jan 2026 10:00:00 GMT";
         match request.target.as_str() {
-            // It changes, and would have the time of the crawl, which no two sets share.
+            // The start page changes, and would have the time of the crawl, which differs in the two sets.
             "/" => Response::linking(all).with("X-Robots-Tag", "noindex"),
             target if all.iter().any(|page| page == target) => {
                 let body = format!("<!doctype html><title>{target}</title><p>A page.");
@@ -318,7 +318,7 @@ fn a_crawl_that_is_killed_at_any_call_of_its_publish_is_ended_by_the_next_one() 
     let before = Place::new();
     Ran::of(before.command(&arguments)).expect_code(0);
     edition.store(2, Ordering::SeqCst);
-    // A file that no set had before: until the publish is settled only the state knows that it is ours.
+    // A file that no set had before: until the publish is settled, only the state names it as a file of arpent.
     let arguments = [&arguments[..], &["--format", "xml,rss"]].concat();
     let arguments = |_: &Place| arguments.iter().map(ToString::to_string).collect();
     let kills = kill_everywhere(&before, &url, &arguments, &["out"], &|_, _| {});

@@ -1,4 +1,4 @@
-//! Two runs at once on one state or on one output: the second ends at once, and says who is at work.
+//! Two sessions at the same time on one state or one output: the second ends at once, and names the first.
 
 use std::{
     fs,
@@ -18,10 +18,10 @@ use crate::support::{
     site::{Response, Site},
 };
 
-/// Between two looks at something that is about to happen.
+/// Time between two looks at something that is about to happen.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A site with a page that is not answered before it is told to.
+/// A site with a page that is not answered before the test allows it.
 fn serve() -> (Site, Arc<AtomicBool>) {
     let is_open = Arc::new(AtomicBool::new(false));
     let gate = Arc::clone(&is_open);
@@ -39,7 +39,7 @@ fn serve() -> (Site, Arc<AtomicBool>) {
     (site, is_open)
 }
 
-/// A crawl that has asked for the page that is not answered.
+/// A crawl that has requested the page that is not answered.
 fn begin(bench: &Bench, site: &Site) -> Running {
     let mut running = bench.spawn(&site.url("/"), &[]);
     while !site.log().iter().any(|seen| seen.target == "/slow") {
@@ -77,8 +77,8 @@ fn crawl_beside(bench: &Bench, url: &str, what: &str, elsewhere: &str, options: 
     Ran::of(other)
 }
 
-/// Another run is refused because somebody has the output. Who has it is noted beside the state of that run, and not where
-/// the web can read it.
+/// Checks that another session is refused because of the lock of the output. The message names no process, because only the
+/// file beside the state of the holder does.
 #[track_caller]
 fn assert_output_is_busy(ran: Ran) {
     let ran = ran.expect_code(6);
@@ -88,7 +88,7 @@ fn assert_output_is_busy(ran: Ran) {
     assert_eq!(ran.summary()["outcome"], "busy");
 }
 
-/// Another run is refused because of the process `holder`, which holds `what`.
+/// Checks that another session is refused because the process `holder` has the lock of `what`.
 #[track_caller]
 fn assert_busy(ran: Ran, what: &str, holder: u32) {
     let ran = ran.expect_code(6);
@@ -114,7 +114,7 @@ fn assert_busy(ran: Ran, what: &str, holder: u32) {
 }
 
 #[test]
-fn the_second_run_on_a_state_or_an_output_names_the_first() {
+fn the_second_session_on_a_state_or_an_output_names_the_first() {
     let (site, is_open) = serve();
     let url = site.url("/");
     let bench = Bench::new();
@@ -129,7 +129,7 @@ fn the_second_run_on_a_state_or_an_output_names_the_first() {
         !bench.path().join("out-2").exists(),
         "what was made for nothing is gone"
     );
-    // A plan writes nothing, so nobody is in its way; the set may be the first run's by then.
+    // A dry run writes nothing and needs no lock; the set may be that of the first session by then.
     is_open.store(true, Ordering::SeqCst);
     beside("--state", "state-2", &["--dry-run", "--force"]).expect_code(0);
     first.wait().expect_code(0);
@@ -155,7 +155,7 @@ fn a_build_does_not_write_where_a_crawl_is_at_work() {
     build().expect_code(0);
 }
 
-/// What `arpent status` says of the only site of `bench`.
+/// The row of `arpent status` for the only site of `bench`.
 fn status(bench: &Bench) -> Value {
     let mut command = bench.program();
     command
@@ -169,14 +169,14 @@ fn status(bench: &Bench) -> Value {
 }
 
 #[test]
-fn status_knows_of_the_run_that_is_under_way_and_of_no_other_try() {
+fn status_shows_the_session_that_is_under_way_and_no_refused_one() {
     let (site, is_open) = serve();
     let bench = Bench::new();
     let first = begin(&bench, &site);
     let seen = status(&bench);
     assert!(seen["running_since"].is_string(), "{seen}");
     assert_eq!(seen["outcome"], Value::Null);
-    // Who finds the state held leaves it to the holder to say how the run ends.
+    // A session that finds the state locked does not write its end: the file is that of the holder.
     bench.crawl(&site.url("/"), &[]).expect_code(6);
     assert_eq!(status(&bench)["outcome"], Value::Null);
     is_open.store(true, Ordering::SeqCst);
@@ -188,7 +188,7 @@ fn status_knows_of_the_run_that_is_under_way_and_of_no_other_try() {
     // A dry run changes nothing.
     bench.crawl(&site.url("/"), &["--dry-run"]).expect_code(0);
     assert_eq!(status(&bench), seen);
-    // A run that another one keeps from the output is one of its own.
+    // A session that finds only the output locked writes its end.
     is_open.store(false, Ordering::SeqCst);
     let second = begin_again(&bench, &site);
     crawl_beside(&bench, &site.url("/"), "--state", "state-2", &[]).expect_code(6);
@@ -203,7 +203,7 @@ fn status_knows_of_the_run_that_is_under_way_and_of_no_other_try() {
 }
 
 #[test]
-fn a_state_that_a_run_holds_is_not_forgotten() {
+fn a_state_that_a_session_locks_is_not_removed() {
     let (site, is_open) = serve();
     let bench = Bench::new();
     let first = begin(&bench, &site);

@@ -1,4 +1,4 @@
-//! A set whose state is lost, or that was made without a crawl: what stands in it is known, and leaves on evidence only.
+//! A set whose state is lost, or that was made without a crawl: its pages are known, and leave on evidence only.
 
 use std::{
     collections::BTreeMap,
@@ -19,12 +19,12 @@ use crate::support::{
 /// Pages besides the start page; the second half is linked in the first edition only.
 const PAGES: usize = 40;
 
-/// Pages, the start page included, that a night with a limit asks for.
+/// Pages, the start page included, that a session with a limit requests.
 const BUDGET: &str = "15";
 
 const OLD: &str = "Sat, 02 Nov 2019 08:49:37 GMT";
 
-/// What the site is.
+/// An edition of the site.
 #[derive(Debug, Clone, Copy)]
 enum Edition {
     /// Each page is linked.
@@ -86,7 +86,7 @@ fn a_lost_state_costs_no_page_that_nothing_links_to() {
     assert_eq!(bench.published().differences(&before), [""; 0], "{ran:?}");
     let records = state::records(&bench);
     assert_eq!(records["/p39"].via.as_str(), "earlier");
-    // One 404 is no proof to the new state either, a second one on another day is.
+    // One 404 is not enough for the new state either, a second one on another day is.
     is(Edition::Gone);
     fs::remove_dir_all(bench.state()).expect("the state");
     let summary = crawl_on(2, &bench, &site, &[]).expect_code(0).summary();
@@ -98,7 +98,7 @@ fn a_lost_state_costs_no_page_that_nothing_links_to() {
 }
 
 #[test]
-fn nights_with_a_limit_bring_a_lost_state_to_its_end() {
+fn crawls_with_a_limit_complete_a_lost_state() {
     for harm in [
         |bench: &Bench| fs::remove_dir_all(bench.state()).expect("the state"),
         |bench: &Bench| fs::write(state::file(bench), "no state").expect("it can be written"),
@@ -128,7 +128,7 @@ fn nights_with_a_limit_bring_a_lost_state_to_its_end() {
 }
 
 #[test]
-fn what_was_built_from_a_list_is_known_to_the_first_crawl() {
+fn a_set_that_was_built_from_a_list_is_known_to_the_first_crawl() {
     let (site, is) = serve();
     let bench = Bench::new();
     let list: String = (0..PAGES)
@@ -181,7 +181,7 @@ fn a_fresh_crawl_lists_what_it_finds_and_keeps_the_dates() {
     crawl_on(1, &bench, &site, &["--fresh", "--force"]).expect_code(0);
     let after = bench.published().entries();
     assert_eq!(after.len(), PAGES / 2 + 1);
-    // The start page says something else.
+    // The start page has another text.
     let start = site.url("/");
     let mut dates = after.iter().filter(|(url, _)| **url != start);
     assert!(dates.all(|(url, date)| before[url] == *date && date.is_some()));

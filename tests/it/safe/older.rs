@@ -1,4 +1,4 @@
-//! A state that is older than the set that stands: brought back from a copy, or one of two that publish to one output.
+//! A state that is older than the published set: restored from a copy, or one of two that publish to one output.
 
 use std::{
     fs,
@@ -19,8 +19,8 @@ use crate::support::{
 /// Pages of the first edition; the second has as many more.
 const PAGES: usize = 40;
 
-/// What is told of such a state.
-const TOLD: &str = "the state does not have the published set, or is older";
+/// The message on such a state.
+const MESSAGE: &str = "the state does not have the published set, or is older";
 
 /// A site, and its edition now: the second has more pages and another text on the first ten, in the third the new
 /// ones answer 404, in the fourth they redirect to the start page.
@@ -74,7 +74,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Two editions were published, and the state is that of the first again.
+/// A site with two published editions and the state of the first.
 fn brought_back() -> (Bench, Site, impl Fn(usize)) {
     let (site, is) = serve();
     let bench = Bench::new();
@@ -91,11 +91,11 @@ fn brought_back() -> (Bench, Site, impl Fn(usize)) {
 }
 
 #[test]
-fn a_state_from_before_costs_no_page_and_no_date() {
+fn an_older_state_costs_no_page_and_no_date() {
     let (bench, site, _) = brought_back();
     let before = bench.published();
     let ran = crawl(&bench, &site, 2, &["--max-pages", "15"]).expect_code(3);
-    let told = format!("{TOLD} than the set (a copy, or the state of another user?)");
+    let told = format!("{MESSAGE} than the set (a copy, or the state of another user?)");
     assert_eq!(ran.stderr.matches(&told).count(), 1, "{}", ran.stderr);
     let summary = ran.summary();
     assert_adds_up(&summary);
@@ -103,14 +103,14 @@ fn a_state_from_before_costs_no_page_and_no_date() {
     assert_eq!(bench.published().differences(&before), [""; 0]);
     for day in [3, 4] {
         let ran = crawl(&bench, &site, day, &[]).expect_code(0);
-        assert!(!ran.stderr.contains(TOLD), "{}", ran.stderr);
+        assert!(!ran.stderr.contains(MESSAGE), "{}", ran.stderr);
         assert_eq!(ran.summary()["outcome"], "unchanged");
         assert_eq!(bench.published().differences(&before), [""; 0]);
     }
 }
 
 #[test]
-fn what_a_state_from_before_does_not_know_leaves_on_evidence_only() {
+fn pages_that_an_older_state_does_not_know_leave_on_evidence_only() {
     let (bench, site, is) = brought_back();
     let before = bench.published();
     is(4);
@@ -119,7 +119,7 @@ fn what_a_state_from_before_does_not_know_leaves_on_evidence_only() {
     assert_eq!(bench.published().differences(&before), [""; 0]);
     is(2);
     let ran = crawl(&bench, &site, 3, &[]).expect_code(0);
-    assert!(!ran.stderr.contains(TOLD), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(MESSAGE), "{}", ran.stderr);
     assert_eq!(bench.published().differences(&before), [""; 0]);
 }
 
@@ -130,7 +130,7 @@ fn of_two_states_that_publish_to_one_output_each_goes_on_from_what_the_other_pub
     let by = |state: &str, day: u32| {
         let state = bench.path().join(state);
         let options = ["--state", state.to_str().expect("a name")];
-        // The one on the command line counts, the last of them.
+        // The last `--output` of the command line counts.
         let mut command = bench.program();
         command.args(["crawl", &site.url("/"), "--json"]);
         command.args(["--discover=links", "--rate", "unlimited"]);
@@ -143,7 +143,7 @@ fn of_two_states_that_publish_to_one_output_each_goes_on_from_what_the_other_pub
     by("person", 2).expect_code(0);
     let dated = bench.published();
     let ran = by("service", 3).expect_code(0);
-    assert!(ran.stderr.contains(TOLD), "{}", ran.stderr);
+    assert!(ran.stderr.contains(MESSAGE), "{}", ran.stderr);
     assert_eq!(bench.published().differences(&dated), [""; 0]);
     by("service", 5).expect_code(0);
     by("person", 6).expect_code(0);
@@ -167,14 +167,14 @@ fn one_state_may_publish_to_several_outputs_in_turns() {
             command.arg("--output").arg(bench.output());
         }
         let ran = on_day(command, day).expect_code(0);
-        assert!(!ran.stderr.contains(TOLD), "day {day}: {}", ran.stderr);
+        assert!(!ran.stderr.contains(MESSAGE), "day {day}: {}", ran.stderr);
     };
     crawl_to(false, 0);
     crawl_to(true, 1);
     is(2);
     crawl_to(false, 2);
     crawl_to(true, 3);
-    // By a clock that is days behind the last set is the older one.
+    // By a clock that is days late, the last set is the older one.
     crawl_to(false, 1);
     crawl_to(true, 4);
 }

@@ -1,4 +1,4 @@
-//! What the output shows to everybody who can read it, and where a crawl is led from outside.
+//! The contents of the output, which everybody can read, and links and hosts that lead a crawl elsewhere.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -29,7 +29,7 @@ fn texts(folder: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_output_holds_what_is_served_and_says_nothing_of_the_machine() {
+fn the_output_has_what_is_served_and_does_not_name_the_machine() {
     let site = Site::of_two_pages();
     let bench = Bench::new();
     for options in [&[][..], &["--fresh"]] {
@@ -74,7 +74,7 @@ fn links_in_the_output_are_never_followed() {
     assert_eq!(bench.published().urls().len(), 2);
 }
 
-/// What the state remembers of the network that the last crawl began on.
+/// The stored class of the network on which the last crawl began.
 fn network(bench: &Bench, new: Option<&str>) -> Option<String> {
     let mut store = Store::open(&state::file(bench)).expect("a state");
     let known = store.value("crawl.network").expect("it can be read");
@@ -107,7 +107,7 @@ fn a_host_that_was_public_and_is_private_now_is_not_crawled_unless_it_is_allowed
     assert_eq!(network(&bench, None).as_deref(), Some("public"));
     let config = bench.settings("requests.allow_private = true\n");
     bench.crawl(&url, &["--config", &config]).expect_code(0);
-    // From then on it is one.
+    // After that the host counts as local.
     assert_eq!(network(&bench, None).as_deref(), Some("loopback"));
     bench.crawl(&url, &[]).expect_code(0);
 }
@@ -132,7 +132,7 @@ fn a_line_of_the_log_has_its_time_and_its_site() {
         );
         assert!(ran.stderr.contains(&line), "{line}: {}", ran.stderr);
     }
-    // With one site nobody asks which.
+    // With one site, lines do not name it.
     let ran = bench.crawl(&one.url("/"), &[]).expect_code(0);
     assert!(!ran.stderr.contains(&names[0]), "{}", ran.stderr);
     assert!(ran.stderr.starts_with("20"), "{}", ran.stderr);

@@ -31,7 +31,7 @@ fn pages(edition: usize) -> Vec<(String, u8)> {
     pages
 }
 
-/// At rest, an index says of no file that it changed before its newest entry did.
+/// Fails when the index states for a file a time before its newest entry.
 #[track_caller]
 fn assert_later_than_entries(bench: &Bench) {
     let published = bench.published();
@@ -87,7 +87,7 @@ fn check(layout: &str) {
     let reader = Observer::watch(&bench.output(), &site.url("/"));
     for number in 1..=EDITIONS {
         edition.store(number, Ordering::SeqCst);
-        // The guard would keep the set of a site that loses much.
+        // The guard would refuse the set of a site that loses many pages.
         let options = ["--config", &config, "--force", "--layout", layout];
         bench.crawl(&site.url("/"), &options).expect_code(0);
         assert_later_than_entries(&bench);

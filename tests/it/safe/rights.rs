@@ -1,4 +1,4 @@
-//! Who may read what is published.
+//! The permissions of published files.
 
 use std::{
     collections::BTreeMap,
@@ -62,7 +62,7 @@ fn crawl(bench: &Bench, umask: &str, url: &str, options: &[&str]) -> Ran {
     Ran::of(shell)
 }
 
-/// Every file has `file`, every folder `folder`, and the group.
+/// Fails unless every file has the mode `file`, every folder the mode `folder`, and both have the group.
 #[track_caller]
 fn assert_rights(bench: &Bench, file: u32, folder: u32, group: u32) {
     let all = rights(&bench.output());
@@ -86,7 +86,7 @@ fn without_a_setting_the_umask_decides() {
 }
 
 #[test]
-fn a_mode_holds_whatever_the_umask_is_and_for_files_that_stand() {
+fn a_mode_applies_with_any_umask_and_to_existing_files() {
     let site = serve();
     let bench = Bench::new();
     let group = fs::metadata(bench.path()).expect("a folder").gid();
@@ -96,7 +96,7 @@ fn a_mode_holds_whatever_the_umask_is_and_for_files_that_stand() {
     assert_rights(&bench, 0o644, 0o755, group);
     let before = bench.published();
     crawl(&bench, "077", &url, &[&layout[..], &["0640"]].concat()).expect_code(0);
-    // Folders that stand are the user's.
+    // Existing folders belong to the user and keep their mode.
     assert_rights(&bench, 0o640, 0o755, group);
     assert_eq!(
         bench.published().differences(&before),
@@ -129,7 +129,7 @@ fn a_group_is_given_by_name_or_number() {
         ];
         let ran = bench.crawl(&site.url("/"), &options);
         if ran.code == Some(4) && ran.stderr.contains("Operation not permitted") {
-            // Who is no member of the group may not give it: told before anything is crawled.
+            // A user outside of the group may not set it: reported before the crawl.
             assert!(
                 ran.stderr.contains("the rights that are set"),
                 "{}",
@@ -144,7 +144,7 @@ fn a_group_is_given_by_name_or_number() {
 }
 
 #[test]
-fn rights_that_make_no_sense_are_told_before_the_crawl() {
+fn rights_that_cannot_be_set_are_reported_before_the_crawl() {
     let site = serve();
     let check = |options: &[&str], words: &str| {
         let bench = Bench::new();

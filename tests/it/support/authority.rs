@@ -1,10 +1,10 @@
-//! A certificate authority of the tests' own.
+//! A certificate authority for the tests.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
 };
 
-/// An authority that nobody trusts who was not told to.
+/// An authority that only programs with its certificate trust.
 pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
@@ -18,7 +18,7 @@ pub struct Certificate {
     pub key: String,
 }
 
-/// When a certificate is valid.
+/// The time at which a certificate is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
     /// Today.
@@ -40,7 +40,7 @@ impl Authority {
         Self { issuer }
     }
 
-    /// Its own certificate, for those who shall trust it.
+    /// Its own certificate, for programs that are to trust it.
     pub fn pem(&self) -> String {
         self.issuer.pem()
     }

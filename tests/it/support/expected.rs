@@ -1,11 +1,11 @@
-//! The lists in `tests/data/expected_failures`: which rows of a conformance table fail, and why. A list may only
-//! shrink: a row that passes, or that no table has any more, must be taken off it.
+//! The lists in `tests/data/expected_failures`: the rows of a conformance table that fail, with reasons. A list may only
+//! shrink: a row that passes, or that no table has any more, must be removed.
 
 use std::collections::BTreeMap;
 
-/// The rows that are expected to fail, while a table is gone through.
+/// The rows that are expected to fail, during the test of a table.
 pub struct ExpectedFailures<'l> {
-    /// Reasons of the rows that were not met yet.
+    /// Reasons of the rows that were not judged yet.
     reasons: BTreeMap<&'l str, &'l str>,
     rows: usize,
     problems: Vec<String>,
@@ -31,7 +31,7 @@ impl<'l> ExpectedFailures<'l> {
         }
     }
 
-    /// Takes in what became of a row: it must hold, or be on the list and fail.
+    /// Judges the result of a row: it must pass, or be on the list and fail.
     pub fn judge(&mut self, id: &str, result: Result<(), String>) {
         self.rows += 1;
         match (result, self.reasons.remove(id)) {
@@ -44,7 +44,7 @@ impl<'l> ExpectedFailures<'l> {
         }
     }
 
-    /// Fails when a row did not do as expected, or when fewer than `min_rows` were found; how many there were.
+    /// Fails when a row had another result, or when there were fewer than `min_rows`; returns the number of rows.
     #[track_caller]
     pub fn finish(mut self, min_rows: usize) -> usize {
         let missing = self.reasons.keys();

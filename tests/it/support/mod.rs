@@ -1,5 +1,5 @@
-//! What the tests share: a loopback site that logs every request, the program as a child process, a
-//! slow oracle, a reader that never stops looking, readers for what was published, and lists of expected failures.
+//! Parts that the tests share: a loopback site that logs every request, the program as a child process, a
+//! slow oracle, an observer of the output, readers for published files, and lists of expected failures.
 
 pub mod agreement;
 pub mod authority;
@@ -19,10 +19,10 @@ use std::{io::Write as _, path::PathBuf};
 
 use flate2::{Compression, write::GzEncoder};
 
-/// In this environment nothing may be skipped: set by CI.
+/// The variable by which a skipped test fails: set by CI.
 const REQUIRE_ALL: &str = "ARPENT_REQUIRE_ALL";
 
-/// Says that a test is skipped; a failure where everything is required.
+/// Prints that a test is skipped; fails when no test may be skipped.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn skip(reason: &str) {
     assert!(
@@ -39,7 +39,7 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory can be written")
 }
 
-/// The folder with conformance tables and schemas, or `None` after saying that the test is skipped.
+/// The folder with conformance tables and schemas; `None` after a note that the test is skipped.
 pub fn shared() -> Option<PathBuf> {
     let found = std::env::var_os("ARPENT_SHARED").map(PathBuf::from);
     if found.is_none() {
@@ -48,7 +48,7 @@ pub fn shared() -> Option<PathBuf> {
     found
 }
 
-/// Whether a program is installed; says that the test is skipped when it is not.
+/// Returns whether a program is installed; prints that the test is skipped when it is not.
 pub fn has_program(name: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();

@@ -1,6 +1,6 @@
-//! nginx as a site of its own: started and stopped by the test that needs it, on free loopback ports,
-//! everything it writes in a temporary folder, as root or as any user. Its access log is the witness
-//! of every request.
+//! nginx as a site: started and stopped by the test that needs it, on free loopback ports, with
+//! all files that it writes in a temporary folder, as root or as any user. Its access log has
+//! every request.
 
 use std::{
     cell::Cell,
@@ -14,10 +14,10 @@ use std::{
 
 use tempfile::TempDir;
 
-/// How often other ports are tried when one that was free a moment ago is not any more.
+/// Highest number of starts with other ports, when a port is not free any more.
 const STARTS: usize = 10;
 
-/// What nginx says, at level notice, once it listens on every port.
+/// A message of nginx, at level notice, after it listens on every port.
 const LISTENING: &str = "event method";
 
 /// Name and place of Debian's table of content types.
@@ -125,7 +125,7 @@ impl Nginx {
         format!("{}{path}", self.origin())
     }
 
-    /// Where it listens.
+    /// The place of this nginx.
     pub fn place(&self) -> &Place {
         &self.place
     }
@@ -162,10 +162,10 @@ pub fn server(port: u16, name: &str, root: &Path) -> String {
     )
 }
 
-/// One process without workers, so that killing it leaves nothing behind.
+/// The settings: one process without workers, so that killing it ends all of nginx.
 fn settings(place: &Place, servers: &str) -> String {
     let control = place.control;
-    // Everything it may write goes to the folder, whoever runs it.
+    // All files go to the folder, for every user.
     let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|module| format!("    {module}_temp_path {module};\n"))
         .concat();
@@ -186,7 +186,7 @@ http {{
     )
 }
 
-/// Starts nginx and waits until it listens; its words when it does not.
+/// Starts nginx and waits until it listens; the error has its messages.
 fn run(place: &Place) -> Result<Child, String> {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut child = Command::new("nginx")
@@ -206,7 +206,7 @@ fn run(place: &Place) -> Result<Child, String> {
             return Err(said);
         }
     }
-    // It must never wait for someone to read what it says.
+    // Its error output is read to the end, so that nginx never waits.
     thread::spawn(move || io::copy(&mut errors, &mut io::sink()));
     Ok(child)
 }

@@ -1,6 +1,6 @@
-//! A reader of the output folder that looks again and again while the program runs, is killed, and
-//! runs again. What it must find at every instant: each file that the index names exists, is whole,
-//! and did not change earlier than the index says.
+//! A reader that polls the output folder while the program runs, is killed, and runs again. At every
+//! instant each file that the index names must exist, must be complete, and must not be older than
+//! its time in the index.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,21 +18,21 @@ use std::{
 use flate2::read::GzDecoder;
 use jiff::Timestamp;
 
-/// Between two looks, so that the observed program has the cores; nothing waits for it.
+/// Time between two looks, so that the observed program has the cores; no result depends on it.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// More problems than this add nothing.
+/// Highest number of stored problems.
 const MAX_PROBLEMS: usize = 20;
 
-/// A thread that looks at an output folder until it is told to finish.
+/// A thread that looks at an output folder until it is stopped.
 pub struct Observer {
     is_over: Arc<AtomicBool>,
-    /// Held while it looks.
+    /// Locked while it looks.
     looking: Arc<Mutex<()>>,
     thread: JoinHandle<Seen>,
 }
 
-/// What an observer saw.
+/// The observations of one reader.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// How often it looked and found an index.
@@ -41,7 +41,7 @@ pub struct Seen {
     pub indexes: usize,
     /// How many different contents of the named files it read.
     pub files: usize,
-    /// What must never be seen, with the look it was seen at.
+    /// The problems, each with the number of its look.
     pub problems: Vec<String>,
 }
 
@@ -77,13 +77,13 @@ impl Observer {
         }
     }
 
-    /// Does something to the folder that a reader may not see, such as putting back an earlier state.
+    /// Changes the folder while the reader does not look, for example to restore an earlier state.
     pub fn unseen<T>(&self, work: impl FnOnce() -> T) -> T {
         let _holding = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         work()
     }
 
-    /// Stops looking; fails when something was seen that must not be.
+    /// Stops looking; fails when there were problems.
     #[track_caller]
     pub fn finish(self) -> Seen {
         self.is_over.store(true, Ordering::SeqCst);
@@ -179,7 +179,7 @@ impl Eye {
     }
 }
 
-/// Whether a file is whole: begins and ends as it should, with as many entries closed as opened.
+/// Checks that a file is complete: its begin, its end, and an end tag for each entry.
 fn check(xml: &str, root: &str, element: &str) -> Result<(), String> {
     let is_framed = xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")
         && xml.contains(&format!("<{root} "))

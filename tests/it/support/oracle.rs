@@ -1,9 +1,9 @@
-//! A slow crawler of another make: breadth-first, one request at a time, whole pages in memory, a
-//! tree by html5ever. It shares no code with the product; where both agree on a set of pages, both
-//! are probably right.
+//! A slow crawler for comparison: breadth-first, one request at a time, whole pages in memory, a
+//! tree by html5ever. It shares no code with arpent, so a set of pages on which both agree is
+//! probably right.
 //!
-//! It knows what documentation sites need and no more: plain HTTP, no robots.txt, UTF-8 (what else a
-//! page holds is not in its links), no query parameters that mean nothing, headers without directives.
+//! It supports only what documentation sites need: plain HTTP, no robots.txt, UTF-8 (other bytes are
+//! not in links), no tracking parameters, headers without directives.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
@@ -14,7 +14,7 @@ use std::{
 use scraper::{ElementRef, Html, Selector};
 use url::Url;
 
-/// What the oracle found.
+/// The result of the oracle.
 #[derive(Debug, Default)]
 pub struct Found {
     /// URLs that belong into the sitemap, with their `Last-Modified` as sent.
@@ -73,7 +73,7 @@ pub fn crawl(start: &str) -> Found {
     found
 }
 
-/// Whether the page belongs into the sitemap; adds where it leads.
+/// Returns whether the page belongs into the sitemap; adds its targets.
 fn judge(url: &Url, answer: &Answer, targets: &mut Vec<Url>) -> bool {
     if matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         let location = answer.header("location");
@@ -95,7 +95,7 @@ fn judge(url: &Url, answer: &Answer, targets: &mut Vec<Url>) -> bool {
 /// The same for HTML that was answered with 200.
 fn judge_page(url: &Url, body: &[u8], targets: &mut Vec<Url>) -> bool {
     let page = Html::parse_document(&String::from_utf8_lossy(body));
-    // With scripting on, the parser takes what is in noscript for text.
+    // With scripting on, the parser reads the content of noscript as text.
     let noscripts: Vec<Html> = select(&page, "noscript")
         .into_iter()
         .map(|noscript| Html::parse_fragment(&noscript.text().collect::<String>()))
@@ -148,8 +148,8 @@ fn judge_page(url: &Url, body: &[u8], targets: &mut Vec<Url>) -> bool {
 }
 
 /// Reads `content` of a meta refresh as the HTML standard has it ("shared declarative refresh steps"):
-/// whether it happens at once, and where it leads. Without a target it leads to the page itself, and
-/// there is nothing to tell.
+/// whether it happens at once, and its target. A refresh without a target leads to the page itself and
+/// has no result.
 fn read_refresh(content: &str, base: &Url) -> Option<(bool, Url)> {
     let blank = |character: char| character.is_ascii_whitespace();
     let content = content.trim_start_matches(blank);
@@ -238,7 +238,7 @@ fn one_spelling(mut url: Url) -> Url {
     url
 }
 
-/// Escapes in upper case, and none where the character may stand by itself.
+/// Escapes in upper case, and none for characters that need no escape.
 fn respell(text: &str) -> String {
     let mut pieces = text.split('%');
     let mut respelled = pieces.next().unwrap_or_default().to_owned();

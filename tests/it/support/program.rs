@@ -1,4 +1,4 @@
-//! The program as its users run it: a child process with its own folders.
+//! The program as a child process with its own folders.
 
 use std::{
     ffi::OsStr,
@@ -10,9 +10,13 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{published::Published, state::assert_adds_up};
+use super::{
+    json_schema::{assert_valid, schema_of},
+    published::Published,
+    state::assert_adds_up,
+};
 
-/// A place to run the program in: output and state of its own, nothing from the environment.
+/// A place to run the program in: its own output and state, nothing from the environment.
 pub struct Bench {
     folder: TempDir,
     options: Vec<String>,
@@ -20,7 +24,7 @@ pub struct Bench {
     discover: Option<&'static str>,
 }
 
-/// What one run of the program left.
+/// The result of one start of the program.
 #[derive(Debug)]
 pub struct Ran {
     /// Exit code; `None` when a signal ended it.
@@ -32,29 +36,40 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn new(output: &Output) -> Self {
+    /// The result of a process that has ended. Unless a signal ended it, `schema` allows what it printed.
+    #[track_caller]
+    fn new(output: &Output, schema: Option<PathBuf>) -> Self {
+        let code = output.status.code();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        if let Some(schema) = schema.filter(|_| code.is_some() && !stdout.is_empty()) {
+            assert_valid(schema, &stdout);
+        }
         Self {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            code,
+            stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
     }
 
     /// Runs a command to its end.
+    #[track_caller]
     pub fn of(mut command: Command) -> Self {
-        Self::new(&command.output().expect("the program starts"))
+        let output = command.output().expect("the program starts");
+        Self::new(&output, schema_of(&command))
     }
 
     /// Runs a command to its end, with this on its standard input.
+    #[track_caller]
     pub fn with_input(mut command: Command, input: &[u8]) -> Self {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
-        // A program that knows before it has read anything that it was misused leaves the pipe broken.
+        // A program that refuses its arguments ends without reading, and the pipe breaks.
         drop(child.stdin.take().expect("it is piped").write_all(input));
-        Self::new(&child.wait_with_output().expect("the program ends"))
+        let output = child.wait_with_output().expect("the program ends");
+        Self::new(&output, schema_of(&command))
     }
 
     /// Every summary line of `--json`.
@@ -78,7 +93,7 @@ impl Ran {
         summary
     }
 
-    /// Fails with everything that was said when the exit code is another one.
+    /// Fails with all output when the exit code is another one.
     #[track_caller]
     pub fn expect_code(self, code: i32) -> Self {
         assert_eq!(
@@ -93,13 +108,13 @@ impl Ran {
 }
 
 impl Bench {
-    /// A new place, with the options that fit one's own machine: unlimited rate, a JSON summary; only
-    /// links are followed, so that each request is one of the pages that a test is about.
+    /// A new place, with options for tests: unlimited rate, a JSON summary; only links are followed, so that
+    /// each request is one for a page of the test.
     pub fn new() -> Self {
         Self::with_options(["--rate", "unlimited", "--concurrency", "32"])
     }
 
-    /// A new place with these options on every run, besides output, state and summary.
+    /// A new place with these options in every command, besides output, state and summary.
     pub fn with_options<const N: usize>(options: [&str; N]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         Self {
@@ -121,12 +136,12 @@ impl Bench {
         self.folder.path()
     }
 
-    /// Where the set is published.
+    /// The folder of the published set.
     pub fn output(&self) -> PathBuf {
         self.path().join("out")
     }
 
-    /// Where the state is kept.
+    /// The folder of the state.
     pub fn state(&self) -> PathBuf {
         self.path().join("state")
     }
@@ -163,7 +178,7 @@ impl Bench {
         Ran::of(self.command(url, options))
     }
 
-    /// The same with a clock that is `ahead`, or behind: `-10d`.
+    /// The same with a clock that is `ahead`, or late: `-10d`.
     pub fn crawl_ahead(&self, ahead: &str, url: &str, options: &[&str]) -> Ran {
         let mut command = self.command(url, options);
         command.env("ARPENT_CLOCK_AHEAD", ahead);
@@ -183,7 +198,7 @@ impl Bench {
     }
 }
 
-/// Lists pages that say nothing new: the pages of most tests differ in a number only.
+/// The variable that turns off the closing of patterns: the pages of most tests differ in a number only.
 pub const CLOSES_PATTERNS: &str = "ARPENT_CLOSE_PATTERNS";
 
 /// The program in this folder, with nothing to read and nothing from the environment but where programs are.
@@ -199,10 +214,12 @@ pub fn arpent(folder: &Path) -> Command {
     command
 }
 
-/// A run that was left running.
+/// A program that is running.
 pub struct Running {
     child: Child,
-    /// What was read of its standard error so far.
+    /// The schema of its output.
+    schema: Option<PathBuf>,
+    /// Standard error as far as it was read.
     said: String,
 }
 
@@ -212,16 +229,17 @@ impl Running {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Self {
             child: command.spawn().expect("the program starts"),
+            schema: schema_of(&command),
             said: String::new(),
         }
     }
 
-    /// Its process.
+    /// The id of its process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Kills it at once (SIGKILL); whether that ended it, and not itself before.
+    /// Kills it at once (SIGKILL); returns whether the kill ended it.
     pub fn kill(mut self) -> bool {
         drop(self.child.kill());
         self.child
@@ -229,7 +247,7 @@ impl Running {
             .is_ok_and(|status| status.code().is_none())
     }
 
-    /// Whether it has ended by itself.
+    /// Returns whether it has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         self.child
             .try_wait()
@@ -246,12 +264,12 @@ impl Running {
         assert!(sent.expect("kill is installed").success());
     }
 
-    /// Reads its standard error until `text` was said; fails when it ends before.
+    /// Reads its standard error until `text` was printed; fails when it ends before.
     #[track_caller]
-    pub fn wait_until_it_says(&mut self, text: &str) {
+    pub fn wait_until_it_prints(&mut self, text: &str) {
         let stderr = self.child.stderr.as_mut().expect("it is piped");
         while !self.said.contains(text) {
-            // Byte by byte: nothing may be read ahead of what is waited for.
+            // Byte by byte, so that nothing after the text is read.
             let mut byte = [0];
             let read = stderr.read(&mut byte).expect("it can be read");
             assert_eq!(read, 1, "it ended without saying {text:?}: {}", self.said);
@@ -259,16 +277,40 @@ impl Running {
         }
     }
 
+    /// The rest of the line of its standard error that has `text`; fails when it ends before.
+    #[cfg(feature = "metrics")]
+    #[track_caller]
+    pub fn line_after(&mut self, text: &str) -> String {
+        self.wait_until_it_prints(text);
+        loop {
+            let (_, rest) = self.said.split_once(text).expect("it was printed");
+            if let Some((line, _)) = rest.split_once('\n') {
+                return line.to_owned();
+            }
+            let stderr = self.child.stderr.as_mut().expect("it is piped");
+            let mut byte = [0];
+            let read = stderr.read(&mut byte).expect("it can be read");
+            assert_eq!(read, 1, "it ended within a line: {}", self.said);
+            self.said.push(char::from(byte[0]));
+        }
+    }
+
     /// Waits for its end.
+    #[track_caller]
     pub fn wait(self) -> Ran {
-        let Self { child, said } = self;
-        let mut ran = Ran::new(&child.wait_with_output().expect("the program ends"));
+        let Self {
+            child,
+            schema,
+            said,
+        } = self;
+        let output = child.wait_with_output().expect("the program ends");
+        let mut ran = Ran::new(&output, schema);
         ran.stderr.insert_str(0, &said);
         ran
     }
 }
 
-/// Runs a tool and fails with its words when it fails.
+/// Runs a tool; fails with its output when the tool fails.
 #[track_caller]
 pub fn run_tool<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -> String {
     let output = Command::new(program)

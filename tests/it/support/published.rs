@@ -1,5 +1,5 @@
-//! Reads what was published, by means of its own: flate2 and a plain search for tags, not the
-//! product's reader. Everything that is read is also shown to `xmllint`.
+//! Reads published files with flate2 and a plain search for tags, not with the reader of arpent.
+//! `xmllint` also checks every file that is read.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ pub struct Published {
 /// One sitemap file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SitemapFile {
-    /// Its bytes as they stand.
+    /// The bytes of the file.
     pub raw: Vec<u8>,
     /// Its XML.
     pub xml: String,
@@ -43,7 +43,7 @@ impl Published {
         Self { files }
     }
 
-    /// All listed URLs with their dates, sorted; a URL that stands twice is a failure.
+    /// All listed URLs with their dates, sorted; fails when a URL is listed twice.
     #[track_caller]
     pub fn entries(&self) -> BTreeMap<String, Option<String>> {
         let mut all = BTreeMap::new();

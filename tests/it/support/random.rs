@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same in every run.
+//! Numbers that look random and are the same each time.
 
 /// A generator (splitmix64).
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! A web site on loopback: answers by a function, and is the witness of every request.
+//! A web site on loopback: it answers by a function, and logs every request.
 
 use std::{
     collections::HashMap,
@@ -21,7 +21,7 @@ pub struct Request {
     pub target: String,
     /// Headers, names in lower case.
     pub headers: HashMap<String, String>,
-    /// How often this target was asked for before.
+    /// Number of earlier requests for this target.
     pub earlier: usize,
 }
 
@@ -42,8 +42,8 @@ pub struct Response {
     pub announced: Option<usize>,
     /// No answer: the connection is closed.
     pub is_dropped: bool,
-    /// The body is sent again and again, this many times with this pause before each; its end is the
-    /// end of the connection.
+    /// The body is sent this many times with this pause before each; the connection closes
+    /// after it.
     pub repeats: Option<(usize, Duration)>,
     /// The head is never finished: the connection stays silent until the client gives up.
     pub stalls_in_head: bool,
@@ -175,7 +175,7 @@ impl Site {
         Self::start_with(None, answer)
     }
 
-    /// A site that does not say what time it is: for a program whose clock a test moves on, which the site does not follow.
+    /// A site that sends no `Date`: for a program with a clock that the test changes, which the clock of the site does not follow.
     pub fn undated(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Self {
         Self::start(move |request| Response {
             has_date: false,
@@ -259,7 +259,7 @@ impl Site {
         self.shared.log().clone()
     }
 
-    /// The targets asked for so far, without robots.txt.
+    /// The requested targets so far, without robots.txt.
     pub fn pages(&self) -> Vec<String> {
         self.log()
             .into_iter()

@@ -1,4 +1,4 @@
-//! Reads what the program keeps of a site, and holds a summary against itself.
+//! Reads the state of a site, and checks the sums of a summary.
 
 use std::{collections::BTreeMap, ops::ControlFlow, path::PathBuf};
 
@@ -40,7 +40,7 @@ pub fn records(bench: &Bench) -> BTreeMap<String, PageRecord> {
     records
 }
 
-/// The reason of every known URL of the last run, by path and query.
+/// The reason of every known URL of the last crawl, by path and query.
 pub fn reasons(bench: &Bench) -> BTreeMap<String, Reason> {
     let records = records(bench).into_iter();
     records

@@ -1,4 +1,4 @@
-//! What `xmllint` says of a document by the official schemas. Skipped where it, or the folder with the
+//! Validation by `xmllint` and the official schemas. Skipped where the program, or the folder with the
 //! schemas, is missing.
 
 use std::{
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::{shared, skip};
 
-/// The own namespace that entries of tests may have; its schema is beside the tests.
+/// The custom namespace that entries of tests may have; its schema is beside the tests.
 pub const SHOP: &str = "https://example.com/schemas/shop";
 
 /// Where the schema of [`SHOP`] is.
@@ -24,7 +24,7 @@ const SHOP_SCHEMA: &str = concat!(
     "/../tests/data/schemas/shop.xsd"
 );
 
-/// The schemas of everything that may stand in a urlset, by namespace; the files are in the folder of
+/// The schemas of everything that a urlset may have, by namespace; the files are in the folder of
 /// the official ones.
 const URLSET_SCHEMAS: [(&str, &str); 5] = [
     ("http://www.sitemaps.org/schemas/sitemap/0.9", "sitemap.xsd"),
@@ -43,7 +43,7 @@ const URLSET_SCHEMAS: [(&str, &str); 5] = [
     ("http://www.w3.org/1999/xhtml", "xhtml1-strict.xsd"),
 ];
 
-/// The schemas for what is published.
+/// The schemas for published files.
 struct Schemas {
     _folder: TempDir,
     urlset: PathBuf,
@@ -97,9 +97,9 @@ pub fn validate(schema: &Path, document: &[u8]) -> Option<Result<(), String>> {
         }
         Err(error) => panic!("start xmllint: {error}"),
     };
-    // It says nothing but "- validates" before it has read everything, so writing first cannot block.
+    // It prints only "- validates" before it has read everything, so writing first cannot block.
     let mut input = child.stdin.take().expect("it is piped");
-    // It may give up before the end of a document that is no XML; its exit status says so.
+    // It may stop before the end of a document that is not XML; its exit status shows that.
     drop(input.write_all(document));
     drop(input);
     let output = child.wait_with_output().expect("xmllint ends");
@@ -111,7 +111,7 @@ pub fn validate(schema: &Path, document: &[u8]) -> Option<Result<(), String>> {
     Some(verdict)
 }
 
-/// Fails when a published urlset or index is not valid; `name` is what it is called.
+/// Fails when a published urlset or index is not valid; `name` is its name in the message.
 #[track_caller]
 pub fn assert_valid(name: &str, document: &str, is_index: bool) {
     let Some(schemas) = &*SCHEMAS else { return };

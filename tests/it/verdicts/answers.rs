@@ -1,4 +1,4 @@
-//! What is told by status, redirect, type and body.
+//! Verdicts by status, redirect, type and body.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(super) fn by_status() -> Vec<Row> {
             )
         })
         .into();
-    // Nothing is taken from the page of an error.
+    // An error page has no facts.
     let error_page = Response {
         status: 404,
         ..page("", &link("/on-an-error-page"))
@@ -79,7 +79,7 @@ pub(super) fn by_redirect(elsewhere: &str) -> Vec<Row> {
         out,
         Response::redirect(302, elsewhere),
     ));
-    // A redirect is followed to a URL that robots.txt forbids no more than a link is.
+    // Neither a redirect nor a link is followed to a URL that robots.txt disallows.
     rows.push(row(
         "/moved/to-private",
         Reason::Redirected,
@@ -110,7 +110,7 @@ pub(super) fn by_redirect(elsewhere: &str) -> Vec<Row> {
         let next = Response::redirect(301, &format!("/hops/{}", hop + 1));
         rows.push(found(&format!("/hops/{hop}"), Reason::Redirected, next));
     }
-    // Ten hops are fine.
+    // Ten hops are followed.
     rows.push(row(
         "/ten/0",
         Reason::Redirected,
@@ -249,7 +249,7 @@ pub(super) fn by_type() -> Vec<Row> {
     rows
 }
 
-/// Files of a repository, as servers answer with them that do not know their endings: much in them looks like HTML.
+/// Files of a repository from a server that does not know their endings: parts of them look like HTML.
 fn sources() -> Vec<Row> {
     let files = [
         (
@@ -313,7 +313,7 @@ pub(super) fn by_body() -> Vec<Row> {
     let coded =
         |coding: &str, body: Vec<u8>| Response { body, ..plain() }.with("Content-Encoding", coding);
     vec![
-        // A body that is announced as too large is not even begun.
+        // A body that is announced as too large is not read at all.
         row("/body/too-large", Reason::TooLarge, announced),
         row("/body/streamed-too-large", Reason::TooLarge, streamed),
         target("/in/large"),
@@ -327,7 +327,7 @@ pub(super) fn by_body() -> Vec<Row> {
     ]
 }
 
-/// Bodies that are not coded as their header says.
+/// Bodies with another coding than their header states.
 pub(super) fn by_coding() -> Vec<Row> {
     let coded =
         |coding: &str, body: Vec<u8>| Response { body, ..plain() }.with("Content-Encoding", coding);
@@ -358,8 +358,8 @@ pub(super) fn by_coding() -> Vec<Row> {
 pub(super) fn by_spelling() -> Vec<Row> {
     let percents = format!("/spelling/{}", "%".repeat(1_500));
     vec![
-        // A `%` that begins no escape is requested as it is. A sitemap must write it as `%25`, and so
-        // cannot tell these two apart.
+        // A `%` that begins no escape is requested as it is. A sitemap must write it as `%25`, so these
+        // two are one URL there.
         listed("/spelling/a%25zz", plain()),
         row("/spelling/a%zz", Reason::DuplicateSpelling, plain()),
         Row {

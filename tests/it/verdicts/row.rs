@@ -43,7 +43,7 @@ pub(super) fn target(path: &str) -> Row {
     found(path, Reason::Listed, plain())
 }
 
-/// A page with this in its head and its body. `{origin}` stands for the site.
+/// A page with this in its head and its body. `{origin}` means the site.
 pub(super) fn page(head: &str, body: &str) -> Response {
     Response::html(format!(
         "<!doctype html>\n<html><head><title>A page</title>{head}</head>\n<body><h1>A page</h1><p>Some text.</p>{body}</body></html>\n"

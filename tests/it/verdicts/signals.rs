@@ -1,4 +1,4 @@
-//! What pages and headers say of themselves: directives, canonical URLs, links.
+//! Verdicts by the statements of pages and headers: directives, canonical URLs, links.
 
 use crawler::page::Reason;
 
@@ -131,7 +131,7 @@ fn canonical_header(target: &str) -> Response {
     plain().with("Link", &format!("<{target}>; rel=\"canonical\""))
 }
 
-/// Pages that name themselves, or no page that counts.
+/// Pages whose canonical link names the page itself, or is not usable.
 pub(super) fn by_own_canonical() -> Vec<Row> {
     let two = |one: &str, other: &str| {
         page(
@@ -349,7 +349,7 @@ pub(super) fn by_links() -> Vec<Row> {
             ),
         ),
         row("/private/page", Reason::RobotsDisallowed, plain()),
-        // Two pages with the same bytes are reported, not judged.
+        // Two pages with the same bytes are counted in the report, and both are listed.
         listed("/same/1", page("", "<p>The very same words.</p>")),
         listed("/same/2", page("", "<p>The very same words.</p>")),
         listed("/soft-404", Response::html("<title>Page not found</title><p>Sorry.</p>")),

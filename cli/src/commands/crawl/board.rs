@@ -64,7 +64,7 @@ impl Board {
         board
     }
 
-    /// The run of the site `name` begins; `delay` is its setting.
+    /// The session of the site `name` begins; `delay` is its setting.
     pub(crate) fn begin(&self, name: &str, delay: Option<Duration>) -> Watch {
         let (progress, newest) = watch::channel(Progress::default());
         let (stage, newest_stage) = watch::channel(Stage::default());
@@ -86,7 +86,7 @@ impl Board {
         Watch { progress, stage }
     }
 
-    /// The run of the site `name` has ended: the last of its news is reported.
+    /// The session of the site `name` has ended: the last of its news is reported.
     pub(crate) fn end(&self, name: &str, output: &Output) {
         let mut shared = self.shared();
         shared.done += 1;
@@ -169,7 +169,7 @@ fn together(
     lines
 }
 
-/// The progress of one run.
+/// The progress of one session.
 #[derive(Debug)]
 struct SessionView {
     newest: watch::Receiver<Progress>,

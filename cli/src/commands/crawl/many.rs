@@ -10,7 +10,7 @@ use super::{
 };
 use crate::settings::SiteSettings;
 
-/// Crawls all of `sites`, at most `max_sites` at a time; each run is given to `done` when it has ended.
+/// Crawls all of `sites`, at most `max_sites` at a time; each session is given to `done` when it has ended.
 pub(super) async fn crawl_all(
     crawler: &Crawler,
     sites: &[Arc<SiteSettings>],

@@ -10,7 +10,7 @@ use super::{
     board::{Board, Watch},
     site::SiteResult,
 };
-use crate::{output::Output, panicked::Panicked, settings::SiteSettings};
+use crate::{commands::report_error, output::Output, panicked::Panicked, settings::SiteSettings};
 
 /// The sessions that are under way. When it is dropped they end where they are.
 #[derive(Debug)]
@@ -55,11 +55,14 @@ impl Sessions {
                 continue;
             };
             self.board.end(&site.name, &self.output);
-            let run = run.unwrap_or_else(|panicked| {
-                let output = self.output.of_site(&site.name);
+            let output = self.output.of_site(&site.name);
+            let mut run = run.unwrap_or_else(|panicked| {
                 output.error(&format!("{}: {panicked}", site.start));
                 SiteResult::panicked(&site)
             });
+            if let Some(error) = run.error.take() {
+                report_error(&error, &output);
+            }
             return Some((site, run));
         }
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use crawler::{
     clock::Clock,
+    fetch::Fetch,
     politeness::{Politeness, SharedPoliteness},
     site_run::SessionOutcome,
     store::{StoreErrorKind, held_since},
@@ -21,7 +22,7 @@ pub(crate) use self::places::Places;
 use super::{board::Watch, lists::Lists};
 use crate::{
     advice::in_full,
-    commands::{dependencies, report_error},
+    commands::dependencies,
     exit_code::{ExitCode, outcome_of},
     fault::Faults,
     output::Output,
@@ -48,7 +49,12 @@ pub(crate) struct Crawler {
     pub(crate) lists: Lists,
     /// The places that each site writes to.
     pub(crate) places: Places,
+    /// Goes around the way to the network of each session.
+    pub(crate) around_fetch: Option<AroundFetch>,
 }
+
+/// Makes a way to the network of another one.
+pub(crate) type AroundFetch = Arc<dyn Fn(Arc<dyn Fetch>) -> Arc<dyn Fetch> + Send + Sync>;
 
 /// Result of the work on a site.
 #[derive(Debug)]
@@ -57,6 +63,8 @@ pub(crate) struct SiteResult {
     pub(crate) summary: Summary,
     /// The code that the parent would get if it were the only site.
     pub(crate) code: ExitCode,
+    /// The error that ended the work, to be reported after its other messages.
+    pub(crate) error: Option<anyhow::Error>,
 }
 
 impl SiteResult {
@@ -74,7 +82,11 @@ impl SiteResult {
     fn without_work(site: &SiteSettings, outcome: SessionOutcome, code: ExitCode) -> Self {
         let mut summary = summary_of(site);
         summary.outcome = outcome;
-        Self { summary, code }
+        Self {
+            summary,
+            code,
+            error: None,
+        }
     }
 }
 
@@ -83,6 +95,7 @@ pub(in crate::commands) struct End {
     pub(in crate::commands) code: ExitCode,
     /// The error that ended it.
     message: Option<String>,
+    pub(in crate::commands) error: Option<anyhow::Error>,
     /// Another session has the state, and will record its own end.
     is_beside: bool,
 }
@@ -91,6 +104,7 @@ pub(in crate::commands) struct End {
 pub(in crate::commands) fn summary_of(site: &SiteSettings) -> Summary {
     let mut summary = Summary::new(site.start.as_str());
     summary.set_asked(&site.settings.config);
+    summary.state_options = site.settings.state_options();
     summary
 }
 
@@ -110,6 +124,7 @@ impl Crawler {
             faults: Faults::new(environment),
             lists: Lists::default(),
             places: Places::default(),
+            around_fetch: None,
         }
     }
 
@@ -134,14 +149,17 @@ impl Crawler {
         };
         let result = Box::pin(caught(job.crawl())).await;
         let result = result.map_err(Into::into).flatten();
-        let end = self.ended(result, &mut summary, began);
-        let code = end.code;
-        let run = SiteResult { summary, code };
+        let mut end = self.ended(result, &mut summary, began);
+        let run = SiteResult {
+            summary,
+            code: end.code,
+            error: end.error.take(),
+        };
         self.report_end(site, &run, started, end).await;
         run
     }
 
-    /// The exit code for the end of the work on a site, which began at `began`; an error is reported.
+    /// The exit code for the end of the work on a site, which began at `began`.
     pub(in crate::commands) fn ended(
         &self,
         result: anyhow::Result<ExitCode>,
@@ -153,38 +171,38 @@ impl Crawler {
             let has_state = || summary.state.as_deref().and_then(held_since);
             is_held(error) || (ExitCode::of_error(error) == ExitCode::Busy && has_state().is_some())
         });
-        let (code, message) = match result {
-            Ok(code) => (code, None),
+        let (code, message, error) = match result {
+            Ok(code) => (code, None, None),
             Err(error) => self.failed(error, summary),
         };
         summary.set_duration(began.elapsed());
         End {
             code,
             message,
+            error,
             is_beside,
         }
     }
 
-    /// Reports what ended the work on a site, and what that means for the exit code.
-    fn failed(&self, error: anyhow::Error, summary: &mut Summary) -> (ExitCode, Option<String>) {
+    /// What an error that ended the work on a site means for the exit code, its message, and the error that is to be reported.
+    fn failed(
+        &self,
+        error: anyhow::Error,
+        summary: &mut Summary,
+    ) -> (ExitCode, Option<String>, Option<anyhow::Error>) {
         let message = in_full(&error);
         summary.set_failed(&error);
         summary.outcome = outcome_of(&error);
-        let code = match (ExitCode::of_error(&error), self.stop.asked_by()) {
+        match (ExitCode::of_error(&error), self.stop.asked_by()) {
             // The library knows that it was stopped, but not by which signal.
-            (ExitCode::Interrupted, Some(signal)) => signal.into(),
+            (ExitCode::Interrupted, Some(signal)) => (signal.into(), Some(message), None),
+            // Most messages name the site or its start URL already.
+            (code, _) if message.contains(&summary.site) => (code, Some(message), Some(error)),
             (code, _) => {
-                // Most messages name the site or its start URL already.
-                let error = if message.contains(&summary.site) {
-                    error
-                } else {
-                    error.context(summary.site.clone())
-                };
-                report_error(&error, &self.output);
-                code
+                let error = error.context(summary.site.clone());
+                (code, Some(message), Some(error))
             }
-        };
-        (code, Some(message))
+        }
     }
 }
 

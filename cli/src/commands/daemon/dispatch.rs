@@ -1,6 +1,6 @@
 //! The loop of the daemon over a closed set of events: it asks the timetable which site starts, starts it, and waits.
 //! It decides nothing about times, and knows nothing of how a site is crawled. It waits for events only: files are read
-//! and written beside it, so that a disk that hangs keeps no signal, no end of a run and no sign of life back.
+//! and written beside it, so that a disk that hangs delays no signal, no end of a session and no sign of life.
 
 use std::{
     collections::BTreeMap,
@@ -74,7 +74,7 @@ pub(super) struct Dependencies {
 
 /// Events of the daemon.
 enum Event {
-    /// A run has ended.
+    /// A session has ended.
     Ended(Arc<SiteSettings>, Box<SiteResult>),
     /// A signal came.
     Asked(Asked),
@@ -181,7 +181,7 @@ where
                 // Cancel safe: so are these, until they were taken.
                 loaded = end_of(&mut self.loading) => Event::Loaded(Box::new(loaded)),
                 stored = end_of(&mut self.storing) => Event::Stored(stored),
-                // Cancel safe: what is due is asked anew in the next round.
+                // Cancel safe: the next round asks again which site is due.
                 () = sleep_until(next_look) => Event::Look,
                 // Cancel safe: so is this.
                 () = sleep_until(next_beside) => Event::Beside,
@@ -309,7 +309,7 @@ where
         service::ready();
     }
 
-    /// New settings hold from now on; a run that is under way keeps those that it began with.
+    /// New settings apply from now on; a session that is under way has those that it began with.
     fn adopt(&mut self, settings: &CrawlSettings) {
         let Dependencies {
             output, politeness, ..
@@ -331,7 +331,7 @@ where
         self.timetable.set_max_running(settings.max_sites);
         self.stop_timeout = settings.shared.stop_timeout.0;
         let before: Vec<String> = self.sites.keys().cloned().collect();
-        // What a site did that was gone meanwhile is forgotten: it begins anew.
+        // A site that was gone meanwhile begins with a new schedule.
         self.take(settings, Pasts::new());
         let before: Vec<_> = before.iter().map(String::as_str).collect();
         let now: Vec<_> = self.sites.keys().map(String::as_str).collect();

@@ -31,7 +31,7 @@ pub(in crate::commands) type Pasts = BTreeMap<String, Past>;
 pub(in crate::commands) struct ScheduleRecord {
     /// The past of each schedule.
     pub(in crate::commands) sites: Pasts,
-    /// The runs that were under way when it was written, by the names of their sites, and when they began. True
+    /// The sessions that were under way when it was written, by the names of their sites, and when they began. True
     /// while the daemon that wrote it is there.
     #[serde(default)]
     pub(in crate::commands) running: BTreeMap<String, Timestamp>,

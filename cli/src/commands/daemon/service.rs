@@ -5,7 +5,7 @@ use std::time::Duration;
 
 #[cfg(unix)]
 use sd_notify::NotifyState;
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 
 /// Longest status, in characters.
 const MAX_STATUS: usize = 300;
@@ -18,6 +18,8 @@ pub(super) struct ServiceManager {
     alive_at: Option<Instant>,
     /// The status that was sent last.
     status: String,
+    /// The last sign of life, whether it was sent or not.
+    round: watch::Sender<Option<Instant>>,
 }
 
 impl ServiceManager {
@@ -29,6 +31,8 @@ impl ServiceManager {
         let watchdog = None;
         Self {
             watchdog,
+            // What begins is alive.
+            round: watch::Sender::new(Some(Instant::now())),
             ..Self::default()
         }
     }
@@ -46,6 +50,7 @@ impl ServiceManager {
 
     /// Sends a sign of life, when one is due at `now`.
     pub(super) fn report_alive(&mut self, now: Instant) {
+        self.round.send_replace(Some(now));
         if let Some(watchdog) = self.watchdog
             && self.alive_at.is_none_or(|due| due <= now)
         {
@@ -54,6 +59,12 @@ impl ServiceManager {
             #[cfg(unix)]
             send(&[NotifyState::Watchdog]);
         }
+    }
+
+    /// The time of the last round of the loop, which each round replaces.
+    #[cfg(feature = "metrics")]
+    pub(super) fn rounds(&self) -> watch::Receiver<Option<Instant>> {
+        self.round.subscribe()
     }
 
     /// Time of the next sign of life.

@@ -1,4 +1,4 @@
-//! The daemon's loop under a paused clock: days of schedules with runs that only take time.
+//! The daemon's loop under a paused clock: days of schedules with sessions that only take time.
 
 use std::{
     collections::VecDeque,
@@ -206,13 +206,21 @@ async fn pretend(site: &SiteSettings, takes: Duration, stop: Option<&Stop>) -> S
         if stop.is_some_and(|stop| stop.shutdown.is_stopping()) {
             summary.outcome = SessionOutcome::Interrupted;
             let code = ExitCode::Terminated;
-            return SiteResult { summary, code };
+            return SiteResult {
+                summary,
+                code,
+                error: None,
+            };
         }
         sleep(Duration::from_secs(1).min(ends - Instant::now())).await;
     }
     summary.outcome = SessionOutcome::Published;
     let code = ExitCode::Success;
-    SiteResult { summary, code }
+    SiteResult {
+        summary,
+        code,
+        error: None,
+    }
 }
 
 #[tokio::test]

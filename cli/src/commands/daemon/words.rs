@@ -7,7 +7,7 @@ use crate::{exit_code::ExitCode, human, output::Kind, settings::SiteSettings};
 /// Sites that are named in one line; more are counted.
 const MAX_NAMED: usize = 5;
 
-/// A run for `slot` begins, also in place of `missed` earlier ones.
+/// A session for `slot` begins, also in place of `missed` earlier ones.
 pub(super) fn begins(slot: Timestamp, missed: u32) -> String {
     let made_up = match missed {
         0 => String::new(),

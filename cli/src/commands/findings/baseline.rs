@@ -28,7 +28,7 @@ struct KnownFinding {
 /// Identity of a finding: its document, rule, URL and message.
 type Identity = (Option<String>, String, Option<String>, String);
 
-/// The findings of an earlier run.
+/// The findings of an earlier check.
 #[derive(Debug, Default)]
 pub(super) struct Baseline {
     /// How many there are of each.
@@ -60,7 +60,7 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// Returns true if the earlier run had the finding; each of its findings counts once.
+    /// Returns true if the earlier check had the finding; each of its findings counts once.
     pub(super) fn take(&mut self, finding: &PrintedFinding<'_>) -> bool {
         let identity = (
             finding.document.map(str::to_owned),
@@ -79,7 +79,7 @@ impl Baseline {
         true
     }
 
-    /// How many of the findings that are only counted are more than the earlier run had besides those that were met again.
+    /// How many of the findings that are only counted are more than the earlier check had besides those that were met again.
     pub(super) fn new_ones(&mut self, more: &MoreFindings<'_>) -> u64 {
         let kind = (more.document.map(str::to_owned), more.rule.id.clone());
         let Some(left) = self.left.get_mut(&kind) else {

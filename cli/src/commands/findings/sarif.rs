@@ -7,7 +7,7 @@ use sitemap_core::read::Severity;
 
 use super::{MoreFindings, PrintedFinding, PrintedRule};
 
-/// The findings of one run.
+/// The findings of one check.
 #[derive(Debug, Default)]
 pub(super) struct SarifLog {
     results: Vec<Value>,

@@ -1,35 +1,38 @@
-//! The files that `arpent init` writes: settings, a part of the web server's configuration, a schedule.
+//! The files that `arpent init` writes: settings, a part of the web server's configuration, a schedule. `templates` has their
+//! texts, with names in braces in the places of values.
 
-use std::{
-    fs::{self, OpenOptions},
-    io::Write as _,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, path::Path};
 
 use crawler::{
-    config::{Config, FetchConfig, Rate},
+    config::{Config, FetchConfig, Rate, ScopeWidth},
+    site::settle_so_far,
     survey::Survey,
-    url_key::UrlKey,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{questions::Answers, server};
+use super::questions::Answers;
 use crate::{
     args::{InitArgs, Scheduler, Server},
     exit_code::Unwritable,
-    settings::Environment,
+    settings::{Environment, is_secret_header},
 };
 
 /// The settings file.
 pub(super) const SETTINGS: &str = "arpent.toml";
 
-/// For a crawl that takes longer than this, the file shows how to use several nights.
-const LONG: Duration = Duration::from_secs(8 * 60 * 60);
+/// The comment in the place of secrets.
+const NOT_WRITTEN: &str = "\
+# arpent init does not write passwords, tokens, cookies, and headers of variables and files. The crawl needs them, too. Set
+# ARPENT_BASIC_AUTH or ARPENT_BEARER_TOKEN for the crawl, or name files that only arpent can read:
+# basic_auth = { file = \"/etc/arpent/site-auth\" }
+# header = [\"Accept-Language: fr\", { file = \"/etc/arpent/site-header\" }]
+# proxy = { file = \"/etc/arpent/proxy\" }
+";
 
-/// What the files are made of.
+/// Sources of the files.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Files<'a> {
+pub(super) struct Plan<'a> {
+    pub(super) args: &'a InitArgs,
     /// The folder of the files.
     pub(super) folder: &'a Path,
     pub(super) survey: &'a Survey,
@@ -39,34 +42,57 @@ pub(super) struct Files<'a> {
     pub(super) environment: &'a Environment,
 }
 
-/// The names of the files for these arguments.
-pub(super) fn names(args: &InitArgs) -> Vec<&'static str> {
-    let server = match args.server {
-        Server::Nginx => "arpent-nginx.conf",
-        Server::Apache => "arpent-apache.conf",
-    };
-    let schedule: &[&str] = match args.schedule {
-        Scheduler::Systemd => &["arpent-crawl.service", "arpent-crawl.timer"],
-        Scheduler::Cron => &["arpent.crontab"],
-    };
-    [&[SETTINGS, server], schedule].concat()
+/// Refuses to replace files, unless the arguments force that.
+///
+/// # Errors
+/// One of them exists.
+pub(super) fn refuse_existing(
+    args: &InitArgs,
+    folder: &Path,
+    names: &[&str],
+) -> Result<(), Unwritable> {
+    let mut paths = names.iter().map(|name| folder.join(name));
+    match paths.find(|path| !args.force && path.symlink_metadata().is_ok()) {
+        Some(path) => Err(Unwritable(format!(
+            "{} exists and is not replaced; --force replaces it, -o DIR writes into another folder",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
-impl Files<'_> {
-    /// Writes all files; returns their paths.
+/// The name and the template of the part of the server's configuration. A file `.xml.gz` has the type `application/gzip` and no
+/// `Content-Encoding`, with which a client would unpack it on the way.
+pub(super) fn server(server: Server) -> (&'static str, &'static str) {
+    match server {
+        Server::Nginx => ("arpent-nginx.conf", include_str!("templates/nginx.conf")),
+        Server::Apache => ("arpent-apache.conf", include_str!("templates/apache.conf")),
+    }
+}
+
+impl Plan<'_> {
+    /// Writes all files; returns their paths: the settings, the part for the server, the schedule last.
     ///
     /// # Errors
     /// One of them exists, unless the arguments force it, or cannot be written.
-    pub(super) fn write(&self, args: &InitArgs) -> anyhow::Result<Vec<PathBuf>> {
-        let public_url = UrlKey::from_normalised(&self.answers.public_url)?;
-        let mut texts = vec![
-            self.settings(),
-            server::snippet(args.server, &self.answers.output, &public_url),
+    pub(super) fn write(&self) -> Result<Vec<String>, Unwritable> {
+        let unit = self.unit();
+        let [service, timer] = ["service", "timer"].map(|kind| format!("{unit}.{kind}"));
+        let mut files = vec![
+            (SETTINGS, include_str!("templates/arpent.toml")),
+            server(self.args.server),
         ];
-        match args.schedule {
-            Scheduler::Systemd => texts.extend([self.service(), self.timer()]),
-            Scheduler::Cron => texts.push(self.crontab()),
+        match self.args.schedule {
+            Scheduler::Systemd => files.extend([
+                (&*service, include_str!("templates/arpent.service")),
+                (&*timer, include_str!("templates/arpent.timer")),
+            ]),
+            Scheduler::Cron => {
+                files.push(("arpent.crontab", include_str!("templates/arpent.crontab")));
+            }
         }
+        let names: Vec<_> = files.iter().map(|(name, _)| *name).collect();
+        refuse_existing(self.args, self.folder, &names)?;
         let failed = |path: &Path, error: std::io::Error| {
             Unwritable(format!(
                 "failed to write {}: {error}; -o DIR writes into another folder",
@@ -74,230 +100,138 @@ impl Files<'_> {
             ))
         };
         fs::create_dir_all(self.folder).map_err(|error| failed(self.folder, error))?;
-        let mut paths = Vec::new();
-        for (name, text) in names(args).into_iter().zip(texts) {
+        let values = self.values(&unit);
+        let written = files.into_iter().map(|(name, template)| {
             let path = self.folder.join(name);
-            let mut options = OpenOptions::new();
-            options.write(true).truncate(args.force);
-            // A file that came up meanwhile stays, too.
-            let options = options.create(args.force).create_new(!args.force);
-            let written = options
-                .open(&path)
-                .and_then(|mut file| file.write_all(text.as_bytes()));
-            written.map_err(|error| failed(&path, error))?;
-            paths.push(path);
-        }
-        Ok(paths)
+            let mut text = template.to_owned();
+            for (name, value) in &values {
+                text = text.replace(name, value);
+            }
+            fs::write(&path, text).map_err(|error| failed(&path, error))?;
+            Ok(path.display().to_string())
+        });
+        written.collect()
     }
 
-    /// `arpent.toml`.
-    fn settings(&self) -> String {
-        let Self {
-            survey,
-            answers,
-            config,
-            ..
-        } = self;
-        let mut toml = Toml::default();
-        toml.comment(&format!(
-            "Settings to crawl {}, written by arpent init: arpent crawl -c {SETTINGS}",
-            self.site()
-        ));
-        toml.comment("What is not set here has its default: arpent crawl --help.");
-        toml.text.push('\n');
-        toml.comment("Where the crawl begins. The directory of this URL is crawled, and everything below it.");
-        toml.set("urls", vec![answers.start.as_str()]);
-        let (hour, minute) = answers.time;
-        toml.comment("When arpent daemon crawls the site: minute, hour, day of month, month, day of week (UTC).");
-        toml.set("schedule", format!("{minute} {hour} * * *"));
-
-        toml.table("output");
-        toml.comment("Folder of the sitemaps.");
-        toml.set("output", answers.output.display().to_string());
-        toml.comment("The URL where a web server serves that folder.");
-        toml.set("public_url", answers.public_url.as_str());
-
-        toml.table("politeness");
-        if let Some(delay) = survey.robots.crawl_delay_s {
-            toml.comment(&format!("robots.txt asks for {delay} s between two requests (Crawl-delay), which always holds."));
-        }
-        toml.comment(
-            "Requests per second at most. arpent slows down by itself when the site is in trouble.",
-        );
-        match config.politeness.rate {
-            Rate::PerSecond(rate) => toml.set(
-                "rate",
-                rate.to_string().parse::<Value>().unwrap_or_default(),
+    /// The values of the names in the templates. Those that hold text of the user come last.
+    fn values(&self, unit: &str) -> [(&'static str, String); 17] {
+        let (answers, time) = (self.answers, self.answers.time);
+        let (start, public_url) = (&answers.start, &answers.public_url);
+        let user = self.environment.get("USER");
+        let program = std::env::current_exe().unwrap_or_else(|_| "/usr/local/bin/arpent".into());
+        let (program, folder) = (program.display(), self.folder.display());
+        let output = answers.output.display().to_string();
+        let crawl_delay = (self.survey.robots.crawl_delay_s).map_or("none".to_owned(), |delay| {
+            format!("{delay} s between two requests")
+        });
+        let politeness = &self.config.politeness;
+        let rate = match politeness.rate {
+            Rate::PerSecond(rate) => rate.to_string(),
+            Rate::Unlimited => "\"unlimited\"".to_owned(),
+        };
+        let delay = politeness
+            .delay
+            .map(|delay| format!("{}ms", delay.as_millis()));
+        [
+            ("{crawl_delay}", crawl_delay),
+            ("{rate}", rate),
+            ("{delay}", lines([("delay", json!(delay))])),
+            ("{site}", start.to_directory().to_string()),
+            ("{start}", start.to_string()),
+            ("{public_url}", public_url.to_string()),
+            ("{host}", public_url.host_str().to_owned()),
+            ("{path}", pattern_of(public_url.path())),
+            ("{hour}", time.hour().to_string()),
+            ("{minute}", time.minute().to_string()),
+            ("{unit}", unit.to_owned()),
+            ("{user}", user.map_or("root", |user| user).to_owned()),
+            ("{folder}", folder.to_string()),
+            (
+                "{command}",
+                format!("\"{program}\" crawl -c \"{folder}/{SETTINGS}\""),
             ),
-            Rate::Unlimited => toml.set("rate", "unlimited"),
-        }
-        if let Some(delay) = config.politeness.delay {
-            toml.comment("One request at a time, each this long after the last answer.");
-            toml.set("delay", format!("{}ms", delay.as_millis()));
-        }
-
-        if Duration::from_secs(survey.size.seconds) > LONG {
-            toml.table("limits");
-            toml.comment(
-                "A crawl that is not finished after this time goes on with the next start.",
-            );
-            toml.set("max_time", "8h");
-        }
-
-        toml.table("requests");
-        toml.comment("Where the operator of the site can reach you, a URL or a mail address: part of the User-Agent.");
-        if answers.contact.is_empty() {
-            toml.comment("contact = \"webmaster@example.com\"");
-        } else {
-            toml.set("contact", answers.contact.as_str());
-        }
-        self.routes(&mut toml);
-        toml.text
+            ("{output_text}", Value::from(&*output).to_string()),
+            ("{output}", output),
+            ("{requests}", self.requests()),
+        ]
     }
 
-    /// Settings of the requests of this survey that the crawl needs as well.
-    fn routes(&self, toml: &mut Toml) {
+    /// Settings of the requests of this survey that the crawl needs as well, without secrets: every user of the machine may read
+    /// the file.
+    fn requests(&self) -> String {
         let fetch = &self.config.fetch;
-        let own = FetchConfig::default().user_agent;
-        if !fetch.user_agent.starts_with(&own) {
-            toml.comment("The User-Agent header; its first word selects the rules of robots.txt.");
-            toml.set("user_agent", fetch.user_agent.as_str());
-        }
-        if fetch.credentials.is_some() || !fetch.headers.is_empty() {
-            toml.comment("arpent init sent credentials or headers of its own, which no file of it holds. The crawl needs them too: set");
-            toml.comment("ARPENT_BASIC_AUTH=user:password in its environment, or name a file that only arpent can read.");
-            toml.comment("basic_auth = { file = \"/etc/arpent/site-auth\" }");
-        }
+        let own_agent = FetchConfig::default().user_agent;
+        let agent = Some(&fetch.user_agent).filter(|agent| !agent.starts_with(&own_agent));
+        let contact = Some(&self.answers.contact).filter(|contact| !contact.is_empty());
+        // Headers of a file or of a variable may be secret, whatever their names.
+        let options = serde_json::to_value(self.args).unwrap_or_default();
+        let typed = options["header"].as_array().into_iter().flatten();
+        let headers = typed.filter_map(Value::as_str).filter(|header| {
+            let name = header.split(':').next().unwrap_or_default().trim_ascii();
+            !is_secret_header(name)
+        });
+        let headers: Vec<_> = headers.collect();
         let fixed = fetch.resolve.iter();
         let fixed = fixed.map(|fixed| format!("{}:{}:{}", fixed.host, fixed.port, fixed.address));
-        let fixed: Vec<_> = fixed.collect();
-        if !fixed.is_empty() {
-            toml.set("resolve", fixed);
+        let proxy = fetch.proxy.as_ref().filter(|proxy| !proxy.contains('@'));
+        let ca_file = fetch.ca_file.as_ref();
+        let ca_file = ca_file.map(|file| file.display().to_string());
+        let is_complete = fetch.credentials.is_none()
+            && headers.len() == fetch.headers.len()
+            && proxy == fetch.proxy.as_ref();
+        let lines = lines([
+            ("contact", json!(contact)),
+            ("user_agent", json!(agent)),
+            ("header", json!(headers)),
+            ("resolve", json!(fixed.collect::<Vec<_>>())),
+            ("proxy", json!(proxy)),
+            ("ca_file", json!(ca_file)),
+        ]);
+        if is_complete {
+            lines
+        } else {
+            lines + NOT_WRITTEN
         }
-        let file = fetch.ca_file.as_ref();
-        let file = file.map(|file| file.display().to_string());
-        for (name, value) in [("proxy", fetch.proxy.clone()), ("ca_file", file)] {
-            if let Some(value) = value {
-                toml.set(name, value);
-            }
-        }
     }
 
-    /// The directory that is crawled.
-    fn site(&self) -> String {
-        self.answers.start.to_directory().to_string()
-    }
-
-    /// The command of the daily crawl.
-    fn command(&self) -> String {
-        let program = std::env::current_exe().unwrap_or_else(|_| "/usr/local/bin/arpent".into());
-        let settings = self.folder.join(SETTINGS);
-        format!(
-            "\"{}\" crawl -c \"{}\"",
-            program.display(),
-            settings.display()
-        )
-    }
-
-    fn service(&self) -> String {
-        let user = ["USER", "LOGNAME"]
-            .iter()
-            .find_map(|name| self.environment.get(*name));
-        // Without a name the owner of the unit fills it in.
-        let user = user.map_or("#User=arpent".to_owned(), |user| format!("User={user}"));
-        let (site, command) = (self.site().replace('%', "%%"), self.command());
-        format!(
-            "\
-# One crawl of {site}, for arpent-crawl.timer.
-
-[Unit]
-Description=arpent, sitemaps of {site}
-Wants=network-online.target
-After=network-online.target nss-lookup.target
-
-[Service]
-Type=oneshot
-ExecStart={command}
-# 3: published, but some pages failed. 130 and 143: stopped, the next start goes on.
-SuccessExitStatus=3 130 143
-TimeoutStartSec=36h
-TimeoutStopSec=45
-KillMode=mixed
-# The user that the folder of the sitemaps and the state belong to.
-{user}
-UMask=0022
-NoNewPrivileges=yes
-ProtectSystem=full
-PrivateTmp=yes
-PrivateDevices=yes
-ProtectKernelTunables=yes
-ProtectControlGroups=yes
-RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
-MemoryMax=1G
-Nice=10
-"
-        )
-    }
-
-    fn timer(&self) -> String {
-        let (hour, minute) = self.answers.time;
-        let folder = self.folder.display();
-        format!(
-            "\
-# Crawls each day. A day on which the machine was off is made up when it is on again.
-#
-#     sudo cp {folder}/arpent-crawl.service {folder}/arpent-crawl.timer /etc/systemd/system/
-#     sudo systemctl daemon-reload && sudo systemctl enable --now arpent-crawl.timer
-
-[Unit]
-Description=arpent, daily sitemaps of {site}
-
-[Timer]
-OnCalendar=*-*-* {hour:02}:{minute:02}:00
-RandomizedDelaySec=20min
-Persistent=true
-
-[Install]
-WantedBy=timers.target
-",
-            site = self.site().replace('%', "%%")
-        )
-    }
-
-    fn crontab(&self) -> String {
-        let (hour, minute) = self.answers.time;
-        let path = self.folder.join("arpent.crontab");
-        format!(
-            "\
-# Crawls {site} each day; cron sends errors by mail. To add the line to your crontab:
-#     (crontab -l; cat \"{path}\") | crontab -
-{minute} {hour} * * * {command} --quiet >/dev/null
-",
-            site = self.site(),
-            path = path.display(),
-            command = self.command()
-        )
+    /// The name of the units of systemd, such as `arpent-www.example.com_docs`: the name of the site, without the characters that
+    /// systemd does not allow.
+    fn unit(&self) -> String {
+        let name = settle_so_far(&self.answers.start, &[], ScopeWidth::Directory).name();
+        let name = name.split_once('_').map_or(&*name, |(_scheme, name)| name);
+        format!("arpent-{}", name.replace(['=', '+'], "-"))
     }
 }
 
-/// A text of TOML.
-#[derive(Debug, Default)]
-struct Toml {
-    text: String,
+/// Settings as lines of TOML, without those that have no value. A string, a number or a list is written as in JSON.
+fn lines<const N: usize>(settings: [(&str, Value); N]) -> String {
+    let is_set = |value: &Value| !value.is_null() && *value != json!([]);
+    let settings = settings.into_iter().filter(|(_, value)| is_set(value));
+    let lines = settings.map(|(name, value)| format!("{name} = {value}\n"));
+    lines.collect()
 }
 
-impl Toml {
-    fn comment(&mut self, line: &str) {
-        self.text.extend(["# ", line, "\n"]);
+/// The path of a URL as a regular expression. Servers compare it with the decoded path, byte by byte: an escape matches any byte.
+fn pattern_of(path: &str) -> String {
+    let mut pattern = String::new();
+    let mut rest = path.chars();
+    while let Some(letter) = rest.next() {
+        if letter == '%' {
+            rest.nth(1);
+        }
+        let is_literal = letter.is_ascii_alphanumeric() || "/-_~".contains(letter);
+        pattern.push(if is_literal { letter } else { '.' });
     }
+    pattern
+}
 
-    fn table(&mut self, name: &str) {
-        self.text.extend(["\n[", name, "]\n"]);
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// A setting. A string, a number or a list of strings is written in JSON as in TOML.
-    fn set(&mut self, key: &str, value: impl Into<Value>) {
-        let value = value.into().to_string();
-        self.text.extend([key, " = ", &value, "\n"]);
+    #[test]
+    fn a_path_becomes_a_pattern() {
+        assert_eq!(pattern_of("/"), "/");
+        assert_eq!(pattern_of("/v1.2/caf%C3%A9/a+b/"), "/v1.2/caf../a.b/");
     }
 }

@@ -6,14 +6,16 @@ use std::{
 };
 
 use crawler::url_key::{Identity, UrlKey};
+use jiff::civil::Time;
 
 use super::absolute;
 use crate::{
+    exit_code::Misuse,
     output::Output,
     settings::{self, value::Value},
 };
 
-/// What only the user knows.
+/// Facts that only the user knows.
 #[derive(Debug, Clone)]
 pub(super) struct Answers {
     /// The URL where the crawl begins.
@@ -23,43 +25,46 @@ pub(super) struct Answers {
     /// Folder of the sitemaps, absolute.
     pub(super) output: PathBuf,
     /// The URL where that folder is served, with a slash at its end.
-    pub(super) public_url: String,
-    /// Hour and minute of the daily crawl.
-    pub(super) time: (u8, u8),
+    pub(super) public_url: UrlKey,
+    /// Time of the daily crawl.
+    pub(super) time: Time,
 }
 
 /// Asks for all of them.
 ///
 /// # Errors
-/// Standard input cannot be read.
+/// Standard input cannot be read, or a default cannot be used and no answer came.
 pub(super) fn ask(
-    defaults: Answers,
+    defaults: &Answers,
     input: &mut dyn BufRead,
     output: &Output,
 ) -> anyhow::Result<Answers> {
     let mut dialogue = Dialogue { input, output };
-    let default = defaults.start.to_string();
     let start = dialogue.until(
         "Start URL, or a path for a part of the site",
-        &default,
+        defaults.start.as_str(),
         |typed| start_of(&defaults.start, typed),
     )?;
-    let contact = "Contact, a URL or mail address for the operator of the site";
-    let contact = dialogue.until(contact, &defaults.contact, contact_of)?;
-    let default = defaults.output.display().to_string();
-    let folder = dialogue.until("Folder of the sitemaps", &default, folder_of)?;
-    // The directory of another start URL is another place.
-    let default = if start == defaults.start {
-        defaults.public_url
-    } else {
-        start.to_directory().to_string()
-    };
-    let public_url = dialogue.until("URL where that folder is served", &default, |typed| {
-        public_url_of(&start, typed)
+    let contact = dialogue.until(
+        "Contact, a URL or mail address for the operator of the site",
+        &defaults.contact,
+        contact_of,
+    )?;
+    let folder = dialogue.until(
+        "Folder of the sitemaps",
+        &defaults.output.display().to_string(),
+        |typed| absolute(Path::new(typed)).map_err(|error| error.to_string()),
+    )?;
+    let public_url = dialogue.until(
+        "URL where that folder is served",
+        start.to_directory().as_str(),
+        |typed| public_url_of(&start, typed),
+    )?;
+    let default = defaults.time.strftime("%H:%M").to_string();
+    let time = dialogue.until("Time of the daily crawl", &default, |typed| {
+        let time = Time::strptime("%H:%M", typed);
+        time.map_err(|_| "expected a time of day such as 02:30".to_owned())
     })?;
-    let (hour, minute) = defaults.time;
-    let default = format!("{hour:02}:{minute:02}");
-    let time = dialogue.until("Time of the daily crawl", &default, time_of)?;
     Ok(Answers {
         start,
         contact,
@@ -90,7 +95,7 @@ impl Dialogue<'_> {
             let typed = Some(line.trim()).filter(|typed| !typed.is_empty());
             match read(typed.unwrap_or(default)) {
                 Ok(answer) => return Ok(answer),
-                Err(problem) if is_end => anyhow::bail!(crate::exit_code::Misuse(problem)),
+                Err(problem) if is_end => anyhow::bail!(Misuse(problem)),
                 Err(problem) => self.output.warn(&problem),
             }
         }
@@ -99,78 +104,68 @@ impl Dialogue<'_> {
 
 /// A URL of the site, or a path of it.
 fn start_of(site: &UrlKey, typed: &str) -> Result<UrlKey, String> {
-    let url = if typed.starts_with('/') {
-        format!("{}{typed}", site.origin())
-    } else {
-        typed.to_owned()
+    let origin = site.origin();
+    let url = match typed.strip_prefix('/') {
+        Some(path) => format!("{origin}/{path}"),
+        None => typed.to_owned(),
     };
-    match Identity::default().parse(&url) {
-        Ok(url) if url.origin() == site.origin() => Ok(url),
-        Ok(_) | Err(_) => Err(format!(
-            "expected a URL of {}, or a path that begins with /",
-            site.origin()
-        )),
-    }
+    let url = Identity::default().parse(&url);
+    let url = url.ok().filter(|url| url.is_on(&origin));
+    url.ok_or_else(|| format!("expected a URL of {origin}, or a path that begins with /"))
 }
 
 /// As the setting `contact` takes it.
 fn contact_of(typed: &str) -> Result<String, String> {
-    let read = settings::contact(&Value::Text(typed.to_owned()));
-    let contact = read.map_err(|wrong| wrong.message)?;
+    let contact = settings::contact(&Value::Text(typed.to_owned()));
+    let contact = contact.map_err(|wrong| wrong.message)?;
     Ok(contact.unwrap_or_default())
 }
 
-fn folder_of(typed: &str) -> Result<PathBuf, String> {
-    absolute(Path::new(typed)).map_err(|error| error.to_string())
-}
-
 /// A sitemap lists what is below its own directory only, or is of another origin (R58).
-fn public_url_of(start: &UrlKey, typed: &str) -> Result<String, String> {
+fn public_url_of(start: &UrlKey, typed: &str) -> Result<UrlKey, String> {
     let url = settings::directory(typed);
     let url = url.ok_or_else(|| format!("expected {}", settings::DIRECTORY_FORM))?;
     let directory = start.to_directory();
-    if url.origin() == directory.origin() && !directory.path().starts_with(url.path()) {
+    if url.is_on(&start.origin()) && !directory.path().starts_with(url.path()) {
         return Err(format!(
             "a sitemap lists only what is below its own directory: expected {directory}, a directory above it, or another host"
         ));
     }
-    Ok(url.to_string())
-}
-
-fn time_of(typed: &str) -> Result<(u8, u8), String> {
-    let time = typed.split_once(':').and_then(|(hour, minute)| {
-        let hour = hour.parse().ok().filter(|hour| *hour < 24);
-        let minute = minute.parse().ok().filter(|minute| *minute < 60);
-        hour.zip(minute)
-    });
-    time.ok_or_else(|| "expected a time of day such as 02:30".to_owned())
+    Ok(url)
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::civil::time;
+
     use super::*;
     use crate::settings::Environment;
 
     fn answered(typed: &str) -> Answers {
+        let site = UrlKey::from_normalised("https://h.example/").unwrap();
         let defaults = Answers {
-            start: UrlKey::from_normalised("https://h.example/").unwrap(),
+            start: site.clone(),
             contact: String::new(),
             output: PathBuf::from("/srv/sitemaps"),
-            public_url: "https://h.example/".to_owned(),
-            time: (2, 30),
+            public_url: site,
+            time: time(2, 30, 0, 0),
         };
         let output = Output::new(&Environment::new(), crate::args::ColorChoice::Never);
         output.be_quiet();
-        ask(defaults, &mut typed.as_bytes(), &output).unwrap()
+        ask(&defaults, &mut typed.as_bytes(), &output).unwrap()
     }
 
     #[test]
     fn empty_lines_take_the_defaults() {
-        let answers = answered("\n\n\n\n\n");
-        assert_eq!(answers.start.as_str(), "https://h.example/");
-        assert_eq!(answers.output, Path::new("/srv/sitemaps"));
-        assert_eq!(answers.time, (2, 30));
-        assert_eq!(answered("").public_url, "https://h.example/");
+        for typed in ["", "\n\n\n\n\n"] {
+            let answers = answered(typed);
+            assert_eq!(answers.start.as_str(), "https://h.example/");
+            assert_eq!(answers.output, Path::new("/srv/sitemaps"));
+            assert_eq!(answers.public_url.as_str(), "https://h.example/");
+            assert_eq!(answers.time, time(2, 30, 0, 0));
+        }
+        let answers = answered("/docs/\n");
+        assert_eq!(answers.public_url.as_str(), "https://h.example/docs/");
     }
 
     #[test]
@@ -185,13 +180,7 @@ mod tests {
         assert_eq!(answers.start.as_str(), "https://h.example/docs/");
         assert_eq!(answers.contact, "me@h.example");
         assert_eq!(answers.output, Path::new("/srv/maps"));
-        assert_eq!(answers.public_url, "https://maps.example/");
-        assert_eq!(answers.time, (4, 5));
-    }
-
-    #[test]
-    fn the_public_url_follows_the_start() {
-        let answers = answered("/docs/\n\n\n\n\n");
-        assert_eq!(answers.public_url, "https://h.example/docs/");
+        assert_eq!(answers.public_url.as_str(), "https://maps.example/");
+        assert_eq!(answers.time, time(4, 5, 0, 0));
     }
 }

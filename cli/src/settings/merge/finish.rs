@@ -150,10 +150,12 @@ impl Merge {
                 "there is no home directory for the state; expected --state DIR",
             );
         }
+        self.check_folders();
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
         let public_url_origin = self.origin("public_url");
+        let state_origin = self.origin("state");
         let is_shared =
             |name| !self.own.contains(name) && among.meant_by(&self.origin(name)).len() > 1;
         let (is_output_shared, is_public_url_shared) =
@@ -183,8 +185,26 @@ impl Merge {
             is_output_shared,
             is_public_url_shared,
             public_url_origin,
+            state_origin,
             ..settings
         })
+    }
+
+    /// A file is in the place of a folder.
+    fn check_folders(&mut self) {
+        let folders = [
+            ("output", self.draft.settings.output.clone()),
+            ("state", self.draft.state.clone()),
+        ];
+        for (setting, folder) in folders {
+            if let Some(folder) = folder.filter(|folder| folder.is_file()) {
+                let folder = folder.display();
+                self.misfit(
+                    setting,
+                    format!("{folder} is a file; expected a folder, which may be a new one"),
+                );
+            }
+        }
     }
 
     /// The values of `setting` as keys of start URLs, none twice; those that are none are problems.
@@ -210,12 +230,9 @@ impl Merge {
     }
 
     /// No site was named.
-    pub(in crate::settings) fn misses_sites(&mut self) {
+    pub(in crate::settings) fn misses_sites(&mut self, expected: &str) {
         if self.has_no_problem_of("urls") {
-            self.misfit(
-                "urls",
-                "no site to crawl; expected a URL on the command line, or urls in the settings file",
-            );
+            self.misfit("urls", format!("no site; {expected}"));
         }
     }
 
@@ -235,7 +252,8 @@ impl Merge {
             .identity
             .parse(&with_scheme(text))
             .map_err(|error| {
-                let hint = if text.contains("://") {
+                let has_scheme = ["http://", "https://"].iter().any(|s| text.starts_with(s));
+                let hint = if has_scheme {
                     ""
                 } else {
                     "; expected a URL that begins with http:// or https://"

@@ -13,6 +13,7 @@ fn the_default_file_is_the_default() {
             "{:#?}",
             Settings {
                 public_url_origin: Origin::Default,
+                state_origin: Origin::Default,
                 ..written
             }
         ),
@@ -98,12 +99,12 @@ fn a_broken_file_names_the_line() {
     let error = load(&[URL, "--config", "missing.toml"], &[], None).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "failed to read the settings file missing.toml"
+        "failed to read the settings file missing.toml (--config)"
     );
     let error = load(&[URL], &[("ARPENT_CONFIG", "missing.toml")], None).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "failed to read the settings file missing.toml"
+        "failed to read the settings file missing.toml (--config)"
     );
 }
 

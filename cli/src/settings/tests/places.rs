@@ -156,7 +156,7 @@ fn a_site_is_written_as_one_other_directory() {
         ],
         Ok("https://h/app/"),
     );
-    // It is unclear which of the two directories stands for the other.
+    // It is unclear which of the two directories is written as the other.
     check(
         &[
             within,

@@ -1,4 +1,4 @@
-//! The value of the times of the files of a folder as evidence.
+//! Decides whether the times of the files of a folder are evidence of changes.
 
 use std::{
     path::Path,

@@ -1,5 +1,4 @@
-//! One table of lists for both who read them: the same bytes are the same URLs, or are refused in the same words, for `build` and for
-//! `--seeds`.
+//! One table of lists for `build` and `--seeds`: both read the same URLs from the same bytes, or refuse them with the same message.
 
 use std::{collections::BTreeSet, io::Write as _};
 

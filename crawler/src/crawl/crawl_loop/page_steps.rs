@@ -35,7 +35,7 @@ pub(super) const GIVEN_UP: &str =
     "not requested: pages before it failed in a row while the start page answered";
 
 impl CrawlLoop<'_> {
-    /// Uses the answers that led from the typed URL to the site, as far as the run does not know them:
+    /// Uses the answers that led from the typed URL to the site, as far as the crawl does not know them:
     /// the first pages of a new run.
     pub(in crate::crawl) fn seed(&mut self, hops: Vec<Hop>) {
         // All of them are known before the first is judged: otherwise its redirect would be a discovery,
@@ -339,7 +339,7 @@ impl CrawlLoop<'_> {
         self.report([Note::given_up(&what, &last).naming(&self.context.site.start)]);
     }
 
-    /// The host of the site gets no further request in this run.
+    /// The host of the site gets no further request in this session.
     fn close(&mut self, closed: Closed) {
         if self.end.ending.is_some() {
             return;
@@ -598,7 +598,7 @@ impl CrawlLoop<'_> {
         }
         if self.documents.is_document(target) {
             self.claim(found, true);
-            // A later run that takes this page as it is has to know the link: then there may be a page.
+            // A later crawl that uses this page by a 304 has to know the link, because there may be a page then.
             return self.rules.judge().is_inside(target);
         }
         self.discover_page(found)

@@ -267,7 +267,7 @@ impl Documents {
         self.next.sitemaps.extend(retired);
     }
 
-    /// Nothing more will be done with a document in this run.
+    /// Nothing more will be done with a document in this crawl.
     fn settle(&mut self, number: usize, state: DocumentState, now: Timestamp) {
         if state != DocumentState::Read {
             self.all[number].is_kept = false;

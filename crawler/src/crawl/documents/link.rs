@@ -53,7 +53,7 @@ impl Documents {
         self.discover.feeds && url.is_on(&self.origin)
     }
 
-    /// The document that was found where a page was asked for, when it is one that the run reads.
+    /// The document that was found where a page was asked for, when it is one that the crawl reads.
     pub(in crate::crawl) fn wanted_of(
         &mut self,
         url: &UrlKey,
@@ -77,7 +77,7 @@ impl Documents {
         Some((found.document?, kind))
     }
 
-    /// A document was asked for as the page that something links to: it is one of the run, and what arrived is read
+    /// A document was asked for as the page that something links to: it is one of the crawl, and what arrived is read
     /// when no page comes first. `depth` is that of the page.
     pub(in crate::crawl) fn add_answered(
         &mut self,

@@ -1,6 +1,6 @@
-//! Calls of services that the user named (an engine that is notified of changes, a hook on the web), and what
-//! proves a site's own part in it. They wait for their permits like everything else, but robots.txt is not
-//! asked: it speaks to those who follow links.
+//! Calls of services that the user named (an engine that is notified of changes, a hook on the web), and
+//! requests for the key file that proves the site to an engine. They wait for permits like all requests, but
+//! do not obey robots.txt, which is for crawlers that follow links.
 
 use std::sync::Arc;
 
@@ -143,7 +143,7 @@ impl Downloader {
         })
     }
 
-    /// Trouble of an earlier run with `host` is forgotten, that of these calls is not.
+    /// Trouble of an earlier session with `host` is forgotten, that of these calls is not.
     fn begin_calls(&self, host: &HostKey) {
         let mut called = self
             .called

@@ -1,4 +1,4 @@
-//! Sitemaps that did not change by their index, over several runs, in virtual time.
+//! Sitemaps that did not change by their index, over several crawls, in virtual time.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 

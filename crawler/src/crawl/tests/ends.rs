@@ -1,4 +1,4 @@
-//! How runs end, and how the next start takes them up.
+//! The ends of sessions, and the next sessions, which continue their crawls.
 
 use super::*;
 

@@ -142,6 +142,7 @@ impl Bench {
         let places = Places {
             state: Some(place("state.db")),
             output: place("out"),
+            storage: None,
             generations: Some(place("sets")),
             public_url: None,
         };

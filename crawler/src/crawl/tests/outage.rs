@@ -1,4 +1,4 @@
-//! A site that goes down while it is crawled, and the starts that go on with the run.
+//! A site that goes down while it is crawled, and the sessions that continue the crawl.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 

@@ -1,5 +1,5 @@
-//! Random sites: whatever their shape, every page is recorded once, and a run that was stopped ends like
-//! one that was not.
+//! Random sites: every page is recorded once, and a crawl that was stopped and continued has the result of
+//! an uninterrupted one.
 
 use super::*;
 

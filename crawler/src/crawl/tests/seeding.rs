@@ -1,5 +1,4 @@
-//! Sitemaps and feeds beside the pages, in virtual time: who waits for whom, whom they are asked of, and what is reported of
-//! them.
+//! Sitemaps and feeds beside the pages, in virtual time: the order of their requests, their hosts, and the reports on them.
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fetch::FetchErrorKind::{Dns, Local, Timeout};
 
-/// A site of these pages after a start page; `answer` says what a path is answered at a time since the start, counting
+/// A site of a start page and these pages; `answer` has the answer for a path at a time since the start, counting
 /// earlier requests for it.
 fn site_of(
     paths: &[String],

@@ -1,6 +1,6 @@
-//! A year of nightly runs over a site that changes by a script: every change of the content gets a date
-//! of its own or lies between the two runs around it, and nothing else moves. Each night has a page of its own, and
-//! links that lead nowhere: the state is that of a site as it is, not of all that it ever was.
+//! A year of nightly crawls of a site that changes by a script: every change of the content gets its own date
+//! or one between the two crawls around it, and no other date moves. Each night has a page of its own and
+//! links that lead nowhere: the state does not keep the URLs of all nights.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -15,7 +15,7 @@ const NIGHTS: i64 = 365;
 /// Pages of each kind.
 const PAGES: usize = 6;
 
-/// The night before which a deploy dates everything anew, and the one before which the design changes.
+/// The night before which a deploy gives everything a new date, and the one before which the design changes.
 const DEPLOY: i64 = 100;
 const REDESIGN: i64 = 200;
 

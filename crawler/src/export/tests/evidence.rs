@@ -310,7 +310,7 @@ fn content_without_a_date_gets_one_only_from_before_it_was_seen() {
     let none = || Seen::content(1);
     check(&[
         ("2026-03-01T02:00:00Z", none(), None),
-        // A deploy that dates everything anew, also when it is long ago.
+        // A deploy that gives everything a new date, also when it is long ago.
         (
             "2026-03-02T02:00:00Z",
             none().json_ld("2026-03-01T12:00:00Z"),

@@ -54,6 +54,8 @@ fn retry_after_is_never_shortened() {
         bench.politeness.waits_until(&bench.host),
         Some(bench.now + 40 * SECOND)
     );
+    assert_eq!(bench.politeness.waited(), 40 * SECOND);
+    assert_eq!(bench.politeness.in_flight(), 0);
 }
 
 #[test]

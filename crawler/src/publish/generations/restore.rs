@@ -106,7 +106,7 @@ impl Restored {
                     ))
                 })
             });
-            // An index states when its files changed, so it is written anew.
+            // An index states when its files changed, so it is written again.
             let index = Index {
                 address: &address(record, archived),
                 members: named.collect::<Result<_, _>>()?,

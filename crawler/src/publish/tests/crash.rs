@@ -1,5 +1,5 @@
-//! Publishes that end before their end, at every step, in every way; what a reader finds then, and what
-//! the next publish makes of it.
+//! Publishes that are interrupted at every step, in every way; the files that a reader finds then, and the
+//! result of the next publish.
 
 use std::{
     io::Read as _,

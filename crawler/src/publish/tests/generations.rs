@@ -1,4 +1,4 @@
-//! Archived sets, and the way back to one of them.
+//! Archived sets, and the restoration of one of them.
 
 use super::*;
 use crate::{publish::generations::restorable, store::outbox::UrlChange};

@@ -1,5 +1,5 @@
-//! Entries that cannot be written: left out before anything is, one by one; the check of what was written
-//! stays as a net.
+//! Entries that cannot be written: left out one by one before any file is written. The check of the written
+//! files remains as a second test.
 
 use sitemap_core::{
     Loc, UrlEntry,

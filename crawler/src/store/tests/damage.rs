@@ -1,4 +1,4 @@
-//! Files that are refused because it is not a state of this version, and the message of a damaged one.
+//! Files that are refused because they are not a state of this version, and the message on a damaged one.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! The file: who may open it, who may see it, how it is put away, what a full disk does.
+//! The file: its lock, its permissions, its removal, and a full disk.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The view of people on the file.
+//! The file as people read it with other tools.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! States that are looked at as a whole before they are worked with: whatever is wrong with one, it is
-//! set aside as it is, and a new one with what can be saved takes its place.
+//! States that are checked as a whole before they are used: a state with any damage is renamed, and a new one
+//! with the rows that can be saved takes its place.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! `strace` tells by which calls a program changes a disk, and kills it at any of them, before the call has an
+//! `strace` prints the calls by which a program changes a disk, and kills it at any of them, before the call has an
 //! effect.
 
 use std::{
@@ -39,11 +39,11 @@ const CHANGES: [&str; 25] = [
     "fchown",
 ];
 
-/// What is named after a time, stands for an instant, or only says who is at work.
+/// Parts of names of files that have a time in their name, exist for an instant, or only name a process.
 const VARYING: [&str; 3] = [".arpent-probe", "output-", ".corrupt-"];
 
-/// How often a kill is tried that did not come at its call: what other threads do for the one that publishes, and
-/// how it counts, differs a little from run to run.
+/// Highest number of attempts at a kill that did not come at its call: the calls of other threads, and their numbers,
+/// differ a little each time.
 const ATTEMPTS: usize = 16;
 
 /// A call of the thread that publishes.
@@ -51,13 +51,13 @@ const ATTEMPTS: usize = 16;
 pub(super) struct Call {
     /// Its name.
     name: String,
-    /// What it changes, relative to the place.
+    /// The path that it changes, relative to the place.
     path: PathBuf,
-    /// The how manyth call by this name that is about this path it is in its thread, from 1.
+    /// Its number, from 1, among the calls of its thread with this name and path.
     number: usize,
-    /// What it is about: its arguments, with paths relative to the place.
+    /// Its arguments, with paths relative to the place.
     arguments: String,
-    /// How many calls that look like it come before it in its thread.
+    /// Number of equal calls before it in its thread.
     twins: usize,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// Whether programs can be traced here; says that the test is skipped when they cannot.
+/// Returns whether programs can be traced here; prints that the test is skipped when they cannot.
 pub(super) fn is_able() -> bool {
     if !has_program("strace") {
         return false;
@@ -88,7 +88,7 @@ pub(super) fn is_able() -> bool {
     is_able
 }
 
-/// `command` under `strace` with further options; what is traced goes to the file `log`.
+/// `command` under `strace` with further options; the trace goes to the file `log`.
 fn traced(command: &Command, log: &Path, calls: &str, options: &[String]) -> Command {
     let mut traced = Command::new("strace");
     traced
@@ -121,7 +121,7 @@ fn only(paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
     options.collect()
 }
 
-/// Runs `command` twice to its end; the calls by which it changes what is in these folders of `root`, in their order.
+/// Runs `command` twice to its end; returns the calls by which it changes these folders of `root`, in their order.
 pub(super) fn record(command: &Command, root: &Path, folders: &[&str]) -> Vec<Call> {
     let kept = tempfile::tempdir().expect("a temporary folder");
     for folder in folders {
@@ -133,7 +133,7 @@ pub(super) fn record(command: &Command, root: &Path, folders: &[&str]) -> Vec<Ca
         assert!(status.is_ok_and(|status| status.success()), "{command:?}");
         fs::read_to_string(&log).expect("the log")
     };
-    // All of the program, so that what it changes is found.
+    // All calls of the program, to find the paths that it changes.
     let everything = run(&["--string-limit=4096".to_owned()]);
     let mut paths: BTreeSet<PathBuf> = folders.iter().map(PathBuf::from).collect();
     for quoted in everything
@@ -155,7 +155,7 @@ pub(super) fn record(command: &Command, root: &Path, folders: &[&str]) -> Vec<Ca
     calls_of(&log, root, &paths)
 }
 
-/// The calls about `paths` that change something of the thread that makes the most of them.
+/// The calls that change one of `paths`, of the thread that makes the most of them.
 fn calls_of(log: &str, root: &Path, paths: &BTreeSet<PathBuf>) -> Vec<Call> {
     let mut threads: BTreeMap<&str, Vec<Call>> = BTreeMap::new();
     let mut counts: BTreeMap<(&str, &str, &Path), usize> = BTreeMap::new();
@@ -211,8 +211,8 @@ fn mentioned(arguments: &str) -> impl Iterator<Item = &Path> {
     strings.chain(files.map(|(path, _)| path)).map(Path::new)
 }
 
-/// What a call is about, the same in every run and place: the path of an open file, or else the arguments without
-/// the result. How much is written, and where, depends on how a time is written.
+/// The arguments of a call in a form that is the same each time and in every place: the path of an open file, or else the
+/// arguments without the result. Lengths and offsets are left out, because they depend on how a time is written.
 fn normal(arguments: &str, root: &Path) -> String {
     let mut arguments = arguments.replace(&*root.to_string_lossy(), "");
     // A time follows.
@@ -234,19 +234,19 @@ fn normal(arguments: &str, root: &Path) -> String {
         .to_owned()
 }
 
-/// How a run that was to be killed ended.
+/// The end of a command that was to be killed.
 enum Kill {
     /// Right before the call.
     Hit,
-    /// Before another one, by the same name and about the same path.
+    /// Right before another call with the same name and path.
     Other,
-    /// By itself; these were its calls.
+    /// The command ended by itself; these were its calls.
     Missed(Vec<Call>),
 }
 
 impl Call {
-    /// Runs `command` until a kill comes right before this call; whether one did. `prepare` makes of the place what
-    /// it is before each run, and what it gives is told to `look` after it.
+    /// Runs `command` until a kill comes right before this call; returns whether one did. `prepare` restores the place
+    /// before each attempt, and `look` gets its result after it.
     pub(super) fn kill<T>(
         &self,
         command: impl Fn() -> Command,
@@ -262,8 +262,8 @@ impl Call {
             number = match kill {
                 Kill::Hit => return true,
                 Kill::Other => number + 1,
-                // Where it would have been right. Of equal ones a run may make one less: a page of the state is
-                // written once more or less by how long its times are.
+                // Its right place. The number of equal calls may differ by one: the length of times decides whether a page
+                // of the state is written once more.
                 Kill::Missed(calls) => calls
                     .iter()
                     .filter(|call| call.arguments == self.arguments)
@@ -275,7 +275,7 @@ impl Call {
         false
     }
 
-    /// Kills `command` when a thread is about to make a call as this one the `number`th time.
+    /// Kills `command` when a thread is about to make the `number`th call with this name and path.
     fn kill_at(&self, command: &Command, number: usize, root: &Path) -> Kill {
         let log = root.join("log");
         let mut options = only([root.join(&self.path)]);

@@ -1,5 +1,5 @@
-//! The end of the work on a site: engines and hooks are notified, and the file of its last run is written. Whatever fails here is a
-//! warning, because how the work ended stays.
+//! The end of the work on a site: notifies engines and hooks, and writes the file of the last session. A failure here is a
+//! warning and does not change the outcome of the session.
 
 use std::{
     fs, io,
@@ -29,7 +29,7 @@ use crate::{
 };
 
 impl Crawler {
-    /// Calls the hooks, and notes how the run ended.
+    /// Calls the hooks, and notes how the session ended.
     pub(in crate::commands) async fn report_end(
         &self,
         site: &Arc<SiteSettings>,
@@ -93,9 +93,9 @@ impl Crawler {
         }
     }
 
-    /// Calls the hooks of the settings when the run ended by something that they are for. One that fails is
-    /// a warning: how the run ended stays. Hooks that were not called for a published set are called again with the next
-    /// run when one fails, or the program ends before they did.
+    /// Calls the hooks of the settings when the session ended with one of their events. One that fails is
+    /// a warning: the outcome of the session stays. Hooks that were not called for a published set are called again with the next
+    /// session when one fails, or the program ends before they did.
     async fn call_hooks(&self, site: &SiteSettings, code: ExitCode, summary: &Summary) {
         let notify = &site.settings.config.notify;
         let event = summary
@@ -144,9 +144,9 @@ impl Crawler {
         }
     }
 
-    /// Notes how a run ended, beside the state of its site: the one that it came to, otherwise the one that its start URL
-    /// led to last. A start URL that never led to a site takes no place of a run from elsewhere. That a run cannot be
-    /// noted is reported; it is over all the same.
+    /// Notes how a session ended, beside the state of its site: the one that it came to, otherwise the one that its start URL
+    /// led to last. A start URL that never led to a site does not replace the session of another one. A note that cannot be
+    /// written is reported, and the session is over.
     async fn note(
         &self,
         site: &Arc<SiteSettings>,

@@ -1,5 +1,5 @@
-//! A session of one site for the program: what it is given by the settings, and what becomes of its end in the summary. How
-//! the session goes is up to [`crawler::site_run`].
+//! A session of one site for the program: its inputs from the settings, and its outcome in the summary.
+//! [`crawler::site_run`] runs the session.
 
 use std::{
     path::PathBuf,
@@ -10,7 +10,7 @@ use crawler::{
     config::Config,
     crawl::{CrawlError, Ending, Limit},
     crawl_state,
-    fetch::http::HttpFetch,
+    fetch::{Fetch, http::HttpFetch},
     publish::{PublishError, check_names, is_published},
     seeds::SeedList,
     site::Site,
@@ -114,13 +114,16 @@ impl CrawlJob<'_> {
     ) -> anyhow::Result<Session> {
         let Self { crawler, site, .. } = *self;
         let settings = &site.settings;
-        let fetch = HttpFetch::new(&config.fetch)?;
+        let mut fetch: Arc<dyn Fetch> = Arc::new(HttpFetch::new(&config.fetch)?);
+        if let Some(around) = &crawler.around_fetch {
+            fetch = around(fetch);
+        }
         let (shown, faults) = (self.watch.stage.clone(), crawler.faults.clone());
         Ok(Session {
             config,
             start: site.start.clone(),
             places: self.places(state),
-            fetch: Arc::new(fetch),
+            fetch,
             clock: Arc::clone(&crawler.clock),
             politeness: Arc::clone(&crawler.politeness),
             progress: self.watch.progress.clone(),
@@ -212,8 +215,7 @@ impl CrawlJob<'_> {
     /// Notes where state and output of `site` are, and whether there is a set already.
     fn set_places(&mut self, site: &Site) {
         let settings = &self.site.settings;
-        let output = settings.output_of(&site.written().name());
-        self.summary.output = Some(output);
+        self.summary.output = Some(settings.place_of(&site.written().name()));
         self.summary.state = Some(settings.state_of(site));
     }
 
@@ -254,6 +256,7 @@ pub(in crate::commands) fn places_of(settings: &Settings, site: &Site) -> anyhow
     Ok(Places {
         state: Some(settings.state_of(site)),
         output: settings.output_of(&site.written().name()),
+        storage: settings.storage_of(&site.written().name()),
         generations: Some(settings.generations_of(site)),
         public_url: settings.public_url_of(site)?,
     })

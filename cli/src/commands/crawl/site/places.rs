@@ -1,4 +1,4 @@
-//! Which site writes where: no two sites of a program write to one place.
+//! The places that each site writes to: no two sites of a program write to one place.
 
 use std::{
     collections::BTreeMap,
@@ -54,7 +54,7 @@ impl Places {
 }
 
 /// The site that writes to `path`, if it is another one than `configured`. Settings that were read again have the same
-/// sites anew, while runs may have those of before.
+/// sites again, while sessions under way may have the earlier ones.
 fn other_holder(
     taken: &BTreeMap<PathBuf, Weak<SiteSettings>>,
     path: &Path,

@@ -5,7 +5,7 @@ use super::{
     site::{Answer, Layout, Now, Page, path, words},
 };
 
-/// Nights in which a wall that grows has to be seen: the larger half of the site is still there.
+/// Nights in which a growing login wall has to be detected: the larger half of the site is still there.
 const NIGHTS: usize = 4;
 
 fn articles(layout: Layout) -> Now {

@@ -139,7 +139,7 @@ impl Now {
         }
     }
 
-    /// Every page moves to the address that `to` makes of its number, by redirects with this status, and is made anew.
+    /// Every page moves to the address that `to` makes of its number, by redirects with this status, and is made again.
     pub(super) fn relaunch(
         &mut self,
         status: u16,

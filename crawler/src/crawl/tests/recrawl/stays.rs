@@ -47,7 +47,7 @@ async fn pages_that_fail_keep_their_place_for_a_month() {
         assert_eq!(ran.view["/new"], Reason::ServerError);
         assert_eq!(ran.view["/behind"], Reason::Listed, "day {day}");
         if day == 20 {
-            // Good for a day: the month begins anew.
+            // Good for a day: the month begins again.
             says.link("/wall", &["/behind"]);
             assert_eq!(run(&mut bench).await.view["/wall"], Reason::Listed);
             break;

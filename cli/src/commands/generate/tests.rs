@@ -1,0 +1,184 @@
+//! The page of the guide on the results as JSON, made from their schemas.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use clap::ValueEnum as _;
+use serde_json::Value;
+
+use super::*;
+
+/// Values of an enumeration that the page lists; a longer list has a page of its own.
+const MAX_VALUES: usize = 20;
+
+const HEAD: &str = "\
+# JSON results
+
+`--json` prints the result of a command as JSON on stdout. Every command that has a result takes it.
+
+| command | output |
+|---|---|
+| `crawl`, `build`, `publish` | one line for each site: the [summary](#summary) |
+| `check`, `audit` | one object with [findings](#findings): [check](#check), [audit](#audit); `--format json` means the same |
+| `diff`, `init`, `status`, `why` | one object: [diff](#diff), [init](#init), [status](#status), [why](#why) |
+| `report` | one object with [counts and examples](#report) |
+| `report --ndjson FILE` | one object on each line: [the rows](#report-rows) |
+| `notify`, `forget` | one line for each site: [notify](#notify), [forget](#forget) |
+
+`arpent generate schema` prints the JSON Schema of a result:
+
+```console
+$ arpent crawl https://www.example.com/ --json
+$ arpent generate schema crawl
+```
+
+Every result has a `version`; of the rows, the first has it. A new arpent may add keys. When a key is removed or gets another meaning,
+the `version` changes.
+
+An optional key is absent where it does not apply. [Reasons](reasons.md) lists the codes of reasons, and [Guard](guard.md) describes
+the objections of the guard.
+";
+
+/// The page while it is written.
+struct Page {
+    text: String,
+    /// The parts that have a section, by their titles.
+    described: BTreeMap<String, Value>,
+}
+
+impl Page {
+    /// Adds a section for a schema or a titled definition of it, then one for each titled definition that it refers to.
+    fn add(&mut self, marks: &str, schema: &Value, part: &Value) {
+        let title = part["title"].as_str().unwrap().to_owned();
+        if let Some(known) = self.described.insert(title.clone(), part.clone()) {
+            assert_eq!(known, *part, "two definitions have the title {title}");
+            return;
+        }
+        let description = part["description"].as_str().unwrap();
+        write!(self.text, "\n{marks} {title}\n\n{description}\n").unwrap();
+        let mut referred = Vec::new();
+        let mut rows = Vec::new();
+        let alternatives = part["oneOf"].as_array().into_iter().flatten();
+        for alternative in alternatives {
+            if let Some(value) = alternative.get("const") {
+                rows.push(row(
+                    value.as_str().unwrap(),
+                    "",
+                    description_of(alternative),
+                ));
+            } else if alternative.get("$ref").is_some() {
+                referred.push(resolved(schema, alternative));
+            }
+        }
+        let first = if rows.is_empty() { "key" } else { "value" };
+        add_keys(schema, part, "", &mut rows, &mut referred);
+        if !rows.is_empty() {
+            write!(
+                self.text,
+                "\n| {first} | meaning |\n|---|---|\n{}",
+                rows.concat()
+            )
+            .unwrap();
+        }
+        for part in referred {
+            self.add("###", schema, part);
+        }
+    }
+}
+
+/// A row of a table.
+fn row(key: &str, optional: &str, meaning: &str) -> String {
+    assert!(!meaning.contains('|'), "{meaning}");
+    format!("| `{key}`{optional} | {meaning} |\n")
+}
+
+/// Adds a row for each key of an object and of the objects in it, and the titled definitions that these refer to.
+fn add_keys<'s>(
+    schema: &'s Value,
+    part: &'s Value,
+    prefix: &str,
+    rows: &mut Vec<String>,
+    referred: &mut Vec<&'s Value>,
+) {
+    let Some(properties) = part["properties"].as_object() else {
+        return;
+    };
+    assert_eq!(part["additionalProperties"], false, "{part}");
+    let required = part["required"].as_array().unwrap();
+    let required: Vec<&str> = required.iter().filter_map(Value::as_str).collect();
+    let names = properties.keys().map(String::as_str);
+    let optional = names.filter(|name| !required.contains(name));
+    for name in required.iter().copied().chain(optional) {
+        let property = &properties[name];
+        let mut meaning = description_of(property).to_owned();
+        let value = resolved(schema, property);
+        let (key, value) = match value.get("items") {
+            Some(items) => (format!("{name}[]"), resolved(schema, items)),
+            None => (name.to_owned(), value),
+        };
+        if let Some(title) = value["title"].as_str() {
+            let anchor = title.to_lowercase().replace(' ', "-");
+            write!(meaning, " See [{title}](#{anchor}).").unwrap();
+            referred.push(value);
+        } else {
+            meaning += &values_of(value);
+        }
+        let is_optional = !required.contains(&name);
+        let mark = if is_optional { " (optional)" } else { "" };
+        rows.push(row(&format!("{prefix}{name}"), mark, &meaning));
+        if value.get("title").is_none() {
+            add_keys(schema, value, &format!("{prefix}{key}."), rows, referred);
+        }
+    }
+}
+
+fn description_of(part: &Value) -> &str {
+    let description = part["description"].as_str();
+    let description = description.unwrap_or_else(|| panic!("no description: {part}"));
+    assert!(description.ends_with('.'), "{description}");
+    description
+}
+
+/// The values that the schema allows, as a sentence.
+fn values_of(part: &Value) -> String {
+    if let Some(value) = part.get("const") {
+        return format!(" Always `{}`.", value.to_string().trim_matches('"'));
+    }
+    let (word, values) = match part["propertyNames"].get("enum") {
+        Some(names) => ("Keys", names),
+        None => ("Values", &part["enum"]),
+    };
+    let values: Vec<String> = values
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(|value| format!("`{value}`"))
+        .collect();
+    if values.is_empty() || values.len() > MAX_VALUES {
+        return String::new();
+    }
+    format!(" {word}: {}.", values.join(", "))
+}
+
+/// What a reference, or the first alternative, stands for.
+fn resolved<'s>(schema: &'s Value, part: &'s Value) -> &'s Value {
+    let part = part["anyOf"].get(0).unwrap_or(part);
+    match part["$ref"].as_str() {
+        Some(reference) => schema.pointer(reference.trim_start_matches('#')).unwrap(),
+        None => part,
+    }
+}
+
+#[test]
+fn the_guide_describes_every_json_result() {
+    let mut page = Page {
+        text: HEAD.to_owned(),
+        described: BTreeMap::new(),
+    };
+    for result in JsonResult::value_variants() {
+        let schema: Value = serde_json::from_str(schema_of(*result)).unwrap();
+        page.add("##", &schema, &schema);
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/guide/json.md");
+    crawler::testing::assert_guide(path, &page.text);
+}
