@@ -153,10 +153,10 @@ fn texts_have_no_private_words() {
     for path in FILES.map(|name| root.join(name)) {
         files.push((path.clone(), lines(&read(&path), "")));
     }
-    let mut tests = Vec::new();
-    sources(&root.join("tests/it"), &mut tests);
-    tests.retain(|path| !path.ends_with("it/words.rs"));
-    for path in tests {
+    let mut suite = Vec::new();
+    sources(&root.join("tests/it"), &mut suite);
+    suite.retain(|path| !path.ends_with("it/words.rs"));
+    for path in suite {
         files.push((path.clone(), lines(&read(&path), "//")));
     }
     for name in CRATES {

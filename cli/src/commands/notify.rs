@@ -191,8 +191,8 @@ impl Notifier {
 }
 
 /// Sends the folder of the set to object storage, if that is where readers get it.
+#[cfg(feature = "cloud")]
 fn deliver(settings: &Settings, standing: &PublishedSet) -> Result<(), PublishError> {
-    #[cfg(feature = "cloud")]
     if standing.storage.is_some() {
         let mut config = settings.config.publish.clone();
         config.storage.clone_from(&standing.storage);
@@ -200,7 +200,13 @@ fn deliver(settings: &Settings, standing: &PublishedSet) -> Result<(), PublishEr
             storage.send(Path::new(&standing.output), false, jiff::Timestamp::now())?;
         }
     }
-    let _ = (settings, standing);
+    Ok(())
+}
+
+/// Readers get the folder of the set itself.
+#[cfg(not(feature = "cloud"))]
+#[expect(clippy::unnecessary_wraps, reason = "with object storage it can fail")]
+fn deliver(_: &Settings, _: &PublishedSet) -> Result<(), PublishError> {
     Ok(())
 }
 

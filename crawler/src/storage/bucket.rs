@@ -194,13 +194,18 @@ impl Bucket {
         format!("{}/{name}", self.url)
     }
 
-    /// The `ETag` of every object by its name.
-    pub(super) async fn list(&self) -> Result<BTreeMap<String, Option<String>>, StorageError> {
+    /// The `ETag` of every object by its name; empty where the storage has none.
+    pub(super) async fn list(&self) -> Result<BTreeMap<String, String>, StorageError> {
         let objects = self.reads.list(None).try_collect::<Vec<_>>().await;
         let objects = objects.map_err(|error| self.failed("list", "", error))?;
         let named = objects.into_iter();
         Ok(named
-            .map(|object| (object.location.to_string(), object.e_tag))
+            .map(|object| {
+                (
+                    object.location.to_string(),
+                    object.e_tag.unwrap_or_default(),
+                )
+            })
             .collect())
     }
 

@@ -1,11 +1,6 @@
 //! The record of what was sent: a file in the folder of the set.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, io, io::Write as _, path::Path};
 
 use jiff::Timestamp;
 use object_store::UpdateVersion;
@@ -47,11 +42,11 @@ impl Sent {
         }
     }
 
-    /// Returns whether a listed object is the one that was sent. Some storages put the `ETag` in quotes in one place only.
-    pub(super) fn is(&self, listed: Option<&str>) -> bool {
-        let bare = |etag: &str| etag.trim_matches('"').to_owned();
-        let etag = self.etag.as_deref().map(bare);
-        etag.is_some() && etag == listed.map(bare)
+    /// Returns whether a listed object with this `ETag` is the one that was sent. Some storages put the `ETag` in quotes in one
+    /// place only.
+    pub(super) fn is(&self, listed: &str) -> bool {
+        let etag = self.etag.as_deref().unwrap_or_default();
+        !etag.is_empty() && etag.trim_matches('"') == listed.trim_matches('"')
     }
 }
 
@@ -82,12 +77,9 @@ pub(super) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StorageErr
         path: path.to_owned(),
         source,
     };
-    let folder = path
-        .parent()
-        .map(Path::to_owned)
-        .unwrap_or_else(PathBuf::new);
-    fs::create_dir_all(&folder).map_err(failed)?;
-    let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(failed)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(content).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;

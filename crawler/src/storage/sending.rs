@@ -119,8 +119,7 @@ impl Bucket {
         let names = files_of(folder)?;
         let listed = self.list().await?;
         let known = record.objects.get(MANIFEST_FILE);
-        let is_other =
-            |manifest: &Option<String>| known.is_some_and(|known| !known.is(manifest.as_deref()));
+        let is_other = |etag: &String| known.is_some_and(|known| !known.is(etag));
         if listed.get(MANIFEST_FILE).is_some_and(is_other)
             && !self.is_in_the_bucket(folder, MANIFEST_FILE).await?
         {
@@ -129,7 +128,7 @@ impl Bucket {
             });
         }
         for name in &names {
-            let in_bucket = listed.get(name).map(Option::as_deref);
+            let in_bucket = listed.get(name).map(String::as_str);
             self.send_file((folder, name), record, in_bucket, force, now)
                 .await?;
         }
@@ -137,7 +136,7 @@ impl Bucket {
         let listed = self.list().await?;
         let mut sent = names.iter();
         let wrong = sent.find(|name| {
-            let etag = listed.get(*name).and_then(Option::as_deref);
+            let etag = listed.get(*name).map(String::as_str).unwrap_or_default();
             !record
                 .objects
                 .get(*name)
@@ -159,7 +158,7 @@ impl Bucket {
         &self,
         (folder, name): (&Path, &str),
         record: &mut Record,
-        in_bucket: Option<Option<&str>>,
+        in_bucket: Option<&str>,
         force: bool,
         now: Timestamp,
     ) -> Result<(), StorageError> {
@@ -219,7 +218,7 @@ impl Bucket {
     async fn remove_due(
         &self,
         names: &[String],
-        listed: &BTreeMap<String, Option<String>>,
+        listed: &BTreeMap<String, String>,
         record: &mut Record,
         now: Timestamp,
     ) -> Result<(), StorageError> {
@@ -232,7 +231,7 @@ impl Bucket {
             }
             let since = *sent.unnamed_since.get_or_insert(now);
             if now.duration_since(since) >= grace {
-                let etag = listed.get(name).map(Option::as_deref);
+                let etag = listed.get(name).map(String::as_str);
                 // One that somebody else changed is not ours any more.
                 due.push((name.clone(), etag.is_some_and(|etag| sent.is(etag))));
             }
@@ -265,7 +264,7 @@ fn files_of(folder: &Path) -> Result<Vec<String>, StorageError> {
     Ok(names)
 }
 
-/// The key files of IndexNow in the folder.
+/// The key files of `IndexNow` in the folder.
 fn key_files(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
