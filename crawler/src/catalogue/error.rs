@@ -1,0 +1,84 @@
+//! What can go wrong with a catalogue. No message has a password: a URL appears as server and database.
+
+use std::{error::Error, path::PathBuf};
+
+use super::SiteId;
+use crate::url_key::HostKey;
+
+/// Why the catalogue did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogueError {
+    /// The URL is not one of `PostgreSQL`.
+    #[error("the URL of the catalogue is wrong ({0}); expected postgres://USER@HOST/DATABASE")]
+    Url(String),
+    /// Certificates cannot be read.
+    #[error("cannot use the certificate authorities of {}; expected certificates in PEM format", path.display())]
+    Authorities {
+        /// The file, or the name of the collection.
+        path: PathBuf,
+        /// Why.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// There is no connection.
+    #[error(
+        "cannot connect to the catalogue at {place}; check that PostgreSQL runs there and lets this user in, and name the \
+         authority of its certificate by sslrootcert=FILE"
+    )]
+    Connect {
+        /// Server and database.
+        place: String,
+        /// Why.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The tables are of a newer program.
+    #[error(
+        "the tables of the catalogue have version {found}, and this program knows {known}; update arpent here"
+    )]
+    Newer {
+        /// Version of the tables.
+        found: i32,
+        /// Version of this program.
+        known: i32,
+    },
+    /// The tables are missing or of an older program.
+    #[error(
+        "the tables of the catalogue have version {found} (0: there are none), and this program needs {known}; run `arpent \
+         catalogue init`"
+    )]
+    Older {
+        /// Version of the tables.
+        found: i32,
+        /// Version of this program.
+        known: i32,
+    },
+    /// A worker's lease has ended, or another worker has the host. Nothing was written.
+    #[error(
+        "the lease on {0} is lost, and another worker may crawl the host; this session does not count"
+    )]
+    LeaseLost(HostKey),
+    /// A site was removed, or moved to another host, while its session was under way. Nothing was written.
+    #[error("site {0} was removed or moved to another host meanwhile; this session does not count")]
+    SiteGone(SiteId),
+    /// There is no such site.
+    #[error("the catalogue has no site {0:?}; `arpent catalogue list` shows all")]
+    UnknownSite(String),
+    /// A new site has the name of another one.
+    #[error("there is a site {0:?} already; choose another name, or remove that site first")]
+    NameTaken(String),
+    /// The site does not run before it is resumed.
+    #[error("site {0:?} is paused or set aside; run `arpent catalogue resume` first")]
+    NotRunnable(String),
+    /// The server did not carry out a statement.
+    #[error(
+        "a statement of the catalogue failed; after a restart of PostgreSQL the next try succeeds"
+    )]
+    Statement(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl CatalogueError {
+    /// A statement that failed because of `source`.
+    pub(super) fn statement(source: impl Error + Send + Sync + 'static) -> Self {
+        Self::Statement(Box::new(source))
+    }
+}

@@ -1,0 +1,240 @@
+//! Sites as people enter and change them. A change of a site moves the time at which its host is due.
+
+use std::{collections::HashSet, slice};
+
+use deadpool_postgres::Transaction;
+use jiff::Timestamp;
+use tokio_postgres::types::ToSql;
+
+use super::{
+    Catalogue, CatalogueError,
+    connection::{begin, change, commit, row},
+    leases::RESCHEDULE,
+};
+use crate::{
+    schedule::{NextRun, Schedule},
+    url_key::HostKey,
+};
+
+/// Sites that one statement of an import sends: about a megabyte.
+const BATCH: usize = 1_000;
+
+/// Key of the advisory lock of imports: one at a time, since each locks many hosts.
+const IMPORT_LOCK: i64 = 0x6172_7065_6e74_0002;
+
+/// The slow part of an import works on a table of its own. Rows of hosts are locked only from the lock to the commit, so that
+/// workers do not miss a heartbeat.
+const INCOMING: &str = "
+    SET LOCAL statement_timeout = 0;
+    CREATE TEMPORARY TABLE incoming (
+        name text PRIMARY KEY, host text NOT NULL, settings text NOT NULL, schedule text, next_run timestamptz) ON COMMIT DROP";
+
+const INCOMING_BATCH: &str = "
+    INSERT INTO incoming SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])";
+
+/// A site that is as before stays on the host to which it may have moved.
+const UNCHANGED: &str = "
+    DELETE FROM incoming i USING site s
+    WHERE s.name = i.name AND s.settings = i.settings AND s.schedule IS NOT DISTINCT FROM i.schedule";
+
+const NEW_HOSTS: &str = "INSERT INTO host (name) SELECT DISTINCT host FROM incoming ORDER BY host ON CONFLICT DO NOTHING";
+
+const LOCK_HOSTS: &str = "
+    SELECT count(*) FROM (
+        SELECT FROM host WHERE name IN (SELECT host FROM incoming UNION SELECT s.host FROM site s JOIN incoming USING (name))
+        ORDER BY name FOR NO KEY UPDATE) AS locked";
+
+const PUT_SITES: &str = "
+    WITH put AS (
+        INSERT INTO site AS s (name, host, settings, schedule, next_run)
+        SELECT name, host, settings, schedule, next_run FROM incoming
+        ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, host = excluded.host, schedule = excluded.schedule,
+            epoch = CASE WHEN s.host = excluded.host THEN s.epoch END,
+            next_run = CASE WHEN s.schedule IS NOT DISTINCT FROM excluded.schedule THEN s.next_run ELSE excluded.next_run END
+        RETURNING s.host, xmax = 0 AS is_new)
+    SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new), array_agg(DISTINCT host) FROM put";
+
+/// A site as people enter it.
+#[derive(Debug, Clone)]
+pub struct NewSite {
+    /// Name of the site in the catalogue.
+    pub name: String,
+    /// Host of its start URL.
+    pub host: HostKey,
+    /// Its settings: the TOML table of a site as in a settings file, with secrets as references only.
+    pub settings: String,
+    /// When it is crawled; `None`: on demand.
+    pub schedule: Option<Schedule>,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportCount {
+    /// New sites.
+    pub added: u64,
+    /// Sites with new settings or another schedule.
+    pub changed: u64,
+    /// Sites that are as before.
+    pub unchanged: u64,
+}
+
+/// What happens to a site that the catalogue has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Existing {
+    Refused,
+    Replaced,
+}
+
+/// Start of the next crawl after `now`: slots that passed are served. `None`: no slot comes, or there is no schedule.
+pub fn next_run(schedule: Option<&Schedule>, now: Timestamp) -> Option<Timestamp> {
+    let schedule = schedule?;
+    match schedule.next(&schedule.begin(now), now) {
+        NextRun::Now { slot, .. } => Some(slot),
+        NextRun::At { start, .. } => Some(start),
+        NextRun::Never => None,
+    }
+}
+
+impl Catalogue {
+    /// Adds a site. Its first session is the next one of its schedule.
+    ///
+    /// # Errors
+    /// [`CatalogueError::NameTaken`], or the database fails.
+    pub async fn add(&self, site: &NewSite, now: Timestamp) -> Result<(), CatalogueError> {
+        let sites = slice::from_ref(site);
+        self.put(sites, now, Existing::Refused).await?;
+        Ok(())
+    }
+
+    /// Adds sites, and replaces the settings of those that the catalogue has, all or nothing. A site keeps the time of its next
+    /// session unless its schedule is another one. A session under way ends with the settings that it began with.
+    ///
+    /// # Errors
+    /// [`CatalogueError::NameTaken`] for a name that occurs twice in `sites`, or the database fails.
+    pub async fn import(
+        &self,
+        sites: &[NewSite],
+        now: Timestamp,
+    ) -> Result<ImportCount, CatalogueError> {
+        self.put(sites, now, Existing::Replaced).await
+    }
+
+    async fn put(
+        &self,
+        sites: &[NewSite],
+        now: Timestamp,
+        existing: Existing,
+    ) -> Result<ImportCount, CatalogueError> {
+        let mut names = HashSet::new();
+        if let Some(twice) = sites.iter().find(|site| !names.insert(&site.name)) {
+            return Err(CatalogueError::NameTaken(twice.name.clone()));
+        }
+        let failed = CatalogueError::statement;
+        let mut client = self.client().await?;
+        let transaction = begin(&mut client).await?;
+        transaction.batch_execute(INCOMING).await.map_err(failed)?;
+        // These statements are not kept: their table is another one in each import.
+        for batch in sites.chunks(BATCH) {
+            let column = |text: fn(&NewSite) -> &str| batch.iter().map(text).collect::<Vec<&str>>();
+            let schedules = batch.iter().map(|site| site.schedule.as_ref());
+            let texts: Vec<_> = schedules.clone().map(|it| it.map(Schedule::text)).collect();
+            let times: Vec<_> = schedules.map(|it| next_run(it, now)).collect();
+            let (names, settings) = (column(|site| &site.name), column(|site| &site.settings));
+            let hosts = column(|site| site.host.as_str());
+            let values: [&(dyn ToSql + Sync); 5] = [&names, &hosts, &settings, &texts, &times];
+            let sent = transaction.execute(INCOMING_BATCH, &values);
+            sent.await.map_err(failed)?;
+        }
+        let lock = "SELECT FROM pg_advisory_xact_lock($1)";
+        change(&transaction, lock, &[&IMPORT_LOCK]).await?;
+        if existing == Existing::Refused {
+            let taken = "SELECT name FROM site JOIN incoming USING (name)";
+            let taken = transaction.query_opt(taken, &[]).await.map_err(failed)?;
+            if let Some(taken) = taken {
+                return Err(CatalogueError::NameTaken(taken.get(0)));
+            }
+        }
+        let unchanged = transaction.execute(UNCHANGED, &[]).await.map_err(failed)?;
+        for step in [NEW_HOSTS, LOCK_HOSTS] {
+            transaction.execute(step, &[]).await.map_err(failed)?;
+        }
+        let put = transaction
+            .query_one(PUT_SITES, &[])
+            .await
+            .map_err(failed)?;
+        let hosts: Option<Vec<String>> = put.get(2);
+        change(&transaction, RESCHEDULE, &[&hosts]).await?;
+        commit(transaction).await?;
+        let count = |at| u64::try_from(put.get::<_, i64>(at)).unwrap_or(0);
+        Ok(ImportCount {
+            added: count(0),
+            changed: count(1),
+            unchanged,
+        })
+    }
+
+    /// Removes a site with its history. A session under way does not count any more.
+    /// What the site has in the object store stays there.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownSite`], or the database fails.
+    pub async fn remove(&self, name: &str) -> Result<(), CatalogueError> {
+        self.change_site(name, "DELETE FROM site WHERE name = $1")
+            .await
+    }
+
+    /// Pauses a site: no session begins. One under way goes on to its end.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownSite`], or the database fails.
+    pub async fn pause(&self, name: &str) -> Result<(), CatalogueError> {
+        self.change_site(name, "UPDATE site SET paused = true WHERE name = $1")
+            .await
+    }
+
+    /// Resumes a site that is paused or set aside. A session that it missed meanwhile begins now.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownSite`], or the database fails.
+    pub async fn resume(&self, name: &str) -> Result<(), CatalogueError> {
+        let sql = "UPDATE site SET paused = false, set_aside = NULL, attempts = 0 WHERE name = $1";
+        self.change_site(name, sql).await
+    }
+
+    /// Makes a site due now. While a session of the site is under way, that session is the one.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownSite`], [`CatalogueError::NotRunnable`], or the database fails.
+    pub async fn run_now(&self, name: &str) -> Result<(), CatalogueError> {
+        let sql =
+            "UPDATE site SET next_run = now() WHERE name = $1 AND NOT paused AND set_aside IS NULL";
+        self.change_site(name, sql).await
+    }
+
+    /// Carries out `sql` on the site `name` with the row of its host locked, then computes when the host is due.
+    async fn change_site(&self, name: &str, sql: &str) -> Result<(), CatalogueError> {
+        let mut client = self.client().await?;
+        loop {
+            let transaction = begin(&mut client).await?;
+            let host = host_of(&transaction, name).await?;
+            let lock = "SELECT FROM host WHERE name = $1 FOR NO KEY UPDATE";
+            change(&transaction, lock, &[&host]).await?;
+            // The site may have moved before the lock; from here on it cannot.
+            if host_of(&transaction, name).await? != host {
+                continue;
+            }
+            if change(&transaction, sql, &[&name]).await? == 0 {
+                return Err(CatalogueError::NotRunnable(name.to_owned()));
+            }
+            change(&transaction, RESCHEDULE, &[&[host].as_slice()]).await?;
+            return commit(transaction).await;
+        }
+    }
+}
+
+async fn host_of(transaction: &Transaction<'_>, name: &str) -> Result<String, CatalogueError> {
+    let sql = "SELECT host FROM site WHERE name = $1";
+    let host = row(transaction, sql, &[&name]).await?;
+    host.map(|row| row.get(0))
+        .ok_or_else(|| CatalogueError::UnknownSite(name.to_owned()))
+}

@@ -1,0 +1,276 @@
+//! What the catalogue knows of the fleet, for people.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use tokio_postgres::{Row, types::ToSql};
+
+use super::{
+    Catalogue, CatalogueError,
+    connection::{change, row, rows},
+};
+use crate::url_key::HostKey;
+
+/// Every site with its state in a word: the first that is true, in the order of [`SiteState`].
+const SITES: &str = "
+    SELECT s.*, CASE
+        WHEN s.epoch = h.epoch AND h.owner IS NOT NULL AND h.lease_until > now() THEN 'running'
+        WHEN s.set_aside IS NOT NULL THEN 'set-aside'
+        WHEN s.paused THEN 'paused'
+        WHEN s.next_run IS NULL THEN 'on-demand'
+        WHEN s.next_run <= now() THEN 'due'
+        ELSE 'waiting' END AS state
+    FROM site s JOIN host h ON h.name = s.host";
+
+/// What a site does now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SiteState {
+    /// A session is under way.
+    Running,
+    /// It does not run because its sessions did not end, until it is resumed.
+    SetAside,
+    /// It does not run until it is resumed.
+    Paused,
+    /// It runs on demand only.
+    OnDemand,
+    /// A session begins as soon as its host is free.
+    Due,
+    /// The time of its next session is known.
+    Waiting,
+}
+
+impl SiteState {
+    /// All states.
+    pub const ALL: [Self; 6] = [
+        Self::Running,
+        Self::SetAside,
+        Self::Paused,
+        Self::OnDemand,
+        Self::Due,
+        Self::Waiting,
+    ];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::SetAside => "set-aside",
+            Self::Paused => "paused",
+            Self::OnDemand => "on-demand",
+            Self::Due => "due",
+            Self::Waiting => "waiting",
+        }
+    }
+
+    fn of(row: &Row) -> Self {
+        let word: &str = row.get("state");
+        let state = Self::ALL.into_iter().find(|state| state.as_str() == word);
+        state.unwrap_or(Self::Waiting)
+    }
+}
+
+/// A site in a list.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SiteRow {
+    /// Its name.
+    pub name: String,
+    /// Its host.
+    pub host: HostKey,
+    /// What it does now.
+    pub state: SiteState,
+    /// Why it is set aside.
+    pub set_aside: Option<String>,
+    /// Its schedule.
+    pub schedule: Option<String>,
+    /// Its next session.
+    pub next_run: Option<Timestamp>,
+    /// Outcome of its last session that ended.
+    pub outcome: Option<String>,
+    /// When its set was published last.
+    pub published: Option<Timestamp>,
+    /// URLs in its set.
+    pub listed: Option<u64>,
+}
+
+/// A session in the history of a site.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct CatalogueRun {
+    /// The worker.
+    pub worker: String,
+    /// Number of its lease.
+    pub epoch: i64,
+    /// Its begin.
+    pub began: Timestamp,
+    /// Its end; `None`: it is under way, or its worker is dead.
+    pub ended: Option<Timestamp>,
+    /// Outcome as the worker has it, or `lost`, `moved`, `given-back`.
+    pub outcome: Option<String>,
+    /// Summary of a session that ended.
+    pub summary: Option<serde_json::Value>,
+}
+
+/// A worker, as it described itself.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct WorkerRow {
+    /// Its name.
+    pub name: String,
+    /// Version of its program.
+    pub version: String,
+    /// When its process began.
+    pub began: Timestamp,
+    /// When it described itself last.
+    pub seen: Timestamp,
+    /// Sites with a session under way.
+    pub sites: u32,
+    /// Claims no more hosts, and ends its sessions.
+    pub is_draining: bool,
+}
+
+/// Counts of a fleet.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FleetStatus {
+    /// Number of sites by what they do now.
+    pub sites: BTreeMap<SiteState, u64>,
+    /// Number of sites by the outcome of the last session that ended.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Hosts with a lease in force.
+    pub leased_hosts: u64,
+    /// Since when the first host in the queue waits for a worker.
+    pub oldest_due: Option<Timestamp>,
+    /// The workers that described themselves within a day.
+    pub workers: Vec<WorkerRow>,
+}
+
+impl Catalogue {
+    /// At most `limit` sites in the order of their names, those after the name `after`; `state` leaves out all others.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn list(
+        &self,
+        after: &str,
+        limit: u32,
+        state: Option<SiteState>,
+    ) -> Result<Vec<SiteRow>, CatalogueError> {
+        let client = self.client().await?;
+        let sql = format!(
+            "SELECT * FROM ({SITES}) AS s WHERE name > $1 AND ($2::text IS NULL OR state = $2) ORDER BY name LIMIT $3"
+        );
+        let state = state.map(SiteState::as_str);
+        let listed = rows(&client, &sql, &[&after, &state, &i64::from(limit)]).await?;
+        let site = |row: &Row| SiteRow {
+            name: row.get("name"),
+            host: HostKey::new(row.get("host")),
+            state: SiteState::of(row),
+            set_aside: row.get("set_aside"),
+            schedule: row.get("schedule"),
+            next_run: row.get("next_run"),
+            outcome: row.get("outcome"),
+            published: row.get("published"),
+            listed: row.get::<_, Option<i64>>("listed").map(unsigned),
+        };
+        Ok(listed.iter().map(site).collect())
+    }
+
+    /// The newest sessions of a site, at most `limit`.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn history(
+        &self,
+        name: &str,
+        limit: u32,
+    ) -> Result<Vec<CatalogueRun>, CatalogueError> {
+        let client = self.client().await?;
+        let sql = "SELECT r.* FROM run r JOIN site s ON s.id = r.site WHERE s.name = $1 ORDER BY r.id DESC LIMIT $2";
+        let runs = rows(&client, sql, &[&name, &i64::from(limit)]).await?;
+        let run = |row: &Row| CatalogueRun {
+            worker: row.get("worker"),
+            epoch: row.get("epoch"),
+            began: row.get("began"),
+            ended: row.get("ended"),
+            outcome: row.get("outcome"),
+            summary: row.get("summary"),
+        };
+        Ok(runs.iter().map(run).collect())
+    }
+
+    /// Counts of sites and hosts, and the workers. It reads every site.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn status(&self) -> Result<FleetStatus, CatalogueError> {
+        let client = self.client().await?;
+        let sites = format!("SELECT state, count(*) FROM ({SITES}) AS s GROUP BY state");
+        let sites = rows(&client, &sites, &[]).await?;
+        let outcomes =
+            "SELECT outcome, count(*) FROM site WHERE outcome IS NOT NULL GROUP BY outcome";
+        let outcomes = rows(&client, outcomes, &[]).await?;
+        let hosts =
+            "SELECT (SELECT count(*) FROM host WHERE owner IS NOT NULL AND lease_until > now()),
+            (SELECT min(claimable_at) FROM host WHERE claimable_at <= now())";
+        let hosts = row(&client, hosts, &[]).await?;
+        let workers = rows(&client, "SELECT * FROM worker ORDER BY name", &[]).await?;
+        let worker = |row: &Row| WorkerRow {
+            name: row.get("name"),
+            version: row.get("version"),
+            began: row.get("began"),
+            seen: row.get("seen"),
+            sites: row.get::<_, i32>("sites").unsigned_abs(),
+            is_draining: row.get("is_draining"),
+        };
+        let count = |row: &Row| unsigned(row.get("count"));
+        let by_state = sites.iter().map(|row| (SiteState::of(row), count(row)));
+        let by_outcome = outcomes.iter().map(|row| (row.get("outcome"), count(row)));
+        Ok(FleetStatus {
+            sites: by_state.collect(),
+            outcomes: by_outcome.collect(),
+            leased_hosts: hosts.as_ref().map_or(0, |row| unsigned(row.get(0))),
+            oldest_due: hosts.and_then(|row| row.get(1)),
+            workers: workers.iter().map(worker).collect(),
+        })
+    }
+
+    /// Describes a worker, and forgets those that did not describe themselves for a day.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn note_worker(
+        &self,
+        name: &str,
+        version: &str,
+        began: Timestamp,
+        sites: u32,
+        is_draining: bool,
+    ) -> Result<(), CatalogueError> {
+        let client = self.client().await?;
+        let note =
+            "INSERT INTO worker VALUES ($1, $2, $3, now(), $4, $5) ON CONFLICT (name) DO UPDATE
+            SET version = $2, began = $3, seen = now(), sites = $4, is_draining = $5";
+        let sites = i32::try_from(sites).unwrap_or(i32::MAX);
+        let values: [&(dyn ToSql + Sync); 5] = [&name, &version, &began, &sites, &is_draining];
+        change(&client, note, &values).await?;
+        let old = "DELETE FROM worker WHERE seen < now() - interval '1 day'";
+        change(&client, old, &[]).await?;
+        Ok(())
+    }
+
+    /// Forgets a worker that ends in order.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn forget_worker(&self, name: &str) -> Result<(), CatalogueError> {
+        let client = self.client().await?;
+        change(&client, "DELETE FROM worker WHERE name = $1", &[&name]).await?;
+        Ok(())
+    }
+}
+
+/// A count of rows, which is never negative.
+fn unsigned(count: i64) -> u64 {
+    u64::try_from(count).unwrap_or(0)
+}
