@@ -16,6 +16,9 @@ const SAMPLE_GAP: Duration = Duration::from_millis(500);
 /// Columns of the bar.
 const BAR_WIDTH: u64 = 30;
 
+/// Time after which the speed is shown, and the time left.
+const SPEED_START: Duration = Duration::from_secs(10);
+
 /// Pages per second over the last half minute, and whether the queue grew.
 #[derive(Debug, Default)]
 pub(crate) struct Speed {
@@ -58,10 +61,14 @@ impl Speed {
         ends.is_some_and(|(first, last)| last.queued > first.queued)
     }
 
-    /// `None` while too little is known.
+    /// `None` in the first seconds, which say little about the rest of a crawl.
     pub(crate) fn per_second(&self) -> Option<f64> {
         let (first, last) = (self.samples.front()?, self.samples.back()?);
-        let seconds = last.elapsed.checked_sub(first.elapsed)?.as_secs_f64();
+        let since = last.elapsed.checked_sub(first.elapsed)?;
+        let seconds = since.as_secs_f64();
+        if since < SPEED_START {
+            return None;
+        }
         let pages = last.pages.checked_sub(first.pages)?;
         #[expect(
             clippy::cast_precision_loss,

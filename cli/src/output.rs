@@ -215,6 +215,9 @@ impl Output {
     pub(crate) fn data_wrapped(&self, paint: Paint, line: &str) {
         let width = terminal_size::terminal_size_of(io::stdout())
             .map_or(usize::MAX, |(width, _)| usize::from(width.0));
+        // A command stays whole, to be copied.
+        let is_command = line.trim_start().starts_with("arpent ");
+        let width = if is_command { usize::MAX } else { width };
         for line in human::wrapped(line, width) {
             self.data_painted(&[(paint, &line)]);
         }

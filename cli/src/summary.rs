@@ -306,8 +306,9 @@ impl Summary {
         if let Some(state) = self.state.as_ref().filter(|_| self.known > 0) {
             lines.push(format!("  state in {}", state.display()));
             if !self.is_build {
+                lines.push("  what was left out, and broken links:".to_owned());
                 lines.push(format!(
-                    "  what was left out, and broken links: arpent report {}{}",
+                    "    arpent report {}{}",
                     self.site, self.state_options
                 ));
             }
@@ -339,8 +340,12 @@ impl Summary {
 
     fn add_counts(&self, lines: &mut Vec<String>) {
         let took = self.duration();
+        let word = match self.outcome {
+            SessionOutcome::Interrupted => "to be listed",
+            _ => "listed",
+        };
         let listed = format!(
-            "  {} listed of {} known",
+            "  {} {word} of {} known",
             human::number(self.listed),
             human::count(self.known, "URL")
         );

@@ -107,6 +107,10 @@ notes! {
         "{url} redirects in a loop and sets a cookie: it requires a cookie that arpent does not send back (cookies = false, or \
          a cookie of another host or of a script). Let the server answer this User-Agent without the cookie, or send the cookie with --header \"Cookie: name=value\"";
 
+    // The place of the set.
+    output_moved "output-moved" (old, new)
+        "the set was published to {old} until now, and is in {new} from now on; the files in {old} are not updated any more";
+
     // Unusual answers of the site.
     start_redirected "start-redirected" (typed, origin)
         "{typed} redirects to {origin}, so arpent crawls {origin}";

@@ -153,7 +153,7 @@ Examples:
   arpent crawl https://www.example.com/
   arpent crawl https://www.example.com/docs/ -o public/maps --max-pages 5000
   arpent crawl example.com -x '/private/*' --with images
-  arpent crawl staging.example.com --publish-as https://www.example.com/";
+  arpent crawl https://www.example.com/ --rate 2 --contact ops@example.com";
 
 /// Shown below the examples by `--help`; [`crate::exit_code`] has the details.
 const MORE_HELP: &str = "\

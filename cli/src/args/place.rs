@@ -22,7 +22,7 @@ pub(super) struct PlaceArgs {
 
     /// URL of the sitemaps [default: the site's directory]
     ///
-    /// Search engines find the sitemaps there.     /// On another host, robots.txt of the site has to name the sitemaps. With several sites, each site gets URL/SITE/.
+    /// Search engines find the sitemaps there. On another host, robots.txt of the site has to name the sitemaps. With several sites, each site gets URL/SITE/.
     #[arg(long, value_name = "URL", help_heading = "Output")]
     public_url: Option<String>,
 

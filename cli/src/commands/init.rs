@@ -52,6 +52,13 @@ pub(super) fn run(
     settings.config.limits.max_tries = 1;
     let config = settings.config;
     let folder = absolute(args.output.as_deref().unwrap_or(Path::new(".")))?;
+    if folder.is_file() {
+        let folder = folder.display();
+        return Err(Misuse(format!(
+            "--output: {folder} is a file; expected a folder, which may be a new one"
+        ))
+        .into());
+    }
     let known_names = [files::SETTINGS, files::server(args.server).0];
     files::refuse_existing(args, &folder, &known_names)?;
     let means = Means {

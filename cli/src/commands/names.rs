@@ -152,8 +152,7 @@ pub(super) fn covering<'a>(
     best.ok_or_else(|| {
         let folder = settings.shared.state.display();
         let message = format!(
-            "{url}: no crawled site in {folder} has this URL; arpent status lists the sites, and arpent why --site SITE chooses one of \
-             them"
+            "{url}: no crawled site in {folder} has this URL; arpent status lists the sites"
         );
         Misuse(message).into()
     })

@@ -96,7 +96,11 @@ pub(super) fn run(
 fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> anyhow::Result<AskedUrl> {
     let parse = |settings: &Settings, typed: &str| {
         let parsed = settings.config.identity.parse(&with_scheme(typed));
-        parsed.map_err(|error| Misuse(format!("{typed}: {error}")))
+        parsed.map_err(|error| {
+            Misuse(format!(
+                "{typed}: {error}; expected a whole URL, such as https://www.example.com/about"
+            ))
+        })
     };
     let typed = parse(&settings.shared, &args.url)?;
     let wanted = args.site.as_deref();
@@ -246,10 +250,12 @@ fn rule_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
         .as_ref()
         .map(|rule| format!(" \"{rule}\""))
         .unwrap_or_default();
-    add(
-        "scope",
-        format!("{} (setting {}{rule})", scope.judgement, scope.setting),
-    );
+    let judged_by = if scope.setting == "scope" {
+        rule
+    } else {
+        format!(" by {}{rule}", scope.setting)
+    };
+    add("scope", format!("{}{judged_by}", scope.judgement));
     if !explanation.directives.is_empty() {
         add("directives", explanation.directives.join(", "));
     }

@@ -100,6 +100,12 @@ pub(super) fn add_dates(
 ) {
     let dated: u64 = by_source.values().sum();
     if dated == 0 {
+        if listed > 0 {
+            lines.push(format!(
+                "  no page of {} has a lastmod",
+                human::number(listed)
+            ));
+        }
         return;
     }
     let mut sources: Vec<_> = by_source.iter().collect();

@@ -301,7 +301,8 @@ https://www.example.com/docs/: published, but partial
   for robots.txt:
     Sitemap: https://www.example.com/docs/sitemap.xml
   state in state/https_www.example.com_docs.db
-  what was left out, and broken links: arpent report https://www.example.com/docs/
+  what was left out, and broken links:
+    arpent report https://www.example.com/docs/
   NOTE: no page has a lastmod, so there is no feed of recent changes: a feed lists pages with the time of their change";
     assert_eq!(summary().text().join("\n"), expected);
 }

@@ -58,7 +58,7 @@ use self::{
     census::{Census, Numbers},
     content::Builder,
     files::PlannedSet,
-    folder::Folder,
+    folder::{Folder, canonical},
     generations::Restored,
     guard::Baseline,
     manifest::Manifest,
@@ -215,6 +215,7 @@ fn publish_view(
     report: &mut Option<Report>,
 ) -> Result<Published, PublishError> {
     let previous = Previous::read(store, request)?;
+    let moved = moved_from(store, request)?;
     let judged = Judged::new(store, request, &previous.manifest)?;
     let Numbers {
         reasons, orphans, ..
@@ -264,11 +265,20 @@ fn publish_view(
             is_first: judged.is_first,
         })
     })?;
+    published.notes.extend(moved);
     if let Some((ours, host)) = crawl_state::clocks_apart(store)? {
         let [ours, host] = [ours, host].map(|time| format!("{time:.0}"));
         published.notes.push(Note::clocks_apart(&ours, &host));
     }
     Ok(published)
+}
+
+/// A note if the last set was published to another folder, which still has it.
+fn moved_from(store: &Store, request: &PublishRequest<'_>) -> Result<Option<Note>, StoreError> {
+    let (last, new) = (published_set(store)?, canonical(&request.config.output));
+    let old = last.map(|set| set.output);
+    let old = old.filter(|old| *old != new && is_published(Path::new(old)));
+    Ok(old.map(|old| Note::output_moved(&old, &new)))
 }
 
 /// Publishes the set again that was published `back` publishes before the current one, from 1 on, and reads it back. The state

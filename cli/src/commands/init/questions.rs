@@ -61,7 +61,7 @@ pub(super) fn ask(
         |typed| public_url_of(&start, typed),
     )?;
     let default = defaults.time.strftime("%H:%M").to_string();
-    let time = dialogue.until("Time of the daily crawl", &default, |typed| {
+    let time = dialogue.until("Time of the daily crawl (local time)", &default, |typed| {
         let time = Time::strptime("%H:%M", typed);
         time.map_err(|_| "expected a time of day such as 02:30".to_owned())
     })?;

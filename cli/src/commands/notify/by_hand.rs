@@ -158,7 +158,7 @@ impl ByHand {
         self.note("notices", notices);
         self.note("waiting", waiting);
         self.note("problems", &*done.problems);
-        if !self.notifier.settings.config.notify.indexnow {
+        if waiting > 0 && !self.notifier.settings.config.notify.indexnow {
             self.print(&format!(
                 "  {} changed and not sent; --indexnow sends them to an engine",
                 human::count(waiting, "URL")

@@ -91,7 +91,10 @@ pub(super) fn lines(site: &str, outline: &ReportOutline) -> Vec<String> {
     );
     let sources = outline.lastmod_sources.iter();
     let sources: Vec<String> = sources
-        .map(|(source, count)| format!("{} from {source}", number(*count)))
+        .map(|(source, count)| match *source {
+            "none" => format!("{} without", number(*count)),
+            source => format!("{} from {source}", number(*count)),
+        })
         .collect();
     if !sources.is_empty() {
         lines.extend([String::new(), format!("lastmod: {}", sources.join(", "))]);
