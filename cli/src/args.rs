@@ -227,6 +227,15 @@ mod tests {
     }
 
     #[test]
+    fn the_help_has_no_marks_of_comments() {
+        let mut command = command();
+        for command in command.get_subcommands_mut() {
+            let help = command.render_long_help().to_string();
+            assert!(!help.contains(" ///"), "{help}");
+        }
+    }
+
+    #[test]
     fn every_example_of_the_help_is_a_command_line() {
         let command = command();
         let mut count = 0;

@@ -38,7 +38,7 @@ exit_codes! {
     Internal = 70, "Internal error: a bug of arpent, please report it (`EX_SOFTWARE` of sysexits.h).";
     Usage = 2, "Wrong usage or settings, or an input that cannot be used. Also a state that cannot be opened, or that a newer arpent \
         wrote.";
-    Busy = 6, "Busy: another session holds the state or the output.";
+    Busy = 6, "Busy: another session uses the state or the output.";
     NotCrawled = 5, "The site could not be crawled: the start URL or robots.txt is unreachable, or everything is disallowed. Also \
         for `check`, `audit` and `diff`: a URL or a set could not be read.";
     Refused = 4, "Refused to publish; the published sitemaps stay. There is nothing to list, the guard objects, the site went down, \

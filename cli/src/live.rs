@@ -150,7 +150,7 @@ impl ProgressView<'_> {
         }
         let left = self.time_left();
         let figures = [
-            Some(format!("{} pages done", human::number(progress.fetched))),
+            Some(format!("{} done", human::count(progress.fetched, "page"))),
             Some(format!("{} queued", human::number(progress.queued))),
             (progress.failed > 0).then(|| format!("{} failed", human::number(progress.failed))),
             self.per_second

@@ -52,7 +52,7 @@ pub mod fetch;
 pub mod crawl_state;
 
 pub mod retry_after;
-#[cfg(feature = "cloud")]
+#[cfg_attr(not(feature = "cloud"), path = "storage/none.rs")]
 pub mod storage;
 pub mod store;
 

@@ -77,6 +77,18 @@ pub enum StorageError {
     },
 }
 
+impl StorageError {
+    /// Another program published to the same place.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Changed { .. })
+    }
+
+    /// A setting cannot be used.
+    pub fn is_of_settings(&self) -> bool {
+        matches!(self, Self::Settings { .. })
+    }
+}
+
 /// The storage that the set of a site is sent to.
 #[derive(Debug)]
 pub struct Storage {
@@ -102,7 +114,7 @@ impl Storage {
     /// # Errors
     /// See [`StorageError`]; the folder is complete, or is fetched again by the next call.
     pub fn fetch(&self, folder: &Path) -> Result<(), StorageError> {
-        wait_for(self.bucket.fetch(folder))
+        wait_for(folder, self.bucket.fetch(folder))
     }
 
     /// Sends the set in `folder`, and removes objects that left it longer ago than the grace of the settings. `force` replaces
@@ -111,18 +123,21 @@ impl Storage {
     /// # Errors
     /// See [`StorageError`]; the set in the bucket is complete, the old one or the new one.
     pub fn send(&self, folder: &Path, force: bool, now: Timestamp) -> Result<(), StorageError> {
-        wait_for(self.bucket.send(folder, force, now))
+        wait_for(folder, self.bucket.send(folder, force, now))
     }
 }
 
 /// Waits for the requests of one step, on a runtime of its own.
-fn wait_for<T>(work: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
+fn wait_for<T>(
+    folder: &Path,
+    work: impl Future<Output = Result<T, StorageError>>,
+) -> Result<T, StorageError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|source| StorageError::Io {
-            action: "start requests to object storage; state",
-            path: PathBuf::new(),
+            action: "start requests to object storage beside",
+            path: folder.to_owned(),
             source,
         })?;
     runtime.block_on(work)

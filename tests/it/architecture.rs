@@ -720,7 +720,8 @@ fn the_store_is_small() {
 fn a_type_name_occurs_once_in_a_crate() {
     let mut files: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for (path, source) in sources() {
-        if path.contains("/tests") {
+        // A build has this file or `storage.rs`.
+        if path.contains("/tests") || path.ends_with("storage/none.rs") {
             continue;
         }
         let krate = path.split('/').next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Sets in object storage, over a server of the S3 protocol on loopback (`moto_server` of PyPI's moto; `ARPENT_MOTO_SERVER` names it).
+//! Sets in object storage, over a server of the S3 protocol on loopback (the `moto_server` of the Python package `moto`; `ARPENT_MOTO_SERVER` names it).
 
 use std::{
     io::{Read as _, Write as _},
@@ -47,7 +47,6 @@ impl Storage {
                 std::env::var_os("ARPENT_REQUIRE_ALL").is_none(),
                 "{program} cannot be started"
             );
-            eprintln!("skipped: {program} is not installed");
             return None;
         };
         let storage = Self { server, port };
@@ -111,8 +110,8 @@ fn growing_site(pages: Arc<AtomicUsize>) -> Site {
                 let links = (0..count).flat_map(|number| {
                     ["a", "b", "c"].map(|directory| format!("/{directory}/{number}"))
                 });
-                let links: String = links.map(|link| format!("<a href={link}>x</a>")).collect();
-                Response::html(format!("<title>start</title>{links}"))
+                let links: Vec<_> = links.map(|link| format!("<a href={link}>x</a>")).collect();
+                Response::html(format!("<title>start</title>{}", links.concat()))
             }
             path => Response::html(format!("<title>{path}</title>the page {path}")),
         }

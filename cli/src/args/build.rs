@@ -116,6 +116,6 @@ Exit codes:
   2    wrong usage or settings, an input cannot be opened, or an input is faulty (with --strict)
   3    published, but a line, a value or a file of an input could not be used
   4    refused to publish, the published sitemaps stay
-  6    busy: another session holds the state or the output
+  6    busy: another session uses the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM)";

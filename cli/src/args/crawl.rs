@@ -176,6 +176,6 @@ Exit codes:
   3    published, but partial: some URLs failed or were not reached
   4    refused to publish, the published sitemaps stay
   5    the site could not be crawled
-  6    busy: another session holds the state or the output
+  6    busy: another session uses the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM); the same command continues the crawl";

@@ -55,6 +55,6 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   2    wrong usage or settings, or no site has a schedule
-  6    busy: another daemon holds the state
+  6    busy: another daemon uses the state
   70   internal error
   130  stopped by SIGINT (143: SIGTERM)";

@@ -65,5 +65,5 @@ Exit codes:
   2    wrong usage or settings
   4    the temporary file cannot be written
   5    a set cannot be read: a file is missing or damaged, or a URL did not answer
-  6    busy: a session holds the state of SITE
+  6    busy: a session uses the state of SITE
   130  stopped by SIGINT (143: SIGTERM)";

@@ -50,4 +50,4 @@ Exit codes:
   0    removed
   2    wrong usage or settings, or there is no data of the site
   4    a file cannot be removed
-  6    busy: a session holds the state";
+  6    busy: a session uses the state";

@@ -115,5 +115,5 @@ Exit codes:
   0    everything was sent, or there was nothing to send
   2    wrong usage or settings, or there is no published set
   3    a notification failed; the next arpent notify or crawl sends it again
-  6    busy: a session holds the state
+  6    busy: a session uses the state
   130  stopped by SIGINT (143: SIGTERM)";

@@ -92,6 +92,6 @@ Exit codes:
   2    wrong usage or settings, or there is nothing to publish or restore
   3    published, but partial: some URLs failed or were not reached
   4    refused to publish, the published sitemaps stay
-  6    busy: a session holds the state or the output
+  6    busy: a session uses the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM)";

@@ -151,6 +151,11 @@ impl BuildJob {
             clock: &self.clock,
             is_stopped: &|| self.shutdown.is_stopping(),
         };
+        let lock = || places.lock_output(&config);
+        // The folder of a set in object storage is fetched before the work.
+        let early = (places.storage.is_some() && !common.dry_run)
+            .then(lock)
+            .transpose()?;
         let (mut store, opened) = stored.open(None).map_err(error_of)?;
         report_opened(&opened, &self.site.url(), &self.output);
         // Whatever an earlier build left open, this one begins with nothing.
@@ -185,9 +190,10 @@ impl BuildJob {
         summary.output = Some(common.place_of(&self.site.name()));
         self.output.show(&["  writing the sitemaps".to_owned()]);
         // Not before: an input may be waited for as long as it likes.
-        let _lock = (!common.dry_run)
-            .then(|| places.lock_output(&config))
-            .transpose()?;
+        let _lock = match early {
+            None if !common.dry_run => Some(lock()?),
+            early => early,
+        };
         let mut ended = stored.run(store, Stored::Inputs(loaded.robots.as_ref()));
         if loaded.has_faults()
             && matches!(

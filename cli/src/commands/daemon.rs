@@ -42,7 +42,7 @@ use crate::{
 /// Runs `arpent daemon`.
 ///
 /// # Errors
-/// The settings make no sense or schedule nothing, another daemon holds the state, or the program cannot start; what
+/// The settings make no sense or schedule nothing, another daemon uses the state, or the program cannot start; what
 /// fails on a site is only reported.
 pub(super) fn run(
     args: &DaemonArgs,

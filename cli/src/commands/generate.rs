@@ -6,11 +6,10 @@ mod tests;
 
 use std::{fs, io, path::Path};
 
-use clap::CommandFactory as _;
 use crawler::store::StoreError;
 
 use crate::{
-    args::{Args, GenerateArgs, Generated, JsonResult},
+    args::{self, GenerateArgs, Generated, JsonResult},
     exit_code::ExitCode,
     output::Output,
 };
@@ -19,16 +18,16 @@ use crate::{
 ///
 /// # Errors
 /// A man page cannot be written.
-pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(arguments: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let mut text = Vec::new();
-    match &args.what {
+    match &arguments.what {
         Generated::Man { folder: None } => clap_mangen::Man::new(described()).render(&mut text)?,
         Generated::Man {
             folder: Some(folder),
         } => write_man_pages(folder)
             .map_err(|error| StoreError::of_io("failed to write the man pages", error))?,
         Generated::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Args::command(), "arpent", &mut text);
+            clap_complete::generate(*shell, &mut args::command(), "arpent", &mut text);
         }
         Generated::Schema { of } => text.extend_from_slice(schema_of(*of).as_bytes()),
     }
@@ -64,5 +63,5 @@ fn write_man_pages(folder: &Path) -> io::Result<()> {
 
 /// The command line without `arpent help`, which has no man page.
 fn described() -> clap::Command {
-    Args::command().disable_help_subcommand(true)
+    args::command().disable_help_subcommand(true)
 }

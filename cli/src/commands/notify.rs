@@ -3,9 +3,7 @@
 
 mod by_hand;
 
-#[cfg(feature = "cloud")]
-use std::path::Path;
-use std::{future::Future, sync::Arc};
+use std::{future::Future, path::Path, sync::Arc};
 
 use crawler::{
     clock::Clock,
@@ -19,9 +17,11 @@ use crawler::{
     politeness::SharedPoliteness,
     publish::{PublishError, PublishedSet},
     robots::Rules,
+    storage::Storage,
     store::{Store, StoreError},
     url_key::{Origin, UrlKey},
 };
+use jiff::Timestamp;
 use tokio::runtime::Handle;
 
 pub(super) use self::by_hand::run;
@@ -86,7 +86,7 @@ impl Notifier {
             config: &settings.config.notify,
             standing,
             dry_run,
-            deliver: &|| deliver(&settings, standing),
+            deliver: &|| deliver(&settings, standing, clock.now()),
         };
         let now = || clock.now();
         notify(store, &submission, has_changed, &now, &mut |call| {
@@ -191,22 +191,16 @@ impl Notifier {
 }
 
 /// Sends the folder of the set to object storage, if that is where readers get it.
-#[cfg(feature = "cloud")]
-fn deliver(settings: &Settings, standing: &PublishedSet) -> Result<(), PublishError> {
-    if standing.storage.is_some() {
-        let mut config = settings.config.publish.clone();
-        config.storage.clone_from(&standing.storage);
-        if let Some(storage) = crawler::storage::Storage::open(&config, &standing.site)? {
-            storage.send(Path::new(&standing.output), false, jiff::Timestamp::now())?;
-        }
+fn deliver(
+    settings: &Settings,
+    standing: &PublishedSet,
+    now: Timestamp,
+) -> Result<(), PublishError> {
+    let mut config = settings.config.publish.clone();
+    config.storage.clone_from(&standing.storage);
+    if let Some(storage) = Storage::open(&config, &standing.site)? {
+        storage.send(Path::new(&standing.output), false, now)?;
     }
-    Ok(())
-}
-
-/// Readers get the folder of the set itself.
-#[cfg(not(feature = "cloud"))]
-#[expect(clippy::unnecessary_wraps, reason = "with object storage it can fail")]
-fn deliver(_: &Settings, _: &PublishedSet) -> Result<(), PublishError> {
     Ok(())
 }
 

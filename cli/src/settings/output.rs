@@ -13,7 +13,7 @@ use crawler::config::{
 use super::value::{Read, Value, Wrong, list, optional_text, switches, text, words};
 
 /// URLs of object storage begin so.
-const STORAGES: [&str; 4] = ["s3://", "gs://", "az://", "abfss://"];
+const STORAGES: [&str; 3] = ["s3://", "gs://", "az://"];
 
 /// Returns whether `output` is a URL of object storage, not a folder.
 pub(crate) fn is_storage(output: &Path) -> bool {

@@ -79,7 +79,7 @@ impl fmt::Display for Problem {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
     /// The file cannot be read.
-    #[error("failed to read the settings file {} (--config)", path.display())]
+    #[error("failed to read the settings file {}; expected the path of a TOML file with --config (arpent init writes one)", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

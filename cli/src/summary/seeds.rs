@@ -27,7 +27,7 @@ pub(super) struct SeedLine {
     own: u64,
     /// Not read yet.
     waiting: u64,
-    /// Not, or not wholly, read, or with something wrong that was forgiven.
+    /// Not read, or only in part, or read in spite of an error.
     troubled: u64,
     /// The first of these.
     troubles: Vec<SeedTrouble>,

@@ -97,7 +97,6 @@ pub enum PublishError {
     #[error("{0}")]
     Settings(String),
     /// The set is complete in its folder, and could not be sent to object storage.
-    #[cfg(feature = "cloud")]
     #[error(transparent)]
     Storage(#[from] crate::storage::StorageError),
     /// The store failed.

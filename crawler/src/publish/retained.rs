@@ -51,7 +51,7 @@ pub fn retained_files(
     let place = sets.len().checked_sub(back);
     let Some(set) = place.and_then(|place| sets.get(place)) else {
         return Err(PublishError::Settings(format!(
-            "expected the published set (0) or an earlier one, found number {back}; {} are kept",
+            "there is no set {back} publishes ago; the archive has {}, and 0 is the published set",
             sets.len()
         )));
     };

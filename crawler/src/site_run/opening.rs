@@ -114,7 +114,6 @@ impl StoredRequest<'_> {
         };
         let (judge, robots) = judge_at_rest(config, site, &store, self.clock)?;
         opened.knows_robots = robots.is_some();
-        #[cfg(feature = "cloud")]
         self.fetch_set()?;
         let pending = self.publish_request(&judge, robots.as_ref(), Mode::AtRest, false);
         settle_pending(&mut store, &pending)?;

@@ -3,8 +3,6 @@
 use tokio::task::JoinError;
 
 use super::{CrawlFacts, Ended};
-#[cfg(feature = "cloud")]
-use crate::storage::StorageError;
 use crate::{
     crawl::{CrawlError, Ending},
     publish::{PublishError, Published},
@@ -28,7 +26,7 @@ pub enum SessionOutcome {
     Refused,
     /// The site could not be crawled.
     Unreachable,
-    /// Another session holds the state or the output.
+    /// Another session uses the state or the output.
     Busy,
     /// Settings that contradict this site.
     Settings,
@@ -200,10 +198,8 @@ impl From<&CrawlError> for SessionOutcome {
 impl From<&PublishError> for SessionOutcome {
     fn from(error: &PublishError) -> Self {
         match error {
-            #[cfg(feature = "cloud")]
-            PublishError::Storage(StorageError::Changed { .. }) => Self::Busy,
-            #[cfg(feature = "cloud")]
-            PublishError::Storage(StorageError::Settings { .. }) => Self::Settings,
+            PublishError::Storage(error) if error.is_conflict() => Self::Busy,
+            PublishError::Storage(error) if error.is_of_settings() => Self::Settings,
             PublishError::Busy { .. } => Self::Busy,
             PublishError::Settings(_) => Self::Settings,
             PublishError::Stopped => Self::Interrupted,

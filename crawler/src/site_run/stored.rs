@@ -105,16 +105,7 @@ impl StoredRequest<'_> {
     }
 
     /// Sends the set to object storage, if that is where readers get it. An unchanged set is compared, and sent where it differs.
-    #[cfg_attr(
-        not(feature = "cloud"),
-        expect(
-            clippy::unnecessary_wraps,
-            clippy::unused_self,
-            reason = "with storage it can fail"
-        )
-    )]
     fn sent(&self, set: Published) -> Result<Published, PublishError> {
-        #[cfg(feature = "cloud")]
         if let Some(storage) = self.storage()? {
             let publish = &self.config.publish;
             storage.send(&publish.output, publish.force, self.clock.now())?;
@@ -123,7 +114,6 @@ impl StoredRequest<'_> {
     }
 
     /// Makes the folder of the set what readers see, if another machine published it.
-    #[cfg(feature = "cloud")]
     pub(super) fn fetch_set(&self) -> Result<(), SessionError> {
         let fetched = self.storage().and_then(|storage| match storage {
             Some(storage) => Ok(storage.fetch(&self.config.publish.output)?),
@@ -133,7 +123,6 @@ impl StoredRequest<'_> {
     }
 
     /// The object storage of the set; a dry run has none.
-    #[cfg(feature = "cloud")]
     fn storage(&self) -> Result<Option<crate::storage::Storage>, PublishError> {
         if self.dry_run {
             return Ok(None);

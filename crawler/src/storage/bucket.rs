@@ -5,16 +5,20 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use futures_util::TryStreamExt as _;
 use globset::{Glob, GlobMatcher};
 use object_store::{
-    Attribute, Attributes, BackoffConfig, ClientOptions, GetOptions, ObjectStore,
-    ObjectStoreExt as _, ObjectStoreScheme, PutMode, PutOptions, RetryConfig, aws::AmazonS3Builder,
-    azure::MicrosoftAzureBuilder, gcp::GoogleCloudStorageBuilder, path::Path as Key,
-    prefix::PrefixStore,
+    Attribute, Attributes, BackoffConfig, ClientOptions, Error, GetOptions, ObjectStore,
+    ObjectStoreExt as _, ObjectStoreScheme, PutMode, PutOptions, PutPayload, RetryConfig,
+    aws::AmazonS3Builder, azure::MicrosoftAzureBuilder, gcp::GoogleCloudStorageBuilder,
+    path::Path as Key, prefix::PrefixStore,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::{StorageError, record::Sent};
-use crate::config::{ObjectField, ObjectHeader, PublishConfig};
+use crate::{
+    config::{ObjectField, ObjectHeader, PublishConfig},
+    store::hex,
+};
 
 /// Time for one request, and for its connection. A file of 50 MB needs 7 Mbit/s.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -42,6 +46,7 @@ pub(super) struct Bucket {
     writes: Arc<dyn ObjectStore>,
     reads: Arc<dyn ObjectStore>,
     headers: Vec<(GlobMatcher, ObjectHeader)>,
+    acl: String,
 }
 
 impl fmt::Debug for Bucket {
@@ -59,24 +64,6 @@ pub(super) struct FoundObject {
     pub(super) sent: Sent,
     /// It belongs to the site.
     pub(super) is_ours: bool,
-}
-
-/// The condition of a PUT.
-#[derive(Debug)]
-pub(super) enum Expected {
-    /// There is no such object.
-    Nothing,
-    /// The object is the one that was sent or found.
-    Object(Sent),
-}
-
-/// The result of a PUT.
-#[derive(Debug)]
-pub(super) enum Put {
-    /// The object is there.
-    Done(Sent),
-    /// The condition is not true any more.
-    Refused,
 }
 
 impl Bucket {
@@ -103,7 +90,7 @@ impl Bucket {
             }
             Ok::<_, StorageError>(headers)
         };
-        let failed = |error: object_store::Error| settings(error.to_string());
+        let failed = |error: Error| settings(error.to_string());
         let open = |headers: HeaderMap| -> Result<Arc<dyn ObjectStore>, StorageError> {
             // Without TLS only where the operator names such an endpoint.
             let options = ClientOptions::new()
@@ -186,6 +173,7 @@ impl Bucket {
             writes,
             reads,
             headers: headers.collect::<Result<_, StorageError>>()?,
+            acl: config.object_acl.clone().unwrap_or_default(),
         })
     }
 
@@ -194,19 +182,29 @@ impl Bucket {
         format!("{}/{name}", self.url)
     }
 
-    /// The `ETag` of every object by its name; empty where the storage has none.
-    pub(super) async fn list(&self) -> Result<BTreeMap<String, String>, StorageError> {
-        let objects = self.reads.list(None).try_collect::<Vec<_>>().await;
-        let objects = objects.map_err(|error| self.failed("list", "", error))?;
-        let named = objects.into_iter();
-        Ok(named
-            .map(|object| {
-                (
-                    object.location.to_string(),
-                    object.e_tag.unwrap_or_default(),
-                )
-            })
-            .collect())
+    /// The `ETag` of every object whose name is wanted; empty where the storage has none.
+    pub(super) async fn list(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<BTreeMap<String, String>, StorageError> {
+        let mut found = BTreeMap::new();
+        let mut objects = self.reads.list(None);
+        loop {
+            let object = objects.try_next().await;
+            let object = object.map_err(|error| self.failed("list", "", error))?;
+            let Some(object) = object else {
+                return Ok(found);
+            };
+            if is_wanted(object.location.as_ref()) {
+                let etag = object.e_tag.unwrap_or_default();
+                found.insert(object.location.to_string(), etag);
+            }
+        }
+    }
+
+    /// The key of a name, without escapes.
+    fn key(&self, name: &str) -> Result<Key, StorageError> {
+        Key::parse(name).map_err(|error| self.failed("name", name, error.into()))
     }
 
     /// The metadata of an object; `None`: there is none.
@@ -215,9 +213,9 @@ impl Bucket {
             head: true,
             ..GetOptions::default()
         };
-        let found = match self.reads.get_opts(&Key::from(name), options).await {
+        let found = match self.reads.get_opts(&self.key(name)?, options).await {
             Ok(found) => found,
-            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(self.failed("look up", name, error)),
         };
         let value = |key: &'static str| {
@@ -232,107 +230,116 @@ impl Bucket {
                 sha256: value(SHA256),
                 etag: found.meta.e_tag,
                 version: found.meta.version,
-                unnamed_since: None,
+                ..Sent::default()
             },
         }))
     }
 
     /// The content of an object; `None`: there is none.
     pub(super) async fn get(&self, name: &str) -> Result<Option<(Vec<u8>, Sent)>, StorageError> {
-        let found = match self.reads.get(&Key::from(name)).await {
+        let found = match self.reads.get(&self.key(name)?).await {
             Ok(found) => found,
-            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(self.failed("fetch", name, error)),
         };
-        let sent = Sent {
-            etag: found.meta.e_tag.clone(),
-            version: found.meta.version.clone(),
-            ..Sent::default()
-        };
+        let (etag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
         let content = found.bytes().await;
         let content = content.map_err(|error| self.failed("fetch", name, error))?;
+        let sent = Sent {
+            sha256: hex(Sha256::new_with_prefix(&content)),
+            form: self.form(name),
+            etag,
+            version,
+            unnamed_since: None,
+        };
         Ok(Some((content.to_vec(), sent)))
     }
 
-    /// Sends an object, if the condition is true.
+    /// Sends an object in place of the one `before`, or where there is none. `None`: the bucket has another object meanwhile.
     pub(super) async fn put(
         &self,
-        (name, content): (&str, Vec<u8>),
+        name: &str,
+        content: Vec<u8>,
         sha256: &str,
-        expected: &Expected,
-    ) -> Result<Put, StorageError> {
-        let mode = match expected {
-            Expected::Nothing => PutMode::Create,
-            Expected::Object(sent) => PutMode::Update(sent.update()),
-        };
+        before: Option<&Sent>,
+    ) -> Result<Option<Sent>, StorageError> {
+        let mode = before.map_or(PutMode::Create, |sent| PutMode::Update(sent.update()));
         let options = |mode| PutOptions {
             mode,
             attributes: self.attributes(name, sha256),
             ..PutOptions::default()
         };
-        let key = Key::from(name);
-        let put = self
-            .writes
-            .put_opts(&key, content.clone().into(), options(mode));
+        let (key, payload) = (self.key(name)?, PutPayload::from(content));
+        let put = self.writes.put_opts(&key, payload.clone(), options(mode));
         let result = match put.await {
             // A storage without conditions.
-            Err(
-                object_store::Error::NotImplemented { .. }
-                | object_store::Error::NotSupported { .. },
-            ) => {
+            Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
                 let put = self
                     .writes
-                    .put_opts(&key, content.into(), options(PutMode::Overwrite));
+                    .put_opts(&key, payload, options(PutMode::Overwrite));
                 put.await
             }
             result => result,
         };
         match result {
-            Ok(result) => Ok(Put::Done(Sent {
+            Ok(result) => Ok(Some(Sent {
                 sha256: sha256.to_owned(),
+                form: self.form(name),
                 etag: result.e_tag,
                 version: result.version,
                 unnamed_since: None,
             })),
             Err(
-                object_store::Error::AlreadyExists { .. }
-                | object_store::Error::Precondition { .. }
-                | object_store::Error::NotFound { .. },
-            ) => Ok(Put::Refused),
+                Error::AlreadyExists { .. } | Error::Precondition { .. } | Error::NotFound { .. },
+            ) => Ok(None),
             Err(error) => Err(self.failed("send", name, error)),
         }
     }
 
     /// Copies an object inside the bucket.
     pub(super) async fn copy(&self, from: &str, to: &str) -> Result<(), StorageError> {
-        let copied = self.reads.copy(&Key::from(from), &Key::from(to)).await;
+        let copied = self.reads.copy(&self.key(from)?, &self.key(to)?).await;
         copied.map_err(|error| self.failed("copy", from, error))
     }
 
     /// Removes an object.
     pub(super) async fn remove(&self, name: &str) -> Result<(), StorageError> {
-        match self.reads.delete(&Key::from(name)).await {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+        match self.reads.delete(&self.key(name)?).await {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(self.failed("remove", name, error)),
         }
+    }
+
+    /// The headers of an object and its ACL as one text, which shows whether a setting changed.
+    pub(super) fn form(&self, name: &str) -> String {
+        let headers = self.headers_of(name);
+        let headers: Vec<String> = headers.into_iter().map(|(_, value)| value).collect();
+        format!("{}; {}", headers.join("; "), self.acl)
+    }
+
+    /// The headers of an object; of two for one field the last one counts.
+    fn headers_of(&self, name: &str) -> Vec<(ObjectField, String)> {
+        let mut headers = vec![
+            (ObjectField::ContentType, content_type(name).to_owned()),
+            (ObjectField::CacheControl, CACHE_CONTROL.to_owned()),
+        ];
+        let rules = self.headers.iter().filter(|(glob, _)| glob.is_match(name));
+        headers.extend(rules.map(|(_, header)| (header.field, header.value.clone())));
+        headers
     }
 
     /// The headers and the metadata of an object.
     fn attributes(&self, name: &str, sha256: &str) -> Attributes {
         let mut attributes = Attributes::new();
-        attributes.insert(Attribute::ContentType, content_type(name).into());
-        attributes.insert(Attribute::CacheControl, CACHE_CONTROL.into());
-        for (glob, header) in &self.headers {
-            if glob.is_match(name) {
-                let attribute = match header.field {
-                    ObjectField::CacheControl => Attribute::CacheControl,
-                    ObjectField::ContentDisposition => Attribute::ContentDisposition,
-                    ObjectField::ContentEncoding => Attribute::ContentEncoding,
-                    ObjectField::ContentLanguage => Attribute::ContentLanguage,
-                    ObjectField::ContentType => Attribute::ContentType,
-                };
-                attributes.insert(attribute, header.value.clone().into());
-            }
+        for (field, value) in self.headers_of(name) {
+            let attribute = match field {
+                ObjectField::CacheControl => Attribute::CacheControl,
+                ObjectField::ContentDisposition => Attribute::ContentDisposition,
+                ObjectField::ContentEncoding => Attribute::ContentEncoding,
+                ObjectField::ContentLanguage => Attribute::ContentLanguage,
+                ObjectField::ContentType => Attribute::ContentType,
+            };
+            attributes.insert(attribute, value.into());
         }
         for (key, value) in [(SHA256, sha256), (SITE, &self.site)] {
             attributes.insert(Attribute::Metadata(key.into()), value.to_owned().into());
@@ -340,12 +347,7 @@ impl Bucket {
         attributes
     }
 
-    fn failed(
-        &self,
-        action: &'static str,
-        name: &str,
-        source: object_store::Error,
-    ) -> StorageError {
+    fn failed(&self, action: &'static str, name: &str, source: Error) -> StorageError {
         StorageError::Failed {
             action,
             url: self.url_of(name),

@@ -25,6 +25,9 @@ pub(super) struct Record {
 pub(super) struct Sent {
     /// SHA-256 of the content, hex.
     pub(super) sha256: String,
+    /// Headers and ACL as they were sent.
+    #[serde(default)]
+    pub(super) form: String,
     /// `ETag` of the answer.
     pub(super) etag: Option<String>,
     /// Version of the answer, where the storage has versions.

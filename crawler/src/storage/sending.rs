@@ -1,9 +1,9 @@
 //! Fetching a set from a bucket and sending one to it, in an order that readers never see a gap in.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs,
-    path::Path,
+    path::{Component, Path},
 };
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     StorageError,
-    bucket::{Bucket, Expected, Put},
+    bucket::Bucket,
     record::{Record, Sent, replace_file},
 };
 use crate::{config::MANIFEST_FILE, store::hex};
@@ -20,7 +20,7 @@ use crate::{config::MANIFEST_FILE, store::hex};
 /// How often a set is sent again of which an object is not as it was sent.
 const MAX_ROUNDS: usize = 3;
 
-/// What this module reads of a manifest.
+/// The part of a manifest that this module reads.
 #[derive(Debug, Deserialize)]
 struct SentManifest {
     /// The indexes, then the parts.
@@ -34,41 +34,44 @@ struct SentFile {
     lastmod: Timestamp,
 }
 
-/// What one round of sending found.
-enum Round {
-    /// Every object is as it was sent.
-    Complete,
-    /// Some were changed meanwhile.
-    Disturbed(String),
+impl SentManifest {
+    fn read(text: &[u8]) -> Result<Self, serde_json::Error> {
+        let mut manifest: Self = serde_json::from_slice(text)?;
+        manifest.files.retain(|file| is_inside(&file.name));
+        Ok(manifest)
+    }
 }
 
 impl Bucket {
-    /// See [`super::Storage::fetch`].
+    /// See [`super::Storage::fetch`]. A file that is missing or differs is left out: a sender was killed between parts and manifest,
+    /// and whoever reads the set back judges what it has.
     pub(super) async fn fetch(&self, folder: &Path) -> Result<(), StorageError> {
-        let mut record = Record::read(folder, &self.url);
-        let Some((manifest, tag)) = self.get(MANIFEST_FILE).await? else {
+        // A bucket that does not exist fails here, before the crawl.
+        let listed = self.list(|name| name == MANIFEST_FILE).await?;
+        if listed.is_empty() {
             return Ok(());
+        }
+        let mut record = Record::read(folder, &self.url);
+        let foreign = || StorageError::Foreign {
+            url: self.url_of(MANIFEST_FILE),
         };
-        let sha256 = hex(Sha256::new_with_prefix(&manifest));
-        let is_known = record
-            .objects
-            .get(MANIFEST_FILE)
-            .is_some_and(|sent| sent.sha256 == sha256);
+        let found = self.head(MANIFEST_FILE).await?.ok_or_else(foreign)?;
+        if !found.is_ours {
+            return Err(foreign());
+        }
+        let known = record.objects.get(MANIFEST_FILE);
+        let is_known = known.is_some_and(|known| known.sha256 == found.sent.sha256);
         if is_known && folder.join(MANIFEST_FILE).is_file() {
             return Ok(());
         }
-        let Ok(read) = serde_json::from_slice::<SentManifest>(&manifest) else {
-            return Err(StorageError::Foreign {
-                url: self.url_of(MANIFEST_FILE),
-            });
-        };
-        for file in read.files.iter().filter(|file| is_inside(&file.name)) {
-            let changed = || StorageError::Changed {
-                url: self.url_of(&file.name),
+        let (text, sent) = self.get(MANIFEST_FILE).await?.ok_or_else(foreign)?;
+        let manifest = SentManifest::read(&text).map_err(|_| foreign())?;
+        for file in manifest.files {
+            let Some((content, sent)) = self.get(&file.name).await? else {
+                continue;
             };
-            let (content, tag) = self.get(&file.name).await?.ok_or_else(changed)?;
-            if hex(Sha256::new_with_prefix(&content)) != file.file_sha256 {
-                return Err(changed());
+            if sent.sha256 != file.file_sha256 {
+                continue;
             }
             let path = folder.join(&file.name);
             replace_file(&path, &content)?;
@@ -76,15 +79,10 @@ impl Bucket {
             if let Ok(handle) = fs::File::open(&path) {
                 let _ = handle.set_modified(file.lastmod.into());
             }
-            let sha256 = file.file_sha256.clone();
-            record
-                .objects
-                .insert(file.name.clone(), Sent { sha256, ..tag });
+            record.objects.insert(file.name, sent);
         }
-        replace_file(&folder.join(MANIFEST_FILE), &manifest)?;
-        record
-            .objects
-            .insert(MANIFEST_FILE.to_owned(), Sent { sha256, ..tag });
+        replace_file(&folder.join(MANIFEST_FILE), &text)?;
+        record.objects.insert(MANIFEST_FILE.to_owned(), sent);
         record.write(folder)
     }
 
@@ -95,152 +93,164 @@ impl Bucket {
         force: bool,
         now: Timestamp,
     ) -> Result<(), StorageError> {
-        let mut record = Record::read(folder, &self.url);
-        let mut disturbed = String::new();
+        let mut sending = Sending {
+            bucket: self,
+            folder,
+            force,
+            now,
+            record: Record::read(folder, &self.url),
+        };
+        let mut disturbed = None;
         for _ in 0..MAX_ROUNDS {
-            let round = self.send_once(folder, &mut record, (force, now)).await;
-            record.write(folder)?;
-            match round? {
-                Round::Complete => return Ok(()),
-                Round::Disturbed(name) => disturbed = name,
+            let round = sending.round().await;
+            sending.record.write(folder)?;
+            disturbed = round?;
+            if disturbed.is_none() {
+                break;
             }
         }
-        Err(StorageError::Changed {
-            url: self.url_of(&disturbed),
-        })
+        match disturbed {
+            Some(name) => Err(self.changed(&name)),
+            None => Ok(()),
+        }
     }
 
-    async fn send_once(
-        &self,
-        folder: &Path,
-        record: &mut Record,
-        (force, now): (bool, Timestamp),
-    ) -> Result<Round, StorageError> {
-        let names = files_of(folder)?;
-        let listed = self.list().await?;
-        let known = record.objects.get(MANIFEST_FILE);
-        let is_other = |etag: &String| known.is_some_and(|known| !known.is(etag));
-        if listed.get(MANIFEST_FILE).is_some_and(is_other)
-            && !self.is_in_the_bucket(folder, MANIFEST_FILE).await?
-        {
-            return Err(StorageError::Changed {
-                url: self.url_of(MANIFEST_FILE),
-            });
+    fn changed(&self, name: &str) -> StorageError {
+        StorageError::Changed {
+            url: self.url_of(name),
+        }
+    }
+}
+
+/// A set on its way to a bucket.
+struct Sending<'a> {
+    bucket: &'a Bucket,
+    folder: &'a Path,
+    force: bool,
+    now: Timestamp,
+    record: Record,
+}
+
+impl Sending<'_> {
+    /// Sends what the bucket does not have. Returns the name of an object that is not as it was sent, if there is one.
+    async fn round(&mut self) -> Result<Option<String>, StorageError> {
+        let names = files_of(self.folder)?;
+        let listed = self.list(&names).await?;
+        let known = self.record.objects.get(MANIFEST_FILE);
+        let is_other = listed
+            .get(MANIFEST_FILE)
+            .is_some_and(|etag| known.is_some_and(|known| !known.is(etag)));
+        if is_other && !self.is_sent(MANIFEST_FILE).await? {
+            return Err(self.bucket.changed(MANIFEST_FILE));
         }
         for name in &names {
-            let in_bucket = listed.get(name).map(String::as_str);
-            self.send_file((folder, name), record, in_bucket, force, now)
-                .await?;
+            let etag = listed.get(name).map(String::as_str);
+            self.send_file(name, etag).await?;
         }
-        self.remove_due(&names, &listed, record, now).await?;
-        let listed = self.list().await?;
-        let mut sent = names.iter();
-        let wrong = sent.find(|name| {
+        self.remove_due(&names).await?;
+        let listed = self.list(&names).await?;
+        let is_wrong = |name: &&String| {
             let etag = listed.get(*name).map(String::as_str).unwrap_or_default();
-            !record
-                .objects
-                .get(*name)
-                .is_some_and(|sent| sent.is(etag) || sent.etag.is_none())
-        });
-        Ok(wrong.map_or(Round::Complete, |name| Round::Disturbed(name.clone())))
+            let sent = self.record.objects.get(*name);
+            !sent.is_some_and(|sent| sent.is(etag) || sent.etag.is_none())
+        };
+        Ok(names.iter().find(is_wrong).cloned())
     }
 
-    /// Returns whether the object `name` has the content of the file: it was sent, and the record of it was lost.
-    async fn is_in_the_bucket(&self, folder: &Path, name: &str) -> Result<bool, StorageError> {
-        let content = read(folder, name)?;
-        let found = self.head(name).await?;
-        let sha256 = hex(Sha256::new_with_prefix(&content));
+    /// The `ETag` of each object that is sent, or was.
+    async fn list(&self, names: &[String]) -> Result<BTreeMap<String, String>, StorageError> {
+        let is_ours = |name: &str| {
+            self.record.objects.contains_key(name) || names.iter().any(|known| known == name)
+        };
+        self.bucket.list(is_ours).await
+    }
+
+    /// Returns whether the object has the content of the file: it was sent, and the record of it was lost.
+    async fn is_sent(&self, name: &str) -> Result<bool, StorageError> {
+        let sha256 = hex(Sha256::new_with_prefix(read(self.folder, name)?));
+        let found = self.bucket.head(name).await?;
         Ok(found.is_some_and(|found| found.is_ours && found.sent.sha256 == sha256))
     }
 
-    /// Sends one file, unless the bucket has it. `in_bucket`: the `ETag` of the object, if there is one.
-    async fn send_file(
-        &self,
-        (folder, name): (&Path, &str),
-        record: &mut Record,
-        in_bucket: Option<&str>,
-        force: bool,
-        now: Timestamp,
-    ) -> Result<(), StorageError> {
-        let content = read(folder, name)?;
+    /// Sends one file, unless the bucket has it. `etag`: that of the object, if there is one.
+    async fn send_file(&mut self, name: &str, etag: Option<&str>) -> Result<(), StorageError> {
+        let content = read(self.folder, name)?;
         let sha256 = hex(Sha256::new_with_prefix(&content));
-        let known = record.objects.get(name).cloned();
-        let known = known.filter(|known| in_bucket.is_some_and(|etag| known.is(etag)));
-        let expected = match (known, in_bucket) {
-            (Some(known), _) if known.sha256 == sha256 => {
-                record.objects.insert(
-                    name.to_owned(),
-                    Sent {
-                        unnamed_since: None,
-                        ..known
-                    },
-                );
+        let form = self.bucket.form(name);
+        let known = self.record.objects.get(name).cloned();
+        let known = known.filter(|known| etag.is_some_and(|etag| known.is(etag)));
+        let before = match (known, etag) {
+            (Some(known), _) if known.sha256 == sha256 && known.form == form => {
+                self.note(name, known);
                 return Ok(());
             }
-            (Some(known), _) => Expected::Object(known),
-            (None, None) => Expected::Nothing,
-            (None, Some(_)) => match self.head(name).await? {
-                None => Expected::Nothing,
+            (Some(known), _) => Some(known),
+            (None, None) => None,
+            (None, Some(_)) => match self.bucket.head(name).await? {
+                None => None,
                 Some(found) if found.is_ours && found.sent.sha256 == sha256 => {
-                    record.objects.insert(name.to_owned(), found.sent);
+                    self.note(name, Sent { form, ..found.sent });
                     return Ok(());
                 }
-                Some(found) if found.is_ours => Expected::Object(found.sent),
-                Some(found) if force => {
-                    let time = now.strftime("%Y%m%dT%H%M%SZ");
-                    self.copy(name, &format!("{name}.bak-{time}")).await?;
-                    Expected::Object(found.sent)
+                Some(found) if found.is_ours => Some(found.sent),
+                Some(found) if self.force => {
+                    let time = self.now.strftime("%Y%m%dT%H%M%SZ");
+                    let copy = format!("{name}.bak-{time}");
+                    self.bucket.copy(name, &copy).await?;
+                    Some(found.sent)
                 }
                 Some(_) => {
                     return Err(StorageError::Foreign {
-                        url: self.url_of(name),
+                        url: self.bucket.url_of(name),
                     });
                 }
             },
         };
-        let sent = match self.put((name, content), &sha256, &expected).await? {
-            Put::Done(sent) => sent,
+        let sent = match self
+            .bucket
+            .put(name, content, &sha256, before.as_ref())
+            .await?
+        {
+            Some(sent) => sent,
             // An answer may have been lost, and the retry refused.
-            Put::Refused => match self.head(name).await? {
+            None => match self.bucket.head(name).await? {
                 Some(found) if found.is_ours && found.sent.sha256 == sha256 => found.sent,
-                _ => {
-                    return Err(StorageError::Changed {
-                        url: self.url_of(name),
-                    });
-                }
+                _ => return Err(self.bucket.changed(name)),
             },
         };
-        record.objects.insert(name.to_owned(), sent);
+        self.note(name, Sent { form, ..sent });
         Ok(())
     }
 
-    /// Removes the objects that left the set longer ago than the grace.
-    async fn remove_due(
-        &self,
-        names: &[String],
-        listed: &BTreeMap<String, String>,
-        record: &mut Record,
-        now: Timestamp,
-    ) -> Result<(), StorageError> {
-        let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-        let grace = SignedDuration::try_from(self.grace).unwrap_or(SignedDuration::MAX);
+    /// Notes an object of the set.
+    fn note(&mut self, name: &str, sent: Sent) {
+        let unnamed_since = None;
+        let sent = Sent {
+            unnamed_since,
+            ..sent
+        };
+        self.record.objects.insert(name.to_owned(), sent);
+    }
+
+    /// Removes the objects that left the set longer ago than the grace, and that nobody changed since.
+    async fn remove_due(&mut self, names: &[String]) -> Result<(), StorageError> {
+        let grace = SignedDuration::try_from(self.bucket.grace).unwrap_or(SignedDuration::MAX);
         let mut due = Vec::new();
-        for (name, sent) in &mut record.objects {
-            if names.contains(name.as_str()) {
-                continue;
-            }
-            let since = *sent.unnamed_since.get_or_insert(now);
-            if now.duration_since(since) >= grace {
-                let etag = listed.get(name).map(String::as_str);
-                // One that somebody else changed is not ours any more.
-                due.push((name.clone(), etag.is_some_and(|etag| sent.is(etag))));
+        for (name, sent) in &mut self.record.objects {
+            if !names.contains(name) {
+                let since = *sent.unnamed_since.get_or_insert(self.now);
+                if self.now.duration_since(since) >= grace {
+                    due.push((name.clone(), sent.clone()));
+                }
             }
         }
-        for (name, is_ours) in due {
-            if is_ours {
-                self.remove(&name).await?;
+        for (name, sent) in due {
+            let found = self.bucket.head(&name).await?;
+            let found = found.and_then(|found| found.sent.etag);
+            if found.is_some_and(|etag| sent.is(&etag)) {
+                self.bucket.remove(&name).await?;
             }
-            record.objects.remove(&name);
+            self.record.objects.remove(&name);
         }
         Ok(())
     }
@@ -249,22 +259,21 @@ impl Bucket {
 /// The names of the files that belong into the bucket, in the order in which they are sent: parts, then indexes, then other files
 /// beside the set, then the manifest. A file that the index does not name any more is not sent.
 fn files_of(folder: &Path) -> Result<Vec<String>, StorageError> {
-    let manifest = read(folder, MANIFEST_FILE)?;
-    let manifest: SentManifest =
-        serde_json::from_slice(&manifest).map_err(|error| StorageError::Io {
-            action: "read",
-            path: folder.join(MANIFEST_FILE),
-            source: error.into(),
-        })?;
+    let manifest = SentManifest::read(&read(folder, MANIFEST_FILE)?);
+    let manifest = manifest.map_err(|error| StorageError::Io {
+        action: "read",
+        path: folder.join(MANIFEST_FILE),
+        source: error.into(),
+    })?;
     let names = manifest.files.into_iter().map(|file| file.name);
-    let mut names: Vec<String> = names.filter(|name| is_inside(name)).collect();
+    let mut names: Vec<String> = names.collect();
     names.reverse();
     names.extend(key_files(folder));
     names.push(MANIFEST_FILE.to_owned());
     Ok(names)
 }
 
-/// The key files of `IndexNow` in the folder.
+/// The key files of `IndexNow` in the folder: the content of each is its name.
 fn key_files(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -279,7 +288,6 @@ fn key_files(folder: &Path) -> Vec<String> {
 
 /// Returns whether a name from a manifest is one inside the folder.
 fn is_inside(name: &str) -> bool {
-    use std::path::Component;
     let mut parts = Path::new(name).components();
     !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
 }

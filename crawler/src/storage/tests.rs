@@ -166,8 +166,8 @@ impl Bench {
     }
 
     fn object(&self, name: &str) -> Option<String> {
-        super::wait_for(async {
-            let key = Key::from(format!("maps/{name}"));
+        super::wait_for(Path::new(""), async {
+            let key = Key::parse(format!("maps/{name}")).unwrap();
             let Ok(found) = self.recorder.memory.get(&key).await else {
                 return Ok(None);
             };
@@ -178,8 +178,8 @@ impl Bench {
     }
 
     fn put(&self, name: &str, content: &'static str) {
-        super::wait_for(async {
-            let key = Key::from(format!("maps/{name}"));
+        super::wait_for(Path::new(""), async {
+            let key = Key::parse(format!("maps/{name}")).unwrap();
             self.recorder
                 .memory
                 .put(&key, content.into())
@@ -333,12 +333,79 @@ fn a_set_of_another_machine_is_fetched_and_not_overwritten_unseen() {
     assert_eq!(fetched, "index2");
 }
 
+/// A sender that was killed between a part and the manifest, and whose machine is lost, blocks nobody.
+#[test]
+fn a_set_that_was_sent_in_part_is_fetched_without_the_parts_that_differ() {
+    let first = Bench::new();
+    first.publish(&SET);
+    first.send();
+    first.publish(&[
+        ("sitemap.xml", "index2"),
+        ("sitemap.a.xml.gz", "a2"),
+        SET[2],
+    ]);
+    *first.recorder.budget.lock().unwrap() = Some(1);
+    first.send_at("2026-01-02T05:00:00Z").unwrap_err();
+    *first.recorder.budget.lock().unwrap() = None;
+    let second = Bench {
+        recorder: Arc::clone(&first.recorder),
+        ..Bench::new()
+    };
+    second.storage().fetch(second.path()).unwrap();
+    assert!(!second.path().join("sitemap.a.xml.gz").exists());
+    assert!(second.path().join("sitemap.b.xml.gz").exists());
+    second.publish(&[
+        ("sitemap.xml", "index3"),
+        ("sitemap.a.xml.gz", "a3"),
+        SET[2],
+    ]);
+    second.send_at("2026-01-02T06:00:00Z").unwrap();
+    assert_eq!(second.object("sitemap.a.xml.gz").unwrap(), "a3");
+}
+
+#[test]
+fn names_of_directories_are_those_of_the_site() {
+    let bench = Bench::new();
+    for folder in ["~anna", "donn\u{e9}es", "100%"] {
+        fs::create_dir(bench.path().join(folder)).unwrap();
+    }
+    bench.publish(&[
+        ("sitemap.xml", "index"),
+        ("~anna/sitemap.xml.gz", "a"),
+        ("donn\u{e9}es/sitemap.xml.gz", "b"),
+        ("100%/sitemap.xml.gz", "c"),
+    ]);
+    bench.send();
+    bench.changes();
+    bench.send();
+    assert_eq!(bench.changes(), [""; 0]);
+}
+
+#[test]
+fn a_setting_of_headers_changes_objects_that_are_there() {
+    let mut bench = Bench::new();
+    bench.publish(&SET);
+    bench.send();
+    bench.changes();
+    bench.config.object_acl = Some("public-read".to_owned());
+    bench.send();
+    assert_eq!(bench.changes().len(), 4);
+}
+
+#[test]
+fn a_set_of_another_site_is_not_fetched() {
+    let bench = Bench::new();
+    bench.put(MANIFEST_FILE, "{\"files\": []}");
+    let error = bench.storage().fetch(bench.path()).unwrap_err();
+    assert!(matches!(error, StorageError::Foreign { .. }), "{error}");
+}
+
 #[test]
 fn an_object_that_somebody_changed_is_repaired() {
     let bench = Bench::new();
     bench.publish(&SET);
     bench.send();
-    super::wait_for(async {
+    super::wait_for(Path::new(""), async {
         bench
             .recorder
             .memory
@@ -375,12 +442,12 @@ fn headers_follow_the_ending_and_the_settings() {
     });
     bench.publish(&SET);
     bench.send();
-    super::wait_for(async {
+    super::wait_for(Path::new(""), async {
         for (name, media_type, cache) in [
             ("sitemap.xml", "application/xml", "max-age=300"),
             ("sitemap.a.xml.gz", "application/gzip", "max-age=60"),
         ] {
-            let key = Key::from(format!("maps/{name}"));
+            let key = Key::parse(format!("maps/{name}")).unwrap();
             let found = bench.recorder.memory.get(&key).await.unwrap();
             let value = |attribute| {
                 found

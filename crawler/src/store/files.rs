@@ -62,7 +62,7 @@ fn is_file_at(_: &File, _: &Path) -> bool {
     true
 }
 
-/// Since when a session, or another program, holds the state `database`; `None` when nobody does, or that cannot be known.
+/// Since when a session, or another program, uses the state `database`; `None` when nobody does, or that cannot be known.
 /// Nothing is opened or changed, so it can be asked at any time.
 pub fn held_since(database: &Path) -> Option<Timestamp> {
     let file = File::open(with_suffix(database, LOCK)).ok()?;

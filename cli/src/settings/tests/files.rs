@@ -99,12 +99,12 @@ fn a_broken_file_names_the_line() {
     let error = load(&[URL, "--config", "missing.toml"], &[], None).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "failed to read the settings file missing.toml (--config)"
+        "failed to read the settings file missing.toml; expected the path of a TOML file with --config (arpent init writes one)"
     );
     let error = load(&[URL], &[("ARPENT_CONFIG", "missing.toml")], None).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "failed to read the settings file missing.toml (--config)"
+        "failed to read the settings file missing.toml; expected the path of a TOML file with --config (arpent init writes one)"
     );
 }
 

@@ -43,7 +43,7 @@ impl Restored {
         let place = archived.checked_sub(back).filter(|_| back > 0);
         let Some(generation) = place.and_then(|place| earlier.drain(place..).next()) else {
             return Err(missing(&format!(
-                "expected an earlier set, number {back} from the last; {archived} are kept"
+                "there is no set {back} publishes ago; the archive has {archived}, so that the number can be at most {archived}"
             )));
         };
         if generation.manifest.site != site {

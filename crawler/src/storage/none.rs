@@ -1,0 +1,53 @@
+//! Object storage in a build without the feature `cloud`: there is none, and the settings do not allow one.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::config::PublishConfig;
+
+/// No error: nothing is tried.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {}
+
+impl StorageError {
+    /// Never.
+    pub fn is_conflict(&self) -> bool {
+        match *self {}
+    }
+
+    /// Never.
+    pub fn is_of_settings(&self) -> bool {
+        match *self {}
+    }
+}
+
+/// No storage.
+#[derive(Debug)]
+pub enum Storage {}
+
+impl Storage {
+    /// `None`.
+    ///
+    /// # Errors
+    /// None.
+    pub fn open(_: &PublishConfig, _: &str) -> Result<Option<Self>, StorageError> {
+        Ok(None)
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn fetch(&self, _: &Path) -> Result<(), StorageError> {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn send(&self, _: &Path, _: bool, _: Timestamp) -> Result<(), StorageError> {
+        match *self {}
+    }
+}
