@@ -37,7 +37,7 @@ pub(crate) struct CheckArgs {
 
     /// Request N of the listed pages [default: 0]
     ///
-    /// The pages are spread evenly over the sitemaps.     /// A page that does not answer 200, redirects, has noindex or names another canonical URL is a finding.
+    /// The pages are spread evenly over the sitemaps. A page that does not answer 200, redirects, has noindex or names another canonical URL is a finding.
     #[arg(long, value_name = "N|all", help_heading = "URLs")]
     pub(crate) pages: Option<String>,
 
