@@ -75,7 +75,10 @@ const OWNERS: [(&str, &[&str]); 30] = [
         &["crawler/src/catalogue/connection.rs"],
     ),
     ("webpki", &["crawler/src/fetch/"]),
-    ("zstd", &["crawler/src/fetch/decode"]),
+    (
+        "zstd",
+        &["crawler/src/fetch/decode", "crawler/src/store/snapshot.rs"],
+    ),
 ];
 
 /// The code that may be async. The rest are plain functions: they take the time as an argument, and the caller of a

@@ -171,7 +171,6 @@ fn a_set_that_cannot_be_read_has_its_exit_code() {
         assert_eq!(ran.stdout, "", "{set}");
         assert!(ran.stderr.contains(reason), "{set}: {}", ran.stderr);
     };
-    check("none", "none");
     check("empty", "no sitemap found");
     check("damaged.xml", "damaged.xml");
     check("lost", "lists https://h/1.xml");
@@ -179,6 +178,11 @@ fn a_set_that_cannot_be_read_has_its_exit_code() {
     check(&disallowed.url("/sitemap.xml"), "disallowed by robots.txt");
     check("https://h.example/@1", "there is no state of the site");
     assert_eq!(disallowed.pages(), [] as [String; 0]);
+    let ran = diff(&bench, &["set", "none"]).expect_code(2);
+    assert!(
+        ran.stderr
+            .contains("none: no such file or folder; expected")
+    );
     diff(&bench, &["set"]).expect_code(2);
     diff(&bench, &["set", "set", "--base-url", "https://h/"]).expect_code(2);
 }

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     args::DiffArgs,
-    exit_code::ExitCode,
+    exit_code::{ExitCode, Misuse},
     human,
     output::Output,
     settings::{Environment, Settings},
@@ -116,6 +116,13 @@ impl TypedSet {
 
     fn place(&self, settings: &Settings) -> anyhow::Result<SetPlace> {
         Ok(match self {
+            Self::Path(path) if !path.exists() => {
+                return Err(Misuse(format!(
+                    "{}: no such file or folder; expected a folder, a sitemap, a URL or SITE@N",
+                    path.display()
+                ))
+                .into());
+            }
             Self::Path(path) => SetPlace::Path(path.clone()),
             Self::Url(url) => SetPlace::Url(settings.config.identity.parse(url)?),
             Self::Kept(url, back) => {

@@ -235,7 +235,11 @@ impl<'e> Check<'e> {
     }
 
     fn unreadable(&mut self, name: &str, error: &io::Error) {
-        self.refuse(Err(format!("cannot read {name}: {error}")));
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound => "; expected a file, a folder or a URL",
+            _ => "",
+        };
+        self.refuse(Err(format!("cannot read {name}: {error}{hint}")));
     }
 
     /// Takes in the robots.txt of an origin.

@@ -44,6 +44,8 @@ mod record;
 mod runs;
 mod schema;
 mod sitemaps;
+#[cfg(feature = "catalogue")]
+mod snapshot;
 mod texts;
 mod values;
 mod walks;
@@ -65,6 +67,8 @@ pub use self::named_urls::{EachNamed, NamedBy, NamedRow, NamedUrls};
 pub use self::opening::{Damaged, Sound};
 use self::outbox::{OutboxStep, Waiting};
 pub use self::runs::RunRow;
+#[cfg(feature = "catalogue")]
+pub use self::snapshot::restore_snapshot;
 pub use self::texts::Texts;
 use crate::{
     machine::Lock,
