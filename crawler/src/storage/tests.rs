@@ -24,7 +24,7 @@ use crate::{
 
 const URL: &str = "s3://bucket/maps";
 
-/// A storage that notes its changes, and refuses when it is told to.
+/// A storage that notes its changes, and fails when its budget is used up.
 #[derive(Debug, Default)]
 struct Recorder {
     memory: InMemory,

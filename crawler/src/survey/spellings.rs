@@ -50,7 +50,7 @@ impl Surveyor<'_, '_> {
 }
 
 /// The other spellings. Another scheme is tried at its default port only. A name without a dot has no `www.`, and that of an
-/// address is no URL.
+/// address is not a URL.
 fn spellings_of(site: &Site) -> Vec<UrlKey> {
     let Origin { scheme, host, port } = &site.origin;
     let (schemes, port) = match (&**scheme, port) {
