@@ -261,18 +261,7 @@ until then.
 
     #[test]
     fn the_state_has_the_code_of_each_outcome() {
-        for outcome in [
-            SessionOutcome::Published,
-            SessionOutcome::Unchanged,
-            SessionOutcome::Partial,
-            SessionOutcome::DryRun,
-            SessionOutcome::Refused,
-            SessionOutcome::Unreachable,
-            SessionOutcome::Busy,
-            SessionOutcome::Settings,
-            SessionOutcome::Interrupted,
-            SessionOutcome::Internal,
-        ] {
+        for outcome in SessionOutcome::ALL {
             assert_eq!(ExitCode::from(outcome) as u8, outcome.exit_code());
         }
     }

@@ -38,6 +38,20 @@ pub enum SessionOutcome {
 }
 
 impl SessionOutcome {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Published,
+        Self::Unchanged,
+        Self::Partial,
+        Self::DryRun,
+        Self::Refused,
+        Self::Unreachable,
+        Self::Busy,
+        Self::Settings,
+        Self::Interrupted,
+        Self::Internal,
+    ];
+
     /// Its word, as in the summary.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -51,20 +51,6 @@ const LONGEST_ROUND: Duration = Duration::from_secs(150);
 /// Classes of answers; the last one is a request without an answer.
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "none"];
 
-/// The outcomes of sessions.
-const OUTCOMES: [SessionOutcome; 10] = [
-    SessionOutcome::Published,
-    SessionOutcome::Unchanged,
-    SessionOutcome::Partial,
-    SessionOutcome::DryRun,
-    SessionOutcome::Refused,
-    SessionOutcome::Unreachable,
-    SessionOutcome::Busy,
-    SessionOutcome::Settings,
-    SessionOutcome::Interrupted,
-    SessionOutcome::Internal,
-];
-
 /// One label with its value.
 type Label = [(&'static str, Cow<'static, str>); 1];
 
@@ -126,7 +112,7 @@ impl Numbers {
         for class in CLASSES {
             drop(numbers.answers.get_or_create(&status(class)));
         }
-        for outcome in OUTCOMES {
+        for outcome in SessionOutcome::ALL {
             drop(numbers.sessions.get_or_create(&ended_as(outcome)));
         }
         numbers
