@@ -38,12 +38,10 @@ impl Store {
             // All pages in one step: the copy is the state of one moment.
             Backup::new(&self.connection, &mut connection)?.step(-1)
         };
-        match copied().map_err(|error| failure("copy", path, error))? {
-            StepResult::Done => {}
-            _ => {
-                let message = format!("the state {} is locked by another program", path.display());
-                return Err(StoreError::new(StoreErrorKind::Busy, message));
-            }
+        let outcome = copied().map_err(|error| failure("copy", path, error))?;
+        if outcome != StepResult::Done {
+            let message = format!("the state {} is locked by another program", path.display());
+            return Err(StoreError::new(StoreErrorKind::Busy, message));
         }
         let packed =
             File::open(copy.path()).and_then(|file| zstd::stream::copy_encode(file, target, LEVEL));
