@@ -10,6 +10,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
 
 pub use self::lock::{Lock, NotTaken};
@@ -18,13 +19,19 @@ pub use self::lock::{Lock, NotTaken};
 const MAX_HOST_NAME: usize = 64;
 
 /// The name of this machine, as it has been given; `None` where it has none that can be shown.
-pub(crate) fn host_name() -> Option<String> {
+pub fn host_name() -> Option<String> {
     let name: String = system::host_name()
         .chars()
         .filter(|character| character.is_ascii_alphanumeric() || "-._".contains(*character))
         .take(MAX_HOST_NAME)
         .collect();
     (!name.is_empty()).then_some(name)
+}
+
+/// Time since the machine was started, with all time in which it was suspended; from the first call on, where the system has no such
+/// clock. A lease that another machine can take over is measured by it.
+pub fn boot_time() -> Duration {
+    system::boot_time()
 }
 
 /// Bytes that can still be written by us to the disk with the existing folder or file `path`; `None` where
@@ -110,7 +117,10 @@ mod system {
         },
         path::Path,
         process::Command,
+        time::Duration,
     };
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    use std::{sync::LazyLock, time::Instant};
 
     use rustix::{
         fs::OFlags,
@@ -138,6 +148,21 @@ mod system {
     pub(super) fn host_name() -> String {
         let names = rustix::system::uname();
         names.nodename().to_string_lossy().into_owned()
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(super) fn boot_time() -> Duration {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        // Neither part is negative.
+        let (seconds, rest) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
+        Duration::from_secs(seconds) + Duration::from_nanos(rest)
+    }
+
+    /// The clock of these systems goes on while the machine sleeps.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(super) fn boot_time() -> Duration {
+        static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        BEGAN.elapsed()
     }
 
     pub(super) fn free_bytes(path: &Path) -> Option<u64> {
@@ -186,7 +211,13 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use std::{fs::OpenOptions, path::Path, process::Command};
+    use std::{
+        fs::OpenOptions,
+        path::Path,
+        process::Command,
+        sync::LazyLock,
+        time::{Duration, Instant},
+    };
 
     pub(super) fn follow_nothing(_: &mut OpenOptions) {}
 
@@ -197,6 +228,11 @@ mod system {
     /// This module reads no environment, and no other module knows the variable.
     pub(super) fn host_name() -> String {
         String::new()
+    }
+
+    pub(super) fn boot_time() -> Duration {
+        static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        BEGAN.elapsed()
     }
 
     pub(super) fn free_bytes(_: &Path) -> Option<u64> {

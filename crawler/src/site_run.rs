@@ -39,6 +39,7 @@ use crate::{
     robots::Rules,
     seeds::SeedList,
     site::Site,
+    storage::SendGate,
     store::{Store, StoreErrorKind, with_causes},
     url_key::UrlKey,
 };
@@ -117,6 +118,8 @@ pub struct Session {
     pub shutdown: Shutdown,
     /// Called when the crawl is over and publishing begins.
     pub on_publish: Arc<dyn Fn() + Send + Sync>,
+    /// Asked before object storage is changed, where several machines could send the set.
+    pub send_gate: Option<Arc<dyn SendGate>>,
 }
 
 /// The result of a session. Values that are not known when it ends are missing.
@@ -347,6 +350,7 @@ async fn publish_crawled(
             dry_run: session.dry_run,
             clock: &session.clock,
             is_stopped: &|| session.shutdown.is_stopping(),
+            send_gate: session.send_gate.as_deref(),
         };
         let (mut store, robots) = (crawled.store, crawled.robots.as_ref());
         let is_drained = crawled.ending == Ending::Drained;

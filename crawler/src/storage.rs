@@ -10,12 +10,14 @@
 //! The record of what was sent is a file beside the set. Without it, or after a crash, the SHA-256 in the metadata of an object
 //! decides whether the object is the one that would be sent.
 //!
-//! This module never decides what is in a set, and never changes one: it copies files. Its functions block; a runtime must not be
-//! running on the thread.
+//! This module never decides what is in a set, and never changes one: it copies files. The functions of [`Storage`] block; a
+//! runtime must not be running on the thread. [`StateStorage`] has the states of a fleet.
 
 mod bucket;
+mod gate;
 mod record;
 mod sending;
+mod states;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use self::bucket::Bucket;
+pub use self::{
+    gate::{GateFuture, SendGate},
+    states::StateStorage,
+};
 use crate::config::PublishConfig;
 
 /// Why a set could not be fetched or sent. What the bucket has stays good.
@@ -52,6 +58,14 @@ pub enum StorageError {
     Changed {
         /// The URL of the object.
         url: String,
+    },
+    /// Another machine has the right to change the bucket.
+    #[error("{url} was not changed: {reason}")]
+    Closed {
+        /// The URL of the object.
+        url: String,
+        /// The reason of the gate.
+        reason: String,
     },
     /// A request failed after its retries.
     #[error("failed to {action} {url}; the next session, or arpent publish, tries again")]
@@ -89,6 +103,11 @@ impl StorageError {
     }
 }
 
+/// The file that says what was sent from the set in `folder`; a machine that goes on with the set needs it.
+pub fn record_file(folder: &Path) -> PathBuf {
+    folder.join(record::NAME)
+}
+
 /// The storage that the set of a site is sent to.
 #[derive(Debug)]
 pub struct Storage {
@@ -109,21 +128,29 @@ impl Storage {
         Ok(Some(Self { bucket }))
     }
 
-    /// Makes `folder` the set that the bucket has, unless the folder sent that set, or the bucket has none.
+    /// Makes `folder` the set that the bucket has, unless the folder sent that set, or the bucket has none. `gate`: the set of a
+    /// site that several machines could send.
     ///
     /// # Errors
     /// See [`StorageError`]; the folder is complete, or is fetched again by the next call.
-    pub fn fetch(&self, folder: &Path) -> Result<(), StorageError> {
-        wait_for(folder, self.bucket.fetch(folder))
+    pub fn fetch(&self, folder: &Path, gate: Option<&dyn SendGate>) -> Result<(), StorageError> {
+        wait_for(folder, self.bucket.fetch(folder, gate))
     }
 
     /// Sends the set in `folder`, and removes objects that left it longer ago than the grace of the settings. `force` replaces
-    /// objects of others after a copy.
+    /// objects of others after a copy. With a `gate` the sender goes on after failures as long as the gate allows it, and replaces what
+    /// another machine sent meanwhile.
     ///
     /// # Errors
     /// See [`StorageError`]; the set in the bucket is complete, the old one or the new one.
-    pub fn send(&self, folder: &Path, force: bool, now: Timestamp) -> Result<(), StorageError> {
-        wait_for(folder, self.bucket.send(folder, force, now))
+    pub fn send(
+        &self,
+        folder: &Path,
+        force: bool,
+        now: Timestamp,
+        gate: Option<&dyn SendGate>,
+    ) -> Result<(), StorageError> {
+        wait_for(folder, self.bucket.send(folder, force, now, gate))
     }
 }
 

@@ -199,7 +199,7 @@ fn deliver(
     let mut config = settings.config.publish.clone();
     config.storage.clone_from(&standing.storage);
     if let Some(storage) = Storage::open(&config, &standing.site)? {
-        storage.send(Path::new(&standing.output), false, now)?;
+        storage.send(Path::new(&standing.output), false, now, None)?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::{
     robots::Rules,
     scope::Scope,
     site::Site,
+    storage::{SendGate, Storage},
     store::{Store, StoreError},
     verdict::{Judge, Mode},
 };
@@ -34,6 +35,8 @@ pub struct StoredRequest<'a> {
     pub clock: &'a Arc<dyn Clock>,
     /// Asked from time to time: whether to give up.
     pub is_stopped: &'a dyn Fn() -> bool,
+    /// Asked before object storage is changed, where several machines could send the set.
+    pub send_gate: Option<&'a dyn SendGate>,
 }
 
 /// The set that is published without a crawl.
@@ -108,7 +111,8 @@ impl StoredRequest<'_> {
     fn sent(&self, set: Published) -> Result<Published, PublishError> {
         if let Some(storage) = self.storage()? {
             let publish = &self.config.publish;
-            storage.send(&publish.output, publish.force, self.clock.now())?;
+            let now = self.clock.now();
+            storage.send(&publish.output, publish.force, now, self.send_gate)?;
         }
         Ok(set)
     }
@@ -116,19 +120,19 @@ impl StoredRequest<'_> {
     /// Makes the folder of the set what readers see, if another machine published it.
     pub(super) fn fetch_set(&self) -> Result<(), SessionError> {
         let fetched = self.storage().and_then(|storage| match storage {
-            Some(storage) => Ok(storage.fetch(&self.config.publish.output)?),
+            Some(storage) => Ok(storage.fetch(&self.config.publish.output, self.send_gate)?),
             None => Ok(()),
         });
         fetched.map_err(SessionError::Publish)
     }
 
     /// The object storage of the set; a dry run has none.
-    fn storage(&self) -> Result<Option<crate::storage::Storage>, PublishError> {
+    fn storage(&self) -> Result<Option<Storage>, PublishError> {
         if self.dry_run {
             return Ok(None);
         }
         let site = self.site.written().url();
-        Ok(crate::storage::Storage::open(&self.config.publish, &site)?)
+        Ok(Storage::open(&self.config.publish, &site)?)
     }
 
     /// Engines are notified from now on, if the settings ask for it.

@@ -76,11 +76,7 @@ impl Bucket {
             url: url.to_owned(),
             problem,
         };
-        // Both the client of the storage and the one of the crawl have this provider.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let parsed = Url::parse(url).map_err(|error| settings(error.to_string()))?;
-        let (scheme, prefix) =
-            ObjectStoreScheme::parse(&parsed).map_err(|error| settings(error.to_string()))?;
+        let scheme = scheme_of(url)?.0;
         let acl = |name: &'static str| {
             let mut headers = HeaderMap::new();
             if let Some(acl) = &config.object_acl {
@@ -90,63 +86,21 @@ impl Bucket {
             }
             Ok::<_, StorageError>(headers)
         };
-        let failed = |error: Error| settings(error.to_string());
-        let open = |headers: HeaderMap| -> Result<Arc<dyn ObjectStore>, StorageError> {
-            // Without TLS only where the operator names such an endpoint.
-            let options = ClientOptions::new()
-                .with_allow_http(true)
-                .with_timeout(TIMEOUT)
-                .with_connect_timeout(CONNECT_TIMEOUT)
-                .with_default_headers(headers);
-            let retry = RetryConfig {
-                backoff: BackoffConfig::default(),
-                max_retries: MAX_RETRIES,
-                retry_timeout: RETRY_TIMEOUT,
-            };
-            Ok(match scheme {
-                ObjectStoreScheme::AmazonS3 => Arc::new(
-                    AmazonS3Builder::from_env()
-                        .with_url(url)
-                        .with_client_options(options)
-                        .with_retry(retry)
-                        .build()
-                        .map_err(failed)?,
-                ),
-                ObjectStoreScheme::GoogleCloudStorage => Arc::new(
-                    GoogleCloudStorageBuilder::from_env()
-                        .with_url(url)
-                        .with_client_options(options)
-                        .with_retry(retry)
-                        .build()
-                        .map_err(failed)?,
-                ),
-                ObjectStoreScheme::MicrosoftAzure => Arc::new(
-                    MicrosoftAzureBuilder::from_env()
-                        .with_url(url)
-                        .with_client_options(options)
-                        .with_retry(retry)
-                        .build()
-                        .map_err(failed)?,
-                ),
-                _ => {
+        let (writes, _) = open_store(
+            url,
+            match scheme {
+                ObjectStoreScheme::AmazonS3 => acl("x-amz-acl")?,
+                ObjectStoreScheme::GoogleCloudStorage => acl("x-goog-acl")?,
+                _ if config.object_acl.is_some() => {
                     return Err(settings(
-                        "expected a URL that begins with s3://, gs:// or az://".to_owned(),
+                        "object_acl: Azure has no ACL of objects; set the access of the container"
+                            .to_owned(),
                     ));
                 }
-            })
-        };
-        let writes = open(match scheme {
-            ObjectStoreScheme::AmazonS3 => acl("x-amz-acl")?,
-            ObjectStoreScheme::GoogleCloudStorage => acl("x-goog-acl")?,
-            _ if config.object_acl.is_some() => {
-                return Err(settings(
-                    "object_acl: Azure has no ACL of objects; set the access of the container"
-                        .to_owned(),
-                ));
-            }
-            _ => HeaderMap::new(),
-        })?;
-        let reads = open(HeaderMap::new())?;
+                _ => HeaderMap::new(),
+            },
+        )?;
+        let (reads, prefix) = open_plain(url)?;
         Self::with_stores([writes, reads], &prefix, (url, site), config)
     }
 
@@ -366,4 +320,73 @@ fn content_type(name: &str) -> &'static str {
         Some("json") => "application/json",
         _ => "text/plain; charset=utf-8",
     }
+}
+
+/// The kind of storage and the prefix of a URL.
+fn scheme_of(url: &str) -> Result<(ObjectStoreScheme, Key), StorageError> {
+    let wrong = |problem: String| StorageError::Settings {
+        url: url.to_owned(),
+        problem,
+    };
+    let parsed = Url::parse(url).map_err(|error| wrong(error.to_string()))?;
+    ObjectStoreScheme::parse(&parsed).map_err(|error| wrong(error.to_string()))
+}
+
+/// A client of the storage at `url`, and the prefix of the URL. Keys come from the environment.
+pub(super) fn open_plain(url: &str) -> Result<(Arc<dyn ObjectStore>, Key), StorageError> {
+    open_store(url, HeaderMap::new())
+}
+
+/// The same, which sends `headers` with each request.
+fn open_store(url: &str, headers: HeaderMap) -> Result<(Arc<dyn ObjectStore>, Key), StorageError> {
+    // Both the client of the storage and the one of the crawl have this provider.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (scheme, prefix) = scheme_of(url)?;
+    // Without TLS only where the operator names such an endpoint.
+    let options = ClientOptions::new()
+        .with_allow_http(true)
+        .with_timeout(TIMEOUT)
+        .with_connect_timeout(CONNECT_TIMEOUT)
+        .with_default_headers(headers);
+    let retry = RetryConfig {
+        backoff: BackoffConfig::default(),
+        max_retries: MAX_RETRIES,
+        retry_timeout: RETRY_TIMEOUT,
+    };
+    let wrong = |problem: String| StorageError::Settings {
+        url: url.to_owned(),
+        problem,
+    };
+    let failed = |error: Error| wrong(error.to_string());
+    let store: Arc<dyn ObjectStore> = match scheme {
+        ObjectStoreScheme::AmazonS3 => Arc::new(
+            AmazonS3Builder::from_env()
+                .with_url(url)
+                .with_client_options(options)
+                .with_retry(retry)
+                .build()
+                .map_err(failed)?,
+        ),
+        ObjectStoreScheme::GoogleCloudStorage => Arc::new(
+            GoogleCloudStorageBuilder::from_env()
+                .with_url(url)
+                .with_client_options(options)
+                .with_retry(retry)
+                .build()
+                .map_err(failed)?,
+        ),
+        ObjectStoreScheme::MicrosoftAzure => Arc::new(
+            MicrosoftAzureBuilder::from_env()
+                .with_url(url)
+                .with_client_options(options)
+                .with_retry(retry)
+                .build()
+                .map_err(failed)?,
+        ),
+        _ => {
+            let expected = "expected a URL that begins with s3://, gs:// or az://";
+            return Err(wrong(expected.to_owned()));
+        }
+    };
+    Ok((store, prefix))
 }

@@ -1,9 +1,13 @@
 //! Object storage in a build without the feature `cloud`: there is none, and the settings do not allow one.
 
+#[path = "gate.rs"]
+mod gate;
+
 use std::path::Path;
 
 use jiff::Timestamp;
 
+pub use self::gate::{GateFuture, SendGate};
 use crate::config::PublishConfig;
 
 /// No error: nothing is tried.
@@ -39,7 +43,7 @@ impl Storage {
     ///
     /// # Errors
     /// None.
-    pub fn fetch(&self, _: &Path) -> Result<(), StorageError> {
+    pub fn fetch(&self, _: &Path, _: Option<&dyn SendGate>) -> Result<(), StorageError> {
         match *self {}
     }
 
@@ -47,7 +51,13 @@ impl Storage {
     ///
     /// # Errors
     /// None.
-    pub fn send(&self, _: &Path, _: bool, _: Timestamp) -> Result<(), StorageError> {
+    pub fn send(
+        &self,
+        _: &Path,
+        _: bool,
+        _: Timestamp,
+        _: Option<&dyn SendGate>,
+    ) -> Result<(), StorageError> {
         match *self {}
     }
 }

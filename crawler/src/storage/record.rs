@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::StorageError;
 
 /// Name of the file.
-const NAME: &str = ".arpent-sent.json";
+pub(super) const NAME: &str = ".arpent-sent.json";
 
 /// What a bucket has of a set, as far as it was sent from this folder.
 #[derive(Debug, Default, Serialize, Deserialize)]

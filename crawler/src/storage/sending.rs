@@ -11,7 +11,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    StorageError,
+    SendGate, StorageError,
     bucket::Bucket,
     record::{Record, Sent, replace_file},
 };
@@ -45,7 +45,21 @@ impl SentManifest {
 impl Bucket {
     /// See [`super::Storage::fetch`]. A file that is missing or differs is left out: a sender was killed between parts and manifest,
     /// and whoever reads the set back judges what it has.
-    pub(super) async fn fetch(&self, folder: &Path) -> Result<(), StorageError> {
+    pub(super) async fn fetch(
+        &self,
+        folder: &Path,
+        gate: Option<&dyn SendGate>,
+    ) -> Result<(), StorageError> {
+        loop {
+            let fetched = self.fetch_once(folder).await;
+            match fetched {
+                Err(StorageError::Failed { .. }) if tries_again(gate).await => {}
+                fetched => return fetched,
+            }
+        }
+    }
+
+    async fn fetch_once(&self, folder: &Path) -> Result<(), StorageError> {
         // A bucket that does not exist fails here, before the crawl.
         let listed = self.list(|name| name == MANIFEST_FILE).await?;
         if listed.is_empty() {
@@ -92,26 +106,36 @@ impl Bucket {
         folder: &Path,
         force: bool,
         now: Timestamp,
+        gate: Option<&dyn SendGate>,
     ) -> Result<(), StorageError> {
         let mut sending = Sending {
             bucket: self,
             folder,
             force,
             now,
+            gate,
             record: Record::read(folder, &self.url),
         };
-        let mut disturbed = None;
-        for _ in 0..MAX_ROUNDS {
+        let mut rounds = 0;
+        loop {
             let round = sending.round().await;
             sending.record.write(folder)?;
-            disturbed = round?;
-            if disturbed.is_none() {
-                break;
+            rounds += 1;
+            let disturbed = match round {
+                Ok(None) => return Ok(()),
+                Ok(Some(name)) => self.changed(&name),
+                Err(error @ StorageError::Failed { .. }) if tries_again(gate).await => {
+                    tracing::warn!(target: "storage", "{error}");
+                    rounds = 0;
+                    continue;
+                }
+                // Another machine had the right to send until now.
+                Err(error) if error.is_conflict() && gate.is_some() => error,
+                Err(error) => return Err(error),
+            };
+            if rounds == MAX_ROUNDS {
+                return Err(disturbed);
             }
-        }
-        match disturbed {
-            Some(name) => Err(self.changed(&name)),
-            None => Ok(()),
         }
     }
 
@@ -122,12 +146,21 @@ impl Bucket {
     }
 }
 
+/// Returns whether a request that failed is tried again, after a wait.
+async fn tries_again(gate: Option<&dyn SendGate>) -> bool {
+    match gate {
+        Some(gate) => gate.tries_again().await,
+        None => false,
+    }
+}
+
 /// A set on its way to a bucket.
 struct Sending<'a> {
     bucket: &'a Bucket,
     folder: &'a Path,
     force: bool,
     now: Timestamp,
+    gate: Option<&'a dyn SendGate>,
     record: Record,
 }
 
@@ -140,8 +173,11 @@ impl Sending<'_> {
         let is_other = listed
             .get(MANIFEST_FILE)
             .is_some_and(|etag| known.is_some_and(|known| !known.is(etag)));
-        if is_other && !self.is_sent(MANIFEST_FILE).await? {
+        if is_other && self.gate.is_none() && !self.is_sent(MANIFEST_FILE).await? {
             return Err(self.bucket.changed(MANIFEST_FILE));
+        }
+        if self.gate.is_some() {
+            self.note_strays().await?;
         }
         for name in &names {
             let etag = listed.get(name).map(String::as_str);
@@ -155,6 +191,33 @@ impl Sending<'_> {
             !sent.is_some_and(|sent| sent.is(etag) || sent.etag.is_none())
         };
         Ok(names.iter().find(is_wrong).cloned())
+    }
+
+    /// Asks the gate before a change of the bucket.
+    async fn confirm(&self, name: &str) -> Result<(), StorageError> {
+        let Some(gate) = self.gate else {
+            return Ok(());
+        };
+        gate.confirm().await.map_err(|reason| StorageError::Closed {
+            url: self.bucket.url_of(name),
+            reason,
+        })
+    }
+
+    /// Notes sitemaps of the site that no set names: another machine sent them, and lost its right before it sent their index.
+    async fn note_strays(&mut self) -> Result<(), StorageError> {
+        let is_stray = |name: &str| {
+            let is_sitemap = name.ends_with(".xml") || name.ends_with(".xml.gz");
+            is_sitemap && !self.record.objects.contains_key(name)
+        };
+        let strays = self.bucket.list(is_stray).await?;
+        for name in strays.into_keys() {
+            let found = self.bucket.head(&name).await?;
+            if let Some(found) = found.filter(|found| found.is_ours) {
+                self.record.objects.insert(name, found.sent);
+            }
+        }
+        Ok(())
     }
 
     /// The `ETag` of each object that is sent, or was.
@@ -196,6 +259,7 @@ impl Sending<'_> {
                 Some(found) if self.force => {
                     let time = self.now.strftime("%Y%m%dT%H%M%SZ");
                     let copy = format!("{name}.bak-{time}");
+                    self.confirm(name).await?;
                     self.bucket.copy(name, &copy).await?;
                     Some(found.sent)
                 }
@@ -206,6 +270,7 @@ impl Sending<'_> {
                 }
             },
         };
+        self.confirm(name).await?;
         let sent = match self
             .bucket
             .put(name, content, &sha256, before.as_ref())
@@ -248,6 +313,7 @@ impl Sending<'_> {
             let found = self.bucket.head(&name).await?;
             let found = found.and_then(|found| found.sent.etag);
             if found.is_some_and(|etag| sent.is(&etag)) {
+                self.confirm(&name).await?;
                 self.bucket.remove(&name).await?;
             }
             self.record.objects.remove(&name);

@@ -16,7 +16,7 @@ use object_store::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{Storage, StorageError, bucket::Bucket};
+use super::{GateFuture, SendGate, Storage, StorageError, bucket::Bucket};
 use crate::{
     config::{MANIFEST_FILE, ObjectField, ObjectHeader, ObjectRule, PublishConfig},
     store::hex,
@@ -153,7 +153,7 @@ impl Bench {
 
     fn send_at(&self, time: &str) -> std::result::Result<(), StorageError> {
         self.storage()
-            .send(self.path(), false, time.parse().unwrap())
+            .send(self.path(), false, time.parse().unwrap(), None)
     }
 
     fn send(&self) {
@@ -299,7 +299,7 @@ fn an_object_of_others_is_not_overwritten_without_force() {
     );
     assert_eq!(bench.object("sitemap.xml").unwrap(), "theirs");
     let now: Timestamp = "2026-01-02T05:00:00Z".parse().unwrap();
-    bench.storage().send(bench.path(), true, now).unwrap();
+    bench.storage().send(bench.path(), true, now, None).unwrap();
     assert_eq!(bench.object("sitemap.xml").unwrap(), "index");
     let copy = "sitemap.xml.bak-20260102T050000Z";
     assert_eq!(bench.object(copy).unwrap(), "theirs");
@@ -314,7 +314,7 @@ fn a_set_of_another_machine_is_fetched_and_not_overwritten_unseen() {
     };
     first.publish(&SET);
     first.send();
-    second.storage().fetch(second.path()).unwrap();
+    second.storage().fetch(second.path(), None).unwrap();
     let copied = fs::read_to_string(second.path().join("sitemap.a.xml.gz")).unwrap();
     assert_eq!(copied, "a");
     first.changes();
@@ -328,7 +328,7 @@ fn a_set_of_another_machine_is_fetched_and_not_overwritten_unseen() {
     let error = first.send_at("2026-01-02T05:00:00Z").unwrap_err();
     assert!(matches!(error, StorageError::Changed { .. }), "{error}");
     assert_eq!(first.object("sitemap.xml").unwrap(), "index2");
-    first.storage().fetch(first.path()).unwrap();
+    first.storage().fetch(first.path(), None).unwrap();
     let fetched = fs::read_to_string(first.path().join("sitemap.xml")).unwrap();
     assert_eq!(fetched, "index2");
 }
@@ -351,7 +351,7 @@ fn a_set_that_was_sent_in_part_is_fetched_without_the_parts_that_differ() {
         recorder: Arc::clone(&first.recorder),
         ..Bench::new()
     };
-    second.storage().fetch(second.path()).unwrap();
+    second.storage().fetch(second.path(), None).unwrap();
     assert!(!second.path().join("sitemap.a.xml.gz").exists());
     assert!(second.path().join("sitemap.b.xml.gz").exists());
     second.publish(&[
@@ -396,7 +396,7 @@ fn a_setting_of_headers_changes_objects_that_are_there() {
 fn a_set_of_another_site_is_not_fetched() {
     let bench = Bench::new();
     bench.put(MANIFEST_FILE, "{\"files\": []}");
-    let error = bench.storage().fetch(bench.path()).unwrap_err();
+    let error = bench.storage().fetch(bench.path(), None).unwrap_err();
     assert!(matches!(error, StorageError::Foreign { .. }), "{error}");
 }
 
@@ -463,4 +463,96 @@ fn headers_follow_the_ending_and_the_settings() {
         Ok(())
     })
     .unwrap();
+}
+
+/// The gate of a machine that has its right for so many changes.
+#[derive(Debug)]
+struct TestGate {
+    changes: Mutex<usize>,
+    /// Repaired when a request fails.
+    recorder: Arc<Recorder>,
+}
+
+impl TestGate {
+    fn new(bench: &Bench, changes: usize) -> Self {
+        Self {
+            changes: Mutex::new(changes),
+            recorder: Arc::clone(&bench.recorder),
+        }
+    }
+}
+
+impl SendGate for TestGate {
+    fn confirm(&self) -> GateFuture<'_, std::result::Result<(), String>> {
+        Box::pin(async {
+            let mut changes = self.changes.lock().unwrap();
+            *changes = changes.checked_sub(1).ok_or("the lease has ended")?;
+            Ok(())
+        })
+    }
+
+    fn tries_again(&self) -> GateFuture<'_, bool> {
+        Box::pin(async {
+            *self.recorder.budget.lock().unwrap() = None;
+            true
+        })
+    }
+}
+
+impl Bench {
+    fn send_through(&self, gate: &TestGate, time: &str) -> std::result::Result<(), StorageError> {
+        let now = time.parse().unwrap();
+        self.storage().send(self.path(), false, now, Some(gate))
+    }
+}
+
+#[test]
+fn a_machine_without_its_right_changes_nothing_and_what_it_left_goes_after_the_grace() {
+    let first = Bench::new();
+    first.publish(&SET);
+    first.send();
+    let second = Bench {
+        recorder: Arc::clone(&first.recorder),
+        ..Bench::new()
+    };
+    second.storage().fetch(second.path(), None).unwrap();
+    first.publish(&[("sitemap.xml", "index2"), ("sitemap.c.xml.gz", "c"), SET[2]]);
+    let gate = TestGate::new(&first, 1);
+    let error = first
+        .send_through(&gate, "2026-01-02T05:00:00Z")
+        .unwrap_err();
+    let expected = "s3://bucket/maps/sitemap.xml was not changed: the lease has ended";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(first.object("sitemap.xml").unwrap(), "index");
+    assert_eq!(first.object("sitemap.c.xml.gz").unwrap(), "c");
+    let gate = TestGate::new(&second, 9);
+    second.send_through(&gate, "2026-01-02T06:00:00Z").unwrap();
+    assert_eq!(second.object("sitemap.c.xml.gz").unwrap(), "c");
+    second.send_through(&gate, "2026-01-02T07:00:00Z").unwrap();
+    assert_eq!(second.object("sitemap.c.xml.gz"), None);
+}
+
+#[test]
+fn a_machine_with_its_right_goes_on_after_failures_and_replaces_what_others_sent() {
+    let [bench, other] = [Bench::new(), Bench::new()];
+    bench.publish(&SET);
+    bench.send();
+    // The last request of another machine arrives late.
+    let other = Bench {
+        recorder: Arc::clone(&bench.recorder),
+        ..other
+    };
+    other.storage().fetch(other.path(), None).unwrap();
+    other.publish(&[("sitemap.xml", "late"), SET[1], SET[2]]);
+    other.send();
+    bench.publish(&[
+        ("sitemap.xml", "index2"),
+        ("sitemap.a.xml.gz", "a2"),
+        SET[2],
+    ]);
+    *bench.recorder.budget.lock().unwrap() = Some(1);
+    let gate = TestGate::new(&bench, 9);
+    bench.send_through(&gate, "2026-01-02T05:00:00Z").unwrap();
+    assert_eq!(bench.object("sitemap.xml").unwrap(), "index2");
+    assert_eq!(bench.object("sitemap.a.xml.gz").unwrap(), "a2");
 }

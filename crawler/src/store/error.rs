@@ -74,7 +74,7 @@ impl StoreError {
 }
 
 /// An error with its causes, on one line: for people, where the chain goes no further.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -59,7 +59,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::earlier::Earlier;
 pub use self::entry_pairs::{EntryPair, EntryPairs, SetSide};
-pub(crate) use self::error::with_causes;
+pub use self::error::with_causes;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::files::{files_of, forget, held_since, set_aside};
 pub use self::links::{LinkReader, StoredLinks};

@@ -162,6 +162,7 @@ impl Bench {
             dry_run: false,
             shutdown: Shutdown::default(),
             on_publish: Arc::new(|| ()),
+            send_gate: None,
         })
         .await
     }
