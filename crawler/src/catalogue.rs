@@ -31,14 +31,14 @@ pub use self::{
     leases::HostLease,
     sessions::{NextSite, SiteEnd, SiteId, SiteSession},
     sites::{ImportCount, NewSite, next_run},
-    status::{CatalogueRun, FleetStatus, SiteRow, SiteState, WorkerRow},
+    status::{CatalogueRun, FleetStatus, SiteDetails, SiteRow, SiteState, WorkerRow},
 };
 
 /// The steps that make the tables, in order; a step that was released never changes.
 const MIGRATIONS: [(i32, &str); 1] = [(1, include_str!("catalogue/migrations/1.sql"))];
 
 /// The version of the tables that this program knows.
-const VERSION: i32 = MIGRATIONS[MIGRATIONS.len() - 1].0;
+pub const VERSION: i32 = MIGRATIONS[MIGRATIONS.len() - 1].0;
 
 /// Key of the advisory lock of migrations: one at a time.
 const MIGRATION_LOCK: i64 = 0x6172_7065_6e74_0001;

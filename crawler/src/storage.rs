@@ -78,6 +78,17 @@ pub enum StorageError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The same for the state of a site.
+    #[error("failed to {action} {url}")]
+    State {
+        /// What was tried.
+        action: &'static str,
+        /// The URL of the object.
+        url: String,
+        /// The error of the storage.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A file of the folder could not be read or written.
     #[error("failed to {action} {}", path.display())]
     Io {
@@ -103,7 +114,7 @@ impl StorageError {
     }
 }
 
-/// The file that says what was sent from the set in `folder`; a machine that goes on with the set needs it.
+/// The file with the record of what was sent from the set in `folder`; a machine that goes on with the set needs it.
 pub fn record_file(folder: &Path) -> PathBuf {
     folder.join(record::NAME)
 }

@@ -66,6 +66,18 @@ pub enum CatalogueError {
     /// A new site has the name of another one.
     #[error("there is a site {0:?} already; choose another name, or remove that site first")]
     NameTaken(String),
+    /// A site would publish to the place of another one.
+    #[error(
+        "the output {output} of site {site:?} is that of site {owner:?}; choose another output, or remove that site first"
+    )]
+    OutputTaken {
+        /// The output.
+        output: String,
+        /// The site that would get it.
+        site: String,
+        /// The site that has it.
+        owner: String,
+    },
     /// The site does not run before it is resumed.
     #[error("site {0:?} is paused or set aside; run `arpent catalogue resume` first")]
     NotRunnable(String),

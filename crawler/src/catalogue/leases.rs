@@ -170,18 +170,9 @@ pub(super) async fn fence<'a>(
     lease: &HostLease,
 ) -> Result<Transaction<'a>, CatalogueError> {
     let transaction = begin(client).await?;
-    hold(&transaction, lease).await?;
-    Ok(transaction)
-}
-
-/// The fence of a transaction that has begun.
-pub(super) async fn hold(
-    transaction: &Transaction<'_>,
-    lease: &HostLease,
-) -> Result<(), CatalogueError> {
-    let held = row(transaction, HOLD, &[&lease.host.as_str(), &lease.epoch]).await?;
+    let held = row(&transaction, HOLD, &[&lease.host.as_str(), &lease.epoch]).await?;
     match held {
-        Some(row) if row.get(0) => Ok(()),
+        Some(row) if row.get(0) => Ok(transaction),
         Some(_) | None => Err(CatalogueError::LeaseLost(lease.host.clone())),
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions of sites under a lease: begin, checkpoint, end, and the move of a site to another host. Each is one fenced transaction.
+//! Sessions of sites under a lease: begin, checkpoint, end. Each is one fenced transaction.
 
 use std::fmt;
 
@@ -7,10 +7,9 @@ use tokio_postgres::types::ToSql;
 
 use super::{
     Catalogue, CatalogueError, HostLease,
-    connection::{begin, change, commit, row},
-    leases::{RESCHEDULE, fence, hold},
+    connection::{change, commit, row},
+    leases::fence,
 };
-use crate::url_key::HostKey;
 
 /// Sessions in a row that began and did not end, after which a site is set aside: the site may be what kills its workers.
 const MAX_ATTEMPTS: i16 = 3;
@@ -52,12 +51,12 @@ pub struct SiteSession {
     pub id: SiteId,
     /// Its name.
     pub name: String,
-    /// Its settings: the TOML table of a site.
+    /// Its settings: a settings file with this site alone.
     pub settings: String,
     /// The state that counts.
     pub state_object: Option<String>,
-    /// The published set that counts.
-    pub set_id: Option<String>,
+    /// It publishes in spite of the guard.
+    pub force: bool,
 }
 
 /// How a session ended.
@@ -67,11 +66,7 @@ pub struct SiteEnd {
     pub outcome: String,
     /// The summary.
     pub summary: serde_json::Value,
-    /// The state that counts from now on; `None`: the same as before.
-    pub state_object: Option<String>,
-    /// The set that counts from now on; `None`: the same as before.
-    pub set_id: Option<String>,
-    /// When the set was published; `None`: nothing was published.
+    /// When the set was published or found up to date; `None`: neither.
     pub published: Option<Timestamp>,
     /// Number of URLs in the set; `None`: the same as before.
     pub listed: Option<u64>,
@@ -89,7 +84,7 @@ impl Catalogue {
     pub async fn begin(&self, lease: &HostLease) -> Result<NextSite, CatalogueError> {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
-        let due = "SELECT id, name, settings, state_object, set_id, attempts FROM site
+        let due = "SELECT id, name, settings, state_object, attempts FROM site
             WHERE host = $1 AND NOT paused AND set_aside IS NULL AND next_run <= now() AND epoch IS DISTINCT FROM $2
             ORDER BY next_run, id LIMIT 1 FOR NO KEY UPDATE";
         let host = lease.host.as_str();
@@ -97,21 +92,20 @@ impl Catalogue {
         let Some(due) = due else {
             return Ok(NextSite::NoneDue);
         };
-        let session = SiteSession {
+        let mut session = SiteSession {
             id: SiteId(due.get(0)),
             name: due.get(1),
             settings: due.get(2),
             state_object: due.get(3),
-            set_id: due.get(4),
+            force: false,
         };
         let id = session.id.0;
         let lost =
             "UPDATE run SET ended = now(), outcome = 'lost' WHERE site = $1 AND ended IS NULL";
         change(&transaction, lost, &[&id]).await?;
-        let next = if due.get::<_, i16>(5) >= MAX_ATTEMPTS {
-            let reason = format!(
-                "{MAX_ATTEMPTS} sessions in a row did not end: each lost its lease or moved to another host"
-            );
+        let next = if due.get::<_, i16>(4) >= MAX_ATTEMPTS {
+            let reason =
+                format!("{MAX_ATTEMPTS} sessions in a row did not end: each lost its lease");
             let aside = "UPDATE site SET set_aside = $2, epoch = NULL WHERE id = $1";
             change(&transaction, aside, &[&id, &reason]).await?;
             NextSite::SetAside {
@@ -119,8 +113,10 @@ impl Catalogue {
                 reason,
             }
         } else {
-            let begun = "UPDATE site SET attempts = attempts + 1, epoch = $2 WHERE id = $1";
-            change(&transaction, begun, &[&id, &lease.epoch]).await?;
+            let begun = "UPDATE site SET attempts = attempts + 1, epoch = $2, forced = forced OR force_next, force_next = false
+                WHERE id = $1 RETURNING forced";
+            let begun = row(&transaction, begun, &[&id, &lease.epoch]).await?;
+            session.force = begun.is_some_and(|row| row.get(0));
             let run = "INSERT INTO run (site, worker, epoch, began) SELECT $1, owner, epoch, now() FROM host WHERE name = $2";
             change(&transaction, run, &[&id, &host]).await?;
             NextSite::Session(session)
@@ -129,7 +125,7 @@ impl Catalogue {
         Ok(next)
     }
 
-    /// Notes the state, and with it the set, from which the next worker goes on if this one dies.
+    /// Notes the state from which the next worker goes on if this one dies.
     ///
     /// # Errors
     /// [`CatalogueError::LeaseLost`], [`CatalogueError::SiteGone`], or the database fails.
@@ -138,15 +134,12 @@ impl Catalogue {
         lease: &HostLease,
         site: SiteId,
         state_object: &str,
-        set_id: Option<&str>,
     ) -> Result<(), CatalogueError> {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
-        let note = "UPDATE site SET state_object = $4, set_id = coalesce($5, set_id)
-            WHERE id = $1 AND host = $2 AND epoch = $3";
+        let note = "UPDATE site SET state_object = $4 WHERE id = $1 AND host = $2 AND epoch = $3";
         let host = lease.host.as_str();
-        let values: [&(dyn ToSql + Sync); 5] =
-            [&site.0, &host, &lease.epoch, &state_object, &set_id];
+        let values: [&(dyn ToSql + Sync); 4] = [&site.0, &host, &lease.epoch, &state_object];
         if change(&transaction, note, &values).await? == 0 {
             return Err(CatalogueError::SiteGone(site));
         }
@@ -165,20 +158,18 @@ impl Catalogue {
     ) -> Result<(), CatalogueError> {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
-        let note = "UPDATE site SET epoch = NULL, attempts = 0, outcome = $4, state_object = coalesce($5, state_object),
-            set_id = coalesce($6, set_id), published = coalesce($7, published), listed = coalesce($8, listed), next_run = $9
+        let note = "UPDATE site SET epoch = NULL, attempts = 0, forced = false, outcome = $4,
+            published = coalesce($5, published), listed = coalesce($6, listed), next_run = $7
             WHERE id = $1 AND host = $2 AND epoch = $3";
         let listed = end
             .listed
             .map(|urls| i64::try_from(urls).unwrap_or(i64::MAX));
         let host = lease.host.as_str();
-        let values: [&(dyn ToSql + Sync); 9] = [
+        let values: [&(dyn ToSql + Sync); 7] = [
             &site.0,
             &host,
             &lease.epoch,
             &end.outcome,
-            &end.state_object,
-            &end.set_id,
             &end.published,
             &listed,
             &end.next_run,
@@ -191,38 +182,6 @@ impl Catalogue {
         let old = "DELETE FROM run WHERE site = $1
             AND id <= (SELECT id FROM run WHERE site = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)";
         change(&transaction, old, &[&site.0, &MAX_RUNS]).await?;
-        commit(transaction).await
-    }
-
-    /// Ends a session whose start URL redirects to `host`: the site is due there. The attempt counts, so that a site whose hosts
-    /// redirect to each other is set aside.
-    ///
-    /// # Errors
-    /// [`CatalogueError::LeaseLost`], [`CatalogueError::SiteGone`], or the database fails.
-    pub async fn move_to(
-        &self,
-        lease: &HostLease,
-        site: SiteId,
-        host: &HostKey,
-    ) -> Result<(), CatalogueError> {
-        let mut client = self.client().await?;
-        let transaction = begin(&mut client).await?;
-        let (from, to) = (lease.host.as_str(), host.as_str());
-        let new = "INSERT INTO host (name) VALUES ($1) ON CONFLICT DO NOTHING";
-        change(&transaction, new, &[&to]).await?;
-        // In the order of names, so that two moves in opposite directions do not wait for each other.
-        let both = "SELECT FROM host WHERE name IN ($1, $2) ORDER BY name FOR NO KEY UPDATE";
-        change(&transaction, both, &[&from, &to]).await?;
-        hold(&transaction, lease).await?;
-        let moved =
-            "UPDATE site SET host = $4, epoch = NULL WHERE id = $1 AND host = $2 AND epoch = $3";
-        if change(&transaction, moved, &[&site.0, &from, &lease.epoch, &to]).await? == 0 {
-            return Err(CatalogueError::SiteGone(site));
-        }
-        let run =
-            "UPDATE run SET ended = now(), outcome = 'moved' WHERE site = $1 AND ended IS NULL";
-        change(&transaction, run, &[&site.0]).await?;
-        change(&transaction, RESCHEDULE, &[&[to].as_slice()]).await?;
         commit(transaction).await
     }
 }

@@ -1,6 +1,9 @@
 //! Sites as people enter and change them. A change of a site moves the time at which its host is due.
 
-use std::{collections::HashSet, slice};
+use std::{
+    collections::{HashMap, HashSet},
+    slice,
+};
 
 use deadpool_postgres::Transaction;
 use jiff::Timestamp;
@@ -8,7 +11,7 @@ use tokio_postgres::types::ToSql;
 
 use super::{
     Catalogue, CatalogueError,
-    connection::{begin, change, commit, row},
+    connection::{begin, change, commit, row, rows},
     leases::RESCHEDULE,
 };
 use crate::{
@@ -27,15 +30,21 @@ const IMPORT_LOCK: i64 = 0x6172_7065_6e74_0002;
 const INCOMING: &str = "
     SET LOCAL statement_timeout = 0;
     CREATE TEMPORARY TABLE incoming (
-        name text PRIMARY KEY, host text NOT NULL, settings text NOT NULL, schedule text, next_run timestamptz) ON COMMIT DROP";
+        name text PRIMARY KEY, host text NOT NULL, settings text NOT NULL, schedule text, next_run timestamptz,
+        output text NOT NULL) ON COMMIT DROP";
 
 const INCOMING_BATCH: &str = "
-    INSERT INTO incoming SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])";
+    INSERT INTO incoming SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])";
 
-/// A site that is as before stays on the host to which it may have moved.
+/// Sites that are as before.
 const UNCHANGED: &str = "
     DELETE FROM incoming i USING site s
-    WHERE s.name = i.name AND s.settings = i.settings AND s.schedule IS NOT DISTINCT FROM i.schedule";
+    WHERE s.name = i.name AND s.settings = i.settings AND s.output = i.output AND s.schedule IS NOT DISTINCT FROM i.schedule";
+
+/// A site that is not replaced has the output of a site that is put.
+const OUTPUT_TAKEN: &str = "
+    SELECT i.output, i.name, s.name FROM incoming i JOIN site s USING (output)
+    WHERE s.name NOT IN (SELECT name FROM incoming) ORDER BY i.name LIMIT 1";
 
 const NEW_HOSTS: &str = "INSERT INTO host (name) SELECT DISTINCT host FROM incoming ORDER BY host ON CONFLICT DO NOTHING";
 
@@ -46,9 +55,10 @@ const LOCK_HOSTS: &str = "
 
 const PUT_SITES: &str = "
     WITH put AS (
-        INSERT INTO site AS s (name, host, settings, schedule, next_run)
-        SELECT name, host, settings, schedule, next_run FROM incoming
-        ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, host = excluded.host, schedule = excluded.schedule,
+        INSERT INTO site AS s (name, host, settings, output, schedule, next_run)
+        SELECT name, host, settings, output, schedule, next_run FROM incoming
+        ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, host = excluded.host, output = excluded.output,
+            schedule = excluded.schedule,
             epoch = CASE WHEN s.host = excluded.host THEN s.epoch END,
             next_run = CASE WHEN s.schedule IS NOT DISTINCT FROM excluded.schedule THEN s.next_run ELSE excluded.next_run END
         RETURNING s.host, xmax = 0 AS is_new)
@@ -61,8 +71,10 @@ pub struct NewSite {
     pub name: String,
     /// Host of its start URL.
     pub host: HostKey,
-    /// Its settings: the TOML table of a site as in a settings file, with secrets as references only.
+    /// Its settings: a settings file with this site alone, and with secrets as references only.
     pub settings: String,
+    /// URL of its set, without a last slash. No other site has the same.
+    pub output: String,
     /// When it is crawled; `None`: on demand.
     pub schedule: Option<Schedule>,
 }
@@ -99,7 +111,7 @@ impl Catalogue {
     /// Adds a site. Its first session is the next one of its schedule.
     ///
     /// # Errors
-    /// [`CatalogueError::NameTaken`], or the database fails.
+    /// [`CatalogueError::NameTaken`], [`CatalogueError::OutputTaken`], or the database fails.
     pub async fn add(&self, site: &NewSite, now: Timestamp) -> Result<(), CatalogueError> {
         let sites = slice::from_ref(site);
         self.put(sites, now, Existing::Refused).await?;
@@ -129,6 +141,16 @@ impl Catalogue {
         if let Some(twice) = sites.iter().find(|site| !names.insert(&site.name)) {
             return Err(CatalogueError::NameTaken(twice.name.clone()));
         }
+        let mut outputs = HashMap::new();
+        for site in sites {
+            if let Some(owner) = outputs.insert(&site.output, &site.name) {
+                return Err(CatalogueError::OutputTaken {
+                    output: site.output.clone(),
+                    site: site.name.clone(),
+                    owner: owner.clone(),
+                });
+            }
+        }
         let failed = CatalogueError::statement;
         let mut client = self.client().await?;
         let transaction = begin(&mut client).await?;
@@ -140,8 +162,12 @@ impl Catalogue {
             let texts: Vec<_> = schedules.clone().map(|it| it.map(Schedule::text)).collect();
             let times: Vec<_> = schedules.map(|it| next_run(it, now)).collect();
             let (names, settings) = (column(|site| &site.name), column(|site| &site.settings));
-            let hosts = column(|site| site.host.as_str());
-            let values: [&(dyn ToSql + Sync); 5] = [&names, &hosts, &settings, &texts, &times];
+            let (hosts, outputs) = (
+                column(|site| site.host.as_str()),
+                column(|site| &site.output),
+            );
+            let values: [&(dyn ToSql + Sync); 6] =
+                [&names, &hosts, &settings, &texts, &times, &outputs];
             let sent = transaction.execute(INCOMING_BATCH, &values);
             sent.await.map_err(failed)?;
         }
@@ -155,6 +181,14 @@ impl Catalogue {
             }
         }
         let unchanged = transaction.execute(UNCHANGED, &[]).await.map_err(failed)?;
+        let taken = transaction.query_opt(OUTPUT_TAKEN, &[]).await;
+        if let Some(taken) = taken.map_err(failed)? {
+            return Err(CatalogueError::OutputTaken {
+                output: taken.get(0),
+                site: taken.get(1),
+                owner: taken.get(2),
+            });
+        }
         for step in [NEW_HOSTS, LOCK_HOSTS] {
             transaction.execute(step, &[]).await.map_err(failed)?;
         }
@@ -201,13 +235,35 @@ impl Catalogue {
         self.change_site(name, sql).await
     }
 
-    /// Makes a site due now. While a session of the site is under way, that session is the one.
+    /// Resumes every site that is set aside, and returns their number. A site that is paused too stays paused.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn resume_set_aside(&self) -> Result<u64, CatalogueError> {
+        let mut client = self.client().await?;
+        let transaction = begin(&mut client).await?;
+        let lock = "SELECT name FROM host WHERE name IN (SELECT host FROM site WHERE set_aside IS NOT NULL)
+            ORDER BY name FOR NO KEY UPDATE";
+        let hosts = rows(&transaction, lock, &[]).await?;
+        let hosts: Vec<&str> = hosts.iter().map(|row| row.get(0)).collect();
+        let sql = "UPDATE site SET set_aside = NULL, attempts = 0 WHERE set_aside IS NOT NULL AND host = ANY ($1)";
+        let resumed = change(&transaction, sql, &[&hosts]).await?;
+        change(&transaction, RESCHEDULE, &[&hosts]).await?;
+        commit(transaction).await?;
+        Ok(resumed)
+    }
+
+    /// Makes a site due now. While a session of the site is under way, that session is the one. With `force`, the next session that
+    /// begins publishes in spite of the guard.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownSite`], [`CatalogueError::NotRunnable`], or the database fails.
-    pub async fn run_now(&self, name: &str) -> Result<(), CatalogueError> {
-        let sql =
-            "UPDATE site SET next_run = now() WHERE name = $1 AND NOT paused AND set_aside IS NULL";
+    pub async fn run_now(&self, name: &str, force: bool) -> Result<(), CatalogueError> {
+        let sql = if force {
+            "UPDATE site SET next_run = now(), force_next = true WHERE name = $1 AND NOT paused AND set_aside IS NULL"
+        } else {
+            "UPDATE site SET next_run = now() WHERE name = $1 AND NOT paused AND set_aside IS NULL"
+        };
         self.change_site(name, sql).await
     }
 
@@ -219,7 +275,7 @@ impl Catalogue {
             let host = host_of(&transaction, name).await?;
             let lock = "SELECT FROM host WHERE name = $1 FOR NO KEY UPDATE";
             change(&transaction, lock, &[&host]).await?;
-            // The site may have moved before the lock; from here on it cannot.
+            // An import may have given the site another host before the lock; from here on it cannot.
             if host_of(&transaction, name).await? != host {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! What the catalogue knows of the fleet, for people.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
@@ -8,6 +8,7 @@ use tokio_postgres::{Row, types::ToSql};
 use super::{
     Catalogue, CatalogueError,
     connection::{change, row, rows},
+    seconds,
 };
 use crate::url_key::HostKey;
 
@@ -81,16 +82,51 @@ pub struct SiteRow {
     pub state: SiteState,
     /// Why it is set aside.
     pub set_aside: Option<String>,
+    /// URL of its set.
+    pub output: String,
     /// Its schedule.
     pub schedule: Option<String>,
     /// Its next session.
     pub next_run: Option<Timestamp>,
     /// Outcome of its last session that ended.
     pub outcome: Option<String>,
-    /// When its set was published last.
+    /// End of the last session that published or found nothing to change.
     pub published: Option<Timestamp>,
     /// URLs in its set.
     pub listed: Option<u64>,
+}
+
+impl SiteRow {
+    fn of(row: &Row) -> Self {
+        Self {
+            name: row.get("name"),
+            host: HostKey::new(row.get("host")),
+            state: SiteState::of(row),
+            set_aside: row.get("set_aside"),
+            output: row.get("output"),
+            schedule: row.get("schedule"),
+            next_run: row.get("next_run"),
+            outcome: row.get("outcome"),
+            published: row.get("published"),
+            listed: row.get::<_, Option<i64>>("listed").map(unsigned),
+        }
+    }
+}
+
+/// Everything about a site but its history.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SiteDetails {
+    /// Its line in a list.
+    pub row: SiteRow,
+    /// Its settings.
+    pub settings: String,
+    /// When it was added.
+    pub added: Timestamp,
+    /// The state that counts, in the storage of the fleet.
+    pub state_object: Option<String>,
+    /// The next session publishes in spite of the guard.
+    pub force_next: bool,
 }
 
 /// A session in the history of a site.
@@ -105,7 +141,7 @@ pub struct CatalogueRun {
     pub began: Timestamp,
     /// Its end; `None`: it is under way, or its worker is dead.
     pub ended: Option<Timestamp>,
-    /// Outcome as the worker has it, or `lost`, `moved`, `given-back`.
+    /// Outcome as the worker has it, or `lost`, `given-back`.
     pub outcome: Option<String>,
     /// Summary of a session that ended.
     pub summary: Option<serde_json::Value>,
@@ -139,8 +175,8 @@ pub struct FleetStatus {
     pub outcomes: BTreeMap<String, u64>,
     /// Hosts with a lease in force.
     pub leased_hosts: u64,
-    /// Since when the first host in the queue waits for a worker.
-    pub oldest_due: Option<Timestamp>,
+    /// The first host in the queue, and since when it waits for a worker.
+    pub oldest_due: Option<(HostKey, Timestamp)>,
     /// The workers that described themselves within a day.
     pub workers: Vec<WorkerRow>,
 }
@@ -162,18 +198,40 @@ impl Catalogue {
         );
         let state = state.map(SiteState::as_str);
         let listed = rows(&client, &sql, &[&after, &state, &i64::from(limit)]).await?;
-        let site = |row: &Row| SiteRow {
-            name: row.get("name"),
-            host: HostKey::new(row.get("host")),
-            state: SiteState::of(row),
-            set_aside: row.get("set_aside"),
-            schedule: row.get("schedule"),
-            next_run: row.get("next_run"),
-            outcome: row.get("outcome"),
-            published: row.get("published"),
-            listed: row.get::<_, Option<i64>>("listed").map(unsigned),
-        };
-        Ok(listed.iter().map(site).collect())
+        Ok(listed.iter().map(SiteRow::of).collect())
+    }
+
+    /// Everything about the site `name` but its history.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownSite`], or the database fails.
+    pub async fn site(&self, name: &str) -> Result<SiteDetails, CatalogueError> {
+        let client = self.client().await?;
+        let sql = format!("SELECT * FROM ({SITES}) AS s WHERE name = $1");
+        let found = row(&client, &sql, &[&name]).await?;
+        let found = found.ok_or_else(|| CatalogueError::UnknownSite(name.to_owned()))?;
+        Ok(SiteDetails {
+            row: SiteRow::of(&found),
+            settings: found.get("settings"),
+            added: found.get("added"),
+            state_object: found.get("state_object"),
+            force_next: found.get("force_next"),
+        })
+    }
+
+    /// At most `limit` sites whose last good session ended more than `age` ago, or that are older and had none, in the order of their
+    /// names. Only sites with a schedule that are not paused count.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn late(&self, age: Duration, limit: u32) -> Result<Vec<SiteRow>, CatalogueError> {
+        let client = self.client().await?;
+        let sql = format!(
+            "SELECT * FROM ({SITES}) AS s WHERE schedule IS NOT NULL AND NOT paused
+                AND coalesce(published, added) < now() - make_interval(secs => $1) ORDER BY name LIMIT $2"
+        );
+        let late = rows(&client, &sql, &[&seconds(age), &i64::from(limit)]).await?;
+        Ok(late.iter().map(SiteRow::of).collect())
     }
 
     /// The newest sessions of a site, at most `limit`.
@@ -210,10 +268,10 @@ impl Catalogue {
         let outcomes =
             "SELECT outcome, count(*) FROM site WHERE outcome IS NOT NULL GROUP BY outcome";
         let outcomes = rows(&client, outcomes, &[]).await?;
-        let hosts =
-            "SELECT (SELECT count(*) FROM host WHERE owner IS NOT NULL AND lease_until > now()),
-            (SELECT min(claimable_at) FROM host WHERE claimable_at <= now())";
-        let hosts = row(&client, hosts, &[]).await?;
+        let leased = "SELECT count(*) FROM host WHERE owner IS NOT NULL AND lease_until > now()";
+        let leased = row(&client, leased, &[]).await?;
+        let due = "SELECT name, claimable_at FROM host WHERE claimable_at <= now() ORDER BY claimable_at LIMIT 1";
+        let due = row(&client, due, &[]).await?;
         let workers = rows(&client, "SELECT * FROM worker ORDER BY name", &[]).await?;
         let worker = |row: &Row| WorkerRow {
             name: row.get("name"),
@@ -229,8 +287,8 @@ impl Catalogue {
         Ok(FleetStatus {
             sites: by_state.collect(),
             outcomes: by_outcome.collect(),
-            leased_hosts: hosts.as_ref().map_or(0, |row| unsigned(row.get(0))),
-            oldest_due: hosts.and_then(|row| row.get(1)),
+            leased_hosts: leased.map_or(0, |row| count(&row)),
+            oldest_due: due.map(|row| (HostKey::new(row.get(0)), row.get(1))),
             workers: workers.iter().map(worker).collect(),
         })
     }

@@ -99,6 +99,7 @@ fn site(name: &str, host: &str) -> NewSite {
         name: name.to_owned(),
         host: HostKey::new(host),
         settings: format!("url = \"https://{host}/\""),
+        output: format!("s3://sets/{name}"),
         schedule: None,
     }
 }
@@ -112,8 +113,6 @@ fn ended(next_run: Option<Timestamp>) -> SiteEnd {
     SiteEnd {
         outcome: "published".to_owned(),
         summary: json!({"listed": 12}),
-        state_object: Some("state/1/9-2.db.zst".to_owned()),
-        set_id: Some("set".to_owned()),
         published: Some(now()),
         listed: Some(12),
         next_run,
@@ -240,7 +239,7 @@ async fn hosts_are_claimed_in_the_order_in_which_they_fell_due() {
     ]));
     assert!(fleet.claim("w").await.is_empty());
     for name in ["c", "a", "d", "b"] {
-        fleet.catalogue.run_now(name).await.unwrap();
+        fleet.catalogue.run_now(name, false).await.unwrap();
     }
     let first = fleet.catalogue.claim("w", 3, TTL).await.unwrap();
     assert_eq!(hosts(&first), ["c.test", "a.test", "d.test"]);
@@ -277,8 +276,8 @@ async fn two_workers_never_have_one_host() {
 #[tokio::test]
 async fn a_heartbeat_renews_only_what_the_worker_has() {
     let fleet = fleet!(Fleet::with(&[("a", "a.test"), ("b", "b.test")]));
-    fleet.catalogue.run_now("a").await.unwrap();
-    fleet.catalogue.run_now("b").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
+    fleet.catalogue.run_now("b", false).await.unwrap();
     let old = fleet.claim("old").await;
     assert_eq!(
         fleet
@@ -311,12 +310,12 @@ async fn a_heartbeat_renews_only_what_the_worker_has() {
 #[tokio::test]
 async fn a_lost_lease_changes_nothing() {
     let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
     let old = fleet.claim_one("old").await;
     let session = fleet.begin(&old).await;
     fleet
         .catalogue
-        .checkpoint(&old, session.id, "state/1/1-1.db.zst", None)
+        .checkpoint(&old, session.id, "1/1-1")
         .await
         .unwrap();
     fleet.expire().await;
@@ -331,23 +330,14 @@ async fn a_lost_lease_changes_nothing() {
         let catalogue = &fleet.catalogue;
         assert_lost(catalogue.check_lease(&old).await);
         assert_lost(catalogue.begin(&old).await);
-        assert_lost(
-            catalogue
-                .checkpoint(&old, session.id, "state/1/1-2.db.zst", None)
-                .await,
-        );
+        assert_lost(catalogue.checkpoint(&old, session.id, "1/1-2").await);
         assert_lost(catalogue.end(&old, session.id, &ended(None)).await);
-        assert_lost(
-            catalogue
-                .move_to(&old, session.id, &HostKey::new("b.test"))
-                .await,
-        );
         assert_lost(catalogue.note_pace(&old, TTL, None).await);
         if let Some(new) = new {
             assert!(!catalogue.give_back(&old).await.unwrap());
             assert_eq!(fleet.value(dump).await, before);
             let session = fleet.begin(&new).await;
-            assert_eq!(session.state_object.as_deref(), Some("state/1/1-1.db.zst"));
+            assert_eq!(session.state_object.as_deref(), Some("1/1-1"));
             assert_eq!(fleet.outcomes("a").await, [None, Some("lost".to_owned())]);
         } else {
             assert_eq!(fleet.value(dump).await, before);
@@ -367,14 +357,20 @@ async fn a_session_ends_with_its_state_and_its_next_run() {
     ];
     fleet.catalogue.import(&two, now()).await.unwrap();
     assert_eq!(fleet.state("b").await, SiteState::OnDemand);
-    fleet.catalogue.run_now("a").await.unwrap();
-    fleet.catalogue.run_now("b").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
+    fleet.catalogue.run_now("b", false).await.unwrap();
     let lease = fleet.claim_one("w").await;
     let (first, second) = (fleet.begin(&lease).await, fleet.begin(&lease).await);
     assert_eq!((&*first.name, &*second.name), ("a", "b"));
     assert_eq!(first.settings, "url = \"https://a.test/\"");
     assert_eq!(fleet.state("a").await, SiteState::Running);
     let next = "2100-01-01T00:00:00Z".parse().ok();
+    let state = "1/9-2";
+    fleet
+        .catalogue
+        .checkpoint(&lease, first.id, state)
+        .await
+        .unwrap();
     fleet
         .catalogue
         .end(&lease, first.id, &ended(next))
@@ -409,19 +405,18 @@ async fn a_session_ends_with_its_state_and_its_next_run() {
     let run = fleet.catalogue.history("a", 1).await.unwrap().remove(0);
     assert_eq!((&*run.worker, run.epoch), ("w", lease.epoch));
     assert_eq!(run.summary, Some(json!({"listed": 12})));
-    fleet.catalogue.run_now("a").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
     fleet.expire().await;
-    fleet.catalogue.run_now("a").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
     let lease = fleet.claim_one("w").await;
     let session = fleet.begin(&lease).await;
-    assert_eq!(session.state_object.as_deref(), Some("state/1/9-2.db.zst"));
-    assert_eq!(session.set_id.as_deref(), Some("set"));
+    assert_eq!(session.state_object.as_deref(), Some(state));
 }
 
 #[tokio::test]
 async fn a_site_is_set_aside_after_three_lost_leases() {
     let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
     for _ in 0..3 {
         let lease = fleet.claim_one("w").await;
         drop(fleet.begin(&lease).await);
@@ -446,14 +441,14 @@ async fn a_site_is_set_aside_after_three_lost_leases() {
         .await
         .unwrap();
     assert!(aside[0].set_aside.is_some());
-    let refused = fleet.catalogue.run_now("a").await.unwrap_err();
+    let refused = fleet.catalogue.run_now("a", false).await.unwrap_err();
     assert!(
         matches!(refused, CatalogueError::NotRunnable(_)),
         "{refused}"
     );
     fleet.catalogue.resume("a").await.unwrap();
     fleet.expire().await;
-    fleet.catalogue.run_now("a").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
     let lease = fleet.claim_one("w").await;
     assert_eq!(fleet.begin(&lease).await.name, "a");
 }
@@ -461,7 +456,7 @@ async fn a_site_is_set_aside_after_three_lost_leases() {
 #[tokio::test]
 async fn a_host_that_is_given_back_is_due_after_its_gap() {
     let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
     for _ in 0..5 {
         let lease = fleet.claim_one("w").await;
         drop(fleet.begin(&lease).await);
@@ -470,7 +465,7 @@ async fn a_host_that_is_given_back_is_due_after_its_gap() {
         assert_eq!(fleet.state("a").await, SiteState::Due);
         assert!(fleet.claim("w").await.is_empty());
         // Another order does not shorten the gap.
-        fleet.catalogue.run_now("a").await.unwrap();
+        fleet.catalogue.run_now("a", false).await.unwrap();
         assert!(fleet.claim("w").await.is_empty());
         fleet.expire().await;
     }
@@ -483,7 +478,7 @@ async fn a_host_that_is_given_back_is_due_after_its_gap() {
 #[tokio::test]
 async fn a_paused_site_does_not_run() {
     let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
     fleet.catalogue.pause("a").await.unwrap();
     assert_eq!(fleet.state("a").await, SiteState::Paused);
     assert!(fleet.claim("w").await.is_empty());
@@ -502,33 +497,9 @@ async fn a_paused_site_does_not_run() {
 }
 
 #[tokio::test]
-async fn a_site_moves_to_the_host_that_it_redirects_to() {
-    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a").await.unwrap();
-    let way = ["www.a.test", "a.test", "www.a.test"];
-    for to in way {
-        let lease = fleet.claim_one("w").await;
-        let session = fleet.begin(&lease).await;
-        fleet
-            .catalogue
-            .move_to(&lease, session.id, &HostKey::new(to))
-            .await
-            .unwrap();
-        assert!(fleet.catalogue.give_back(&lease).await.unwrap());
-        fleet.expire().await;
-    }
-    // Hosts that redirect to each other do not go on for ever.
-    let lease = fleet.claim_one("w").await;
-    assert_eq!(lease.host.as_str(), "www.a.test");
-    let next = fleet.catalogue.begin(&lease).await.unwrap();
-    assert!(matches!(next, NextSite::SetAside { .. }), "{next:?}");
-    assert_eq!(fleet.outcomes("a").await, vec![Some("moved".to_owned()); 3]);
-}
-
-#[tokio::test]
 async fn retry_after_and_gap_go_with_the_host() {
     let fleet = fleet!(Fleet::with(&[("a", "a.test"), ("b", "a.test")]));
-    fleet.catalogue.run_now("a").await.unwrap();
+    fleet.catalogue.run_now("a", false).await.unwrap();
     let lease = fleet.claim_one("w").await;
     assert_eq!(lease.retry_after, None);
     let wall = fleet
@@ -554,7 +525,7 @@ async fn retry_after_and_gap_go_with_the_host() {
     assert!(fleet.claim("w").await.is_empty());
     assert_eq!(fleet.catalogue.heartbeat(&[&lease], TTL).await.unwrap(), []);
     assert!(fleet.catalogue.give_back(&lease).await.unwrap());
-    fleet.catalogue.run_now("b").await.unwrap();
+    fleet.catalogue.run_now("b", false).await.unwrap();
     assert!(fleet.claim("w").await.is_empty());
     let until = "SELECT (claimable_at = retry_after)::text FROM host";
     assert_eq!(fleet.value(until).await, "true");
@@ -616,6 +587,120 @@ async fn an_import_replaces_what_changed_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn two_sites_never_have_one_output() {
+    let fleet = fleet!(Fleet::with(&[("a", "a.test"), ("b", "b.test")]));
+    let catalogue = &fleet.catalogue;
+    let taken = |result: Result<(), CatalogueError>| match result {
+        Err(CatalogueError::OutputTaken {
+            output,
+            site,
+            owner,
+        }) => (output, site, owner),
+        other => panic!("{other:?}"),
+    };
+    let of_a = |name: &str| NewSite {
+        output: "s3://sets/a".to_owned(),
+        ..site(name, "c.test")
+    };
+    let expected = |site: &str| ("s3://sets/a".to_owned(), site.to_owned(), "a".to_owned());
+    let refused = catalogue.add(&of_a("c"), now()).await;
+    assert_eq!(taken(refused), expected("c"));
+    // Whether the site that has it is named again or not.
+    for sites in [vec![of_a("b")], vec![site("a", "a.test"), of_a("b")]] {
+        let refused = catalogue.import(&sites, now()).await.map(|_| ());
+        assert_eq!(taken(refused), expected("b"));
+    }
+    // An exchange is no conflict.
+    let other = |name: &str, output: &str| NewSite {
+        output: format!("s3://sets/{output}"),
+        ..site(name, &format!("{name}.test"))
+    };
+    let exchanged = [other("a", "b"), other("b", "a")];
+    let count = catalogue.import(&exchanged, now()).await.unwrap();
+    assert_eq!(count.changed, 2);
+    assert_eq!(catalogue.site("b").await.unwrap().row.output, "s3://sets/a");
+}
+
+#[tokio::test]
+async fn the_next_session_is_forced_once() {
+    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
+    let catalogue = &fleet.catalogue;
+    catalogue.run_now("a", true).await.unwrap();
+    assert!(catalogue.site("a").await.unwrap().force_next);
+    let lease = fleet.claim_one("w").await;
+    assert!(fleet.begin(&lease).await.force);
+    // The session is repeated after its worker died.
+    fleet.expire().await;
+    let lease = fleet.claim_one("w").await;
+    let session = fleet.begin(&lease).await;
+    assert!(session.force);
+    // An order during a session is for the one after it.
+    catalogue.run_now("a", true).await.unwrap();
+    let end = ended(Some(now()));
+    catalogue.end(&lease, session.id, &end).await.unwrap();
+    for expected in [true, false] {
+        let session = fleet.begin(&lease).await;
+        assert_eq!(session.force, expected);
+        catalogue.end(&lease, session.id, &end).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn all_sites_that_are_set_aside_are_resumed() {
+    let fleet = fleet!(Fleet::with(&[
+        ("a", "a.test"),
+        ("b", "b.test"),
+        ("c", "c.test")
+    ]));
+    for name in ["a", "b", "c"] {
+        fleet.catalogue.run_now(name, false).await.unwrap();
+    }
+    fleet.catalogue.pause("c").await.unwrap();
+    fleet
+        .sql("UPDATE site SET set_aside = 'x' WHERE name <> 'b'; UPDATE host SET claimable_at = 'infinity' WHERE name <> 'b.test'")
+        .await;
+    assert_eq!(fleet.catalogue.resume_set_aside().await.unwrap(), 2);
+    assert_eq!(fleet.state("c").await, SiteState::Paused);
+    let leases = fleet.claim("w").await;
+    let mut due = hosts(&leases);
+    due.sort_unstable();
+    assert_eq!(due, ["a.test", "b.test"]);
+    assert_eq!(fleet.catalogue.resume_set_aside().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_site_is_late_when_its_last_good_session_is_too_old() {
+    let fleet = fleet!(Fleet::new());
+    let nightly = |name: &str| NewSite {
+        schedule: Some(nightly(name)),
+        ..site(name, "a.test")
+    };
+    let sites = [
+        nightly("a"),
+        nightly("b"),
+        nightly("c"),
+        site("d", "a.test"),
+    ];
+    fleet.catalogue.import(&sites, now()).await.unwrap();
+    let late = async || {
+        let day = Duration::from_secs(24 * 60 * 60);
+        let late = fleet.catalogue.late(day, 9).await.unwrap();
+        let names = late.into_iter().map(|site| site.name);
+        names.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(late().await, "");
+    fleet
+        .sql("UPDATE site SET added = now() - interval '2 days'")
+        .await;
+    fleet
+        .sql("UPDATE site SET published = now() WHERE name = 'b'")
+        .await;
+    assert_eq!(late().await, "a c");
+    fleet.catalogue.pause("c").await.unwrap();
+    assert_eq!(late().await, "a");
+}
+
+#[tokio::test]
 async fn workers_are_listed_until_they_end() {
     let fleet = fleet!(Fleet::new());
     fleet
@@ -653,7 +738,7 @@ async fn what_happens_at_once_leaves_every_host_due() {
     fleet.catalogue.import(&sites, now()).await.unwrap();
     let catalogue = &fleet.catalogue;
     let worker = async |name: &str| {
-        for round in 0..60 {
+        for _ in 0..60 {
             let leases = catalogue.claim(name, 4, TTL).await.unwrap();
             let held: Vec<&HostLease> = leases.iter().collect();
             assert_eq!(
@@ -663,14 +748,7 @@ async fn what_happens_at_once_leaves_every_host_due() {
             for lease in &leases {
                 if let NextSite::Session(session) = in_a_task(catalogue.begin(lease)).await.unwrap()
                 {
-                    let end = match round % 3 {
-                        0 => {
-                            catalogue
-                                .move_to(lease, session.id, &HostKey::new(&host(round)))
-                                .await
-                        }
-                        _ => in_a_task(catalogue.end(lease, session.id, &ended(None))).await,
-                    };
+                    let end = in_a_task(catalogue.end(lease, session.id, &ended(None))).await;
                     assert!(
                         matches!(end, Ok(()) | Err(CatalogueError::SiteGone(_))),
                         "{end:?}"
@@ -688,7 +766,7 @@ async fn what_happens_at_once_leaves_every_host_due() {
         for round in 0..150 {
             let name = format!("s{}", round * 7 % 40);
             catalogue.resume(&name).await.unwrap();
-            in_a_task(catalogue.run_now(&name)).await.unwrap();
+            in_a_task(catalogue.run_now(&name, false)).await.unwrap();
         }
     };
     let mut imports = async || {
@@ -702,7 +780,7 @@ async fn what_happens_at_once_leaves_every_host_due() {
     tokio::join!(worker("a"), worker("b"), worker("c"), orders(), imports());
     for n in 0..40 {
         catalogue.resume(&format!("s{n}")).await.unwrap();
-        catalogue.run_now(&format!("s{n}")).await.unwrap();
+        catalogue.run_now(&format!("s{n}"), false).await.unwrap();
     }
     let forgotten = "SELECT count(*)::text FROM host h WHERE owner IS NOT NULL
         OR EXISTS (SELECT FROM site WHERE host = h.name AND next_run < h.claimable_at - interval '2 s')";

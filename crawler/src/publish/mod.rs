@@ -275,6 +275,10 @@ fn publish_view(
 
 /// A note if the last set was published to another folder, which still has it.
 fn moved_from(store: &Store, request: &PublishRequest<'_>) -> Result<Option<Note>, StoreError> {
+    // Readers get the set from object storage, wherever the folder is.
+    if request.config.storage.is_some() {
+        return Ok(None);
+    }
     let (last, new) = (published_set(store)?, canonical(&request.config.output));
     let old = last.map(|set| set.output);
     let old = old.filter(|old| *old != new && is_published(Path::new(old)));

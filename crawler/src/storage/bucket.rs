@@ -145,7 +145,7 @@ impl Bucket {
         let mut objects = self.reads.list(None);
         loop {
             let object = objects.try_next().await;
-            let object = object.map_err(|error| self.failed("list", "", error))?;
+            let object = object.map_err(|error| self.failed("list", "", &error))?;
             let Some(object) = object else {
                 return Ok(found);
             };
@@ -158,7 +158,7 @@ impl Bucket {
 
     /// The key of a name, without escapes.
     fn key(&self, name: &str) -> Result<Key, StorageError> {
-        Key::parse(name).map_err(|error| self.failed("name", name, error.into()))
+        Key::parse(name).map_err(|error| self.failed("name", name, &error.into()))
     }
 
     /// The metadata of an object; `None`: there is none.
@@ -170,7 +170,7 @@ impl Bucket {
         let found = match self.reads.get_opts(&self.key(name)?, options).await {
             Ok(found) => found,
             Err(Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(self.failed("look up", name, error)),
+            Err(error) => return Err(self.failed("look up", name, &error)),
         };
         let value = |key: &'static str| {
             let value = found.attributes.get(&Attribute::Metadata(key.into()));
@@ -194,11 +194,11 @@ impl Bucket {
         let found = match self.reads.get(&self.key(name)?).await {
             Ok(found) => found,
             Err(Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(self.failed("fetch", name, error)),
+            Err(error) => return Err(self.failed("fetch", name, &error)),
         };
         let (etag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
         let content = found.bytes().await;
-        let content = content.map_err(|error| self.failed("fetch", name, error))?;
+        let content = content.map_err(|error| self.failed("fetch", name, &error))?;
         let sent = Sent {
             sha256: hex(Sha256::new_with_prefix(&content)),
             form: self.form(name),
@@ -246,21 +246,21 @@ impl Bucket {
             Err(
                 Error::AlreadyExists { .. } | Error::Precondition { .. } | Error::NotFound { .. },
             ) => Ok(None),
-            Err(error) => Err(self.failed("send", name, error)),
+            Err(error) => Err(self.failed("send", name, &error)),
         }
     }
 
     /// Copies an object inside the bucket.
     pub(super) async fn copy(&self, from: &str, to: &str) -> Result<(), StorageError> {
         let copied = self.reads.copy(&self.key(from)?, &self.key(to)?).await;
-        copied.map_err(|error| self.failed("copy", from, error))
+        copied.map_err(|error| self.failed("copy", from, &error))
     }
 
     /// Removes an object.
     pub(super) async fn remove(&self, name: &str) -> Result<(), StorageError> {
         match self.reads.delete(&self.key(name)?).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(self.failed("remove", name, error)),
+            Err(error) => Err(self.failed("remove", name, &error)),
         }
     }
 
@@ -301,11 +301,12 @@ impl Bucket {
         attributes
     }
 
-    fn failed(&self, action: &'static str, name: &str, source: Error) -> StorageError {
+    fn failed(&self, action: &'static str, name: &str, source: &Error) -> StorageError {
         StorageError::Failed {
             action,
             url: self.url_of(name),
-            source: source.into(),
+            // Its text has those of its causes.
+            source: source.to_string().into(),
         }
     }
 }

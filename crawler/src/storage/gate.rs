@@ -2,6 +2,8 @@
 
 use std::{fmt, pin::Pin};
 
+use super::StorageError;
+
 /// An answer that may take a while.
 pub type GateFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -13,6 +15,6 @@ pub trait SendGate: fmt::Debug + Send + Sync {
     /// Why this machine may not change the bucket any more.
     fn confirm(&self) -> GateFuture<'_, Result<(), String>>;
 
-    /// Asked when a request failed after its retries: waits, and returns whether it is tried again.
-    fn tries_again(&self) -> GateFuture<'_, bool>;
+    /// Asked when a request failed by `problem` after its retries: waits, and returns whether it is tried again.
+    fn tries_again<'a>(&'a self, problem: &'a StorageError) -> GateFuture<'a, bool>;
 }

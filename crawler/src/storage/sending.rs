@@ -53,7 +53,7 @@ impl Bucket {
         loop {
             let fetched = self.fetch_once(folder).await;
             match fetched {
-                Err(StorageError::Failed { .. }) if tries_again(gate).await => {}
+                Err(error) if tries_again(gate, &error).await => {}
                 fetched => return fetched,
             }
         }
@@ -124,8 +124,7 @@ impl Bucket {
             let disturbed = match round {
                 Ok(None) => return Ok(()),
                 Ok(Some(name)) => self.changed(&name),
-                Err(error @ StorageError::Failed { .. }) if tries_again(gate).await => {
-                    tracing::warn!(target: "storage", "{error}");
+                Err(error) if tries_again(gate, &error).await => {
                     rounds = 0;
                     continue;
                 }
@@ -147,10 +146,10 @@ impl Bucket {
 }
 
 /// Returns whether a request that failed is tried again, after a wait.
-async fn tries_again(gate: Option<&dyn SendGate>) -> bool {
+async fn tries_again(gate: Option<&dyn SendGate>, error: &StorageError) -> bool {
     match gate {
-        Some(gate) => gate.tries_again().await,
-        None => false,
+        Some(gate) if matches!(error, StorageError::Failed { .. }) => gate.tries_again(error).await,
+        Some(_) | None => false,
     }
 }
 
@@ -207,7 +206,7 @@ impl Sending<'_> {
     /// Notes sitemaps of the site that no set names: another machine sent them, and lost its right before it sent their index.
     async fn note_strays(&mut self) -> Result<(), StorageError> {
         let is_stray = |name: &str| {
-            let is_sitemap = name.ends_with(".xml") || name.ends_with(".xml.gz");
+            let is_sitemap = matches!(name.rsplit('.').next(), Some("xml" | "gz"));
             is_sitemap && !self.record.objects.contains_key(name)
         };
         let strays = self.bucket.list(is_stray).await?;

@@ -45,25 +45,25 @@ impl StateStorage {
     /// The names of the files in `folder` and below it, relative to the storage.
     ///
     /// # Errors
-    /// [`StorageError::Failed`].
+    /// [`StorageError::State`].
     pub async fn list(&self, folder: &str) -> Result<Vec<String>, StorageError> {
         let objects = self.store.list(Some(&self.key(folder)?));
         let names = objects.map_ok(|object| object.location.to_string());
         let names = names.try_collect().await;
-        names.map_err(|error| self.failed("list", folder, error))
+        names.map_err(|error| self.failed("list", folder, &error))
     }
 
     /// Stores the file `from` under `name`.
     ///
     /// # Errors
-    /// [`StorageError::Io`] of the file, [`StorageError::Failed`].
+    /// [`StorageError::Io`] of the file, [`StorageError::State`].
     pub async fn put(&self, name: &str, from: &Path) -> Result<(), StorageError> {
         let unread = |source| StorageError::Io {
             action: "read",
             path: from.to_owned(),
             source,
         };
-        let failed = |error| self.failed("store", name, error);
+        let failed = |error: Error| self.failed("store", name, &error);
         let key = self.key(name)?;
         let mut file = fs::File::open(from).map_err(unread)?;
         let mut part = read_part(&mut file).map_err(unread)?;
@@ -85,7 +85,7 @@ impl StateStorage {
     /// Writes the file `name` to `to`, which does not exist.
     ///
     /// # Errors
-    /// [`StorageError::Io`] of the file, [`StorageError::Failed`].
+    /// [`StorageError::Io`] of the file, [`StorageError::State`].
     pub async fn get(&self, name: &str, to: &Path) -> Result<(), StorageError> {
         use std::io::Write as _;
         let unwritten = |source| StorageError::Io {
@@ -93,7 +93,7 @@ impl StateStorage {
             path: to.to_owned(),
             source,
         };
-        let failed = |error| self.failed("fetch", name, error);
+        let failed = |error: Error| self.failed("fetch", name, &error);
         let found = self.store.get(&self.key(name)?).await.map_err(failed)?;
         let mut file = fs::File::create_new(to).map_err(unwritten)?;
         let mut content = found.into_stream();
@@ -106,24 +106,25 @@ impl StateStorage {
     /// Removes the file `name`, if it exists.
     ///
     /// # Errors
-    /// [`StorageError::Failed`].
+    /// [`StorageError::State`].
     pub async fn remove(&self, name: &str) -> Result<(), StorageError> {
         match self.store.delete(&self.key(name)?).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(self.failed("remove", name, error)),
+            Err(error) => Err(self.failed("remove", name, &error)),
         }
     }
 
     /// The key of a name, without escapes.
     fn key(&self, name: &str) -> Result<Key, StorageError> {
-        Key::parse(name).map_err(|error| self.failed("name", name, error.into()))
+        Key::parse(name).map_err(|error| self.failed("name", name, &error.into()))
     }
 
-    fn failed(&self, action: &'static str, name: &str, source: Error) -> StorageError {
-        StorageError::Failed {
+    fn failed(&self, action: &'static str, name: &str, source: &Error) -> StorageError {
+        StorageError::State {
             action,
             url: format!("{}/{name}", self.url),
-            source: source.into(),
+            // Its text has those of its causes.
+            source: source.to_string().into(),
         }
     }
 }
@@ -149,7 +150,7 @@ mod tests {
             url: "s3://states".to_owned(),
         };
         for size in [0, 5, PART, 2 * PART + 1] {
-            let content: Vec<u8> = (0..size).map(|byte| (byte % 251) as u8).collect();
+            let content: Vec<u8> = (0..=250).cycle().take(size).collect();
             let (from, to) = (folder.path().join("from"), folder.path().join("to"));
             fs::write(&from, &content).unwrap();
             storage.put("1/7-1/a~b.db.zst", &from).await.unwrap();

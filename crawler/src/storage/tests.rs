@@ -491,7 +491,7 @@ impl SendGate for TestGate {
         })
     }
 
-    fn tries_again(&self) -> GateFuture<'_, bool> {
+    fn tries_again<'a>(&'a self, _: &'a StorageError) -> GateFuture<'a, bool> {
         Box::pin(async {
             *self.recorder.budget.lock().unwrap() = None;
             true

@@ -22,24 +22,31 @@ CREATE TABLE site (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL UNIQUE,
     host text NOT NULL REFERENCES host,
-    -- The table of the site as in a settings file; secrets are references only.
+    -- A settings file with this site alone; secrets are references only.
     settings text NOT NULL,
+    -- URL of its set without a last slash: two sites never publish to one place. Deferrable, so that an import can exchange two.
+    output text NOT NULL UNIQUE DEFERRABLE,
+    added timestamptz NOT NULL DEFAULT now(),
     -- The text of its schedule, for people and to notice a change.
     schedule text,
     next_run timestamptz,
     paused boolean NOT NULL DEFAULT false,
+    -- The next session that begins publishes in spite of the guard.
+    force_next boolean NOT NULL DEFAULT false,
+    -- The session under way does so, and those that repeat it after its worker died.
+    forced boolean NOT NULL DEFAULT false,
     -- Sessions in a row that began and did not end.
     attempts smallint NOT NULL DEFAULT 0,
     -- Why the site is set aside.
     set_aside text,
     -- The lease under which a session is under way.
     epoch bigint,
-    -- The state and the set that count.
+    -- The checkpoint that counts.
     state_object text,
-    set_id text,
-    -- From the last session that ended.
+    -- From the last session that was good, which may have found nothing to change.
     published timestamptz,
     listed bigint,
+    -- From the last session that ended.
     outcome text
 );
 CREATE INDEX site_host ON site (host);
