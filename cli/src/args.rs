@@ -8,6 +8,7 @@
 
 mod audit;
 mod build;
+mod catalogue;
 mod check;
 mod crawl;
 mod daemon;
@@ -36,6 +37,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub(crate) use self::audit::AuditArgs;
 pub(crate) use self::build::BuildArgs;
+pub(crate) use self::catalogue::CatalogueArgs;
+#[cfg(feature = "catalogue")]
+pub(crate) use self::catalogue::{AddArgs, CatalogueAction, StateWord};
 pub(crate) use self::check::CheckArgs;
 pub(crate) use self::crawl::CrawlArgs;
 pub(crate) use self::daemon::DaemonArgs;
@@ -117,6 +121,9 @@ pub(crate) enum Command {
     /// Crawl sites by their schedules, until a signal comes
     #[command(long_about = daemon::DAEMON_HELP)]
     Daemon(Box<DaemonArgs>),
+    /// Manage the sites that several daemons share
+    #[command(long_about = catalogue::CATALOGUE_HELP)]
+    Catalogue(CatalogueArgs),
     /// Show how the last crawl of each site ended, and when the next begins
     #[command(long_about = status::STATUS_HELP)]
     Status(Box<StatusArgs>),
@@ -153,7 +160,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
     ("Look at a crawl", &["status", "report", "why"]),
     ("Check sitemaps", &["check", "audit", "diff"]),
-    ("Administer", &["daemon", "forget", "generate"]),
+    ("Administer", &["daemon", "catalogue", "forget", "generate"]),
 ];
 
 /// Reads the command line.
@@ -251,7 +258,7 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 14] = [
+    const COMMANDS: [(&str, &[&str]); 15] = [
         (
             "init",
             &[
@@ -277,6 +284,7 @@ mod tests {
         ("diff", &["first", "second", "json", "config"]),
         ("notify", &["list", "submit_all", "json", "config"]),
         ("daemon", &["config"]),
+        ("catalogue", &["config"]),
         ("status", &["config", "json", "max_age"]),
         (
             "report",
@@ -348,6 +356,7 @@ mod tests {
                 match command_name {
                     "check" => line.push("file".to_owned()),
                     "init" | "why" | "report" | "audit" => line.push("url".to_owned()),
+                    "catalogue" => line.push("init".to_owned()),
                     "diff" => line.extend(["a", "b"].map(str::to_owned)),
                     "forget" if !option.is_positional() => line.push("site".to_owned()),
                     _ => {}
@@ -363,6 +372,7 @@ mod tests {
                     Command::Why(args) => typed(&args),
                     Command::Notify(args) => typed(&args),
                     Command::Daemon(args) => typed(&args),
+                    Command::Catalogue(args) => typed(&args),
                     Command::Status(args) => typed(&args),
                     Command::Publish(args) => typed(&args),
                     Command::Forget(args) => typed(&args),

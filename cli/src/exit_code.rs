@@ -2,6 +2,8 @@
 
 use std::{error::Error, path::PathBuf};
 
+#[cfg(feature = "catalogue")]
+use crawler::catalogue::CatalogueError;
 use crawler::{
     build::BuildError,
     crawl::CrawlError,
@@ -42,7 +44,7 @@ exit_codes! {
     NotCrawled = 5, "The site could not be crawled: the start URL or robots.txt is unreachable, or everything is disallowed. Also \
         for `check`, `audit` and `diff`: a URL or a set could not be read.";
     Refused = 4, "Refused to publish; the published sitemaps stay. There is nothing to list, the guard objects, the site went down, \
-        a file of another program is in the way, or the output or the state cannot be written.";
+        a file of another program is in the way, or the output or the state cannot be written. Or the catalogue cannot be reached.";
     Partial = 3, "Published, but partial. A URL failed after its tries (network, 5xx, 429), was cut short, could not be read, or was \
         not reached because of `max_pages` or `max_time`. Links were not recorded because a bound was reached. Or the state could \
         not be stored.";
@@ -86,6 +88,17 @@ pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
     let outcome = crawl.or_else(publish).or_else(store).or_else(session);
     if let Some(outcome) = outcome {
         return outcome;
+    }
+    #[cfg(feature = "catalogue")]
+    if let Some(error) = error.downcast_ref::<CatalogueError>() {
+        return match error {
+            CatalogueError::Connect { .. } | CatalogueError::Statement(_) => {
+                SessionOutcome::Refused
+            }
+            CatalogueError::LeaseLost(_) | CatalogueError::SiteGone(_) => SessionOutcome::Busy,
+            // The user can mend the others.
+            _ => SessionOutcome::Settings,
+        };
     }
     match error.downcast_ref::<SetError>() {
         Some(SetError::Unreadable { .. }) => return SessionOutcome::Unreachable,
@@ -358,6 +371,25 @@ until then.
         check(PublishError::Settings(message()), 2);
         check(PublishError::Store(store(StoreErrorKind::Busy)), 6);
         check(Panicked::new("x"), 70);
+    }
+
+    #[cfg(feature = "catalogue")]
+    #[test]
+    fn every_error_of_a_catalogue_has_its_code() {
+        fn check(error: CatalogueError, expected: u8) {
+            assert_eq!(ExitCode::of_error(&error.into()) as u8, expected);
+        }
+        let source = || Box::new(std::io::Error::other("x"));
+        check(CatalogueError::Url("x".to_owned()), 2);
+        check(CatalogueError::Older { found: 0, known: 1 }, 2);
+        check(CatalogueError::UnknownSite("x".to_owned()), 2);
+        check(CatalogueError::Statement(source()), 4);
+        let (place, source) = ("x".to_owned(), source());
+        check(CatalogueError::Connect { place, source }, 4);
+        check(
+            CatalogueError::LeaseLost(crawler::url_key::HostKey::new("x")),
+            6,
+        );
     }
 
     #[test]

@@ -276,15 +276,32 @@ impl Output {
     /// Sends the log to stderr, from `level` on, and panics with it as errors. Other
     /// libraries log only at the last level, because of their many lines.
     pub(crate) fn take_log(&self, level: LevelFilter) {
-        const BELOW: [&str; 7] = ["h2", "hyper", "mio", "reqwest", "rustls", "tokio", "tower"];
+        const BELOW: [&str; 8] = [
+            "h2",
+            "hyper",
+            "mio",
+            "object_store",
+            "reqwest",
+            "rustls",
+            "tokio",
+            "tower",
+        ];
+        // The pool of connections to a catalogue repeats what its errors say.
+        const POOL: &str = "deadpool";
         let below = if level == LevelFilter::TRACE {
             level
         } else {
             level.min(LevelFilter::WARN)
         };
+        let of_pool = if level == LevelFilter::TRACE {
+            level
+        } else {
+            LevelFilter::OFF
+        };
         let filter = Targets::new()
             .with_default(level)
-            .with_targets(BELOW.map(|name| (name, below)));
+            .with_targets(BELOW.map(|name| (name, below)))
+            .with_target(POOL, of_pool);
         let style = if self.screen().is_json {
             LogStyle::Json
         } else if level <= LevelFilter::WARN {

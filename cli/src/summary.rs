@@ -199,6 +199,12 @@ impl Summary {
         self.input = Some(loaded.clone());
     }
 
+    /// URLs in the set.
+    #[cfg(feature = "catalogue")]
+    pub(crate) fn listed(&self) -> u64 {
+        self.listed
+    }
+
     /// The known URLs by reason.
     pub(crate) fn set_report(&mut self, report: Report) {
         (self.known, self.listed) = (report.known(), report.listed);

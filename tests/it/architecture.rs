@@ -96,12 +96,13 @@ const MAY_WAIT: [&str; 8] = [
 
 /// Calls that start threads, tasks or programs, and the only places that have them.
 const STARTERS: [(&str, &[&str]); 5] = [
-    // The loop of the crawl and its work in parallel; requests for the metrics of a daemon.
+    // The loop of the crawl and its work in parallel; requests for the metrics of a daemon; hosts of a worker.
     (
         "JoinSet",
         &[
             "cli/src/commands/crawl/sessions.rs",
             "cli/src/commands/daemon/metrics",
+            "cli/src/commands/daemon/worker.rs",
             "crawler/src/crawl/",
         ],
     ),

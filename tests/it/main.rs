@@ -9,6 +9,8 @@ mod support;
 mod architecture;
 mod audit;
 mod build;
+#[cfg(all(target_os = "linux", feature = "catalogue"))]
+mod catalogue;
 mod check;
 mod check_live;
 mod check_published;
@@ -28,6 +30,8 @@ mod discovery;
 mod documentation;
 mod exit_codes;
 mod extensions;
+#[cfg(all(target_os = "linux", feature = "catalogue"))]
+mod fleet;
 mod formats;
 mod fuzz_inputs;
 mod generate;

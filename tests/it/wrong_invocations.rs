@@ -116,6 +116,11 @@ fn each_names_the_cause_and_the_next_step() {
         "publish http://elsewhere.example/",
         "daemon",
         "build -o x",
+        "catalogue",
+        "catalogue list --state lost",
+        "catalogue resume",
+        "daemon --lease-time 1s",
+        "daemon --catalogue mysql://db.example/arpent",
         "check --explain R99",
     ] {
         transcript.run(&bench, line);

@@ -28,7 +28,7 @@ pub(crate) enum Generated {
     },
     /// Print the JSON Schema of what a command prints with --json
     Schema {
-        /// The command; report-rows: the lines of report --ndjson
+        /// The command; report-rows: the lines of report --ndjson; fleet: status --catalogue
         #[arg(value_name = "COMMAND")]
         of: JsonResult,
     },
@@ -50,6 +50,9 @@ pub(crate) enum JsonResult {
     Why,
     Notify,
     Forget,
+    CatalogueList,
+    CatalogueShow,
+    Fleet,
 }
 
 /// Shown below the options.

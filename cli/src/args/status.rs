@@ -12,6 +12,11 @@ pub(crate) struct StatusArgs {
     #[serde(flatten)]
     pub(crate) state: StateArgs,
 
+    /// Show the fleet of the catalogue at this URL; without URL, that of the settings
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
+    #[serde(skip_serializing_if = "is_of_settings")]
+    pub(crate) catalogue: Option<String>,
+
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -23,6 +28,12 @@ pub(crate) struct StatusArgs {
     pub(crate) max_age: Option<String>,
 }
 
+/// Returns whether the settings have the URL.
+#[expect(clippy::ref_option, reason = "serde calls it")]
+fn is_of_settings(url: &Option<String>) -> bool {
+    url.as_deref().is_none_or(str::is_empty)
+}
+
 /// Shown above the options by `--help`.
 pub(super) const STATUS_HELP: &str = "\
 Show how the last session of each site ended, and when the next one begins
@@ -30,17 +41,22 @@ Show how the last session of each site ended, and when the next one begins
 With --config the sites are those of the settings file, otherwise all sites of the state. The time of the next crawl is known if \
 arpent daemon runs with the same settings.
 
+With --catalogue, arpent status counts the sites of the catalogue by what they do and by how their last session ended. It lists the \
+workers, and the first 20 sites that are set aside. With --max-age it lists the first 20 sites that are late.
+
 arpent status takes no lock and changes nothing. A crawl may run at the same time.";
 
 /// Shown below the options.
 const EXAMPLES: &str = "\
 Examples:
   arpent status
-  arpent status -c arpent.toml --max-age 26h";
+  arpent status -c arpent.toml --max-age 26h
+  arpent status --catalogue postgres://arpent@db.example.com/arpent";
 
 /// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    the status was printed
   1    with --max-age: the set of a site is older, or does not exist
-  2    wrong usage or settings, or the stored data cannot be read";
+  2    wrong usage or settings, or the stored data cannot be read
+  4    the catalogue cannot be reached";

@@ -8,12 +8,7 @@ mod many;
 pub(super) mod sessions;
 pub(super) mod site;
 
-use std::{
-    fs::File,
-    io::{self, Read as _},
-    path::Path,
-    sync::Arc,
-};
+use std::{io, path::Path, sync::Arc};
 
 use crawler::{politeness::Politeness, publish::check_output, site::Site, url_key::Origin};
 use serde::Serialize;
@@ -145,30 +140,7 @@ pub(super) fn log_level(settings: &Settings) -> LevelFilter {
 
 /// Reads a settings file, or one with a secret, and not much more when it is none.
 pub(super) fn read_settings_file(path: &Path) -> io::Result<FileText> {
-    let file = File::open(path)?;
-    let is_open_to_all = is_open_to_all(&file)?;
-    let mut text = String::new();
-    file.take(MAX_FILE_BYTES as u64 + 1)
-        .read_to_string(&mut text)?;
-    Ok(FileText {
-        text,
-        is_open_to_all,
-    })
-}
-
-/// Returns true if every user of the machine may read the file.
-#[cfg(unix)]
-fn is_open_to_all(file: &File) -> io::Result<bool> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let metadata = file.metadata()?;
-    Ok(metadata.is_file() && metadata.permissions().mode() & 0o004 != 0)
-}
-
-/// Who may read a file is nothing that is known here.
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "on Unix it asks the system")]
-fn is_open_to_all(_: &File) -> io::Result<bool> {
-    Ok(false)
+    FileText::read(path, MAX_FILE_BYTES)
 }
 
 #[cfg(test)]

@@ -9,11 +9,13 @@ mod metrics;
 pub(super) mod schedule_file;
 mod service;
 mod words;
+#[cfg(feature = "catalogue")]
+mod worker;
 
 #[cfg(test)]
 mod tests;
 
-use std::{io::ErrorKind, path::Path, sync::Arc};
+use std::{io::ErrorKind, net::SocketAddr, path::Path, sync::Arc};
 
 use anyhow::Context as _;
 use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
@@ -35,7 +37,7 @@ use crate::{
     exit_code::{ExitCode, Misuse},
     output::Output,
     panicked::caught,
-    settings::{Environment, Purpose, typed},
+    settings::{CrawlSettings, Environment, Purpose, typed},
     signal::{DaemonSignals, Stop},
 };
 
@@ -50,23 +52,18 @@ pub(super) fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     foresee_log(&typed(&args), environment, output);
-    let load_again = {
+    let load_for = {
         let (args, environment) = (args.clone(), environment.clone());
-        move || {
-            load(
-                Purpose::Daemon,
-                (args.state.config.as_deref(), &args),
-                &environment,
-            )
-        }
+        move |purpose| load(purpose, (args.state.config.as_deref(), &args), &environment)
     };
+    let of_worker = load_for(Purpose::Worker)?;
+    if of_worker.shared.fleet.catalogue.is_some() {
+        return run_worker(&of_worker, environment, output);
+    }
+    let load_again = move || load_for(Purpose::Daemon);
     let settings = load_again()?;
     let address = settings.shared.metrics;
-    if address.is_some() && cfg!(not(feature = "metrics")) {
-        let message = "metrics: this program was built without metrics; remove the setting, or build arpent with \
-                       --features metrics";
-        return Err(Misuse(message.to_owned()).into());
-    }
+    check_metrics(address)?;
     begin_log(&settings.shared, output);
     let clock = dependencies::clock(environment);
     let state = settings.shared.state.clone();
@@ -134,6 +131,71 @@ pub(super) fn run(
         drop(settings);
         let work = dispatcher.run(async || signals.next().await);
         Ok(caught(Box::pin(work)).await?)
+    });
+    drop(lock);
+    ended
+}
+
+/// Checks that this program can answer requests for metrics, if the settings ask for it.
+fn check_metrics(address: Option<SocketAddr>) -> Result<(), Misuse> {
+    if address.is_some() && cfg!(not(feature = "metrics")) {
+        let message = "metrics: this program was built without metrics; remove the setting, or build arpent with \
+                       --features metrics";
+        return Err(Misuse(message.to_owned()));
+    }
+    Ok(())
+}
+
+/// Runs a daemon whose sites are those of a catalogue.
+#[cfg(not(feature = "catalogue"))]
+fn run_worker(_: &CrawlSettings, _: &Environment, _: &Output) -> anyhow::Result<ExitCode> {
+    let message = "catalogue: this program was built without the catalogue; remove the setting, or build arpent with \
+                   --features catalogue";
+    Err(Misuse(message.to_owned()).into())
+}
+
+/// Runs a daemon whose sites are those of a catalogue.
+///
+/// # Errors
+/// See [`worker::run`]; another daemon uses the folder of the states.
+#[cfg(feature = "catalogue")]
+fn run_worker(
+    settings: &CrawlSettings,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let address = settings.shared.metrics;
+    check_metrics(address)?;
+    begin_log(&settings.shared, output);
+    let lock = lock::acquire(&settings.shared.state)?;
+    output.begin_log(true);
+    let ended = runtime::run(Threads::OfCores, async {
+        let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
+        let politeness = Politeness::new(&settings.shared.config.politeness);
+        let crawler = Crawler::new(output, politeness, Stop::default(), environment);
+        let service = ServiceManager::new();
+        #[cfg(feature = "metrics")]
+        let metrics = address.map(|_| Metrics::new(settings, &crawler, &service));
+        #[cfg(feature = "metrics")]
+        let _responder = match metrics.as_ref().zip(address) {
+            Some((metrics, address)) => Some(metrics.serve(address, output).await?),
+            None => None,
+        };
+        #[cfg(feature = "metrics")]
+        let crawler = Crawler {
+            around_fetch: metrics.as_ref().map(Metrics::around_fetch),
+            ..crawler
+        };
+        let work = worker::run(
+            settings,
+            crawler,
+            environment,
+            #[cfg(feature = "metrics")]
+            metrics,
+            service,
+            async || signals.next().await,
+        );
+        caught(Box::pin(work)).await?
     });
     drop(lock);
     ended

@@ -53,6 +53,9 @@ const fn schema_of(result: JsonResult) -> &'static str {
         JsonResult::Why => include_str!("../schema/why.schema.json"),
         JsonResult::Notify => include_str!("../schema/notify.schema.json"),
         JsonResult::Forget => include_str!("../schema/forget.schema.json"),
+        JsonResult::CatalogueList => include_str!("../schema/catalogue-list.schema.json"),
+        JsonResult::CatalogueShow => include_str!("../schema/catalogue-show.schema.json"),
+        JsonResult::Fleet => include_str!("../schema/fleet.schema.json"),
     }
 }
 

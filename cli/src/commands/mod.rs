@@ -3,6 +3,7 @@
 
 mod audit;
 mod build;
+mod catalogue;
 mod check;
 mod crawl;
 mod daemon;
@@ -67,6 +68,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Diff(args) => diff::run(&args, &environment, &output),
         Command::Notify(args) => notify::run(&args, &environment, &output),
         Command::Daemon(args) => daemon::run(&args, &environment, &output),
+        Command::Catalogue(args) => catalogue::run(&args, &environment, &output),
         Command::Status(args) => status::run(&args, &environment, &output),
         Command::Report(args) => report::run(&args, &environment, &output),
         Command::Why(args) => why::run(&args, &environment, &output),

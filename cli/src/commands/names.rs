@@ -25,6 +25,12 @@ use crate::{
 /// The file in the folder of the states.
 const FILE: &str = "names.json";
 
+/// The file of the names in the folder `state`.
+#[cfg(feature = "catalogue")]
+pub(super) fn file_in(state: &Path) -> PathBuf {
+    state.join(FILE)
+}
+
 /// Names that are remembered; those that were learnt first are forgotten first.
 const MAX_NAMES: usize = 10_000;
 

@@ -1,6 +1,8 @@
 //! `arpent status`: how the last session of each site ended, and when the next one begins. It reads small files that
 //! are beside the states, so it works while crawls have locked them, and changes nothing.
 
+#[cfg(feature = "catalogue")]
+mod fleet;
 mod table;
 
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
@@ -151,6 +153,12 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    if args.catalogue.is_some() {
+        #[cfg(feature = "catalogue")]
+        return fleet::run(args, environment, output);
+        #[cfg(not(feature = "catalogue"))]
+        return Err(super::catalogue::missing());
+    }
     let settings = load(
         Purpose::Look,
         (args.state.config.as_deref(), args),

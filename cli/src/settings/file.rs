@@ -12,7 +12,7 @@ use toml::{
 
 use super::{
     problem::{Origin, Problem, nearest},
-    request::is_secret_header,
+    request::{has_password, has_user_info, is_secret_header},
     table::{SETTINGS, Setting, Special, TABLES},
     tables::{NAMESPACE, NamespaceTable, PAGE_RULE, PageRuleTable},
     value::{Item, Value},
@@ -22,11 +22,11 @@ use super::{
 pub(crate) const MAX_FILE_BYTES: usize = 1024 * 1024;
 
 /// The key of the tables that hold the sites.
-const SITE: &str = "site";
+pub(super) const SITE: &str = "site";
 
 /// Keys that only the table of a site has: its start URL and its name.
-const SITE_URL: &str = "url";
-const SITE_NAME: &str = "name";
+pub(super) const SITE_URL: &str = "url";
+pub(super) const SITE_NAME: &str = "name";
 
 /// Content of a settings file.
 #[derive(Debug, Default)]
@@ -77,20 +77,20 @@ pub(crate) struct SiteTable {
 }
 
 impl SettingsFile {
-    /// Reads `text`, the contents of `path`.
-    pub(crate) fn parse(path: &Path, text: &str) -> Self {
+    /// Reads `text`, the contents of `path`, which may have `max_bytes`.
+    pub(crate) fn parse(path: &Path, text: &str, max_bytes: usize) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let place = Place {
             path: path.into(),
             breaks: breaks.map(|(position, _)| position).collect(),
         };
         let mut file = Self::default();
-        if text.len() > MAX_FILE_BYTES {
-            file.problems.push(place.problem(
-                &(0..0),
-                "",
-                "the file is larger than 1 MiB, which is too large for a settings file",
-            ));
+        if text.len() > max_bytes {
+            let message = format!(
+                "the file is larger than {} MiB, which is too large for a settings file",
+                max_bytes >> 20
+            );
+            file.problems.push(place.problem(&(0..0), "", &message));
             return file;
         }
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -140,19 +140,25 @@ impl SettingsFile {
     /// The first line where a secret itself is written, not where it is kept.
     pub(crate) fn first_secret(&self) -> Option<&Written> {
         let own = self.sites.iter().flat_map(|site| &site.section.values);
-        self.shared.values.iter().chain(own).find(|written| {
-            let is_filled = |value: &Value| matches!(value, Value::Text(text) if !text.is_empty());
-            match (written.name, &written.value) {
-                ("basic_auth" | "bearer_token", value) => is_filled(value),
-                ("header", Value::List(items)) => items.iter().any(|item| match &item.value {
-                    Value::Text(line) => line
-                        .split_once(':')
-                        .is_some_and(|(name, _)| is_secret_header(name.trim_ascii())),
-                    Value::Bare(_) | Value::List(_) | Value::Table(_) => false,
-                }),
-                _ => false,
-            }
-        })
+        let mut values = self.shared.values.iter().chain(own);
+        values.find(|written| is_secret(written.name, &written.value))
+    }
+}
+
+/// Returns whether `value` of a setting is, or holds, a secret itself, not the place of one.
+pub(super) fn is_secret(setting: &str, value: &Value) -> bool {
+    match value {
+        Value::Text(text) => match setting {
+            "basic_auth" | "bearer_token" => !text.is_empty(),
+            "header" => text
+                .split_once(':')
+                .is_some_and(|(name, _)| is_secret_header(name.trim_ascii())),
+            "catalogue" => has_password(text),
+            "proxy" => has_user_info(text),
+            _ => false,
+        },
+        Value::List(items) => items.iter().any(|item| is_secret(setting, &item.value)),
+        Value::Bare(_) | Value::Table(_) => false,
     }
 }
 

@@ -17,7 +17,7 @@ use crawler::{
 };
 
 pub(crate) use self::draft::Draft;
-pub(super) use self::fit::Among;
+pub(super) use self::{finish::start_of, fit::Among};
 use super::{
     CONFIG_VARIABLE, Environment, SettingsError,
     file::Section,
@@ -56,7 +56,7 @@ impl Merge {
                 continue;
             };
             let value = if setting.is(Special::Secret) {
-                world.reveal(&written.value, &mut self.warnings)
+                world.reveal(setting.name, &written.value, &mut self.warnings)
             } else {
                 Ok(written.value)
             };
@@ -182,7 +182,7 @@ impl Merge {
 }
 
 /// The row of the table that is called `name`.
-fn setting_of(name: &str) -> Option<&'static Setting> {
+pub(super) fn setting_of(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
@@ -216,7 +216,7 @@ fn problem_of_namespaces(config: &EntryConfig) -> Option<String> {
 }
 
 /// The text of a variable as a value: lists hold one value per line.
-fn variable_value(setting: &Setting, text: &str) -> Value {
+pub(super) fn variable_value(setting: &Setting, text: &str) -> Value {
     if !setting.is(Special::List) {
         return Value::Text(text.to_owned());
     }

@@ -2,7 +2,10 @@
 //! defaults. Every value remembers where it came from, and all problems are reported at once. Their effects belong to
 //! [`crawler`].
 
+#[cfg(feature = "catalogue")]
+mod catalogue;
 mod file;
+mod fleet;
 mod merge;
 mod notify;
 mod output;
@@ -31,6 +34,8 @@ use crawler::{config::Config, site::Site, url_key::UrlKey};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
+#[cfg(feature = "catalogue")]
+pub(crate) use self::catalogue::{MAX_SITES_FILE_BYTES, StoredSites, catalogue_url, site_of_text};
 pub(crate) use self::{
     file::MAX_FILE_BYTES,
     output::is_storage,
@@ -43,6 +48,7 @@ pub(crate) use self::{
 };
 use self::{
     file::{Section, SettingsFile},
+    fleet::Fleet,
     merge::{Merge, VARIABLE_PREFIX},
     problem::{Origin, Problem},
     request::public_url_of,
@@ -114,6 +120,8 @@ pub(crate) struct Settings {
     pub(crate) stop_timeout: StopTimeout,
     /// Where a daemon answers requests for metrics.
     pub(crate) metrics: Option<SocketAddr>,
+    /// The sites that a daemon shares with others.
+    pub(crate) fleet: Fleet,
     /// The settings file, when it was found without being named.
     pub(crate) found_file: Option<PathBuf>,
     /// Warnings about the settings, each a sentence.
@@ -179,7 +187,7 @@ fn usual_places(environment: &Environment) -> Vec<PathBuf> {
 }
 
 impl Settings {
-    /// The settings of `arpent check` and `arpent diff`, which begin at the URLs `starts`: those that the file `config` has for all
+    /// The settings of a command that crawls no site and begins at the URLs `starts`: those that the file `config` has for all
     /// sites.
     ///
     /// # Errors
@@ -190,9 +198,14 @@ impl Settings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        Layers::read(config, typed(args), environment, &read_file)?
-            .shared()
-            .finish_check(starts, environment)
+        Layers::read(
+            (config, MAX_FILE_BYTES),
+            typed(args),
+            environment,
+            &read_file,
+        )?
+        .shared()
+        .finish_check(starts, environment)
     }
 }
 
@@ -211,7 +224,8 @@ impl BuildSettings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        Layers::read(args.config.as_deref(), typed(args), environment, &read_file)?
+        let config = (args.config.as_deref(), MAX_FILE_BYTES);
+        Layers::read(config, typed(args), environment, &read_file)?
             .shared()
             .finish_build(environment)
     }
@@ -221,6 +235,8 @@ impl BuildSettings {
 struct Layers<'w> {
     file: SettingsFile,
     world: World<'w>,
+    /// Variables that are settings.
+    variables: &'w Environment,
     typed: Vec<(&'static str, Value)>,
     /// The file, when it was looked for in the usual places.
     found: Option<PathBuf>,
@@ -229,9 +245,9 @@ struct Layers<'w> {
 }
 
 impl<'w> Layers<'w> {
-    /// Reads the settings file, if there is one.
+    /// Reads the settings file, if there is one; the named one may be as large as the number beside it.
     fn read(
-        config: Option<&Path>,
+        (config, max_bytes): (Option<&Path>, usize),
         typed: Vec<(&'static str, Value)>,
         environment: &'w Environment,
         read_file: &'w dyn Fn(&Path) -> io::Result<FileText>,
@@ -241,7 +257,9 @@ impl<'w> Layers<'w> {
             world: World {
                 environment,
                 read_file,
+                hides_secrets: false,
             },
+            variables: environment,
             typed,
             found: None,
             warnings: Vec::new(),
@@ -265,7 +283,7 @@ impl<'w> Layers<'w> {
             if !is_named {
                 layers.found = Some(path.clone());
             }
-            layers.file = SettingsFile::parse(path, &found.text);
+            layers.file = SettingsFile::parse(path, &found.text, max_bytes);
             if let Some(secret) = layers.file.first_secret().filter(|_| found.is_open_to_all) {
                 layers.warnings.push(format!(
                     "every user of this machine can read the secret {1} in {0}; run chmod o-r {0}, or write the secret into another file: {1} = {{ file = \"...\" }}",
@@ -325,9 +343,22 @@ impl<'w> Layers<'w> {
 
     /// A section of the file with the layers above it.
     fn merge(&self, section: Section) -> Merge {
+        self.merge_in(&self.world, section)
+    }
+
+    /// The same without a secret.
+    fn merge_without_secrets(&self, section: Section) -> Merge {
+        let world = World {
+            hides_secrets: true,
+            ..self.world
+        };
+        self.merge_in(&world, section)
+    }
+
+    fn merge_in(&self, world: &World<'_>, section: Section) -> Merge {
         let mut merge = Merge::default();
-        merge.section(section, &self.world);
-        merge.environment(self.world.environment);
+        merge.section(section, world);
+        merge.environment(self.variables);
         for (name, value) in &self.typed {
             merge.value(name, value, Origin::flag(name));
         }

@@ -295,6 +295,13 @@ pub(crate) fn has_user_info(url: &str) -> bool {
         .is_some_and(|authority| authority.contains('@'))
 }
 
+/// Returns whether the authority of a URL holds a password.
+pub(crate) fn has_password(url: &str) -> bool {
+    let authority = url.split_once("//").map_or(url, |(_, rest)| rest);
+    let user = authority.rsplit_once('@').map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':'))
+}
+
 /// A token of RFC 9110 section 5.6.2.
 pub(crate) fn is_token(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);

@@ -1,7 +1,12 @@
 //! Secrets outside of the settings file: in another file, in a credential of systemd, in a variable. The settings name the place;
 //! the secret is never shown.
 
-use std::{collections::BTreeSet, io, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+};
 
 use super::{
     Environment,
@@ -12,8 +17,44 @@ use super::{
 /// The variable that names the folder of the unit's credentials (systemd.exec, `LoadCredential=`).
 pub(super) const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 
-/// Places of a secret, as the keys of its table.
-const PLACES: [&str; 3] = ["file", "credential", "variable"];
+/// Kind of the place of a secret.
+#[derive(Debug, Clone, Copy)]
+enum SecretPlace {
+    File,
+    Credential,
+    Variable,
+}
+
+impl SecretPlace {
+    const ALL: [Self; 3] = [Self::File, Self::Credential, Self::Variable];
+
+    /// The key of the table of the secret.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Credential => "credential",
+            Self::Variable => "variable",
+        }
+    }
+}
+
+/// The place of a secret that a table names.
+fn place_of(entries: &[(String, Value)]) -> Read<(SecretPlace, &str)> {
+    const EXPECTED: &str = r#"expected text, or one of { file = "..." }, { credential = "..." } and { variable = "..." }"#;
+    let [(key, Value::Text(name))] = entries else {
+        return Err(Wrong::new(EXPECTED));
+    };
+    let place = SecretPlace::ALL
+        .into_iter()
+        .find(|place| place.as_str() == key);
+    let place = place.ok_or_else(|| {
+        let meant = nearest(key, SecretPlace::ALL.map(SecretPlace::as_str))
+            .map(|nearest| format!("; did you mean {nearest}?"))
+            .unwrap_or_default();
+        Wrong::new(format!("{EXPECTED}, found {key}{meant}"))
+    })?;
+    Ok((place, name))
+}
 
 /// Longest secret, in bytes: no header or token is longer.
 const MAX_SECRET_BYTES: usize = 64 * 1024;
@@ -46,6 +87,38 @@ pub(crate) struct FileText {
     pub(crate) is_open_to_all: bool,
 }
 
+impl FileText {
+    /// Reads a settings file, or one with a secret, and not much more than `max_bytes` of it.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn read(path: &Path, max_bytes: usize) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let is_open_to_all = is_open_to_all(&file)?;
+        let mut text = String::new();
+        file.take(max_bytes as u64 + 1).read_to_string(&mut text)?;
+        Ok(Self {
+            text,
+            is_open_to_all,
+        })
+    }
+}
+
+/// Returns true if every user of the machine may read the file.
+#[cfg(unix)]
+fn is_open_to_all(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let metadata = file.metadata()?;
+    Ok(metadata.is_file() && metadata.permissions().mode() & 0o004 != 0)
+}
+
+/// Who may read a file is nothing that is known here.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "on Unix it asks the system")]
+fn is_open_to_all(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
 impl From<String> for FileText {
     fn from(text: String) -> Self {
         Self {
@@ -56,22 +129,51 @@ impl From<String> for FileText {
 }
 
 /// The outside world, as far as settings come from there.
+#[derive(Clone, Copy)]
 pub(super) struct World<'w> {
     pub(super) environment: &'w Environment,
     pub(super) read_file: &'w dyn Fn(&Path) -> io::Result<FileText>,
+    /// No secret is read: another text of its form takes its place.
+    pub(super) hides_secrets: bool,
+}
+
+/// A text of the form of the secret `setting`.
+fn stand_in(setting: &str) -> &'static str {
+    match setting {
+        "basic_auth" => "user:password",
+        "header" => "Authorization: secret",
+        "catalogue" => "postgres://secret.invalid/secret",
+        "hook_url" | "proxy" => "https://secret.invalid/",
+        _ => "secret",
+    }
 }
 
 impl World<'_> {
-    /// The value of a secret setting: a table names the place of the secret. Problems of the place are added to `warnings`.
-    pub(super) fn reveal(&self, value: &Value, warnings: &mut Vec<String>) -> Read<Value> {
+    /// The value of the secret `setting`: a table names the place of the secret. Problems of the place are added to `warnings`.
+    pub(super) fn reveal(
+        &self,
+        setting: &str,
+        value: &Value,
+        warnings: &mut Vec<String>,
+    ) -> Read<Value> {
         match value {
-            Value::Table(entries) => self.kept(entries, warnings).map(Value::Text),
+            Value::Table(entries) => {
+                let (place, name) = place_of(entries)?;
+                let text = if self.hides_secrets {
+                    stand_in(setting).to_owned()
+                } else {
+                    self.kept(place, name, warnings)?
+                };
+                Ok(Value::Text(text))
+            }
             Value::List(items) => {
                 let items = items.iter().map(|item| {
-                    let value = self.reveal(&item.value, warnings).map_err(|wrong| Wrong {
-                        line: wrong.line.or(item.line),
-                        ..wrong
-                    })?;
+                    let value = self
+                        .reveal(setting, &item.value, warnings)
+                        .map_err(|wrong| Wrong {
+                            line: wrong.line.or(item.line),
+                            ..wrong
+                        })?;
                     Ok(Item {
                         value,
                         line: item.line,
@@ -83,33 +185,24 @@ impl World<'_> {
         }
     }
 
-    /// The secret at the place of a table.
-    fn kept(&self, entries: &[(String, Value)], warnings: &mut Vec<String>) -> Read<String> {
-        const EXPECTED: &str = r#"expected text, or one of { file = "..." }, { credential = "..." } and { variable = "..." }"#;
-        let [(place, Value::Text(name))] = entries else {
-            return Err(Wrong::new(EXPECTED));
-        };
-        let text = match place.as_str() {
-            "file" => self.in_file(Path::new(name), warnings)?,
-            "credential" => self.in_credential(name, warnings)?,
-            "variable" => self
+    /// The secret at a place.
+    fn kept(&self, place: SecretPlace, name: &str, warnings: &mut Vec<String>) -> Read<String> {
+        let text = match place {
+            SecretPlace::File => self.in_file(Path::new(name), warnings)?,
+            SecretPlace::Credential => self.in_credential(name, warnings)?,
+            SecretPlace::Variable => self
                 .environment
                 .get(name)
                 .cloned()
                 .ok_or_else(|| Wrong::new(format!("the variable {name} is not set")))?,
-            other => {
-                let meant = nearest(other, PLACES)
-                    .map(|nearest| format!("; did you mean {nearest}?"))
-                    .unwrap_or_default();
-                return Err(Wrong::new(format!("{EXPECTED}, found {other}{meant}")));
-            }
         };
         // Editors and `echo` end a file with a line break.
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         if text.is_empty() || text.len() > MAX_SECRET_BYTES {
             return Err(Wrong::new(format!(
-                "expected a secret of 1 to {MAX_SECRET_BYTES} bytes in the {place} {name}, found {}",
+                "expected a secret of 1 to {MAX_SECRET_BYTES} bytes in the {} {name}, found {}",
+                place.as_str(),
                 text.len()
             )));
         }

@@ -2,7 +2,7 @@
 //! of all, variables and options over both. No two of them may write to the same place.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, HashSet},
     fmt, io,
     num::NonZeroU32,
     path::{Component, Path, PathBuf},
@@ -12,13 +12,13 @@ use std::{
 use crawler::{
     schedule::Schedule,
     site::{Site, settle_so_far},
-    url_key::{HostKey, UrlKey},
+    url_key::{HostKey, Identity, UrlKey},
 };
 
 use super::{
     Environment, FileText, Layers, Settings, SettingsError, Typed,
-    file::SiteTable,
-    merge::{Among, Merge, problems_in_order},
+    file::{MAX_FILE_BYTES, SiteTable},
+    merge::{Among, Merge, problems_in_order, setting_of, start_of},
     output::is_storage,
     problem::{Origin, Problem},
 };
@@ -44,6 +44,11 @@ pub(crate) enum Purpose {
     Crawl,
     /// The same by schedules: one site at least has one.
     Daemon,
+    /// Crawling the sites of a catalogue: those of the file are left out.
+    Worker,
+    /// Storing the settings of sites in a catalogue: secrets are not read, because they are elsewhere.
+    #[cfg(feature = "catalogue")]
+    Store,
     /// Notifying others of the published set.
     Notify,
     /// Showing or removing their state: there may be none, and secrets are not read, because another user may crawl.
@@ -78,11 +83,39 @@ impl CrawlSettings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        let mut settings = Self::merged(purpose, config, typed, environment, &read_file)?;
+        let config = (config, MAX_FILE_BYTES);
+        let mut layers = Layers::read(config, typed, environment, &read_file)?;
+        if purpose == Purpose::Worker {
+            return Self::of_worker(&layers);
+        }
+        if purpose == Purpose::Look {
+            layers.forget_secrets();
+        }
+        let mut settings = Self::merged(purpose, &layers)?;
         if purpose == Purpose::Daemon {
             settings.fit_for_daemon()?;
         }
         Ok(settings)
+    }
+
+    /// Settings of a program whose sites are those of a catalogue.
+    fn of_worker(layers: &Layers<'_>) -> Result<Self, SettingsError> {
+        let mut shared = layers.shared();
+        let urls = std::mem::take(&mut shared.draft.urls);
+        if !urls.is_empty() || !layers.file.sites.is_empty() {
+            shared.warnings.push(
+                "the sites of the settings are not crawled, because this daemon crawls those of the catalogue; arpent catalogue \
+                 import FILE adds them there"
+                    .to_owned(),
+            );
+        }
+        let max_sites = shared.draft.max_sites;
+        let shared = shared.finish_shared(Among::alone(&[]), layers.world.environment);
+        Ok(Self {
+            sites: Vec::new(),
+            shared: shared.map_err(problems_in_order)?,
+            max_sites: sites_at_once(max_sites),
+        })
     }
 
     /// # Errors
@@ -98,51 +131,23 @@ impl CrawlSettings {
                     .to_owned(),
             }]));
         }
-        for site in scheduled() {
-            let is_forced = site.settings.config.publish.force;
-            for (setting, is_on) in [("fresh", site.settings.fresh), ("force", is_forced)] {
-                if is_on {
-                    self.shared.warnings.push(format!(
-                        "{}: {setting} is meant for one session, but the daemon applies it to every session",
-                        site.name
-                    ));
-                }
-            }
-        }
+        let warnings = scheduled().flat_map(|site| site.meant_for_one_session());
+        self.shared.warnings.extend(warnings);
         Ok(())
     }
 
-    fn merged(
-        purpose: Purpose,
-        config: Option<&Path>,
-        typed: Typed,
-        environment: &Environment,
-        read_file: &dyn Fn(&Path) -> io::Result<FileText>,
-    ) -> Result<Self, SettingsError> {
-        let mut layers = Layers::read(config, typed, environment, read_file)?;
-        if purpose == Purpose::Look {
-            layers.forget_secrets();
-        }
+    pub(super) fn merged(purpose: Purpose, layers: &Layers<'_>) -> Result<Self, SettingsError> {
         let mut shared = layers.shared();
-        let Chosen { mut drafts, named } = choose(&layers, &mut shared, purpose);
+        let Chosen { drafts, named } = choose(layers, &mut shared, purpose);
         let chosen: Vec<_> = drafts.iter().map(|draft| draft.start.clone()).collect();
-        let among = Among {
-            chosen: &chosen,
-            named: &named,
-        };
-        for draft in &mut drafts {
-            draft.merge.check_key_location(&draft.start, among);
-            if purpose == Purpose::Notify {
-                draft.merge.for_notifying();
-            }
-        }
+        let among = Among::new(&chosen, &named);
         let withheld = layers.withheld();
-        let max_sites = shared.draft.max_sites.unwrap_or(MAX_SITES);
+        let max_sites = shared.draft.max_sites;
         let mut warnings = std::mem::take(&mut shared.warnings);
         let mut problems = std::mem::take(&mut shared.problems);
         let mut sites = Vec::with_capacity(drafts.len());
         for draft in drafts {
-            match draft.resolve(among, environment, &withheld) {
+            match draft.resolve(layers, purpose, among, &withheld) {
                 Ok(mut resolved) => {
                     warnings.append(&mut resolved.warnings);
                     sites.push(resolved);
@@ -151,22 +156,16 @@ impl CrawlSettings {
             }
         }
         problems.extend(collisions(&sites));
-        match shared.finish_shared(among, environment) {
+        match shared.finish_shared(among, layers.world.environment) {
             Err(mut found) => problems.append(&mut found),
             Ok(mut shared) if problems.is_empty() => {
                 warnings.append(&mut shared.warnings);
-                let mut reported: Vec<String> = Vec::with_capacity(warnings.len());
-                for warning in warnings {
-                    if !reported.contains(&warning) {
-                        reported.push(warning);
-                    }
-                }
-                shared.warnings = reported;
+                shared.warnings = none_twice(warnings);
                 let sites = sites.into_iter().map(|resolved| Arc::new(resolved.site));
                 return Ok(Self {
                     sites: sites.collect(),
                     shared,
-                    max_sites: usize::try_from(max_sites.get()).unwrap_or(usize::MAX),
+                    max_sites: sites_at_once(max_sites),
                 });
             }
             Ok(_) => {}
@@ -175,10 +174,35 @@ impl CrawlSettings {
     }
 }
 
+fn sites_at_once(max_sites: Option<NonZeroU32>) -> usize {
+    let max_sites = max_sites.unwrap_or(MAX_SITES).get();
+    usize::try_from(max_sites).unwrap_or(usize::MAX)
+}
+
+/// The warnings, each once.
+pub(super) fn none_twice(mut warnings: Vec<String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    warnings.retain(|warning| known.insert(warning.clone()));
+    warnings
+}
+
 impl SiteSettings {
     /// The site as far as it is known before its start URL was requested: a redirect may still change its origin.
     pub(super) fn foreseen(&self) -> Site {
         foreseen(&self.start, &self.settings)
+    }
+
+    /// Warnings about settings that a daemon applies to every session.
+    pub(super) fn meant_for_one_session(&self) -> impl Iterator<Item = String> {
+        let Self { name, settings, .. } = self;
+        let switches = [
+            ("fresh", settings.fresh),
+            ("force", settings.config.publish.force),
+        ];
+        let on = switches.into_iter().filter(|(_, is_on)| *is_on);
+        on.map(move |(setting, _)| {
+            format!("{name}: {setting} is meant for one session, but the daemon applies it to every session")
+        })
     }
 
     /// The host that its requests go to; with and without `www.` it is the same, because the one redirects to the
@@ -197,48 +221,58 @@ fn foreseen(start: &UrlKey, settings: &Settings) -> Site {
     }
 }
 
-/// A site whose settings are being put together.
-struct SiteDraft {
-    start: UrlKey,
-    name: Option<String>,
+/// A site whose settings are to be put together.
+pub(super) struct SiteDraft<'l> {
+    pub(super) start: UrlKey,
+    pub(super) name: Option<String>,
     /// Place of its URL.
     origin: Origin,
-    merge: Merge,
+    /// Its table in the file.
+    pub(super) table: Option<&'l SiteTable>,
+    /// By which its start URL was read, where the table has settings for that.
+    identity: Option<Identity>,
 }
 
 /// A site with its settings, and where it is named.
-struct Resolved {
-    site: SiteSettings,
-    warnings: Vec<String>,
+pub(super) struct Resolved {
+    pub(super) site: SiteSettings,
+    pub(super) warnings: Vec<String>,
     origin: Origin,
 }
 
 /// The sites of one start of the program.
-struct Chosen {
+pub(super) struct Chosen<'l> {
     /// The chosen sites.
-    drafts: Vec<SiteDraft>,
+    pub(super) drafts: Vec<SiteDraft<'l>>,
     /// Starts of these, and of the sites of the file that were not chosen.
-    named: Vec<UrlKey>,
+    pub(super) named: Vec<UrlKey>,
 }
 
 /// The sites that are to be crawled: those that were typed (each with its table, if it has one), otherwise those
 /// of the file. What is wrong with a URL is among the problems of `shared`.
-fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
-    let mut tables: Vec<SiteDraft> = Vec::new();
+pub(super) fn choose<'l>(
+    layers: &'l Layers<'_>,
+    shared: &mut Merge,
+    purpose: Purpose,
+) -> Chosen<'l> {
+    let mut tables: Vec<SiteDraft<'_>> = Vec::new();
     for table in &layers.file.sites {
-        match draft_of(table, layers) {
+        match draft_of(table, layers, shared) {
             Ok(draft) => tables.push(draft),
             Err(problem) => shared.problems.push(problem),
         }
     }
+    let has_identities = tables.iter().any(|draft| draft.identity.is_some());
     let mut named: Vec<UrlKey> = tables.iter().map(|draft| draft.start.clone()).collect();
+    let mut known: BTreeSet<UrlKey> = named.iter().cloned().collect();
     let mut written = written_urls(layers, shared);
-    written.retain(|url| !named.contains(url));
+    written.retain(|url| known.insert(url.clone()));
     // A typed URL that the file does not have is another site: the output of the file's site is not its output.
     named.extend(written);
     let origin = shared.origin("urls");
     let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
-    let mut drafts: Vec<SiteDraft> = Vec::new();
+    let mut drafts: Vec<SiteDraft<'_>> = Vec::new();
+    let mut starts: BTreeSet<UrlKey> = BTreeSet::new();
     let texts = std::mem::take(&mut shared.draft.urls);
     if texts.is_empty()
         && layers.file.sites.is_empty()
@@ -246,29 +280,41 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
     {
         shared.misses_sites(match purpose {
             Purpose::Daemon => "expected urls or [[site]] in a settings file (--config FILE)",
+            #[cfg(feature = "catalogue")]
+            Purpose::Store => "expected urls or [[site]] in the file",
             _ => "expected a URL on the command line, or urls in a settings file (--config FILE)",
         });
     }
     for text in texts {
         shared.note_missing_scheme(&text);
-        let is_meant = |draft: &SiteDraft| draft.merge.start_of(&text).as_ref() == Ok(&draft.start);
-        if drafts.iter().any(is_meant) {
+        let start = shared.start_of(&text);
+        let is_meant = |draft: &SiteDraft<'_>| match &draft.identity {
+            Some(identity) => start_of(&text, identity).as_ref() == Ok(&draft.start),
+            None => start.as_ref() == Ok(&draft.start),
+        };
+        let is_known = start.as_ref().is_ok_and(|start| starts.contains(start));
+        if is_known || has_identities && drafts.iter().any(is_meant) {
             continue;
         }
         if tables.iter().any(is_meant) {
             // One URL may be that of several sites, each written to a place of its own.
-            let (mut meant, others) = tables.into_iter().partition(is_meant);
-            drafts.append(&mut meant);
+            let (meant, others): (Vec<_>, Vec<_>) = tables.into_iter().partition(is_meant);
+            starts.extend(meant.iter().map(|draft| draft.start.clone()));
+            drafts.extend(meant);
             tables = others;
             continue;
         }
-        match shared.start_of(&text) {
-            Ok(start) => drafts.push(SiteDraft {
-                start,
-                name: None,
-                origin: origin.clone(),
-                merge: layers.merge(layers.file.section_of(None)),
-            }),
+        match start {
+            Ok(start) => {
+                starts.insert(start.clone());
+                drafts.push(SiteDraft {
+                    start,
+                    name: None,
+                    origin: origin.clone(),
+                    table: None,
+                    identity: None,
+                });
+            }
             Err(message) => shared.misfit("urls", message),
         }
     }
@@ -276,7 +322,7 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
         drafts.append(&mut tables);
     }
     for draft in &drafts {
-        if !named.contains(&draft.start) {
+        if known.insert(draft.start.clone()) {
             named.push(draft.start.clone());
         }
     }
@@ -291,20 +337,31 @@ fn written_urls(layers: &Layers<'_>, shared: &Merge) -> Vec<UrlKey> {
         // Their problems are reported where they count.
         merge.value(written.name, &written.value, written.origin.clone());
     }
-    let mut urls: Vec<UrlKey> = Vec::new();
-    for text in merge.draft.urls {
-        if let Ok(url) = shared.start_of(&text)
-            && !urls.contains(&url)
-        {
-            urls.push(url);
-        }
-    }
+    let texts = merge.draft.urls.iter();
+    let mut urls: Vec<UrlKey> = texts
+        .filter_map(|text| shared.start_of(text).ok())
+        .collect();
+    let mut known = BTreeSet::new();
+    urls.retain(|url| known.insert(url.clone()));
     urls
 }
 
-fn draft_of(table: &SiteTable, layers: &Layers<'_>) -> Result<SiteDraft, Problem> {
-    let merge = layers.merge(layers.file.section_of(Some(table)));
-    let start = merge.start_of(&table.url).map_err(|message| Problem {
+fn draft_of<'l>(
+    table: &'l SiteTable,
+    layers: &Layers<'_>,
+    shared: &Merge,
+) -> Result<SiteDraft<'l>, Problem> {
+    let is_of_identity = |name| setting_of(name).is_some_and(|row| row.table == "identity");
+    let mut own = table.section.values.iter();
+    let identity = own.any(|written| is_of_identity(written.name)).then(|| {
+        let section = layers.file.section_of(Some(table));
+        layers.merge_without_secrets(section).draft.config.identity
+    });
+    let start = match &identity {
+        Some(identity) => start_of(&table.url, identity),
+        None => shared.start_of(&table.url),
+    };
+    let start = start.map_err(|message| Problem {
         origin: table.origin.clone(),
         setting: "url".to_owned(),
         message,
@@ -313,27 +370,36 @@ fn draft_of(table: &SiteTable, layers: &Layers<'_>) -> Result<SiteDraft, Problem
         start,
         name: table.name.clone(),
         origin: table.origin.clone(),
-        merge,
+        table: Some(table),
+        identity,
     })
 }
 
-impl SiteDraft {
-    fn resolve(
+impl SiteDraft<'_> {
+    /// The settings of the site, or their problems.
+    pub(super) fn resolve(
         self,
+        layers: &Layers<'_>,
+        purpose: Purpose,
         among: Among<'_>,
-        environment: &Environment,
         withheld: &[String],
     ) -> Result<Resolved, Vec<Problem>> {
         let Self {
             start,
             name,
             origin,
-            mut merge,
+            table,
+            identity: _,
         } = self;
+        let mut merge = layers.merge(layers.file.section_of(table));
+        merge.check_key_location(&start, among);
+        if purpose == Purpose::Notify {
+            merge.for_notifying();
+        }
         let width = merge.draft.config.scope.width;
         let name = name.unwrap_or_else(|| settle_so_far(&start, &[], width).name());
         let schedule = merge.schedule(&name);
-        let mut settings = merge.finish_site(&start, among, environment)?;
+        let mut settings = merge.finish_site(&start, among, layers.world.environment)?;
         let warnings = std::mem::take(&mut settings.warnings);
         settings.withheld = withheld.to_vec();
         Ok(Resolved {

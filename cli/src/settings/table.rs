@@ -14,7 +14,7 @@ use crawler::{
 use jiff::tz::TimeZone;
 
 use super::{
-    LogFormat, StopTimeout,
+    LogFormat, StopTimeout, fleet,
     merge::Draft,
     notify, output, request, units,
     value::{
@@ -251,6 +251,12 @@ settings! {
         "hook_url" [Secret List] config.notify.hook_url: |value| list(value, notify::hook_url);
         "hook_events" [List] config.notify.hook_events: notify::hook_events;
         "hook_timeout" config.notify.hook_timeout: time_out;
+    }
+    "fleet" {
+        "catalogue" [Program Secret] settings.fleet.catalogue: fleet::catalogue;
+        "storage" [Program] settings.fleet.storage: fleet::storage;
+        "lease_time" [Program] settings.fleet.lease_time: fleet::lease_time;
+        "checkpoint_interval" [Program] settings.fleet.checkpoint_interval: fleet::checkpoint_interval;
     }
 }
 

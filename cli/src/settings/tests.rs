@@ -1,7 +1,10 @@
 //! Settings from their three places, as one table of cases each.
 
+#[cfg(feature = "catalogue")]
+mod catalogue;
 mod entries;
 mod files;
+mod fleet;
 mod layers;
 mod places;
 mod problems;

@@ -147,6 +147,7 @@ impl Library {
             dry_run: false,
             clock: &clock,
             is_stopped: &|| false,
+            send_gate: None,
         };
         let store = self.store.take().expect("nobody publishes");
         let ended = request.run(store, Stored::Crawl);

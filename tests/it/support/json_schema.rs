@@ -121,6 +121,9 @@ pub fn schema_of(command: &Command) -> Option<PathBuf> {
         "report" if has(&["--ndjson", "-"]) => "report-rows",
         _ if !has(&["--json"]) && !has(&["--format", "json"]) => return None,
         "crawl" | "build" | "publish" => "summary",
+        "status" if has(&["--catalogue"]) => "fleet",
+        "catalogue" if has(&["list"]) => "catalogue-list",
+        "catalogue" => "catalogue-show",
         name => name,
     };
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema");

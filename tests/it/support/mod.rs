@@ -8,6 +8,8 @@ pub mod json_schema;
 pub mod nginx;
 pub mod observer;
 pub mod oracle;
+#[cfg(all(target_os = "linux", feature = "catalogue"))]
+pub mod postgres;
 pub mod program;
 pub mod published;
 pub mod random;

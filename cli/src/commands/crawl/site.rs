@@ -11,7 +11,6 @@ use crawler::{
     clock::Clock,
     fetch::Fetch,
     politeness::{Politeness, SharedPoliteness},
-    site::Site,
     site_run::SessionOutcome,
     storage::SendGate,
     store::{StoreErrorKind, held_since},
@@ -53,18 +52,8 @@ pub(crate) struct Crawler {
     pub(crate) places: Places,
     /// Goes around the way to the network of each session.
     pub(crate) around_fetch: Option<AroundFetch>,
-    /// What a session has to ask when several machines could work on its site.
-    pub(crate) claim: Option<Claim>,
-}
-
-/// The right to crawl a site that another machine could crawl as well.
-#[derive(Clone)]
-#[cfg_attr(not(feature = "catalogue"), expect(dead_code, reason = "only a worker has claims"))]
-pub(crate) struct Claim {
-    /// Checks the site to which the start URL led, before anything is written for it.
-    pub(crate) check_site: Arc<dyn Fn(&Site) -> Result<(), String> + Send + Sync>,
-    /// Asked before object storage is changed.
-    pub(crate) send_gate: Arc<dyn SendGate>,
+    /// Asked before object storage is changed, where several machines could send a set.
+    pub(crate) send_gate: Option<Arc<dyn SendGate>>,
 }
 
 /// Makes a way to the network of another one.
@@ -139,7 +128,7 @@ impl Crawler {
             lists: Lists::default(),
             places: Places::default(),
             around_fetch: None,
-            claim: None,
+            send_gate: None,
         }
     }
 

@@ -102,6 +102,8 @@ struct Numbers {
     last_publish: Family<Label, Gauge>,
     scheduled: Gauge,
     running: Gauge,
+    #[cfg(feature = "catalogue")]
+    lost_leases: Counter,
 }
 
 impl Numbers {
@@ -177,6 +179,12 @@ impl Numbers {
             "sites_running",
             "Sites that are being crawled",
             self.running.clone(),
+        );
+        #[cfg(feature = "catalogue")]
+        registry.register(
+            "lost_leases",
+            "Leases on hosts that ended before the hosts were given back",
+            self.lost_leases.clone(),
         );
         registry
     }
@@ -270,6 +278,12 @@ impl Metrics {
             let answers = answers.clone();
             Arc::new(CountedFetch { fetch, answers })
         })
+    }
+
+    /// The lease on a host ended before the host was given back.
+    #[cfg(feature = "catalogue")]
+    pub(super) fn lease_lost(&self) {
+        self.shared.numbers.lost_leases.inc();
     }
 
     /// A session of the site `name` begins, whose progress is in `newest`.

@@ -23,6 +23,9 @@ const HEAD: &str = "\
 | `report` | one object with [counts and examples](#report) |
 | `report --ndjson FILE` | one object on each line: [the rows](#report-rows) |
 | `notify`, `forget` | one line for each site: [notify](#notify), [forget](#forget) |
+| `catalogue list` | one line for each site: [the site](#catalogue-list) |
+| `catalogue show` | one object: [the site with its settings and sessions](#catalogue-show) |
+| `status --catalogue` | one object: [fleet](#fleet) |
 
 `arpent generate schema` prints the JSON Schema of a result:
 

@@ -4,7 +4,7 @@ use std::{borrow::Cow, path::Path};
 
 use crawler::{
     schedule::{Schedule, ScheduleError},
-    url_key::UrlKey,
+    url_key::{Identity, UrlKey},
 };
 use jiff::tz::TimeZone;
 
@@ -241,24 +241,28 @@ impl Merge {
     /// # Errors
     /// It is invalid; the message has the reason.
     pub(in crate::settings) fn start_of(&self, text: &str) -> Result<UrlKey, String> {
-        if has_user_info(text) {
-            return Err(
-                "the URL has a user name or password; write it into basic_auth in the settings file, or into ARPENT_BASIC_AUTH"
-                    .to_owned(),
-            );
-        }
-        self.draft
-            .config
-            .identity
-            .parse(&with_scheme(text))
-            .map_err(|error| {
-                let has_scheme = ["http://", "https://"].iter().any(|s| text.starts_with(s));
-                let hint = if has_scheme {
-                    ""
-                } else {
-                    "; expected a URL that begins with http:// or https://"
-                };
-                format!("{error}: \"{text}\"{hint}")
-            })
+        start_of(text, &self.draft.config.identity)
     }
+}
+
+/// The URL `text` as the key of a start URL.
+///
+/// # Errors
+/// It is invalid; the message has the reason.
+pub(in crate::settings) fn start_of(text: &str, identity: &Identity) -> Result<UrlKey, String> {
+    if has_user_info(text) {
+        return Err(
+            "the URL has a user name or password; write it into basic_auth in the settings file, or into ARPENT_BASIC_AUTH"
+                .to_owned(),
+        );
+    }
+    identity.parse(&with_scheme(text)).map_err(|error| {
+        let has_scheme = ["http://", "https://"].iter().any(|s| text.starts_with(s));
+        let hint = if has_scheme {
+            ""
+        } else {
+            "; expected a URL that begins with http:// or https://"
+        };
+        format!("{error}: \"{text}\"{hint}")
+    })
 }

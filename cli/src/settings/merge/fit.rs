@@ -11,7 +11,7 @@ use crawler::{
 
 use super::super::{
     problem::Origin,
-    request::{has_user_info, is_one_for_a_host, is_secret_header},
+    request::{has_password, has_user_info, is_one_for_a_host, is_secret_header},
 };
 use super::{Merge, VARIABLE_PREFIX};
 
@@ -22,15 +22,27 @@ pub(in crate::settings) struct Among<'s> {
     pub(in crate::settings) chosen: &'s [UrlKey],
     /// These and all sites of the settings file: values of the file apply to all of them, so that a site has one place.
     pub(in crate::settings) named: &'s [UrlKey],
+    /// Of each of both the first that is on the host of an earlier one.
+    twins: [Option<&'s UrlKey>; 2],
 }
 
 impl<'s> Among<'s> {
-    /// The sites of a settings file without a table of sites.
-    pub(super) fn alone(urls: &'s [UrlKey]) -> Self {
+    /// The sites `chosen` of the sites `named`.
+    pub(in crate::settings) fn new(chosen: &'s [UrlKey], named: &'s [UrlKey]) -> Self {
+        let twin = |urls: &'s [UrlKey]| {
+            let mut hosts = BTreeSet::new();
+            urls.iter().find(|url| !hosts.insert(url.host()))
+        };
         Self {
-            chosen: urls,
-            named: urls,
+            chosen,
+            named,
+            twins: [twin(chosen), twin(named)],
         }
+    }
+
+    /// The sites of a settings file without a table of sites.
+    pub(in crate::settings) fn alone(urls: &'s [UrlKey]) -> Self {
+        Self::new(urls, urls)
     }
 
     /// Returns whether the chosen sites are on one origin.
@@ -44,6 +56,15 @@ impl<'s> Among<'s> {
         match origin {
             Origin::Flag(_) => self.chosen,
             Origin::Default | Origin::File { .. } | Origin::Variable(_) => self.named,
+        }
+    }
+
+    /// The first site that a value from `origin` applies to, and that is on the host of an earlier one.
+    fn twin(self, origin: &Origin) -> Option<&'s UrlKey> {
+        let [chosen, named] = self.twins;
+        match origin {
+            Origin::Flag(_) => chosen,
+            Origin::Default | Origin::File { .. } | Origin::Variable(_) => named,
         }
     }
 }
@@ -146,10 +167,8 @@ impl Merge {
     fn check_places(&mut self, urls: &[UrlKey], among: Among<'_>) {
         let public_url = self.draft.config.publish.public_url.as_deref();
         let public_url = public_url.filter(|_| !self.own.contains("public_url"));
-        let mut hosts = BTreeSet::new();
-        let served = among.meant_by(&self.origin("public_url"));
-        let shared = served.iter().find(|url| !hosts.insert(url.host()));
-        if let Some(url) = shared.filter(|_| public_url.is_some_and(is_one_for_a_host)) {
+        let twin = among.twin(&self.origin("public_url"));
+        if let Some(url) = twin.filter(|_| public_url.is_some_and(is_one_for_a_host)) {
             self.misfit(
                 "public_url",
                 format!(
@@ -218,7 +237,7 @@ impl Merge {
         }
     }
 
-    pub(super) fn warn_of_typed_secrets(&mut self) {
+    pub(in crate::settings) fn warn_of_typed_secrets(&mut self) {
         let fetch = &self.draft.config.fetch;
         let header = fetch
             .headers
@@ -227,7 +246,15 @@ impl Merge {
         let header = header.map(|(name, _)| format!("the header {name}"));
         let has_secret = fetch.proxy.as_deref().is_some_and(has_user_info);
         let proxy = has_secret.then(|| "the proxy's password".to_owned());
-        for (setting, secret) in [("header", header), ("proxy", proxy)] {
+        let catalogue = self.draft.settings.fleet.catalogue.as_deref();
+        let catalogue = catalogue.is_some_and(has_password);
+        let catalogue = catalogue.then(|| "the password of the catalogue".to_owned());
+        let secrets = [
+            ("header", header),
+            ("proxy", proxy),
+            ("catalogue", catalogue),
+        ];
+        for (setting, secret) in secrets {
             if let (Some(secret), Origin::Flag(_)) = (secret, self.origin(setting)) {
                 self.warnings.push(format!(
                     "every user of this machine can see {secret} in the process list; write it into the settings file or the \

@@ -24,7 +24,7 @@ fn the_default_file_is_the_default() {
 #[test]
 fn every_setting_stands_in_the_default_file_in_the_order_of_the_table() {
     let text = config_file("default.toml");
-    let file = SettingsFile::parse(Path::new("default.toml"), &text);
+    let file = SettingsFile::parse(Path::new("default.toml"), &text, MAX_FILE_BYTES);
     assert_eq!(file.problems, []);
     let values = file.shared.values.iter();
     let written: Vec<_> = values.map(|written| written.name).collect();

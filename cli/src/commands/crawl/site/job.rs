@@ -135,10 +135,7 @@ impl CrawlJob<'_> {
                 shown.send_replace(Stage::Publishing);
                 faults.pass("panic-in-publish");
             }),
-            send_gate: crawler
-                .claim
-                .as_ref()
-                .map(|claim| Arc::clone(&claim.send_gate)),
+            send_gate: crawler.send_gate.clone(),
         })
     }
 
@@ -147,12 +144,9 @@ impl CrawlJob<'_> {
     fn places(&self, state: Arc<OnceLock<PathBuf>>) -> PlacesOf {
         let configured = Arc::clone(self.site);
         let (output, places) = (self.crawler.output.clone(), self.crawler.places.clone());
-        let (faults, claim) = (self.crawler.faults.clone(), self.crawler.claim.clone());
+        let faults = self.crawler.faults.clone();
         Arc::new(move |site| {
             faults.pass("panic-in-opening");
-            if let Some(claim) = &claim {
-                (claim.check_site)(site).map_err(SessionError::Settings)?;
-            }
             let settings = &configured.settings;
             if !settings.dry_run
                 && let Err(error) = names::remember(&settings.state, &configured.start, site)

@@ -1,0 +1,167 @@
+//! Arguments of `arpent catalogue`.
+
+use std::path::PathBuf;
+
+use serde::{Serialize, Serializer};
+
+/// Arguments of `arpent catalogue`.
+#[derive(Debug, Serialize, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
+pub(crate) struct CatalogueArgs {
+    /// Read settings from this TOML file
+    #[arg(short, long, value_name = "FILE", global = true)]
+    #[serde(skip)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// URL of the database [default: catalogue of the settings]
+    #[arg(long, value_name = "URL", global = true)]
+    catalogue: Option<String>,
+
+    /// What is done.
+    #[command(subcommand)]
+    #[serde(skip)]
+    pub(crate) action: CatalogueAction,
+}
+
+/// What is done with a catalogue.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum CatalogueAction {
+    /// Make the tables, or bring them to the version of this arpent
+    Init,
+    /// Add one site, with the settings that arpent crawl would use
+    Add(AddArgs),
+    /// Add the sites of settings files, and change those that are in the catalogue
+    Import {
+        /// Settings files of at most 64 MiB
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// List the sites by name
+    List {
+        /// List only the sites in this state
+        #[arg(long, value_enum, value_name = "WORD")]
+        state: Option<StateWord>,
+
+        /// Print one JSON object for each site
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the settings, the state and the last sessions of a site
+    Show {
+        /// Name of the site
+        #[arg(value_name = "NAME")]
+        name: String,
+
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove sites; their sitemaps and states stay in the object storage
+    Remove {
+        /// Names of the sites
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
+    },
+    /// Pause sites; sessions under way go on to their end
+    Pause {
+        /// Names of the sites
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
+    },
+    /// Resume sites that are paused or set aside
+    Resume {
+        /// Names of the sites
+        #[arg(value_name = "NAME", required_unless_present = "set_aside")]
+        names: Vec<String>,
+
+        /// Resume all sites that are set aside
+        #[arg(long, conflicts_with = "names")]
+        set_aside: bool,
+    },
+    /// Crawl sites as soon as their hosts are free
+    RunNow {
+        /// Names of the sites
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
+
+        /// The next session publishes in spite of the guard
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// Arguments of `arpent catalogue add`.
+#[derive(Debug, Serialize, clap::Args)]
+pub(crate) struct AddArgs {
+    /// Start URL of the site
+    #[arg(value_name = "URL")]
+    #[serde(rename = "urls", serialize_with = "as_list")]
+    url: String,
+
+    /// Name of the site [default: made from its URL]
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip)]
+    pub(crate) name: Option<String>,
+
+    /// URL of the bucket of its sitemaps [default: output of the settings]
+    #[arg(short, long, value_name = "URL")]
+    output: Option<String>,
+
+    /// Schedule of its crawls, such as "30 2 * * *"
+    #[arg(long, value_name = "CRON")]
+    schedule: Option<String>,
+}
+
+/// The setting is a list.
+fn as_list<S: Serializer>(url: &String, serializer: S) -> Result<S::Ok, S::Error> {
+    [url].serialize(serializer)
+}
+
+/// State of a site in a catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum StateWord {
+    /// A session is under way
+    Running,
+    /// Three sessions in a row did not end
+    SetAside,
+    /// Waits for arpent catalogue resume
+    Paused,
+    /// Has no schedule
+    OnDemand,
+    /// Waits for a worker
+    Due,
+    /// Waits for the time of its schedule
+    Waiting,
+}
+
+/// Shown above the options by `--help`.
+pub(super) const CATALOGUE_HELP: &str = "\
+Manage the sites that several daemons share
+
+A catalogue is a PostgreSQL database with sites, their settings and their schedules. Daemons that are started with --catalogue \
+crawl its sites: a fleet. A URL with a password belongs in the variable ARPENT_CATALOGUE or in the table [fleet] of the settings \
+file, because every user of the machine can see the options of a process.
+
+Each site is crawled by one daemon at a time, and two sites on one host are never crawled at the same time.
+
+The catalogue stores the settings of each site. A secret has to be a reference, { variable = \"...\" } or { file = \"...\" }. Files that \
+settings name are those of the machine of the daemon. The output has to be object storage.
+
+After three sessions in a row that did not end, a site is set aside: it is crawled again after arpent catalogue resume.
+
+arpent status --catalogue shows the fleet.";
+
+/// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  arpent catalogue init --catalogue postgres://arpent@db.example.com/arpent
+  arpent catalogue add https://www.example.com/ --output s3://sitemaps/example
+  arpent catalogue import sites.toml
+  arpent catalogue list --state set-aside";
+
+/// Shown below the examples by `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  2    wrong usage or settings, no such site, or the tables have another version
+  4    the catalogue cannot be reached";

@@ -1,0 +1,161 @@
+//! One action on the catalogue: the connection, and the changes of sites by their names.
+
+use std::path::Path;
+
+use crawler::catalogue::{Catalogue, CatalogueError, VERSION};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{
+    entering::{self, Entered},
+    listing,
+};
+use crate::{
+    args::{CatalogueAction, CatalogueArgs},
+    commands::{
+        crawl::read_settings_file,
+        report_error,
+        runtime::{self, Threads},
+    },
+    exit_code::{ExitCode, Misuse},
+    human,
+    output::Output,
+    settings::{Environment, catalogue_url, typed},
+};
+
+/// Runs `arpent catalogue`.
+///
+/// # Errors
+/// The settings make no sense, or the catalogue cannot be reached or has other tables. A name that is wrong is printed and only
+/// changes the exit code.
+pub(in crate::commands) fn run(
+    args: &CatalogueArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let config = args.config.as_deref();
+    let url = url_of((config, args), environment, output)?;
+    // Files are read before the database is asked.
+    let entered = match &args.action {
+        CatalogueAction::Add(add) => entering::site(config, add, environment)?,
+        CatalogueAction::Import { files } => entering::sites(files, environment)?,
+        CatalogueAction::Init
+        | CatalogueAction::List { .. }
+        | CatalogueAction::Show { .. }
+        | CatalogueAction::Remove { .. }
+        | CatalogueAction::Pause { .. }
+        | CatalogueAction::Resume { .. }
+        | CatalogueAction::RunNow { .. } => Entered::default(),
+    };
+    runtime::run(Threads::One, async {
+        let catalogue = Catalogue::connect(&url).await?;
+        if !matches!(args.action, CatalogueAction::Init) {
+            catalogue.check_version().await?;
+        }
+        match &args.action {
+            CatalogueAction::Init => init(&catalogue, output).await,
+            CatalogueAction::Add(_) | CatalogueAction::Import { .. } => {
+                entered.enter(&catalogue, environment, output).await
+            }
+            CatalogueAction::List { state, json } => {
+                listing::list(&catalogue, *state, *json, output).await
+            }
+            CatalogueAction::Show { name, json } => {
+                listing::show(&catalogue, name, *json, output).await
+            }
+            CatalogueAction::Remove { names } => {
+                let change = async |name: &str| catalogue.remove(name).await;
+                each(names, "removed", change, output).await
+            }
+            CatalogueAction::Pause { names } => {
+                let change = async |name: &str| catalogue.pause(name).await;
+                each(names, "paused", change, output).await
+            }
+            CatalogueAction::Resume {
+                set_aside: true, ..
+            } => {
+                let resumed = catalogue.resume_set_aside().await?;
+                output.data(&format!("resumed: {}", human::count(resumed, "site")));
+                Ok(ExitCode::Success)
+            }
+            CatalogueAction::Resume { names, .. } => {
+                let change = async |name: &str| catalogue.resume(name).await;
+                each(names, "resumed", change, output).await
+            }
+            CatalogueAction::RunNow { names, force } => {
+                let change = async |name: &str| catalogue.run_now(name, *force).await;
+                each(names, "due now", change, output).await
+            }
+        }
+    })
+}
+
+/// The URL of the catalogue by the options of a command, among them the path of its settings file.
+///
+/// # Errors
+/// The settings make no sense, or have no catalogue.
+pub(in crate::commands) fn url_of(
+    (config, args): (Option<&Path>, &impl Serialize),
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<String> {
+    let typed = typed(args);
+    let (url, warnings) = catalogue_url((config, typed), environment, read_settings_file)?;
+    for warning in warnings {
+        output.warn(&warning);
+    }
+    url.ok_or_else(|| {
+        let message = "there is no URL of a catalogue; expected --catalogue URL, the variable ARPENT_CATALOGUE, or catalogue in the \
+                       table [fleet] of the settings file";
+        Misuse(message.to_owned()).into()
+    })
+}
+
+/// Connects to a catalogue that has the tables of this program.
+///
+/// # Errors
+/// There is no connection, or the tables have another version.
+pub(in crate::commands) async fn open(url: &str) -> Result<Catalogue, CatalogueError> {
+    let catalogue = Catalogue::connect(url).await?;
+    catalogue.check_version().await?;
+    Ok(catalogue)
+}
+
+/// A minute, for people.
+pub(in crate::commands) fn minute(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%MZ").to_string()
+}
+
+async fn init(catalogue: &Catalogue, output: &Output) -> anyhow::Result<ExitCode> {
+    let before = catalogue.migrate().await?;
+    let now = VERSION;
+    let place = catalogue.place();
+    output.data(&match before {
+        0 => format!("made the tables in {place}, version {now}"),
+        _ if before == now => format!("the tables in {place} are up to date, version {now}"),
+        _ => format!("brought the tables in {place} from version {before} to {now}"),
+    });
+    Ok(ExitCode::Success)
+}
+
+/// Changes sites one after the other. A site that cannot be changed does not stop the others.
+async fn each(
+    names: &[String],
+    done: &str,
+    change: impl AsyncFn(&str) -> Result<(), CatalogueError>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let mut worst = ExitCode::Success;
+    for name in names {
+        match change(name).await {
+            Ok(()) => output.data(&format!("{done}: {name}")),
+            Err(error @ (CatalogueError::UnknownSite(_) | CatalogueError::NotRunnable(_))) => {
+                let error = error.into();
+                worst = worst.worse(ExitCode::of_error(&error));
+                report_error(&error, output);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(worst)
+}

@@ -1,0 +1,114 @@
+//! Sites of settings files on their way into the catalogue.
+
+use std::path::{Path, PathBuf};
+
+use crawler::catalogue::{Catalogue, NewSite, next_run};
+
+use super::minute;
+use crate::{
+    args::AddArgs,
+    commands::dependencies,
+    exit_code::{ExitCode, Misuse},
+    human,
+    output::Output,
+    settings::{Environment, FileText, MAX_SITES_FILE_BYTES, StoredSites, typed},
+};
+
+/// Warnings that are printed; the others are counted.
+const MAX_WARNINGS: usize = 20;
+
+/// Sites with their settings.
+#[derive(Debug, Default)]
+pub(super) struct Entered {
+    sites: Vec<NewSite>,
+    warnings: Vec<String>,
+    /// They replace sites of the same names.
+    replaces: bool,
+}
+
+/// The site of `arpent catalogue add`.
+///
+/// # Errors
+/// The settings make no sense for a catalogue, or there are several sites.
+pub(super) fn site(
+    config: Option<&Path>,
+    args: &AddArgs,
+    environment: &Environment,
+) -> anyhow::Result<Entered> {
+    let name = args.name.as_deref();
+    let StoredSites { sites, warnings } =
+        StoredSites::load((config, typed(args)), name, environment, read)?;
+    if sites.len() > 1 {
+        let message = "the settings file has several sites with this URL; arpent catalogue import FILE adds all sites of a file";
+        return Err(Misuse(message.to_owned()).into());
+    }
+    Ok(Entered {
+        sites,
+        warnings,
+        replaces: false,
+    })
+}
+
+/// The sites of `arpent catalogue import`.
+///
+/// # Errors
+/// The settings of a file make no sense for a catalogue.
+pub(super) fn sites(files: &[PathBuf], environment: &Environment) -> anyhow::Result<Entered> {
+    let mut entered = Entered {
+        replaces: true,
+        ..Entered::default()
+    };
+    for file in files {
+        let mut found = StoredSites::load((Some(file), Vec::new()), None, environment, read)?;
+        entered.sites.append(&mut found.sites);
+        entered.warnings.append(&mut found.warnings);
+    }
+    Ok(entered)
+}
+
+fn read(path: &Path) -> std::io::Result<FileText> {
+    FileText::read(path, MAX_SITES_FILE_BYTES)
+}
+
+impl Entered {
+    /// Enters the sites into the catalogue.
+    ///
+    /// # Errors
+    /// Another site has a name or an output, or the database fails. Then nothing has changed.
+    pub(super) async fn enter(
+        self,
+        catalogue: &Catalogue,
+        environment: &Environment,
+        output: &Output,
+    ) -> anyhow::Result<ExitCode> {
+        for warning in self.warnings.iter().take(MAX_WARNINGS) {
+            output.warn(warning);
+        }
+        if let Some(more) = self.warnings.len().checked_sub(MAX_WARNINGS + 1) {
+            output.warn(&format!("and {} more warnings", more + 1));
+        }
+        let now = dependencies::clock(environment).now();
+        if self.replaces {
+            let count = catalogue.import(&self.sites, now).await?;
+            output.data(&format!(
+                "{} added, {} changed, {} unchanged",
+                human::count(count.added, "site"),
+                human::number(count.changed),
+                human::number(count.unchanged)
+            ));
+            return Ok(ExitCode::Success);
+        }
+        for site in &self.sites {
+            catalogue.add(site, now).await?;
+            let next = match next_run(site.schedule.as_ref(), now) {
+                Some(next) => format!("the next crawl is at {}", minute(next)),
+                None => format!(
+                    "it has no schedule; arpent catalogue run-now {} crawls it",
+                    site.name
+                ),
+            };
+            output.data(&format!("added: {}; {next}", site.name));
+        }
+        Ok(ExitCode::Success)
+    }
+}

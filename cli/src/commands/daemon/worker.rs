@@ -1,0 +1,421 @@
+//! A worker of a fleet: it claims hosts that are due from the catalogue, at most `max_sites` at a time, and works on the sites of
+//! each under a lease. Any number of workers share a catalogue; they know nothing of each other. How a site is crawled and
+//! published is the same as on a single machine.
+//!
+//! ```text
+//! claim -> begin site -> fetch state -> crawl, checkpoints -> publish -> end site -> ... -> give the host back
+//!            heartbeats renew all leases meanwhile; a lease without renewal stops its session
+//! ```
+
+mod checkpoint;
+mod leases;
+mod session;
+
+use std::{
+    collections::HashMap,
+    error::Error,
+    fs,
+    hash::{BuildHasher as _, RandomState},
+    path::{Path, PathBuf},
+    process,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use crawler::{
+    catalogue::{Catalogue, CatalogueError, HostLease},
+    machine,
+    storage::{StateStorage, StorageError},
+    store::with_causes,
+    url_key::HostKey,
+};
+use jiff::Timestamp;
+use tokio::{
+    task::{Id, JoinError, JoinSet},
+    time::{Instant, sleep, sleep_until},
+};
+
+#[cfg(feature = "metrics")]
+use super::metrics::Metrics;
+use super::service::{self, ServiceManager};
+use crate::{
+    commands::crawl::{board::Board, site::Crawler},
+    exit_code::{ExitCode, Misuse},
+    human,
+    panicked::{Panicked, caught},
+    settings::{CrawlSettings, Environment},
+    signal::{Asked, Reaction, StopSignal},
+    supervisor::LiveView as _,
+};
+
+use self::leases::Leases;
+
+/// Time between two claims while hosts are due, and after an answer without hosts. A tenth of it, more or less, is chance.
+const POLL: Duration = Duration::from_secs(2);
+const POLL_WHEN_IDLE: Duration = Duration::from_secs(5);
+
+/// Time between two reports that the catalogue or the storage does not answer.
+const REPORT_AGAIN: Duration = Duration::from_secs(60);
+
+/// Time between two looks at what the sessions have to report.
+const NEWS: Duration = Duration::from_secs(1);
+
+/// Of the time to stop, requests in flight get this much; what follows is for what was begun with them.
+const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
+
+/// What the sessions of a worker share.
+pub(super) struct Worker {
+    catalogue: Arc<Catalogue>,
+    states: Arc<StateStorage>,
+    /// What all sessions have in common; each gets a stop and a way to the network of its own.
+    crawler: Crawler,
+    board: Board,
+    environment: Environment,
+    /// Folder of the work of sessions.
+    folder: PathBuf,
+    checkpoint_interval: Duration,
+    name: String,
+    began: Timestamp,
+    leases: Leases,
+    /// When a failure of the catalogue and one of the storage were reported last.
+    reported: Mutex<[Option<Instant>; 2]>,
+    #[cfg(feature = "metrics")]
+    metrics: Option<Metrics>,
+}
+
+impl Worker {
+    /// Reports a failure of the catalogue.
+    fn warn_of(&self, error: &CatalogueError) {
+        self.warn_once(0, error);
+    }
+
+    /// Reports a failure of object storage.
+    fn warn_of_storage(&self, error: &StorageError) {
+        self.warn_once(1, error);
+    }
+
+    /// Reports a failure that all sessions notice at the same time, and again when it lasts.
+    fn warn_once(&self, what: usize, error: &dyn Error) {
+        // A time is always valid.
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported[what].is_none_or(|reported| reported.elapsed() >= REPORT_AGAIN) {
+            reported[what] = Some(Instant::now());
+            let message = with_causes(error);
+            self.crawler
+                .output
+                .warn(&format!("{message}; it is tried again"));
+        }
+    }
+
+    /// A lease ended before its host was given back.
+    fn lease_lost(&self, host: &HostKey) {
+        self.crawler.output.warn(&format!(
+            "the lease on {host} is lost: another worker continues from the last checkpoint"
+        ));
+        #[cfg(feature = "metrics")]
+        if let Some(metrics) = &self.metrics {
+            metrics.lease_lost();
+        }
+    }
+
+    /// Renews all leases, again and again, and describes the worker.
+    async fn beat(self: Arc<Self>) {
+        loop {
+            let (leases, stop) = (self.leases.all().len(), self.crawler.stop.asked_by());
+            let sites = u32::try_from(leases).unwrap_or(u32::MAX);
+            let (version, began) = (env!("CARGO_PKG_VERSION"), self.began);
+            let renewed = async {
+                self.leases.renew(&self.catalogue).await?;
+                let (name, is_draining) = (&self.name, stop.is_some());
+                let noted = self
+                    .catalogue
+                    .note_worker(name, version, began, sites, is_draining);
+                noted.await
+            };
+            if let Err(error) = renewed.await {
+                self.warn_of(&error);
+            }
+            sleep(self.leases.beat()).await;
+        }
+    }
+}
+
+/// Connects a worker by the settings of a daemon, and works until a signal comes.
+///
+/// # Errors
+/// The settings make no sense for a worker, or the catalogue cannot be reached or has other tables.
+pub(super) async fn run(
+    settings: &CrawlSettings,
+    crawler: Crawler,
+    environment: &Environment,
+    #[cfg(feature = "metrics")] metrics: Option<Metrics>,
+    service: ServiceManager,
+    asked: impl AsyncFnMut() -> Asked,
+) -> anyhow::Result<ExitCode> {
+    let fleet = &settings.shared.fleet;
+    let (Some(catalogue), Some(storage)) = (&fleet.catalogue, &fleet.storage) else {
+        let message = "storage: a worker needs a place for the states of its sites; expected, for example, --storage \
+                       s3://BUCKET/states";
+        return Err(Misuse(message.to_owned()).into());
+    };
+    let states =
+        StateStorage::open(storage).map_err(|error| Misuse(format!("storage: {error}")))?;
+    let catalogue = Catalogue::connect(catalogue).await?;
+    catalogue.check_version().await?;
+    let folder = std::path::absolute(&settings.shared.state)?;
+    remove_work(&folder)?;
+    let host = machine::host_name().unwrap_or_else(|| "worker".to_owned());
+    let worker = Arc::new(Worker {
+        catalogue: Arc::new(catalogue),
+        states: Arc::new(states),
+        // Always one of several.
+        board: Board::new(usize::MAX),
+        environment: environment.clone(),
+        folder,
+        checkpoint_interval: fleet.checkpoint_interval,
+        name: format!("{host}-{}", process::id()),
+        began: crawler.clock.now(),
+        leases: Leases::new(fleet.lease_time),
+        reported: Mutex::default(),
+        crawler,
+        #[cfg(feature = "metrics")]
+        metrics,
+    });
+    let ended = WorkerLoop {
+        service,
+        lease_time: fleet.lease_time,
+        max_sites: settings.max_sites,
+        stop_timeout: settings.shared.stop_timeout.0,
+        hosts: JoinSet::new(),
+        names: HashMap::new(),
+        claiming: JoinSet::new(),
+        claim_at: Instant::now(),
+        stopping: None,
+        worker: Arc::clone(&worker),
+    };
+    let mut background = JoinSet::new();
+    background.spawn(Arc::clone(&worker).beat());
+    background.spawn(worker.leases.clone().watch());
+    let code = ended.run(asked).await;
+    drop(background);
+    if let Err(error) = worker.catalogue.forget_worker(&worker.name).await {
+        worker.warn_of(&error);
+    }
+    Ok(code)
+}
+
+/// Removes what sessions of an earlier worker left in its folder of states: what counts is in the storage.
+fn remove_work(folder: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(session::FOLDER) {
+            fs::remove_dir_all(&path)
+                .with_context(|| format!("failed to remove {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// A claim: its hosts, and when it was asked for by the clock of the machine.
+type Claimed = (Result<Vec<HostLease>, CatalogueError>, Duration);
+
+/// The loop of a worker over its events.
+struct WorkerLoop {
+    worker: Arc<Worker>,
+    service: ServiceManager,
+    lease_time: Duration,
+    max_sites: usize,
+    stop_timeout: Duration,
+    /// The work on hosts, one task each.
+    hosts: JoinSet<()>,
+    names: HashMap<Id, HostKey>,
+    claiming: JoinSet<Claimed>,
+    claim_at: Instant,
+    stopping: Option<Stopping>,
+}
+
+/// A stop that was asked for.
+#[derive(Debug, Clone, Copy)]
+struct Stopping {
+    code: ExitCode,
+    abort_at: Instant,
+    end_at: Instant,
+}
+
+impl WorkerLoop {
+    async fn run(mut self, mut asked: impl AsyncFnMut() -> Asked) -> ExitCode {
+        let worker = Arc::clone(&self.worker);
+        worker.crawler.output.info(&format!(
+            "worker {} of the catalogue at {}, at most {} at a time",
+            worker.name,
+            worker.catalogue.place(),
+            human::count(self.max_sites as u64, "host"),
+        ));
+        service::ready();
+        let mut news_at = Instant::now() + NEWS;
+        loop {
+            if let Some(code) = self.code_when_stopped() {
+                return code;
+            }
+            self.service.report_alive(Instant::now());
+            self.claim();
+            let claims = self.claiming.is_empty() && self.has_room();
+            // Cancel safe: all arms; what was not taken stays.
+            tokio::select! {
+                Some(ended) = self.hosts.join_next_with_id() => self.ended(ended),
+                asked = asked() => match asked {
+                    Asked::Stop(signal) => self.obey(signal),
+                    Asked::Reload => worker.crawler.output.info(
+                        "a worker reads the settings of a site when its session begins; restart it for its own settings"
+                    ),
+                },
+                Some(claimed) = self.claiming.join_next() => self.take(claimed),
+                () = sleep_until(self.claim_at), if claims => {}
+                () = sleep_until(news_at) => {
+                    news_at = Instant::now() + NEWS;
+                    worker.board.clone().print_news(&worker.crawler.output);
+                    self.report_to_service();
+                }
+            }
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.stopping.is_none() && self.hosts.len() < self.max_sites
+    }
+
+    /// Asks for hosts when there is room for some, and it is time.
+    fn claim(&mut self) {
+        if !self.claiming.is_empty() || !self.has_room() || self.claim_at > Instant::now() {
+            return;
+        }
+        let room = u32::try_from(self.max_sites - self.hosts.len()).unwrap_or(u32::MAX);
+        let (worker, lease_time) = (Arc::clone(&self.worker), self.lease_time);
+        self.claiming.spawn(async move {
+            let asked = machine::boot_time();
+            let claimed = worker.catalogue.claim(&worker.name, room, lease_time).await;
+            (claimed, asked)
+        });
+    }
+
+    fn take(&mut self, claimed: Result<Claimed, JoinError>) {
+        let worker = &self.worker;
+        let (rows, asked) = match claimed {
+            Ok((Ok(rows), asked)) => (rows, asked),
+            Ok((Err(error), _)) => {
+                worker.warn_of(&error);
+                (Vec::new(), Duration::ZERO)
+            }
+            Err(error) => {
+                let panicked = Panicked::from_join(error);
+                worker.crawler.output.error(&panicked.to_string());
+                (Vec::new(), Duration::ZERO)
+            }
+        };
+        let wait = if rows.is_empty() {
+            POLL_WHEN_IDLE
+        } else {
+            POLL
+        };
+        self.claim_at = Instant::now() + with_chance(wait);
+        for row in rows {
+            let host = row.host.clone();
+            let lease = worker.leases.add(row, asked);
+            if let Some(signal) = worker.crawler.stop.asked_by() {
+                lease.stop.obey(signal);
+            }
+            // A panic of a session is caught; one of its surroundings leaves the lease, which ends by itself.
+            let work = session::work_on_host(Arc::clone(worker), lease);
+            let output = worker.crawler.output.clone();
+            let task = self.hosts.spawn(async move {
+                if let Err(panicked) = caught(Box::pin(work)).await {
+                    output.error(&panicked.to_string());
+                }
+            });
+            self.names.insert(task.id(), host);
+        }
+    }
+
+    /// The work on a host has ended.
+    fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
+        if let Some(host) = self.names.remove(&id) {
+            self.worker.leases.remove(&host);
+        }
+    }
+
+    fn obey(&mut self, signal: StopSignal) {
+        let (output, now) = (&self.worker.crawler.output, Instant::now());
+        let reaction = self.worker.crawler.stop.obey(signal);
+        for lease in self.worker.leases.all() {
+            lease.stop.obey(signal);
+        }
+        match reaction {
+            Reaction::Stopping => {
+                let (share, of) = SHARE_OF_REQUESTS;
+                self.stopping = Some(Stopping {
+                    code: signal.into(),
+                    abort_at: now + self.stop_timeout * share / of,
+                    end_at: now + self.stop_timeout,
+                });
+                service::stopping();
+                output.info(&format!(
+                    "stopping within {}; {} given back",
+                    human::duration(self.stop_timeout),
+                    human::count(self.hosts.len() as u64, "host"),
+                ));
+            }
+            Reaction::Aborting => output.info("stopping now: requests in flight are dropped"),
+            Reaction::Dying => {
+                if let Some(stopping) = &mut self.stopping {
+                    stopping.end_at = now;
+                }
+            }
+        }
+    }
+
+    /// The exit code once all hosts were given back after a signal, or need not be waited for any longer.
+    fn code_when_stopped(&self) -> Option<ExitCode> {
+        let Stopping {
+            code,
+            abort_at,
+            end_at,
+        } = self.stopping?;
+        let (worker, now) = (&self.worker, Instant::now());
+        if self.hosts.is_empty() && self.claiming.is_empty() {
+            return Some(code);
+        }
+        if end_at <= now {
+            worker.crawler.output.error(&format!(
+                "{} not given back in time; other workers continue when the leases end",
+                human::count(self.hosts.len() as u64, "host")
+            ));
+            return Some(code);
+        }
+        if abort_at <= now && !worker.crawler.stop.shutdown.is_aborting() {
+            worker.crawler.stop.shutdown.abort();
+            for lease in worker.leases.all() {
+                lease.stop.shutdown.abort();
+            }
+        }
+        None
+    }
+
+    fn report_to_service(&mut self) {
+        let running = human::count(self.hosts.len() as u64, "host");
+        let status = match self.stopping {
+            Some(_) => format!("stopping, {running} left"),
+            None => format!("working on {running}"),
+        };
+        self.service.report_status(&status);
+    }
+}
+
+/// A time of about `span`, so that workers that were started together do not ask together.
+fn with_chance(span: Duration) -> Duration {
+    // Each state has keys of its own.
+    let chance = RandomState::new().hash_one(0) % 200;
+    span * (900 + u32::try_from(chance).unwrap_or(0)) / 1000
+}

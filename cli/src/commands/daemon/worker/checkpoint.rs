@@ -1,0 +1,184 @@
+//! Checkpoints: the state of a site in the storage of the fleet, from which any worker goes on. A checkpoint is a folder of files
+//! under a name that is used once; the catalogue names the one that counts. A worker removes a checkpoint only when the catalogue
+//! names another one.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use crawler::{
+    catalogue::SiteId,
+    machine::private,
+    site::Site,
+    storage::{StateStorage, StorageError, record_file},
+    store::{Store, restore_snapshot},
+};
+use tokio::time::Instant;
+
+use super::leases::Lease;
+use crate::{commands::names, panicked::blocking, settings::Settings};
+
+/// Ending of a packed state.
+const PACKED: &str = ".zst";
+
+/// The checkpoints of one site under one lease.
+pub(super) struct Checkpoints {
+    states: Arc<StateStorage>,
+    site: SiteId,
+    epoch: i64,
+    /// The folder in which the session works.
+    folder: PathBuf,
+    /// Checkpoints of this session.
+    count: u32,
+    /// The one that the catalogue names.
+    current: Option<String>,
+}
+
+impl Checkpoints {
+    /// Those of a session in `folder` that begins with the checkpoint `current`.
+    pub(super) fn new(
+        states: &Arc<StateStorage>,
+        lease: &Lease,
+        site: SiteId,
+        folder: &Path,
+        current: Option<String>,
+    ) -> Self {
+        Self {
+            states: Arc::clone(states),
+            site,
+            epoch: lease.row.epoch,
+            folder: folder.to_owned(),
+            count: 0,
+            current,
+        }
+    }
+
+    /// The site.
+    pub(super) fn site(&self) -> SiteId {
+        self.site
+    }
+
+    /// Fills the empty folder of the session from the checkpoint that counts.
+    pub(super) async fn restore(&self) -> anyhow::Result<()> {
+        let Some(current) = &self.current else {
+            return Ok(());
+        };
+        for name in self.states.list(current).await? {
+            let Some(inner) = name.strip_prefix(current).and_then(inside) else {
+                continue;
+            };
+            let path = self.folder.join(inner);
+            if let Some(parent) = path.parent() {
+                private::create_folder(parent)?;
+            }
+            self.states.get(&name, &path).await?;
+            let unpacked = path.with_extension("");
+            if path
+                .extension()
+                .is_some_and(|ending| ending == PACKED.trim_start_matches('.'))
+            {
+                blocking(move || {
+                    restore_snapshot(File::open(&path)?, &unpacked)?;
+                    anyhow::Ok(fs::remove_file(&path)?)
+                })
+                .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores what the session has of `site` now. Returns the name of the checkpoint, which the catalogue does not know yet, and how
+    /// long it took; `None`: there is no state yet.
+    pub(super) async fn store(
+        &mut self,
+        settings: &Settings,
+        site: &Site,
+    ) -> anyhow::Result<Option<(String, Duration)>> {
+        let began = Instant::now();
+        let state = settings.state_of(site);
+        let packed = self.folder.join("checkpoint");
+        let (from, to) = (state.clone(), packed.clone());
+        let is_packed = blocking(move || {
+            let Some(store) = Store::open_to_read(&from)? else {
+                return Ok(false);
+            };
+            let mut file = File::create(&to).with_context(|| failed_to_write(&to))?;
+            store.write_snapshot(&mut file)?;
+            anyhow::Ok(true)
+        });
+        if !is_packed.await? {
+            return Ok(None);
+        }
+        self.count += 1;
+        let name = format!("{}/{}-{}", self.site, self.epoch, self.count);
+        let sent = settings.staged_of(&site.written().name());
+        let mut files = vec![names::file_in(&settings.state)];
+        files.push(record_file(&sent));
+        let state = relative(&state, &self.folder)? + PACKED;
+        self.states.put(&format!("{name}/{state}"), &packed).await?;
+        for file in files {
+            let inner = relative(&file, &self.folder)?;
+            match self.states.put(&format!("{name}/{inner}"), &file).await {
+                Err(StorageError::Io { source, .. })
+                    if source.kind() == io::ErrorKind::NotFound => {}
+                stored => stored?,
+            }
+        }
+        Ok(Some((name, began.elapsed())))
+    }
+
+    /// The catalogue names `name` from now on: the checkpoint before it is removed. One that cannot be removed is removed with the end
+    /// of a later session.
+    pub(super) async fn noted(&mut self, name: String) {
+        if let Some(before) = self.current.replace(name) {
+            let _ = self.remove(&before).await;
+        }
+    }
+
+    /// Removes all checkpoints of the site but the one that counts. Those of a worker that lost its lease are among them.
+    pub(super) async fn sweep(&self) -> Result<(), StorageError> {
+        let names = self.states.list(&self.site.to_string()).await?;
+        let is_current = |name: &str| {
+            let current = self.current.as_deref();
+            current.is_some_and(|current| {
+                name.strip_prefix(current)
+                    .is_some_and(|rest| rest.starts_with('/'))
+            })
+        };
+        for name in names.iter().filter(|name| !is_current(name)) {
+            self.states.remove(name).await?;
+        }
+        Ok(())
+    }
+
+    async fn remove(&self, checkpoint: &str) -> Result<(), StorageError> {
+        for name in self.states.list(checkpoint).await? {
+            self.states.remove(&name).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The path of a file of a checkpoint inside the folder of a session.
+fn inside(name: &str) -> Option<&Path> {
+    let path = Path::new(name.strip_prefix('/')?);
+    let mut parts = path.components();
+    parts
+        .all(|part| matches!(part, Component::Normal(_)))
+        .then_some(path)
+}
+
+/// The path of `file` inside `folder` as a part of a name.
+fn relative(file: &Path, folder: &Path) -> anyhow::Result<String> {
+    let inner = file.strip_prefix(folder)?.to_str();
+    Ok(inner.context("a file name is not UTF-8")?.to_owned())
+}
+
+fn failed_to_write(path: &Path) -> String {
+    format!("failed to write {}", path.display())
+}

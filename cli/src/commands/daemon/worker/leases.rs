@@ -1,0 +1,237 @@
+//! The leases of a worker: their end by the clock of the machine, which also runs while the machine is suspended, and the heartbeat
+//! that renews them. A lease that nobody renews stops its session before it ends: no new requests after seven tenths of the lease
+//! time, none in flight after eight tenths.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use crawler::{
+    catalogue::{Catalogue, CatalogueError, HostLease},
+    fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
+    machine::boot_time,
+    storage::{GateFuture, SendGate, StorageError},
+    url_key::HostKey,
+};
+use tokio::{runtime::Handle, time::sleep};
+
+use super::Worker;
+use crate::signal::Stop;
+
+/// Heartbeats in one lease time.
+const BEATS: u32 = 6;
+
+/// Time between two tries of a request that failed.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// The right of this worker to be the only one that sends requests to a host.
+pub(super) struct Lease {
+    /// As the catalogue has it.
+    pub(super) row: HostLease,
+    /// Stops the session under the lease.
+    pub(super) stop: Stop,
+    /// Time from a renewal to the end.
+    length: Duration,
+    /// The last renewal by the clock of the machine, taken before it was sent; `None`: the lease is lost.
+    renewed: Mutex<Option<Duration>>,
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lease").field(&self.row).finish()
+    }
+}
+
+impl Lease {
+    fn renewed(&self) -> MutexGuard<'_, Option<Duration>> {
+        // A time is always valid.
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tenths of the lease time that passed since the last renewal; `None`: the lease is lost.
+    fn tenths(&self) -> Option<u128> {
+        let renewed = (*self.renewed())?;
+        let passed = boot_time().saturating_sub(renewed);
+        Some(passed.as_nanos() * 10 / self.length.as_nanos().max(1))
+    }
+
+    /// Returns whether requests may be sent.
+    pub(super) fn is_in_force(&self) -> bool {
+        self.tenths().is_some_and(|tenths| tenths < 8)
+    }
+
+    /// Another worker may have the host.
+    pub(super) fn lose(&self) {
+        *self.renewed() = None;
+        self.stop.shutdown.abort();
+    }
+
+    /// Stops the session before the lease ends.
+    fn look(&self) {
+        match self.tenths() {
+            None | Some(8..) => self.lose(),
+            Some(7) => self.stop.shutdown.stop(),
+            Some(_) => {}
+        }
+    }
+}
+
+/// All leases of a worker. Clones share them.
+#[derive(Debug, Clone)]
+pub(super) struct Leases {
+    lease_time: Duration,
+    by_host: Arc<Mutex<BTreeMap<HostKey, Arc<Lease>>>>,
+}
+
+impl Leases {
+    /// None yet; each lasts for `lease_time` from its last renewal.
+    pub(super) fn new(lease_time: Duration) -> Self {
+        let by_host = Arc::default();
+        Self {
+            lease_time,
+            by_host,
+        }
+    }
+
+    fn by_host(&self) -> MutexGuard<'_, BTreeMap<HostKey, Arc<Lease>>> {
+        // Each change is one step.
+        self.by_host.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a lease that was asked for when the clock of the machine showed `asked`.
+    pub(super) fn add(&self, row: HostLease, asked: Duration) -> Arc<Lease> {
+        let host = row.host.clone();
+        let lease = Arc::new(Lease {
+            row,
+            stop: Stop::default(),
+            length: self.lease_time,
+            renewed: Mutex::new(Some(asked)),
+        });
+        self.by_host().insert(host, Arc::clone(&lease));
+        lease
+    }
+
+    /// A lease is given back, or lost.
+    pub(super) fn remove(&self, host: &HostKey) {
+        self.by_host().remove(host);
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<Arc<Lease>> {
+        self.by_host().values().cloned().collect()
+    }
+
+    /// Time between two heartbeats.
+    pub(super) fn beat(&self) -> Duration {
+        self.lease_time / BEATS
+    }
+
+    /// Stops sessions whose leases come to their end, again and again.
+    pub(super) async fn watch(self) {
+        // Timers stand still while the machine is suspended, so they are short.
+        let step = (self.lease_time / 50).min(Duration::from_secs(1));
+        loop {
+            for lease in self.all() {
+                lease.look();
+            }
+            sleep(step).await;
+        }
+    }
+
+    /// Renews all leases once. Returns the hosts of those that are lost.
+    ///
+    /// # Errors
+    /// The catalogue does not answer: the leases end by themselves.
+    pub(super) async fn renew(
+        &self,
+        catalogue: &Catalogue,
+    ) -> Result<Vec<HostKey>, CatalogueError> {
+        let mut leases = self.all();
+        leases.retain(|lease| lease.is_in_force());
+        if leases.is_empty() {
+            return Ok(Vec::new());
+        }
+        let asked = boot_time();
+        let rows: Vec<&HostLease> = leases.iter().map(|lease| &lease.row).collect();
+        let lost = catalogue.heartbeat(&rows, self.lease_time).await?;
+        for lease in &leases {
+            if lost.contains(&lease.row.host) {
+                lease.lose();
+            } else if let Some(renewed) = &mut *lease.renewed() {
+                *renewed = asked;
+            }
+        }
+        Ok(lost)
+    }
+}
+
+/// The way to the network under a lease: without the lease no request is sent.
+pub(super) struct LeasedFetch {
+    pub(super) fetch: Arc<dyn Fetch>,
+    pub(super) lease: Arc<Lease>,
+}
+
+impl Fetch for LeasedFetch {
+    fn fetch<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut (dyn BodySink + Send),
+    ) -> BoxFuture<'a, Result<Fetched, FetchError>> {
+        Box::pin(async move {
+            // A process that was frozen may come here before its timers stop the session.
+            if !self.lease.is_in_force() {
+                return std::future::pending().await;
+            }
+            self.fetch.fetch(request, sink).await
+        })
+    }
+
+    fn network(&self) -> Option<&'static str> {
+        self.fetch.network()
+    }
+}
+
+/// The gate of the bucket of a site: open while the lease is in force in the catalogue.
+pub(super) struct LeaseGate {
+    pub(super) lease: Arc<Lease>,
+    pub(super) worker: Arc<Worker>,
+    /// The runtime of the program: connections to the catalogue live there.
+    pub(super) runtime: Handle,
+}
+
+impl fmt::Debug for LeaseGate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LeaseGate").field(&self.lease).finish()
+    }
+}
+
+impl SendGate for LeaseGate {
+    fn confirm(&self) -> GateFuture<'_, Result<(), String>> {
+        Box::pin(async {
+            while self.lease.is_in_force() {
+                let (worker, lease) = (Arc::clone(&self.worker), Arc::clone(&self.lease));
+                let asked = self
+                    .runtime
+                    .spawn(async move { worker.catalogue.check_lease(&lease.row).await });
+                match asked.await {
+                    Ok(Ok(())) if self.lease.is_in_force() => return Ok(()),
+                    Ok(Err(CatalogueError::LeaseLost(_))) => self.lease.lose(),
+                    // The catalogue does not answer, which the lease may outlive.
+                    Ok(_) | Err(_) => sleep(RETRY).await,
+                }
+            }
+            Err(format!("the lease on {} has ended", self.lease.row.host))
+        })
+    }
+
+    fn tries_again<'a>(&'a self, problem: &'a StorageError) -> GateFuture<'a, bool> {
+        Box::pin(async {
+            self.worker.warn_of_storage(problem);
+            sleep(RETRY).await;
+            self.lease.is_in_force() && !self.lease.stop.shutdown.is_stopping()
+        })
+    }
+}

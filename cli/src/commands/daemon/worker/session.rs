@@ -1,0 +1,533 @@
+//! The sessions of one host under a lease, one after the other: the state of a site is fetched, the site is crawled and published as
+//! on a single machine, checkpoints are stored meanwhile, and the catalogue learns how it ended. When the lease is lost, the session
+//! leaves no trace but the objects that the next one replaces.
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use crawler::{
+    catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run},
+    machine::private,
+    publish::PublishError,
+    site_run::SessionOutcome,
+    storage::StorageError,
+    url_key::HostKey,
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio::{
+    runtime::Handle,
+    sync::oneshot,
+    time::{Instant, MissedTickBehavior, interval, sleep},
+};
+use tracing::Instrument as _;
+
+use super::{
+    Worker,
+    checkpoint::Checkpoints,
+    leases::{Lease, LeaseGate, LeasedFetch},
+};
+use crate::{
+    advice::in_full,
+    commands::{
+        crawl::{
+            board::{Stage, Watch},
+            site::{Crawler, SiteResult},
+        },
+        daemon::words,
+        dependencies, report_error,
+    },
+    output::Output,
+    panicked::blocking,
+    settings::{SiteSettings, site_of_text},
+};
+
+/// Begin of the names of folders in which sessions work.
+pub(super) const FOLDER: &str = "site-";
+
+/// Time between two tries of the catalogue or the storage.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// Time between two looks at what the next worker has to know of a host.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A checkpoint is not stored before so many times as long as the one before it took.
+const REST: u32 = 20;
+
+/// When a site whose settings cannot be used is tried again.
+const WRONG_SETTINGS: SignedDuration = SignedDuration::from_hours(1);
+
+/// How the work on a host goes on after a session.
+enum After {
+    /// The next site of the host.
+    Next,
+    /// The host is given back: the site stays due.
+    GiveBack,
+}
+
+/// Works on the sites of a host that are due, then gives the host back.
+pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
+    let host = &lease.row.host;
+    while lease.is_in_force() && !lease.stop.shutdown.is_stopping() {
+        let next = match worker.catalogue.begin(&lease.row).await {
+            Ok(next) => next,
+            Err(CatalogueError::LeaseLost(_)) => {
+                lease.lose();
+                break;
+            }
+            Err(error) => {
+                worker.warn_of(&error);
+                sleep(RETRY).await;
+                continue;
+            }
+        };
+        let session = match next {
+            NextSite::Session(session) => session,
+            NextSite::SetAside { name, reason } => {
+                let output = worker.crawler.output.of_site(&name);
+                output.error(&format!(
+                    "{name} is set aside: {reason}; run arpent catalogue resume {name} when the cause is known"
+                ));
+                continue;
+            }
+            NextSite::NoneDue => break,
+        };
+        let span = worker.crawler.output.span_of_site(&session.name);
+        let folder = worker.folder.join(format!("{FOLDER}{}", session.id));
+        let work = SiteWork {
+            worker: &worker,
+            lease: &lease,
+            output: worker.crawler.output.of_site(&session.name),
+            folder: folder.clone(),
+            noted: Noted::default(),
+        };
+        let after = work.run(session).instrument(span).await;
+        // What counts is in the storage.
+        let _ = blocking(move || fs::remove_dir_all(folder)).await;
+        match after {
+            Ok(After::Next) | Err(CatalogueError::SiteGone(_)) => {}
+            Ok(After::GiveBack) => break,
+            Err(CatalogueError::LeaseLost(_)) => lease.lose(),
+            Err(error) => {
+                worker.warn_of(&error);
+                break;
+            }
+        }
+    }
+    while lease.is_in_force() {
+        match worker.catalogue.give_back(&lease.row).await {
+            Ok(true) => return,
+            Ok(false) => break,
+            Err(error) => {
+                worker.warn_of(&error);
+                sleep(RETRY).await;
+            }
+        }
+    }
+    worker.lease_lost(host);
+}
+
+/// What the catalogue knows of the pace of a host.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Noted {
+    gap: Duration,
+    retry_after: Option<Timestamp>,
+}
+
+/// The work on one site of a host.
+struct SiteWork<'w> {
+    worker: &'w Arc<Worker>,
+    lease: &'w Arc<Lease>,
+    output: Output,
+    /// Where the session works: the folder of its state.
+    folder: PathBuf,
+    noted: Noted,
+}
+
+impl SiteWork<'_> {
+    /// Runs a session that has begun.
+    ///
+    /// # Errors
+    /// The session does not count.
+    async fn run(mut self, session: SiteSession) -> Result<After, CatalogueError> {
+        let (worker, lease) = (self.worker, self.lease);
+        let mut site = match self.settings_of(&session) {
+            Ok(site) => site,
+            Err(error) => return self.end_without_work(&session, &error).await,
+        };
+        if session.force {
+            let mut settings = (*site.settings).clone();
+            settings.config.publish.force = true;
+            site.settings = Arc::new(settings);
+        }
+        let site = Arc::new(site);
+        let mut checkpoints = Checkpoints::new(
+            &worker.states,
+            lease,
+            session.id,
+            &self.folder,
+            session.state_object.clone(),
+        );
+        if !self.restore(&checkpoints).await {
+            return Ok(After::GiveBack);
+        }
+        let crawler = self.crawler_for(&site);
+        let watch = worker
+            .board
+            .begin(&site.name, site.settings.config.politeness.delay);
+        let (ended, end) = oneshot::channel();
+        #[cfg(feature = "metrics")]
+        let counted = worker
+            .metrics
+            .as_ref()
+            .map(|metrics| metrics.begin(&site.name, watch.progress.subscribe()));
+        let crawl = async {
+            let run = crawler.run(&site, watch.clone()).await;
+            let _ = ended.send(());
+            run
+        };
+        let (mut run, ()) = tokio::join!(crawl, self.keep_up(&site, &watch, &mut checkpoints, end));
+        #[cfg(feature = "metrics")]
+        if let Some(counted) = counted {
+            counted.end(run.summary.outcome);
+        }
+        worker.board.end(&site.name, &worker.crawler.output);
+        let after = self
+            .conclude(&session, &site, &mut run, (&watch, &mut checkpoints))
+            .await;
+        if !matches!(after, Err(CatalogueError::LeaseLost(_))) {
+            self.print_end(&mut run);
+        }
+        after
+    }
+
+    /// The settings of a site in the catalogue, whose state is in an empty folder.
+    fn settings_of(&self, session: &SiteSession) -> anyhow::Result<SiteSettings> {
+        if self.folder.exists() {
+            fs::remove_dir_all(&self.folder)?;
+        }
+        private::create_folder(&self.folder)?;
+        let environment = &self.worker.environment;
+        let site = site_of_text(&session.name, &session.settings, &self.folder, environment)?;
+        Ok((*site).clone())
+    }
+
+    /// Ends a session whose settings cannot be used.
+    async fn end_without_work(
+        &self,
+        session: &SiteSession,
+        error: &anyhow::Error,
+    ) -> Result<After, CatalogueError> {
+        let message = in_full(error);
+        self.output.error(&message);
+        let now = self.worker.crawler.clock.now();
+        let end = SiteEnd {
+            outcome: "config".to_owned(),
+            summary: serde_json::json!({ "site": session.name, "message": message }),
+            published: None,
+            listed: None,
+            next_run: now.checked_add(WRONG_SETTINGS).ok(),
+        };
+        self.end(session, &end).await
+    }
+
+    async fn end(&self, session: &SiteSession, end: &SiteEnd) -> Result<After, CatalogueError> {
+        loop {
+            match self
+                .worker
+                .catalogue
+                .end(&self.lease.row, session.id, end)
+                .await
+            {
+                Ok(()) => return Ok(After::Next),
+                Err(error) => self.wait_after(error).await?,
+            }
+        }
+    }
+
+    /// Waits before the catalogue is asked again.
+    ///
+    /// # Errors
+    /// The session does not count any more.
+    async fn wait_after(&self, error: CatalogueError) -> Result<(), CatalogueError> {
+        let is_final = matches!(
+            error,
+            CatalogueError::LeaseLost(_) | CatalogueError::SiteGone(_)
+        );
+        if is_final || !self.lease.is_in_force() {
+            return Err(error);
+        }
+        self.worker.warn_of(&error);
+        sleep(RETRY).await;
+        Ok(())
+    }
+
+    /// Restores the state; false: the storage does not answer, and the host is given back. A damaged checkpoint is reported, and
+    /// the session begins with a new state.
+    async fn restore(&self, checkpoints: &Checkpoints) -> bool {
+        loop {
+            let Err(error) = checkpoints.restore().await else {
+                break;
+            };
+            let is_of_storage = is_of_storage(&error);
+            let emptied = fs::remove_dir_all(&self.folder)
+                .and_then(|()| private::create_folder(&self.folder));
+            if !is_of_storage && emptied.is_ok() {
+                self.output.error(&format!(
+                    "the stored state cannot be used, and the session begins with a new one: {}",
+                    in_full(&error)
+                ));
+                break;
+            }
+            self.report("the state cannot be fetched", &error);
+            sleep(RETRY).await;
+            if !self.lease.is_in_force() || self.lease.stop.shutdown.is_stopping() {
+                return false;
+            }
+        }
+        let row = &self.lease.row;
+        if let Some(until) = row.retry_after {
+            let waits = dependencies::retry_after(&self.folder);
+            let now = self.worker.crawler.clock.now();
+            let with_www = HostKey::new(&format!("www.{}", row.host));
+            let remembered = waits
+                .remember(&row.host, until, now)
+                .and_then(|()| waits.remember(&with_www, until, now));
+            if let Err(error) = remembered {
+                self.output.error(&format!(
+                    "Retry-After of {} cannot be kept: {error}",
+                    row.host
+                ));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The work on `site` under the lease.
+    fn crawler_for(&self, site: &SiteSettings) -> Crawler {
+        let lease = Arc::clone(self.lease);
+        let around = self.worker.crawler.around_fetch.clone();
+        Crawler {
+            output: self.output.clone(),
+            stop: self.lease.stop.clone(),
+            around_fetch: Some(Arc::new(move |fetch| {
+                let fetch = around
+                    .as_ref()
+                    .map_or_else(|| Arc::clone(&fetch), |around| around(Arc::clone(&fetch)));
+                let lease = Arc::clone(&lease);
+                Arc::new(LeasedFetch { fetch, lease })
+            })),
+            send_gate: Some(Arc::new(LeaseGate {
+                lease: Arc::clone(self.lease),
+                worker: Arc::clone(self.worker),
+                runtime: Handle::current(),
+            })),
+            ..self.worker.crawler.for_site(site)
+        }
+    }
+
+    /// Stores checkpoints and notes the pace of the host until the crawl has ended or publishing begins.
+    async fn keep_up(
+        &mut self,
+        site: &SiteSettings,
+        watch: &Watch,
+        checkpoints: &mut Checkpoints,
+        mut end: oneshot::Receiver<()>,
+    ) {
+        let mut due = Instant::now() + self.worker.checkpoint_interval;
+        let mut looks = interval(LOOK.min(self.worker.checkpoint_interval));
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            // Cancel safe: both arms.
+            tokio::select! {
+                _ = &mut end => return,
+                _ = looks.tick() => {}
+            }
+            if !self.lease.is_in_force() {
+                continue;
+            }
+            if let Err(error) = self.note_pace(watch).await {
+                tracing::debug!(target: "worker", "the pace of the host cannot be noted: {error}");
+            }
+            let is_publishing = *watch.stage.borrow() == Stage::Publishing;
+            if due > Instant::now() || is_publishing {
+                continue;
+            }
+            let took = match self.checkpoint(site, watch, checkpoints).await {
+                Ok(took) => took,
+                Err(error) => {
+                    self.report(
+                        "no checkpoint was stored, and the next one is tried",
+                        &error,
+                    );
+                    Duration::ZERO
+                }
+            };
+            due = Instant::now() + self.worker.checkpoint_interval.max(took * REST);
+        }
+    }
+
+    /// Stores a checkpoint, and notes it in the catalogue. Returns how long it took.
+    async fn checkpoint(
+        &self,
+        site: &SiteSettings,
+        watch: &Watch,
+        checkpoints: &mut Checkpoints,
+    ) -> anyhow::Result<Duration> {
+        let known = watch.progress.borrow().site.clone();
+        let Some(known) = known else {
+            return Ok(Duration::ZERO);
+        };
+        let Some((name, took)) = checkpoints.store(&site.settings, &known).await? else {
+            return Ok(Duration::ZERO);
+        };
+        let (lease, id) = (&self.lease.row, checkpoints.site());
+        self.worker.catalogue.checkpoint(lease, id, &name).await?;
+        checkpoints.noted(name).await;
+        Ok(took)
+    }
+
+    /// Notes what the next worker has to know of the host, as far as it is more than was noted before.
+    async fn note_pace(&mut self, watch: &Watch) -> anyhow::Result<()> {
+        let (pace, known) = {
+            let progress = watch.progress.borrow();
+            (progress.pace, progress.site.clone())
+        };
+        let hosts = [
+            Some(self.lease.row.host.clone()),
+            known.map(|site| HostKey::new(&site.origin.host)),
+        ];
+        let waits = dependencies::retry_after(&self.folder);
+        let now = self.worker.crawler.clock.now();
+        let pause = self
+            .worker
+            .crawler
+            .politeness
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pause();
+        let waits = blocking(move || waits.load(now, pause)).await?;
+        let waits = waits
+            .hosts
+            .iter()
+            .filter(|(host, _)| hosts.contains(&Some(host.clone())));
+        let seconds = pace.unwrap_or_default().as_secs_f64().ceil();
+        let newest = Noted {
+            gap: self.noted.gap.max(Duration::from_secs_f64(seconds)),
+            retry_after: self
+                .noted
+                .retry_after
+                .max(waits.map(|(_, until)| *until).max()),
+        };
+        if newest != self.noted {
+            let (gap, until) = (newest.gap, newest.retry_after);
+            self.worker
+                .catalogue
+                .note_pace(&self.lease.row, gap, until)
+                .await?;
+            self.noted = newest;
+        }
+        Ok(())
+    }
+
+    /// Stores the last checkpoint of a session, and ends it in the catalogue.
+    async fn conclude(
+        &mut self,
+        session: &SiteSession,
+        site: &SiteSettings,
+        run: &mut SiteResult,
+        (watch, checkpoints): (&Watch, &mut Checkpoints),
+    ) -> Result<After, CatalogueError> {
+        let lease = self.lease;
+        let row = &lease.row;
+        if !lease.is_in_force() {
+            return Err(CatalogueError::LeaseLost(row.host.clone()));
+        }
+        if run.error.as_ref().is_some_and(is_of_storage) {
+            // The checkpoint of the crawl counts: the next session publishes the set again.
+            if lease.stop.shutdown.is_stopping() {
+                return Ok(After::GiveBack);
+            }
+            let end = self.end_of(site, run);
+            return self.end(session, &end).await;
+        }
+        loop {
+            let noted = self.note_pace(watch).await;
+            let stored = match noted {
+                Ok(()) => self.checkpoint(site, watch, checkpoints).await,
+                Err(error) => Err(error),
+            };
+            let Err(error) = stored else {
+                break;
+            };
+            self.report("the end of the session is stored later", &error);
+            if !lease.is_in_force() {
+                return Err(CatalogueError::LeaseLost(row.host.clone()));
+            }
+            // A stop does not wait for the storage.
+            if lease.stop.shutdown.is_stopping() {
+                return Ok(After::GiveBack);
+            }
+            sleep(RETRY).await;
+        }
+        let is_interrupted = run.summary.outcome == SessionOutcome::Interrupted;
+        if is_interrupted {
+            return Ok(After::GiveBack);
+        }
+        let end = self.end_of(site, run);
+        let after = self.end(session, &end).await?;
+        if let Err(error) = checkpoints.sweep().await {
+            tracing::debug!(target: "worker", "old checkpoints stay: {error}");
+        }
+        Ok(after)
+    }
+
+    /// Reports an error that is not the end of the session.
+    fn report(&self, what: &str, error: &anyhow::Error) {
+        match error.downcast_ref() {
+            Some(CatalogueError::LeaseLost(_)) => self.lease.lose(),
+            Some(error) => self.worker.warn_of(error),
+            None => match error.downcast_ref() {
+                Some(error) => self.worker.warn_of_storage(error),
+                None => self.output.warn(&format!("{what}: {}", in_full(error))),
+            },
+        }
+    }
+
+    /// What the catalogue notes of a session that came to its end.
+    fn end_of(&self, site: &SiteSettings, run: &SiteResult) -> SiteEnd {
+        let now = self.worker.crawler.clock.now();
+        let is_good = run.summary.outcome.is_good();
+        SiteEnd {
+            outcome: run.summary.outcome.as_str().to_owned(),
+            summary: serde_json::to_value(&run.summary).unwrap_or_default(),
+            published: is_good.then_some(now),
+            listed: is_good.then(|| run.summary.listed()),
+            next_run: next_run(site.schedule.as_ref(), now),
+        }
+    }
+
+    /// Logs how the session ended.
+    fn print_end(&self, run: &mut SiteResult) {
+        let is_stopped = run.summary.outcome == SessionOutcome::Interrupted;
+        if let Some(error) = run.error.take().filter(|_| !is_stopped) {
+            report_error(&error, &self.output);
+        }
+        let mut fields = run.summary.log_fields();
+        fields.insert("exit_code".to_owned(), (run.code as u8).into());
+        self.output
+            .print(words::kind_of_end(run.code), &run.summary.line(), &fields);
+    }
+}
+
+/// Returns whether an error comes from object storage.
+fn is_of_storage(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let publish = cause.downcast_ref::<PublishError>();
+        cause.is::<StorageError>() || matches!(publish, Some(PublishError::Storage(_)))
+    })
+}

@@ -1,0 +1,340 @@
+//! `arpent catalogue` and `arpent status --catalogue`, with a `PostgreSQL` server of their own.
+
+use std::{collections::BTreeMap, fmt::Write as _, fs};
+
+use serde_json::Value;
+
+use crate::support::{
+    postgres::Postgres,
+    program::{Bench, Ran},
+};
+
+/// A database, and a folder for settings.
+struct Database {
+    postgres: Postgres,
+    bench: Bench,
+}
+
+impl Database {
+    /// `None`: `PostgreSQL` is not installed.
+    fn new() -> Option<Self> {
+        let postgres = Postgres::start()?;
+        let bench = Bench::new();
+        Some(Self { postgres, bench })
+    }
+
+    /// With the tables, and the sites of a settings file.
+    fn with(sites: &str) -> Option<Self> {
+        let database = Self::new()?;
+        database.run("catalogue init").expect_code(0);
+        database.write("sites.toml", sites);
+        database.run("catalogue import sites.toml").expect_code(0);
+        Some(database)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.bench.path().join(name), text).expect("it can be written");
+    }
+
+    /// Runs a command line; the URL of the catalogue is in the environment.
+    fn run(&self, line: &str) -> Ran {
+        let mut command = self.bench.program();
+        command
+            .args(line.split(' '))
+            .env("ARPENT_CATALOGUE", self.postgres.url());
+        Ran::of(command)
+    }
+
+    /// Standard output of a command that ends well.
+    fn print(&self, line: &str) -> String {
+        self.run(line).expect_code(0).stdout
+    }
+
+    /// The message of a command that does not.
+    fn refuse(&self, line: &str, code: i32) -> String {
+        let ran = self.run(line).expect_code(code);
+        ran.stderr
+    }
+
+    /// The sites of a list, by their names.
+    fn list(&self, options: &str) -> BTreeMap<String, Value> {
+        let ran = self.run(&format!("catalogue list --json{options}"));
+        let sites = ran.expect_code(0).summaries();
+        let name = |site: &Value| site["name"].as_str().expect("a name").to_owned();
+        sites.into_iter().map(|site| (name(&site), site)).collect()
+    }
+}
+
+/// Three sites on two hosts.
+const SITES: &str = "
+schedule = \"30 2 * * *\"
+[output]
+output = \"s3://sets\"
+[[site]]
+url = \"https://a.example/\"
+name = \"a\"
+[[site]]
+url = \"https://www.a.example/docs/\"
+name = \"docs\"
+schedule = \"\"
+[[site]]
+url = \"https://b.example/\"
+name = \"b\"
+[site.requests]
+basic_auth = { variable = \"B_AUTH\" }
+";
+
+#[test]
+fn sites_are_added_imported_listed_and_removed() {
+    let Some(database) = Database::new() else {
+        return;
+    };
+    let missing = database.refuse("catalogue list", 2);
+    assert!(missing.contains("run `arpent catalogue init`"), "{missing}");
+    let made = database.print("catalogue init");
+    assert!(made.starts_with("made the tables in 127.0.0.1:"), "{made}");
+    let again = database.print("catalogue init");
+    assert!(again.ends_with("are up to date, version 1\n"), "{again}");
+    let empty = database.run("catalogue list").expect_code(0);
+    assert_eq!(
+        (&*empty.stdout, &*empty.stderr),
+        ("", "the catalogue has no site\n")
+    );
+
+    database.write("sites.toml", SITES);
+    assert_eq!(
+        database.print("catalogue import sites.toml"),
+        "3 sites added, 0 changed, 0 unchanged\n"
+    );
+    database.write(
+        "sites.toml",
+        &SITES.replace("b.example/\"", "b.example/x/\""),
+    );
+    assert_eq!(
+        database.print("catalogue import sites.toml"),
+        "0 sites added, 1 changed, 2 unchanged\n"
+    );
+    let sites = database.list("");
+    let found = |name: &str, key: &str| sites[name][key].as_str().unwrap_or("-").to_owned();
+    assert_eq!(sites.len(), 3);
+    assert_eq!(found("docs", "host"), "a.example");
+    assert_eq!(found("docs", "state"), "on-demand");
+    assert_eq!(found("a", "state"), "waiting");
+    assert_eq!(found("a", "schedule"), "30 2 * * * UTC");
+    assert_eq!(found("b", "output"), "s3://sets/https_b.example_x");
+
+    let added = database.print("catalogue add https://c.example/ --name c --output s3://c/");
+    assert_eq!(
+        added,
+        "added: c; it has no schedule; arpent catalogue run-now c crawls it\n"
+    );
+    let refused = database.refuse(
+        "catalogue add https://d.example/ --output s3://c --schedule @daily",
+        2,
+    );
+    assert_eq!(
+        refused,
+        "error: the output s3://c of site \"https_d.example\" is that of site \"c\"; choose another output, or remove that site first\n"
+    );
+    let refused = database.refuse("catalogue add https://c.example/ --name c -o s3://d", 2);
+    assert!(
+        refused.contains("there is a site \"c\" already"),
+        "{refused}"
+    );
+    let refused = database.refuse("catalogue add https://c.example/", 2);
+    assert!(refused.contains("s3://BUCKET/https_c.example"), "{refused}");
+
+    database.write("none.toml", "schedule = \"@daily\"");
+    let refused = database.refuse("catalogue import none.toml", 2);
+    assert_eq!(
+        refused,
+        "error: urls: no site; expected urls or [[site]] in the file\n"
+    );
+
+    let removed = database.run("catalogue remove c x docs").expect_code(2);
+    assert_eq!(removed.stdout, "removed: c\nremoved: docs\n");
+    assert_eq!(
+        removed.stderr,
+        "error: the catalogue has no site \"x\"; `arpent catalogue list` shows all\n"
+    );
+    assert_eq!(database.list("").len(), 2);
+}
+
+#[test]
+fn sites_are_paused_resumed_and_run_now() {
+    let Some(database) = Database::with(SITES) else {
+        return;
+    };
+    let state = |name: &str| database.list("")[name]["state"].clone();
+    assert_eq!(
+        database.print("catalogue pause a b"),
+        "paused: a\npaused: b\n"
+    );
+    assert_eq!(database.list(" --state paused").len(), 2);
+    let refused = database.refuse("catalogue run-now a", 2);
+    assert!(
+        refused.contains("run `arpent catalogue resume` first"),
+        "{refused}"
+    );
+    database.print("catalogue resume a");
+    assert_eq!(
+        database.print("catalogue run-now a --force"),
+        "due now: a\n"
+    );
+    assert_eq!((state("a"), state("b")), ("due".into(), "paused".into()));
+    let shown = database.run("catalogue show a --json").expect_code(0);
+    assert_eq!(shown.summaries()[0]["force_next"], true);
+
+    let aside = "UPDATE site SET set_aside = 'its workers died' WHERE name <> 'b'";
+    database.postgres.sql(aside);
+    let list = database.print("catalogue list --state set-aside");
+    assert!(list.contains("\n  its workers died\n"), "{list}");
+    assert_eq!(
+        database.print("catalogue resume --set-aside"),
+        "resumed: 2 sites\n"
+    );
+    assert_eq!(state("a"), "due");
+}
+
+#[test]
+fn a_site_is_shown_with_its_settings_and_sessions() {
+    let Some(database) = Database::with(SITES) else {
+        return;
+    };
+    database.postgres.sql(
+        "UPDATE site SET outcome = 'published', listed = 1234, published = '2026-11-26 02:31:40Z' WHERE name = 'b';
+         INSERT INTO run (site, worker, epoch, began, ended, outcome, summary) SELECT id, 'w-1', 1, '2026-11-26 02:30Z',
+         '2026-11-26 02:31Z', 'published', '{\"listed\": 1234}' FROM site WHERE name = 'b'",
+    );
+    let shown = database.print("catalogue show b");
+    for part in [
+        "b: waiting\n",
+        "  host          b.example\n",
+        "  last good     2026-11-26 02:31Z\n",
+        "  listed        1,234\n",
+        "settings:\n  [[site]]\n",
+        "  variable = \"B_AUTH\"\n",
+        "  2026-11-26 02:30Z  2026-11-26 02:31Z  published     w-1\n",
+    ] {
+        assert!(shown.contains(part), "{part:?}: {shown}");
+    }
+    let shown = database.run("catalogue show b --json").expect_code(0);
+    let shown = shown.summary();
+    assert_eq!(shown["sessions"][0]["summary"]["listed"], 1234);
+    assert_eq!(shown["site"]["listed"], 1234);
+    let unknown = database.refuse("catalogue show c", 2);
+    assert!(unknown.contains("has no site \"c\""), "{unknown}");
+}
+
+#[test]
+fn the_status_of_a_fleet_names_what_needs_somebody() {
+    let Some(database) = Database::with(SITES) else {
+        return;
+    };
+    database.postgres.sql(
+        "UPDATE site SET set_aside = 'its workers died' WHERE name = 'docs';
+         UPDATE site SET outcome = 'published', published = now() - interval '27 h' WHERE name = 'a';
+         UPDATE host SET claimable_at = now() - interval '3 min' WHERE name = 'b.example';
+         INSERT INTO worker VALUES ('w-1', '0.1.0', now(), now(), 3, true)",
+    );
+    let status = database.run("status --catalogue").expect_code(0);
+    assert_eq!(
+        status.stdout,
+        "3 sites: 1 set-aside, 2 waiting\n\
+         last sessions: 1 published\n\
+         0 hosts leased to workers; b.example is due since 3 min ago\n\
+         1 worker\n  w-1: 3 sites, version 0.1.0, seen now, is stopping\n\
+         set aside:\n  docs: its workers died\n"
+    );
+    database.print("status --catalogue --max-age 2d");
+    let late = database
+        .run("status --catalogue --json --max-age 26h")
+        .expect_code(1);
+    assert_eq!(
+        late.stderr,
+        "error: a: the last good session ended 1 d 3 h ago\n"
+    );
+    let late = late.summary();
+    assert_eq!(late["late"][0]["name"], "a");
+    assert_eq!(late["sites"]["set-aside"], 1);
+    assert_eq!(late["workers"][0]["draining"], true);
+}
+
+#[test]
+fn a_catalogue_that_cannot_be_used_is_named_with_the_next_step() {
+    let Some(database) = Database::with(SITES) else {
+        return;
+    };
+    let check = |variable: Option<&str>, line: &str, code: i32, expected: &str| {
+        let mut command = database.bench.program();
+        command.args(line.split(' '));
+        if let Some(url) = variable {
+            command.env("ARPENT_CATALOGUE", url);
+        }
+        let ran = Ran::of(command).expect_code(code);
+        assert!(ran.stderr.contains(expected), "{line}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("secret,"), "{}", ran.stderr);
+    };
+    check(None, "catalogue list", 2, "expected --catalogue URL");
+    check(None, "status --catalogue", 2, "expected --catalogue URL");
+    let closed = "postgres://arpent:secret,@127.0.0.1:1/arpent";
+    check(
+        Some(closed),
+        "catalogue list",
+        4,
+        "check that PostgreSQL runs there",
+    );
+    let line = format!("catalogue list --catalogue {closed}");
+    check(None, &line, 4, "can see the password of the catalogue");
+    let settings = "[fleet]\ncatalogue = { variable = \"DATABASE\" }\n[requests]\nbasic_auth = { file = \"missing\" }";
+    database.write("arpent.toml", settings);
+    check(
+        None,
+        "catalogue list",
+        2,
+        "the variable DATABASE is not set",
+    );
+    let mut command = database.bench.program();
+    command
+        .args(line.split(' '))
+        .env("DATABASE", database.postgres.url());
+    // Other secrets of the file are not read.
+    Ran::of(command).expect_code(0);
+    let newer = "INSERT INTO arpent_version VALUES (1000, now())";
+    database.postgres.sql(newer);
+    for line in ["catalogue list", "catalogue init", "status --catalogue"] {
+        let refused = database.refuse(line, 2);
+        assert!(refused.contains("update arpent here"), "{refused}");
+    }
+}
+
+/// A file of 100,000 sites has 20 MB.
+#[test]
+fn a_large_file_of_sites_is_imported() {
+    let mut sites = "[output]\noutput = \"s3://sets\"\n".to_owned();
+    for number in 0..5_000 {
+        let padding = "x".repeat(200);
+        let _ = write!(
+            sites,
+            "[[site]]\n# {padding}\nurl = \"https://h{number}.example/\"\nlimits.max_pages = {}\n",
+            number + 1
+        );
+    }
+    assert!(sites.len() > 1 << 20, "larger than a settings file");
+    let Some(database) = Database::with(&sites) else {
+        return;
+    };
+    assert_eq!(
+        database.print("catalogue import sites.toml"),
+        "0 sites added, 0 changed, 5,000 unchanged\n"
+    );
+    let sites = database.list("");
+    assert_eq!(sites.len(), 5_000);
+    assert_eq!(
+        sites["https_h77.example"]["output"],
+        "s3://sets/https_h77.example"
+    );
+    database.write("large.toml", &"# x\n".repeat(17 << 20));
+    let refused = database.refuse("catalogue import large.toml", 2);
+    assert!(refused.contains("larger than 64 MiB"), "{refused}");
+}
