@@ -119,12 +119,11 @@ mod system {
         process::Command,
         time::Duration,
     };
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    use std::{sync::LazyLock, time::Instant};
 
     use rustix::{
         fs::OFlags,
         process::{Pid, Signal, kill_process_group},
+        time::{ClockId, clock_gettime},
     };
 
     pub(super) fn follow_nothing(options: &mut OpenOptions) {
@@ -151,18 +150,16 @@ mod system {
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
+    const BOOT_CLOCK: ClockId = ClockId::Boottime;
+    /// On macOS it goes on while the machine sleeps.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const BOOT_CLOCK: ClockId = ClockId::Monotonic;
+
     pub(super) fn boot_time() -> Duration {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let time = clock_gettime(BOOT_CLOCK);
         // Neither part is negative.
         let (seconds, rest) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
         Duration::from_secs(seconds) + Duration::from_nanos(rest)
-    }
-
-    /// The clock of these systems goes on while the machine sleeps.
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    pub(super) fn boot_time() -> Duration {
-        static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
-        BEGAN.elapsed()
     }
 
     pub(super) fn free_bytes(path: &Path) -> Option<u64> {

@@ -29,7 +29,7 @@ use crate::{
     config::Config,
     crawl::{CrawlError, Crawled, Dependencies, Ending, Limit, Progress, Shutdown, crawl},
     crawl_state,
-    fetch::Fetch,
+    fetch::{BoxFuture, Fetch},
     notes::Note,
     page::CrawlId,
     politeness::{HostTally, SharedPoliteness},
@@ -39,7 +39,7 @@ use crate::{
     robots::Rules,
     seeds::SeedList,
     site::Site,
-    storage::SendGate,
+    storage::SendFence,
     store::{Store, StoreErrorKind, with_causes},
     url_key::UrlKey,
 };
@@ -116,10 +116,10 @@ pub struct Session {
     pub dry_run: bool,
     /// Ends the session from outside.
     pub shutdown: Shutdown,
-    /// Called when the crawl is over and publishing begins.
-    pub on_publish: Arc<dyn Fn() + Send + Sync>,
+    /// Awaited when the crawl is over, before publishing begins.
+    pub on_publish: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
     /// Asked before object storage is changed, where several machines could send the set.
-    pub send_gate: Option<Arc<dyn SendGate>>,
+    pub send_fence: Option<Arc<dyn SendFence>>,
 }
 
 /// The result of a session. Values that are not known when it ends are missing.
@@ -337,7 +337,7 @@ async fn publish_crawled(
     (places, output): (&Places, Option<OutputLock>),
     end: SessionEnd,
 ) -> Ended {
-    (session.on_publish)();
+    (session.on_publish)().await;
     let (config, site) = (places.config(&session.config), crawled.site.clone());
     let session = session.clone();
     let span = tracing::Span::current();
@@ -350,7 +350,7 @@ async fn publish_crawled(
             dry_run: session.dry_run,
             clock: &session.clock,
             is_stopped: &|| session.shutdown.is_stopping(),
-            send_gate: session.send_gate.as_deref(),
+            send_fence: session.send_fence.as_deref(),
         };
         let (mut store, robots) = (crawled.store, crawled.robots.as_ref());
         let is_drained = crawled.ending == Ending::Drained;

@@ -14,7 +14,7 @@
 //! runtime must not be running on the thread. [`StateStorage`] has the states of a fleet.
 
 mod bucket;
-mod gate;
+mod fence;
 mod record;
 mod sending;
 mod states;
@@ -28,7 +28,7 @@ use jiff::Timestamp;
 
 use self::bucket::Bucket;
 pub use self::{
-    gate::{GateFuture, SendGate},
+    fence::{FenceFuture, SendFence},
     states::StateStorage,
 };
 use crate::config::PublishConfig;
@@ -64,7 +64,7 @@ pub enum StorageError {
     Closed {
         /// The URL of the object.
         url: String,
-        /// The reason of the gate.
+        /// The reason of the fence.
         reason: String,
     },
     /// A request failed after its retries.
@@ -108,6 +108,11 @@ impl StorageError {
         matches!(self, Self::Changed { .. })
     }
 
+    /// Another machine has the right to change the bucket.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed { .. })
+    }
+
     /// A setting cannot be used.
     pub fn is_of_settings(&self) -> bool {
         matches!(self, Self::Settings { .. })
@@ -139,17 +144,17 @@ impl Storage {
         Ok(Some(Self { bucket }))
     }
 
-    /// Makes `folder` the set that the bucket has, unless the folder sent that set, or the bucket has none. `gate`: the set of a
+    /// Makes `folder` the set that the bucket has, unless the folder sent that set, or the bucket has none. `fence`: the set of a
     /// site that several machines could send.
     ///
     /// # Errors
     /// See [`StorageError`]; the folder is complete, or is fetched again by the next call.
-    pub fn fetch(&self, folder: &Path, gate: Option<&dyn SendGate>) -> Result<(), StorageError> {
-        wait_for(folder, self.bucket.fetch(folder, gate))
+    pub fn fetch(&self, folder: &Path, fence: Option<&dyn SendFence>) -> Result<(), StorageError> {
+        wait_for(folder, self.bucket.fetch(folder, fence))
     }
 
     /// Sends the set in `folder`, and removes objects that left it longer ago than the grace of the settings. `force` replaces
-    /// objects of others after a copy. With a `gate` the sender goes on after failures as long as the gate allows it, and replaces what
+    /// objects of others after a copy. With a `fence` the sender goes on after failures as long as the fence allows it, and replaces what
     /// another machine sent meanwhile.
     ///
     /// # Errors
@@ -159,9 +164,9 @@ impl Storage {
         folder: &Path,
         force: bool,
         now: Timestamp,
-        gate: Option<&dyn SendGate>,
+        fence: Option<&dyn SendFence>,
     ) -> Result<(), StorageError> {
-        wait_for(folder, self.bucket.send(folder, force, now, gate))
+        wait_for(folder, self.bucket.send(folder, force, now, fence))
     }
 }
 

@@ -115,6 +115,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
             "crawler/src/crawl/",
             "crawler/src/fetch/dns.rs",
             "crawler/src/site_run.rs",
+            "crawler/src/storage/states.rs",
         ],
     ),
     ("tokio::spawn", &[]),

@@ -14,6 +14,7 @@ use std::{
 use crate::{
     daemon::{SHARED, YEARLY, daemon, make_due, stop, table},
     support::{
+        has_program,
         program::{Bench, Ran, Running, run_tool},
         site::{Response, Site},
     },
@@ -296,16 +297,10 @@ fn alert_rules_and_guide_have_the_names_of_the_metrics() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn prometheus_takes_the_alert_rules() {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let tool = std::env::split_paths(&folders).map(|folder| folder.join("promtool"));
-    let Some(tool) = tool.into_iter().find(|tool| tool.is_file()) else {
-        // Debian 12 has it only together with a server, so it is not required anywhere.
-        eprintln!("skipped: promtool is not installed");
+    if !has_program("promtool") {
         return;
-    };
+    }
     let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/alerts.yml");
-    let tool = tool.to_str().expect("a name in UTF-8");
-    run_tool(tool, ["check", "rules", "--lint-fatal", rules]);
+    run_tool("promtool", ["check", "rules", "--lint-fatal", rules]);
 }

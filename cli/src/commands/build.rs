@@ -150,7 +150,7 @@ impl BuildJob {
             dry_run: common.dry_run,
             clock: &self.clock,
             is_stopped: &|| self.shutdown.is_stopping(),
-            send_gate: None,
+            send_fence: None,
         };
         let lock = || places.lock_output(&config);
         // The folder of a set in object storage is fetched before the work.

@@ -155,7 +155,7 @@ fn publish(
         dry_run: settings.dry_run,
         clock: &crawler.clock,
         is_stopped: &|| crawler.stop.shutdown.is_stopping(),
-        send_gate: None,
+        send_fence: None,
     };
     let (store, opened) = request.open(None).map_err(error_of)?;
     report_opened(&opened, &site.url(), &crawler.output);

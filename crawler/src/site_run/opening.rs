@@ -78,7 +78,7 @@ fn open(
         dry_run: session.dry_run,
         clock: &session.clock,
         is_stopped: &|| false,
-        send_gate: session.send_gate.as_deref(),
+        send_fence: session.send_fence.as_deref(),
     };
     let (mut store, mut opened) = request.open(damage)?;
     if let Some(network) = session.fetch.network() {

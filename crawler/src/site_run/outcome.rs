@@ -216,6 +216,7 @@ impl From<&PublishError> for SessionOutcome {
             PublishError::Storage(error) if error.is_of_settings() => Self::Settings,
             PublishError::Busy { .. } => Self::Busy,
             PublishError::Settings(_) => Self::Settings,
+            PublishError::Storage(error) if error.is_closed() => Self::Interrupted,
             PublishError::Stopped => Self::Interrupted,
             PublishError::Store(error) => error.into(),
             PublishError::Check { .. } => Self::Internal,

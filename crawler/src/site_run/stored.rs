@@ -14,7 +14,7 @@ use crate::{
     robots::Rules,
     scope::Scope,
     site::Site,
-    storage::{SendGate, Storage},
+    storage::{SendFence, Storage},
     store::{Store, StoreError},
     verdict::{Judge, Mode},
 };
@@ -36,7 +36,7 @@ pub struct StoredRequest<'a> {
     /// Asked from time to time: whether to give up.
     pub is_stopped: &'a dyn Fn() -> bool,
     /// Asked before object storage is changed, where several machines could send the set.
-    pub send_gate: Option<&'a dyn SendGate>,
+    pub send_fence: Option<&'a dyn SendFence>,
 }
 
 /// The set that is published without a crawl.
@@ -112,7 +112,7 @@ impl StoredRequest<'_> {
         if let Some(storage) = self.storage()? {
             let publish = &self.config.publish;
             let now = self.clock.now();
-            storage.send(&publish.output, publish.force, now, self.send_gate)?;
+            storage.send(&publish.output, publish.force, now, self.send_fence)?;
         }
         Ok(set)
     }
@@ -120,7 +120,7 @@ impl StoredRequest<'_> {
     /// Makes the folder of the set what readers see, if another machine published it.
     pub(super) fn fetch_set(&self) -> Result<(), SessionError> {
         let fetched = self.storage().and_then(|storage| match storage {
-            Some(storage) => Ok(storage.fetch(&self.config.publish.output, self.send_gate)?),
+            Some(storage) => Ok(storage.fetch(&self.config.publish.output, self.send_fence)?),
             None => Ok(()),
         });
         fetched.map_err(SessionError::Publish)

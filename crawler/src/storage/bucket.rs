@@ -210,12 +210,14 @@ impl Bucket {
     }
 
     /// Sends an object in place of the one `before`, or where there is none. `None`: the bucket has another object meanwhile.
+    /// `has_fence`: a storage without conditions is not good enough.
     pub(super) async fn put(
         &self,
         name: &str,
         content: Vec<u8>,
         sha256: &str,
         before: Option<&Sent>,
+        has_fence: bool,
     ) -> Result<Option<Sent>, StorageError> {
         let mode = before.map_or(PutMode::Create, |sent| PutMode::Update(sent.update()));
         let options = |mode| PutOptions {
@@ -226,6 +228,12 @@ impl Bucket {
         let (key, payload) = (self.key(name)?, PutPayload::from(content));
         let put = self.writes.put_opts(&key, payload.clone(), options(mode));
         let result = match put.await {
+            Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) if has_fence => {
+                return Err(StorageError::Settings {
+                    url: self.url.clone(),
+                    problem: "a fleet needs a storage with conditional PUTs".to_owned(),
+                });
+            }
             // A storage without conditions.
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
                 let put = self

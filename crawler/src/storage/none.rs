@@ -1,13 +1,13 @@
 //! Object storage in a build without the feature `cloud`: there is none, and the settings do not allow one.
 
-#[path = "gate.rs"]
-mod gate;
+#[path = "fence.rs"]
+mod fence;
 
 use std::path::Path;
 
 use jiff::Timestamp;
 
-pub use self::gate::{GateFuture, SendGate};
+pub use self::fence::{FenceFuture, SendFence};
 use crate::config::PublishConfig;
 
 /// No error: nothing is tried.
@@ -17,6 +17,11 @@ pub enum StorageError {}
 impl StorageError {
     /// Never.
     pub fn is_conflict(&self) -> bool {
+        match *self {}
+    }
+
+    /// Never.
+    pub fn is_closed(&self) -> bool {
         match *self {}
     }
 
@@ -43,7 +48,7 @@ impl Storage {
     ///
     /// # Errors
     /// None.
-    pub fn fetch(&self, _: &Path, _: Option<&dyn SendGate>) -> Result<(), StorageError> {
+    pub fn fetch(&self, _: &Path, _: Option<&dyn SendFence>) -> Result<(), StorageError> {
         match *self {}
     }
 
@@ -56,7 +61,7 @@ impl Storage {
         _: &Path,
         _: bool,
         _: Timestamp,
-        _: Option<&dyn SendGate>,
+        _: Option<&dyn SendFence>,
     ) -> Result<(), StorageError> {
         match *self {}
     }

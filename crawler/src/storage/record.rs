@@ -66,6 +66,14 @@ impl Record {
             })
     }
 
+    /// Notes an object that was fetched. An object that was not changed since it was sent has the headers of that time.
+    pub(super) fn insert_fetched(&mut self, name: String, fetched: Sent) {
+        let etag = fetched.etag.as_deref().unwrap_or_default();
+        let known = self.objects.get(&name).filter(|known| known.is(etag));
+        let form = known.map_or_else(|| fetched.form.clone(), |known| known.form.clone());
+        self.objects.insert(name, Sent { form, ..fetched });
+    }
+
     /// Writes it in one step.
     pub(super) fn write(&self, folder: &Path) -> Result<(), StorageError> {
         let text = serde_json::to_string(self).unwrap_or_default();

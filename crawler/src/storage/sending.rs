@@ -11,9 +11,10 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    SendGate, StorageError,
+    SendFence, StorageError,
     bucket::Bucket,
     record::{Record, Sent, replace_file},
+    record_file,
 };
 use crate::{config::MANIFEST_FILE, store::hex};
 
@@ -48,24 +49,31 @@ impl Bucket {
     pub(super) async fn fetch(
         &self,
         folder: &Path,
-        gate: Option<&dyn SendGate>,
+        fence: Option<&dyn SendFence>,
     ) -> Result<(), StorageError> {
         loop {
-            let fetched = self.fetch_once(folder).await;
+            let fetched = self.fetch_once(folder, fence.is_some()).await;
             match fetched {
-                Err(error) if tries_again(gate, &error).await => {}
+                Err(error) if tries_again(fence, &error).await => {}
                 fetched => return fetched,
             }
         }
     }
 
-    async fn fetch_once(&self, folder: &Path) -> Result<(), StorageError> {
+    /// With a fence, the record is the truth: a set that it does not have was sent by a machine that lost its right before it
+    /// could note that, and is replaced by the next one.
+    async fn fetch_once(&self, folder: &Path, has_fence: bool) -> Result<(), StorageError> {
         // A bucket that does not exist fails here, before the crawl.
         let listed = self.list(|name| name == MANIFEST_FILE).await?;
-        if listed.is_empty() {
-            return Ok(());
-        }
+        let has_record = has_fence && record_file(folder).is_file();
         let mut record = Record::read(folder, &self.url);
+        if listed.is_empty() {
+            return if has_fence {
+                record.write(folder)
+            } else {
+                Ok(())
+            };
+        }
         let foreign = || StorageError::Foreign {
             url: self.url_of(MANIFEST_FILE),
         };
@@ -76,6 +84,9 @@ impl Bucket {
         let known = record.objects.get(MANIFEST_FILE);
         let is_known = known.is_some_and(|known| known.sha256 == found.sent.sha256);
         if is_known && folder.join(MANIFEST_FILE).is_file() {
+            return Ok(());
+        }
+        if has_record && !is_known {
             return Ok(());
         }
         let (text, sent) = self.get(MANIFEST_FILE).await?.ok_or_else(foreign)?;
@@ -93,10 +104,10 @@ impl Bucket {
             if let Ok(handle) = fs::File::open(&path) {
                 let _ = handle.set_modified(file.lastmod.into());
             }
-            record.objects.insert(file.name, sent);
+            record.insert_fetched(file.name, sent);
         }
         replace_file(&folder.join(MANIFEST_FILE), &text)?;
-        record.objects.insert(MANIFEST_FILE.to_owned(), sent);
+        record.insert_fetched(MANIFEST_FILE.to_owned(), sent);
         record.write(folder)
     }
 
@@ -106,14 +117,14 @@ impl Bucket {
         folder: &Path,
         force: bool,
         now: Timestamp,
-        gate: Option<&dyn SendGate>,
+        fence: Option<&dyn SendFence>,
     ) -> Result<(), StorageError> {
         let mut sending = Sending {
             bucket: self,
             folder,
             force,
             now,
-            gate,
+            fence,
             record: Record::read(folder, &self.url),
         };
         let mut rounds = 0;
@@ -124,12 +135,12 @@ impl Bucket {
             let disturbed = match round {
                 Ok(None) => return Ok(()),
                 Ok(Some(name)) => self.changed(&name),
-                Err(error) if tries_again(gate, &error).await => {
+                Err(error) if tries_again(fence, &error).await => {
                     rounds = 0;
                     continue;
                 }
                 // Another machine had the right to send until now.
-                Err(error) if error.is_conflict() && gate.is_some() => error,
+                Err(error) if error.is_conflict() && fence.is_some() => error,
                 Err(error) => return Err(error),
             };
             if rounds == MAX_ROUNDS {
@@ -146,9 +157,11 @@ impl Bucket {
 }
 
 /// Returns whether a request that failed is tried again, after a wait.
-async fn tries_again(gate: Option<&dyn SendGate>, error: &StorageError) -> bool {
-    match gate {
-        Some(gate) if matches!(error, StorageError::Failed { .. }) => gate.tries_again(error).await,
+async fn tries_again(fence: Option<&dyn SendFence>, error: &StorageError) -> bool {
+    match fence {
+        Some(fence) if matches!(error, StorageError::Failed { .. }) => {
+            fence.tries_again(error).await
+        }
         Some(_) | None => false,
     }
 }
@@ -159,7 +172,7 @@ struct Sending<'a> {
     folder: &'a Path,
     force: bool,
     now: Timestamp,
-    gate: Option<&'a dyn SendGate>,
+    fence: Option<&'a dyn SendFence>,
     record: Record,
 }
 
@@ -172,10 +185,10 @@ impl Sending<'_> {
         let is_other = listed
             .get(MANIFEST_FILE)
             .is_some_and(|etag| known.is_some_and(|known| !known.is(etag)));
-        if is_other && self.gate.is_none() && !self.is_sent(MANIFEST_FILE).await? {
+        if is_other && self.fence.is_none() && !self.is_sent(MANIFEST_FILE).await? {
             return Err(self.bucket.changed(MANIFEST_FILE));
         }
-        if self.gate.is_some() {
+        if self.fence.is_some() {
             self.note_strays().await?;
         }
         for name in &names {
@@ -192,15 +205,18 @@ impl Sending<'_> {
         Ok(names.iter().find(is_wrong).cloned())
     }
 
-    /// Asks the gate before a change of the bucket.
+    /// Asks the fence before a change of the bucket.
     async fn confirm(&self, name: &str) -> Result<(), StorageError> {
-        let Some(gate) = self.gate else {
+        let Some(fence) = self.fence else {
             return Ok(());
         };
-        gate.confirm().await.map_err(|reason| StorageError::Closed {
-            url: self.bucket.url_of(name),
-            reason,
-        })
+        fence
+            .confirm()
+            .await
+            .map_err(|reason| StorageError::Closed {
+                url: self.bucket.url_of(name),
+                reason,
+            })
     }
 
     /// Notes sitemaps of the site that no set names: another machine sent them, and lost its right before it sent their index.
@@ -272,7 +288,13 @@ impl Sending<'_> {
         self.confirm(name).await?;
         let sent = match self
             .bucket
-            .put(name, content, &sha256, before.as_ref())
+            .put(
+                name,
+                content,
+                &sha256,
+                before.as_ref(),
+                self.fence.is_some(),
+            )
             .await?
         {
             Some(sent) => sent,

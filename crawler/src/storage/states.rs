@@ -1,13 +1,19 @@
 //! The states of a fleet in object storage: small folders of files that a worker stores and the next one goes on with. What is in
 //! a file, and which folder counts, is decided elsewhere.
 
-use std::{fmt, fs, io::Read as _, path::Path, sync::Arc};
+use std::{
+    fmt, fs,
+    io::{self, Read as _},
+    path::Path,
+    sync::Arc,
+};
 
 use futures_util::TryStreamExt as _;
 use object_store::{
     Error, ObjectStore, ObjectStoreExt as _, PutPayload, WriteMultipart, path::Path as Key,
     prefix::PrefixStore,
 };
+use tokio::task::spawn_blocking;
 
 use super::{StorageError, bucket::open_plain};
 
@@ -58,28 +64,44 @@ impl StateStorage {
     /// # Errors
     /// [`StorageError::Io`] of the file, [`StorageError::State`].
     pub async fn put(&self, name: &str, from: &Path) -> Result<(), StorageError> {
-        let unread = |source| StorageError::Io {
-            action: "read",
-            path: from.to_owned(),
-            source,
-        };
-        let failed = |error: Error| self.failed("store", name, &error);
         let key = self.key(name)?;
-        let mut file = fs::File::open(from).map_err(unread)?;
-        let mut part = read_part(&mut file).map_err(unread)?;
+        let file = fs::File::open(from).map_err(|source| unread(from, source))?;
+        let (file, part) = next_part(file, from).await?;
         if part.len() < PART {
             let sent = self.store.put(&key, PutPayload::from(part)).await;
-            return sent.map(drop).map_err(failed);
+            return sent
+                .map(drop)
+                .map_err(|error| self.failed("store", name, &error));
         }
-        let upload = self.store.put_multipart(&key).await.map_err(failed)?;
+        let upload = self.store.put_multipart(&key).await;
+        let upload = upload.map_err(|error| self.failed("store", name, &error))?;
         let mut upload = WriteMultipart::new_with_chunk_size(upload, PART);
+        let sent = self.send_parts(&mut upload, name, (file, part), from).await;
+        let ended = match sent {
+            Ok(()) => upload.finish().await.map(drop),
+            Err(error) => {
+                // Parts that stay are paid for.
+                let _ = upload.abort().await;
+                return Err(error);
+            }
+        };
+        ended.map_err(|error| self.failed("store", name, &error))
+    }
+
+    async fn send_parts(
+        &self,
+        upload: &mut WriteMultipart,
+        name: &str,
+        (mut file, mut part): (fs::File, Vec<u8>),
+        from: &Path,
+    ) -> Result<(), StorageError> {
         while !part.is_empty() {
             let room = upload.wait_for_capacity(PARTS_AT_A_TIME).await;
-            room.map_err(failed)?;
+            room.map_err(|error| self.failed("store", name, &error))?;
             upload.put(part.into());
-            part = read_part(&mut file).map_err(unread)?;
+            (file, part) = next_part(file, from).await?;
         }
-        upload.finish().await.map(drop).map_err(failed)
+        Ok(())
     }
 
     /// Writes the file `name` to `to`, which does not exist.
@@ -129,11 +151,23 @@ impl StateStorage {
     }
 }
 
-/// The next part of a file: shorter at its end.
-fn read_part(file: &mut fs::File) -> std::io::Result<Vec<u8>> {
-    let mut part = Vec::new();
-    file.take(PART as u64).read_to_end(&mut part)?;
-    Ok(part)
+/// The next part of a file, which is shorter at its end.
+async fn next_part(mut file: fs::File, path: &Path) -> Result<(fs::File, Vec<u8>), StorageError> {
+    let reading = spawn_blocking(move || {
+        let mut part = Vec::new();
+        let read = (&mut file).take(PART as u64).read_to_end(&mut part);
+        read.map(|_| (file, part))
+    });
+    let read = reading.await.unwrap_or_else(|error| Err(error.into()));
+    read.map_err(|source| unread(path, source))
+}
+
+fn unread(path: &Path, source: io::Error) -> StorageError {
+    StorageError::Io {
+        action: "read",
+        path: path.to_owned(),
+        source,
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use object_store::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{GateFuture, SendGate, Storage, StorageError, bucket::Bucket};
+use super::{FenceFuture, SendFence, Storage, StorageError, bucket::Bucket};
 use crate::{
     config::{MANIFEST_FILE, ObjectField, ObjectHeader, ObjectRule, PublishConfig},
     store::hex,
@@ -465,15 +465,15 @@ fn headers_follow_the_ending_and_the_settings() {
     .unwrap();
 }
 
-/// The gate of a machine that has its right for so many changes.
+/// The fence of a machine that has its right for so many changes.
 #[derive(Debug)]
-struct TestGate {
+struct TestFence {
     changes: Mutex<usize>,
     /// Repaired when a request fails.
     recorder: Arc<Recorder>,
 }
 
-impl TestGate {
+impl TestFence {
     fn new(bench: &Bench, changes: usize) -> Self {
         Self {
             changes: Mutex::new(changes),
@@ -482,8 +482,8 @@ impl TestGate {
     }
 }
 
-impl SendGate for TestGate {
-    fn confirm(&self) -> GateFuture<'_, std::result::Result<(), String>> {
+impl SendFence for TestFence {
+    fn confirm(&self) -> FenceFuture<'_, std::result::Result<(), String>> {
         Box::pin(async {
             let mut changes = self.changes.lock().unwrap();
             *changes = changes.checked_sub(1).ok_or("the lease has ended")?;
@@ -491,7 +491,7 @@ impl SendGate for TestGate {
         })
     }
 
-    fn tries_again<'a>(&'a self, _: &'a StorageError) -> GateFuture<'a, bool> {
+    fn tries_again<'a>(&'a self, _: &'a StorageError) -> FenceFuture<'a, bool> {
         Box::pin(async {
             *self.recorder.budget.lock().unwrap() = None;
             true
@@ -500,9 +500,9 @@ impl SendGate for TestGate {
 }
 
 impl Bench {
-    fn send_through(&self, gate: &TestGate, time: &str) -> std::result::Result<(), StorageError> {
+    fn send_through(&self, fence: &TestFence, time: &str) -> std::result::Result<(), StorageError> {
         let now = time.parse().unwrap();
-        self.storage().send(self.path(), false, now, Some(gate))
+        self.storage().send(self.path(), false, now, Some(fence))
     }
 }
 
@@ -517,18 +517,18 @@ fn a_machine_without_its_right_changes_nothing_and_what_it_left_goes_after_the_g
     };
     second.storage().fetch(second.path(), None).unwrap();
     first.publish(&[("sitemap.xml", "index2"), ("sitemap.c.xml.gz", "c"), SET[2]]);
-    let gate = TestGate::new(&first, 1);
+    let fence = TestFence::new(&first, 1);
     let error = first
-        .send_through(&gate, "2026-01-02T05:00:00Z")
+        .send_through(&fence, "2026-01-02T05:00:00Z")
         .unwrap_err();
     let expected = "s3://bucket/maps/sitemap.xml was not changed: the lease has ended";
     assert_eq!(error.to_string(), expected);
     assert_eq!(first.object("sitemap.xml").unwrap(), "index");
     assert_eq!(first.object("sitemap.c.xml.gz").unwrap(), "c");
-    let gate = TestGate::new(&second, 9);
-    second.send_through(&gate, "2026-01-02T06:00:00Z").unwrap();
+    let fence = TestFence::new(&second, 9);
+    second.send_through(&fence, "2026-01-02T06:00:00Z").unwrap();
     assert_eq!(second.object("sitemap.c.xml.gz").unwrap(), "c");
-    second.send_through(&gate, "2026-01-02T07:00:00Z").unwrap();
+    second.send_through(&fence, "2026-01-02T07:00:00Z").unwrap();
     assert_eq!(second.object("sitemap.c.xml.gz"), None);
 }
 
@@ -551,8 +551,8 @@ fn a_machine_with_its_right_goes_on_after_failures_and_replaces_what_others_sent
         SET[2],
     ]);
     *bench.recorder.budget.lock().unwrap() = Some(1);
-    let gate = TestGate::new(&bench, 9);
-    bench.send_through(&gate, "2026-01-02T05:00:00Z").unwrap();
+    let fence = TestFence::new(&bench, 9);
+    bench.send_through(&fence, "2026-01-02T05:00:00Z").unwrap();
     assert_eq!(bench.object("sitemap.xml").unwrap(), "index2");
     assert_eq!(bench.object("sitemap.a.xml.gz").unwrap(), "a2");
 }

@@ -147,7 +147,7 @@ impl Library {
             dry_run: false,
             clock: &clock,
             is_stopped: &|| false,
-            send_gate: None,
+            send_fence: None,
         };
         let store = self.store.take().expect("nobody publishes");
         let ended = request.run(store, Stored::Crawl);

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use crawler::{
     clock::Clock,
-    fetch::Fetch,
+    fetch::{BoxFuture, Fetch},
     politeness::{Politeness, SharedPoliteness},
     site_run::SessionOutcome,
-    storage::SendGate,
+    storage::SendFence,
     store::{StoreErrorKind, held_since},
 };
 use tokio::time::Instant;
@@ -53,8 +53,13 @@ pub(crate) struct Crawler {
     /// Goes around the way to the network of each session.
     pub(crate) around_fetch: Option<AroundFetch>,
     /// Asked before object storage is changed, where several machines could send a set.
-    pub(crate) send_gate: Option<Arc<dyn SendGate>>,
+    pub(crate) send_fence: Option<Arc<dyn SendFence>>,
+    /// Awaited when the crawl is over, before publishing begins.
+    pub(crate) before_publish: Option<BeforePublish>,
 }
+
+/// Work before a set is published.
+pub(crate) type BeforePublish = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Makes a way to the network of another one.
 pub(crate) type AroundFetch = Arc<dyn Fn(Arc<dyn Fetch>) -> Arc<dyn Fetch> + Send + Sync>;
@@ -128,7 +133,8 @@ impl Crawler {
             lists: Lists::default(),
             places: Places::default(),
             around_fetch: None,
-            send_gate: None,
+            send_fence: None,
+            before_publish: None,
         }
     }
 

@@ -33,7 +33,7 @@ use crawler::{
 use jiff::Timestamp;
 use tokio::{
     task::{Id, JoinError, JoinSet},
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 #[cfg(feature = "metrics")]
@@ -61,14 +61,17 @@ const REPORT_AGAIN: Duration = Duration::from_secs(60);
 /// Time between two looks at what the sessions have to report.
 const NEWS: Duration = Duration::from_secs(1);
 
+/// Time for the last request to the catalogue.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// Of the time to stop, requests in flight get this much; what follows is for what was begun with them.
 const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
 
-/// What the sessions of a worker share.
+/// The parts that the sessions of a worker share.
 pub(super) struct Worker {
     catalogue: Arc<Catalogue>,
     states: Arc<StateStorage>,
-    /// What all sessions have in common; each gets a stop and a way to the network of its own.
+    /// Common to all sessions; each gets a stop and a way to the network of its own.
     crawler: Crawler,
     board: Board,
     environment: Environment,
@@ -79,7 +82,7 @@ pub(super) struct Worker {
     began: Timestamp,
     leases: Leases,
     /// When a failure of the catalogue and one of the storage were reported last.
-    reported: Mutex<[Option<Instant>; 2]>,
+    reported: (Mutex<Option<Instant>>, Mutex<Option<Instant>>),
     #[cfg(feature = "metrics")]
     metrics: Option<Metrics>,
 }
@@ -87,24 +90,23 @@ pub(super) struct Worker {
 impl Worker {
     /// Reports a failure of the catalogue.
     fn warn_of(&self, error: &CatalogueError) {
-        self.warn_once(0, error);
+        self.warn_once(&self.reported.0, error);
     }
 
     /// Reports a failure of object storage.
     fn warn_of_storage(&self, error: &StorageError) {
-        self.warn_once(1, error);
+        self.warn_once(&self.reported.1, error);
     }
 
     /// Reports a failure that all sessions notice at the same time, and again when it lasts.
-    fn warn_once(&self, what: usize, error: &dyn Error) {
+    fn warn_once(&self, reported: &Mutex<Option<Instant>>, error: &dyn Error) {
         // A time is always valid.
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        if reported[what].is_none_or(|reported| reported.elapsed() >= REPORT_AGAIN) {
-            reported[what] = Some(Instant::now());
+        let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.is_none_or(|reported| reported.elapsed() >= REPORT_AGAIN) {
+            *reported = Some(Instant::now());
             let message = with_causes(error);
-            self.crawler
-                .output
-                .warn(&format!("{message}; it is tried again"));
+            let output = &self.crawler.output;
+            output.warn(&format!("{message}; it is tried again"));
         }
     }
 
@@ -161,6 +163,13 @@ pub(super) async fn run(
     };
     let states =
         StateStorage::open(storage).map_err(|error| Misuse(format!("storage: {error}")))?;
+    // A worker that cannot store states would keep hosts from others.
+    states.list("worker").await.map_err(|error| {
+        let message = with_causes(&error);
+        Misuse(format!(
+            "storage: {message}; expected a bucket that exists, and its keys in the environment (AWS_ACCESS_KEY_ID and others)"
+        ))
+    })?;
     let catalogue = Catalogue::connect(catalogue).await?;
     catalogue.check_version().await?;
     let folder = std::path::absolute(&settings.shared.state)?;
@@ -177,7 +186,7 @@ pub(super) async fn run(
         name: format!("{host}-{}", process::id()),
         began: crawler.clock.now(),
         leases: Leases::new(fleet.lease_time),
-        reported: Mutex::default(),
+        reported: Default::default(),
         crawler,
         #[cfg(feature = "metrics")]
         metrics,
@@ -188,7 +197,7 @@ pub(super) async fn run(
         max_sites: settings.max_sites,
         stop_timeout: settings.shared.stop_timeout.0,
         hosts: JoinSet::new(),
-        names: HashMap::new(),
+        epochs: HashMap::new(),
         claiming: JoinSet::new(),
         claim_at: Instant::now(),
         stopping: None,
@@ -199,9 +208,10 @@ pub(super) async fn run(
     background.spawn(worker.leases.clone().watch());
     let code = ended.run(asked).await;
     drop(background);
-    if let Err(error) = worker.catalogue.forget_worker(&worker.name).await {
-        worker.warn_of(&error);
-    }
+    // The catalogue forgets a worker by itself, later.
+    let forgotten = worker.catalogue.forget_worker(&worker.name);
+    let _ = timeout(LAST_WORDS, forgotten).await;
+    worker.crawler.output.info("stopped");
     Ok(code)
 }
 
@@ -230,15 +240,16 @@ struct WorkerLoop {
     stop_timeout: Duration,
     /// The work on hosts, one task each.
     hosts: JoinSet<()>,
-    names: HashMap<Id, HostKey>,
+    /// The leases of their tasks, by number.
+    epochs: HashMap<Id, i64>,
     claiming: JoinSet<Claimed>,
     claim_at: Instant,
-    stopping: Option<Stopping>,
+    stopping: Option<Draining>,
 }
 
 /// A stop that was asked for.
 #[derive(Debug, Clone, Copy)]
-struct Stopping {
+struct Draining {
     code: ExitCode,
     abort_at: Instant,
     end_at: Instant,
@@ -321,7 +332,7 @@ impl WorkerLoop {
         };
         self.claim_at = Instant::now() + with_chance(wait);
         for row in rows {
-            let host = row.host.clone();
+            let epoch = row.epoch;
             let lease = worker.leases.add(row, asked);
             if let Some(signal) = worker.crawler.stop.asked_by() {
                 lease.stop.obey(signal);
@@ -334,15 +345,15 @@ impl WorkerLoop {
                     output.error(&panicked.to_string());
                 }
             });
-            self.names.insert(task.id(), host);
+            self.epochs.insert(task.id(), epoch);
         }
     }
 
     /// The work on a host has ended.
     fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
         let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
-        if let Some(host) = self.names.remove(&id) {
-            self.worker.leases.remove(&host);
+        if let Some(epoch) = self.epochs.remove(&id) {
+            self.worker.leases.remove(epoch);
         }
     }
 
@@ -355,14 +366,14 @@ impl WorkerLoop {
         match reaction {
             Reaction::Stopping => {
                 let (share, of) = SHARE_OF_REQUESTS;
-                self.stopping = Some(Stopping {
+                self.stopping = Some(Draining {
                     code: signal.into(),
                     abort_at: now + self.stop_timeout * share / of,
                     end_at: now + self.stop_timeout,
                 });
                 service::stopping();
                 output.info(&format!(
-                    "stopping within {}; {} given back",
+                    "stopping within {}; other workers continue with {}",
                     human::duration(self.stop_timeout),
                     human::count(self.hosts.len() as u64, "host"),
                 ));
@@ -378,7 +389,7 @@ impl WorkerLoop {
 
     /// The exit code once all hosts were given back after a signal, or need not be waited for any longer.
     fn code_when_stopped(&self) -> Option<ExitCode> {
-        let Stopping {
+        let Draining {
             code,
             abort_at,
             end_at,

@@ -161,8 +161,8 @@ impl Bench {
             lists: Vec::new(),
             dry_run: false,
             shutdown: Shutdown::default(),
-            on_publish: Arc::new(|| ()),
-            send_gate: None,
+            on_publish: Arc::new(|| Box::pin(async {})),
+            send_fence: None,
         })
         .await
     }

@@ -119,6 +119,7 @@ impl CrawlJob<'_> {
             fetch = around(fetch);
         }
         let (shown, faults) = (self.watch.stage.clone(), crawler.faults.clone());
+        let before_publish = crawler.before_publish.clone();
         Ok(Session {
             config,
             start: site.start.clone(),
@@ -132,10 +133,17 @@ impl CrawlJob<'_> {
             dry_run: settings.dry_run,
             shutdown: crawler.stop.shutdown.clone(),
             on_publish: Arc::new(move || {
-                shown.send_replace(Stage::Publishing);
-                faults.pass("panic-in-publish");
+                let (shown, faults) = (shown.clone(), faults.clone());
+                let before = before_publish.as_ref().map(|before| before());
+                Box::pin(async move {
+                    if let Some(before) = before {
+                        before.await;
+                    }
+                    shown.send_replace(Stage::Publishing);
+                    faults.pass("panic-in-publish");
+                })
             }),
-            send_gate: crawler.send_gate.clone(),
+            send_fence: crawler.send_fence.clone(),
         })
     }
 

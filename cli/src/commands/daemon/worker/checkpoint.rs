@@ -63,12 +63,14 @@ impl Checkpoints {
         self.site
     }
 
-    /// Fills the empty folder of the session from the checkpoint that counts.
-    pub(super) async fn restore(&self) -> anyhow::Result<()> {
+    /// Fills the empty folder of the session from the checkpoint that counts. Returns false if the storage does not have it.
+    pub(super) async fn restore(&self) -> anyhow::Result<bool> {
         let Some(current) = &self.current else {
-            return Ok(());
+            return Ok(true);
         };
-        for name in self.states.list(current).await? {
+        let names = self.states.list(current).await?;
+        let is_there = !names.is_empty();
+        for name in names {
             let Some(inner) = name.strip_prefix(current).and_then(inside) else {
                 continue;
             };
@@ -89,7 +91,7 @@ impl Checkpoints {
                 .await?;
             }
         }
-        Ok(())
+        Ok(is_there)
     }
 
     /// Stores what the session has of `site` now. Returns the name of the checkpoint, which the catalogue does not know yet, and how
@@ -107,7 +109,8 @@ impl Checkpoints {
             let Some(store) = Store::open_to_read(&from)? else {
                 return Ok(false);
             };
-            let mut file = File::create(&to).with_context(|| failed_to_write(&to))?;
+            let mut file =
+                File::create(&to).with_context(|| format!("failed to write {}", to.display()))?;
             store.write_snapshot(&mut file)?;
             anyhow::Ok(true)
         });
@@ -140,9 +143,12 @@ impl Checkpoints {
         }
     }
 
-    /// Removes all checkpoints of the site but the one that counts. Those of a worker that lost its lease are among them.
+    /// Removes all checkpoints of the site but the one that counts and those of later leases. Those of a worker that lost its lease
+    /// are among them.
     pub(super) async fn sweep(&self) -> Result<(), StorageError> {
-        let names = self.states.list(&self.site.to_string()).await?;
+        let folder = self.site.to_string();
+        let mut names = self.states.list(&folder).await?;
+        names.retain(|name| epoch_of(name, &folder).is_none_or(|epoch| epoch <= self.epoch));
         let is_current = |name: &str| {
             let current = self.current.as_deref();
             current.is_some_and(|current| {
@@ -179,6 +185,23 @@ fn relative(file: &Path, folder: &Path) -> anyhow::Result<String> {
     Ok(inner.context("a file name is not UTF-8")?.to_owned())
 }
 
-fn failed_to_write(path: &Path) -> String {
-    format!("failed to write {}", path.display())
+/// The lease under which a file of a checkpoint was stored.
+fn epoch_of(name: &str, folder: &str) -> Option<i64> {
+    let checkpoint = name.strip_prefix(folder)?.strip_prefix('/')?;
+    checkpoint.split('-').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_checkpoints_are_read_back() {
+        assert_eq!(epoch_of("7/12-3/a.db.zst", "7"), Some(12));
+        assert_eq!(epoch_of("71/12-3/a.db.zst", "7"), None);
+        assert_eq!(epoch_of("7/other", "7"), None);
+        assert_eq!(inside("/a/b.xml"), Some(Path::new("a/b.xml")));
+        assert_eq!(inside("/../a"), None);
+        assert_eq!(inside("a"), None);
+    }
 }

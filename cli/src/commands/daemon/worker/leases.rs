@@ -13,8 +13,7 @@ use crawler::{
     catalogue::{Catalogue, CatalogueError, HostLease},
     fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
     machine::boot_time,
-    storage::{GateFuture, SendGate, StorageError},
-    url_key::HostKey,
+    storage::{FenceFuture, SendFence, StorageError},
 };
 use tokio::{runtime::Handle, time::sleep};
 
@@ -63,6 +62,11 @@ impl Lease {
         self.tenths().is_some_and(|tenths| tenths < 8)
     }
 
+    /// Returns whether work may begin or be tried again: the lease is in force, and nobody asked to stop.
+    pub(super) fn may_go_on(&self) -> bool {
+        self.is_in_force() && !self.stop.shutdown.is_stopping()
+    }
+
     /// Another worker may have the host.
     pub(super) fn lose(&self) {
         *self.renewed() = None;
@@ -83,45 +87,45 @@ impl Lease {
 #[derive(Debug, Clone)]
 pub(super) struct Leases {
     lease_time: Duration,
-    by_host: Arc<Mutex<BTreeMap<HostKey, Arc<Lease>>>>,
+    by_epoch: Arc<Mutex<BTreeMap<i64, Arc<Lease>>>>,
 }
 
 impl Leases {
     /// None yet; each lasts for `lease_time` from its last renewal.
     pub(super) fn new(lease_time: Duration) -> Self {
-        let by_host = Arc::default();
+        let by_epoch = Arc::default();
         Self {
             lease_time,
-            by_host,
+            by_epoch,
         }
     }
 
-    fn by_host(&self) -> MutexGuard<'_, BTreeMap<HostKey, Arc<Lease>>> {
+    fn by_epoch(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<Lease>>> {
         // Each change is one step.
-        self.by_host.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_epoch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a lease that was asked for when the clock of the machine showed `asked`.
     pub(super) fn add(&self, row: HostLease, asked: Duration) -> Arc<Lease> {
-        let host = row.host.clone();
+        let epoch = row.epoch;
         let lease = Arc::new(Lease {
             row,
             stop: Stop::default(),
             length: self.lease_time,
             renewed: Mutex::new(Some(asked)),
         });
-        self.by_host().insert(host, Arc::clone(&lease));
+        self.by_epoch().insert(epoch, Arc::clone(&lease));
         lease
     }
 
     /// A lease is given back, or lost.
-    pub(super) fn remove(&self, host: &HostKey) {
-        self.by_host().remove(host);
+    pub(super) fn remove(&self, epoch: i64) {
+        self.by_epoch().remove(&epoch);
     }
 
     /// All of them.
     pub(super) fn all(&self) -> Vec<Arc<Lease>> {
-        self.by_host().values().cloned().collect()
+        self.by_epoch().values().cloned().collect()
     }
 
     /// Time between two heartbeats.
@@ -141,18 +145,15 @@ impl Leases {
         }
     }
 
-    /// Renews all leases once. Returns the hosts of those that are lost.
+    /// Renews all leases once.
     ///
     /// # Errors
     /// The catalogue does not answer: the leases end by themselves.
-    pub(super) async fn renew(
-        &self,
-        catalogue: &Catalogue,
-    ) -> Result<Vec<HostKey>, CatalogueError> {
+    pub(super) async fn renew(&self, catalogue: &Catalogue) -> Result<(), CatalogueError> {
         let mut leases = self.all();
         leases.retain(|lease| lease.is_in_force());
         if leases.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let asked = boot_time();
         let rows: Vec<&HostLease> = leases.iter().map(|lease| &lease.row).collect();
@@ -164,7 +165,7 @@ impl Leases {
                 *renewed = asked;
             }
         }
-        Ok(lost)
+        Ok(())
     }
 }
 
@@ -194,22 +195,22 @@ impl Fetch for LeasedFetch {
     }
 }
 
-/// The gate of the bucket of a site: open while the lease is in force in the catalogue.
-pub(super) struct LeaseGate {
+/// The fence of the bucket of a site: the lease in the catalogue.
+pub(super) struct LeaseFence {
     pub(super) lease: Arc<Lease>,
     pub(super) worker: Arc<Worker>,
     /// The runtime of the program: connections to the catalogue live there.
     pub(super) runtime: Handle,
 }
 
-impl fmt::Debug for LeaseGate {
+impl fmt::Debug for LeaseFence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LeaseGate").field(&self.lease).finish()
+        f.debug_tuple("LeaseFence").field(&self.lease).finish()
     }
 }
 
-impl SendGate for LeaseGate {
-    fn confirm(&self) -> GateFuture<'_, Result<(), String>> {
+impl SendFence for LeaseFence {
+    fn confirm(&self) -> FenceFuture<'_, Result<(), String>> {
         Box::pin(async {
             while self.lease.is_in_force() {
                 let (worker, lease) = (Arc::clone(&self.worker), Arc::clone(&self.lease));
@@ -227,11 +228,11 @@ impl SendGate for LeaseGate {
         })
     }
 
-    fn tries_again<'a>(&'a self, problem: &'a StorageError) -> GateFuture<'a, bool> {
+    fn tries_again<'a>(&'a self, problem: &'a StorageError) -> FenceFuture<'a, bool> {
         Box::pin(async {
             self.worker.warn_of_storage(problem);
             sleep(RETRY).await;
-            self.lease.is_in_force() && !self.lease.stop.shutdown.is_stopping()
+            self.lease.may_go_on()
         })
     }
 }

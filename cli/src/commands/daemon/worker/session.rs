@@ -15,12 +15,13 @@ use crawler::{
     publish::PublishError,
     site_run::SessionOutcome,
     storage::StorageError,
+    store::{StoreError, StoreErrorKind},
     url_key::HostKey,
 };
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
     runtime::Handle,
-    sync::oneshot,
+    sync::{mpsc, oneshot},
     time::{Instant, MissedTickBehavior, interval, sleep},
 };
 use tracing::Instrument as _;
@@ -28,7 +29,7 @@ use tracing::Instrument as _;
 use super::{
     Worker,
     checkpoint::Checkpoints,
-    leases::{Lease, LeaseGate, LeasedFetch},
+    leases::{Lease, LeaseFence, LeasedFetch},
 };
 use crate::{
     advice::in_full,
@@ -62,7 +63,7 @@ const WRONG_SETTINGS: SignedDuration = SignedDuration::from_hours(1);
 
 /// How the work on a host goes on after a session.
 enum After {
-    /// The next site of the host.
+    /// The next site of the host follows.
     Next,
     /// The host is given back: the site stays due.
     GiveBack,
@@ -71,7 +72,7 @@ enum After {
 /// Works on the sites of a host that are due, then gives the host back.
 pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
     let host = &lease.row.host;
-    while lease.is_in_force() && !lease.stop.shutdown.is_stopping() {
+    while lease.may_go_on() {
         let next = match worker.catalogue.begin(&lease.row).await {
             Ok(next) => next,
             Err(CatalogueError::LeaseLost(_)) => {
@@ -96,7 +97,9 @@ pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
             NextSite::NoneDue => break,
         };
         let span = worker.crawler.output.span_of_site(&session.name);
-        let folder = worker.folder.join(format!("{FOLDER}{}", session.id));
+        let folder = worker
+            .folder
+            .join(format!("{FOLDER}{}-{}", lease.row.epoch, session.id));
         let work = SiteWork {
             worker: &worker,
             lease: &lease,
@@ -130,7 +133,7 @@ pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
     worker.lease_lost(host);
 }
 
-/// What the catalogue knows of the pace of a host.
+/// The pace of a host as the catalogue has it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Noted {
     gap: Duration,
@@ -154,9 +157,14 @@ impl SiteWork<'_> {
     /// The session does not count.
     async fn run(mut self, session: SiteSession) -> Result<After, CatalogueError> {
         let (worker, lease) = (self.worker, self.lease);
-        let mut site = match self.settings_of(&session) {
-            Ok(site) => site,
-            Err(error) => return self.end_without_work(&session, &error).await,
+        if let Err(error) = self.make_folder().await {
+            return Ok(self.give_back(&error).await);
+        }
+        let environment = &worker.environment;
+        let site = site_of_text(&session.name, &session.settings, &self.folder, environment);
+        let mut site = match site {
+            Ok(site) => (*site).clone(),
+            Err(error) => return self.end_without_work(&session, &error.into()).await,
         };
         if session.force {
             let mut settings = (*site.settings).clone();
@@ -171,25 +179,29 @@ impl SiteWork<'_> {
             &self.folder,
             session.state_object.clone(),
         );
-        if !self.restore(&checkpoints).await {
-            return Ok(After::GiveBack);
+        if let Err(error) = self.restore(&checkpoints).await {
+            return Ok(self.give_back(&error).await);
         }
-        let crawler = self.crawler_for(&site);
+        let (asks, asked) = mpsc::channel(1);
+        let crawler = self.crawler_for(&site, asks);
         let watch = worker
             .board
             .begin(&site.name, site.settings.config.politeness.delay);
-        let (ended, end) = oneshot::channel();
         #[cfg(feature = "metrics")]
         let counted = worker
             .metrics
             .as_ref()
             .map(|metrics| metrics.begin(&site.name, watch.progress.subscribe()));
+        let (ended, end) = oneshot::channel();
         let crawl = async {
             let run = crawler.run(&site, watch.clone()).await;
             let _ = ended.send(());
             run
         };
-        let (mut run, ()) = tokio::join!(crawl, self.keep_up(&site, &watch, &mut checkpoints, end));
+        let (mut run, ()) = tokio::join!(
+            crawl,
+            self.keep_up(&site, &watch, &mut checkpoints, (asked, end))
+        );
         #[cfg(feature = "metrics")]
         if let Some(counted) = counted {
             counted.end(run.summary.outcome);
@@ -204,15 +216,26 @@ impl SiteWork<'_> {
         after
     }
 
-    /// The settings of a site in the catalogue, whose state is in an empty folder.
-    fn settings_of(&self, session: &SiteSession) -> anyhow::Result<SiteSettings> {
-        if self.folder.exists() {
-            fs::remove_dir_all(&self.folder)?;
-        }
-        private::create_folder(&self.folder)?;
-        let environment = &self.worker.environment;
-        let site = site_of_text(&session.name, &session.settings, &self.folder, environment)?;
-        Ok((*site).clone())
+    /// Makes the empty folder of the session.
+    async fn make_folder(&self) -> anyhow::Result<()> {
+        let folder = self.folder.clone();
+        blocking(move || {
+            if folder.exists() {
+                fs::remove_dir_all(&folder)?;
+            }
+            private::create_folder(&folder)
+        })
+        .await
+    }
+
+    /// Reports what keeps this worker from the session, and leaves it to another one.
+    async fn give_back(&self, error: &anyhow::Error) -> After {
+        self.output.error(&format!(
+            "this worker cannot begin the session: {}",
+            in_full(error)
+        ));
+        sleep(RETRY).await;
+        After::GiveBack
     }
 
     /// Ends a session whose settings cannot be used.
@@ -225,7 +248,7 @@ impl SiteWork<'_> {
         self.output.error(&message);
         let now = self.worker.crawler.clock.now();
         let end = SiteEnd {
-            outcome: "config".to_owned(),
+            outcome: SessionOutcome::Settings.as_str().to_owned(),
             summary: serde_json::json!({ "site": session.name, "message": message }),
             published: None,
             listed: None,
@@ -265,50 +288,56 @@ impl SiteWork<'_> {
         Ok(())
     }
 
-    /// Restores the state; false: the storage does not answer, and the host is given back. A damaged checkpoint is reported, and
-    /// the session begins with a new state.
-    async fn restore(&self, checkpoints: &Checkpoints) -> bool {
+    /// Restores the state. A damaged or missing checkpoint is reported, and the session begins with a new state.
+    ///
+    /// # Errors
+    /// This worker cannot write the state, or has to stop before the storage answers.
+    async fn restore(&self, checkpoints: &Checkpoints) -> anyhow::Result<()> {
         loop {
-            let Err(error) = checkpoints.restore().await else {
-                break;
+            let error = match checkpoints.restore().await {
+                Ok(true) => break,
+                Ok(false) => {
+                    self.output.error(
+                        "the storage does not have the state of this site; check that all workers have the same storage. \
+                         The session begins with a new state",
+                    );
+                    break;
+                }
+                Err(error) => error,
             };
-            let is_of_storage = is_of_storage(&error);
-            let emptied = fs::remove_dir_all(&self.folder)
-                .and_then(|()| private::create_folder(&self.folder));
-            if !is_of_storage && emptied.is_ok() {
+            self.make_folder().await?;
+            let store: Option<&StoreError> = error.downcast_ref();
+            if store.is_some_and(|error| error.kind() == StoreErrorKind::Corrupt) {
                 self.output.error(&format!(
-                    "the stored state cannot be used, and the session begins with a new one: {}",
+                    "the stored state is damaged, and the session begins with a new one: {}",
                     in_full(&error)
                 ));
                 break;
             }
+            if !is_worth_retrying(&error) || !self.lease.may_go_on() {
+                return Err(error);
+            }
             self.report("the state cannot be fetched", &error);
             sleep(RETRY).await;
-            if !self.lease.is_in_force() || self.lease.stop.shutdown.is_stopping() {
-                return false;
-            }
         }
         let row = &self.lease.row;
-        if let Some(until) = row.retry_after {
-            let waits = dependencies::retry_after(&self.folder);
-            let now = self.worker.crawler.clock.now();
-            let with_www = HostKey::new(&format!("www.{}", row.host));
-            let remembered = waits
-                .remember(&row.host, until, now)
-                .and_then(|()| waits.remember(&with_www, until, now));
-            if let Err(error) = remembered {
-                self.output.error(&format!(
-                    "Retry-After of {} cannot be kept: {error}",
-                    row.host
-                ));
-                return false;
-            }
-        }
-        true
+        let Some(until) = row.retry_after else {
+            return Ok(());
+        };
+        let waits = dependencies::retry_after(&self.folder);
+        let now = self.worker.crawler.clock.now();
+        let with_www = HostKey::new(&format!("www.{}", row.host));
+        let hosts = [row.host.clone(), with_www];
+        blocking(move || {
+            hosts
+                .iter()
+                .try_for_each(|host| waits.remember(host, until, now))
+        })
+        .await
     }
 
-    /// The work on `site` under the lease.
-    fn crawler_for(&self, site: &SiteSettings) -> Crawler {
+    /// The work on `site` under the lease; `asks` for a checkpoint before it publishes.
+    fn crawler_for(&self, site: &SiteSettings, asks: mpsc::Sender<oneshot::Sender<()>>) -> Crawler {
         let lease = Arc::clone(self.lease);
         let around = self.worker.crawler.around_fetch.clone();
         Crawler {
@@ -321,32 +350,43 @@ impl SiteWork<'_> {
                 let lease = Arc::clone(&lease);
                 Arc::new(LeasedFetch { fetch, lease })
             })),
-            send_gate: Some(Arc::new(LeaseGate {
+            send_fence: Some(Arc::new(LeaseFence {
                 lease: Arc::clone(self.lease),
                 worker: Arc::clone(self.worker),
                 runtime: Handle::current(),
+            })),
+            before_publish: Some(Arc::new(move || {
+                let asks = asks.clone();
+                Box::pin(async move {
+                    let (stored, is_stored) = oneshot::channel();
+                    // Without an answer the session goes on: its checkpoint is an older one.
+                    if asks.send(stored).await.is_ok() {
+                        let _ = is_stored.await;
+                    }
+                })
             })),
             ..self.worker.crawler.for_site(site)
         }
     }
 
-    /// Stores checkpoints and notes the pace of the host until the crawl has ended or publishing begins.
+    /// Stores checkpoints and notes the pace of the host until the crawl has ended: at intervals, and before publishing begins.
     async fn keep_up(
         &mut self,
         site: &SiteSettings,
         watch: &Watch,
         checkpoints: &mut Checkpoints,
-        mut end: oneshot::Receiver<()>,
+        (mut asked, mut end): (mpsc::Receiver<oneshot::Sender<()>>, oneshot::Receiver<()>),
     ) {
         let mut due = Instant::now() + self.worker.checkpoint_interval;
-        let mut looks = interval(LOOK.min(self.worker.checkpoint_interval));
+        let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            // Cancel safe: both arms.
-            tokio::select! {
+            // Cancel safe: all arms.
+            let stored = tokio::select! {
                 _ = &mut end => return,
-                _ = looks.tick() => {}
-            }
+                Some(stored) = asked.recv() => Some(stored),
+                _ = looks.tick() => None,
+            };
             if !self.lease.is_in_force() {
                 continue;
             }
@@ -354,20 +394,20 @@ impl SiteWork<'_> {
                 tracing::debug!(target: "worker", "the pace of the host cannot be noted: {error}");
             }
             let is_publishing = *watch.stage.borrow() == Stage::Publishing;
-            if due > Instant::now() || is_publishing {
+            if stored.is_none() && (due > Instant::now() || is_publishing) {
                 continue;
             }
             let took = match self.checkpoint(site, watch, checkpoints).await {
                 Ok(took) => took,
                 Err(error) => {
-                    self.report(
-                        "no checkpoint was stored, and the next one is tried",
-                        &error,
-                    );
+                    self.report("no checkpoint was stored", &error);
                     Duration::ZERO
                 }
             };
             due = Instant::now() + self.worker.checkpoint_interval.max(took * REST);
+            if let Some(stored) = stored {
+                let _ = stored.send(());
+            }
         }
     }
 
@@ -449,7 +489,7 @@ impl SiteWork<'_> {
         }
         if run.error.as_ref().is_some_and(is_of_storage) {
             // The checkpoint of the crawl counts: the next session publishes the set again.
-            if lease.stop.shutdown.is_stopping() {
+            if !lease.may_go_on() {
                 return Ok(After::GiveBack);
             }
             let end = self.end_of(site, run);
@@ -464,13 +504,20 @@ impl SiteWork<'_> {
             let Err(error) = stored else {
                 break;
             };
-            self.report("the end of the session is stored later", &error);
+            if let Some(CatalogueError::SiteGone(site)) = error.downcast_ref() {
+                return Err(CatalogueError::SiteGone(*site));
+            }
+            self.report("the end of the session cannot be stored", &error);
             if !lease.is_in_force() {
                 return Err(CatalogueError::LeaseLost(row.host.clone()));
             }
             // A stop does not wait for the storage.
-            if lease.stop.shutdown.is_stopping() {
+            if !lease.may_go_on() {
                 return Ok(After::GiveBack);
+            }
+            // The next session goes on from the checkpoint before.
+            if !is_worth_retrying(&error) {
+                break;
             }
             sleep(RETRY).await;
         }
@@ -480,6 +527,9 @@ impl SiteWork<'_> {
         }
         let end = self.end_of(site, run);
         let after = self.end(session, &end).await?;
+        if !lease.is_in_force() {
+            return Ok(after);
+        }
         if let Err(error) = checkpoints.sweep().await {
             tracing::debug!(target: "worker", "old checkpoints stay: {error}");
         }
@@ -492,8 +542,8 @@ impl SiteWork<'_> {
             Some(CatalogueError::LeaseLost(_)) => self.lease.lose(),
             Some(error) => self.worker.warn_of(error),
             None => match error.downcast_ref() {
-                Some(error) => self.worker.warn_of_storage(error),
-                None => self.output.warn(&format!("{what}: {}", in_full(error))),
+                Some(error @ StorageError::State { .. }) => self.worker.warn_of_storage(error),
+                Some(_) | None => self.output.warn(&format!("{what}: {}", in_full(error))),
             },
         }
     }
@@ -521,6 +571,15 @@ impl SiteWork<'_> {
         fields.insert("exit_code".to_owned(), (run.code as u8).into());
         self.output
             .print(words::kind_of_end(run.code), &run.summary.line(), &fields);
+    }
+}
+
+/// Returns whether the next try may succeed: the catalogue or the storage did not answer.
+fn is_worth_retrying(error: &anyhow::Error) -> bool {
+    match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(CatalogueError::Connect { .. } | CatalogueError::Statement(_)), _)
+        | (_, Some(StorageError::State { .. })) => true,
+        (_, _) => false,
     }
 }
 
