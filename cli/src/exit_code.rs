@@ -44,7 +44,8 @@ exit_codes! {
     NotCrawled = 5, "The site could not be crawled: the start URL or robots.txt is unreachable, or everything is disallowed. Also \
         for `check`, `audit` and `diff`: a URL or a set could not be read.";
     Refused = 4, "Refused to publish; the published sitemaps stay. There is nothing to list, the guard objects, the site went down, \
-        a file of another program is in the way, or the output or the state cannot be written. Or the catalogue cannot be reached.";
+        a file of another program is in the way, or the output or the state cannot be written. A catalogue that cannot be \
+        reached has this code, too.";
     Partial = 3, "Published, but partial. A URL failed after its tries (network, 5xx, 429), was cut short, could not be read, or was \
         not reached because of `max_pages` or `max_time`. Links were not recorded because a bound was reached. Or the state could \
         not be stored.";
@@ -384,8 +385,15 @@ until then.
         check(CatalogueError::Older { found: 0, known: 1 }, 2);
         check(CatalogueError::UnknownSite("x".to_owned()), 2);
         check(CatalogueError::Statement(source()), 4);
-        let (place, source) = ("x".to_owned(), source());
-        check(CatalogueError::Connect { place, source }, 4);
+        check(
+            CatalogueError::Connect {
+                place: "x".to_owned(),
+                cause: "y".to_owned(),
+                advice: "z",
+            },
+            4,
+        );
+        check(CatalogueError::NoTables, 2);
         check(
             CatalogueError::LeaseLost(crawler::url_key::HostKey::new("x")),
             6,

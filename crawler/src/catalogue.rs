@@ -113,7 +113,7 @@ impl Catalogue {
     /// Checks that the tables are of the version of this program.
     ///
     /// # Errors
-    /// They are older, newer, or missing.
+    /// They are missing, older or newer.
     pub async fn check_version(&self) -> Result<(), CatalogueError> {
         let client = self.client().await?;
         let exists = "SELECT to_regclass('arpent_version') IS NOT NULL";
@@ -125,6 +125,7 @@ impl Catalogue {
             found = row(&client, newest, &[]).await?.map_or(0, |row| row.get(0));
         }
         match found {
+            0 => Err(CatalogueError::NoTables),
             _ if found < known => Err(CatalogueError::Older { found, known }),
             _ if found > known => Err(CatalogueError::Newer { found, known }),
             _ => Ok(()),

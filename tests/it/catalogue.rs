@@ -90,7 +90,10 @@ fn sites_are_added_imported_listed_and_removed() {
         return;
     };
     let missing = database.refuse("catalogue list", 2);
-    assert!(missing.contains("run `arpent catalogue init`"), "{missing}");
+    assert_eq!(
+        missing,
+        "error: the catalogue has no tables yet; run `arpent catalogue init`\n"
+    );
     let made = database.print("catalogue init");
     assert!(made.starts_with("made the tables in 127.0.0.1:"), "{made}");
     let again = database.print("catalogue init");
@@ -104,7 +107,8 @@ fn sites_are_added_imported_listed_and_removed() {
     database.write("sites.toml", SITES);
     assert_eq!(
         database.print("catalogue import sites.toml"),
-        "3 sites added, 0 changed, 0 unchanged\n"
+        "3 sites added, 0 changed, 0 unchanged\n  a: s3://sets/https_a.example\n  b: s3://sets/https_b.example\n  \
+         docs: s3://sets/https_www.a.example_docs\n"
     );
     database.write(
         "sites.toml",
@@ -112,7 +116,7 @@ fn sites_are_added_imported_listed_and_removed() {
     );
     assert_eq!(
         database.print("catalogue import sites.toml"),
-        "0 sites added, 1 changed, 2 unchanged\n"
+        "0 sites added, 1 changed, 2 unchanged\n  b: s3://sets/https_b.example_x\n"
     );
     let sites = database.list("");
     let found = |name: &str, key: &str| sites[name][key].as_str().unwrap_or("-").to_owned();
@@ -126,7 +130,7 @@ fn sites_are_added_imported_listed_and_removed() {
     let added = database.print("catalogue add https://c.example/ --name c --output s3://c/");
     assert_eq!(
         added,
-        "added: c; it has no schedule; arpent catalogue run-now c crawls it\n"
+        "added: c; it has no schedule; arpent catalogue run-now c crawls it\n  c: s3://c\n"
     );
     let refused = database.refuse(
         "catalogue add https://d.example/ --output s3://c --schedule @daily",
@@ -142,7 +146,16 @@ fn sites_are_added_imported_listed_and_removed() {
         "{refused}"
     );
     let refused = database.refuse("catalogue add https://c.example/", 2);
-    assert!(refused.contains("s3://BUCKET/https_c.example"), "{refused}");
+    assert_eq!(
+        refused,
+        "error: output: not set; a fleet needs a bucket, such as s3://BUCKET/PREFIX\n"
+    );
+    let refused = database.refuse("catalogue import missing.toml", 2);
+    assert!(
+        refused.starts_with("error: FILE: failed to read missing.toml: ")
+            && !refused.contains("--config"),
+        "{refused}"
+    );
 
     database.write("none.toml", "schedule = \"@daily\"");
     let refused = database.refuse("catalogue import none.toml", 2);
@@ -184,6 +197,40 @@ fn sites_are_paused_resumed_and_run_now() {
     assert_eq!((state("a"), state("b")), ("due".into(), "paused".into()));
     let shown = database.run("catalogue show a --json").expect_code(0);
     assert_eq!(shown.summaries()[0]["force_next"], true);
+    assert_eq!(
+        database.print("catalogue resume a b"),
+        "neither paused nor set aside: a\nresumed: b\n"
+    );
+    database.print("catalogue pause b");
+
+    database.postgres.sql(
+        "UPDATE host SET owner = 'w', epoch = 7, lease_until = now() + interval '1 h' WHERE name = 'a.example';
+         UPDATE site SET epoch = 7 WHERE name = 'a'",
+    );
+    assert_eq!(
+        database.print("catalogue run-now a"),
+        "a session of a is under way, and run-now adds no other\n"
+    );
+    let forced = database.print("catalogue run-now a --force");
+    assert!(
+        forced.ends_with("publishes in spite of the guard\n"),
+        "{forced}"
+    );
+    assert_eq!(
+        database.print("catalogue pause a"),
+        "paused: a; its session goes on to its end\n"
+    );
+    let list = database.print("catalogue list");
+    let line = list
+        .lines()
+        .find(|line| line.starts_with("a "))
+        .unwrap_or_default();
+    let line: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(line.join(" "), "a running, then paused - - - -");
+    database
+        .postgres
+        .sql("UPDATE site SET epoch = NULL WHERE name = 'a'");
+    database.print("catalogue resume a");
 
     let aside = "UPDATE site SET set_aside = 'its workers died' WHERE name <> 'b'";
     database.postgres.sql(aside);
@@ -204,7 +251,11 @@ fn a_site_is_shown_with_its_settings_and_sessions() {
     database.postgres.sql(
         "UPDATE site SET outcome = 'published', listed = 1234, published = '2026-11-26 02:31:40Z' WHERE name = 'b';
          INSERT INTO run (site, worker, epoch, began, ended, outcome, summary) SELECT id, 'w-1', 1, '2026-11-26 02:30Z',
-         '2026-11-26 02:31Z', 'published', '{\"listed\": 1234}' FROM site WHERE name = 'b'",
+         '2026-11-26 02:31Z', 'published', '{\"listed\": 1234}' FROM site WHERE name = 'b';
+         INSERT INTO run (site, worker, epoch, began, ended, outcome, summary) SELECT id, 'w-1', 1, '2026-11-26 03:30Z',
+         '2026-11-26 03:30:04Z', 'refused', '{\"message\": \"the site is down\"}' FROM site WHERE name = 'b';
+         INSERT INTO run (site, worker, epoch, began, ended, outcome) SELECT id, 'w-2', 1, '2026-11-26 04:30Z',
+         '2026-11-26 04:31:40Z', 'lost' FROM site WHERE name = 'b'",
     );
     let shown = database.print("catalogue show b");
     for part in [
@@ -214,13 +265,16 @@ fn a_site_is_shown_with_its_settings_and_sessions() {
         "  listed        1,234\n",
         "settings:\n  [[site]]\n",
         "  variable = \"B_AUTH\"\n",
-        "  2026-11-26 02:30Z  2026-11-26 02:31Z  published     w-1\n",
+        "last sessions:\n  BEGAN                 ENDED                 OUTCOME       WORKER\n",
+        "  2026-11-26 04:30:00Z  2026-11-26 04:31:40Z  lost          w-2\n    the worker did not renew its lease",
+        "  2026-11-26 03:30:00Z  2026-11-26 03:30:04Z  refused       w-1\n    the site is down\n",
+        "  2026-11-26 02:30:00Z  2026-11-26 02:31:00Z  published     w-1\n",
     ] {
         assert!(shown.contains(part), "{part:?}: {shown}");
     }
     let shown = database.run("catalogue show b --json").expect_code(0);
     let shown = shown.summary();
-    assert_eq!(shown["sessions"][0]["summary"]["listed"], 1234);
+    assert_eq!(shown["sessions"][2]["summary"]["listed"], 1234);
     assert_eq!(shown["site"]["listed"], 1234);
     let unknown = database.refuse("catalogue show c", 2);
     assert!(unknown.contains("has no site \"c\""), "{unknown}");
@@ -235,7 +289,8 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
         "UPDATE site SET set_aside = 'its workers died' WHERE name = 'docs';
          UPDATE site SET outcome = 'published', published = now() - interval '27 h' WHERE name = 'a';
          UPDATE host SET claimable_at = now() - interval '3 min' WHERE name = 'b.example';
-         INSERT INTO worker VALUES ('w-1', '0.1.0', now(), now(), 3, true)",
+         INSERT INTO worker VALUES ('w-1', '0.1.0', now(), now(), 3, true),
+         ('w-2', '0.1.0', now(), now() - interval '10 min', 3, false)",
     );
     let status = database.run("status --catalogue").expect_code(0);
     assert_eq!(
@@ -243,7 +298,8 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
         "3 sites: 1 set-aside, 2 waiting\n\
          last sessions: 1 published\n\
          0 hosts leased to workers; b.example is due since 3 min ago\n\
-         1 worker\n  w-1: 3 sites, version 0.1.0, seen now, is stopping\n\
+         2 workers: 1 lost\n  w-1: 3 sites, version 0.1.0, seen now, is stopping\n  \
+         w-2: lost, last seen 10 min ago; its hosts are free when its leases have ended\n\
          set aside:\n  docs: its workers died\n"
     );
     database.print("status --catalogue --max-age 2d");
@@ -258,6 +314,7 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
     assert_eq!(late["late"][0]["name"], "a");
     assert_eq!(late["sites"]["set-aside"], 1);
     assert_eq!(late["workers"][0]["draining"], true);
+    assert_eq!(late["workers"][1]["lost"], true);
 }
 
 #[test]
@@ -282,18 +339,14 @@ fn a_catalogue_that_cannot_be_used_is_named_with_the_next_step() {
         Some(closed),
         "catalogue list",
         4,
-        "check that PostgreSQL runs there",
+        "Connection refused (os error 111); check that PostgreSQL runs there and lets this user in\n",
     );
     let line = format!("catalogue list --catalogue {closed}");
     check(None, &line, 4, "can see the password of the catalogue");
     let settings = "[fleet]\ncatalogue = { variable = \"DATABASE\" }\n[requests]\nbasic_auth = { file = \"missing\" }";
-    database.write("arpent.toml", settings);
-    check(
-        None,
-        "catalogue list",
-        2,
-        "the variable DATABASE is not set",
-    );
+    database.write("worker.toml", settings);
+    let line = "catalogue list -c worker.toml";
+    check(None, line, 2, "the variable DATABASE is not set");
     let mut command = database.bench.program();
     command
         .args(line.split(' '))
@@ -308,7 +361,7 @@ fn a_catalogue_that_cannot_be_used_is_named_with_the_next_step() {
     }
 }
 
-/// A file of 100,000 sites has 20 MB.
+/// A file of 100,000 sites has 20 MB; a settings file may have 1 MiB.
 #[test]
 fn a_large_file_of_sites_is_imported() {
     let mut sites = "[output]\noutput = \"s3://sets\"\n".to_owned();

@@ -150,6 +150,15 @@ fn freeze(fleet: &mut Fleet, large: &str) -> Frozen {
     }
 }
 
+/// Waits for the next checkpoint of a site, so that the next fault costs what was requested since then, not what another fault cost.
+fn wait_for_checkpoint(fleet: &mut Fleet, site: &str) {
+    let sql = format!("SELECT coalesce(state_object, '') FROM site WHERE name = '{site}'");
+    let before = fleet.postgres.value(&sql);
+    fleet.wait_for("another checkpoint", PATIENCE, |fleet| {
+        (fleet.postgres.value(&sql) != before).then_some(())
+    });
+}
+
 /// Waits until all workers are in the catalogue: one that starts while `PostgreSQL` is away ends with an error.
 fn wait_for_workers(fleet: &mut Fleet) {
     fleet.wait_for("all workers have started", PATIENCE, |fleet| {
@@ -202,8 +211,7 @@ fn faults(fleet: &mut Fleet, one: &[Asked]) -> Frozen {
     fleet.proxy.break_down(true);
     thread::sleep(STORAGE_FAILS);
     fleet.proxy.break_down(false);
-    let state = format!("SELECT coalesce(state_object, '') FROM site WHERE name = '{large}'");
-    let stored = fleet.postgres.value(&state);
+    wait_for_checkpoint(fleet, &large);
 
     wait_for_percent(fleet, one, 40);
     before(fleet, "PostgreSQL is away for longer than a lease");
@@ -211,11 +219,9 @@ fn faults(fleet: &mut Fleet, one: &[Asked]) -> Frozen {
     thread::sleep(LEASE + Duration::from_secs(2));
     fleet.postgres.start_again();
 
-    // The worker with the large site dies, not before it could store a checkpoint again.
+    wait_for_checkpoint(fleet, &large);
+
     wait_for_percent(fleet, one, 50);
-    fleet.wait_for("a checkpoint after the storage failed", PATIENCE, |fleet| {
-        (fleet.postgres.value(&state) != stored).then_some(())
-    });
     let worker = target(fleet, &large, true);
     replace(fleet, worker);
 

@@ -78,7 +78,7 @@ pub(crate) enum CatalogueAction {
         #[arg(long, conflicts_with = "names")]
         set_aside: bool,
     },
-    /// Crawl sites as soon as their hosts are free
+    /// Crawl sites as soon as their hosts are free; a session under way is not repeated
     RunNow {
         /// Names of the sites
         #[arg(value_name = "NAME", required = true)]
@@ -141,6 +141,9 @@ Manage the sites that several daemons share
 A catalogue is a PostgreSQL database with sites, their settings and their schedules. Daemons that are started with --catalogue \
 crawl its sites: a fleet. A URL with a password belongs in the variable ARPENT_CATALOGUE or in the table [fleet] of the settings \
 file, because every user of the machine can see the options of a process.
+
+An output above the tables of a settings file gets a folder for each site. An output in the table of a site, and that of arpent catalogue add \
+--output, is used as it is.
 
 Each site is crawled by one daemon at a time, and two sites on one host are never crawled at the same time.
 

@@ -21,9 +21,11 @@ pub(crate) struct StatusArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Exit with 1 if the last publish of a site is longer ago, e.g. 26h
+    /// Exit with 1 if the last good session of a site ended longer ago, e.g. 26h
     ///
-    /// If a site in the settings has a schedule, only sites with a schedule count.
+    /// A session is good if it was published, unchanged or partial. If a site in the settings has a schedule, only sites with a schedule
+    /// count. With --catalogue, only sites with a schedule that are not paused count, and a site without a good session counts from the
+    /// time at which it was added.
     #[arg(long, value_name = "T")]
     pub(crate) max_age: Option<String>,
 }
@@ -57,6 +59,6 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0    the status was printed
-  1    with --max-age: the set of a site is older, or does not exist
+  1    with --max-age: the last good session of a site ended longer ago, or there was none
   2    wrong usage or settings, or the stored data cannot be read
   4    the catalogue cannot be reached";

@@ -9,6 +9,8 @@ mod entering;
 mod listing;
 
 #[cfg(feature = "catalogue")]
+use self::actions::second;
+#[cfg(feature = "catalogue")]
 pub(super) use self::actions::{minute, open, run, url_of};
 
 #[cfg(not(feature = "catalogue"))]

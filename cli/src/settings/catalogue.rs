@@ -104,8 +104,8 @@ pub(crate) struct StoredSites {
 }
 
 impl StoredSites {
-    /// The sites that `arpent crawl` would crawl with these layers of settings, each with its text. `name` is the name of the only
-    /// site. No secret is read.
+    /// The sites that `arpent crawl` would crawl with these layers of settings, each with its text. An output above the tables of sites
+    /// gets a folder for each site, also for a single one. `name` is the name of the only site. No secret is read.
     ///
     /// # Errors
     /// As [`CrawlSettings::load`]. Or an output is not object storage, or a secret is not a reference.
@@ -125,7 +125,7 @@ impl StoredSites {
             draft.name = Some(name.to_owned());
         }
         let chosen: Vec<_> = drafts.iter().map(|draft| draft.start.clone()).collect();
-        let among = Among::new(&chosen, &named);
+        let among = Among::of_catalogue(&chosen, &named);
         let mut warnings = std::mem::take(&mut shared.warnings);
         let mut problems = std::mem::take(&mut shared.problems);
         let mut sites = Vec::with_capacity(drafts.len());
@@ -180,15 +180,20 @@ fn stored_site(
     if output.is_none() {
         let place = site.settings.place_of(&written);
         let origin = values.get("output").map(|(_, origin)| origin.clone());
-        problems.push(Problem {
-            origin: origin.unwrap_or_default(),
-            setting: "output".to_owned(),
-            message: format!(
+        let message = if site.settings.output.is_some() {
+            format!(
                 "{} of {} is a folder of one machine, and any worker may publish the site; expected a bucket, such as \
                  s3://BUCKET/{written}",
                 place.display(),
                 site.start,
-            ),
+            )
+        } else {
+            "not set; a fleet needs a bucket, such as s3://BUCKET/PREFIX".to_owned()
+        };
+        problems.push(Problem {
+            origin: origin.unwrap_or_default(),
+            setting: "output".to_owned(),
+            message,
         });
     }
     let public_url = site.settings.public_url_of(&foreseen);

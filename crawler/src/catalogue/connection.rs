@@ -1,6 +1,6 @@
 //! Connections to `PostgreSQL` from a URL, and the few ways in which statements are sent.
 
-use std::{path::PathBuf, time::Duration};
+use std::{error::Error, iter, path::PathBuf, time::Duration};
 
 use deadpool_postgres::{
     GenericClient, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime, Transaction,
@@ -107,13 +107,32 @@ fn place(config: &Config) -> String {
 }
 
 pub(super) async fn client(pool: &Pool, place: &str) -> Result<Client, CatalogueError> {
-    pool.get().await.map_err(|error| CatalogueError::Connect {
-        place: place.to_owned(),
-        source: match error {
-            PoolError::Backend(cause) => Box::new(cause),
-            other => Box::new(other),
-        },
+    pool.get().await.map_err(|error| {
+        let (cause, advice) = cause_and_advice(&error);
+        CatalogueError::Connect {
+            place: place.to_owned(),
+            cause,
+            advice,
+        }
     })
+}
+
+fn cause_and_advice(error: &PoolError) -> (String, &'static str) {
+    let check = "check that PostgreSQL runs there and lets this user in";
+    match error {
+        PoolError::Timeout(_) => (format!("no answer within {} s", PATIENCE.as_secs()), check),
+        PoolError::Backend(error) => {
+            let causes = iter::successors(error.source(), |&cause| cause.source());
+            let cause = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
+            let advice = if tls::is_about_certificate(error) {
+                "name the file of its certificate authority by sslrootcert=FILE in the URL"
+            } else {
+                check
+            };
+            (cause, advice)
+        }
+        other => (other.to_string(), check),
+    }
 }
 
 pub(super) async fn begin(client: &mut Client) -> Result<Transaction<'_>, CatalogueError> {

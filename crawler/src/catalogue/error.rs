@@ -1,11 +1,11 @@
-//! What can go wrong with a catalogue. No message has a password: a URL appears as server and database.
+//! Errors of a catalogue. No message has a password: a URL appears as server and database.
 
 use std::{error::Error, path::PathBuf};
 
 use super::SiteId;
 use crate::url_key::HostKey;
 
-/// Why the catalogue did not do what it was asked for.
+/// A failure of the catalogue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogueError {
@@ -17,20 +17,22 @@ pub enum CatalogueError {
     Authorities {
         /// The file, or the name of the collection.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
     /// There is no connection.
-    #[error(
-        "cannot connect to the catalogue at {place}; check that PostgreSQL runs there and lets this user in, and name the \
-         authority of its certificate by sslrootcert=FILE"
-    )]
+    #[error("cannot connect to the catalogue at {place}: {cause}; {advice}")]
     Connect {
         /// Server and database.
         place: String,
-        /// Why.
-        source: Box<dyn Error + Send + Sync>,
+        /// The cause with its own causes.
+        cause: String,
+        /// The next step.
+        advice: &'static str,
     },
+    /// The database has no tables of a catalogue.
+    #[error("the catalogue has no tables yet; run `arpent catalogue init`")]
+    NoTables,
     /// The tables are of a newer program.
     #[error(
         "the tables of the catalogue have version {found}, and this program knows {known}; update arpent here"
@@ -41,10 +43,9 @@ pub enum CatalogueError {
         /// Version of this program.
         known: i32,
     },
-    /// The tables are missing or of an older program.
+    /// The tables are of an older program.
     #[error(
-        "the tables of the catalogue have version {found} (0: there are none), and this program needs {known}; run `arpent \
-         catalogue init`"
+        "the tables of the catalogue have version {found}, and this program needs {known}; run `arpent catalogue init`"
     )]
     Older {
         /// Version of the tables.

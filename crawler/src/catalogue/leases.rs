@@ -21,7 +21,7 @@ const CLAIM: &str = "
     UPDATE host h SET owner = $1, epoch = nextval('lease_epoch'), lease_until = now() + make_interval(secs => $3),
         claimable_at = greatest(now() + make_interval(secs => $3) + gap, retry_after)
     FROM due WHERE h.name = due.name
-    RETURNING h.name, h.epoch, h.lease_until, h.retry_after, due.claimable_at";
+    RETURNING h.name, h.epoch, h.retry_after, due.claimable_at";
 
 /// Rows are locked in the order of names, as an import locks them.
 const HEARTBEAT: &str = "
@@ -35,7 +35,7 @@ const HEARTBEAT: &str = "
 const HOLD: &str = "
     SELECT lease_until > now() FROM host WHERE name = $1 AND epoch = $2 AND owner IS NOT NULL FOR NO KEY UPDATE";
 
-/// When a host without a lease may be claimed. `$1`: names of hosts, whose rows this transaction has locked before.
+/// The time from which a host without a lease may be claimed. `$1`: names of hosts, whose rows this transaction has locked before.
 pub(super) const RESCHEDULE: &str = "
     UPDATE host h SET claimable_at = greatest(lease_until + gap, retry_after, coalesce((
         SELECT min(next_run) FROM site WHERE host = h.name AND NOT paused AND set_aside IS NULL), 'infinity'))
@@ -51,8 +51,6 @@ pub struct HostLease {
     pub host: HostKey,
     /// Number of the lease, higher than those of all earlier leases of any host.
     pub epoch: i64,
-    /// End of the lease as claimed, by the clock of the database; each heartbeat moves it.
-    pub until: Timestamp,
     /// The time before which the host asked for no request.
     pub retry_after: Option<Timestamp>,
 }
@@ -72,12 +70,11 @@ impl Catalogue {
         let client = self.client().await?;
         let values = (i64::from(limit), seconds(ttl));
         let mut claimed = rows(&client, CLAIM, &[&worker, &values.0, &values.1]).await?;
-        claimed.sort_by_key(|row| row.get::<_, Timestamp>(4));
+        claimed.sort_by_key(|row| row.get::<_, Timestamp>(3));
         let lease = |row: &Row| HostLease {
             host: HostKey::new(row.get(0)),
             epoch: row.get(1),
-            until: row.get(2),
-            retry_after: row.get(3),
+            retry_after: row.get(2),
         };
         Ok(claimed.iter().map(lease).collect())
     }

@@ -27,7 +27,7 @@ impl fmt::Display for SiteId {
     }
 }
 
-/// What a worker does next with a host.
+/// The next step of a worker with a host.
 #[derive(Debug)]
 pub enum NextSite {
     /// A session that has begun. It ends by [`Catalogue::end`].
@@ -36,14 +36,14 @@ pub enum NextSite {
     SetAside {
         /// Name of the site.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// No site of the host is due: the host is given back.
     NoneDue,
 }
 
-/// What a session begins with.
+/// The start of a session.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SiteSession {
@@ -59,19 +59,18 @@ pub struct SiteSession {
     pub force: bool,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug)]
 pub struct SiteEnd {
     /// The outcome in a word.
     pub outcome: String,
     /// The summary.
     pub summary: serde_json::Value,
-    /// When the set was published or found up to date; `None`: neither.
+    /// Time at which the set was published or found up to date; `None`: neither.
     pub published: Option<Timestamp>,
     /// Number of URLs in the set; `None`: the same as before.
     pub listed: Option<u64>,
-    /// Next session, see [`super::next_run`]. The current time for a session that was stopped and goes on with another
-    /// worker; `None`: never by itself.
+    /// Next session, see [`super::next_run`]; in a minute at the earliest. `None`: never by itself.
     pub next_run: Option<Timestamp>,
 }
 
@@ -121,6 +120,9 @@ impl Catalogue {
             change(&transaction, run, &[&id, &host]).await?;
             NextSite::Session(session)
         };
+        let old = "DELETE FROM run WHERE site = $1
+            AND id <= (SELECT id FROM run WHERE site = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)";
+        change(&transaction, old, &[&id, &MAX_RUNS]).await?;
         commit(transaction).await?;
         Ok(next)
     }
@@ -159,7 +161,8 @@ impl Catalogue {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
         let note = "UPDATE site SET epoch = NULL, attempts = 0, forced = false, outcome = $4,
-            published = coalesce($5, published), listed = coalesce($6, listed), next_run = $7
+            published = coalesce($5, published), listed = coalesce($6, listed),
+            next_run = CASE WHEN $7::timestamptz IS NOT NULL THEN greatest($7, now() + interval '1 minute') END
             WHERE id = $1 AND host = $2 AND epoch = $3";
         let listed = end
             .listed
@@ -179,9 +182,6 @@ impl Catalogue {
         }
         let run = "UPDATE run SET ended = now(), outcome = $2, summary = $3 WHERE site = $1 AND ended IS NULL";
         change(&transaction, run, &[&site.0, &end.outcome, &end.summary]).await?;
-        let old = "DELETE FROM run WHERE site = $1
-            AND id <= (SELECT id FROM run WHERE site = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)";
-        change(&transaction, old, &[&site.0, &MAX_RUNS]).await?;
         commit(transaction).await
     }
 }

@@ -13,6 +13,7 @@ use super::{
     Catalogue, CatalogueError,
     connection::{begin, change, commit, row, rows},
     leases::RESCHEDULE,
+    status::SITES,
 };
 use crate::{
     schedule::{NextRun, Schedule},
@@ -61,8 +62,9 @@ const PUT_SITES: &str = "
             schedule = excluded.schedule,
             epoch = CASE WHEN s.host = excluded.host THEN s.epoch END,
             next_run = CASE WHEN s.schedule IS NOT DISTINCT FROM excluded.schedule THEN s.next_run ELSE excluded.next_run END
-        RETURNING s.host, xmax = 0 AS is_new)
-    SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new), array_agg(DISTINCT host) FROM put";
+        RETURNING s.host, s.name, xmax = 0 AS is_new)
+    SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new), array_agg(DISTINCT host),
+        (array_agg(name ORDER BY name))[:20] FROM put";
 
 /// A site as people enter it.
 #[derive(Debug, Clone)]
@@ -75,12 +77,12 @@ pub struct NewSite {
     pub settings: String,
     /// URL of its set, without a last slash. No other site has the same.
     pub output: String,
-    /// When it is crawled; `None`: on demand.
+    /// Its times; `None`: on demand.
     pub schedule: Option<Schedule>,
 }
 
-/// What an import did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The changes by an import.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportCount {
     /// New sites.
     pub added: u64,
@@ -88,9 +90,11 @@ pub struct ImportCount {
     pub changed: u64,
     /// Sites that are as before.
     pub unchanged: u64,
+    /// Names of the new and the changed sites: the first 20 in their order.
+    pub names: Vec<String>,
 }
 
-/// What happens to a site that the catalogue has.
+/// The treatment of a site that the catalogue has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Existing {
     Refused,
@@ -204,35 +208,39 @@ impl Catalogue {
             added: count(0),
             changed: count(1),
             unchanged,
+            names: put.get::<_, Option<_>>(3).unwrap_or_default(),
         })
     }
 
     /// Removes a site with its history. A session under way does not count any more.
-    /// What the site has in the object store stays there.
+    /// Its sitemaps and its state stay in the object storage.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownSite`], or the database fails.
     pub async fn remove(&self, name: &str) -> Result<(), CatalogueError> {
         self.change_site(name, "DELETE FROM site WHERE name = $1")
-            .await
+            .await?;
+        Ok(())
     }
 
-    /// Pauses a site: no session begins. One under way goes on to its end.
+    /// Pauses a site: no session begins. Returns whether a session is under way, which goes on to its end.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownSite`], or the database fails.
-    pub async fn pause(&self, name: &str) -> Result<(), CatalogueError> {
-        self.change_site(name, "UPDATE site SET paused = true WHERE name = $1")
-            .await
+    pub async fn pause(&self, name: &str) -> Result<bool, CatalogueError> {
+        let sql = "UPDATE site SET paused = true WHERE name = $1";
+        Ok(self.change_site(name, sql).await?.is_running)
     }
 
-    /// Resumes a site that is paused or set aside. A session that it missed meanwhile begins now.
+    /// Resumes a site that is paused or set aside. A session that it missed meanwhile begins now. Returns false if the site is
+    /// neither.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownSite`], or the database fails.
-    pub async fn resume(&self, name: &str) -> Result<(), CatalogueError> {
-        let sql = "UPDATE site SET paused = false, set_aside = NULL, attempts = 0 WHERE name = $1";
-        self.change_site(name, sql).await
+    pub async fn resume(&self, name: &str) -> Result<bool, CatalogueError> {
+        let sql = "UPDATE site SET paused = false, set_aside = NULL, attempts = 0
+            WHERE name = $1 AND (paused OR set_aside IS NOT NULL)";
+        Ok(self.change_site(name, sql).await?.is_changed)
     }
 
     /// Resumes every site that is set aside, and returns their number. A site that is paused too stays paused.
@@ -253,22 +261,27 @@ impl Catalogue {
         Ok(resumed)
     }
 
-    /// Makes a site due now. While a session of the site is under way, that session is the one. With `force`, the next session that
-    /// begins publishes in spite of the guard.
+    /// Makes a site due now. With `force`, the next session that begins publishes in spite of the guard. Returns whether a session is
+    /// under way: then the site is not crawled again after it, and its next session is that of its schedule.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownSite`], [`CatalogueError::NotRunnable`], or the database fails.
-    pub async fn run_now(&self, name: &str, force: bool) -> Result<(), CatalogueError> {
+    pub async fn run_now(&self, name: &str, force: bool) -> Result<bool, CatalogueError> {
         let sql = if force {
             "UPDATE site SET next_run = now(), force_next = true WHERE name = $1 AND NOT paused AND set_aside IS NULL"
         } else {
             "UPDATE site SET next_run = now() WHERE name = $1 AND NOT paused AND set_aside IS NULL"
         };
-        self.change_site(name, sql).await
+        let found = self.change_site(name, sql).await?;
+        if found.is_changed {
+            Ok(found.is_running)
+        } else {
+            Err(CatalogueError::NotRunnable(name.to_owned()))
+        }
     }
 
     /// Carries out `sql` on the site `name` with the row of its host locked, then computes when the host is due.
-    async fn change_site(&self, name: &str, sql: &str) -> Result<(), CatalogueError> {
+    async fn change_site(&self, name: &str, sql: &str) -> Result<ChangedSite, CatalogueError> {
         let mut client = self.client().await?;
         loop {
             let transaction = begin(&mut client).await?;
@@ -279,13 +292,26 @@ impl Catalogue {
             if host_of(&transaction, name).await? != host {
                 continue;
             }
-            if change(&transaction, sql, &[&name]).await? == 0 {
-                return Err(CatalogueError::NotRunnable(name.to_owned()));
-            }
+            let running =
+                format!("SELECT FROM ({SITES}) AS s WHERE name = $1 AND state = 'running'");
+            let is_running = row(&transaction, &running, &[&name]).await?.is_some();
+            let is_changed = change(&transaction, sql, &[&name]).await? > 0;
             change(&transaction, RESCHEDULE, &[&[host].as_slice()]).await?;
-            return commit(transaction).await;
+            commit(transaction).await?;
+            return Ok(ChangedSite {
+                is_running,
+                is_changed,
+            });
         }
     }
+}
+
+/// A site at the time of its change.
+struct ChangedSite {
+    /// A session is under way.
+    is_running: bool,
+    /// The statement applied to it.
+    is_changed: bool,
 }
 
 async fn host_of(transaction: &Transaction<'_>, name: &str) -> Result<String, CatalogueError> {

@@ -1,4 +1,4 @@
-//! What the catalogue knows of the fleet, for people.
+//! The fleet as the catalogue knows it, for people.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,17 +13,22 @@ use super::{
 use crate::url_key::HostKey;
 
 /// Every site with its state in a word: the first that is true, in the order of [`SiteState`].
-const SITES: &str = "
+pub(super) const SITES: &str = "
     SELECT s.*, CASE
         WHEN s.epoch = h.epoch AND h.owner IS NOT NULL AND h.lease_until > now() THEN 'running'
         WHEN s.set_aside IS NOT NULL THEN 'set-aside'
         WHEN s.paused THEN 'paused'
         WHEN s.next_run IS NULL THEN 'on-demand'
         WHEN s.next_run <= now() THEN 'due'
-        ELSE 'waiting' END AS state
+        ELSE 'waiting' END AS state,
+        CASE WHEN NOT s.paused AND s.set_aside IS NULL THEN s.next_run END AS planned
     FROM site s JOIN host h ON h.name = s.host";
 
-/// What a site does now.
+/// Every worker. A worker describes itself each sixth of its lease time, every 10 s by default.
+const WORKERS: &str =
+    "SELECT *, seen < now() - interval '3 min' AS is_lost FROM worker ORDER BY name";
+
+/// Activity of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SiteState {
     /// A session is under way.
@@ -78,15 +83,17 @@ pub struct SiteRow {
     pub name: String,
     /// Its host.
     pub host: HostKey,
-    /// What it does now.
+    /// Its activity.
     pub state: SiteState,
-    /// Why it is set aside.
+    /// No session begins before it is resumed; one may be under way.
+    pub is_paused: bool,
+    /// The reason for which it is set aside.
     pub set_aside: Option<String>,
     /// URL of its set.
     pub output: String,
     /// Its schedule.
     pub schedule: Option<String>,
-    /// Its next session.
+    /// Its next session; `None`: none is planned, or it waits until it is resumed.
     pub next_run: Option<Timestamp>,
     /// Outcome of its last session that ended.
     pub outcome: Option<String>,
@@ -102,10 +109,11 @@ impl SiteRow {
             name: row.get("name"),
             host: HostKey::new(row.get("host")),
             state: SiteState::of(row),
+            is_paused: row.get("paused"),
             set_aside: row.get("set_aside"),
             output: row.get("output"),
             schedule: row.get("schedule"),
-            next_run: row.get("next_run"),
+            next_run: row.get("planned"),
             outcome: row.get("outcome"),
             published: row.get("published"),
             listed: row.get::<_, Option<i64>>("listed").map(unsigned),
@@ -121,7 +129,7 @@ pub struct SiteDetails {
     pub row: SiteRow,
     /// Its settings.
     pub settings: String,
-    /// When it was added.
+    /// Time at which it was added.
     pub added: Timestamp,
     /// The state that counts, in the storage of the fleet.
     pub state_object: Option<String>,
@@ -135,8 +143,6 @@ pub struct SiteDetails {
 pub struct CatalogueRun {
     /// The worker.
     pub worker: String,
-    /// Number of its lease.
-    pub epoch: i64,
     /// Its begin.
     pub began: Timestamp,
     /// Its end; `None`: it is under way, or its worker is dead.
@@ -155,10 +161,12 @@ pub struct WorkerRow {
     pub name: String,
     /// Version of its program.
     pub version: String,
-    /// When its process began.
+    /// Begin of its process.
     pub began: Timestamp,
-    /// When it described itself last.
+    /// Time at which it described itself last.
     pub seen: Timestamp,
+    /// It did not describe itself for three minutes.
+    pub is_lost: bool,
     /// Sites with a session under way.
     pub sites: u32,
     /// Claims no more hosts, and ends its sessions.
@@ -248,7 +256,6 @@ impl Catalogue {
         let runs = rows(&client, sql, &[&name, &i64::from(limit)]).await?;
         let run = |row: &Row| CatalogueRun {
             worker: row.get("worker"),
-            epoch: row.get("epoch"),
             began: row.get("began"),
             ended: row.get("ended"),
             outcome: row.get("outcome"),
@@ -272,12 +279,13 @@ impl Catalogue {
         let leased = row(&client, leased, &[]).await?;
         let due = "SELECT name, claimable_at FROM host WHERE claimable_at <= now() ORDER BY claimable_at LIMIT 1";
         let due = row(&client, due, &[]).await?;
-        let workers = rows(&client, "SELECT * FROM worker ORDER BY name", &[]).await?;
+        let workers = rows(&client, WORKERS, &[]).await?;
         let worker = |row: &Row| WorkerRow {
             name: row.get("name"),
             version: row.get("version"),
             began: row.get("began"),
             seen: row.get("seen"),
+            is_lost: row.get("is_lost"),
             sites: row.get::<_, i32>("sites").unsigned_abs(),
             is_draining: row.get("is_draining"),
         };

@@ -1,6 +1,6 @@
 //! TLS to the database: certificates are always verified, against the authorities that the platform trusts and those of a file.
 
-use std::{error::Error, path::Path, sync::Arc};
+use std::{error::Error, io, iter, path::Path, sync::Arc};
 
 use rustls::{
     ClientConfig,
@@ -18,6 +18,16 @@ pub(super) fn client_config(file: Option<&Path>) -> Result<ClientConfig, Catalog
     };
     let extra = file.map_or_else(|| Ok(Vec::new()), read).map_err(wrong)?;
     config(extra).map_err(|source| wrong(source.into()))
+}
+
+/// Returns whether the certificate of the server is what a connection failed by.
+pub(super) fn is_about_certificate(error: &(dyn Error + 'static)) -> bool {
+    let mut causes = iter::successors(Some(error), |&cause| cause.source());
+    causes.any(|cause| {
+        let inner = cause.downcast_ref().and_then(io::Error::get_ref);
+        let tls = inner.and_then(|inner| inner.downcast_ref());
+        matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+    })
 }
 
 fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, Box<dyn Error + Send + Sync>> {

@@ -11,7 +11,7 @@ use crate::support::{
     site::{Request, Response, Site},
 };
 
-/// The header by which a worker says its name.
+/// The header with the name of a worker.
 pub(super) const WORKER: &str = "X-Worker";
 
 /// A site: the directory `/s1/` and so on of a host.
@@ -162,10 +162,11 @@ fn answer(
     let children = (4 * number + 1..=4 * number + 4).filter(|child| *child <= site.pages);
     let others = [(); 2].map(|()| 1 + random.below(site.pages));
     links.extend(children.chain(others).map(|page| format!("page-{page}")));
-    let links: String = links
+    let links: Vec<String> = links
         .iter()
         .map(|link| format!("<a href=\"{directory}{link}\">{link}</a>\n"))
         .collect();
+    let links = links.concat();
     let noindex = match number % 7 {
         3 => "<meta name=\"robots\" content=\"noindex\">",
         _ => "",

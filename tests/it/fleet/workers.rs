@@ -317,7 +317,9 @@ impl Fleet {
                     .name
                     .clone(),
                 epoch: epoch.parse().expect("a number"),
-                began: now - wall.saturating_sub(began),
+                began: now
+                    .checked_sub(wall.saturating_sub(began))
+                    .expect("the machine is older than the test"),
                 outcome: outcome.to_owned(),
             }
         };

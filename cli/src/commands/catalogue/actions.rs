@@ -64,12 +64,21 @@ pub(in crate::commands) fn run(
                 listing::show(&catalogue, name, *json, output).await
             }
             CatalogueAction::Remove { names } => {
-                let change = async |name: &str| catalogue.remove(name).await;
-                each(names, "removed", change, output).await
+                let change = async |name: &str| {
+                    catalogue.remove(name).await?;
+                    Ok(format!("removed: {name}"))
+                };
+                each(names, change, output).await
             }
             CatalogueAction::Pause { names } => {
-                let change = async |name: &str| catalogue.pause(name).await;
-                each(names, "paused", change, output).await
+                let change = async |name: &str| {
+                    Ok(if catalogue.pause(name).await? {
+                        format!("paused: {name}; its session goes on to its end")
+                    } else {
+                        format!("paused: {name}")
+                    })
+                };
+                each(names, change, output).await
             }
             CatalogueAction::Resume {
                 set_aside: true, ..
@@ -79,12 +88,29 @@ pub(in crate::commands) fn run(
                 Ok(ExitCode::Success)
             }
             CatalogueAction::Resume { names, .. } => {
-                let change = async |name: &str| catalogue.resume(name).await;
-                each(names, "resumed", change, output).await
+                let change = async |name: &str| {
+                    Ok(if catalogue.resume(name).await? {
+                        format!("resumed: {name}")
+                    } else {
+                        format!("neither paused nor set aside: {name}")
+                    })
+                };
+                each(names, change, output).await
             }
             CatalogueAction::RunNow { names, force } => {
-                let change = async |name: &str| catalogue.run_now(name, *force).await;
-                each(names, "due now", change, output).await
+                let change = async |name: &str| {
+                    Ok(match (catalogue.run_now(name, *force).await?, force) {
+                        (false, _) => format!("due now: {name}"),
+                        (true, false) => {
+                            format!("a session of {name} is under way, and run-now adds no other")
+                        }
+                        (true, true) => format!(
+                            "a session of {name} is under way, and run-now adds no other; the next one, by the schedule or a later \
+                             run-now, publishes in spite of the guard"
+                        ),
+                    })
+                };
+                each(names, change, output).await
             }
         }
     })
@@ -121,6 +147,11 @@ pub(in crate::commands) async fn open(url: &str) -> Result<Catalogue, CatalogueE
     Ok(catalogue)
 }
 
+/// A second, for people.
+pub(super) fn second(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+}
+
 /// A minute, for people.
 pub(in crate::commands) fn minute(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%MZ").to_string()
@@ -138,17 +169,16 @@ async fn init(catalogue: &Catalogue, output: &Output) -> anyhow::Result<ExitCode
     Ok(ExitCode::Success)
 }
 
-/// Changes sites one after the other. A site that cannot be changed does not stop the others.
+/// Changes sites one after the other, and prints the line of each. A site that cannot be changed does not stop the others.
 async fn each(
     names: &[String],
-    done: &str,
-    change: impl AsyncFn(&str) -> Result<(), CatalogueError>,
+    change: impl AsyncFn(&str) -> Result<String, CatalogueError>,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let mut worst = ExitCode::Success;
     for name in names {
         match change(name).await {
-            Ok(()) => output.data(&format!("{done}: {name}")),
+            Ok(line) => output.data(&line),
             Err(error @ (CatalogueError::UnknownSite(_) | CatalogueError::NotRunnable(_))) => {
                 let error = error.into();
                 worst = worst.worse(ExitCode::of_error(&error));

@@ -1,6 +1,9 @@
 //! Sites of settings files on their way into the catalogue.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 
 use crawler::catalogue::{Catalogue, NewSite, next_run};
 
@@ -11,7 +14,9 @@ use crate::{
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    settings::{Environment, FileText, MAX_SITES_FILE_BYTES, StoredSites, typed},
+    settings::{
+        Environment, FileText, MAX_SITES_FILE_BYTES, SettingsError, StoredSites, Typed, typed,
+    },
 };
 
 /// Warnings that are printed; the others are counted.
@@ -59,7 +64,14 @@ pub(super) fn sites(files: &[PathBuf], environment: &Environment) -> anyhow::Res
         ..Entered::default()
     };
     for file in files {
-        let mut found = StoredSites::load((Some(file), Vec::new()), None, environment, read)?;
+        let found = StoredSites::load((Some(file), Typed::new()), None, environment, read);
+        let mut found = found.map_err(|error| match error {
+            SettingsError::Unreadable { path, source } => anyhow::Error::from(Misuse(format!(
+                "FILE: failed to read {}: {source}; expected a settings file with sites",
+                path.display()
+            ))),
+            error @ SettingsError::Problems(_) => error.into(),
+        })?;
         entered.sites.append(&mut found.sites);
         entered.warnings.append(&mut found.warnings);
     }
@@ -96,6 +108,15 @@ impl Entered {
                 human::number(count.changed),
                 human::number(count.unchanged)
             ));
+            let outputs = self
+                .sites
+                .iter()
+                .map(|site| (&site.name, &site.output))
+                .collect::<HashMap<_, _>>();
+            let is_complete = count.names.len() as u64 == count.added + count.changed;
+            for name in count.names.iter().filter(|_| is_complete) {
+                output.data(&format!("  {name}: {}", outputs[name]));
+            }
             return Ok(ExitCode::Success);
         }
         for site in &self.sites {
@@ -108,6 +129,7 @@ impl Entered {
                 ),
             };
             output.data(&format!("added: {}; {next}", site.name));
+            output.data(&format!("  {}: {}", site.name, site.output));
         }
         Ok(ExitCode::Success)
     }

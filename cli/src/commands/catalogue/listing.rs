@@ -3,7 +3,7 @@
 use crawler::catalogue::{Catalogue, CatalogueRun, SiteRow, SiteState};
 use serde_json::{Value, json};
 
-use super::minute;
+use super::{minute, second};
 use crate::{
     args::StateWord,
     exit_code::ExitCode,
@@ -95,7 +95,8 @@ pub(super) async fn show(
         return Ok(ExitCode::Success);
     }
     let row = &site.row;
-    output.data_painted(&[(Paint::Bold, &row.name), (Paint::Plain, ": "), painted(row)]);
+    let state = (paint(row), &*activity(row));
+    output.data_painted(&[(Paint::Bold, &row.name), (Paint::Plain, ": "), state]);
     if let Some(reason) = &row.set_aside {
         output.data(&format!("  {reason}"));
     }
@@ -121,19 +122,38 @@ pub(super) async fn show(
     for line in site.settings.lines() {
         output.data(format!("  {line}").trim_end());
     }
-    if !sessions.is_empty() {
-        output.data("last sessions:");
-    }
-    for session in &sessions {
-        let outcome = session.outcome.as_deref().unwrap_or("under way");
-        let ended = session.ended.map_or_else(|| "-".to_owned(), minute);
-        output.data(&format!(
-            "  {}  {ended:<17}  {outcome:<12}  {}",
-            minute(session.began),
-            session.worker
-        ));
-    }
+    print_sessions(&sessions, output);
     Ok(ExitCode::Success)
+}
+
+/// Prints sessions as a table, each with what went wrong below it.
+fn print_sessions(sessions: &[CatalogueRun], output: &Output) {
+    if sessions.is_empty() {
+        return;
+    }
+    let line = |began: &str, ended: &str, outcome: &str, worker: &str| {
+        format!("  {began:<20}  {ended:<20}  {outcome:<12}  {worker}")
+    };
+    output.data("last sessions:");
+    let heads = line("BEGAN", "ENDED", "OUTCOME", "WORKER");
+    output.data_painted(&[(Paint::Bold, &heads)]);
+    for session in sessions {
+        let outcome = session.outcome.as_deref().unwrap_or("under way");
+        let ended = session.ended.map_or_else(|| "-".to_owned(), second);
+        let began = second(session.began);
+        output.data(&line(&began, &ended, outcome, &session.worker));
+        let message = match outcome {
+            "lost" => Some("the worker did not renew its lease"),
+            "given-back" => Some("the worker stopped, or could not begin the session"),
+            _ => session
+                .summary
+                .as_ref()
+                .and_then(|summary| summary["message"].as_str()),
+        };
+        if let Some(message) = message {
+            output.data(&format!("    {message}"));
+        }
+    }
 }
 
 /// A site as JSON, without version.
@@ -142,6 +162,7 @@ fn document(site: &SiteRow) -> Value {
         "name": site.name,
         "host": site.host.as_str(),
         "state": site.state.as_str(),
+        "paused": site.is_paused,
         "set_aside": site.set_aside,
         "output": site.output,
         "schedule": site.schedule,
@@ -181,8 +202,7 @@ fn print(page: &[SiteRow], widths: &mut [usize; HEADS.len()], with_heads: bool, 
         output.data_painted(&[(Paint::Bold, &line(&HEADS.map(str::to_owned)))]);
     }
     for (site, row) in page.iter().zip(&rows) {
-        let (paint, _) = painted(site);
-        output.data_painted(&[(paint, &line(row))]);
+        output.data_painted(&[(paint(site), &line(row))]);
         if let Some(reason) = &site.set_aside {
             output.data(&format!("  {reason}"));
         }
@@ -193,7 +213,7 @@ fn cells_of(site: &SiteRow) -> [String; HEADS.len()] {
     let nothing = || "-".to_owned();
     [
         site.name.clone(),
-        site.state.as_str().to_owned(),
+        activity(site),
         site.outcome.clone().unwrap_or_else(nothing),
         site.published.map_or_else(nothing, minute),
         site.listed.map_or_else(nothing, human::number),
@@ -201,17 +221,25 @@ fn cells_of(site: &SiteRow) -> [String; HEADS.len()] {
     ]
 }
 
-/// The state of a site, as an error where it needs somebody.
-fn painted(site: &SiteRow) -> (Paint, &'static str) {
-    let paint = match site.state {
+/// The state of a site, for people.
+fn activity(site: &SiteRow) -> String {
+    let state = site.state.as_str();
+    if site.is_paused && site.state == SiteState::Running {
+        return format!("{state}, then paused");
+    }
+    state.to_owned()
+}
+
+/// A site that needs somebody is painted as an error.
+fn paint(site: &SiteRow) -> Paint {
+    match site.state {
         SiteState::SetAside => Paint::Error,
         SiteState::Running
         | SiteState::Paused
         | SiteState::OnDemand
         | SiteState::Due
         | SiteState::Waiting => Paint::Plain,
-    };
-    (paint, site.state.as_str())
+    }
 }
 
 fn state_of(word: StateWord) -> SiteState {

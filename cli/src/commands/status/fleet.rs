@@ -54,7 +54,7 @@ pub(super) fn run(
     Ok(fleet.judge(now, output))
 }
 
-/// What is shown of a fleet.
+/// The shown part of a fleet.
 struct FleetView {
     status: FleetStatus,
     /// The first sites that are set aside.
@@ -80,6 +80,7 @@ impl FleetView {
                 "version": worker.version,
                 "began": worker.began,
                 "seen": worker.seen,
+                "lost": worker.is_lost,
                 "sites": worker.sites,
                 "draining": worker.is_draining,
             })
@@ -127,19 +128,30 @@ impl FleetView {
         };
         let leased = human::count(status.leased_hosts, "host");
         output.data(&format!("{leased} leased to workers; {queue}"));
-        output.data(&human::count(status.workers.len() as u64, "worker"));
+        let lost = status.workers.iter().filter(|worker| worker.is_lost);
+        let lost = Some(("lost", lost.count() as u64)).filter(|(_, count)| *count > 0);
+        let workers = human::count(status.workers.len() as u64, "worker");
+        output.data(&listed(&workers, lost.into_iter()));
         for worker in &status.workers {
+            let seen = relative(worker.seen, now);
+            if worker.is_lost {
+                let lost = format!(
+                    "  {}: lost, last seen {seen}; its hosts are free when its leases have ended",
+                    worker.name
+                );
+                output.data_painted(&[(Paint::Error, &lost)]);
+                continue;
+            }
             let draining = if worker.is_draining {
                 ", is stopping"
             } else {
                 ""
             };
             output.data(&format!(
-                "  {}: {}, version {}, seen {}{draining}",
+                "  {}: {}, version {}, seen {seen}{draining}",
                 worker.name,
                 human::count(worker.sites.into(), "site"),
                 worker.version,
-                relative(worker.seen, now)
             ));
         }
         if self.set_aside.is_empty() {
@@ -169,7 +181,7 @@ impl FleetView {
         for site in late {
             let good = match site.published {
                 Some(time) => format!("the last good session ended {}", relative(time, now)),
-                None => "no good session yet".to_owned(),
+                None => "no good session since the site was added".to_owned(),
             };
             output.error(&format!("{}: {good}", site.name));
         }

@@ -156,8 +156,7 @@ impl Merge {
         }
         let public_url_origin = self.origin("public_url");
         let state_origin = self.origin("state");
-        let is_shared =
-            |name| !self.own.contains(name) && among.meant_by(&self.origin(name)).len() > 1;
+        let is_shared = |name| !self.own.contains(name) && among.share(&self.origin(name));
         let (is_output_shared, is_public_url_shared) =
             (is_shared("output"), is_shared("public_url"));
         let Draft {

@@ -24,6 +24,8 @@ pub(in crate::settings) struct Among<'s> {
     pub(in crate::settings) named: &'s [UrlKey],
     /// Of each of both the first that is on the host of an earlier one.
     twins: [Option<&'s UrlKey>; 2],
+    /// They are some of the sites of a catalogue.
+    is_of_catalogue: bool,
 }
 
 impl<'s> Among<'s> {
@@ -37,6 +39,16 @@ impl<'s> Among<'s> {
             chosen,
             named,
             twins: [twin(chosen), twin(named)],
+            is_of_catalogue: false,
+        }
+    }
+
+    /// The sites `chosen` of the sites `named`, on their way into a catalogue.
+    #[cfg(feature = "catalogue")]
+    pub(in crate::settings) fn of_catalogue(chosen: &'s [UrlKey], named: &'s [UrlKey]) -> Self {
+        Self {
+            is_of_catalogue: true,
+            ..Self::new(chosen, named)
         }
     }
 
@@ -57,6 +69,13 @@ impl<'s> Among<'s> {
             Origin::Flag(_) => self.chosen,
             Origin::Default | Origin::File { .. } | Origin::Variable(_) => self.named,
         }
+    }
+
+    /// Returns whether a value from `origin` has room for several sites. In a catalogue only a typed value is for one site: the place
+    /// of a site does not depend on the number of sites in a file.
+    pub(super) fn share(self, origin: &Origin) -> bool {
+        let is_typed = matches!(origin, Origin::Flag(_));
+        self.meant_by(origin).len() > 1 || self.is_of_catalogue && !is_typed
     }
 
     /// The first site that a value from `origin` applies to, and that is on the host of an earlier one.

@@ -235,6 +235,35 @@ fn one_site_is_added_as_it_would_be_crawled() {
 }
 
 #[test]
+fn a_shared_output_gets_a_folder_for_each_site() {
+    fn check(found: Result<StoredSites, SettingsError>, expected: &str) {
+        let [site] = &found.unwrap().sites[..] else {
+            panic!("there is one site")
+        };
+        assert_eq!(site.output, expected);
+    }
+    let site = "[[site]]\nname = \"a\"\nurl = \"https://a.example/\"\n";
+    let shared = "[output]\noutput = \"s3://sets\"\npublic_url = \"https://sets.example/\"\n";
+    let none = variables(&[]);
+    let of_variable = variables(&[("ARPENT_OUTPUT", "s3://sets")]);
+    let expected = "s3://sets/https_a.example";
+    check(import(&format!("{shared}{site}"), &none), expected);
+    check(import(site, &of_variable), expected);
+    let url = format!("urls = [\"https://a.example/\"]\n{shared}");
+    check(import(&url, &none), expected);
+    check(add(&["https://a.example/"], shared), expected);
+    let own = format!("{shared}{site}output.output = \"s3://own\"");
+    check(import(&own, &none), "s3://own");
+    check(
+        add(&["a.example", "--output", "s3://own"], shared),
+        "s3://own",
+    );
+    let text = &import(&url, &none).unwrap().sites[0].settings;
+    let public_url = "public_url = \"https://sets.example/https_a.example/\"";
+    assert!(text.contains(public_url), "{text}");
+}
+
+#[test]
 fn a_secret_is_stored_as_a_reference_only() {
     let refused = |place: &str| {
         format!(
@@ -297,6 +326,14 @@ fn a_folder_is_no_output_of_a_fleet() {
     assert_eq!(
         error.unwrap_err().to_string(),
         format!("{}\n{}", refused("a.example"), refused("b.example"))
+    );
+    let error = import(
+        "urls = [\"https://a.example/\", \"https://b.example/\"]",
+        &variables(&[]),
+    );
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "output: not set; a fleet needs a bucket, such as s3://BUCKET/PREFIX"
     );
 }
 

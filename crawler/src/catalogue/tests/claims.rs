@@ -1,4 +1,4 @@
-//! How long a claim takes in a large catalogue.
+//! Time of a claim in a large catalogue.
 
 use std::time::Duration;
 
