@@ -89,8 +89,10 @@ fn crawl_with_one_machine(fleet: &Fleet) -> Vec<Asked> {
 
 // ----- Faults -----
 
-/// Waits until the hosts have seen so many percent of the requests of one machine.
+/// Waits until the hosts have seen so many percent of the requests of one machine: half as many when one site has half of them, and is
+/// alone in the second half.
 fn wait_for_percent(fleet: &mut Fleet, one: &[Asked], percent: usize) {
+    let percent = if is_full() { percent / 2 } else { percent };
     let what = format!("{percent} % of {} requests", one.len());
     let patience = PATIENCE * if is_full() { 10 } else { 1 };
     fleet.wait_for(&what, patience, |fleet| {
