@@ -208,27 +208,27 @@ fn faults(fleet: &mut Fleet, one: &[Asked]) -> Frozen {
     let worker = target(fleet, &large, false);
     replace(fleet, worker);
 
-    wait_for_percent(fleet, one, 30);
+    wait_for_percent(fleet, one, 25);
     before(fleet, "the storage fails");
     fleet.proxy.break_down(true);
     thread::sleep(STORAGE_FAILS);
     fleet.proxy.break_down(false);
     wait_for_checkpoint(fleet, &large);
 
-    wait_for_percent(fleet, one, 40);
+    wait_for_percent(fleet, one, 33);
     before(fleet, "PostgreSQL is away for longer than a lease");
     fleet.postgres.stop();
     thread::sleep(LEASE + Duration::from_secs(2));
     fleet.postgres.start_again();
 
-    wait_for_checkpoint(fleet, &large);
+    // While smaller sites are left.
+    let frozen = freeze(fleet, &large);
 
     wait_for_percent(fleet, one, 50);
+    wait_for_checkpoint(fleet, &large);
     let worker = target(fleet, &large, true);
     replace(fleet, worker);
-
-    wait_for_percent(fleet, one, 60);
-    freeze(fleet, &large)
+    frozen
 }
 
 // ----- What is checked afterwards -----
