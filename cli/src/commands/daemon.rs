@@ -78,17 +78,8 @@ pub(super) fn run(
         let crawler = Crawler::new(output, politeness, stop.clone(), environment);
         let service = ServiceManager::new();
         #[cfg(feature = "metrics")]
-        let metrics = address.map(|_| Metrics::new(&settings, &crawler, &service));
-        #[cfg(feature = "metrics")]
-        let _responder = match metrics.as_ref().zip(address) {
-            Some((metrics, address)) => Some(metrics.serve(address, output).await?),
-            None => None,
-        };
-        #[cfg(feature = "metrics")]
-        let crawler = Crawler {
-            around_fetch: metrics.as_ref().map(Metrics::around_fetch),
-            ..crawler
-        };
+        let (crawler, metrics, _responder) =
+            Metrics::begin_for(&settings, crawler, &service, output).await?;
         #[cfg(feature = "metrics")]
         let shown = metrics.clone();
         let load = move || {
@@ -175,17 +166,8 @@ fn run_worker(
         let crawler = Crawler::new(output, politeness, Stop::default(), environment);
         let service = ServiceManager::new();
         #[cfg(feature = "metrics")]
-        let metrics = address.map(|_| Metrics::new(settings, &crawler, &service));
-        #[cfg(feature = "metrics")]
-        let _responder = match metrics.as_ref().zip(address) {
-            Some((metrics, address)) => Some(metrics.serve(address, output).await?),
-            None => None,
-        };
-        #[cfg(feature = "metrics")]
-        let crawler = Crawler {
-            around_fetch: metrics.as_ref().map(Metrics::around_fetch),
-            ..crawler
-        };
+        let (crawler, metrics, _responder) =
+            Metrics::begin_for(settings, crawler, &service, output).await?;
         let work = worker::run(
             settings,
             crawler,

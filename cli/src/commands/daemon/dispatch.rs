@@ -118,12 +118,24 @@ pub(super) struct Dispatcher<C> {
 
 /// A stop that was asked for.
 #[derive(Debug, Clone, Copy)]
-struct Stopping {
-    code: ExitCode,
+pub(super) struct Stopping {
+    pub(super) code: ExitCode,
     /// When requests in flight are dropped.
-    abort_at: Instant,
+    pub(super) abort_at: Instant,
     /// When nothing is waited for any longer.
-    end_at: Instant,
+    pub(super) end_at: Instant,
+}
+
+impl Stopping {
+    /// A stop by `signal` that may take as long as `timeout`.
+    pub(super) fn new(signal: StopSignal, timeout: Duration) -> Self {
+        let (now, (share, of)) = (Instant::now(), SHARE_OF_REQUESTS);
+        Self {
+            code: signal.into(),
+            abort_at: now + timeout * share / of,
+            end_at: now + timeout,
+        }
+    }
 }
 
 impl<C, W> Dispatcher<C>
@@ -365,12 +377,7 @@ where
         let (output, now) = (&self.dependencies.output, Instant::now());
         match self.dependencies.stop.obey(signal) {
             Reaction::Stopping => {
-                let (share, of) = SHARE_OF_REQUESTS;
-                self.stopping = Some(Stopping {
-                    code: signal.into(),
-                    abort_at: now + self.stop_timeout * share / of,
-                    end_at: now + self.stop_timeout,
-                });
+                self.stopping = Some(Stopping::new(signal, self.stop_timeout));
                 service::stopping();
                 output.info(&match self.sessions.len() {
                     0 => "stopping".to_owned(),

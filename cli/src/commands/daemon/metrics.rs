@@ -225,6 +225,29 @@ impl Metrics {
         metrics
     }
 
+    /// The metrics that `settings` ask for, with a crawler that counts for them, and what answers requests until it is dropped.
+    ///
+    /// # Errors
+    /// See [`Metrics::serve`].
+    pub(super) async fn begin_for(
+        settings: &CrawlSettings,
+        crawler: Crawler,
+        service: &ServiceManager,
+        output: &Output,
+    ) -> anyhow::Result<(Crawler, Option<Self>, Option<JoinSet<()>>)> {
+        let Some(address) = settings.shared.metrics else {
+            return Ok((crawler, None, None));
+        };
+        let metrics = Self::new(settings, &crawler, service);
+        let responder = metrics.serve(address, output).await?;
+        let around_fetch = Some(metrics.around_fetch());
+        let crawler = Crawler {
+            around_fetch,
+            ..crawler
+        };
+        Ok((crawler, Some(metrics), Some(responder)))
+    }
+
     /// Answers requests at `address` until the result is dropped.
     ///
     /// # Errors

@@ -38,7 +38,10 @@ use tokio::{
 
 #[cfg(feature = "metrics")]
 use super::metrics::Metrics;
-use super::service::{self, ServiceManager};
+use super::{
+    dispatch::Stopping,
+    service::{self, ServiceManager},
+};
 use crate::{
     commands::crawl::{board::Board, site::Crawler},
     exit_code::{ExitCode, Misuse},
@@ -63,9 +66,6 @@ const NEWS: Duration = Duration::from_secs(1);
 
 /// Time for the last request to the catalogue.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-
-/// Of the time to stop, requests in flight get this much; what follows is for what was begun with them.
-const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
 
 /// The parts that the sessions of a worker share.
 pub(super) struct Worker {
@@ -244,15 +244,7 @@ struct WorkerLoop {
     epochs: HashMap<Id, i64>,
     claiming: JoinSet<Claimed>,
     claim_at: Instant,
-    stopping: Option<Draining>,
-}
-
-/// A stop that was asked for.
-#[derive(Debug, Clone, Copy)]
-struct Draining {
-    code: ExitCode,
-    abort_at: Instant,
-    end_at: Instant,
+    stopping: Option<Stopping>,
 }
 
 impl WorkerLoop {
@@ -365,12 +357,7 @@ impl WorkerLoop {
         }
         match reaction {
             Reaction::Stopping => {
-                let (share, of) = SHARE_OF_REQUESTS;
-                self.stopping = Some(Draining {
-                    code: signal.into(),
-                    abort_at: now + self.stop_timeout * share / of,
-                    end_at: now + self.stop_timeout,
-                });
+                self.stopping = Some(Stopping::new(signal, self.stop_timeout));
                 service::stopping();
                 output.info(&format!(
                     "stopping within {}; other workers continue with {}",
@@ -389,7 +376,7 @@ impl WorkerLoop {
 
     /// The exit code once all hosts were given back after a signal, or need not be waited for any longer.
     fn code_when_stopped(&self) -> Option<ExitCode> {
-        let Draining {
+        let Stopping {
             code,
             abort_at,
             end_at,

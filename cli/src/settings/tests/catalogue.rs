@@ -141,7 +141,7 @@ fn a_site_comes_back_from_its_text_as_it_was() {
         ("ARPENT_RATE", "100"),
     ]);
     for (before, stored) in crawled.sites.iter().zip(&stored.sites) {
-        let state = Path::new("/work/state");
+        let state = Path::new("/srv/state");
         let text = &stored.settings;
         let after = site_of_text(&stored.name, text, state, &of_worker)
             .unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -24,7 +24,7 @@ use crate::signal::Stop;
 const BEATS: u32 = 6;
 
 /// Time between two tries of a request that failed.
-const RETRY: Duration = Duration::from_secs(2);
+pub(super) const RETRY: Duration = Duration::from_secs(2);
 
 /// The right of this worker to be the only one that sends requests to a host.
 pub(super) struct Lease {

@@ -29,7 +29,7 @@ use tracing::Instrument as _;
 use super::{
     Worker,
     checkpoint::Checkpoints,
-    leases::{Lease, LeaseFence, LeasedFetch},
+    leases::{Lease, LeaseFence, LeasedFetch, RETRY},
 };
 use crate::{
     advice::in_full,
@@ -48,9 +48,6 @@ use crate::{
 
 /// Begin of the names of folders in which sessions work.
 pub(super) const FOLDER: &str = "site-";
-
-/// Time between two tries of the catalogue or the storage.
-const RETRY: Duration = Duration::from_secs(2);
 
 /// Time between two looks at what the next worker has to know of a host.
 const LOOK: Duration = Duration::from_secs(1);
