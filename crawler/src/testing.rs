@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    io::Write as _,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -39,6 +40,34 @@ pub fn assert_guide(path: &str, expected: &str) {
         written == expected,
         "{path} is out of date; ARPENT_WRITE_GUIDE=1 cargo test writes it again"
     );
+}
+
+/// Prints in one line that the test under way is skipped. The line is printed also when the test passes.
+///
+/// # Panics
+/// `ARPENT_REQUIRE_ALL` is set: no test may be skipped.
+pub fn skip(reason: &str) {
+    assert!(
+        std::env::var_os("ARPENT_REQUIRE_ALL").is_none(),
+        "a test may not be skipped here: {reason}"
+    );
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    // What the macros print is held back by the harness.
+    drop(writeln!(std::io::stderr(), "skipped: {test}: {reason}"));
+}
+
+/// Whether the long tests run in full: the variable `ARPENT_FULL` is set.
+pub fn is_full() -> bool {
+    std::env::var_os("ARPENT_FULL").is_some()
+}
+
+/// Whether a long test takes its case `number`: each one in a full run, else one in `of`. The variable `ARPENT_SAMPLE`, for which
+/// `.ci/run` takes the commit, chooses which.
+pub fn is_in_sample(number: usize, of: usize) -> bool {
+    let sample = std::env::var("ARPENT_SAMPLE").unwrap_or_default();
+    let chosen = xxhash_rust::xxh3::xxh3_64(sample.as_bytes()) % of as u64;
+    is_full() || number % of == usize::try_from(chosen).unwrap_or_default()
 }
 
 /// Wall time that runs with tokio's clock, from a fixed instant on.

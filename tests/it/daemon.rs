@@ -608,20 +608,3 @@ fn a_health_check_names_the_set_that_is_too_old() {
         "no arpent daemon runs with this state\nerror: night: the last good session ended 1 d 3 h ago\n"
     );
 }
-
-#[cfg(not(feature = "metrics"))]
-#[test]
-fn a_program_without_metrics_refuses_their_address() {
-    let bench = Bench::new();
-    let mut command = daemon(
-        &bench,
-        &format!("{SHARED}{}", table("docs", "http://docs.test/", YEARLY)),
-    );
-    command.args(["--metrics", "127.0.0.1:9464"]);
-    let ran = Ran::of(command).expect_code(2);
-    assert!(
-        ran.stderr.contains("built without metrics"),
-        "{}",
-        ran.stderr
-    );
-}

@@ -1,7 +1,7 @@
 //! Daemons that share the sites of a catalogue: what they publish, and how their sites, the readers of the bucket and the catalogue
 //! see them while workers are killed and frozen, `PostgreSQL` stops and the object storage fails.
 //!
-//! By default the large test has a size for CI. With `ARPENT_FLEET_FULL=1` sites have up to 500 pages, and one has 20,000.
+//! By default the sites of the large test are small. With `ARPENT_FULL=1` sites have up to 500 pages, and one has 20,000.
 
 mod storage;
 mod web;
@@ -15,6 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crawler::testing::is_full;
 use serde_json::Value;
 
 use self::{
@@ -45,10 +46,6 @@ const LATE: Duration = Duration::from_secs(1);
 struct Frozen {
     worker: String,
     thawed: Instant,
-}
-
-fn is_full() -> bool {
-    std::env::var_os("ARPENT_FLEET_FULL").is_some()
 }
 
 /// 201 sites on 41 hosts, the first of which has most of the pages.

@@ -3,6 +3,8 @@
 
 use std::{fs, path::Path};
 
+use crawler::testing::is_full;
+
 #[expect(
     unreachable_pub,
     reason = "what the targets offer is public to the fuzzer"
@@ -78,5 +80,9 @@ fn robots_inputs_are_judged() {
 
 #[test]
 fn repeated_inputs_come_to_an_end() {
-    check(&targets::REPEATED);
+    check(if is_full() {
+        &targets::REPEATED
+    } else {
+        &targets::REPEATED_SHORT
+    });
 }

@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crawler::testing::{is_full, is_in_sample};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -204,9 +205,9 @@ fn check_requests(lines: &[Line], known: usize, concurrency: usize) {
     assert_eq!(targets.len(), pages.len(), "something was asked for twice");
     assert_eq!(pages.len(), known);
     let connections = lines.iter().filter(|line| line.on_connection == 1).count();
-    // A connection may come too late for the request it was opened for, and nginx ends each after 1,000
+    // A connection may come too late for the request it was opened for, often on a busy machine, and nginx ends each after 1,000
     // requests; a body that is not read ends one, too.
-    let enough = 2 * concurrency + known / 100;
+    let enough = 2 * concurrency + known / 10;
     assert!(
         connections <= enough,
         "{connections} connections, {enough} are enough"
@@ -246,7 +247,11 @@ fn sqlite_manual() {
 #[test]
 fn apache_manual() {
     let plain_files_in_their_directories = ["--layout", "in-place", "--no-gzip"];
-    check(&APACHE, 2_000, &[&[], &plain_files_in_their_directories]);
+    let variants: [&[&str]; 2] = [&[], &plain_files_in_their_directories];
+    let taken = variants.into_iter().enumerate();
+    let taken = taken.filter(|(number, _)| is_in_sample(*number, 2));
+    let taken: Vec<_> = taken.map(|(_, variant)| variant).collect();
+    check(&APACHE, 2_000, &taken);
 }
 
 #[test]
@@ -315,14 +320,25 @@ fn postgresql_manual_at_the_default_pace() {
     let bench = Bench::with_options([]);
     let began = Instant::now();
     let start = nginx.url("/");
-    let ran = bench.crawl(&start, &[]).expect_code(0);
+    // The whole manual takes two minutes, twice.
+    let options: &[&str] = if is_full() {
+        &[]
+    } else {
+        &["--max-pages", "100"]
+    };
+    let ran = bench.crawl(&start, options);
     let took = began.elapsed();
-    check_listed(&bench.published(), &nginx.origin(), expected);
-    check_files(&bench.published(), &start, &schemas);
-    check_summary(&ran.summary(), expected.len(), *known);
-
     let lines = nginx.new_lines();
-    check_requests(&lines, *known, IN_FLIGHT);
+    if is_full() {
+        let summary = ran.expect_code(0).summary();
+        check_listed(&bench.published(), &nginx.origin(), expected);
+        check_files(&bench.published(), &start, &schemas);
+        check_summary(&summary, expected.len(), *known);
+        check_requests(&lines, *known, IN_FLIGHT);
+    } else {
+        ran.expect_code(3);
+        check_requests(&lines, 100, IN_FLIGHT);
+    }
     let spaces = u32::try_from(lines.len() - 1).expect("some thousand");
     assert!(took >= Duration::from_millis(100) * spaces, "{took:?}");
     // A request that ends in these ten seconds began in them, or was in flight when they began.
@@ -338,9 +354,11 @@ fn postgresql_manual_at_the_default_pace() {
         );
     }
 
-    let before = bench.published();
-    bench.crawl(&start, &[]).expect_code(0);
-    assert_eq!(bench.published().differences(&before), [""; 0]);
+    if is_full() {
+        let before = bench.published();
+        bench.crawl(&start, &[]).expect_code(0);
+        assert_eq!(bench.published().differences(&before), [""; 0]);
+    }
 }
 
 /// The name of the site over TLS, and the one that redirects to it.

@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use crawler::{config::Layout, store::Store};
+use crawler::{config::Layout, store::Store, testing::is_in_sample};
 
 use self::{
     keys::{Change, HUBS, Keys, THRESHOLDS, URLS, hub},
@@ -30,6 +30,9 @@ use crate::support::{
 
 /// Files that a change touches at most, also when it makes a full section split or become whole again.
 const MAX_TOUCHED: usize = 13;
+
+/// Each of the tests takes minutes: a sample has one of them.
+const OF_TESTS: usize = 3;
 
 /// Publishes the site and each change of its history, and compares every set with the model's.
 fn check_history(layout: Layout) {
@@ -66,16 +69,25 @@ fn check_history(layout: Layout) {
 
 #[test]
 fn a_history_of_changes_gives_the_files_of_the_model() {
+    if !is_in_sample(0, OF_TESTS) {
+        return;
+    }
     check_history(Layout::Root);
 }
 
 #[test]
 fn a_history_of_changes_gives_the_files_of_the_model_in_place() {
+    if !is_in_sample(1, OF_TESTS) {
+        return;
+    }
     check_history(Layout::InPlace);
 }
 
 #[test]
 fn a_crawled_site_gives_the_files_of_the_model() {
+    if !is_in_sample(2, OF_TESTS) {
+        return;
+    }
     let Some(mut model) = Model::start() else {
         return;
     };

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, ffi::OsString, fmt::Write as _, fs, process::Command};
 
+use crawler::testing::is_full;
+
 use super::Builds;
 use crate::support::{program::Ran, random::Random};
 
@@ -12,11 +14,7 @@ const URLS: usize = 100_000;
 const ALL_URLS: usize = 3_000_000;
 
 fn urls() -> usize {
-    if std::env::var_os("ARPENT_FULL").is_some_and(|value| value == "1") {
-        ALL_URLS
-    } else {
-        URLS
-    }
+    if is_full() { ALL_URLS } else { URLS }
 }
 
 /// Memory that the process may write to, in KiB. A list of any length needs less than 64 MiB, stacks included. The rest is

@@ -19,20 +19,8 @@ pub mod xmllint;
 
 use std::{io::Write as _, path::PathBuf};
 
+pub use crawler::testing::skip;
 use flate2::{Compression, write::GzEncoder};
-
-/// The variable by which a skipped test fails: set by CI.
-const REQUIRE_ALL: &str = "ARPENT_REQUIRE_ALL";
-
-/// Prints that a test is skipped; fails when no test may be skipped.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-pub fn skip(reason: &str) {
-    assert!(
-        std::env::var_os(REQUIRE_ALL).is_none(),
-        "a test may not be skipped here: {reason}"
-    );
-    eprintln!("skipped: {reason}");
-}
 
 /// The bytes, compressed.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {

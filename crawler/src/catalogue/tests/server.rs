@@ -2,7 +2,7 @@
 //! without care for crashes.
 
 use std::{
-    env, fs,
+    fs,
     io::Read as _,
     net::TcpListener,
     os::unix::fs::PermissionsExt as _,
@@ -17,7 +17,7 @@ use std::{
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tempfile::TempDir;
 
-use crate::catalogue::Catalogue;
+use crate::{catalogue::Catalogue, testing::skip};
 
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
 
@@ -52,15 +52,10 @@ impl Server {
     ///
     /// # Panics
     /// It does not start, or it is not installed and `ARPENT_REQUIRE_ALL` is set.
-    #[expect(clippy::print_stderr, reason = "says what is left out")]
     pub(super) fn shared() -> Option<Arc<Self>> {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         if !Path::new(PROGRAMS).join("postgres").exists() {
-            assert!(
-                env::var_os("ARPENT_REQUIRE_ALL").is_none(),
-                "{PROGRAMS} has no PostgreSQL"
-            );
-            eprintln!("skipped: {PROGRAMS} has no PostgreSQL");
+            skip(&format!("{PROGRAMS} has no PostgreSQL"));
             return None;
         }
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
