@@ -70,6 +70,12 @@ pub fn is_in_sample(number: usize, of: usize) -> bool {
     is_full() || number % of == usize::try_from(chosen).unwrap_or_default()
 }
 
+/// The cases that a long test takes ([`is_in_sample`]).
+pub fn sample<T>(cases: impl IntoIterator<Item = T>, of: usize) -> impl Iterator<Item = T> {
+    let cases = cases.into_iter().enumerate();
+    cases.filter_map(move |(number, case)| is_in_sample(number, of).then_some(case))
+}
+
 /// Wall time that runs with tokio's clock, from a fixed instant on.
 #[derive(Debug, Clone)]
 pub struct TestClock {

@@ -17,7 +17,7 @@ use crawler::{
     fetch::{BodySink as _, BodyWish, Fetched, ResponseHead},
     page::{BodyEnd, Canonical, PageFacts, Via},
     parse::{PageParser, PageReader},
-    testing::is_in_sample,
+    testing::sample,
     url_key::Identity,
 };
 use scraper::{Html, Selector};
@@ -517,17 +517,13 @@ fn facts_of_real_pages_are_those_of_a_tree() {
                 let mut pages = Vec::new();
                 find_pages(Path::new(folder), &mut pages);
                 assert!(pages.len() >= least, "{folder} has {} pages", pages.len());
-                for (number, page) in pages.iter().enumerate() {
-                    if is_in_sample(number, OF_PAGES) {
-                        check_page(page);
-                    }
+                for page in sample(&pages, OF_PAGES) {
+                    check_page(page);
                 }
                 // A thousand pages byte by byte: a piece ends at each byte.
                 let in_pieces = pages.iter().step_by(pages.len().div_ceil(250));
-                for (number, page) in in_pieces.enumerate() {
-                    if is_in_sample(number, OF_PAGES) {
-                        check_pieces(page);
-                    }
+                for page in sample(in_pieces, OF_PAGES) {
+                    check_pieces(page);
                 }
             });
         }

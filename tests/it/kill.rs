@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crawler::{crawl::COMMIT_INTERVAL, testing::is_in_sample};
+use crawler::{crawl::COMMIT_INTERVAL, testing::sample};
 
 use self::pages::{NEW_PAGES, PAGES, Pages};
 use crate::support::{
@@ -298,10 +298,8 @@ fn a_crawl_that_is_killed_twenty_times_gives_the_set_of_an_uninterrupted_one() {
             _ => second_kills(&mut random, tail),
         };
         kills += plan.len();
-        for (number, when) in plan.into_iter().enumerate() {
-            if is_in_sample(number, OF_KILLS) {
-                chain.kill(when);
-            }
+        for when in sample(plan, OF_KILLS) {
+            chain.kill(when);
         }
         let starts = chain.starts;
         let ran = killed.crawl(&url, &[]).expect_code(0);

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crawler::testing::{is_full, is_in_sample};
+use crawler::testing::{is_full, sample};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -248,9 +248,7 @@ fn sqlite_manual() {
 fn apache_manual() {
     let plain_files_in_their_directories = ["--layout", "in-place", "--no-gzip"];
     let variants: [&[&str]; 2] = [&[], &plain_files_in_their_directories];
-    let taken = variants.into_iter().enumerate();
-    let taken = taken.filter(|(number, _)| is_in_sample(*number, 2));
-    let taken: Vec<_> = taken.map(|(_, variant)| variant).collect();
+    let taken: Vec<_> = sample(variants, 2).collect();
     check(&APACHE, 2_000, &taken);
 }
 

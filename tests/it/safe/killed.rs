@@ -13,7 +13,7 @@ use std::{
     thread,
 };
 
-use crawler::testing::is_in_sample;
+use crawler::testing::sample;
 use tempfile::TempDir;
 
 use self::tracing::{is_able, record};
@@ -133,9 +133,7 @@ fn kill_everywhere(
     let recorded = Place::new();
     recorded.become_like(before);
     let calls = record(&command(&recorded), &recorded.path, folders);
-    let taken = calls.iter().enumerate();
-    let taken = taken.filter(|(number, _)| is_in_sample(*number, OF_CALLS));
-    let taken: Vec<_> = taken.map(|(_, call)| call).collect();
+    let taken: Vec<_> = sample(&calls, OF_CALLS).collect();
 
     let next = AtomicUsize::new(0);
     let work = || {
