@@ -3,7 +3,10 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crawler::crawl::{HostState, Progress};
+use crawler::{
+    crawl::{HostState, Progress},
+    repeats::GrowingPlace,
+};
 
 use crate::human;
 
@@ -78,6 +81,16 @@ impl Speed {
     }
 }
 
+/// A place that may go on without end.
+fn text_of_growing(place: &GrowingPlace) -> String {
+    format!(
+        "growing {}: pages that say nothing new led to {} (cut after {})",
+        place.name,
+        human::count(place.led_to, "URL"),
+        human::number(place.limit),
+    )
+}
+
 /// Evaluation of the figures of [`Progress`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProgressView<'a> {
@@ -93,7 +106,7 @@ pub(crate) struct ProgressView<'a> {
 
 impl ProgressView<'_> {
     /// The lines of the live view, each at most `width` characters: the site, a bar when the number of pages is about known, the
-    /// figures, the state of the host when it is worth reporting, the page in work, and the last failures.
+    /// figures, the state of the host when it is worth reporting, a place that may go on without end, the page in work, and the last failures.
     pub(crate) fn lines(&self, width: usize) -> Vec<String> {
         let mut lines = Vec::with_capacity(6);
         if let Some(site) = &self.progress.site {
@@ -102,6 +115,9 @@ impl ProgressView<'_> {
         lines.extend(self.bar().map(|bar| fit(&format!("  {bar}"), width)));
         lines.push(self.figures(width));
         lines.extend(self.host().map(|host| fit(&format!("  {host}"), width)));
+        let growing = self.progress.growing.as_ref();
+        let growing = growing.map(|place| fit(&format!("  {}", text_of_growing(place)), width));
+        lines.extend(growing);
         let in_work = self.progress.in_work.as_ref();
         lines.extend(in_work.map(|url| fit(&format!("  now     {url}"), width)));
         let failures = self.progress.failures.iter();
@@ -135,6 +151,10 @@ impl ProgressView<'_> {
         if let Some(host) = self.host() {
             line.push_str("; ");
             line.push_str(&host);
+        }
+        if let Some(place) = &self.progress.growing {
+            line.push_str("; ");
+            line.push_str(&text_of_growing(place));
         }
         match &self.progress.site {
             Some(site) => format!("{}{}: {line}", site.origin, site.directory),

@@ -2,6 +2,7 @@
 //! holds what others counted; it counts nothing itself but the sums.
 
 mod counts;
+mod cut;
 mod files;
 mod guard;
 mod log;
@@ -31,6 +32,7 @@ use serde::Serialize;
 
 use self::{
     counts::{add_dates, add_extensions, add_reasons, add_unused, read_of, with_texts},
+    cut::CutPlace,
     guard::GuardLine,
     robots::RobotsLine,
     seeds::SeedLine,
@@ -73,6 +75,8 @@ pub(crate) struct Summary {
     queued: u64,
     /// Links that were not recorded, because a bound was reached.
     not_recorded: u64,
+    /// Parts of the site that go on without end: pages may be missing there.
+    cut: Vec<CutPlace>,
     /// Finished page requests of this start of the program.
     fetched: u64,
     not_modified: u64,
@@ -210,6 +214,7 @@ impl Summary {
         (self.known, self.listed) = (report.known(), report.listed);
         (self.failed, self.queued) = (report.failed(), report.queued);
         self.not_recorded = report.not_recorded;
+        self.cut = report.cut.iter().map(CutPlace::of).collect();
         self.excluded.clone_from(&report.excluded);
         self.orphans = report.orphans;
         self.seeds = SeedLine::from(&report.seeds);
@@ -297,6 +302,7 @@ impl Summary {
             .map(|url| format!(" as {url}"))
             .unwrap_or_default();
         let mut lines = vec![format!("{}{written_as}: {}", self.site, self.ending())];
+        lines.extend(self.cut.iter().map(CutPlace::text));
         let message = self.message.iter().filter(|_| self.guard.is_some());
         lines.extend(message.map(|message| format!("  {message}")));
         if self.known > 0 || self.fetched > 0 || self.input.is_some() {

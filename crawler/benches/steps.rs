@@ -111,7 +111,7 @@ fn commit_of_100_urls(bencher: Bencher<'_, '_>) {
         let discovered = (0..100).map(|_| {
             sequence += 1;
             Discovery {
-                after_repeat: false,
+                distance: 0,
                 key: identity
                     .parse(&format!("https://example.com/docs/{sequence}.html"))
                     .expect("a URL"),

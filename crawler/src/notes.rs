@@ -167,12 +167,21 @@ notes! {
     not_modified_trusted "not-modified-trusted" ()
         "the answers not modified (304) of the server were correct again: arpent trusts them";
 
-    patterns_closed "patterns-closed" (count, names)
-        "arpent requests no further URLs of {count} patterns, because their pages repeat the text of other pages: {names}. \
-         `exclude` rules for these patterns save the requests; close_patterns = false requests all URLs";
+    place_cut "pages-may-be-missing" (count, place, asked, glob)
+        "{count} pages may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, few say anything new. \
+         If the site needs none of them, exclude = [\"{glob}\"] ends it; close_patterns = false requests and lists everything";
+    place_cut_with_listed "pages-may-be-missing-beside-listed" (count, place, asked)
+        "{count} pages may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, some are listed, so no \
+         rule is proposed here; an exclude rule of yours ends it, and close_patterns = false requests and lists everything";
     parameters_left_out "parameters-left-out" (count, names)
-        "arpent requests URLs without {count} query parameters, because pages with and without them were the same: {names}. \
-         The setting drop_parameters leaves parameters out from the start";
+        "{count} URLs were left out that have query parameters without effect, because pages with and without them were the same: {names}. \
+         close_patterns = false requests all of them; the setting drop_parameters leaves parameters out from the start";
+    named_copies "named-copies" (count)
+        "{count} pages are copies of others to the letter, under another spelling of the path, and stay listed because a sitemap or a \
+         list names them. Let the copies redirect, or name one URL of each page";
+    named_not_found_pages "named-not-found-pages" (count)
+        "{count} published pages, or pages that a sitemap or a list names, have the text of the site's answer to URLs that do not exist, \
+         and stay listed. Let the server answer 404 for those that are gone";
     never_not_found "never-not-found" ()
         "the site answers 200 for URLs that do not exist; pages with the content of that answer are neither listed nor \
          followed. Let the server answer 404 for such URLs";

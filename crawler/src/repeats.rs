@@ -1,50 +1,49 @@
-//! Detection of pages that have no new text, and of URLs that need not be requested because of that. A crawl of a site without
-//! end ends by itself this way, and lists the other pages.
+//! Sites without end, and copies. A URL is as far from new text as pages in a row said nothing new on the shortest way to it. What is
+//! far waits, and where far pages lead on and on, nothing far is asked for. Text orders and bounds; no page leaves a site that ends
+//! because of it.
 //!
 //! | rule | where |
 //! | --- | --- |
-//! | A query parameter or a directory whose pages have no new text is closed | `patterns` |
-//! | A parameter whose pages are copies is left out | `copies` |
+//! | A page has something new when half of its text is on no simpler page before it | `blocks` |
+//! | A place in which pages without new text lead on without end is cut | `growth` |
+//! | A parameter whose pages are copies is left out | `parameters`, `presumed` |
 //! | The page that the site sends for URLs that do not exist is not a page | `not_found` |
-//! | The same page below itself ends there | `nested` |
 //!
-//! A page is new when at least half of its text is on no page read before (`blocks`), the frame of the site left out. Nothing
-//! here fetches or stores: the crawl asks before it sends a request, and shows each page that it read.
+//! Nothing here fetches or stores: the crawl asks before it sends a request, and shows each page that it read.
 
 mod blocks;
-mod copies;
-mod nested;
+mod growth;
 mod not_found;
-mod patterns;
+mod parameters;
 mod places;
+mod presumed;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::nested::NestedGroup;
 use self::{
     blocks::BlockTable,
-    copies::CopyingParameters,
-    nested::NestedTexts,
+    growth::Growth,
     not_found::NotFoundText,
-    patterns::Patterns,
-    places::{LEVELS, UrlPlaces},
+    parameters::{Compared, Parameters},
+    presumed::Presumed,
 };
+use std::sync::Arc;
+
 use crate::{
     config::RepeatsConfig,
-    page::{ClosedPattern, PageText, PatternKind, Repeat, TextBlock},
-    url_key::UrlKey,
+    page::{ClosedPattern, PageText, PatternKind, Repeat, Said, TextBlock},
+    url_key::{Identity, UrlKey},
 };
 
 /// The texts of the pages of a crawl, and what follows from it for its URLs.
 #[derive(Debug)]
 pub struct Repeats {
     is_on: bool,
-    max_per_directory: u64,
     blocks: BlockTable,
-    patterns: Patterns,
-    copies: CopyingParameters,
-    nested: NestedTexts,
+    growth: Growth,
+    parameters: Parameters,
+    presumed: Presumed,
     not_found: NotFoundText,
 }
 
@@ -53,58 +52,40 @@ pub struct Repeats {
 pub enum Passage {
     /// It may be asked for.
     Open,
-    /// Its pattern is closed.
-    Closed,
+    /// It is in a place that is cut.
+    Cut,
     /// It is a copy of this URL, which has a parameter less.
     CopyOf(UrlKey),
 }
 
-/// Patterns that changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PatternChanges {
-    /// Those that are closed from now on.
-    pub closed: Vec<ClosedPattern>,
-    /// The names of those that an earlier crawl closed, and that are open again.
-    pub opened: Vec<String>,
+/// A place that may go on without end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrowingPlace {
+    /// Its name.
+    pub name: String,
+    /// URLs that pages without new text led to there, as they are counted.
+    pub led_to: u64,
+    /// The number beyond which the place is cut.
+    pub limit: u64,
 }
 
-/// The text of a page that no page had before.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Novelty {
-    /// Of a page with a query: among the pages of its path with one of its parameters, or on the site when it is the first of
-    /// them. `None`: it has too little text of its own to decide.
-    of_query: Option<bool>,
-    /// Its parameters without which the page has most of the same text, by their numbers.
-    without: u16,
-    /// Of a page without a query: in each of its directories.
-    of_directories: [Option<bool>; LEVELS],
-}
-
-impl Novelty {
-    /// Returns whether a URL that is found on the page counts as one that leads on.
-    pub fn is_repeat(&self) -> bool {
-        let deepest = self.of_directories.iter().flatten().next_back();
-        deepest.or(self.of_query.as_ref()) == Some(&false)
-    }
-}
-
-/// For each directory of `url`, whether its page leads on: to one of the URLs in it that were unknown, or because the page that
-/// led to it had no new text.
-pub fn leads_on(url: &UrlKey, after_repeat: bool, unknown: &[&UrlKey]) -> [bool; LEVELS] {
-    if after_repeat {
-        return [true; LEVELS];
-    }
-    UrlPlaces::of(url).shared_with(unknown.iter().copied())
-}
-
-/// The closed pattern that `url` is in; the parameters of a URL come before its directories.
-pub fn closing_pattern<'a>(
-    url: &UrlKey,
-    patterns: &'a [ClosedPattern],
-) -> Option<&'a ClosedPattern> {
-    let names = UrlPlaces::of(url).pattern_names(url);
+/// The pattern in `patterns` that `url` is in: a parameter comes before its places, the narrowest first.
+pub fn pattern_of<'a>(url: &UrlKey, patterns: &'a [ClosedPattern]) -> Option<&'a ClosedPattern> {
+    let parameters = places::parameters(url).into_iter();
+    let mut names: Vec<String> = parameters.map(|name| format!("?{name}=")).collect();
+    names.extend(places::names(url));
     let of_name = |name: &String| patterns.iter().find(|pattern| pattern.name == *name);
     names.iter().find_map(of_name)
+}
+
+/// A glob for the setting `exclude` that matches the URLs of the place `name`; `None`: the place is the site.
+pub(crate) fn exclude_of(name: &str) -> Option<String> {
+    places::exclude_of(name)
+}
+
+/// How many parameters a URL has.
+pub(crate) fn count_parameters(url: &UrlKey) -> usize {
+    places::count_parameters(url)
 }
 
 impl Repeats {
@@ -113,139 +94,163 @@ impl Repeats {
         let memory = config.max_block_memory;
         Self {
             is_on: config.close_patterns,
-            max_per_directory: config.max_per_directory,
             blocks: BlockTable::new(memory / 2),
-            patterns: Patterns::default(),
-            copies: CopyingParameters::new(memory / 4),
-            nested: NestedTexts::new(memory / 4),
+            growth: Growth::default(),
+            parameters: Parameters::new(memory / 4),
+            presumed: Presumed::default(),
             not_found: NotFoundText::default(),
         }
     }
 
-    /// Closes a pattern that an earlier session of the crawl closed, or an earlier crawl: then a few URLs of it are asked for
-    /// all the same.
-    pub fn remember(&mut self, closed: &ClosedPattern, is_earlier_crawl: bool) {
-        match closed.kind {
-            _ if !self.is_on => {}
-            PatternKind::Copies | PatternKind::Capitals => {
-                self.copies.remember(closed, is_earlier_crawl);
-            }
-            PatternKind::Parameter | PatternKind::Directory => {
-                self.patterns.remember(closed, is_earlier_crawl);
-            }
+    /// Takes the identity of the crawl, whose default parameters are left out, but for a sample.
+    #[must_use]
+    pub fn presuming(self, identity: &Arc<Identity>) -> Self {
+        Self {
+            presumed: if self.is_on {
+                Presumed::of(identity)
+            } else {
+                Presumed::default()
+            },
+            ..self
         }
     }
 
-    /// The decision on `url`, which is neither published nor named by a sitemap or a list.
-    pub fn passage(&mut self, url: &UrlKey) -> Passage {
-        if let Some(shorter) = self.copies.without_copies(url) {
+    /// The URL without parameters that are known to be without effect; `None`: it has none.
+    pub fn short_form(&self, url: &UrlKey) -> Option<UrlKey> {
+        self.presumed.short_form(url)
+    }
+
+    /// Takes a URL that a link leads to, and that has such parameters: it is `short` without them. Returns whether it is recorded.
+    pub fn find_written(&mut self, url: &UrlKey, short: &UrlKey) -> bool {
+        self.is_on && self.presumed.find(url, short)
+    }
+
+    /// Takes an answer that is not a page.
+    pub fn fail(&mut self, url: &UrlKey) {
+        if self.presumed.short_form(url).is_some() {
+            self.presumed.fail(url);
+        }
+    }
+
+    /// Returns whether the rules are on.
+    pub fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Takes a pattern of the last crawl: a parameter stays left out, and a place is cut sooner.
+    pub fn remember(&mut self, pattern: &ClosedPattern) {
+        match pattern.kind {
+            _ if !self.is_on => {}
+            PatternKind::Parameter => self.parameters.remember(&pattern.name),
+            PatternKind::Place => self.growth.remember(&pattern.name),
+        }
+    }
+
+    /// The decision on `url` at this distance, which is neither published nor named by a sitemap or a list. When nothing else is left
+    /// to ask for, the page without a parameter has been read, or is not a page, and the URL is asked for as it is.
+    pub fn passage(&self, url: &UrlKey, distance: u16, is_end: bool) -> Passage {
+        if !self.is_on {
+            return Passage::Open;
+        }
+        if let Some(short) = self.presumed.short_form(url) {
+            let is_page = is_end.then(|| self.parameters.was_read(&short));
+            if !self.presumed.is_asked(url, &short, is_page) {
+                return Passage::CopyOf(short);
+            }
+        }
+        if let Some(shorter) = self.parameters.copy_of(url)
+            && (!is_end || self.parameters.was_read(&shorter))
+        {
             return Passage::CopyOf(shorter);
         }
-        if self.is_on
-            && (self.patterns.is_closed(&UrlPlaces::of(url)) || self.copies.is_other_spelling(url))
-        {
-            Passage::Closed
-        } else {
-            Passage::Open
+        if distance > 0 && self.growth.cut_of(url).is_some() {
+            return Passage::Cut;
         }
+        Passage::Open
     }
 
-    /// The URL that `url` is a copy of, for a link that is found. Takes none of the samples.
-    pub fn copy_of(&self, url: &UrlKey) -> Option<UrlKey> {
-        self.copies.copy_of(url)
+    /// The repetition of a page by itself.
+    pub fn mark(&self, text: &PageText) -> Option<Repeat> {
+        (self.is_on && self.not_found.is_like(text)).then_some(Repeat::NotFound)
     }
 
-    /// Counts a URL that is to be asked for; whether its directory has room for it.
-    pub fn has_room(&mut self, url: &UrlKey) -> bool {
-        !self.is_on
-            || self
-                .patterns
-                .count_url(&UrlPlaces::of(url), self.max_per_directory)
-    }
-
-    /// The repetition of a page by itself, whatever its pattern.
-    pub fn mark(&mut self, url: &UrlKey, text: &PageText) -> Option<Repeat> {
+    /// Takes the text of a page that was read; returns what is new in it.
+    pub fn read(&mut self, url: &UrlKey, text: &PageText) -> Said {
         if !self.is_on {
-            return None;
+            return Said::New;
         }
-        if self.not_found.is_like(text) {
-            return Some(Repeat::NotFound);
-        }
-        self.nested.is_nested(url, text).then_some(Repeat::Nested)
-    }
-
-    /// The text of a page that was not read so far.
-    pub fn novelty(&self, url: &UrlKey, text: &PageText) -> Novelty {
-        let places = UrlPlaces::of(url);
-        let mut novelty = Novelty::default();
-        if let Some(path) = places.path {
-            let is_new = |place| self.blocks.is_new(place, path, text);
-            let mut of_query = None;
-            for place in self.patterns.compared(&places) {
-                let place = if self.blocks.has_pages(place) {
-                    place
-                } else {
-                    blocks::SITE
-                };
-                of_query = of_query.max(is_new(place));
-            }
-            novelty.of_query = of_query;
-            for (number, name) in places.parameters.iter().enumerate() {
-                let shorter = copies::without(url, |other| other == name);
-                let is_on = |shorter: &UrlKey| self.blocks.is_on_page(shorter.fingerprint(), text);
-                novelty.without |= u16::from(shorter.as_ref().is_some_and(is_on)) << number;
-            }
-            if novelty.without != 0 {
-                novelty.of_query = Some(false);
-            }
+        self.blocks.take_alone(url.fingerprint(), text);
+        let is_copy = self.growth.is_copy(url, text);
+        if self.blocks.take(text, places::count_parameters(url)) {
+            Said::New
+        } else if is_copy {
+            Said::Copy
         } else {
-            for (level, directory) in places.directories.iter().enumerate() {
-                novelty.of_directories[level] = self.blocks.is_new(*directory, *directory, text);
-            }
+            Said::Nothing
         }
-        novelty
     }
 
-    /// Takes a page that was read, whose `novelty` was asked before. `leads_on` has for each of its directories whether the page
-    /// led to an unknown URL in it, or was found on a page that had no new text. Gives the patterns that change by it.
+    /// Takes a page that was read by [`Repeats::read`], at this distance, first found on the page `finder`, and what it led to.
     pub fn take(
         &mut self,
-        url: &UrlKey,
-        text: &PageText,
-        novelty: Novelty,
-        leads_on: [bool; LEVELS],
-    ) -> PatternChanges {
-        let places = UrlPlaces::of(url);
-        let compared = self.patterns.compared(&places);
-        let of_page = if places.path.is_some() {
-            &compared
-        } else {
-            &places.directories
-        };
-        self.blocks.take(places.path.iter().chain(of_page), text);
-        self.blocks.take_alone(url.fingerprint(), text);
-        self.nested.take(url, text);
-        let mut changes = PatternChanges::default();
-        if self.is_on {
-            changes = self.copies.take(url, &places, text);
-            let of_patterns = self.patterns.take(url, &places, novelty, leads_on);
-            changes.closed.extend(of_patterns.closed);
-            changes.opened.extend(of_patterns.opened);
+        (url, text): (&UrlKey, &PageText),
+        said: Said,
+        (distance, finder): (u16, Option<u64>),
+        unknown: &[&UrlKey],
+    ) {
+        if !self.is_on {
+            return;
         }
-        changes
+        let leads_without = |name: &str| {
+            let mut unknown = unknown.iter();
+            unknown.any(|url| !places::parameters(url).contains(&name))
+        };
+        let blocks = &self.blocks;
+        if let Some(short) = self.presumed.short_form(url) {
+            let is_near = blocks.is_on_page(short.fingerprint(), text);
+            let is_same = self.parameters.has_text(&short, text.whole);
+            self.presumed
+                .take(url, &short, is_near == Some(false) && !is_same);
+        }
+        self.parameters
+            .take(url, text.whole, |name, shorter, is_same| {
+                let leads_on = leads_without(name);
+                let is_near = blocks.is_on_page(shorter.fingerprint(), text) == Some(true);
+                Compared {
+                    is_same: is_same && !leads_on,
+                    is_near: is_same || is_near,
+                    is_content: leads_on || said == Said::New && !is_same && !is_near,
+                }
+            });
+        self.count(url, said, (distance, finder), unknown.len());
     }
 
-    /// Takes an answer that leads to another URL; one that is known already has no new text for the parameters of `url`.
-    pub fn take_redirect(&mut self, url: &UrlKey, is_new: bool) -> PatternChanges {
-        if !self.is_on {
-            return PatternChanges::default();
+    /// Takes the distance of a page and how many unknown URLs it led to, of a page of an earlier session.
+    pub fn count(
+        &mut self,
+        url: &UrlKey,
+        said: Said,
+        (distance, finder): (u16, Option<u64>),
+        led_to: usize,
+    ) {
+        if said == Said::Nothing {
+            let led_to = u32::try_from(led_to).unwrap_or(u32::MAX);
+            self.growth.take(url, distance, led_to);
+        } else if let Some(finder) = finder {
+            self.growth.refund(finder);
         }
-        let novelty = Novelty {
-            of_query: Some(is_new),
-            ..Novelty::default()
-        };
-        self.patterns
-            .take(url, &UrlPlaces::of(url), novelty, [false; LEVELS])
+    }
+
+    /// The place that grows most, once a fifth of what cuts a place was counted there.
+    pub fn growing(&self) -> Option<&GrowingPlace> {
+        self.growth.growing()
+    }
+
+    /// Takes a page that can be listed.
+    pub fn list(&mut self, url: &UrlKey) {
+        if self.is_on {
+            self.growth.list(url);
+        }
     }
 
     /// Takes a page that a link of the start page led to.
@@ -258,14 +263,9 @@ impl Repeats {
         self.not_found.take_start(text);
     }
 
-    /// Takes the answers to URLs that cannot exist, when they are pages.
-    pub fn take_not_found(&mut self, answers: [PageText; 3]) {
-        self.not_found.take_answers(answers);
-    }
-
-    /// Returns whether pages are left out that have no new text.
-    pub fn is_on(&self) -> bool {
-        self.is_on
+    /// Takes the texts of answers to URLs that cannot exist, which are 200, or 404.
+    pub fn take_not_found(&mut self, answers: [PageText; 3], are_found: bool) {
+        self.not_found.take_answers(answers, are_found);
     }
 
     /// Returns whether a page that was read is the one for URLs that do not exist.
@@ -273,10 +273,32 @@ impl Repeats {
         self.is_on && self.not_found.is_like_at_end(text)
     }
 
-    /// Returns whether a page that was read is in a closed pattern: a page with a query by its parameters, another one by its
-    /// directories.
-    pub fn is_in_closed(&self, url: &UrlKey) -> bool {
-        self.is_on && self.patterns.is_in_closed(&UrlPlaces::of(url))
+    /// The name of the narrowest place of `url` that is cut.
+    pub fn place_of(&self, url: &UrlKey) -> Option<String> {
+        self.growth.cut_of(url).filter(|_| self.is_on)
+    }
+
+    /// The name of the place that is cut in which a page at this distance has to have text of its own. On a site that is cut as a whole
+    /// pages at distance 0 need none.
+    pub fn cut_of(&self, url: &UrlKey, distance: u16) -> Option<String> {
+        let name = self.growth.cut_of(url).filter(|_| self.is_on)?;
+        (distance > 0 || name != "/*").then_some(name)
+    }
+
+    /// The URL that a page which was read is a copy of, but for a fifth of its text, and the parameter that makes copies.
+    pub fn near_copy_of(&self, url: &UrlKey, text: &PageText) -> Option<UrlKey> {
+        let short = self.presumed.short_form(url);
+        let shorter = short.or_else(|| self.parameters.without_left_out(url))?;
+        let is_near = self.blocks.is_on_page(shorter.fingerprint(), text);
+        (self.is_on && is_near == Some(true)).then_some(shorter)
+    }
+
+    /// The name of the parameter of `url` that is left out, as `?name=`.
+    pub fn left_out_of(&self, url: &UrlKey) -> Option<String> {
+        let short = self.presumed.short_form(url);
+        let name = short.map(|short| format!("?{}=", presumed::name_of(url, &short)));
+        name.or_else(|| self.parameters.left_out_of(url))
+            .filter(|_| self.is_on)
     }
 
     /// The blocks of a page that are compared, but for the frame of the site.

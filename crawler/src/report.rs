@@ -4,11 +4,11 @@
 
 mod changes;
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
     crawl_state,
-    page::{Reason, State},
+    page::{ClosedPattern, PatternKind, Reason, State},
     seeds::Tally,
     store::{Store, StoreError},
     url_key::UrlKey,
@@ -41,6 +41,8 @@ pub struct Report {
     pub orphans: u64,
     /// The sitemaps, feeds and lists of the crawl.
     pub seeds: Tally,
+    /// Places that were cut, those with the most missing pages first.
+    pub cut: Vec<ClosedPattern>,
 }
 
 /// URLs by reason, with the first ones of each fault.
@@ -64,6 +66,13 @@ impl ReasonCounts {
             }
         }
     }
+}
+
+fn cut_places(store: &Store) -> Result<Vec<ClosedPattern>, StoreError> {
+    let mut places = store.patterns()?;
+    places.retain(|pattern| pattern.kind == PatternKind::Place);
+    places.sort_by_key(|place| Reverse(place.left_out + place.not_asked));
+    Ok(places)
 }
 
 impl Report {
@@ -97,6 +106,7 @@ impl Report {
             not_recorded: crawl_state::not_recorded(store)?,
             orphans,
             seeds: Tally::read(store)?,
+            cut: cut_places(store)?,
             ..Self::from_counts(&counts.counts)
         })
     }
@@ -125,16 +135,27 @@ impl Report {
         report
     }
 
-    /// Returns whether some URL failed after its tries, was not reached, was cut short or not recorded.
+    /// Returns whether some URL failed after its tries, was not reached, was cut short or not recorded, or more than a tenth of the set
+    /// may be missing in places that were cut.
     pub fn is_partial(&self) -> bool {
         let kept = [Reason::KeptUnreachable, Reason::KeptNotReached];
         self.failed() > 0
             || self.queued > 0
             || self.not_recorded > 0
+            || self.may_be_missing() > self.listed / 10
             || self.excluded.contains_key(Reason::CutShort.code())
             || kept
                 .iter()
                 .any(|reason| self.kept.contains_key(reason.code()))
+    }
+
+    /// Pages of places that were cut which are not listed because of that, or were not asked for.
+    pub fn may_be_missing(&self) -> u64 {
+        let missing = self
+            .cut
+            .iter()
+            .map(|place| place.left_out + place.not_asked);
+        missing.sum()
     }
 
     /// Listed URLs that could not be fetched this time.

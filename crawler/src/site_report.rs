@@ -1,9 +1,8 @@
-//! The data of the crawls of a site on all its URLs, as rows: sessions, closed patterns, the links that lead to broken or redirected
+//! The data of the crawls of a site on all its URLs, as rows: sessions, places that were cut, the links that lead to broken or redirected
 //! URLs with the pages that hold them, each URL with its reason, and the statements of pages that contradict each other. Reads the state
 //! alone, in three passes and 12 bytes of memory a URL; never prints, judges or writes.
 
 mod conflicts;
-mod globs;
 mod known;
 mod outline;
 mod rows;
@@ -26,7 +25,7 @@ pub use self::{
 };
 use crate::{
     crawl_state,
-    page::{ClosedPattern, Page, PageRecord, Reason, Visit},
+    page::{Page, PageRecord, Reason, Visit},
     site::Site,
     store::{LinkReader, Store, StoreError, StoredLinks},
     url_key::UrlKey,
@@ -64,11 +63,7 @@ pub fn each_row<E>(
     for run in store.runs()? {
         show(ReportRow::Run(Box::new(run)))?;
     }
-    let patterns: Vec<ClosedPattern> = store
-        .patterns()?
-        .into_iter()
-        .map(|(pattern, _)| pattern)
-        .collect();
+    let patterns = store.patterns()?;
     for pattern in &patterns {
         show(ReportRow::Pattern(PatternRow::of(pattern)))?;
     }

@@ -9,6 +9,7 @@ mod identity;
 mod normal_form;
 pub(crate) mod percent;
 mod resolver;
+mod spellings;
 mod stand_in;
 #[cfg(test)]
 mod tests;
@@ -28,10 +29,17 @@ pub(crate) use self::{
     identity::has_foreign_scheme,
     normal_form::{escape_of, key_spelling},
     resolver::ReferenceResolver,
+    spellings::bare_path,
 };
 
 /// Longest URL that is followed or listed, in bytes: the sitemap protocol requires fewer than 2,048 characters.
 pub const MAX_URL_BYTES: usize = 2_047;
+
+/// Bytes of the mark at the end of a key that represents a URL which is too long: `#`, and a hash.
+const CUT_MARK_BYTES: usize = 17;
+
+/// Bytes of such a URL that its key has.
+const CUT_BYTES: usize = MAX_URL_BYTES - CUT_MARK_BYTES;
 
 /// Reason why a text is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -92,10 +100,10 @@ impl UrlKey {
             _ if text.starts_with("https://") => "https://".len(),
             _ => return Err(UrlKeyError::Scheme),
         };
-        if !text
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() && byte != b'#')
-        {
+        let (url, mark) = text.split_once('#').unwrap_or((text, ""));
+        let is_cut = text.len() == url.len() + CUT_MARK_BYTES && url.len() >= CUT_BYTES;
+        let is_written = |byte: u8| byte.is_ascii_graphic() && byte != b'#';
+        if text.len() > url.len() && !is_cut || !url.bytes().chain(mark.bytes()).all(is_written) {
             return Err(UrlKeyError::Syntax);
         }
         let after_scheme = text.split_at(authority_at).1;
@@ -115,6 +123,18 @@ impl UrlKey {
             }
         }
         Self::from_parts(text, authority_at + host_bytes(authority), path_at)
+    }
+
+    /// The key of a URL that is too long for one: its beginning, `#`, and a hash of it. `None`: it is not absolute, or not too long.
+    fn cut(text: &str) -> Option<Self> {
+        let begin = text.get(..CUT_BYTES)?;
+        let hash = Self::fingerprint_of(text);
+        Self::from_normalised(&format!("{begin}#{hash:016x}")).ok()
+    }
+
+    /// Returns whether it represents a URL that is too long: it can be neither requested nor listed.
+    pub fn is_cut(&self) -> bool {
+        self.text.len() == CUT_BYTES + CUT_MARK_BYTES && self.text.as_bytes()[CUT_BYTES] == b'#'
     }
 
     /// The whole URL.

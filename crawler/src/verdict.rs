@@ -371,7 +371,8 @@ impl Answer<'_> {
             _ if self.policy.ignore_repeats => None,
             Repeat::NothingNew => Some(Reason::NothingNew),
             Repeat::NotFound => Some(Reason::NotFoundPage),
-            Repeat::Nested => Some(Reason::Nested),
+            // The next session judges it by all that was read by then.
+            Repeat::Waits => Some(Reason::Queued),
         }
     }
 
@@ -391,7 +392,7 @@ impl Answer<'_> {
     /// `nofollow` is about links; the target of a redirect is not a link. Documents are not read for links,
     /// but a `Link` header may name their canonical URL.
     fn follow(&self) -> Follow {
-        let is_end = matches!(self.facts.repeat, Some(Repeat::NotFound | Repeat::Nested));
+        let is_end = matches!(self.facts.repeat, Some(Repeat::NotFound));
         match self.facts.kind {
             _ if is_end && !self.policy.ignore_repeats => Follow::TargetOnly,
             BodyKind::Page if !self.facts.directives.nofollow => Follow::All,
@@ -465,7 +466,6 @@ impl Chain {
             | Reason::PatternClosed
             | Reason::NothingNew
             | Reason::NotFoundPage
-            | Reason::Nested
             | Reason::DuplicateOf
             | Reason::PageRule
             | Reason::NotInSet

@@ -29,7 +29,7 @@ use crate::{
     page::{
         Basis, Canonical, ClosedPattern, Page, PageFacts, PageRecord, Reason, Repeat, State, Visit,
     },
-    repeats::closing_pattern,
+    repeats::pattern_of,
     robots::Rules,
     scope::{Judgement, Scope},
     site::Site,
@@ -106,7 +106,7 @@ pub struct UrlExplanation {
     pub canonical: Option<NamedUrl>,
     /// The URL that it is the same page as, and what became of that.
     pub duplicate_of: Option<NamedUrl>,
-    /// The closed pattern that it is in.
+    /// The pattern that it is in.
     pub pattern: Option<PatternStory>,
     /// Its `lastmod`, and the dates that were stated for it.
     pub lastmod: Option<LastmodStory>,
@@ -187,18 +187,20 @@ pub struct ScopeRule {
     pub rule: Option<String>,
 }
 
-/// A closed pattern.
+/// A place that was cut, or a parameter that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PatternStory {
-    /// Its name, as `/agenda?month=`.
+    /// Its name, as `/agenda?` or `?visit=`.
     pub name: String,
-    /// Parameter, directory, or copies.
+    /// Place or parameter.
     pub kind: &'static str,
-    /// Pages that were read before it was closed.
-    pub pages: u32,
-    /// Pages among them that were new.
-    pub new: u32,
-    /// The last of them.
+    /// Pages of it that were asked for.
+    pub asked: u64,
+    /// Those of them that are not listed because of it.
+    pub left_out: u64,
+    /// URLs of it that were not asked for.
+    pub not_asked: u64,
+    /// One of these URLs.
     pub example: String,
 }
 
@@ -270,7 +272,7 @@ impl Question<'_> {
         };
         let facts = record.and_then(PageRecord::facts);
         let repeat = facts.and_then(|facts| facts.repeat.as_ref());
-        let pattern = closing_pattern(url, &self.closed()?).map(PatternStory::of);
+        let pattern = pattern_of(url, &self.store.patterns()?).map(PatternStory::of);
         let advice = match (record, reason) {
             (Some(_), Some(reason)) => advice::of_reason(reason),
             (_, reason) => Some(advice::of_unknown(scope.judgement, reason)),
@@ -321,12 +323,6 @@ impl Question<'_> {
             },
             live: None,
         })
-    }
-
-    /// The closed patterns, of the published crawl and of the one under way.
-    fn closed(&self) -> Result<Vec<ClosedPattern>, StoreError> {
-        let patterns = self.store.patterns()?;
-        Ok(patterns.into_iter().map(|(pattern, _)| pattern).collect())
     }
 
     fn scope_of(&self, url: &UrlKey) -> Result<ScopeRule, WhyError> {
@@ -480,8 +476,9 @@ impl PatternStory {
         Self {
             name: pattern.name.clone(),
             kind: pattern.kind.as_str(),
-            pages: pattern.pages,
-            new: pattern.new,
+            asked: pattern.asked,
+            left_out: pattern.left_out,
+            not_asked: pattern.not_asked,
             example: pattern.example.to_string(),
         }
     }

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crawler::testing::{is_full, sample};
+use crawler::testing::{is_full, is_in_sample, sample};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ use crate::support::{
     authority::{Authority, Validity},
     nginx::{Line, Nginx, Place},
     oracle,
-    program::{Bench, Ran, run_tool},
+    program::{Bench, CLOSES_PATTERNS, Ran, run_tool},
     published::Published,
 };
 
@@ -255,6 +255,48 @@ fn apache_manual() {
 #[test]
 fn wiki() {
     check(&IKIWIKI, 300, &[&[]]);
+}
+
+/// Sites with the rules for parts without end, in a sample: one in so many.
+const OF_SITES: usize = 5;
+
+/// Whole sites are listed whole, also below a directory of a directory, and the next crawl lists the same.
+#[test]
+fn a_manual_is_listed_whole_with_all_rules() {
+    let sites = [POSTGRESQL, PYTHON, SQLITE, APACHE, IKIWIKI];
+    let places = ["", "/software/docs/manuals"];
+    let cases = sites
+        .iter()
+        .flat_map(|site| places.map(|place| (site, place)));
+    for (number, (site, place)) in cases.enumerate() {
+        if !is_in_sample(number, OF_SITES) {
+            continue;
+        }
+        if site.needs().is_none() {
+            return;
+        }
+        let nginx = Nginx::start(|free| {
+            format!(
+                "server {{ listen 127.0.0.1:{}; location {place}/ {{ alias \"{}/\"; index index.html; }} }}\n",
+                free.http, site.root
+            )
+        });
+        let start = nginx.url(&format!("{place}{}", site.start));
+        let expected: BTreeSet<String> = oracle::crawl(&start).listed.into_keys().collect();
+        assert!(expected.len() > 300, "{} at {start}", site.package);
+        for connections in ["1", "16"] {
+            let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", connections]);
+            for _ in 0..2 {
+                let mut command = bench.command(&start, &[]);
+                command.env_remove(CLOSES_PATTERNS);
+                let ran = Ran::of(command).expect_code(0);
+                let listed: BTreeSet<String> = bench.published().entries().into_keys().collect();
+                let missing: Vec<_> = expected.difference(&listed).take(10).collect();
+                assert_eq!(missing, [""; 0], "{} at {start}", site.package);
+                assert_eq!(listed.len(), expected.len(), "{}", ran.stderr);
+            }
+        }
+    }
 }
 
 /// The result of the oracle for [`POSTGRESQL`], which several tests crawl.

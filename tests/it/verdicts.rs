@@ -293,7 +293,7 @@ fn every_reason_has_a_page() {
     /// Reasons that no table here has. A page that takes too long has another test, and no page can cause a bug. Inputs belong
     /// to another command, and feeds to `discovery`. The values of a page can always be written into an entry. Pages that stay
     /// listed are tested in `reasons`, and repetitions in `traps`.
-    const UNREACHABLE: [Reason; 14] = [
+    const UNREACHABLE: [Reason; 13] = [
         Reason::Unparsable,
         Reason::InternalError,
         Reason::Given,
@@ -306,7 +306,6 @@ fn every_reason_has_a_page() {
         Reason::PatternClosed,
         Reason::NothingNew,
         Reason::NotFoundPage,
-        Reason::Nested,
         Reason::DuplicateOf,
     ];
     let mut seen = covered(&pages("http://elsewhere.example/"));

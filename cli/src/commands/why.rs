@@ -269,11 +269,12 @@ fn rule_facts(explanation: &UrlExplanation) -> Vec<(&'static str, String)> {
         add(
             "pattern",
             format!(
-                "{} ({}): {} of the {} that were read before it was closed had new content; the last was {}",
+                "{} ({}): of {} that were requested {} are not listed because of it; {} were not requested, such as {}",
                 pattern.name,
                 pattern.kind,
-                human::number(pattern.new.into()),
-                human::count(pattern.pages.into(), "page"),
+                human::count(pattern.asked, "page"),
+                human::number(pattern.left_out),
+                human::count(pattern.not_asked, "URL"),
                 pattern.example
             ),
         );

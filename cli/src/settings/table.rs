@@ -178,7 +178,6 @@ settings! {
     "patterns" {
         "close_patterns" config.repeats.close_patterns: switch;
         "not_found_probe" config.repeats.not_found_probe: switch;
-        "max_per_directory" config.repeats.max_per_directory: positive;
         "max_block_memory" config.repeats.max_block_memory:
             |value| size(value, 1 << 20..=1 << 34, "from 1 MiB to 16 GiB").map(as_usize);
     }

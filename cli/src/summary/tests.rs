@@ -91,7 +91,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
         concat!(
             r#"{"version":1,"site":"https://www.example.com/docs/","outcome":"partial","known":1494,"listed":1234,"#,
             r#""excluded":{"canonical-elsewhere":50,"gone":50,"noindex":150},"failed":3,"queued":7,"not_recorded":0,"#,
-            r#""fetched":1400,"not_modified":100,"files":["#,
+            r#""cut":[],"fetched":1400,"not_modified":100,"files":["#,
             r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
             r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
             r#""changes":{"added":{"count":0,"first":[]},"removed":{"count":0,"first":[]},"lastmod_moved":{"count":0,"first":[]}},"#,
@@ -319,7 +319,7 @@ fn a_failed_site_has_a_summary_too() {
         summary.json(),
         concat!(
             r#"{"version":1,"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
-            r#""failed":0,"queued":0,"not_recorded":0,"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
+            r#""failed":0,"queued":0,"not_recorded":0,"cut":[],"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
             r#""publish_as":null,"ignored":[],"robots_txt":[],"#,
             r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{},"notes":[]}"#
         )

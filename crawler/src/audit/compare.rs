@@ -63,7 +63,6 @@ impl ListingFault {
             | Reason::EntryRefused
             | Reason::PatternClosed
             | Reason::NothingNew
-            | Reason::Nested
             | Reason::DuplicateOf => Self::LeftOut,
             // Listed; rules of the user; not decided.
             Reason::Listed

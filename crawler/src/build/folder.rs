@@ -65,7 +65,8 @@ pub(super) fn load(
         robots: robots(root, request, loaded)?,
         reader: Arc::new(
             PageReader::new(&request.config.parse)?
-                .with_extensions(request.config.publish.extensions),
+                .with_extensions(request.config.publish.extensions)
+                .reading_blocks(false),
         ),
         dates_count,
         commit: Commit::default(),
@@ -184,6 +185,7 @@ impl FolderReader<'_> {
             basis: Basis::Own,
         };
         self.commit.finished.push(Finished {
+            reading: crate::page::Reading::default(),
             key: url,
             sequence: self.sequence,
             record,

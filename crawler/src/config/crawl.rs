@@ -105,14 +105,11 @@ impl IgnoreConfig {
 /// How a crawl ends on a site without end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepeatsConfig {
-    /// URL patterns whose pages have no new text are closed, and pages that repeat others above them, or represent every URL
-    /// that does not exist, are neither listed nor followed. Default: yes.
+    /// Parts of the site that go on without end are cut, parameters that only make copies are left out, and the page that represents
+    /// every URL that does not exist is neither listed nor followed. Default: yes.
     pub close_patterns: bool,
     /// Two URLs that cannot exist are asked for in each crawl, to know the site's page for them. Default: yes.
     pub not_found_probe: bool,
-    /// URLs of one directory at most that are asked for, but for those that are published or that a sitemap or list names.
-    /// Default 50,000.
-    pub max_per_directory: u64,
     /// Memory of the text by which pages are compared. When more is needed a part of the text is compared. Default 16 MiB.
     pub max_block_memory: usize,
 }
@@ -122,7 +119,6 @@ impl Default for RepeatsConfig {
         Self {
             close_patterns: true,
             not_found_probe: true,
-            max_per_directory: 50_000,
             max_block_memory: 16 << 20,
         }
     }

@@ -6,7 +6,7 @@ use super::known::FoundUrl;
 use crate::{
     config::Config,
     frontier::Lease,
-    page::{Basis, Outcome, PageFacts, PageRecord, Reason, TakenLinks, Via},
+    page::{Basis, Outcome, PageFacts, PageRecord, Reading, Reason, TakenLinks, Via},
     store::Finished,
     url_key::UrlKey,
     verdict::{self, Follow, MAX_HOPS},
@@ -23,8 +23,8 @@ pub(super) struct Work {
     pub(super) tries: u32,
     /// It was listed before.
     pub(super) was_listed: bool,
-    /// The page that led to it had no new text.
-    pub(super) after_repeat: bool,
+    /// Pages in a row that said nothing new, on the shortest way to it.
+    pub(super) distance: u16,
 }
 
 impl Work {
@@ -37,7 +37,15 @@ impl Work {
             hops: lease.hops(),
             tries,
             was_listed: lease.earlier().is_some_and(|earlier| earlier.was_listed),
-            after_repeat: lease.after_repeat(),
+            distance: lease.distance(),
+        }
+    }
+
+    /// What is known of it before its answer is read.
+    pub(super) fn reading(&self) -> Reading {
+        Reading {
+            distance: self.distance,
+            ..Reading::default()
         }
     }
 
@@ -47,6 +55,7 @@ impl Work {
         reason: Reason,
         outcome: Outcome,
         (basis, links): (Basis, Option<TakenLinks>),
+        reading: Reading,
         now: Timestamp,
     ) -> Finished {
         let is_fetched = !matches!(outcome, Outcome::NotFetched(_));
@@ -64,6 +73,7 @@ impl Work {
                 outcome: Some(outcome),
                 basis,
             },
+            reading,
             links,
         }
     }
@@ -74,7 +84,7 @@ impl Work {
         facts: &'a PageFacts,
         follow: Follow,
         config: &'a Config,
-        is_repeat: bool,
+        distance: u16,
     ) -> impl Iterator<Item = FoundUrl<'a>> {
         let take_nofollow_links = config.scope.take_nofollow_links;
         let targets = verdict::targets(facts, follow, take_nofollow_links);
@@ -105,8 +115,7 @@ impl Work {
                 hops,
                 // A page that is listed leaves only when it is known what takes its place.
                 is_owed: self.was_listed && takes_its_place,
-                // A redirect alone is not evidence.
-                after_repeat: is_repeat || via == Via::Redirect && self.after_repeat,
+                distance,
             })
         })
     }

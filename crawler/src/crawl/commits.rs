@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     frontier::QueueQuery,
-    repeats::PatternChanges,
     store::{CachedSitemap, Commit, Discovery, Finished, MetaValue, QueuedUrl, Store, StoreError},
     url_key::UrlKey,
 };
@@ -127,12 +126,6 @@ impl Commits {
         self.next.named.push(url);
     }
 
-    /// Adds patterns that are closed or opened.
-    pub(super) fn change(&mut self, changes: PatternChanges) {
-        self.next.patterns.extend(changes.closed);
-        self.next.opened.extend(changes.opened);
-    }
-
     /// Adds what documents come to: values, copies of sitemaps, and dates of pages.
     pub(super) fn extend(&mut self, effects: Commit) {
         self.next.values.extend(effects.values);
@@ -158,8 +151,6 @@ impl Commits {
             + next.finished.len()
             + next.linked.len()
             + next.named.len()
-            + next.patterns.len()
-            + next.opened.len()
             + next.dated.len()
             + next.sitemaps.len()
             + next.values.len()

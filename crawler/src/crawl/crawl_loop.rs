@@ -42,7 +42,7 @@ use super::{
     host_trouble::HostTrouble,
     known::KnownUrls,
     outage::Health,
-    probe::NotFoundPages,
+    probe::NotFound,
     repetition::{Repetition, settle},
     requests::{PageDone, PageRequest, Requests},
     resume::{self, Memory},
@@ -144,7 +144,7 @@ enum Event {
     StartPage(TaskEnd<bool>),
     Document(TaskEnd<Box<DocumentEnd>>),
     Test(TaskEnd<TestEnd>),
-    Probe(TaskEnd<Option<NotFoundPages>>),
+    Probe(TaskEnd<Option<[NotFound; 3]>>),
 }
 
 /// The result of a task, or its panic.
@@ -159,22 +159,24 @@ impl<'a> CrawlLoop<'a> {
         let (site, config, open) = (&context.site, context.config, context.open);
         let health = Health::new(context.gate.clock.now(), memory.outages);
         let level_by_level = config.limits.max_depth.is_some();
-        let rounds = memory.rounds.level_by_level(level_by_level);
-        let frontier = Frontier::new(level_by_level).from_place(rounds.first());
+        let mut known = memory.known;
+        known.rounds = known.rounds.level_by_level(level_by_level);
+        let frontier = Frontier::new(level_by_level).from_place(known.rounds.first());
         let resumed = open.resumed.then_some(Resumed {
-            known: memory.seen.len() as u64,
-            queued: memory.queued,
+            known: known.seen.len() as u64,
+            queued: known.queued,
         });
-        let counts = [memory.queued, memory.failed, memory.not_recorded];
-        let seen = (memory.seen, memory.orphans, memory.named);
-        let repetition = memory
-            .repetition
-            .of(&site.start, &setup.judge, &config.repeats);
+        let repetition = memory.repetition.of(
+            &site.start,
+            &setup.judge,
+            &config.repeats,
+            &context.gate.identity,
+        );
         Self {
             rules: SiteRules::new(setup.judge, setup.is_robots_read),
             commits: Commits::new(setup.store, memory.state_bytes),
             display: Display::new(setup.progress, resumed, memory.earlier),
-            known: KnownUrls::new(seen, rounds, counts, &config.limits),
+            known: KnownUrls::new(known, &config.limits),
             end: End {
                 counts: SessionCounts::default(),
                 deadline: setup.deadline,
@@ -229,6 +231,7 @@ impl<'a> CrawlLoop<'a> {
             let (wake, page_waits) = self.dispatch(now);
             self.dispatch_document(page_waits);
             self.dispatch_test();
+            self.look_again();
             self.commit(now);
             self.show(now, false);
             if self.is_done() {
@@ -271,13 +274,16 @@ impl<'a> CrawlLoop<'a> {
             .into_store()
             .expect("the loop ends only when the store is at home");
         let (repeats, start) = (self.repetition.repeats, self.context.site.start.clone());
+        let number = self.context.open.number;
+        let is_cut_short = self.end.ending == Some(Ending::LimitReached);
         let settled = tokio::task::spawn_blocking(move || {
-            let settled = settle(&mut store, &repeats, &start);
-            settled.map(|()| store)
+            let settled = settle(&mut store, &repeats, (&start, number), is_cut_short);
+            settled.map(|notes| (store, notes))
         });
-        let store = settled
+        let (store, notes) = settled
             .await
             .map_err(|error| CrawlError::of_task(USING_STATE, error))??;
+        self.display.report(notes);
         let (judge, robots) = self.rules.into_parts();
         let (tally, pace) = {
             let (mut clocks, host) = (self.context.gate.clocks(), &self.context.host);
@@ -346,6 +352,7 @@ impl<'a> CrawlLoop<'a> {
         let is_drained = || {
             self.frontier_is_drained()
                 && self.unvisited.is_over()
+                && self.repetition.held.is_empty()
                 && !self.repetition.probe.is_awaited()
                 && !self.revalidation.is_testing()
         };
@@ -412,6 +419,20 @@ impl<'a> CrawlLoop<'a> {
             && self.unvisited.is_wanted()
             && self.commits.is_empty()
             && self.frontier_is_drained()
+    }
+
+    /// Begins another pass over the URLs that are held, when nothing else is left and the store knows of all visits.
+    fn look_again(&mut self) {
+        if self.end.ending.is_none()
+            && !self.repetition.held.is_empty()
+            && self.unvisited.is_over()
+            && self.commits.is_home()
+            && self.commits.is_empty()
+            && self.frontier_is_drained()
+        {
+            self.repetition.held.begin_pass();
+            self.frontier.rewind();
+        }
     }
 
     /// Returns whether the links of another page can be held in memory.
@@ -565,8 +586,8 @@ impl<'a> CrawlLoop<'a> {
             known: self.known.len(),
             failed: self.known.failed(),
             bytes_in: self.end.counts.bytes_in,
-            in_flight: u32::try_from(self.requests.len()).unwrap_or(u32::MAX),
             host,
+            growing: self.repetition.repeats.growing().cloned(),
             in_work: self.requests.newest().cloned(),
             trouble: self.trouble.last(),
             pace,

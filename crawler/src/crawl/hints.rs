@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use crate::{
     config::{Config, ScopeConfig},
     notes::Note,
-    page::{Canonical, PageFacts, PatternKind, Reason, Via},
+    page::{Canonical, PageFacts, Reason, Via},
     pattern::Pattern,
-    repeats::PatternChanges,
     site::Site,
     url_key::{Origin, UrlKey},
     verdict::Judge,
@@ -16,9 +15,6 @@ use crate::{
 
 /// Links of the start page to an unrelated site that are needed for a note about them: fewer are a reference.
 const MIN_UNRELATED_LINKS: u64 = 3;
-
-/// Names of closed patterns that a note has.
-const MAX_NAMES: usize = 5;
 
 /// The data of this session that the notes at the end need.
 #[derive(Debug, Default)]
@@ -39,35 +35,8 @@ pub(super) struct Hints {
     /// URLs but the start URL that the rules left out, and how many they did not.
     left_out: ExampleCount,
     taken: u64,
-    /// Patterns that were closed, and parameters that are left out.
-    closed: NameCount,
-    without: NameCount,
     /// The site answers 200 for URLs that do not exist.
     is_always_found: bool,
-}
-
-/// A count with the first names.
-#[derive(Debug, Default)]
-struct NameCount {
-    count: u64,
-    names: Vec<String>,
-}
-
-impl NameCount {
-    fn add(&mut self, name: &str) {
-        self.count += 1;
-        if self.names.len() < MAX_NAMES {
-            self.names.push(name.to_owned());
-        }
-    }
-
-    /// `note` about them, if there are any.
-    fn note(&self, note: impl FnOnce(&u64, &str) -> Note) -> Option<Note> {
-        let first = self.names.first()?;
-        let names = self.names.join(", ");
-        let note = note(&self.count, &names);
-        Some(note.counting(self.count).naming(first))
-    }
 }
 
 /// A count with its first example.
@@ -145,18 +114,6 @@ impl Hints {
         self.wants_cookies.add(url);
     }
 
-    /// Takes patterns that were closed.
-    pub(super) fn close(&mut self, changes: &PatternChanges) {
-        for pattern in &changes.closed {
-            match pattern.kind {
-                PatternKind::Copies => self.without.add(&pattern.name),
-                PatternKind::Capitals | PatternKind::Parameter | PatternKind::Directory => {
-                    self.closed.add(&pattern.name);
-                }
-            }
-        }
-    }
-
     /// Takes note that the site answers 200 for URLs that do not exist.
     pub(super) fn always_finds(&mut self) {
         self.is_always_found = true;
@@ -231,14 +188,6 @@ impl Hints {
             let note = |count: &u64| Note::canonicals_elsewhere(count, &pages, &other.origin());
             notes.extend(canonicals.note_of_most(pages, note));
         }
-        notes.extend(
-            self.closed
-                .note(|count, names| Note::patterns_closed(count, &names)),
-        );
-        notes.extend(
-            self.without
-                .note(|count, names| Note::parameters_left_out(count, &names)),
-        );
         notes.extend(self.is_always_found.then(Note::never_not_found));
         // Of what an earlier session found nothing is known here.
         if self.is_resumed {

@@ -2,6 +2,7 @@
 //! out. A published URL, and one that waits already, never leaves because of a bound; neither does the target of a
 //! redirect from a published URL.
 
+use super::ways::Ways;
 use crate::{
     config::LimitsConfig,
     crawl_state::NOT_RECORDED,
@@ -21,6 +22,9 @@ pub(super) struct KnownUrls {
     /// URLs that sitemaps of the site, and lists of the user's, name.
     named: SeenUrls,
     rounds: Rounds,
+    /// URLs that the published set lists.
+    in_set: SeenUrls,
+    ways: Ways,
     /// URLs waiting or in flight.
     waiting: u64,
     /// URLs given up after their tries.
@@ -37,6 +41,26 @@ pub(super) struct KnownUrls {
     out_of_scope: u64,
 }
 
+/// What a crawl knows of its URLs when a session begins.
+#[derive(Debug, Default)]
+pub(super) struct KnownBefore {
+    pub(super) seen: SeenUrls,
+    /// URLs that no page or document led to.
+    pub(super) orphans: SeenUrls,
+    /// URLs that sitemaps of the site, and lists of the user's, name.
+    pub(super) named: SeenUrls,
+    /// URLs that the published set lists; none where page rows do not count.
+    pub(super) published: SeenUrls,
+    /// The places of the URLs that wait.
+    pub(super) rounds: Rounds,
+    /// The ways to URLs that wait at a distance from new text.
+    pub(super) ways: Ways,
+    pub(super) queued: u64,
+    pub(super) failed: u64,
+    /// Links that the crawl did not record so far.
+    pub(super) not_recorded: u64,
+}
+
 /// A URL that something leads to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoundUrl<'a> {
@@ -49,8 +73,8 @@ pub(super) struct FoundUrl<'a> {
     pub(super) hops: u8,
     /// The bounds do not count for it.
     pub(super) is_owed: bool,
-    /// The page that leads to it had no new text.
-    pub(super) after_repeat: bool,
+    /// Pages in a row that said nothing new, on this way to it.
+    pub(super) distance: u16,
 }
 
 impl<'a> FoundUrl<'a> {
@@ -64,7 +88,7 @@ impl<'a> FoundUrl<'a> {
             depth,
             hops: 0,
             is_owed: false,
-            after_repeat: false,
+            distance: 0,
         }
     }
 }
@@ -82,24 +106,20 @@ pub(super) enum Discovered {
 }
 
 impl KnownUrls {
-    /// Begins with what the crawl knew when the session began: its URLs, those that no page led to, those that sitemaps and
-    /// lists name, and how many URLs wait, failed and were not recorded.
-    pub(super) fn new(
-        (seen, orphans, named): (SeenUrls, SeenUrls, SeenUrls),
-        rounds: Rounds,
-        [waiting, failed, not_recorded]: [u64; 3],
-        limits: &LimitsConfig,
-    ) -> Self {
+    /// Begins with what the crawl knew when the session began.
+    pub(super) fn new(known: KnownBefore, limits: &LimitsConfig) -> Self {
         Self {
-            seen,
-            orphans,
-            named,
-            rounds,
-            waiting,
-            failed,
+            seen: known.seen,
+            orphans: known.orphans,
+            named: known.named,
+            in_set: known.published,
+            rounds: known.rounds,
+            ways: known.ways,
+            waiting: known.queued,
+            failed: known.failed,
             max_urls: limits.max_known_urls,
-            not_recorded,
-            noted: not_recorded,
+            not_recorded: known.not_recorded,
+            noted: known.not_recorded,
             is_bound_named: false,
             out_of_scope: 0,
         }
@@ -124,7 +144,6 @@ impl KnownUrls {
         place: u64,
         judge: &Judge,
         is_state_full: bool,
-        has_room: impl FnOnce(&UrlKey) -> bool,
     ) -> Discovered {
         if self.contains(found.key) {
             return Discovered::Known;
@@ -138,15 +157,10 @@ impl KnownUrls {
         } else {
             is_state_full.then_some("max_state_bytes")
         };
-        let is_queued = reason == Reason::Queued;
-        let bound = bound.or_else(|| {
-            let is_crowded = is_queued && !has_room(found.key);
-            is_crowded.then_some("max_per_directory")
-        });
         if let Some(setting) = bound.filter(|_| !found.is_owed) {
             self.not_recorded += 1;
             let is_named = std::mem::replace(&mut self.is_bound_named, true);
-            let note = (!is_named).then(|| Note::bound_reached(&setting).naming(&setting));
+            let note = (!is_named).then(|| Note::bound_reached(&setting).naming(found.key));
             return Discovered::LeftOut(note);
         }
         Discovered::New(self.add(found, place, reason))
@@ -158,7 +172,9 @@ impl KnownUrls {
         let sequence = match reason {
             Reason::Queued => {
                 self.waiting += 1;
-                self.rounds.place(found.key, found.depth, place)
+                self.ways.add(found.key, found.distance, found.found_on);
+                self.rounds
+                    .place(found.key, found.depth, found.distance, place)
             }
             _ => 0,
         };
@@ -170,7 +186,7 @@ impl KnownUrls {
             via: found.via,
             found_on: found.found_on.cloned(),
             reason,
-            after_repeat: found.after_repeat,
+            distance: found.distance,
         }
     }
 
@@ -184,8 +200,29 @@ impl KnownUrls {
         self.named.contains(url)
     }
 
+    /// Takes another way to a known URL.
+    pub(super) fn find_again(&mut self, url: &UrlKey, distance: u16) {
+        self.ways.find_again(url, distance);
+    }
+
+    /// The distance of a URL that waits, which was `stored`.
+    pub(super) fn distance(&self, url: &UrlKey, stored: u16) -> u16 {
+        self.ways.of(url).map_or(stored, |way| way.distance)
+    }
+
+    /// The page on which a URL at a distance was found first, by its fingerprint.
+    pub(super) fn finder(&self, url: &UrlKey) -> Option<u64> {
+        self.ways.of(url).and_then(|way| way.finder)
+    }
+
+    /// Returns whether the published set lists `url`.
+    pub(super) fn is_published(&self, url: &UrlKey) -> bool {
+        self.in_set.contains(url)
+    }
+
     /// Takes note that a URL does not wait any more.
-    pub(super) fn decide(&mut self, is_failed: bool) {
+    pub(super) fn decide(&mut self, url: &UrlKey, is_failed: bool) {
+        self.ways.end(url);
         self.waiting = self.waiting.saturating_sub(1);
         self.failed += u64::from(is_failed);
     }

@@ -16,6 +16,7 @@ mod display;
 mod documents;
 mod fingerprint;
 mod gate;
+mod held;
 mod hints;
 mod host_trouble;
 mod known;
@@ -33,6 +34,7 @@ mod start;
 mod start_page;
 mod unvisited;
 mod validators;
+mod ways;
 
 #[cfg(test)]
 mod tests;
@@ -62,6 +64,7 @@ use crate::{
     page::{CrawlId, PageFacts},
     parse::PageReader,
     politeness::{HostTally, SharedPoliteness},
+    repeats::GrowingPlace,
     retry_after::{RetryAfterError, RetryAfterFile},
     robots,
     scope::Scope,
@@ -130,12 +133,12 @@ pub struct Progress {
     pub bytes_in: u64,
     /// Pages that earlier crawls asked for, of which this one asks for about as many; `None`: there was no earlier crawl.
     pub expected: Option<u64>,
+    /// The place that may go on without end: a fifth of what cuts a place was counted there, or more.
+    pub growing: Option<GrowingPlace>,
     /// The page that was asked for last and has not answered yet.
     pub in_work: Option<UrlKey>,
     /// The last URLs that were given up, the newest first, each with the code of its reason.
     pub failures: Vec<(&'static str, UrlKey)>,
-    /// Requests in flight.
-    pub in_flight: u32,
     /// The state of the host, when it is not simply being crawled.
     pub host: HostState,
     /// The last failure of the host: what happened, and at which URL.
@@ -332,7 +335,8 @@ pub async fn crawl(
     } = dependencies;
     let reader =
         PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
-    let reader = Arc::new(reader.with_extensions(config.publish.extensions));
+    let reader = reader.with_extensions(config.publish.extensions);
+    let reader = Arc::new(reader.reading_blocks(config.repeats.close_patterns));
     let gate = Gate::new(config, fetch, Arc::clone(&clock), politeness, retry_after);
     let loading = gate.clone();
     let loaded = tokio::task::spawn_blocking(move || loading.load_waits());

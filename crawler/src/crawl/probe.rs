@@ -1,5 +1,5 @@
-//! The site's page for URLs that do not exist: two URLs that cannot exist are asked for, once a crawl. When both answer as pages
-//! do, the site has no other answer for such URLs, and a third one shows which parts of them differ by chance.
+//! The site's page for URLs that do not exist: three URLs that cannot exist are asked for, once a crawl. What their answers share, with
+//! 200 as with 404, is that page.
 
 use std::sync::Arc;
 
@@ -9,8 +9,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::gate::Gate;
 use crate::{
+    fetch::{BodySink, BodyWish, ResponseHead},
     page::{CrawlId, PageText},
     parse::{PageParser, PageReader},
+    repeats::Repeats,
     store::{MetaValue, json_value, names::CRAWL_NOT_FOUND},
     url_key::UrlKey,
     verdict::Judge,
@@ -20,12 +22,19 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Probed {
     crawl: CrawlId,
-    /// The texts of both pages, when both answered as pages do.
-    pub(super) pages: Option<NotFoundPages>,
+    /// The texts of the answers, when all have one.
+    pages: Option<[PageText; 3]>,
+    /// They are 200.
+    pub(super) are_found: bool,
 }
 
-/// The texts of answers to URLs that cannot exist.
-pub(super) type NotFoundPages = [PageText; 3];
+/// The answer to a URL that cannot exist.
+#[derive(Debug)]
+pub(super) struct NotFound {
+    text: PageText,
+    /// It is 200.
+    is_found: bool,
+}
 
 /// How far the probe is.
 #[derive(Debug, PartialEq, Eq)]
@@ -88,8 +97,20 @@ impl Probe {
 
 impl Probed {
     /// The findings of the crawl `crawl`.
-    pub(super) fn new(crawl: CrawlId, pages: Option<NotFoundPages>) -> Self {
-        Self { crawl, pages }
+    pub(super) fn new(crawl: CrawlId, answers: Option<[NotFound; 3]>) -> Self {
+        let are_found = |answers: &[NotFound; 3]| answers.iter().all(|answer| answer.is_found);
+        Self {
+            crawl,
+            are_found: answers.as_ref().is_some_and(are_found),
+            pages: answers.map(|answers| answers.map(|answer| answer.text)),
+        }
+    }
+
+    /// Shows the texts to `repeats`.
+    pub(super) fn show(self, repeats: &mut Repeats) {
+        if let Some(pages) = self.pages {
+            repeats.take_not_found(pages, self.are_found);
+        }
     }
 
     /// Returns whether it belongs to the crawl `crawl`.
@@ -103,30 +124,53 @@ impl Probed {
     }
 }
 
-/// Asks for the URLs; their texts, when all answer as pages do.
+/// Asks for the URLs; their answers, when all have a text.
 pub(super) async fn ask(
     gate: Gate,
     reader: Arc<PageReader>,
     urls: [UrlKey; 3],
     stop: CancellationToken,
-) -> Option<NotFoundPages> {
+) -> Option<[NotFound; 3]> {
     let [first, second, third] = urls;
-    let first = text_of(&gate, &reader, &first, &stop).await?;
-    let second = text_of(&gate, &reader, &second, &stop).await?;
-    let third = text_of(&gate, &reader, &third, &stop).await?;
+    let first = answer_of(&gate, &reader, &first, &stop).await?;
+    let second = answer_of(&gate, &reader, &second, &stop).await?;
+    let third = answer_of(&gate, &reader, &third, &stop).await?;
     Some([first, second, third])
 }
 
-/// The text of a page that answers 200.
-async fn text_of(
+/// The answer of a URL, when it is 200, 404 or 410.
+async fn answer_of(
     gate: &Gate,
     reader: &Arc<PageReader>,
     url: &UrlKey,
     stop: &CancellationToken,
-) -> Option<PageText> {
-    let sink = || PageParser::new(url, &gate.identity, reader);
+) -> Option<NotFound> {
+    let sink = || AsPage(PageParser::new(url, &gate.identity, reader));
     let asked = gate.ask(url, stop, sink).await.ok()?;
-    let fetched = asked.result.ok()?;
-    let facts = asked.receiver.finish(&fetched);
-    facts.text.filter(|_| facts.status == 200).map(|text| *text)
+    let mut fetched = asked.result.ok()?;
+    let status = std::mem::replace(&mut fetched.head.status, 200);
+    let facts = asked.receiver.0.finish(&fetched);
+    let text = facts.text.filter(|_| matches!(status, 200 | 404 | 410))?;
+    let is_found = status == 200;
+    Some(NotFound {
+        text: *text,
+        is_found,
+    })
+}
+
+/// Reads the body of an answer as that of a page, whatever its status.
+struct AsPage(PageParser);
+
+impl BodySink for AsPage {
+    fn head(&mut self, head: &ResponseHead) -> BodyWish {
+        let head = ResponseHead {
+            status: 200,
+            headers: head.headers.clone(),
+        };
+        self.0.head(&head)
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        self.0.chunk(bytes)
+    }
 }

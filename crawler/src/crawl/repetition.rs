@@ -1,38 +1,40 @@
-//! The repetitions among the pages of the crawl, at its end: marks the visits of closed patterns that have no text of their own, pages below
-//! themselves, and copies by query. Works on the store alone, a portion at a time.
+//! The repetitions among the pages of the crawl, at its end: marks copies, and the pages of places that were cut which have no text of their
+//! own. Works on the store alone, a portion at a time.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
-use super::probe::{Probe, Probed};
+use super::{
+    held::HeldUrls,
+    probe::{Probe, Probed},
+};
 use crate::{
     config::RepeatsConfig,
-    page::{ClosedPattern, Repeat},
-    repeats::{self, NestedGroup, Repeats},
+    crawl_state::OpenCrawl,
+    notes::Note,
+    page::{Canonical, ClosedPattern, CrawlId, PatternKind, Reading, Reason, Repeat, Said},
+    pattern::Pattern,
+    repeats::{Repeats, count_parameters, exclude_of},
     store::{Commit, Store, StoreError, Texts, VisitText},
-    url_key::UrlKey,
+    url_key::{Identity, UrlKey, bare_path},
     verdict::Judge,
 };
+
+/// The distance from which on a page may be of a part without end.
+const FAR: u16 = 2;
 
 /// Marks of one commit at most.
 const PORTION: usize = 2_048;
 
-/// File names of index pages: the directory is the same page.
-const INDEX_PAGES: [&str; 8] = [
-    "index.html",
-    "index.htm",
-    "index.php",
-    "index.shtml",
-    "index.xhtml",
-    "index.jsp",
-    "default.aspx",
-    "default.asp",
-];
-
-/// The texts of the pages of a crawl, and its probe.
+/// The texts of the pages of a crawl, its probe, and the URLs that are not asked for because of them.
 #[derive(Debug)]
 pub(super) struct Repetition {
     pub(super) repeats: Repeats,
     pub(super) probe: Probe,
+    pub(super) held: HeldUrls,
 }
 
 /// The state of both when a session begins.
@@ -46,10 +48,11 @@ pub(super) struct KnownRepetition {
 impl KnownRepetition {
     /// The part of the loop on a site that begins at `start`.
     pub(super) fn of(
-        mut self,
+        self,
         start: &UrlKey,
         judge: &Judge,
         config: &RepeatsConfig,
+        identity: &Arc<Identity>,
     ) -> Repetition {
         let is_wanted = config.close_patterns && config.not_found_probe && self.probed.is_none();
         let probe = if is_wanted {
@@ -57,69 +60,120 @@ impl KnownRepetition {
         } else {
             Probe::Over
         };
-        if let Some(pages) = self.probed.and_then(|probed| probed.pages) {
-            self.repeats.take_not_found(pages);
+        let Self {
+            mut repeats,
+            probed,
+        } = self;
+        if let Some(probed) = probed {
+            probed.show(&mut repeats);
         }
         Repetition {
-            repeats: self.repeats,
+            repeats: repeats.presuming(identity),
             probe,
+            held: HeldUrls::default(),
         }
     }
 }
 
-/// Fills `repeats` with what the crawl knows already: its closed patterns, and the pages that it read.
+/// Fills `repeats` with what the crawl knows already: the patterns of the last one, and the pages that it read.
 pub(super) fn remember(
     store: &Store,
     repeats: &mut Repeats,
-    resumed: bool,
+    open: OpenCrawl,
 ) -> Result<(), StoreError> {
-    let closed: Vec<(ClosedPattern, bool)> = store.patterns()?;
-    for (pattern, is_published) in &closed {
-        repeats.remember(pattern, *is_published);
+    // What an earlier session of the crawl found follows from the pages that it read.
+    for pattern in &store.patterns()? {
+        if pattern.crawl != open.number {
+            repeats.remember(pattern);
+        }
     }
-    if resumed {
-        store.each_text(Texts::All, &mut |visit| {
-            if visit.repeat.is_some() {
-                return;
-            }
-            let novelty = repeats.novelty(&visit.key, &visit.text);
-            repeats.take(
-                &visit.key,
-                &visit.text,
-                novelty,
-                repeats::leads_on(&visit.key, visit.after_repeat, &[]),
-            );
-        })?;
+    if !open.resumed || !repeats.is_on() {
+        return Ok(());
+    }
+    store.each_text(Texts::All, &mut |visit| {
+        let Some(said) = visit.reading.said.filter(|_| visit.repeat.is_none()) else {
+            return;
+        };
+        repeats.read(&visit.key, &visit.text);
+        repeats.list(&visit.key);
+        repeats.take((&visit.key, &visit.text), said, (0, None), &[]);
+    })?;
+    // What a page led to is taken off once, whichever of the pages found on it said something new: first all is counted.
+    let mut back = Vec::new();
+    store.each_text(Texts::All, &mut |visit| {
+        let Reading {
+            distance,
+            said: Some(said),
+            led_to,
+        } = visit.reading
+        else {
+            return;
+        };
+        if said == Said::Nothing {
+            repeats.count(&visit.key, said, (distance, None), led_to as usize);
+        } else if distance > 0
+            && let Some(finder) = visit.found_on
+        {
+            back.push((visit.key, said, finder.fingerprint()));
+        }
+    })?;
+    for (url, said, finder) in back {
+        repeats.count(&url, said, (0, Some(finder)), 0);
     }
     Ok(())
 }
 
-/// Marks the visits by all that the crawl found, but for the `start` page.
+/// Marks the visits by all that the crawl found, but for the `start` page, and stores its patterns; returns what people should know. When a bound ended the crawl, pages
+/// at distance 2 and more wait.
 pub(super) fn settle(
     store: &mut Store,
     repeats: &Repeats,
-    start: &UrlKey,
-) -> Result<(), StoreError> {
+    (start, crawl): (&UrlKey, CrawlId),
+    is_cut_short: bool,
+) -> Result<Vec<Note>, StoreError> {
     let mut marks: BTreeMap<UrlKey, Repeat> = BTreeMap::new();
+    let mut patterns = Patterns {
+        crawl,
+        by_name: BTreeMap::new(),
+    };
+    let mut named = NamedRepeats::default();
     let mut group: Vec<VisitText> = Vec::new();
     store.each_text(Texts::Shared, &mut |visit| {
         if group
             .first()
             .is_some_and(|first| first.text.whole != visit.text.whole)
         {
-            mark_group(&group, repeats, start, &mut marks);
+            mark_copies(&group, start, &mut marks, &mut named);
             group.clear();
         }
         group.push(visit);
     })?;
-    mark_group(&group, repeats, start, &mut marks);
-    mark_closed(store, repeats, &mut marks)?;
+    mark_copies(&group, start, &mut marks, &mut named);
+    mark_cut(store, repeats, (&mut marks, &mut patterns))?;
     marks.remove(start);
     let mut changes = Vec::new();
     store.each_text(Texts::All, &mut |visit| {
-        let mark = marks.remove(&visit.key);
+        let is_sure = visit.key == *start || visit.is_named || visit.is_published;
+        let mut mark = marks.remove(&visit.key);
         let is_not_found = visit.key != *start && repeats.is_not_found(&visit.text);
-        let mark = is_not_found.then_some(Repeat::NotFound).or(mark);
+        if is_sure && is_not_found {
+            named.not_found.take(&visit.key);
+        } else if is_not_found {
+            mark = Some(Repeat::NotFound);
+        } else if !is_sure
+            && mark.is_none()
+            && let Some(shorter) = repeats.near_copy_of(&visit.key, &visit.text)
+        {
+            patterns.leave_out(
+                PatternKind::Parameter,
+                repeats.left_out_of(&visit.key),
+                &visit.key,
+            );
+            mark = Some(Repeat::DuplicateOf(shorter));
+        }
+        if is_cut_short && !is_sure && mark.is_none() && visit.reading.distance >= FAR {
+            mark = Some(Repeat::Waits);
+        }
         if mark != visit.repeat {
             changes.push((visit.key, mark));
         }
@@ -130,87 +184,229 @@ pub(super) fn settle(
             ..Commit::default()
         })?;
     }
-    Ok(())
+    store.each_visit(&mut |url, note| match note.reason {
+        Reason::PatternClosed => patterns.skip(PatternKind::Place, repeats.place_of(url), url),
+        Reason::DuplicateOf => {
+            patterns.skip(PatternKind::Parameter, repeats.left_out_of(url), url);
+        }
+        Reason::Queued => {}
+        _ => patterns.ask(repeats.place_of(url)),
+    })?;
+    let patterns = patterns.with_excludes(store)?;
+    let mut notes = notes_of(&patterns);
+    store.commit(&Commit {
+        patterns: Some(patterns),
+        ..Commit::default()
+    })?;
+    notes.extend(named.copies.note(|count| Note::named_copies(count)));
+    notes.extend((named.not_found).note(|count| Note::named_not_found_pages(count)));
+    Ok(notes)
 }
 
-/// Marks the pages of closed patterns that have no new text: more than half of their text is on a page outside of closed
-/// patterns, or at a URL with fewer parameters or a shorter one. A page with a query is compared with those of its path only, another
-/// one with those of its first-level directory: a list repeats the texts of the pages that it lists.
-fn mark_closed(
+/// Names of parameters that a note has.
+const MAX_NAMES: usize = 5;
+
+/// What people should know of the patterns of a crawl.
+fn notes_of(patterns: &[ClosedPattern]) -> Vec<Note> {
+    let of_kind = |kind| patterns.iter().filter(move |pattern| pattern.kind == kind);
+    let of_place = |place: &ClosedPattern| {
+        let missing = place.left_out + place.not_asked;
+        let (name, asked) = (&place.name, place.asked);
+        let note = match &place.exclude {
+            Some(glob) => Note::place_cut(&missing, name, &asked, glob),
+            None => Note::place_cut_with_listed(&missing, name, &asked),
+        };
+        note.counting(missing).naming(&place.example)
+    };
+    let mut notes: Vec<Note> = of_kind(PatternKind::Place).map(of_place).collect();
+    let mut parameters: Vec<&ClosedPattern> = of_kind(PatternKind::Parameter).collect();
+    parameters.sort_by_key(|pattern| Reverse(pattern.left_out + pattern.not_asked));
+    if let Some(first) = parameters.first() {
+        let count: u64 = parameters.iter().map(|it| it.left_out + it.not_asked).sum();
+        let names = parameters.iter().take(MAX_NAMES);
+        let names: Vec<&str> = names.map(|pattern| &*pattern.name).collect();
+        let note = Note::parameters_left_out(&count, &names.join(", "));
+        notes.push(note.counting(count).naming(&first.example));
+    }
+    notes
+}
+
+/// The patterns of the crawl, by their names.
+#[derive(Debug)]
+struct Patterns {
+    crawl: CrawlId,
+    by_name: BTreeMap<String, ClosedPattern>,
+}
+
+impl Patterns {
+    /// Takes a page that is not listed because of the pattern `name`.
+    fn leave_out(&mut self, kind: PatternKind, name: Option<String>, url: &UrlKey) {
+        if let Some(pattern) = self.of(kind, name, url) {
+            pattern.left_out += 1;
+        }
+    }
+
+    /// Takes a URL that was not asked for because of it.
+    fn skip(&mut self, kind: PatternKind, name: Option<String>, url: &UrlKey) {
+        if let Some(pattern) = self.of(kind, name, url) {
+            pattern.not_asked += 1;
+        }
+    }
+
+    /// Takes a page of the place `name` that was asked for.
+    fn ask(&mut self, name: Option<String>) {
+        if let Some(pattern) = name.and_then(|name| self.by_name.get_mut(&name)) {
+            pattern.asked += 1;
+        }
+    }
+
+    /// All of them, with the globs that end places and match no page that is listed or that led to one.
+    fn with_excludes(self, store: &Store) -> Result<Vec<ClosedPattern>, StoreError> {
+        let mut patterns: Vec<ClosedPattern> = self.by_name.into_values().collect();
+        let mut globs = Vec::new();
+        for (number, pattern) in patterns.iter().enumerate() {
+            if pattern.kind == PatternKind::Place
+                && let Some(glob) = exclude_of(&pattern.name)
+                && let Ok(rule) = Pattern::parse(&glob)
+            {
+                globs.push((number, glob, rule));
+            }
+        }
+        if !globs.is_empty() {
+            store.each_listed_visit(&mut |url| {
+                globs.retain(|(_, _, rule)| !rule.matches(url));
+            })?;
+        }
+        for (number, glob, _) in globs {
+            patterns[number].exclude = Some(glob);
+        }
+        Ok(patterns)
+    }
+
+    fn of(
+        &mut self,
+        kind: PatternKind,
+        name: Option<String>,
+        url: &UrlKey,
+    ) -> Option<&mut ClosedPattern> {
+        let name = name?;
+        let crawl = self.crawl;
+        let pattern = self.by_name.entry(name.clone());
+        Some(pattern.or_insert_with(|| ClosedPattern {
+            kind,
+            name,
+            crawl,
+            asked: 0,
+            left_out: 0,
+            not_asked: 0,
+            example: url.clone(),
+            exclude: None,
+        }))
+    }
+}
+
+/// Marks the pages of places that were cut whose text is at simpler URLs, but for half of it. Published pages stay, and those that a
+/// sitemap or a list names.
+fn mark_cut(
     store: &Store,
     repeats: &Repeats,
-    marks: &mut BTreeMap<UrlKey, Repeat>,
+    (marks, patterns): (&mut BTreeMap<UrlKey, Repeat>, &mut Patterns),
 ) -> Result<(), StoreError> {
-    let mut closed = Vec::new();
+    let mut cut = Vec::new();
     // What is compared of them: the texts of other pages are many.
-    let mut wanted = HashSet::new();
+    let mut simplest: HashMap<u32, (usize, usize, u64)> = HashMap::new();
+    let rank = |url: &UrlKey| (count_parameters(url), url.as_str().len(), url.fingerprint());
     store.each_text(Texts::All, &mut |visit| {
-        if repeats.is_in_closed(&visit.key) && !visit.is_named {
-            let place = place_of(&visit.key);
-            let compared = repeats.compared(&visit.text);
-            wanted.extend(compared.map(|block| (place, block.hash)));
-            closed.push(visit);
+        if visit.is_named || visit.is_published {
+            return;
+        }
+        if let Some(place) = repeats.cut_of(&visit.key, visit.reading.distance) {
+            let own = rank(&visit.key);
+            for block in repeats.compared(&visit.text) {
+                let known = simplest.entry(block.hash).or_insert(own);
+                *known = own.min(*known);
+            }
+            cut.push((visit, place));
         }
     })?;
-    if closed.is_empty() {
+    if cut.is_empty() {
         return Ok(());
     }
-    let mut said = HashSet::new();
     store.each_text(Texts::All, &mut |visit| {
-        if visit.is_named || !repeats.is_in_closed(&visit.key) {
-            let of_url = [path_of(&visit.key), section_of(&visit.key)];
-            for place in of_url {
-                let blocks = visit.text.blocks.iter().map(|block| (place, block.hash));
-                said.extend(blocks.filter(|block| wanted.contains(block)));
+        let own = rank(&visit.key);
+        for block in &visit.text.blocks {
+            if let Some(known) = simplest.get_mut(&block.hash) {
+                *known = own.min(*known);
             }
         }
     })?;
-    closed.sort_unstable_by(|one, other| {
-        let place = |visit: &VisitText| (parameters_of(&visit.key), visit.key.as_str().len());
-        (place(one), one.key.as_str()).cmp(&(place(other), other.key.as_str()))
-    });
-    for visit in closed {
-        let place = place_of(&visit.key);
-        let (mut own, mut all) = (0, 0);
+    for (visit, place) in cut {
+        let own = rank(&visit.key);
+        let (mut mine, mut all) = (0, 0);
         for block in repeats.compared(&visit.text) {
             let weight = u32::from(block.weight);
             all += weight;
-            own += weight * u32::from(said.insert((place, block.hash)));
+            mine += weight * u32::from(simplest.get(&block.hash) == Some(&own));
         }
-        if all == 0 || own * 2 < all {
+        if all == 0 || mine * 2 < all {
+            patterns.leave_out(PatternKind::Place, Some(place), &visit.key);
             marks.insert(visit.key, Repeat::NothingNew);
         }
     }
     Ok(())
 }
 
-/// Marks visits with one text.
-fn mark_group(
+/// Marks pages that are the same to the letter, under spellings of one path: one of them stays, and those that a sitemap or a list names,
+/// which are counted. A published page is a copy when the last crawl saw the same: both have their texts from then.
+fn mark_copies(
     group: &[VisitText],
-    repeats: &Repeats,
     start: &UrlKey,
     marks: &mut BTreeMap<UrlKey, Repeat>,
+    named: &mut NamedRepeats,
 ) {
-    let nested = NestedGroup::new(group.iter().map(|visit| &visit.key));
-    let is_nested = repeats.is_on() && nested.is_nested();
     let mut paths: BTreeMap<String, Vec<&VisitText>> = BTreeMap::new();
     for visit in group {
-        if is_nested && nested.is_below_another(&visit.key) {
-            marks.insert(visit.key.clone(), Repeat::Nested);
-        } else if visit.is_named || !repeats.is_in_closed(&visit.key) {
-            paths.entry(bare_path(&visit.key)).or_default().push(visit);
-        }
+        paths.entry(bare_path(&visit.key)).or_default().push(visit);
     }
     for copies in paths.values().filter(|copies| copies.len() > 1) {
-        let Some(best) = copies
-            .iter()
-            .min_by_key(|visit| (visit.key != *start, rank(visit)))
-        else {
+        let best = copies.iter();
+        let Some(best) = best.min_by_key(|visit| (visit.key != *start, rank(visit))) else {
             continue;
         };
         for copy in copies.iter().filter(|copy| copy.key != best.key) {
-            marks.insert(copy.key.clone(), Repeat::DuplicateOf(best.key.clone()));
+            if copy.is_named {
+                named.copies.take(&copy.key);
+            } else if !copy.is_published || copy.is_unchanged && best.is_unchanged {
+                marks.insert(copy.key.clone(), Repeat::DuplicateOf(best.key.clone()));
+            }
         }
+    }
+}
+
+/// Pages that stay listed although they repeat others, because a sitemap or a list names them.
+#[derive(Debug, Default)]
+struct NamedRepeats {
+    copies: PageCount,
+    not_found: PageCount,
+}
+
+/// A number of URLs, with one of them.
+#[derive(Debug, Default)]
+struct PageCount {
+    count: u64,
+    example: Option<UrlKey>,
+}
+
+impl PageCount {
+    fn take(&mut self, url: &UrlKey) {
+        self.count += 1;
+        self.example.get_or_insert_with(|| url.clone());
+    }
+
+    /// A note on it, if there is any.
+    fn note(&self, note: impl Fn(&u64) -> Note) -> Option<Note> {
+        let example = self.example.as_ref()?;
+        Some(note(&self.count).counting(self.count).naming(example))
     }
 }
 
@@ -218,63 +414,14 @@ fn mark_group(
 /// published, then that with the fewest parameters, then the shortest, then that with the fewest capitals.
 fn rank(visit: &VisitText) -> (bool, bool, usize, usize, usize, &str) {
     let url = visit.key.as_str();
-    let parameters = parameters_of(&visit.key);
+    let parameters = count_parameters(&visit.key);
     let in_path = url.matches(';').count();
     (
-        !visit.is_canonical,
-        !visit.is_named,
+        visit.canonical != Some(Canonical::Itself),
+        !visit.is_named && !visit.is_published,
         parameters + in_path,
         url.len(),
         url.bytes().filter(u8::is_ascii_uppercase).count(),
         url,
     )
-}
-
-/// How many parameters a URL has.
-fn parameters_of(url: &UrlKey) -> usize {
-    let query = url.path_and_query().split_once('?');
-    query.map_or(0, |(_, query)| query.split('&').count())
-}
-
-/// The place in which a page of a closed pattern is compared.
-fn place_of(url: &UrlKey) -> u64 {
-    if parameters_of(url) > 0 {
-        path_of(url)
-    } else {
-        section_of(url)
-    }
-}
-
-/// The hash of the first-level directory of a URL.
-fn section_of(url: &UrlKey) -> u64 {
-    let path = url.path();
-    let end = path
-        .match_indices('/')
-        .nth(1)
-        .map_or(1, |(slash, _)| slash + 1);
-    xxhash_rust::xxh3::xxh3_64_with_seed(&path.as_bytes()[..end], 1)
-}
-
-/// The hash of the path of a URL.
-fn path_of(url: &UrlKey) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(url.path().as_bytes())
-}
-
-/// The path of a URL with its origin in small letters, without its path parameters and without the name of an index page.
-fn bare_path(url: &UrlKey) -> String {
-    let origin = url.origin();
-    let path = url.path();
-    let segments = path.split('/').map(|segment| {
-        let bare = segment.split(';').next().unwrap_or_default();
-        if INDEX_PAGES
-            .iter()
-            .any(|name| bare.eq_ignore_ascii_case(name))
-        {
-            ""
-        } else {
-            bare
-        }
-    });
-    let path = segments.collect::<Vec<_>>().join("/");
-    format!("{origin}{path}").to_ascii_lowercase()
 }

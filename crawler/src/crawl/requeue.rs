@@ -36,7 +36,7 @@ pub(super) fn requeue(
                     key: key.clone(),
                     depth: visit.record.depth,
                     hops: visit.hops,
-                    after_repeat: false,
+                    distance: 0,
                     earlier: None,
                 });
                 *next_sequence += 1;

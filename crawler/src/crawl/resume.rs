@@ -2,16 +2,17 @@
 //! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
 
 use super::{
+    known::KnownBefore,
     outage,
     probe::Probed,
     repetition::{self, KnownRepetition},
     requeue::requeue,
     validators::ValidatorTrust,
+    ways::Way,
 };
 use crate::{
     config::RepeatsConfig,
     crawl_state::{self, OpenCrawl},
-    frontier::{Rounds, SeenUrls},
     page::{Basis, CrawlId, Page, PageRecord, Reason, State},
     repeats::Repeats,
     robots::Rules,
@@ -52,28 +53,19 @@ pub(super) fn noted_robots(store: &Store) -> Result<Option<Rules>, StoreError> {
 /// The data of a crawl when its loop begins.
 #[derive(Debug)]
 pub(super) struct Memory {
-    pub(super) seen: SeenUrls,
-    pub(super) queued: u64,
-    pub(super) failed: u64,
-    /// The places of the URLs that wait.
-    pub(super) rounds: Rounds,
+    pub(super) known: KnownBefore,
     pub(super) documents: Vec<Document>,
-    pub(super) orphans: SeenUrls,
     pub(super) own: OwnFiles,
     pub(super) cached: CachedSitemaps,
     pub(super) trust: ValidatorTrust,
     /// The texts of the pages of the crawl.
     pub(super) repetition: KnownRepetition,
-    /// URLs that sitemaps of the site, and lists of the user's, name.
-    pub(super) named: SeenUrls,
     /// Sessions of the crawl that ended because the site was down.
     pub(super) outages: u32,
     /// Pages that earlier crawls asked for; `None`: page rows do not count, because there are none or with `--fresh`.
     pub(super) earlier: Option<u64>,
     /// Bytes of the state.
     pub(super) state_bytes: u64,
-    /// Links that the crawl did not record so far.
-    pub(super) not_recorded: u64,
 }
 
 /// Pages that the sessions of the crawl before the crawl `number` asked for.
@@ -97,6 +89,10 @@ pub(super) fn remember(
     let mut outages = 0;
     if open.resumed {
         outages = outage::ask_again(store, open.number, &mut next_sequence)?;
+        store.commit(&Commit {
+            ends_waits: true,
+            ..Commit::default()
+        })?;
     }
     let rules = format!("{:016x}", judge.fingerprint());
     if store.value(RULES)?.as_ref() != Some(&rules) {
@@ -112,8 +108,11 @@ pub(super) fn remember(
     }
     let size = store.size()?;
     let mut memory = Memory {
-        rounds: Rounds::default(),
-        queued: size.queued,
+        known: KnownBefore {
+            queued: size.queued,
+            not_recorded: crawl_state::not_recorded(store)?,
+            ..KnownBefore::default()
+        },
         documents: seeds::take_up(store, open.number)?,
         own: OwnFiles::load(store)?,
         cached: if open.is_fresh {
@@ -124,36 +123,41 @@ pub(super) fn remember(
         trust: ValidatorTrust::load(store)?,
         outages,
         state_bytes: size.bytes,
-        not_recorded: crawl_state::not_recorded(store)?,
         // An imported set has rows before the first crawl.
         earlier: (!open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()))
             .then_some(pages_of_last_crawl(store, open.number)?),
-        seen: SeenUrls::default(),
-        orphans: SeenUrls::default(),
-        named: SeenUrls::default(),
-        failed: 0,
         repetition: KnownRepetition {
             repeats: Repeats::new(config),
             probed: (store.read_json::<Probed>(CRAWL_NOT_FOUND)?)
                 .filter(|probed| probed.is_of(open.number)),
         },
     };
+    let known = &mut memory.known;
     store.each_visit(&mut |key, note| {
-        memory.seen.insert(key);
+        known.seen.insert(key);
         if let Some(place) = note.place {
-            memory.rounds.take(place);
+            known.rounds.take(place);
         }
-        memory.failed += u64::from(note.reason.state() == State::Failed);
+        known.failed += u64::from(note.reason.state() == State::Failed);
         if note.is_orphan {
-            memory.orphans.insert(key);
+            known.orphans.insert(key);
         }
         if note.is_named {
-            memory.named.insert(key);
-        } else {
-            memory.repetition.repeats.has_room(key);
+            known.named.insert(key);
+        }
+        if note.place.is_some() {
+            let (distance, finder) = (note.distance, note.finder);
+            known.ways.put(key.fingerprint(), Way { distance, finder });
         }
     })?;
-    repetition::remember(store, &mut memory.repetition.repeats, open.resumed)?;
+    if memory.earlier.is_some() && config.close_patterns {
+        store.each_reason(true, &mut |key, reason| {
+            if reason.state() == State::Listed {
+                known.published.insert(key);
+            }
+        })?;
+    }
+    repetition::remember(store, &mut memory.repetition.repeats, open)?;
     Ok(memory)
 }
 

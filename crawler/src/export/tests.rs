@@ -104,7 +104,7 @@ impl Bench {
                 record.reason = self.judge.after_fetch(&key, outcome).reason;
             }
             commit.discovered.push(Discovery {
-                after_repeat: false,
+                distance: 0,
                 key: key.clone(),
                 sequence,
                 depth: 1,
@@ -116,6 +116,7 @@ impl Bench {
             let date = record.sitemap_lastmod.take();
             commit.dated.extend(date.map(|date| (key.clone(), date)));
             commit.finished.push(Finished {
+                reading: crate::page::Reading::default(),
                 key,
                 sequence,
                 record,

@@ -75,9 +75,14 @@ impl Lease {
         self.waiting.url.hops
     }
 
-    /// Returns whether the page that led to it had no new text.
-    pub fn after_repeat(&self) -> bool {
-        self.waiting.url.after_repeat
+    /// Pages in a row that said nothing new, on the shortest way to it.
+    pub fn distance(&self) -> u16 {
+        self.waiting.url.distance
+    }
+
+    /// A shorter way to it was found.
+    pub fn set_distance(&mut self, distance: u16) {
+        self.waiting.url.distance = distance;
     }
 
     /// The data on it from before.
@@ -336,6 +341,19 @@ impl Frontier {
         self.settle(waiting.url.depth);
     }
 
+    /// The URL stays in the queue of the store, and comes again after [`Frontier::rewind`].
+    pub fn hold(&mut self, lease: Lease) {
+        let Lease { waiting, from: _ } = lease;
+        self.settle(waiting.url.depth);
+    }
+
+    /// Begins again with the first URL that waits in the store. Nothing may wait here, and no lease be out.
+    pub fn rewind(&mut self) {
+        self.entered = None;
+        self.more_in_store = true;
+        self.passed_by = None;
+    }
+
     /// Another try after all first tries, not before `due`.
     pub fn retry(&mut self, lease: Lease, due: Instant) {
         let mut waiting = lease.waiting.without_answer();
@@ -451,7 +469,7 @@ mod tests {
             key,
             depth,
             hops: 0,
-            after_repeat: false,
+            distance: 0,
             earlier: None,
         }
     }

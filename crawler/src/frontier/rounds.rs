@@ -56,13 +56,16 @@ impl Rounds {
     }
 
     /// The next place of the group of `url`, unique, and after the place `after`.
-    pub fn place(&mut self, url: &UrlKey, depth: u32, after: u64) -> u64 {
-        let level = after >> LEVEL_BITS;
-        let level = if self.level_by_level {
-            level.max(u64::from(depth).min(MAX_LEVEL))
+    ///
+    /// Its level is `depth`, where all URLs of one depth come before the next one; else it is by `distance`: 0 and 1 come first, then one
+    /// distance after the other.
+    pub fn place(&mut self, url: &UrlKey, depth: u32, distance: u16, after: u64) -> u64 {
+        let own = if self.level_by_level {
+            u64::from(depth)
         } else {
-            level
+            u64::from(distance.saturating_sub(1))
         };
+        let level = (after >> LEVEL_BITS).max(own.min(MAX_LEVEL));
         let (section, group) = groups_of(url);
         let begun = if level == after >> LEVEL_BITS {
             round_of(after)
@@ -120,7 +123,7 @@ mod tests {
     /// The paths in the order of their places, all found after nothing was asked for.
     fn order(rounds: &mut Rounds, paths: &[(&'static str, u32)]) -> Vec<&'static str> {
         let places = paths.iter().map(|(path, depth)| {
-            let place = rounds.place(&key(path), *depth, 0);
+            let place = rounds.place(&key(path), *depth, 0, 0);
             (place, *path)
         });
         let mut places: Vec<_> = places.collect();
@@ -157,9 +160,9 @@ mod tests {
     fn a_group_that_was_quiet_begins_with_the_round_under_way() {
         let mut rounds = Rounds::default();
         let places: Vec<u64> = (0..100)
-            .map(|number| rounds.place(&key(&format!("/a/{number}")), 1, 0))
+            .map(|number| rounds.place(&key(&format!("/a/{number}")), 1, 0, 0))
             .collect();
-        let late = rounds.place(&key("/b/1"), 1, places[49]);
+        let late = rounds.place(&key("/b/1"), 1, 0, places[49]);
         assert!(places[49] < late && late < places[51]);
     }
 
@@ -179,20 +182,29 @@ mod tests {
         assert_eq!(near, ["/a/2", "/c/1"]);
         assert_eq!(order[4], "/a/3");
         // What is found late is not before what was asked for.
-        let asked = rounds.place(&key("/a/4"), 3, 0);
-        assert!(rounds.place(&key("/a/5"), 1, asked) > asked);
+        let asked = rounds.place(&key("/a/4"), 3, 0, 0);
+        assert!(rounds.place(&key("/a/5"), 1, 0, asked) > asked);
+    }
+
+    #[test]
+    fn what_is_far_from_new_text_comes_last() {
+        let mut rounds = Rounds::default();
+        let mut place = |path: &str, distance| rounds.place(&key(path), 1, distance, 0);
+        let (far, farther) = (place("/a/1", 2), place("/a/2", 3));
+        let near = [place("/a/3", 0), place("/b/1", 1)];
+        assert!(near.iter().all(|near| *near < far) && far < farther);
     }
 
     #[test]
     fn places_of_an_earlier_session_are_not_given_again() {
         let mut rounds = Rounds::default();
         let url = key("/a/1");
-        let places: Vec<u64> = (0..5).map(|_| rounds.place(&url, 1, 0)).collect();
+        let places: Vec<u64> = (0..5).map(|_| rounds.place(&url, 1, 0, 0)).collect();
         let mut again = Rounds::default();
         for place in &places[2..] {
             again.take(*place);
         }
         assert_eq!(again.first(), places[2]);
-        assert!(again.place(&url, 1, 0) > places[4]);
+        assert!(again.place(&url, 1, 0, 0) > places[4]);
     }
 }

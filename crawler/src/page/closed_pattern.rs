@@ -1,34 +1,38 @@
-//! A URL pattern that is closed, because its pages have no new text.
+//! A pattern of URLs of which some were not asked for, or not listed, because of what pages say.
 
-use super::words::words;
+use super::{CrawlId, words::words};
 use crate::url_key::UrlKey;
 
 words! {
-    /// The kind of a closed pattern.
+    /// The kind of a pattern.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum PatternKind {
-        /// A parameter on one path, or on all: URLs with it are not asked for.
-        Parameter = "parameter",
-        /// A directory: URLs in it are not asked for.
-        Directory = "directory",
+        /// A place that goes on without end: URLs in it that are far from new text are not asked for.
+        Place = "place",
         /// A parameter that only makes copies: it is left out of URLs.
-        Copies = "copies",
-        /// Capitals in paths: a page that was read under one spelling is not asked for under another one.
-        Capitals = "capitals",
+        Parameter = "parameter",
     }
 }
 
-/// A pattern that is closed.
+/// A place that was cut, or a parameter that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedPattern {
     /// The subject.
     pub kind: PatternKind,
-    /// Its name: `/agenda?month=`, `?visit=` on any path, `/guide/`.
+    /// Its name: `/agenda?` for a path with a query, `/guide/` for a directory, `/guide/*` for all below it, `/*` for the site;
+    /// `?visit=` for a parameter. A run of digits is `0`.
     pub name: String,
-    /// Pages that were read before it was closed.
-    pub pages: u32,
-    /// Pages among them that were new.
-    pub new: u32,
-    /// The URL of the last of them.
+    /// The crawl that found it.
+    pub crawl: CrawlId,
+    /// Pages of it that were asked for.
+    pub asked: u64,
+    /// Those of them that are not listed because of it.
+    pub left_out: u64,
+    /// URLs of it that were not asked for.
+    pub not_asked: u64,
+    /// One of the URLs that were left out or not asked for.
     pub example: UrlKey,
+    /// Of a place: a glob for the setting `exclude` that matches it, and no listed page or page by which one was found; `None`:
+    /// there is none.
+    pub exclude: Option<String>,
 }

@@ -119,19 +119,18 @@ reasons! {
     FollowOnly = "follow-only", Excluded, "fetched for its links only";
     /// Two URLs that differ only in characters which a sitemap must write percent-encoded: the other one is listed.
     DuplicateSpelling = "duplicate-spelling", Excluded, "listed under another spelling of the same URL";
-    /// Its URL is too long once it is percent-encoded as a sitemap must have it.
-    Unwritable = "unwritable-url", Excluded, "its URL cannot be written in a sitemap";
+    /// Its URL is too long, as it is, or once it is percent-encoded as a sitemap must have it. A URL of more than 2,047 bytes is not
+    /// requested, and recorded by its beginning and a hash.
+    Unwritable = "unwritable-url", Excluded, "its URL is too long for a sitemap (2,047 bytes)";
     /// Its entry would break a rule of the protocol.
     EntryRefused = "entry-refused", Excluded, "its entry would break a rule of the sitemap protocol";
-    /// A closed pattern: its pages had no new text, so this URL was not requested.
-    PatternClosed = "pattern-closed", Excluded, "not requested: pages of this pattern repeat the text of other pages";
-    /// A page of a closed pattern, with little text of its own.
-    NothingNew = "nothing-new", Excluded, "repeats the text of other pages, as the other pages of its pattern do";
+    /// In a place that was cut, and far from new text: it was not requested.
+    PatternClosed = "pattern-closed", Excluded, "not requested: its part of the site goes on without end and has nothing new";
+    /// In a place that was cut, and most of its text is at simpler URLs.
+    NothingNew = "nothing-new", Excluded, "in a part of the site that goes on without end, and repeats the text of simpler URLs";
     /// The page with which the site answers URLs that do not exist.
     NotFoundPage = "not-found-page", Excluded, "is the page that the site sends for URLs that do not exist";
-    /// URLs above it in its path have the same text.
-    Nested = "nested", Excluded, "is the same page as one above it in its path";
-    /// Another URL of the same path has the same text.
+    /// Another spelling of its path has the same text, or it has a parameter that only makes copies.
     DuplicateOf = "duplicate-of", Excluded, "is the same page as another URL of the same path";
     /// A page rule's selector matched.
     PageRule = "page-rule", Excluded, "left out by a page rule";

@@ -6,13 +6,13 @@ use crate::url_key::UrlKey;
 /// A page that answered well and is not listed, because other pages have the same text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repeat {
-    /// It belongs to a closed pattern, and less than half of its text is its own.
+    /// It is in a place that was cut, and more than half of its text is at simpler URLs.
     NothingNew,
     /// It is the page that the site answers to every URL that does not exist.
     NotFound,
-    /// The same text is at two URLs above it in its path.
-    Nested,
-    /// The same text is at this URL of the same path.
+    /// It is far from new text, and a bound ended the crawl before it was known whether its part of the site has an end.
+    Waits,
+    /// It is a copy of this URL.
     DuplicateOf(UrlKey),
 }
 
@@ -20,11 +20,13 @@ impl Repeat {
     /// The word before the URL of [`Repeat::DuplicateOf`] in the state.
     const DUPLICATE_OF: &str = "duplicate-of ";
 
-    /// The reasons that follow from what a page repeats.
-    pub const REASONS: [Reason; 4] = [
+    /// The text of [`Repeat::Waits`] in the state.
+    pub(crate) const WAITS: &str = "waits";
+
+    /// The reasons by which a page that repeats something is decided.
+    pub const REASONS: [Reason; 3] = [
         Reason::NothingNew,
         Reason::NotFoundPage,
-        Reason::Nested,
         Reason::DuplicateOf,
     ];
 
@@ -33,7 +35,7 @@ impl Repeat {
         match self {
             Self::NothingNew => Reason::NothingNew,
             Self::NotFound => Reason::NotFoundPage,
-            Self::Nested => Reason::Nested,
+            Self::Waits => Reason::Queued,
             Self::DuplicateOf(_) => Reason::DuplicateOf,
         }
     }
@@ -43,7 +45,7 @@ impl Repeat {
         match self {
             Self::NothingNew => "nothing-new".to_owned(),
             Self::NotFound => "not-found-page".to_owned(),
-            Self::Nested => "nested".to_owned(),
+            Self::Waits => Self::WAITS.to_owned(),
             Self::DuplicateOf(url) => format!("{}{url}", Self::DUPLICATE_OF),
         }
     }
@@ -53,7 +55,7 @@ impl Repeat {
         Some(match text {
             "nothing-new" => Self::NothingNew,
             "not-found-page" => Self::NotFound,
-            "nested" => Self::Nested,
+            Self::WAITS => Self::Waits,
             _ => {
                 let url = text.strip_prefix(Self::DUPLICATE_OF)?;
                 Self::DuplicateOf(UrlKey::from_normalised(url).ok()?)

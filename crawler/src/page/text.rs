@@ -14,18 +14,19 @@ const BLOCK_BYTES: usize = 5;
 pub struct TextBlock {
     /// Hash of its words.
     pub hash: u32,
-    /// Its length, a unit for every four bytes of its words; at most 255. 0: a block that names the path of its page, once more
-    /// without it.
+    /// Its length, a unit for every four bytes of its words; 1 to 255.
     pub weight: u8,
 }
 
 /// The text of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PageText {
-    /// Hash of all words with their digits, the title and the addresses of images, whatever part of the page they are in.
+    /// Hash of all words with their digits, the title, the addresses of images, frames and media, whatever part of the page they are in,
+    /// and of the links of the main content. 0: there is too little of its own, so that it is nobody's copy.
     pub whole: u64,
-    /// The same without what moves by itself: dates, times, counts of readers. 0: not known.
-    pub settled: u64,
+    /// The same, but for times and for words of 16 and more letters and digits mixed: an error page, or a form to log in, has others
+    /// on each view.
+    pub alike: u64,
     /// Its blocks, each once, ordered by their hashes.
     pub blocks: Vec<TextBlock>,
 }
@@ -56,8 +57,8 @@ impl PageText {
         bytes
     }
 
-    /// The text that was stored as `whole` and `blocks`.
-    pub fn from_stored(whole: u64, blocks: &[u8]) -> Self {
+    /// The text that was stored as `whole`, `alike` and `blocks`.
+    pub fn from_stored(whole: u64, alike: u64, blocks: &[u8]) -> Self {
         let (blocks, _) = blocks.as_chunks::<BLOCK_BYTES>();
         let block = |bytes: &[u8; BLOCK_BYTES]| {
             let [a, b, c, d, weight] = *bytes;
@@ -68,7 +69,7 @@ impl PageText {
         };
         Self {
             whole,
-            settled: 0,
+            alike,
             blocks: blocks.iter().map(block).collect(),
         }
     }
@@ -88,9 +89,9 @@ mod tests {
             (0..count).map(block).collect::<Vec<_>>()
         };
         let text = PageText::default().with_blocks(blocks(50), 1_000);
-        assert_eq!(PageText::from_stored(0, &text.stored_blocks()), text);
+        assert_eq!(PageText::from_stored(0, 0, &text.stored_blocks()), text);
         let long = PageText::default().with_blocks(blocks(500), 1_000);
-        let stored = PageText::from_stored(0, &long.stored_blocks());
+        let stored = PageText::from_stored(0, 0, &long.stored_blocks());
         assert!((20..=MAX_STORED_BLOCKS).contains(&stored.blocks.len()));
         assert!(
             stored

@@ -102,7 +102,7 @@ impl HtmlPass {
             open_graph: (reader.extensions.news || reader.extensions.video)
                 .then(OpenGraph::default),
             language: None,
-            content: MainContent::of_page(url),
+            content: MainContent::of_page(url, reader.reads_blocks),
             dates: RawDates::default(),
             json_ld: JsonLdBlocks::default(),
             has_script: false,

@@ -14,7 +14,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{
     html::{TextKind, TextModel, decode},
     page::{Canonical, Link, LinkTexts, Via},
-    url_key::{FingerprintHasher, Identity, ReferenceResolver, UrlKey, has_foreign_scheme},
+    url_key::{
+        FingerprintHasher, Identity, ReferenceResolver, UrlKey, UrlKeyError, bare_path,
+        has_foreign_scheme,
+    },
 };
 
 use super::main_content::{Regions, link_hash};
@@ -226,10 +229,10 @@ impl RawLinks {
         }
     }
 
-    /// Resolves everything into `links`.
+    /// Resolves everything on the page at `page` into `links`.
     pub(super) fn resolve(
         mut self,
-        base: &Url,
+        (page, base): (&UrlKey, &Url),
         identity: &Identity,
         encoding: &'static Encoding,
         links: &mut LinkList,
@@ -238,12 +241,20 @@ impl RawLinks {
         // What is resolved is not held twice.
         drop(self.known);
         let mut resolver = ReferenceResolver::new(identity, base, encoding);
+        // What is dropped by default may be content, which the crawl finds out.
+        let as_written = identity.drops_defaults().then(|| identity.as_written());
         links.known.reserve(self.links.len());
+        let own = bare_path(page);
         let mut in_content = Vec::new();
         let (mut bytes, mut left_out) = (0, self.left_out);
         for (number, raw) in self.links.into_iter().enumerate() {
-            if let Ok(target) = resolver.resolve(&self.text[raw.text]) {
-                if raw.regions != 0 {
+            let reference = &self.text[raw.text.clone()];
+            let target = match resolver.resolve(reference) {
+                Err(UrlKeyError::TooLong) => resolver.cut(reference),
+                target => target.ok(),
+            };
+            if let Some(target) = target {
+                if raw.regions != 0 && !is_spelling(&target, &own) {
                     in_content.push((link_hash(target.as_str()), raw.regions));
                 }
                 if bytes + target.as_str().len() > self.max_bytes {
@@ -251,12 +262,19 @@ impl RawLinks {
                     continue;
                 }
                 bytes += target.as_str().len();
-                let link = Link {
-                    target,
-                    via: raw.via,
-                    nofollow: raw.nofollow,
-                };
-                links.add_with_text(link, (&self.texts, number));
+                let written = as_written.as_ref().and_then(|identity| {
+                    let may_drop = reference.contains(['?', ';', '(']);
+                    let written = may_drop.then(|| identity.resolve(base, reference, encoding));
+                    written?.ok().filter(|written| *written != target)
+                });
+                for target in [Some(target), written].into_iter().flatten() {
+                    let link = Link {
+                        target,
+                        via: raw.via,
+                        nofollow: raw.nofollow,
+                    };
+                    links.add_with_text(link, (&self.texts, number));
+                }
             }
         }
         Resolved {
@@ -264,6 +282,14 @@ impl RawLinks {
             left_out,
         }
     }
+}
+
+/// Returns whether a link without a query leads to the page of this bare path: its spellings have other links to themselves.
+fn is_spelling(target: &UrlKey, own: &str) -> bool {
+    let begin = target.as_str().get(..own.len());
+    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(own))
+        && !target.as_str().contains('?')
+        && bare_path(target) == own
 }
 
 /// Resolved links, each target once, at its first place; one occurrence that may be followed is enough to follow it.
@@ -382,9 +408,10 @@ mod tests {
         for (reference, nofollow) in references {
             raw.add(reference, Via::Link, *nofollow);
         }
-        let base = Url::parse("https://example.com/a/b?q").unwrap();
+        let page = UrlKey::from_normalised("https://example.com/a/b?q").unwrap();
+        let base = page.to_url();
         let mut links = LinkList::default();
-        raw.resolve(&base, &Identity::default(), UTF_8, &mut links);
+        raw.resolve((&page, &base), &Identity::default(), UTF_8, &mut links);
         let found: Vec<_> = (links.links)
             .iter()
             .map(|link| (link.target.as_str(), link.nofollow))
@@ -465,9 +492,10 @@ mod tests {
             for reference in references {
                 raw.add(reference, Via::Link, false);
             }
-            let base = Url::parse(base).unwrap();
+            let page = UrlKey::from_normalised(base).unwrap();
+            let (base, identity) = (page.to_url(), Identity::default());
             let mut links = LinkList::default();
-            let resolved = raw.resolve(&base, &Identity::default(), UTF_8, &mut links);
+            let resolved = raw.resolve((&page, &base), &identity, UTF_8, &mut links);
             let found = (links.links.len(), resolved.left_out);
             assert_eq!(found, (taken, left_out), "{base} {references:?}");
         };

@@ -72,21 +72,32 @@ const HOLLOW_SHARE: u64 = 10;
 /// See [`HOLLOW`].
 const MIN_DOUBTFUL: u64 = 20;
 
+/// Words of the main content below which a page without images, frames and links there is nobody's copy: "No entries" of two lists is
+/// no evidence that they are one page.
+const MIN_OWN_WORDS: u64 = 20;
+
 /// Gathers the hash while the page goes by.
 #[derive(Debug)]
 pub(super) struct MainContent {
     text: TextHashes,
     open: OpenParts,
     images: Vec<(u64, Regions)>,
+    has_frames: bool,
 }
 
 impl MainContent {
-    /// Nothing yet of the page at `url`.
-    pub(super) fn of_page(url: &UrlKey) -> Self {
+    /// Nothing yet of the page at `url`, whose text is read as blocks or not.
+    pub(super) fn of_page(url: &UrlKey, reads_blocks: bool) -> Self {
+        let blocks = if reads_blocks {
+            TextBlocks::of_page(url)
+        } else {
+            TextBlocks::without_blocks()
+        };
         Self {
-            text: TextHashes::with_blocks(TextBlocks::of_page(url)),
+            text: TextHashes::with_blocks(blocks),
             open: OpenParts::default(),
             images: Vec::new(),
+            has_frames: false,
         }
     }
 
@@ -98,6 +109,7 @@ impl MainContent {
     /// Takes a frame by its reference.
     pub(super) fn frame(&mut self, reference: &str) {
         let name = asset_name(reference);
+        self.has_frames = true;
         self.text.blocks().image(xxh3_64(name.as_bytes()));
     }
 
@@ -150,7 +162,7 @@ impl MainContent {
         data: u64,
     ) -> (ContentHash, PageText) {
         self.text.finish();
-        let (mut blocks, settled) = self.text.take_blocks();
+        let mut blocks = self.text.take_blocks();
         blocks.end_block();
         let main = self.main_region(links);
         let taken = if self.is_hollow(main) {
@@ -165,6 +177,7 @@ impl MainContent {
                 hash.update(&self.text.hash(region).to_le_bytes());
             }
         }
+        let mut addresses = 0;
         for set in [links, &self.images] {
             let mut members: Vec<u64> = set
                 .iter()
@@ -173,6 +186,8 @@ impl MainContent {
                 .collect();
             members.sort_unstable();
             members.dedup();
+            addresses += members.len();
+            blocks.addresses(&members);
             hash.update(&(members.len() as u64).to_le_bytes());
             for member in members {
                 hash.update(&member.to_le_bytes());
@@ -183,8 +198,12 @@ impl MainContent {
         of_title.finish();
         hash.update(&of_title.hash(BODY).to_le_bytes());
         hash.update(&data.to_le_bytes());
-        let (blocks, _) = of_title.take_blocks();
-        let text = blocks.finish(settled ^ of_title.hash(BODY));
+        let mut text = of_title.take_blocks().finish();
+        let regions = REGIONS.iter().filter(|region| taken & **region != 0);
+        let words: u64 = regions.map(|region| self.text.words(*region)).sum();
+        if words < MIN_OWN_WORDS && addresses == 0 && !self.has_frames {
+            text.whole = 0;
+        }
         (ContentHash(hash.digest128()), text)
     }
 

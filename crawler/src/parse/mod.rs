@@ -147,6 +147,8 @@ pub struct PageReader {
     cpu_clock: CpuClock,
     rules: PageRules,
     extensions: Extensions,
+    /// The text of pages is read as blocks.
+    reads_blocks: bool,
 }
 
 /// A setting of this module that cannot be used.
@@ -180,6 +182,7 @@ impl PageReader {
             cpu_clock: clock::thread_cpu_time,
             rules: PageRules::new(&config.page_rules)?,
             extensions: Extensions::default(),
+            reads_blocks: true,
         })
     }
 
@@ -187,6 +190,15 @@ impl PageReader {
     #[must_use]
     pub fn with_extensions(self, extensions: Extensions) -> Self {
         Self { extensions, ..self }
+    }
+
+    /// Makes it read the blocks of the text of pages, by which pages are compared, or not. Default: it does.
+    #[must_use]
+    pub fn reading_blocks(self, reads_blocks: bool) -> Self {
+        Self {
+            reads_blocks,
+            ..self
+        }
     }
 
     /// Returns whether directives for a bot of this name are obeyed.

@@ -345,7 +345,7 @@ impl Pass<'_> {
             && !is_named
             && let Some(facts) = facts
         {
-            counts.first_listed(key.as_str(), &Signs::of(facts, None));
+            counts.first_listed(key.as_str(), &Signs::of_first(facts));
         }
         let counts_as_answer = |facts: &&PageFacts| matches!(facts.status, 200 | 300..=399);
         if let (Some(facts), Some(before), true) =

@@ -7,7 +7,7 @@
 //! | `many-more-urls` | more than `max_growth` times as many, and at least [`MIN_GROWTH`] more, than a complete crawl published |
 //! | `failing` | more than `max_error_share`, and at least [`MIN_FAILING`], of the URLs asked for in this crawl failed |
 //! | `alike` | more than `max_alike_share`, and at least [`MIN_ALIKE`], of the published pages that answered now share a sign, and fewer did when they were published |
-//! | `alike`, nothing published yet | more than half of what would be listed, and at least [`MIN_FIRST_ALIKE`] pages that no sitemap of the site names, have one content, or one title and a password field |
+//! | `alike`, nothing published yet | more than half of what would be listed, and at least [`MIN_FIRST_ALIKE`] pages that no sitemap of the site names, have one text but for times and ids, or one title and a password field |
 //! | `script-shell`, nothing published yet | the start page is filled by scripts, and nothing else would be listed |
 //!
 //! "Published" is the set that was published when the crawl began, also after sessions of the crawl published another one.
@@ -109,6 +109,14 @@ impl Signs {
         Self {
             target: target.map(hash_of_target),
             ..of(end.unwrap_or(facts))
+        }
+    }
+
+    /// The signs of a page that is listed for the first time: its whole text, since pages that differ in numbers are pages.
+    pub(super) fn of_first(facts: &PageFacts) -> Self {
+        Self {
+            content: facts.text.as_ref().map(|text| text.alike),
+            ..Self::of(facts, None)
         }
     }
 

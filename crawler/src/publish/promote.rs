@@ -108,7 +108,6 @@ impl Promoting<'_> {
         Commit {
             values,
             clears_visits: self.clears_visits(),
-            promotes_patterns: true,
             forgets_before: self
                 .clears_visits()
                 .then(|| self.at.checked_sub(crawl_state::FORGOTTEN_AFTER).ok())

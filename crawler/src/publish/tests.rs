@@ -129,7 +129,7 @@ impl Bench {
             let outcome = Outcome::Answered(Box::new(facts));
             let reason = self.judge.after_fetch(&key, &outcome).reason;
             commit.discovered.push(Discovery {
-                after_repeat: false,
+                distance: 0,
                 key: key.clone(),
                 sequence,
                 depth: 1,
@@ -150,6 +150,7 @@ impl Bench {
                 basis: Basis::Own,
             };
             commit.finished.push(Finished {
+                reading: crate::page::Reading::default(),
                 key,
                 sequence,
                 record,

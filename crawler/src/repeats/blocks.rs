@@ -1,13 +1,13 @@
-//! Blocks of text and how many pages have each: on the site, and in each place. Bounded: when there is no room for more, all
-//! comparisons are made by half of the blocks, chosen by their hashes.
+//! The blocks of text that pages had so far. Bounded: when there is no room for more, all comparisons are made by half of the blocks,
+//! chosen by their hashes.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     hash::{BuildHasherDefault, Hasher},
 };
 
 use crate::{
-    page::{PageText, TextBlock},
+    page::{MAX_STORED_BLOCKS, PageText, TextBlock},
     url_key::FingerprintHasher,
 };
 
@@ -20,102 +20,103 @@ const SAMPLE_BITS: u32 = 0xff;
 /// Blocks of a page at most by which others are compared with it alone.
 const MAX_ALONE: usize = 32;
 
-/// Pages of a place from which on it has a frame: blocks of more than half of them.
-const MIN_PAGES_OF_PLACE: u32 = 5;
-
-/// Pages of the site from which on it has a frame: blocks of more than a quarter of them.
-const MIN_PAGES_OF_SITE: u32 = 40;
+/// The frame of the site: blocks of more pages than this, and of more than a quarter of them.
+const MIN_PAGES: u32 = 4;
 
 /// The blocks of all pages.
 #[derive(Debug)]
 pub(super) struct BlockTable {
-    /// Number of pages, by place and block.
-    counts: HashMap<u32, u16, BuildHasherDefault<KeyHasher>>,
-    /// Pages of each place.
-    pages: HashMap<u64, u32, BuildHasherDefault<FingerprintHasher>>,
-    /// By which blocks others are compared with a page alone: those whose hashes have no bit of this.
-    alone: HashMap<u64, u32, BuildHasherDefault<FingerprintHasher>>,
+    seen: HashMap<u32, Seen, BuildHasherDefault<BlockHasher>>,
+    pages: u32,
+    /// Blocks of single pages, in order: those whose hashes have no bit of the mask.
+    alone: HashMap<u64, (u32, Box<[u32]>), BuildHasherDefault<FingerprintHasher>>,
     max_entries: usize,
     /// Only blocks whose hashes have no such bit are compared.
     mask: u32,
 }
 
-/// The place of the whole site.
-pub(super) const SITE: u64 = 0;
+/// The pages with a block.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    pages: u16,
+    /// The fewest parameters of one of them.
+    parameters: u8,
+}
 
 impl BlockTable {
     /// A table that takes about so many bytes.
     pub(super) fn new(max_bytes: usize) -> Self {
         Self {
-            counts: HashMap::default(),
-            pages: HashMap::default(),
+            seen: HashMap::default(),
+            pages: 0,
             alone: HashMap::default(),
             max_entries: max_bytes / ENTRY_BYTES,
             mask: 0,
         }
     }
 
-    /// Returns whether at least half of the text of a page, the frame left out, is on no page of `place`; `None`: all of it is outside of
-    /// the sample. The frame is that of the site and of the pages at `framed`. A page of nothing but frame has no new text.
-    pub(super) fn is_new(&self, place: u64, framed: u64, text: &PageText) -> Option<bool> {
-        let pages_of = |place| self.pages.get(&place).copied().unwrap_or_default();
-        let (of_place, of_site) = (pages_of(framed), pages_of(SITE));
-        let is_frame = |block: &TextBlock| {
-            self.is_frame_of_site(*block, of_site)
-                || of_place >= MIN_PAGES_OF_PLACE && self.count(framed, *block) * 2 > of_place
-        };
+    /// Takes a page whose URL has so many parameters. Returns whether at least half of its text, the frame of the site left out, was on
+    /// no page before that has as many parameters or fewer.
+    pub(super) fn take(&mut self, text: &PageText, parameters: usize) -> bool {
+        let parameters = u8::try_from(parameters).unwrap_or(u8::MAX);
+        let frame = self.frame();
+        // As many as are stored, so that an answer 304 compares like the answer that it confirms.
+        let mask = mask_of(text, self.mask, MAX_STORED_BLOCKS);
         let (mut new, mut all) = (0, 0);
-        let mut has_sample = text.blocks.is_empty();
-        for block in self.sample(text) {
-            has_sample = true;
-            if !is_frame(block) {
-                let weight = u32::from(block.weight);
-                all += weight;
-                new += weight * u32::from(self.count(place, *block) == 0);
+        for block in sample(text, mask) {
+            let weight = u32::from(block.weight);
+            match self.seen.entry(block.hash) {
+                Entry::Occupied(mut entry) => {
+                    let seen = entry.get_mut();
+                    if u32::from(seen.pages) <= frame {
+                        all += weight;
+                        new += weight * u32::from(seen.parameters > parameters);
+                    }
+                    seen.pages = seen.pages.saturating_add(1);
+                    seen.parameters = seen.parameters.min(parameters);
+                }
+                Entry::Vacant(entry) => {
+                    entry.insert(Seen {
+                        pages: 1,
+                        parameters,
+                    });
+                    all += weight;
+                    new += weight;
+                }
             }
         }
-        has_sample.then_some(all > 0 && new * 2 >= all)
+        self.pages += 1;
+        while self.seen.len() > self.max_entries && self.mask != SAMPLE_BITS {
+            self.mask = self.mask << 1 | 1;
+            let mask = self.mask;
+            self.seen.retain(|hash, _| hash & mask == 0);
+        }
+        all > 0 && new * 2 >= all
     }
 
-    /// Returns whether more than half of the text of a page, the frame of the site left out, is on the page `other`; `false` also when
-    /// that was not taken alone.
-    pub(super) fn is_on_page(&self, other: u64, text: &PageText) -> bool {
-        let Some(mask) = self.alone.get(&other) else {
-            return false;
-        };
+    /// Returns whether at least four fifths of the text of a page, the frame of the site left out, are on the page `other`; `None`:
+    /// that page is not known.
+    pub(super) fn is_on_page(&self, other: u64, text: &PageText) -> Option<bool> {
+        let (mask, blocks) = self.alone.get(&other)?;
         let (mut known, mut all) = (0, 0);
         for block in self.without_frame(text) {
             if block.hash & mask == 0 {
                 let weight = u32::from(block.weight);
                 all += weight;
-                known += weight * u32::from(self.count(other, *block) > 0);
+                known += weight * u32::from(blocks.binary_search(&block.hash).is_ok());
             }
         }
-        known * 2 > all
+        Some(known * 5 >= all * 4)
     }
 
     /// Takes the page `page` for [`BlockTable::is_on_page`], while there is room.
     pub(super) fn take_alone(&mut self, page: u64, text: &PageText) {
-        if self.alone.len() * MAX_ALONE >= self.max_entries / 4 {
+        if self.alone.len() * MAX_ALONE >= self.max_entries {
             return;
         }
-        let mut mask = self.mask;
-        while sample(text, mask).count() > MAX_ALONE && mask != u32::MAX {
-            mask = mask << 1 | 1;
-        }
-        for block in sample(text, mask) {
-            self.counts.entry(key(page, *block)).or_insert(1);
-        }
-        self.alone.insert(page, mask);
-    }
-
-    /// Returns whether pages of a place were taken.
-    pub(super) fn has_pages(&self, place: u64) -> bool {
-        self.pages.contains_key(&place)
-    }
-
-    fn is_frame_of_site(&self, block: TextBlock, pages: u32) -> bool {
-        pages >= MIN_PAGES_OF_SITE && self.count(SITE, block) * 4 > pages
+        let mask = mask_of(text, self.mask, MAX_ALONE);
+        let blocks = sample(text, mask).map(|block| block.hash).collect();
+        self.alone.insert(page, (mask, blocks));
     }
 
     /// The blocks of a page that are compared, but for the frame of the site.
@@ -123,66 +124,40 @@ impl BlockTable {
         &'a self,
         text: &'a PageText,
     ) -> impl Iterator<Item = &'a TextBlock> {
-        let pages = self.pages.get(&SITE).copied().unwrap_or_default();
-        self.sample(text)
-            .filter(move |block| !self.is_frame_of_site(**block, pages))
+        let frame = self.frame();
+        sample(text, self.mask).filter(move |block| {
+            let seen = self.seen.get(&block.hash);
+            seen.is_none_or(|seen| u32::from(seen.pages) <= frame)
+        })
     }
 
-    /// Takes a page of the site, which is in `places`.
-    pub(super) fn take<'p>(&mut self, places: impl Iterator<Item = &'p u64>, text: &PageText) {
-        let mask = self.mask;
-        for place in places.copied().chain([SITE]) {
-            *self.pages.entry(place).or_default() += 1;
-            for block in sample(text, mask) {
-                let count = self.counts.entry(key(place, *block)).or_default();
-                *count = count.saturating_add(1);
-            }
+    /// A block of more pages is of the frame of the site.
+    fn frame(&self) -> u32 {
+        MIN_PAGES.max(self.pages / 4)
+    }
+}
+
+/// The mask, of `mask` or more bits, by which at most `limit` blocks are left.
+fn mask_of(text: &PageText, mut mask: u32, limit: usize) -> u32 {
+    if text.blocks.len() > limit {
+        while sample(text, mask).count() > limit && mask != u32::MAX {
+            mask = mask << 1 | 1;
         }
-        while self.counts.len() > self.max_entries && self.mask != SAMPLE_BITS {
-            self.mask = self.mask << 1 | 1;
-            let mask = self.mask;
-            self.counts.retain(|key, _| key & mask == 0);
-        }
     }
-
-    fn sample<'t>(&self, text: &'t PageText) -> impl Iterator<Item = &'t TextBlock> {
-        sample(text, self.mask)
-    }
-
-    /// Pages of a place with a block.
-    pub(super) fn count(&self, place: u64, block: TextBlock) -> u32 {
-        let count = self.counts.get(&key(place, block)).copied();
-        count.unwrap_or_default().into()
-    }
+    mask
 }
 
 /// The blocks whose hashes have no bit of `mask`.
 fn sample(text: &PageText, mask: u32) -> impl Iterator<Item = &TextBlock> {
-    text.blocks
-        .iter()
-        .filter(move |block| block.hash & mask == 0)
+    let blocks = text.blocks.iter();
+    blocks.filter(move |block| block.hash & mask == 0)
 }
-
-/// The key of a block in a place. The bits that samples are chosen by stay as they are.
-fn key(place: u64, block: TextBlock) -> u32 {
-    let mixed = (place ^ u64::from(block.hash)).wrapping_mul(MIXER);
-    let high = upper_half(mixed);
-    high & !SAMPLE_BITS | block.hash & SAMPLE_BITS
-}
-
-/// The upper half of a hash.
-fn upper_half(hash: u64) -> u32 {
-    u32::try_from(hash >> 32).unwrap_or_default()
-}
-
-/// Odd, with half of its bits set.
-const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Hashes keys that are hashes themselves, some of whose bits are alike.
 #[derive(Debug, Default)]
-struct KeyHasher(u64);
+struct BlockHasher(u64);
 
-impl Hasher for KeyHasher {
+impl Hasher for BlockHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -194,6 +169,6 @@ impl Hasher for KeyHasher {
     }
 
     fn write_u32(&mut self, key: u32) {
-        self.0 = (self.0 ^ u64::from(key)).wrapping_mul(MIXER);
+        self.0 = (self.0 ^ u64::from(key)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }

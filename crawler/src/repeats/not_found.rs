@@ -1,5 +1,6 @@
-//! The page that a site shows for URLs that do not exist, where it does not answer 404: known by the blocks that its answers to
-//! such URLs share, as far as they are neither on the start page nor on most pages that the start page leads to.
+//! The page that a site shows for URLs that do not exist: known by the blocks that its answers to such URLs share, as far as they are
+//! neither on the start page nor on most pages that the start page leads to. A page is this one when it has all of them: besides, such a
+//! page may show something else each time. Where the answers are 404, it must have little else.
 
 use crate::page::{PageText, TextBlock};
 
@@ -9,22 +10,25 @@ const REFERENCES: usize = 8;
 /// References that are needed while the crawl goes on.
 const MIN_REFERENCES: usize = 5;
 
+/// Blocks from which on a text shows by which part of their hashes it was sampled.
+const MIN_SAMPLE: usize = 16;
+
 /// The data on that page.
 #[derive(Debug, Default)]
 pub(super) struct NotFoundText {
-    start: Option<PageText>,
+    start: Option<Vec<TextBlock>>,
     references: Vec<Vec<TextBlock>>,
     answers: Option<[PageText; 3]>,
+    /// They are 200.
+    are_found: bool,
     /// The blocks that all answers have and other pages do not.
     blocks: Vec<u32>,
-    /// The start page answers for URLs that do not exist.
-    is_start: bool,
 }
 
 impl NotFoundText {
     /// Takes the text of the start page.
     pub(super) fn take_start(&mut self, text: &PageText) {
-        self.start = Some(text.clone());
+        self.start = Some(text.blocks.clone());
         self.update();
     }
 
@@ -36,47 +40,53 @@ impl NotFoundText {
         }
     }
 
-    /// Takes the answers to URLs that cannot exist.
-    pub(super) fn take_answers(&mut self, answers: [PageText; 3]) {
+    /// Takes the answers to URLs that cannot exist, which are 200, or 404.
+    pub(super) fn take_answers(&mut self, answers: [PageText; 3], are_found: bool) {
         self.answers = Some(answers);
+        self.are_found = are_found;
         self.update();
     }
 
     /// Returns whether a page is one of them, as far as that is sure while the crawl goes on.
     pub(super) fn is_like(&self, text: &PageText) -> bool {
-        (self.is_start || self.references.len() >= MIN_REFERENCES) && self.is_like_at_end(text)
+        self.references.len() >= MIN_REFERENCES && self.is_like_at_end(text)
     }
 
     /// Returns whether a page is one of them.
     pub(super) fn is_like_at_end(&self, text: &PageText) -> bool {
-        if self.is_start {
-            return self
-                .start
-                .as_ref()
-                .is_some_and(|start| start.whole == text.whole);
+        let mask = mask_of(&text.blocks);
+        let mut expected = self.blocks.iter().filter(|block| **block & mask == 0);
+        if self.blocks.is_empty() || !expected.all(|block| has(&text.blocks, *block)) {
+            return false;
         }
-        // One of many may be what all answers showed by chance.
-        let shared = self.blocks.iter();
-        let shared = shared.filter(|block| has(&text.blocks, **block)).count();
-        shared > 0 && shared * 4 >= self.blocks.len() * 3
+        if self.are_found {
+            return true;
+        }
+        let (mut known, mut all) = (0, 0);
+        for block in text.blocks.iter().filter(|it| !self.is_around(it.hash)) {
+            all += u32::from(block.weight);
+            known += u32::from(block.weight) * u32::from(self.blocks.contains(&block.hash));
+        }
+        known > 0 && known * 4 >= all * 3
+    }
+
+    /// Returns whether a block is on the start page, or on most pages that it leads to.
+    fn is_around(&self, block: u32) -> bool {
+        let references = &self.references;
+        let with_it = references.iter().filter(|blocks| has(blocks, block));
+        with_it.count() * 2 > references.len()
+            || self.start.as_ref().is_some_and(|start| has(start, block))
     }
 
     fn update(&mut self) {
-        let (Some(answers), Some(start)) = (&self.answers, &self.start) else {
+        let (Some([first, others @ ..]), Some(_)) = (&self.answers, &self.start) else {
             return;
         };
-        self.is_start = answers.iter().all(|answer| answer.whole == start.whole);
-        let [first, others @ ..] = answers;
         let shared = first.blocks.iter().map(|block| block.hash);
         let shared = shared.filter(|block| {
-            others.iter().all(|other| has(&other.blocks, *block)) && !has(&start.blocks, *block)
+            others.iter().all(|other| has(&other.blocks, *block)) && !self.is_around(*block)
         });
-        let references = &self.references;
-        let is_of_most = |block: u32| {
-            let pages = references.iter().filter(|blocks| has(blocks, block));
-            pages.count() * 2 > references.len()
-        };
-        self.blocks = shared.filter(|block| !is_of_most(*block)).collect();
+        self.blocks = shared.collect();
     }
 }
 
@@ -85,4 +95,13 @@ fn has(blocks: &[TextBlock], hash: u32) -> bool {
     blocks
         .binary_search_by_key(&hash, |block| block.hash)
         .is_ok()
+}
+
+/// The bits that no hash of a sample has.
+fn mask_of(blocks: &[TextBlock]) -> u32 {
+    if blocks.len() < MIN_SAMPLE {
+        return 0;
+    }
+    let bits = blocks.iter().fold(0, |bits, block| bits | block.hash);
+    (1_u32 << bits.trailing_zeros().min(31)) - 1
 }

@@ -13,251 +13,282 @@ fn text(words: &str) -> PageText {
     });
     let text = PageText {
         whole: hash(words),
-        settled: hash(words) | 1,
+        alike: 0,
         blocks: Vec::new(),
     };
     text.with_blocks(blocks.collect(), 1_000)
-}
-
-/// Reads a page; gives the names of the patterns that are closed by it. It leads to the URLs `unknown`.
-fn read(repeats: &mut Repeats, path: &str, words: &str, unknown: &[&str]) -> Vec<String> {
-    let (url, text) = (url(path), text(words));
-    let novelty = repeats.novelty(&url, &text);
-    let unknown: Vec<UrlKey> = unknown.iter().copied().map(self::url).collect();
-    let leads_on = leads_on(&url, false, &unknown.iter().collect::<Vec<_>>());
-    let changes = repeats.take(&url, &text, novelty, leads_on);
-    changes
-        .closed
-        .into_iter()
-        .map(|closed| closed.name)
-        .collect()
 }
 
 fn repeats() -> Repeats {
     Repeats::new(&RepeatsConfig::default())
 }
 
+/// Reads a page at this distance, found on `finder`, which leads to the URLs `unknown`; returns what it says.
+fn read(
+    repeats: &mut Repeats,
+    (path, words): (&str, &str),
+    (distance, finder): (u16, Option<&str>),
+    unknown: &[&str],
+) -> Said {
+    let (page, text) = (url(path), text(words));
+    let said = repeats.read(&page, &text);
+    let unknown: Vec<UrlKey> = unknown.iter().copied().map(url).collect();
+    let finder = finder.map(|path| url(path).fingerprint());
+    let unknown: Vec<&UrlKey> = unknown.iter().collect();
+    repeats.take((&page, &text), said, (distance, finder), &unknown);
+    said
+}
+
 #[test]
-fn a_parameter_whose_pages_say_nothing_new_is_closed_on_its_path() {
+fn a_page_is_new_by_half_of_its_text() {
     let mut repeats = repeats();
-    let mut closed = Vec::new();
-    for month in 0..120 {
-        closed.extend(read(
+    let mut check = |path: &str, words: &str, expected: Said| {
+        let said = read(&mut repeats, (path, words), (0, None), &[]);
+        assert_eq!(said, expected, "{path}: {words}");
+    };
+    check("/a", "one two three", Said::New);
+    check("/b", "one two four five", Said::New);
+    check("/c", "one two three six", Said::Nothing);
+    // A page with more parameters takes nothing away from one with fewer.
+    check("/d?x=1", "seven eight", Said::New);
+    check("/d", "seven eight", Said::New);
+    check("/e?x=1", "seven eight", Said::Nothing);
+    check("/f", "", Said::Nothing);
+}
+
+#[test]
+fn what_a_quarter_of_the_pages_share_does_not_count() {
+    let mut repeats = repeats();
+    for number in 0..20 {
+        let words = format!("menu footer frame own{number}");
+        let said = read(
             &mut repeats,
-            &format!("/agenda?month={month}"),
-            &format!("m{} n{} k{}", month % 10, month % 7, month % 3),
-            &[],
-        ));
-    }
-    assert_eq!(closed, ["/agenda?month="]);
-    assert_eq!(repeats.passage(&url("/agenda?month=130")), Passage::Closed);
-    assert_eq!(repeats.passage(&url("/agenda?week=1")), Passage::Open);
-    assert_eq!(repeats.passage(&url("/other?month=1")), Passage::Open);
-}
-
-#[test]
-fn a_parameter_is_closed_everywhere_after_five_paths() {
-    let mut repeats = repeats();
-    for path in 0..60 {
-        read(
-            &mut repeats,
-            &format!("/{path}"),
-            &format!("page{path} of it"),
-            &[],
-        );
-        read(
-            &mut repeats,
-            &format!("/{path}?print=1"),
-            &format!("page{path} of"),
-            &[],
-        );
-    }
-    assert_eq!(repeats.passage(&url("/new?print=1")), Passage::Closed);
-    assert_eq!(repeats.passage(&url("/new")), Passage::Open);
-}
-
-#[test]
-fn items_behind_a_parameter_stay_open() {
-    let mut repeats = repeats();
-    for item in 0..200 {
-        let page = format!("/item?id={item}");
-        let words = format!("item{item} a shop of things");
-        assert_eq!(read(&mut repeats, &page, &words, &[]), [""; 0]);
-        // A copy of each speaks against the other parameter.
-        let copy = format!("/item?id={item}&sort={item}");
-        read(&mut repeats, &copy, &words, &[]);
-    }
-    assert_eq!(repeats.passage(&url("/item?id=999")), Passage::Open);
-    assert_ne!(repeats.passage(&url("/item?id=999&sort=1")), Passage::Open);
-}
-
-#[test]
-fn a_page_that_says_what_it_says_without_a_parameter_speaks_against_that() {
-    let mut repeats = repeats();
-    for item in 0..80 {
-        let words = format!("item{item} size{item} colour{item}");
-        read(&mut repeats, &format!("/item?id={item}"), &words, &[]);
-        // The same with a sentence more, never read with this parameter.
-        let page = format!("/item?id={item}&add={item}");
-        read(&mut repeats, &page, &format!("{words} added{item}"), &[]);
-    }
-    assert_eq!(repeats.passage(&url("/item?id=999&add=1")), Passage::Closed);
-    assert_eq!(repeats.passage(&url("/item?id=999")), Passage::Open);
-}
-
-#[test]
-fn a_page_at_the_end_of_two_other_paths_is_nested() {
-    let mut repeats = repeats();
-    let terms = text("the terms");
-    read(&mut repeats, "/terms/", "the terms", &[]);
-    assert_eq!(repeats.mark(&url("/imprint/terms/"), &terms), None);
-    read(&mut repeats, "/imprint/terms/", "the terms", &[]);
-    let deeper = repeats.mark(&url("/contact/imprint/terms/"), &terms);
-    assert_eq!(deeper, Some(Repeat::Nested));
-    assert_eq!(repeats.mark(&url("/contact/other/terms/"), &terms), None);
-    let urls = ["/terms/", "/imprint/terms/", "/contact/imprint/terms/"].map(url);
-    let group = NestedGroup::new(urls.iter());
-    assert!(group.is_nested());
-    let below = urls.each_ref().map(|url| group.is_below_another(url));
-    assert_eq!(below, [false, true, true]);
-}
-
-#[test]
-fn a_parameter_that_makes_copies_is_left_out() {
-    let mut repeats = repeats();
-    let mut closed = Vec::new();
-    for visit in 0..15 {
-        let path = visit % 3;
-        let page = format!("/{path}?visit={visit}");
-        closed.extend(read(&mut repeats, &page, &format!("page{path} text"), &[]));
-    }
-    assert_eq!(closed, ["?visit="]);
-    let passage = repeats.passage(&url("/9?a=1&visit=77"));
-    assert_eq!(passage, Passage::CopyOf(url("/9?a=1")));
-    // A page that differs from its copies brings the parameter back.
-    read(&mut repeats, "/1?visit=99", "something else", &[]);
-    assert_eq!(repeats.passage(&url("/9?visit=77")), Passage::Open);
-}
-
-#[test]
-fn capitals_that_make_copies_are_left_out() {
-    let mut repeats = repeats();
-    let spellings = [
-        "/guide/a", "/Guide/a", "/gUide/a", "/guIde/a", "/guiDe/a", "/guidE/a", "/GUide/a",
-        "/gUIde/a", "/guIDe/a", "/guiDE/a", "/GUIde/a",
-    ];
-    let mut closed = Vec::new();
-    for path in spellings {
-        closed.extend(read(&mut repeats, path, "one text", &[]));
-    }
-    assert_eq!(closed, ["capitals in paths"]);
-    assert_eq!(repeats.passage(&url("/GUIDE/a")), Passage::Closed);
-    assert_eq!(repeats.passage(&url("/guide/a")), Passage::Open);
-    // No spelling of it was read.
-    assert_eq!(repeats.passage(&url("/GUIDE/b")), Passage::Open);
-    // A page that differs by its capitals alone brings them back.
-    read(&mut repeats, "/guide/A", "another text", &[]);
-    assert_eq!(repeats.passage(&url("/GUIDE/a")), Passage::Open);
-}
-
-#[test]
-fn names_that_are_made_up_on_each_view_count_as_one() {
-    let mut repeats = repeats();
-    for view in 0..60 {
-        let path = view % 7;
-        read(
-            &mut repeats,
-            &format!("/{path}"),
-            &format!("page{path} text"),
+            (&format!("/{number}"), &words),
+            (0, None),
             &[],
         );
-        let page = format!("/{path}?x{view}=1");
-        read(&mut repeats, &page, &format!("page{path} text"), &[]);
+        // At first nobody knows what is the frame.
+        assert_eq!(said == Said::New, number == 0 || number > 4, "{number}");
     }
-    assert_eq!(repeats.passage(&url("/1?xff=1")), Passage::Closed);
 }
 
 #[test]
-fn a_directory_that_repeats_itself_is_closed_when_it_leads_on() {
-    for leads_on in [false, true] {
-        let mut repeats = repeats();
-        for week in 0..120 {
-            let page = format!("/agenda/2026-W{:02}", week % 53);
-            let next = format!("/agenda/{}", 2027 + week);
-            let unknown: &[&str] = if leads_on { &[&next] } else { &[] };
-            read(&mut repeats, &page, "nothing is planned", unknown);
-        }
-        let expected = if leads_on {
-            Passage::Closed
+fn a_copy_in_another_directory_is_no_repetition() {
+    let mut repeats = repeats();
+    read(
+        &mut repeats,
+        ("/1.0/page.html", "some text"),
+        (0, None),
+        &[],
+    );
+    for version in 1..25 {
+        let path = format!("/1.{version}/page.html");
+        let said = read(&mut repeats, (&path, "some text"), (0, None), &[]);
+        let expected = if version < 20 {
+            Said::Copy
         } else {
-            Passage::Open
+            Said::Nothing
         };
-        assert_eq!(repeats.passage(&url("/agenda/2099")), expected);
+        assert_eq!(said, expected, "{path}");
+    }
+    let said = read(
+        &mut repeats,
+        ("/1.0/other.html", "some text"),
+        (0, None),
+        &[],
+    );
+    assert_eq!(said, Said::Nothing);
+}
+
+/// Reads pages without new text in `/cal/`, each of which leads to the next one.
+fn read_chain(repeats: &mut Repeats, count: usize, distance: u16) {
+    read(repeats, ("/", "nothing"), (0, None), &[]);
+    for number in 0..count {
+        let (path, next) = (format!("/cal/{number}"), format!("/cal/{}", number + 1));
+        read(repeats, (&path, "nothing"), (distance, None), &[&next]);
     }
 }
 
 #[test]
-fn days_of_a_calendar_are_one_directory() {
-    let directories = |path: &str| UrlPlaces::of(&url(path)).directories;
-    assert_eq!(
-        directories("/events/2026/11/22/"),
-        directories("/events/1999/1/2/")
-    );
-    assert_eq!(
-        directories("/events/2026-11/"),
-        directories("/events/2031-02/")
-    );
-    assert_ne!(directories("/v/2.1/a"), directories("/v/2.2/a"));
-    assert_ne!(
-        directories("/events/2026/11/22/a/b"),
-        directories("/events/2026/11/22/c/b")
-    );
+fn a_place_that_leads_on_without_end_is_cut() {
+    let mut repeats = repeats();
+    read_chain(&mut repeats, 1_000, 2);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Open);
+    read(&mut repeats, ("/cal/y", "nothing"), (2, None), &["/cal/z"]);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
+    assert_eq!(repeats.passage(&url("/cal/x"), 1, false), Passage::Cut);
+    // What a page with new text leads to is asked for, and other places are as they were.
+    assert_eq!(repeats.passage(&url("/cal/x"), 0, false), Passage::Open);
+    assert_eq!(repeats.passage(&url("/call/x"), 2, false), Passage::Open);
+    assert_eq!(repeats.place_of(&url("/cal/7")).as_deref(), Some("/cal/"));
+    // Numbers count as one, so that /cal/7/ is not /cal/.
+    assert_eq!(repeats.place_of(&url("/cal/7/")), None);
 }
 
 #[test]
-fn a_page_below_itself_ends_there() {
+fn pages_next_to_new_text_count_a_tenth() {
     let mut repeats = repeats();
-    read(&mut repeats, "/guide/start", "a walk", &[]);
-    let walk = text("a walk");
-    assert_eq!(repeats.mark(&url("/guide/guide/start"), &walk), None);
-    read(&mut repeats, "/guide/guide/start", "a walk", &[]);
-    assert_eq!(
-        repeats.mark(&url("/guide/guide/x/start"), &walk),
-        Some(Repeat::Nested)
-    );
-    assert_eq!(repeats.mark(&url("/tour/start"), &walk), None);
+    read_chain(&mut repeats, 9_000, 1);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Open);
+    read_chain(&mut repeats, 2_000, 1);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
 }
 
 #[test]
-fn pages_for_urls_that_do_not_exist_are_known_by_what_they_share() {
+fn what_leads_to_something_new_is_taken_off() {
     let mut repeats = repeats();
-    repeats.take_start(&text("menu welcome"));
-    repeats.take_not_found(
-        ["one", "two chance", "three"].map(|word| text(&format!("menu side sorry {word}"))),
-    );
-    for page in 0..6 {
-        repeats.take_reference(&text(&format!("menu side page{page}")));
+    read_chain(&mut repeats, 1_500, 2);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
+    for number in 0..1_000 {
+        let (path, words) = (format!("/entry/{number}"), format!("entry{number}"));
+        let finder = format!("/cal/{number}");
+        read(&mut repeats, (&path, &words), (3, Some(&finder)), &[]);
     }
-    let mut mark = |words: &str| repeats.mark(&url("/some"), &text(words));
-    assert_eq!(mark("menu side sorry three"), Some(Repeat::NotFound));
-    assert_eq!(mark("menu side other"), None);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Open);
 }
 
 #[test]
-fn with_little_memory_a_part_of_the_text_is_compared() {
+fn a_tenth_of_the_listed_pages_is_no_end() {
+    let mut repeats = repeats();
+    for number in 0..20_000 {
+        repeats.list(&url(&format!("/cal/{number}")));
+    }
+    read_chain(&mut repeats, 1_999, 2);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Open);
+    read_chain(&mut repeats, 2_001, 2);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
+}
+
+#[test]
+fn a_place_of_the_last_crawl_is_cut_at_a_tenth() {
+    let mut repeats = repeats();
+    repeats.remember(&ClosedPattern {
+        kind: PatternKind::Place,
+        name: "/cal/".to_owned(),
+        crawl: 1,
+        asked: 1_001,
+        left_out: 1_000,
+        not_asked: 1,
+        example: url("/cal/1"),
+        exclude: None,
+    });
+    read_chain(&mut repeats, 101, 2);
+    assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
+}
+
+/// A URL with this parameter that is not one of the sample.
+fn not_sampled(repeats: &Repeats, path: &str, name: &str) -> UrlKey {
+    let urls = (0..100).map(|value| url(&format!("{path}?{name}={value}")));
+    let mut copies = urls.filter(|url| repeats.parameters.copy_of(url).is_some());
+    copies.next().unwrap()
+}
+
+#[test]
+fn a_parameter_of_copies_is_left_out() {
+    let mut repeats = repeats();
+    read(&mut repeats, ("/a", "text of it"), (0, None), &[]);
+    for value in 0..10 {
+        assert_eq!(repeats.left_out_of(&url("/a?x=1")), None);
+        let path = format!("/a?x={value}");
+        read(&mut repeats, (&path, "text of it"), (0, None), &[]);
+    }
+    assert_eq!(repeats.left_out_of(&url("/a?x=1")).as_deref(), Some("?x="));
+    let copy = not_sampled(&repeats, "/b", "x");
+    let expected = Passage::CopyOf(url("/b"));
+    assert_eq!(repeats.passage(&copy, 0, false), expected);
+    // At the end the page without it has to be one.
+    assert_eq!(repeats.passage(&copy, 0, true), Passage::Open);
+    read(&mut repeats, ("/b", "other text"), (0, None), &[]);
+    assert_eq!(repeats.passage(&copy, 0, true), expected);
+    // One page that says something else brings it back.
+    read(
+        &mut repeats,
+        ("/b?x=new", "quite new words"),
+        (0, None),
+        &[],
+    );
+    assert_eq!(repeats.left_out_of(&url("/a?x=1")), None);
+}
+
+#[test]
+fn one_value_is_no_proof_of_copies() {
+    let mut repeats = repeats();
+    for thread in 0..30 {
+        let (path, words) = (format!("/{thread}"), format!("thread{thread} says"));
+        read(&mut repeats, (&path, &words), (0, None), &[]);
+        let next = format!("/item/{thread}");
+        let unknown: &[&str] = if thread % 10 == 9 { &[&next] } else { &[] };
+        let path = format!("/{thread}?page=1");
+        read(&mut repeats, (&path, &words), (0, None), unknown);
+    }
+    assert_eq!(repeats.left_out_of(&url("/a?page=1")), None);
+}
+
+#[test]
+fn near_copies_are_left_out_unless_they_lead_on() {
+    fn check(unknown: &[&str], expected: Option<&str>) {
+        let mut repeats = repeats();
+        for page in 0..25 {
+            let words = format!("a{page} b{page} c{page} d{page} e{page} f{page}");
+            read(&mut repeats, (&format!("/{page}"), &words), (0, None), &[]);
+            let (path, words) = (format!("/{page}?print=1"), format!("{words} printed{page}"));
+            read(&mut repeats, (&path, &words), (0, None), unknown);
+        }
+        assert_eq!(repeats.left_out_of(&url("/x?print=1")).as_deref(), expected);
+    }
+    check(&[], Some("?print="));
+    check(&["/y?print=1"], Some("?print="));
+    check(&["/y"], None);
+}
+
+#[test]
+fn nothing_is_judged_when_the_rules_are_off() {
+    let mut repeats = Repeats::new(&RepeatsConfig {
+        close_patterns: false,
+        ..RepeatsConfig::default()
+    });
+    read_chain(&mut repeats, 2_000, 3);
+    assert_eq!(repeats.passage(&url("/cal/x"), 3, false), Passage::Open);
+    assert_eq!(repeats.read(&url("/a"), &text("nothing")), Said::New);
+}
+
+#[test]
+fn when_memory_is_short_a_sample_of_the_text_is_compared() {
     let mut repeats = Repeats::new(&RepeatsConfig {
         max_block_memory: 1 << 20,
         ..RepeatsConfig::default()
     });
-    let words = |page: usize| {
-        let words = (0..50).map(|word| format!("w{page}x{word} "));
-        words.collect::<String>()
+    let words = |number: u32| {
+        let words = (0..40).map(|word| format!("w{number}x{word}"));
+        words.collect::<Vec<_>>().join(" ")
     };
-    for page in 0..400 {
-        read(&mut repeats, &format!("/item?id={page}"), &words(page), &[]);
+    for number in 0..2_000 {
+        let page = (&*format!("/{number}"), &*words(number));
+        assert_eq!(read(&mut repeats, page, (0, None), &[]), Said::New);
     }
-    let again = repeats.novelty(&url("/copy?x=1"), &text(&words(7)));
-    assert!(again.is_repeat());
-    let new = repeats.novelty(&url("/copy?x=1"), &text(&words(1_000)));
-    assert!(!new.is_repeat());
+    let copy = ("/again", &*words(1_999));
+    assert_eq!(read(&mut repeats, copy, (0, None), &[]), Said::Nothing);
+}
+
+fn not_found_answers() -> [PageText; 3] {
+    ["one", "two", "three"].map(|chance| text(&format!("menu sorry there is nothing {chance}")))
+}
+
+#[test]
+fn the_page_for_urls_that_do_not_exist_is_known_by_what_its_answers_share() {
+    for are_found in [true, false] {
+        let mut repeats = repeats();
+        repeats.take_start(&text("menu welcome"));
+        repeats.take_not_found(not_found_answers(), are_found);
+        let lost = text("menu sorry there is nothing seven");
+        // Not before some pages of the site show what all of them have.
+        assert_eq!(repeats.mark(&lost), None);
+        for number in 0..5 {
+            repeats.take_reference(&text(&format!("menu page{number}")));
+        }
+        assert_eq!(repeats.mark(&lost), Some(Repeat::NotFound));
+        assert_eq!(repeats.mark(&text("menu there is a page")), None);
+        let page = text("menu sorry there is nothing new in our river news of today");
+        assert_eq!(repeats.mark(&page), are_found.then_some(Repeat::NotFound));
+    }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{ConflictKind, ConflictRow, LinkRow, PatternRow, ReportRow, UrlRow};
-use crate::{page::PatternKind, store::RunRow};
+use crate::store::RunRow;
 
 /// Examples of one kind.
 const MAX_EXAMPLES: usize = 3;
@@ -87,7 +87,7 @@ pub struct ReportOutline {
     pub targets: BTreeMap<String, TargetOutline>,
     /// Pages that have copies.
     pub duplicates: BTreeMap<String, DuplicateOutline>,
-    /// Closed patterns.
+    /// Places that were cut, and parameters that were left out.
     pub patterns: Vec<PatternRow>,
     /// URLs that were not asked for because of their pattern.
     pub not_asked: u64,
@@ -146,18 +146,11 @@ impl ReportOutline {
         self.runs.iter().rev().find(|run| run.ended.is_some())
     }
 
-    /// The closed patterns that an exclude suits: a parameter that makes copies is left out of URLs already, and no glob matches
-    /// capitals.
-    pub fn excludable(&self) -> impl Iterator<Item = &PatternRow> {
-        let suited = [PatternKind::Parameter, PatternKind::Directory].map(PatternKind::as_str);
-        (self.patterns.iter()).filter(move |pattern| suited.contains(&pattern.kind))
-    }
-
-    /// Requests for pages, and those of them that the excludes of the closed patterns would have left over.
-    pub fn requests_with_excludes(&self) -> (u64, u64) {
-        let pages = self.excludable().map(|pattern| pattern.pages);
-        let spared: u64 = pages.map(u64::from).sum();
-        (self.requests, self.requests.saturating_sub(spared))
+    /// The globs for the setting `exclude` that end places without end, and no listed page.
+    pub fn excludes(&self) -> impl Iterator<Item = &str> {
+        self.patterns
+            .iter()
+            .filter_map(|pattern| pattern.exclude.as_deref())
     }
 
     fn add_url(&mut self, url: &UrlRow) {

@@ -3,10 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::globs::exclude_of;
 use crate::{
     page::{Canonical, ClosedPattern, DateSource, Page, PageRecord, Reason, Repeat, State},
-    repeats::closing_pattern,
+    repeats::pattern_of,
     store::RunRow,
     url_key::UrlKey,
 };
@@ -22,7 +21,7 @@ pub enum ReportRow {
     Report(ReportHead),
     /// A session.
     Run(Box<RunRow>),
-    /// A closed pattern.
+    /// A place that was cut, or a parameter that was left out.
     Pattern(PatternRow),
     /// A link to a URL that is broken, or that redirects.
     Link(LinkRow),
@@ -43,21 +42,23 @@ pub struct ReportHead {
     pub is_published: bool,
 }
 
-/// A closed pattern, with the rule that would leave its URLs out.
+/// A place that was cut, or a parameter that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PatternRow {
-    /// Its name, as `/agenda?month=`.
+    /// Its name, as `/agenda?` or `?visit=`.
     pub name: String,
-    /// Parameter, directory, or copies.
+    /// Place or parameter.
     pub kind: &'static str,
-    /// Pages that were read before it was closed: requests that the rule would save.
-    pub pages: u32,
-    /// Pages among them that were new.
-    pub new: u32,
-    /// The last of them.
+    /// Pages of it that were asked for.
+    pub asked: u64,
+    /// Those of them that are not listed because of it.
+    pub left_out: u64,
+    /// URLs of it that were not asked for.
+    pub not_asked: u64,
+    /// One of these URLs.
     pub example: String,
-    /// A pattern for the setting `exclude`.
-    pub exclude: String,
+    /// A glob for the setting `exclude` that matches the place and no listed page.
+    pub exclude: Option<String>,
 }
 
 /// A known URL.
@@ -105,7 +106,7 @@ pub struct UrlRow {
     pub redirects_to: Option<String>,
     /// The URL that it is the same page as.
     pub duplicate_of: Option<String>,
-    /// The closed pattern that it is in.
+    /// The pattern that it is in.
     pub pattern: Option<String>,
     /// Versions in other languages that it names; `None`: they were not looked for.
     pub languages: Option<usize>,
@@ -184,10 +185,11 @@ impl PatternRow {
         Self {
             name: pattern.name.clone(),
             kind: pattern.kind.as_str(),
-            pages: pattern.pages,
-            new: pattern.new,
+            asked: pattern.asked,
+            left_out: pattern.left_out,
+            not_asked: pattern.not_asked,
             example: pattern.example.to_string(),
-            exclude: exclude_of(&pattern.name),
+            exclude: pattern.exclude.clone(),
         }
     }
 }
@@ -204,7 +206,7 @@ impl UrlRow {
         let dates = page.and_then(|page| page.dates.as_ref());
         let dates = dates.filter(|_| record.reason.state() == State::Listed);
         let is_of_pattern = matches!(record.reason, Reason::PatternClosed | Reason::NothingNew);
-        let pattern = closing_pattern(url, patterns).filter(|_| is_of_pattern);
+        let pattern = pattern_of(url, patterns).filter(|_| is_of_pattern);
         let duration = facts.and_then(|facts| facts.duration);
         Self {
             url: url.to_string(),

@@ -1,37 +1,4 @@
-use super::{globs::exclude_of, rows::section_of, *};
-use crate::pattern::Pattern;
-
-#[test]
-fn the_exclude_of_a_pattern_matches_its_urls_and_no_others() {
-    let check = |name: &str, inside: &[&str], outside: &[&str]| {
-        let glob = exclude_of(name);
-        let pattern = Pattern::parse(&glob).unwrap_or_else(|problem| panic!("{glob} {problem}"));
-        let matches = |path: &&&str| {
-            let url = format!("https://h.example{path}");
-            pattern.matches(&UrlKey::from_normalised(&url).unwrap())
-        };
-        assert_eq!(
-            inside.iter().filter(matches).count(),
-            inside.len(),
-            "{glob}"
-        );
-        assert_eq!(outside.iter().filter(matches).count(), 0, "{glob}");
-    };
-    check(
-        "/agenda?month=",
-        &["/agenda?month=3", "/agenda?a=1&month=3"],
-        &["/agenda", "/agenda?xmonth=3", "/agenda/a?month=1"],
-    );
-    check(
-        "?print=",
-        &["/a/b?print=1", "/?x=1&print=2"],
-        &["/print=1", "/a?xprint=1"],
-    );
-    check("?*=", &["/a?x"], &["/a"]);
-    check("/g/", &["/g/a", "/g/a/b"], &["/ga", "/x/g/a"]);
-    check("/g/*/", &["/g/a/b"], &["/h/a/b"]);
-    check("/a[1]?m=", &["/a[1]?m=1"], &["/a1?m=1"]);
-}
+use super::{rows::section_of, *};
 
 #[test]
 fn a_section_is_a_first_level_directory() {

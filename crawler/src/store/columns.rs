@@ -10,7 +10,7 @@ use super::values::{Binder, Columns, Hex64, Hex128, NotFetched};
 use crate::{
     page::{
         BodyEnd, BodyKind, Canonical, CrawlId, DateSource, Promotion, Reason, Refresh, Repeat,
-        State, StatedElement, Via, Warnings,
+        Said, State, StatedElement, Via, Warnings,
     },
     url_key::UrlKey,
 };
@@ -98,9 +98,10 @@ columns! {
         duration_ms: Option<u32>, "INTEGER", "from the request to the end of the body; NULL: not measured";
         content_hash: Option<Hex128>, "TEXT", "of the main content: XXH3, 128 bits, hexadecimal";
         hash_version: Option<u32>, "INTEGER", "version of the algorithm of content_hash";
-        text_hash: Option<i64>, "INTEGER", "of all its text: XXH3, 64 bits";
+        text_hash: Option<i64>, "INTEGER", "of all its text: XXH3, 64 bits; 0: too little of its own to be a copy";
+        text_alike: Option<i64>, "INTEGER", "the same but for times and ids";
         text_blocks: Option<Vec<u8>>, "BLOB", "blocks of its text, 5 bytes each: hash and length; at most 64";
-        repeat: Option<Repeat>, "TEXT", "nothing-new, not-found-page, nested, 'duplicate-of URL'; NULL: repeats nothing";
+        repeat: Option<Repeat>, "TEXT", "nothing-new, not-found-page, 'duplicate-of URL'; NULL: repeats nothing";
         body_hash: Option<Hex128>, "TEXT", "of the decoded body: XXH3, 128 bits, hexadecimal";
         last_modified: Option<Timestamp>, "TEXT", "";
         date: Option<Timestamp>, "TEXT", "the server's clock";
@@ -160,7 +161,9 @@ columns! {
         sequence: u64, "INTEGER NOT NULL", "place in the queue; 0: never waited";
         hops: u8, "INTEGER NOT NULL", "redirects in a row that led to it";
         is_orphan: bool, "INTEGER", "1: a sitemap, a feed or a list names it, and no page leads to it";
-        after_repeat: bool, "INTEGER", "1: the page that led to it had no new text";
+        distance: u16, "INTEGER NOT NULL", "pages in a row that said nothing new, on the shortest way to it";
+        said: Option<Said>, "TEXT", "new, copy or nothing: what the page has; NULL: not compared";
+        led_to: u32, "INTEGER NOT NULL", "URLs that it led to, and that no page led to before";
         is_named: bool, "INTEGER", "1: a sitemap of the site, or a list of the user's, names it";
         promotion: Option<Promotion>, "TEXT", "copied to its page row; JSON: that row when the crawl began";
     }

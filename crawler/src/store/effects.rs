@@ -39,7 +39,8 @@ static FINISH: LazyLock<String> = LazyLock::new(|| {
         name => Some(format!("{name} = excluded.{name}")),
     });
     format!(
-        "{} ON CONFLICT (url) DO UPDATE SET {}, sequence = excluded.sequence, links = excluded.links",
+        "{} ON CONFLICT (url) DO UPDATE SET {}, sequence = excluded.sequence, distance = excluded.distance, said = excluded.said, \
+         led_to = excluded.led_to, links = excluded.links",
         columns::insert("visit", &groups),
         changes.collect::<Vec<_>>().join(", "),
     )
@@ -82,18 +83,11 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
         own_links: transaction.prepare_cached(OWN_LINKS)?,
         put_links: transaction.prepare_cached("REPLACE INTO link (id, links) VALUES (?1, ?2)")?,
     };
-    if commit.promotes_patterns {
-        patterns::promote(transaction)?;
-    }
     if commit.clears_visits {
         clear_visits(transaction)?;
-        patterns::drop_unpublished(transaction)?;
     }
-    for pattern in &commit.patterns {
-        patterns::close(transaction, pattern)?;
-    }
-    for name in &commit.opened {
-        patterns::open(transaction, name)?;
+    if let Some(patterns) = &commit.patterns {
+        patterns::put(transaction, patterns)?;
     }
     for discovery in &commit.discovered {
         effects.discover(discovery)?;
@@ -113,6 +107,11 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
         effects
             .sql("UPDATE visit SET is_named = 1 WHERE url = ?1")?
             .execute([key.as_str()])?;
+    }
+    if commit.ends_waits {
+        effects
+            .sql("UPDATE visit SET repeat = NULL, reason = ?2, state = ?3 WHERE repeat = ?1")?
+            .execute([Repeat::WAITS, Reason::Listed.code(), State::Listed.as_str()])?;
     }
     for (key, repeat) in &commit.repeats {
         effects.mark(key, repeat.as_ref())?;
@@ -182,7 +181,9 @@ impl<'c> Effects<'c> {
             sequence: discovery.sequence,
             hops: discovery.hops,
             is_orphan: discovery.via.is_seed(),
-            after_repeat: discovery.after_repeat,
+            distance: discovery.distance,
+            said: None,
+            led_to: 0,
             is_named: discovery.via.is_named(),
             promotion: None,
         }
@@ -196,6 +197,7 @@ impl<'c> Effects<'c> {
             key,
             sequence,
             record,
+            reading,
             links,
         } = finished;
         let own = self.own_links(key)?;
@@ -216,7 +218,9 @@ impl<'c> Effects<'c> {
             sequence: *sequence,
             hops: 0,
             is_orphan: false,
-            after_repeat: false,
+            distance: reading.distance,
+            said: reading.said,
+            led_to: reading.led_to,
             is_named: false,
             promotion: None,
         }

@@ -24,9 +24,9 @@ const ADD: &str = "INSERT INTO gathered VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 
 const SETTLE: &str = "
 INSERT INTO visit (
   url, state, reason, depth, via, attempts, not_fetched, given_lastmod, given_changefreq, given_priority,
-  given_extensions, sequence, hops
+  given_extensions, sequence, hops, distance, led_to
 )
-SELECT url, state, reason, 0, ?1, 0, ?2, given_lastmod, given_changefreq, given_priority, given_extensions, 0, 0
+SELECT url, state, reason, 0, ?1, 0, ?2, given_lastmod, given_changefreq, given_priority, given_extensions, 0, 0, 0, 0
 FROM gathered WHERE true
 ORDER BY url, changed DESC NULLS LAST, weight DESC, given_lastmod, given_changefreq, given_priority,
   given_extensions

@@ -6,7 +6,7 @@
 //! | `page` | URL that a published crawl decided | [`Commit::pages`], by publishing only |
 //! | `visit` | URL of the crawl under way | [`Commit::discovered`], [`Commit::finished`] |
 //! | `link` | links of a page or visit | with its page or visit |
-//! | `pattern` | closed URL pattern | [`Commit::patterns`] |
+//! | `pattern` | place that was cut, parameter that was left out | [`Commit::patterns`] |
 //! | `run` | session of a crawl | [`Store::begin_run`], [`Store::end_run`] |
 //! | `outbox` | change that engines are to be notified of | [`Commit::outbox`] |
 //! | `sitemap` | copy of a sitemap of the site | [`Commit::sitemaps`] |
@@ -73,8 +73,8 @@ pub use self::texts::Texts;
 use crate::{
     machine::Lock,
     page::{
-        ClosedPattern, Given, Page, PageRecord, PageText, Promotion, Reason, Repeat, SitemapDate,
-        TakenLinks, Via, Visit,
+        Canonical, ClosedPattern, Given, Page, PageRecord, PageText, Promotion, Reading, Reason,
+        Repeat, SitemapDate, TakenLinks, Via, Visit,
     },
     url_key::UrlKey,
 };
@@ -96,8 +96,8 @@ pub struct Discovery {
     pub found_on: Option<UrlKey>,
     /// [`Reason::Queued`], or a verdict that needs no request.
     pub reason: Reason,
-    /// The page that led to it had no new text.
-    pub after_repeat: bool,
+    /// Pages in a row that said nothing new, on the shortest way to it.
+    pub distance: u16,
 }
 
 /// The end of the work on one URL.
@@ -109,6 +109,8 @@ pub struct Finished {
     pub sequence: u64,
     /// The current data. Links of its facts are not stored from here.
     pub record: PageRecord,
+    /// Its part in the growth of the site.
+    pub reading: Reading,
     /// The links that were taken from it; `None`: it has none of its own (no answer, or a 304, whose page row has them).
     pub links: Option<TakenLinks>,
 }
@@ -154,12 +156,10 @@ pub struct Commit {
     pub named: Vec<UrlKey>,
     /// The repetitions of visits, in the light of the whole crawl. Applied after the finished ones.
     pub repeats: Vec<(UrlKey, Option<Repeat>)>,
-    /// Patterns that are closed from now on.
-    pub patterns: Vec<ClosedPattern>,
-    /// Names of patterns that a published crawl closed, and that are open again.
-    pub opened: Vec<String>,
-    /// The patterns of the crawl under way take the place of those of the published one. Applied before visits are deleted.
-    pub promotes_patterns: bool,
+    /// Visits that wait because a bound ended the last session ([`Repeat::Waits`]) are decided as they were. Applied before `repeats`.
+    pub ends_waits: bool,
+    /// The patterns of a crawl, in the place of all others.
+    pub patterns: Option<Vec<ClosedPattern>>,
     /// Orphans that a page turned out to lead to. Applied after the discoveries.
     pub linked: Vec<UrlKey>,
     /// The last changes of visits that sitemaps of the site state. Applied after the finished ones; the first of a crawl
@@ -201,8 +201,8 @@ pub struct QueuedUrl {
     pub depth: u32,
     /// Redirects in a row that led here.
     pub hops: u8,
-    /// The page that led to it had no new text.
-    pub after_repeat: bool,
+    /// Pages in a row that said nothing new, on the shortest way to it.
+    pub distance: u16,
     /// The data of its page row; `None`: no data that matters. Only [`Store::queued`] fills it in; where a URL is put into
     /// the queue it is not looked at.
     pub earlier: Option<Box<Earlier>>,
@@ -301,6 +301,10 @@ pub struct VisitNote {
     pub is_named: bool,
     /// Its place in the queue, while it waits.
     pub place: Option<u64>,
+    /// Pages in a row that said nothing new, on the shortest way to it.
+    pub distance: u16,
+    /// The fingerprint of the URL on which it was found first; only of one that waits, and is not at distance 0.
+    pub finder: Option<u64>,
 }
 
 /// The text of a visit, as it is compared with that of others.
@@ -312,12 +316,18 @@ pub struct VisitText {
     pub text: PageText,
     /// The stored mark.
     pub repeat: Option<Repeat>,
-    /// The page that led to it had no new text.
-    pub after_repeat: bool,
-    /// It is published, or a sitemap of the site or a list of the user's names it.
+    /// Its part in the growth of the site.
+    pub reading: Reading,
+    /// The page, or the document, on which it was found first.
+    pub found_on: Option<UrlKey>,
+    /// A sitemap of the site, or a list of the user's, names it.
     pub is_named: bool,
-    /// The canonical link names the page itself.
-    pub is_canonical: bool,
+    /// The published set lists it.
+    pub is_published: bool,
+    /// It had this text in the last crawl already.
+    pub is_unchanged: bool,
+    /// Its canonical links.
+    pub canonical: Option<Canonical>,
 }
 
 /// Receives texts of visits.
@@ -561,11 +571,11 @@ impl Store {
         self.read(|connection| walks::each(connection, from, show))
     }
 
-    /// All closed patterns with whether a published crawl closed them, by their names; without those that are open again.
+    /// The patterns of the crawl whose last session ended last, by their names.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn patterns(&self) -> Result<Vec<(ClosedPattern, bool)>, StoreError> {
+    pub fn patterns(&self) -> Result<Vec<ClosedPattern>, StoreError> {
         self.read(patterns::all)
     }
 

@@ -16,6 +16,14 @@ impl Store {
         self.read(|connection| walks::each_reason(connection, of_pages, show))
     }
 
+    /// Shows the URL of each listed visit, and the page on which it was found first, in no special order; a URL comes several times.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn each_listed_visit(&self, show: &mut dyn FnMut(&UrlKey)) -> Result<(), StoreError> {
+        self.read(|connection| walks::each_listed_visit(connection, show))
+    }
+
     /// Returns whether a set was published, or imported.
     ///
     /// # Errors

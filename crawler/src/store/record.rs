@@ -163,6 +163,7 @@ impl Attempt {
             content_hash: facts.content_hash.map(|ContentHash(hash)| Hex128(hash)),
             hash_version: facts.content_hash.map(|_| ContentHash::VERSION),
             text_hash: facts.text.as_ref().map(|text| text.whole.cast_signed()),
+            text_alike: facts.text.as_ref().map(|text| text.alike.cast_signed()),
             text_blocks: facts.text.as_ref().map(|text| text.stored_blocks()),
             repeat: facts.repeat,
             body_hash: facts.body_hash.map(Hex128),
@@ -236,7 +237,8 @@ impl Attempt {
             content_hash,
             text: self.text_hash.map(|hash| {
                 let blocks = self.text_blocks.unwrap_or_default();
-                Box::new(PageText::from_stored(hash.cast_unsigned(), &blocks))
+                let alike = self.text_alike.unwrap_or_default().cast_unsigned();
+                Box::new(PageText::from_stored(hash.cast_unsigned(), alike, &blocks))
             }),
             repeat: self.repeat,
             body_hash: self.body_hash.map(|Hex128(hash)| hash),

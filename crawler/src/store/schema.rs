@@ -78,14 +78,15 @@ CREATE TABLE link (
 );
 
 CREATE TABLE pattern (
-  -- URL patterns that are closed, because their pages have no new text.
-  name TEXT NOT NULL PRIMARY KEY,     -- /path?parameter=, ?parameter= on any path, /directory/
-  kind TEXT NOT NULL,                 -- parameter, directory, capitals; copies: the parameter is left out of URLs
-  pages INTEGER NOT NULL,             -- pages that were read before it was closed
-  new INTEGER NOT NULL,               -- pages among them that were new
-  example TEXT NOT NULL,
-  is_published INTEGER,               -- 1: a published crawl closed it; NULL: the crawl under way
-  is_open INTEGER                     -- 1: the crawl under way found it new again
+  -- Places that go on without end, and parameters that make copies.
+  name TEXT NOT NULL PRIMARY KEY,     -- /path?, /directory/, /directory/*, ?parameter=; a run of digits is 0
+  crawl INTEGER NOT NULL,             -- number of the crawl
+  kind TEXT NOT NULL,                 -- place: it was cut; parameter: it was left out of URLs
+  asked INTEGER NOT NULL,             -- pages of it that were asked for
+  left_out INTEGER NOT NULL,          -- those of them that are not listed because of it
+  not_asked INTEGER NOT NULL,         -- URLs of it that were not asked for
+  example TEXT NOT NULL,              -- one that was left out or not asked for
+  exclude TEXT                        -- a glob for the setting exclude that matches no listed page
 ) WITHOUT ROWID;
 
 CREATE TABLE outbox (

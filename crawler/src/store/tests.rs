@@ -40,7 +40,7 @@ fn time(text: &str) -> Timestamp {
 /// A discovery of `path` on example.com that will be fetched.
 fn discovery(path: &str, sequence: u64) -> Discovery {
     Discovery {
-        after_repeat: false,
+        distance: 0,
         key: url(path),
         sequence,
         depth: 1,
@@ -85,6 +85,7 @@ fn waiting_record(reason: Reason) -> PageRecord {
 /// The end of the work on `discovery`.
 fn finished(discovery: &Discovery, record: PageRecord) -> Finished {
     Finished {
+        reading: Reading::default(),
         key: discovery.key.clone(),
         sequence: discovery.sequence,
         record,
@@ -200,6 +201,7 @@ fn make_state(path: &Path) {
     commit(&mut store, |commit| {
         commit.discovered = vec![a.clone(), b];
         commit.finished = vec![Finished {
+            reading: Reading::default(),
             links: Some(vec![url("/b")].into()),
             ..finished(&a, record(Reason::Listed))
         }];

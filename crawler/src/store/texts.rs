@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use super::{EachText, VisitText, values::Columns};
-use crate::page::{Canonical, PageText};
+use crate::page::{PageText, Reading};
 
 /// Which texts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,9 @@ pub enum Texts {
 const TEXTS: &str = "
   SELECT visit.url AS url, ifnull(visit.text_hash, page.text_hash) AS text_hash,
     ifnull(visit.text_blocks, page.text_blocks) AS text_blocks, visit.repeat AS repeat,
-    visit.after_repeat AS after_repeat,
-    iif(visit.is_named = 1 OR page.state = 'listed', 1, NULL) AS is_named,
+    visit.distance AS distance, visit.said AS said, visit.led_to AS led_to, visit.found_on AS found_on,
+    visit.is_named AS is_named, iif(page.state = 'listed', 1, NULL) AS is_published,
+    iif(ifnull(visit.text_hash, page.text_hash) = page.text_hash, 1, NULL) AS is_unchanged,
     ifnull(visit.canonical, page.canonical) AS canonical, visit.sequence AS sequence,
     visit.reason AS reason
   FROM visit LEFT JOIN page ON page.url = visit.url AND (visit.confirmed = 1 OR page.state = 'listed')
@@ -32,13 +33,14 @@ pub(super) fn each(
     which: Texts,
     show: &mut EachText<'_>,
 ) -> rusqlite::Result<()> {
-    let columns = "url, text_hash, text_blocks, repeat, after_repeat, is_named, canonical";
+    let columns = "url, text_hash, text_blocks, repeat, distance, said, led_to, found_on, is_named, is_published, \
+                   is_unchanged, canonical";
     let sql = match which {
         Texts::All => format!("SELECT {columns} FROM ({TEXTS}) ORDER BY sequence"),
         Texts::Shared => format!(
-            "WITH texts AS ({TEXTS} AND visit.reason IN ('listed', 'nothing-new', 'nested', 'duplicate-of'))
+            "WITH texts AS ({TEXTS} AND visit.reason IN ('listed', 'nothing-new', 'duplicate-of'))
              SELECT {columns} FROM texts WHERE text_hash IN
-               (SELECT text_hash FROM texts GROUP BY text_hash HAVING count(*) > 1)
+               (SELECT text_hash FROM texts WHERE text_hash <> 0 GROUP BY text_hash HAVING count(*) > 1)
              ORDER BY text_hash, url"
         ),
     };
@@ -55,15 +57,25 @@ fn read(row: &Row<'_>) -> rusqlite::Result<VisitText> {
     let key = columns.get()?;
     let whole: i64 = columns.get()?;
     let blocks: Option<Vec<u8>> = columns.get()?;
-    let text = PageText::from_stored(whole.cast_unsigned(), &blocks.unwrap_or_default());
-    let (repeat, after_repeat, is_named) = (columns.get()?, columns.get()?, columns.get()?);
-    let canonical: Option<Canonical> = columns.get()?;
+    let text = PageText::from_stored(whole.cast_unsigned(), 0, &blocks.unwrap_or_default());
+    let repeat = columns.get()?;
+    let reading = Reading {
+        distance: columns.get()?,
+        said: columns.get()?,
+        led_to: columns.get()?,
+    };
+    let (found_on, is_named) = (columns.get()?, columns.get()?);
+    let (is_published, is_unchanged) = (columns.get()?, columns.get()?);
+    let canonical = columns.get()?;
     Ok(VisitText {
         key,
         text,
         repeat,
-        after_repeat,
+        reading,
+        found_on,
         is_named,
-        is_canonical: canonical == Some(Canonical::Itself),
+        is_published,
+        is_unchanged,
+        canonical,
     })
 }

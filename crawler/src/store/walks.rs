@@ -39,7 +39,7 @@ static QUEUED: LazyLock<String> = LazyLock::new(|| {
         name => format!("page.{name}"),
     });
     format!(
-        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, visit.after_repeat, iif(page.state = 'listed', 1, NULL), {}
+        "SELECT visit.sequence, visit.url, visit.depth, visit.hops, visit.distance, iif(page.state = 'listed', 1, NULL), {}
          FROM visit LEFT JOIN page ON page.url = visit.url
          WHERE visit.state = 'queued' AND visit.sequence > ?1 ORDER BY visit.sequence LIMIT ?2",
         columns.collect::<Vec<_>>().join(", "),
@@ -134,14 +134,14 @@ pub(super) fn queued(
         let sequence = columns.get()?;
         let key = columns.get()?;
         let (depth, hops) = (columns.get()?, columns.get()?);
-        let after_repeat = columns.get()?;
+        let distance = columns.get()?;
         let earlier = read_earlier(&mut columns, &key)?;
         Ok(QueuedUrl {
             sequence,
             key,
             depth,
             hops,
-            after_repeat,
+            distance,
             earlier,
         })
     })?;
@@ -179,7 +179,7 @@ pub(super) fn each_visit(
     show: &mut dyn FnMut(&UrlKey, VisitNote),
 ) -> rusqlite::Result<()> {
     let mut statement =
-        connection.prepare("SELECT url, reason, is_orphan, is_named, sequence FROM visit")?;
+        connection.prepare("SELECT url, reason, is_orphan, is_named, sequence, distance, iif(distance > 0 AND state = 'queued', found_on, NULL) FROM visit")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);
@@ -189,9 +189,31 @@ pub(super) fn each_visit(
             is_orphan: columns.get()?,
             is_named: columns.get()?,
             place: columns.get()?,
+            distance: columns.get()?,
+            finder: columns
+                .get::<Option<UrlKey>>()?
+                .map(|url| url.fingerprint()),
         };
         let place = note.place.filter(|_| note.reason == Reason::Queued);
         show(&key, VisitNote { place, ..note });
+    }
+    Ok(())
+}
+
+/// See [`Store::each_listed_visit`](super::Store::each_listed_visit).
+pub(super) fn each_listed_visit(
+    connection: &Connection,
+    show: &mut dyn FnMut(&UrlKey),
+) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare("SELECT url, found_on FROM visit WHERE state = 'listed'")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let mut columns = Columns::new(row);
+        show(&columns.get()?);
+        if let Some(found_on) = columns.get::<Option<UrlKey>>()? {
+            show(&found_on);
+        }
     }
     Ok(())
 }

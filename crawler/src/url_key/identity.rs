@@ -108,6 +108,23 @@ impl Default for Identity {
 }
 
 impl Identity {
+    /// Returns whether the parameters that are dropped are those of the defaults, and not those of the user.
+    pub fn drops_defaults(&self) -> bool {
+        let is = |names: &[String], defaults: &[&str]| names.iter().eq(defaults.iter());
+        is(&self.drop_parameters, TRACKING_PARAMETERS)
+            && is(&self.drop_sessions, SESSION_PARAMETERS)
+    }
+
+    /// The same, but no parameter is dropped.
+    #[must_use]
+    pub fn as_written(&self) -> Self {
+        Self {
+            drop_parameters: Vec::new(),
+            drop_sessions: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// The identity of sitemaps and feeds: no parameter is dropped from their URLs, which were written for machines. Stand-in
     /// sites still apply.
     #[must_use]

@@ -183,7 +183,7 @@ pub(super) fn without_index_page(path: &str) -> Option<String> {
 }
 
 /// `index` or `default` with an ending of pages: the names that web servers ship as index pages.
-fn is_index_page(file: &str) -> bool {
+pub(super) fn is_index_page(file: &str) -> bool {
     const ENDINGS: [&str; 23] = [
         "html", "htm", "xhtml", "xhtm", "shtml", "shtm", "phtml", "php", "php3", "php4", "php5",
         "php6", "php7", "asp", "aspx", "jsp", "jspx", "jspa", "jspf", "jsf", "jsfx", "cgi", "cfm",

@@ -65,6 +65,12 @@ impl<'a> ReferenceResolver<'a> {
             None => self.identity.resolve(self.base, reference, self.encoding),
         }
     }
+
+    /// The key that represents a reference which is too long; `None`: it is none.
+    pub(crate) fn cut(&self, reference: &str) -> Option<UrlKey> {
+        let url = self.base.join(reference).ok()?;
+        UrlKey::cut(&url[..Position::AfterQuery])
+    }
 }
 
 impl PlainBase<'_> {

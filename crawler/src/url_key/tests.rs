@@ -320,6 +320,12 @@ fn keys_have_fewer_than_2_048_bytes() {
         identity().parse(&decorated).unwrap(),
         identity().parse(&text(MAX_URL_BYTES)).unwrap()
     );
+    // What is longer is represented by its beginning.
+    let cut = UrlKey::cut(&text(MAX_URL_BYTES + 1)).unwrap();
+    assert_eq!((cut.as_str().len(), cut.is_cut()), (MAX_URL_BYTES, true));
+    assert_eq!(UrlKey::from_normalised(cut.as_str()), Ok(cut.clone()));
+    assert_ne!(UrlKey::cut(&text(MAX_URL_BYTES + 2)), Some(cut));
+    assert!(!identity().parse(&text(MAX_URL_BYTES)).unwrap().is_cut());
     let longer_in_bytes = format!("http://h/{}", "\u{e9}".repeat(400));
     assert_eq!(identity().parse(&longer_in_bytes), too_long);
 }

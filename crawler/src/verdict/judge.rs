@@ -152,6 +152,7 @@ impl Judge {
         let reason = match self.scope.judge(url) {
             Judgement::Outside => return None,
             Judgement::Excluded(reason) => reason,
+            _ if url.is_cut() => Reason::Unwritable,
             // No rule of the user lists what robots.txt disallows.
             Judgement::ListOnly | Judgement::Inside | Judgement::FollowOnly
                 if !self.allows(url) =>

@@ -143,7 +143,6 @@ fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
         | Reason::PatternClosed
         | Reason::NothingNew
         | Reason::NotFoundPage
-        | Reason::Nested
         | Reason::DuplicateOf
         | Reason::PageRule
         | Reason::NotInSet

@@ -77,12 +77,11 @@ pub(super) fn of_reason(reason: Reason) -> Option<&'static str> {
             "read the log of the publish: it names the rule of the protocol that the entry breaks"
         }
         Reason::PatternClosed | Reason::NothingNew => {
-            "nothing to do if the pages of the pattern repeat others; otherwise name the URL in a sitemap or in a list (--seeds), or set close_patterns = false"
+            "nothing to do if the place has no pages of its own; otherwise name the URL in a sitemap or in a list (--seeds), or set close_patterns = false to request and list everything"
         }
         Reason::NotFoundPage => {
             "let the server answer 404 for URLs that do not exist; if this is a real page, give it text of its own"
         }
-        Reason::Nested => "correct the relative links that lead to ever longer URLs",
         Reason::DuplicateOf => {
             "nothing to do: the other URL is listed; a canonical link decides which of the two"
         }

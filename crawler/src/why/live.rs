@@ -271,7 +271,6 @@ fn needs_other_pages(reason: Reason) -> bool {
             | Reason::CanonicalLoop
             | Reason::DuplicateSpelling
             | Reason::DuplicateOf
-            | Reason::Nested
             | Reason::NothingNew
             | Reason::PatternClosed
             | Reason::NotFoundPage

@@ -59,25 +59,28 @@ fn every_reason_has_advice_unless_the_url_is_listed() {
 }
 
 #[test]
-fn a_url_is_in_the_pattern_of_its_parameter_or_directory() {
+fn a_url_is_in_the_pattern_of_its_parameter_or_place() {
     let closed = |name: &str| ClosedPattern {
         kind: PatternKind::Parameter,
         name: name.to_owned(),
-        pages: 50,
-        new: 1,
+        crawl: 1,
+        asked: 50,
+        left_out: 1,
+        not_asked: 2,
+        exclude: None,
         example: UrlKey::from_normalised("https://h.example/a?b=1").unwrap(),
     };
-    let patterns = ["/a?m=", "?print=", "/g/", "/c/*/"].map(closed);
+    let patterns = ["/a?", "?print=", "/g/", "/c/*"].map(closed);
     let find = |path: &str| {
         let url = UrlKey::from_normalised(&format!("https://h.example{path}")).unwrap();
-        closing_pattern(&url, &patterns).map(|pattern| pattern.name.clone())
+        pattern_of(&url, &patterns).map(|pattern| pattern.name.clone())
     };
-    assert_eq!(find("/a?m=3").as_deref(), Some("/a?m="));
+    assert_eq!(find("/a?m=3").as_deref(), Some("/a?"));
     assert_eq!(find("/b?m=3"), None);
     assert_eq!(find("/b?x=1&print=3").as_deref(), Some("?print="));
     assert_eq!(find("/g/page").as_deref(), Some("/g/"));
-    assert_eq!(find("/c/d/page").as_deref(), Some("/c/*/"));
-    assert_eq!(find("/c/page"), None);
+    assert_eq!(find("/c/d/page").as_deref(), Some("/c/*"));
+    assert_eq!(find("/d/page"), None);
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Library {
             ..PageFacts::default()
         };
         commit.discovered.push(Discovery {
-            after_repeat: false,
+            distance: 0,
             key: key(path),
             sequence,
             depth: 1,
@@ -130,6 +130,7 @@ impl Library {
             basis: Basis::Own,
         };
         commit.finished.push(Finished {
+            reading: crawler::page::Reading::default(),
             key: key(path),
             sequence,
             record,

@@ -62,7 +62,15 @@ const TABLES: [CsvTable; 5] = [
     },
     CsvTable {
         file: "patterns.csv",
-        columns: &["name", "kind", "pages", "new", "example", "exclude"],
+        columns: &[
+            "name",
+            "kind",
+            "asked",
+            "left_out",
+            "not_asked",
+            "example",
+            "exclude",
+        ],
     },
     CsvTable {
         file: "runs.csv",

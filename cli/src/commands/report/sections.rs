@@ -283,50 +283,48 @@ fn patterns(outline: &ReportOutline) -> String {
         vec![
             escaped(&pattern.name),
             pattern.kind.to_owned(),
-            number(pattern.pages.into()),
-            number(pattern.new.into()),
+            number(pattern.asked),
+            number(pattern.left_out),
+            number(pattern.not_asked),
             link(&pattern.example),
         ]
     });
-    let heads = ["Pattern", "Kind", "Pages read", "New", "Example"];
+    let heads = [
+        "Pattern",
+        "Kind",
+        "Requested",
+        "Of these not listed",
+        "Not requested",
+        "Example",
+    ];
     let mut content = String::new();
-    if outline.excludable().next().is_some() {
+    if let Some(line) = exclude_line(outline) {
         content = format!(
-            "<p>{}</p>\n<pre><code>{}</code></pre>\n",
-            saving(outline),
-            escaped(&exclude_line(outline))
+            "<p>If the site needs none of the pages there, this line ends these places; no listed page matches:</p>\n\
+             <pre><code>{}</code></pre>\n",
+            escaped(&line)
         );
     }
-    content += &table("Closed patterns", &heads, rows);
-    section("patterns", "Closed patterns", &content)
+    content += &table(
+        "Parts without end, and parameters without effect",
+        &heads,
+        rows,
+    );
+    section("patterns", "Parts without end", &content)
 }
 
-/// The line of the settings that leaves out the URLs of all closed patterns.
-pub(super) fn exclude_line(outline: &ReportOutline) -> String {
+/// The line of the settings that ends all places without end that hold no listed page.
+pub(super) fn exclude_line(outline: &ReportOutline) -> Option<String> {
     // A glob of ours has no apostrophe but one of a URL, which TOML writes in quotes.
-    let rules = outline.excludable().map(|pattern| {
-        if pattern.exclude.contains('\'') {
-            format!("{:?}", pattern.exclude)
+    let rules = outline.excludes().map(|glob| {
+        if glob.contains('\'') {
+            format!("{glob:?}")
         } else {
-            format!("'{}'", pattern.exclude)
+            format!("'{glob}'")
         }
     });
-    format!("exclude = [{}]", rules.collect::<Vec<_>>().join(", "))
-}
-
-/// The requests that these excludes save.
-pub(super) fn saving(outline: &ReportOutline) -> String {
-    let (all, left) = outline.requests_with_excludes();
-    let excludes = match outline.excludable().count() {
-        1 => "this exclude".to_owned(),
-        many => format!("these {} excludes", number(many as u64)),
-    };
-    format!(
-        "with {excludes} a crawl sends {} instead of {}; {} were not requested already",
-        human::count(left, "request"),
-        number(all),
-        human::count(outline.not_asked, "URL"),
-    )
+    let rules: Vec<String> = rules.collect();
+    (!rules.is_empty()).then(|| format!("exclude = [{}]", rules.join(", ")))
 }
 
 fn duplicates(outline: &ReportOutline) -> String {

@@ -57,20 +57,24 @@ pub(super) fn lines(site: &str, outline: &ReportOutline) -> Vec<String> {
         add_more(more, "  ", &mut lines);
     }
     if !outline.patterns.is_empty() {
-        lines.extend([String::new(), "closed patterns".to_owned()]);
+        lines.extend([
+            String::new(),
+            "parts without end, and parameters without effect".to_owned(),
+        ]);
         for pattern in outline.patterns.iter().take(MAX_LINES) {
             lines.push(format!(
-                "  {} ({}): {} read, {} new",
+                "  {} ({}): {} requested, {} of them not listed; {} not requested",
                 pattern.name,
                 pattern.kind,
-                human::count(pattern.pages.into(), "page"),
-                number(pattern.new.into()),
+                human::count(pattern.asked, "page"),
+                number(pattern.left_out),
+                human::count(pattern.not_asked, "URL"),
             ));
         }
-        if outline.excludable().next().is_some() {
-            lines.push(format!("  {}", sections::exclude_line(outline)));
-            lines.push(format!("  {}", sections::saving(outline)));
-        }
+        let line = sections::exclude_line(outline);
+        lines.extend(
+            line.map(|line| format!("  {line} ends those with a rule; no listed page matches")),
+        );
     }
     lines.extend([String::new(), "by directory: listed of known".to_owned()]);
     let mut sections: Vec<_> = outline.sections.iter().collect();

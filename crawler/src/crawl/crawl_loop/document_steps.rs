@@ -98,6 +98,7 @@ impl CrawlLoop<'_> {
             self.commits.name(key.clone());
         }
         if is_known {
+            self.known.find_again(key, 0);
             return;
         }
         let found = FoundUrl {

@@ -22,9 +22,11 @@ use crate::{
     fetch::Request,
     frontier::{Lease, Next},
     notes::Note,
-    page::{Basis, Link, LinkTexts, Outcome, PageFacts, Reason, State, TakenLinks, Via},
+    page::{
+        Basis, Link, LinkTexts, Outcome, PageFacts, Reading, Reason, Said, State, TakenLinks, Via,
+    },
     politeness::{Closed, NextPermit, Signal, Weight},
-    repeats::{self, Novelty, PatternChanges},
+    repeats::Passage,
     store::{Discovery, LinkReader, QueuedUrl, StoreError},
     url_key::UrlKey,
     verdict::{Follow, Verdict},
@@ -68,7 +70,7 @@ impl CrawlLoop<'_> {
                 hops: 0,
                 tries: hop.attempts,
                 was_listed: false,
-                after_repeat: false,
+                distance: 0,
             };
             let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
             let found = hop.found.take();
@@ -124,8 +126,10 @@ impl CrawlLoop<'_> {
                     continue;
                 }
             }
-            if !self.passes(&lease) {
-                self.end_repeating(lease);
+            lease.set_distance(self.known.distance(lease.url(), lease.distance()));
+            let passage = self.passage(&lease);
+            if passage != Passage::Open {
+                self.hold(lease, &passage);
                 continue;
             }
             if self.frontier.is_given_up(lease.url()) {
@@ -152,6 +156,7 @@ impl CrawlLoop<'_> {
             match next {
                 NextPermit::Ready(permit) => {
                     let permit = self.context.gate.hold(permit);
+                    self.repetition.held.ask();
                     self.send_page(lease, permit);
                 }
                 NextPermit::WaitUntil(due) => {
@@ -421,7 +426,11 @@ impl CrawlLoop<'_> {
             let Some(reason) = self.rules.judge().before_fetch(&url, depth) else {
                 continue;
             };
-            let found = FoundUrl::new(&url, Via::Earlier, depth);
+            // That it is published is no evidence that its links lead to new text.
+            let found = FoundUrl {
+                distance: 1,
+                ..FoundUrl::new(&url, Via::Earlier, depth)
+            };
             let discovery = self.known.add(found, self.frontier.place(), reason);
             self.offer(&discovery);
             self.record(discovery);
@@ -447,16 +456,17 @@ impl CrawlLoop<'_> {
             self.mark(work, facts);
         }
         let verdict = self.rules.judge().after_fetch(&work.url, &outcome);
+        let mut reading = work.reading();
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
                 self.requests.answered(bytes_of_facts(facts));
                 self.watch(&work.url, facts);
-                let taken = self.follow(work, facts, verdict);
+                let taken = self.follow(work, facts, verdict, &mut reading);
                 (!self.is_state_full()).then_some(taken)
             }
             Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
         };
-        self.conclude_work(work, verdict.reason, outcome, (Basis::Own, links));
+        self.conclude_work(work, verdict.reason, outcome, (Basis::Own, links), reading);
     }
 
     /// Judges one URL that answered 304 by the facts of its page row, and follows the links that were taken from it.
@@ -480,12 +490,14 @@ impl CrawlLoop<'_> {
         facts.links = new_links.into_iter().map(link).collect();
         let confirmed = Outcome::Answered(Box::new(facts));
         let verdict = self.rules.judge().after_fetch(&work.url, &confirmed);
+        let mut reading = work.reading();
         if let Outcome::Answered(mut facts) = confirmed {
             self.watch(&work.url, &facts);
-            self.follow(work, &mut facts, verdict);
+            self.follow(work, &mut facts, verdict, &mut reading);
         }
         let outcome = Outcome::Answered(answer);
-        self.conclude_work(work, verdict.reason, outcome, (Basis::Confirmed, None));
+        let basis = (Basis::Confirmed, None);
+        self.conclude_work(work, verdict.reason, outcome, basis, reading);
     }
 
     /// Adds what became of a URL to the next commit.
@@ -495,16 +507,17 @@ impl CrawlLoop<'_> {
         reason: Reason,
         outcome: Outcome,
         basis: (Basis, Option<TakenLinks>),
+        reading: Reading,
     ) {
         let now = self.context.gate.clock.now();
         let has_failed = reason.state() == State::Failed;
-        self.known.decide(has_failed);
+        self.known.decide(&work.url, has_failed);
         if has_failed {
             self.display.fail(reason, &work.url);
         }
         tracing::debug!(target: "crawl", url = %work.url, reason = reason.code(), "decided");
         self.commits
-            .finish(work.finished(reason, outcome, basis, now));
+            .finish(work.finished(reason, outcome, basis, reading, now));
     }
 
     /// Looks at what a page answered.
@@ -514,9 +527,15 @@ impl CrawlLoop<'_> {
         self.report(notes);
     }
 
-    /// Discovers what the verdict takes from a page; returns those links that lead into the scope,
+    /// Discovers what the verdict takes from a page, and fills in its `reading`; returns those links that lead into the scope,
     /// and leaves none in the facts, which go to the store.
-    fn follow(&mut self, work: &Work, facts: &mut PageFacts, verdict: Verdict) -> TakenLinks {
+    fn follow(
+        &mut self,
+        work: &Work,
+        facts: &mut PageFacts,
+        verdict: Verdict,
+        reading: &mut Reading,
+    ) -> TakenLinks {
         let config = self.context.config;
         let not_recorded = self.known.not_recorded();
         if verdict.follow == Follow::All && config.discover.links {
@@ -524,50 +543,45 @@ impl CrawlLoop<'_> {
         }
         facts.links_left_out = 0;
         let text = facts.text.take();
-        let novelty = text
-            .as_ref()
-            .map(|text| self.repetition.repeats.novelty(&work.url, text));
-        let is_repeat = novelty.as_ref().is_some_and(Novelty::is_repeat);
+        reading.said = text.as_ref().map(|text| match facts.repeat {
+            // The page for URLs that do not exist has nothing new.
+            Some(_) => Said::Nothing,
+            None => self.repetition.repeats.read(&work.url, text),
+        });
+        let distance = match reading.said {
+            _ if work.url == self.context.site.start => 0,
+            Some(Said::New) => 0,
+            Some(Said::Copy | Said::Nothing) => work.distance.saturating_add(1),
+            // A redirect alone is not evidence.
+            None => work.distance,
+        };
         let mut taken = TakenLinks::default();
-        let mut new = Vec::new();
-        for found in work.leads_to(facts, verdict.follow, config, is_repeat) {
-            let known = self.known.len();
+        let mut unknown = Vec::new();
+        for found in work.leads_to(facts, verdict.follow, config, distance) {
+            let waiting = self.known.waiting();
             if self.discover(found) {
                 taken.push(found.key.clone(), found.text);
             }
-            if self.known.len() > known {
-                new.push(found.key);
-            }
-        }
-        if work.url == self.context.site.start {
-            for link in taken
-                .urls
-                .iter()
-                .filter(|link| !link.as_str().contains('?'))
+            if self.known.waiting() > waiting
+                && !self.known.is_published(found.key)
+                && self.repetition.repeats.short_form(found.key).is_none()
             {
-                if self.known.name(link) {
-                    self.commits.name(link.clone());
-                }
+                unknown.push(found.key);
             }
         }
-        let changes = match (&text, &novelty) {
-            // The page for URLs that do not exist is not evidence about patterns.
-            (Some(_), _) if facts.repeat.is_some() => PatternChanges::default(),
-            (Some(text), Some(novelty)) => {
-                let leads_on = repeats::leads_on(&work.url, work.after_repeat, &new);
-                self.repetition
-                    .repeats
-                    .take(&work.url, text, *novelty, leads_on)
+        if text.is_none() {
+            self.repetition.repeats.fail(&work.url);
+        }
+        reading.led_to = u32::try_from(unknown.len()).unwrap_or(u32::MAX);
+        if let (Some(text), Some(said)) = (&text, reading.said) {
+            let way = (work.distance, self.known.finder(&work.url));
+            let repeats = &mut self.repetition.repeats;
+            if verdict.reason == Reason::Listed {
+                repeats.list(&work.url);
             }
-            _ if facts.location.is_some() => self
-                .repetition
-                .repeats
-                .take_redirect(&work.url, !new.is_empty()),
-            _ => PatternChanges::default(),
-        };
+            repeats.take((&work.url, text), said, way, &unknown);
+        }
         facts.text = text;
-        self.hints.close(&changes);
-        self.commits.change(changes);
         if self.known.not_recorded() > not_recorded || self.is_state_full() {
             // Its links are not all in the state, so that a later 304 would leave its links unknown.
             facts.read_as = 0;
@@ -581,20 +595,21 @@ impl CrawlLoop<'_> {
     }
 
     /// Notes a URL found on a page, if it is in scope and within the bounds; whether it is.
-    fn discover(&mut self, found: FoundUrl<'_>) -> bool {
-        if !self.known.contains(found.key)
-            && let Some(shorter) = self.repetition.repeats.copy_of(found.key)
-        {
-            let key = &shorter;
-            return self.discover(FoundUrl { key, ..found });
-        }
+    pub(super) fn discover(&mut self, found: FoundUrl<'_>) -> bool {
         let target = found.key;
         if self.known.contains(target) {
+            self.known.find_again(target, found.distance);
             // If only documents had named it so far, it is not an orphan any more.
             if found.found_on != Some(target) && self.known.remove_orphan(target) {
                 self.commits.link(target.clone());
             }
             return true;
+        }
+        if matches!(found.via, Via::Link | Via::Alternate)
+            && let Some(short) = self.repetition.repeats.short_form(target)
+            && !self.repetition.repeats.find_written(target, &short)
+        {
+            return self.rules.judge().is_inside(target);
         }
         if self.documents.is_document(target) {
             self.claim(found, true);
@@ -607,14 +622,8 @@ impl CrawlLoop<'_> {
     /// Notes a URL that is not a document, as [`CrawlLoop::discover`] does.
     pub(super) fn discover_page(&mut self, found: FoundUrl<'_>) -> bool {
         let is_full = self.is_state_full();
-        let has_room = |url: &UrlKey| found.via.is_named() || self.repetition.repeats.has_room(url);
-        match self.known.find(
-            found,
-            self.frontier.place(),
-            self.rules.judge(),
-            is_full,
-            has_room,
-        ) {
+        let place = self.frontier.place();
+        match self.known.find(found, place, self.rules.judge(), is_full) {
             Discovered::Known => true,
             Discovered::OutOfScope => false,
             Discovered::LeftOut(note) => {
@@ -638,7 +647,7 @@ impl CrawlLoop<'_> {
                 key: discovery.key.clone(),
                 depth: discovery.depth,
                 hops: discovery.hops,
-                after_repeat: discovery.after_repeat,
+                distance: discovery.distance,
                 earlier: None,
             });
         }

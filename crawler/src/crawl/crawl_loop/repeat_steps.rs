@@ -6,7 +6,8 @@ use crate::{
     crawl::{
         answers::Work,
         known::FoundUrl,
-        probe::{self, NotFoundPages, Probed},
+        probe::{self, NotFound, Probed},
+        repetition::Repetition,
     },
     frontier::Lease,
     page::{PageFacts, Reason, Repeat, Via},
@@ -28,43 +29,50 @@ impl CrawlLoop<'_> {
     }
 
     /// Takes the end of the probe.
-    pub(super) fn take_probe(&mut self, pages: Option<NotFoundPages>) {
+    pub(super) fn take_probe(&mut self, answers: Option<[NotFound; 3]>) {
         self.repetition.probe.end();
-        let probed = Probed::new(self.context.open.number, pages);
+        let probed = Probed::new(self.context.open.number, answers);
         self.commits.set(probed.value());
-        if let Some(pages) = probed.pages {
+        if probed.are_found {
             self.hints.always_finds();
-            self.repetition.repeats.take_not_found(pages);
         }
+        probed.show(&mut self.repetition.repeats);
     }
 
-    /// Returns whether a URL may be requested, judging by the pages before it.
-    pub(super) fn passes(&mut self, lease: &Lease) -> bool {
+    /// The decision on a URL, judging by the pages before it.
+    pub(super) fn passage(&self, lease: &Lease) -> Passage {
         let url = lease.url();
-        let was_listed = lease.earlier().is_some_and(|earlier| earlier.was_listed);
-        was_listed
+        let is_sure = lease.earlier().is_some_and(|earlier| earlier.was_listed)
             || lease.earlier_tries() > 0
             || self.known.is_named(url)
-            || *url == self.context.site.start
-            || self.repetition.repeats.passage(url) == Passage::Open
+            || *url == self.context.site.start;
+        if is_sure {
+            return Passage::Open;
+        }
+        let Repetition { repeats, held, .. } = &self.repetition;
+        repeats.passage(url, lease.distance(), held.is_end())
     }
 
-    /// Ends the work on a URL that is not requested because of the pages before it.
-    pub(super) fn end_repeating(&mut self, lease: Lease) {
-        match self.repetition.repeats.passage(lease.url()) {
-            Passage::Open | Passage::Closed => {
-                self.decide_unfetched(lease, Reason::PatternClosed);
-            }
-            Passage::CopyOf(shorter) => {
-                let found_on = lease.url().clone();
-                let found = FoundUrl {
-                    found_on: Some(&found_on),
-                    ..FoundUrl::new(&shorter, Via::Link, lease.depth())
-                };
-                self.discover_page(found);
-                self.decide_unfetched(lease, Reason::DuplicateOf);
-            }
+    /// Leaves a URL in the queue that is not requested because of the pages before it, or decides it when nothing can bring it back.
+    pub(super) fn hold(&mut self, lease: Lease, passage: &Passage) {
+        if let Passage::CopyOf(shorter) = passage {
+            let found_on = lease.url().clone();
+            let found = FoundUrl {
+                found_on: Some(&found_on),
+                distance: lease.distance(),
+                ..FoundUrl::new(shorter, Via::Link, lease.depth())
+            };
+            self.discover(found);
         }
+        if self.repetition.held.hold() {
+            self.frontier.hold(lease);
+            return;
+        }
+        let reason = match passage {
+            Passage::CopyOf(_) => Reason::DuplicateOf,
+            Passage::Open | Passage::Cut => Reason::PatternClosed,
+        };
+        self.decide_unfetched(lease, reason);
     }
 
     /// Marks what a page repeats by itself, before it is judged.
@@ -76,10 +84,11 @@ impl CrawlLoop<'_> {
         if is_start {
             self.repetition.repeats.take_start(text);
         }
-        facts.repeat = if is_start {
+        let is_sure = is_start || work.was_listed || self.known.is_named(&work.url);
+        facts.repeat = if is_sure {
             None
         } else {
-            self.repetition.repeats.mark(&work.url, text)
+            self.repetition.repeats.mark(text)
         };
         if work.depth == 1 && facts.repeat != Some(Repeat::NotFound) {
             self.repetition.repeats.take_reference(text);

@@ -89,7 +89,7 @@ fn export(
     for (sequence, (key, reason, mut facts)) in (1..).zip(pages) {
         facts.directives.noindex |= reason == Reason::Noindex;
         commit.discovered.push(Discovery {
-            after_repeat: false,
+            distance: 0,
             key: key.clone(),
             sequence,
             depth: 1,
@@ -110,6 +110,7 @@ fn export(
             basis: Basis::Own,
         };
         commit.finished.push(Finished {
+            reading: crate::page::Reading::default(),
             key,
             sequence,
             record,

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     html::{ElementNamespace, Following, Namespaces, Tag, TextKind, TextModel, TokenSink},
     page::Via,
+    url_key::MAX_REFERENCE_BYTES,
 };
 
 /// The shortest tag of an element with the date of the page.
@@ -337,7 +338,8 @@ impl Collector {
 
     fn take_anchor(&mut self, tag: &Tag<'_>, is_svg: bool) {
         let in_xlink = || value(tag, "xlink:href").filter(|_| is_svg);
-        if let Some(reference) = value(tag, "href").or_else(in_xlink) {
+        let href = value_up_to(tag, "href", MAX_REFERENCE_BYTES);
+        if let Some(reference) = href.or_else(in_xlink) {
             let nofollow = value(tag, "rel").is_some_and(|rel| is_nofollow(&rel));
             let is_content = self.fallback.is_none();
             let regions = if is_content {

@@ -10,17 +10,14 @@ use crate::{
 /// Blocks of a page that are compared at most; further ones are taken by their hashes.
 const MAX_BLOCKS: usize = 256;
 
-/// Blocks that are held while a page is read; the text after them is not compared.
-const MAX_HELD_BLOCKS: usize = 16_384;
-
 /// Weight of the address of an image, in bytes.
 const IMAGE_BYTES: u32 = 24;
 
 /// Words of a query that are left out of the text at most.
 const MAX_URL_WORDS: usize = 64;
 
-/// Signs around the path of a page in its text: quotes, slashes, a full stop.
-const MAX_AROUND_PATH: usize = 8;
+/// Letters and digits of the shortest id.
+const MIN_ID: usize = 16;
 
 /// Longest word with digits that is hashed without them; the rest of a longer one does not count.
 const MAX_MASKED_BYTES: usize = 128;
@@ -30,20 +27,21 @@ const MAX_MASKED_BYTES: usize = 128;
 pub(super) struct TextBlocks {
     /// Hash of all words so far.
     whole: u64,
+    /// The same without times and ids.
+    alike: u64,
     /// The block that has not ended.
     hash: u64,
     bytes: u32,
-    /// Its hash without the words that repeat the path of the page, where there are some.
-    without_path: u64,
-    names_path: bool,
     blocks: Vec<TextBlock>,
+    /// Only blocks whose hashes have no such bit are taken.
+    mask: u32,
+    /// No blocks are gathered.
+    is_off: bool,
     /// Words of the path and the query of the page, in lower case: a page that repeats what it was asked for adds nothing by
     /// that.
     of_url: Vec<Vec<u8>>,
     /// The letters and digits they begin with.
     begin_url: u64,
-    /// The path of the page, and the last segment of it.
-    path: [Vec<u8>; 2],
 }
 
 impl TextBlocks {
@@ -51,7 +49,6 @@ impl TextBlocks {
     pub(super) fn of_page(url: &UrlKey) -> Self {
         let query = url.path_and_query().split_once('?');
         let path = url.path().trim_matches('/');
-        let name = path.rsplit('/').next().unwrap_or_default();
         let query = url::form_urlencoded::parse(query.map_or("", |(_, query)| query).as_bytes());
         let mut texts = vec![path.into()];
         texts.extend(query.flat_map(|(name, value)| [name, value]));
@@ -68,7 +65,14 @@ impl TextBlocks {
         Self {
             begin_url: of_url.iter().fold(0, |sum, word| sum | beginning(word)),
             of_url,
-            path: [path.into(), name.into()],
+            ..Self::default()
+        }
+    }
+
+    /// The hash of the whole text alone.
+    pub(super) fn without_blocks() -> Self {
+        Self {
+            is_off: true,
             ..Self::default()
         }
     }
@@ -76,12 +80,11 @@ impl TextBlocks {
     /// Takes a word, in ASCII or decoded, with its hash.
     pub(super) fn word(&mut self, word: &[u8], hash: u64) {
         self.whole = mixed(self.whole, hash);
-        if self.may_be_of_url(word) {
-            let core = core_of(word);
-            let is_core = |known: &Vec<u8>| known.eq_ignore_ascii_case(core);
-            if self.of_url.iter().any(is_core) {
-                return;
-            }
+        if !is_of_one_view(word) {
+            self.alike = mixed(self.alike, hash);
+        }
+        if self.is_off || self.may_be_of_url(word) && self.is_of_url(word) {
+            return;
         }
         let hash = if word.iter().any(u8::is_ascii_digit) {
             masked_hash(word)
@@ -91,11 +94,6 @@ impl TextBlocks {
         self.hash = mixed(self.hash, hash);
         let bytes = u32::try_from(word.len()).unwrap_or(u32::MAX);
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.is_path(word) {
-            self.names_path = true;
-        } else {
-            self.without_path = mixed(self.without_path, hash);
-        }
         if matches!(word, [.., b'.' | b'!' | b'?']) {
             self.end_block();
         }
@@ -107,20 +105,37 @@ impl TextBlocks {
         self.begin_url & beginning(word) != 0 || !begins && self.begin_url != 0
     }
 
-    /// Returns whether a word is the path of the page, or the last segment of it.
-    fn is_path(&self, word: &[u8]) -> bool {
-        let [path, name] = &self.path;
-        let can_be = |name: &[u8]| {
-            !name.is_empty() && (name.len()..=name.len() + MAX_AROUND_PATH).contains(&word.len())
+    /// Returns whether all parts of a word are words of the URL: `(/a/b)` of `/a/b` adds nothing.
+    fn is_of_url(&self, word: &[u8]) -> bool {
+        let is_known = |part: &[u8]| {
+            let mut known = self.of_url.iter();
+            known.any(|known| known.eq_ignore_ascii_case(part))
         };
-        let is = |name: &[u8]| can_be(name) && core_of(word) == name;
-        is(path) || is(name)
+        let core = core_of(word);
+        if is_known(core) {
+            return true;
+        }
+        let parts = core.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
+        let mut parts = parts.filter(|part| !part.is_empty()).peekable();
+        parts.peek().is_some() && parts.all(is_known)
+    }
+
+    /// Takes the addresses of the main content, as hashes in order.
+    pub(super) fn addresses(&mut self, hashes: &[u64]) {
+        for hash in hashes {
+            self.whole = mixed(self.whole, *hash);
+            self.alike = mixed(self.alike, *hash);
+        }
     }
 
     /// Takes an image, a sound or a frame by the hash of its name.
     pub(super) fn image(&mut self, name: u64) {
         self.end_block();
         self.whole = mixed(self.whole, name);
+        self.alike = mixed(self.alike, name);
+        if self.is_off {
+            return;
+        }
         self.hash = mixed(0, name);
         self.bytes = IMAGE_BYTES;
         self.end_block();
@@ -131,34 +146,60 @@ impl TextBlocks {
         if self.bytes == 0 {
             return;
         }
-        if self.blocks.len() < MAX_HELD_BLOCKS {
+        let hash = folded(self.hash);
+        if hash & self.mask == 0 {
             self.blocks.push(TextBlock {
-                hash: folded(self.hash),
+                hash,
                 weight: u8::try_from(self.bytes / 4 + 1).unwrap_or(u8::MAX),
             });
-            if self.names_path {
-                self.blocks.push(TextBlock {
-                    hash: folded(self.without_path),
-                    weight: 0,
-                });
+            if self.blocks.len() >= 2 * MAX_BLOCKS {
+                self.thin();
             }
         }
         self.hash = 0;
         self.bytes = 0;
-        self.without_path = 0;
-        self.names_path = false;
     }
 
-    /// The text of the page, whose hash without what moves by itself is `settled`.
-    pub(super) fn finish(mut self, settled: u64) -> PageText {
+    /// Leaves each block once, and at most [`MAX_BLOCKS`].
+    fn thin(&mut self) {
+        self.blocks.sort_unstable();
+        self.blocks.dedup_by_key(|block| block.hash);
+        while self.blocks.len() > MAX_BLOCKS {
+            self.mask = self.mask << 1 | 1;
+            let mask = self.mask;
+            self.blocks.retain(|block| block.hash & mask == 0);
+        }
+    }
+
+    /// The text of the page.
+    pub(super) fn finish(mut self) -> PageText {
         self.end_block();
         let text = PageText {
             whole: self.whole,
-            settled: settled | 1,
+            alike: self.alike,
             blocks: Vec::new(),
         };
         text.with_blocks(self.blocks, MAX_BLOCKS)
     }
+}
+
+/// Returns whether a word may be another one on each view: a time as `12:34`, or an id of 16 and more letters and digits mixed.
+fn is_of_one_view(word: &[u8]) -> bool {
+    if !word.iter().any(u8::is_ascii_digit) {
+        return false;
+    }
+    let is_time = |at: usize| {
+        let around = [at.wrapping_sub(1), at + 1].map(|at| word.get(at));
+        around
+            .iter()
+            .all(|byte| byte.is_some_and(u8::is_ascii_digit))
+    };
+    let mut colons = memchr::memchr_iter(b':', word);
+    let is_id = |part: &[u8]| part.len() >= MIN_ID && part.iter().any(u8::is_ascii_alphabetic);
+    colons.any(is_time)
+        || word
+            .split(|byte| !byte.is_ascii_alphanumeric())
+            .any(|part| is_id(part) && part.iter().any(u8::is_ascii_digit))
 }
 
 /// A bit for the first byte of a word; capitals are the same as small letters.
@@ -205,7 +246,7 @@ mod tests {
             }
             blocks.end_block();
         }
-        let text = blocks.finish(0);
+        let text = blocks.finish();
         text.blocks.iter().map(|block| block.hash).collect()
     }
 
@@ -220,6 +261,22 @@ mod tests {
             blocks(page, "week 12 of 2026"),
             blocks(page, "month 12 of 2026")
         );
+    }
+
+    #[test]
+    fn times_and_ids_are_of_one_view() {
+        for word in ["12:34", "2026-11-27T12:34:56Z", "(id=0a1b2c3d4e5f6a7b)"] {
+            assert!(is_of_one_view(word.as_bytes()), "{word}");
+        }
+        for word in [
+            "12.34",
+            "a:b",
+            "1,234,567,890,123,456",
+            "abcdefghijklmnopqrst",
+            "0a1b2c",
+        ] {
+            assert!(!is_of_one_view(word.as_bytes()), "{word}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use super::{
-    AROUND, BODY, REGIONS, Regions,
+    BODY, REGIONS, Regions,
     blocks::TextBlocks,
     words::{MIXER, WordKind, core_of, kind_of},
 };
@@ -80,10 +80,9 @@ impl TextHashes {
         &mut self.blocks
     }
 
-    /// The blocks of the page, and a hash of all its text without what moves by itself.
-    pub(super) fn take_blocks(&mut self) -> (TextBlocks, u64) {
-        let settled = self.hash(BODY) ^ self.hash(AROUND).rotate_left(17);
-        (std::mem::take(&mut self.blocks), settled)
+    /// The blocks of the page.
+    pub(super) fn take_blocks(&mut self) -> TextBlocks {
+        std::mem::take(&mut self.blocks)
     }
 
     /// The next text is in these regions. Only to be called between words.

@@ -208,11 +208,16 @@ fn base_holds_for_the_whole_page() {
 }
 
 #[test]
-fn attributes_that_are_too_long_are_not_read() {
-    let fits = format!("<a href='{}'>", "x".repeat(2_000));
-    assert_eq!(Answer::html(&fits).read().links.len(), 1);
-    let long = format!("<a href='?{}'>x</a><a href=a>", "x".repeat(4_096));
-    assert_eq!(links(&Answer::html(&long).read()), "/dir/a\n");
+fn links_that_are_too_long_are_represented_by_their_beginnings() {
+    let is_cut = |length: usize| {
+        let html = format!("<a href='?{}'>x</a>", "x".repeat(length));
+        let links = Answer::html(&html).read().links;
+        let cut = links.iter().map(|link| link.target.is_cut());
+        cut.collect::<Vec<_>>()
+    };
+    assert_eq!(is_cut(1_900), [false]);
+    assert_eq!(is_cut(2_048), [true]);
+    assert_eq!(is_cut(60_000), [true]);
 }
 
 #[test]

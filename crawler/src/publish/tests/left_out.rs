@@ -116,6 +116,7 @@ fn a_bad_extension_costs_no_other_one() {
         ..bench.store.visit(&key("/a")).unwrap().unwrap().record
     };
     let finished = Finished {
+        reading: crate::page::Reading::default(),
         key: key("/a"),
         sequence: 1,
         record,

@@ -48,7 +48,7 @@ fn an_unlisted_url_that_crawls_meet_is_not_forgotten() {
         bench.wait(24);
         bench.crawl(&pages);
         let discovery = Discovery {
-            after_repeat: false,
+            distance: 0,
             key: key("/a"),
             sequence: 1_000,
             depth: 1,
@@ -153,7 +153,7 @@ fn the_report_counts_what_was_judged() {
 /// A visit that waits.
 fn waiting(path: &str, sequence: u64) -> Discovery {
     Discovery {
-        after_repeat: false,
+        distance: 0,
         key: key(path),
         sequence,
         depth: 1,
@@ -216,6 +216,7 @@ fn pages_that_the_own_rules_remove_are_not_lost_in_later_sessions_either() {
     assert_eq!(bench.publish().unwrap().listed, 153);
     // The next session decides the visits that waited.
     let refused = docs.iter().zip(1_000..).map(|(path, sequence)| Finished {
+        reading: crate::page::Reading::default(),
         key: key(path),
         sequence,
         record: PageRecord {

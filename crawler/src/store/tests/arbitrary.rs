@@ -41,6 +41,7 @@ proptest! {
             promotion: Some(promotion.clone()),
         };
         let finished = Finished {
+            reading: Reading::default(),
             key: key.clone(),
             sequence: 7,
             record: visit.record.clone(),
@@ -290,7 +291,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         PageFacts {
             text: hash.map(|hash| {
                 let blocks = hash.to_le_bytes();
-                Box::new(PageText::from_stored(body_bytes, &blocks[..5]))
+                Box::new(PageText::from_stored(body_bytes, body_bytes, &blocks[..5]))
             }),
             repeat: excluded_by_page_rule.then_some(Repeat::NothingNew),
             status,

@@ -69,7 +69,7 @@ fn links_leave_with_the_last_row_that_has_them() {
     let found = discovery("/a", 1);
     let requeue = |store: &mut Store| {
         let again = QueuedUrl {
-            after_repeat: false,
+            distance: 0,
             sequence: 9,
             key: url("/a"),
             depth: 1,

@@ -57,8 +57,8 @@ fn people_can_read_the_file_while_it_is_open() {
 fn answered_in_full() -> PageRecord {
     let time = |day: u32| Some(format!("2026-02-{day:02}T00:00:00Z").parse().unwrap());
     let facts = PageFacts {
-        text: Some(Box::new(PageText::from_stored(7, &[1, 2, 3, 4, 5]))),
-        repeat: Some(Repeat::Nested),
+        text: Some(Box::new(PageText::from_stored(7, 8, &[1, 2, 3, 4, 5]))),
+        repeat: Some(Repeat::NotFound),
         status: 200,
         content_type: Some("text/html".to_owned()),
         kind: BodyKind::Page,

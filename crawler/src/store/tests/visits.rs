@@ -30,7 +30,7 @@ fn a_discovered_url_is_put_once_with_its_smallest_depth() {
     let nearer = Discovery { depth: 4, ..first };
     assert_eq!(visit(&store, "/a"), queued_visit(&nearer));
     let queued = QueuedUrl {
-        after_repeat: false,
+        distance: 0,
         sequence: 1,
         key: nearer.key,
         depth: 4,
@@ -90,6 +90,8 @@ fn an_orphan_is_one_until_a_page_leads_to_it() {
                 is_orphan,
                 is_named: matches!(path, "/a" | "/c"),
                 place,
+                distance: 0,
+                finder: None,
             },
         )
     };
@@ -211,7 +213,7 @@ fn make_visit_with_links(store: &mut Store) -> Discovery {
 
 fn again(path: &str, sequence: u64, depth: u32) -> QueuedUrl {
     QueuedUrl {
-        after_repeat: false,
+        distance: 0,
         sequence,
         key: url(path),
         depth,

@@ -34,7 +34,6 @@ fn by_repeat() -> Vec<(PageFacts, Reason, Follow)> {
             R::NotFoundPage,
             TargetOnly,
         ),
-        (repeating(page(), Repeat::Nested), R::Nested, TargetOnly),
         (repeating(page(), other), R::DuplicateOf, All),
         (
             repeating(noindex(page()), Repeat::NothingNew),

@@ -1,0 +1,58 @@
+//! The shortest ways to the URLs that wait at a distance from new text: how many pages in a row said nothing new, and which page led
+//! there first.
+
+use std::{collections::HashMap, hash::BuildHasherDefault};
+
+use crate::url_key::{FingerprintHasher, UrlKey};
+
+/// Ways that are held at most, 40 bytes each. Of a further URL the first way counts that was found, and what led to it stays counted.
+const MAX_WAYS: usize = 1_000_000;
+
+/// The shortest way to a URL.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    /// Pages in a row that said nothing new.
+    pub(super) distance: u16,
+    /// The page on which the URL was found first, by its fingerprint.
+    pub(super) finder: Option<u64>,
+}
+
+/// The ways to all URLs that wait and are, or were, at a distance.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    by_url: HashMap<u64, Way, BuildHasherDefault<FingerprintHasher>>,
+}
+
+impl Ways {
+    /// Takes a URL that begins to wait.
+    pub(super) fn add(&mut self, url: &UrlKey, distance: u16, found_on: Option<&UrlKey>) {
+        let finder = found_on.map(UrlKey::fingerprint);
+        self.put(url.fingerprint(), Way { distance, finder });
+    }
+
+    /// Takes the way to the URL with this fingerprint, which waits.
+    pub(super) fn put(&mut self, url: u64, way: Way) {
+        if way.distance > 0 && self.by_url.len() < MAX_WAYS {
+            self.by_url.insert(url, way);
+        }
+    }
+
+    /// Takes another way to a URL.
+    pub(super) fn find_again(&mut self, url: &UrlKey, distance: u16) {
+        if let Some(way) = self.by_url.get_mut(&url.fingerprint()) {
+            way.distance = way.distance.min(distance);
+        }
+    }
+
+    /// The way to a URL that waits.
+    pub(super) fn of(&self, url: &UrlKey) -> Option<Way> {
+        self.by_url.get(&url.fingerprint()).copied()
+    }
+
+    /// The URL does not wait any more.
+    pub(super) fn end(&mut self, url: &UrlKey) {
+        if !self.by_url.is_empty() {
+            self.by_url.remove(&url.fingerprint());
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Parameters that are known by name and form to be without effect: session ids, and those of analytics. They are left out of URLs from the
+//! start, and a sample of the URLs is asked for as they are written: where the page is another one, or the URL without them answers no
+//! page, they are content on that path.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::places;
+use crate::url_key::{Identity, UrlKey};
+
+/// URLs of each name that are asked for as they are written, the first of the site.
+const FIRST: u32 = 10;
+
+/// Of the others one in so many, by a hash of the URL.
+const SAMPLE: u64 = 50;
+
+/// URLs of each name that are recorded: a session id that is new on each view makes them without end.
+const MAX_RECORDED: u32 = 20_000;
+
+/// URLs of one path that are asked for as they are written because the short ones answer no page, if none of them does better.
+const MAX_VAIN: u8 = 10;
+
+/// Paths that are distinguished at most.
+const MAX_PATHS: usize = 100_000;
+
+/// The data on these parameters.
+#[derive(Debug, Default)]
+pub(super) struct Presumed {
+    /// Leaves them out; `None`: the user chose what is left out.
+    identity: Option<Arc<Identity>>,
+    recorded: BTreeMap<String, u32>,
+    /// The first URLs, by their fingerprints.
+    first: HashSet<u64>,
+    /// Paths and names where they are content.
+    content: HashSet<u64>,
+    /// Paths with URLs that were asked for in vain.
+    vain: HashMap<u64, u8>,
+}
+
+impl Presumed {
+    /// What these settings leave out, if they are the defaults.
+    pub(super) fn of(identity: &Arc<Identity>) -> Self {
+        let is_default = identity.drops_defaults();
+        Self {
+            identity: is_default.then(|| Arc::clone(identity)),
+            ..Self::default()
+        }
+    }
+
+    /// The URL without these parameters; `None`: it has none of them.
+    pub(super) fn short_form(&self, url: &UrlKey) -> Option<UrlKey> {
+        let has_sign = url.path_and_query().contains(['?', ';', '(']);
+        let identity = self.identity.as_ref().filter(|_| has_sign)?;
+        let short = identity.parse(url.as_str()).ok()?;
+        (short != *url).then_some(short)
+    }
+
+    /// Takes a URL that has them, which a link leads to; returns whether it is recorded.
+    pub(super) fn find(&mut self, url: &UrlKey, short: &UrlKey) -> bool {
+        let count = self.recorded.entry(name_of(url, short)).or_default();
+        if *count >= MAX_RECORDED {
+            return false;
+        }
+        *count += 1;
+        if *count <= FIRST {
+            self.first.insert(url.fingerprint());
+        }
+        true
+    }
+
+    /// Returns whether a URL is asked for as it is written. `is_page`: without them it is a page; `None`: that is not known yet.
+    pub(super) fn is_asked(&self, url: &UrlKey, short: &UrlKey, is_page: Option<bool>) -> bool {
+        let is_in_vain = || {
+            let vain = self.vain.get(&path_of(url));
+            vain.is_some_and(|vain| *vain >= MAX_VAIN)
+        };
+        self.content.contains(&key_of(url, short))
+            || self.first.contains(&url.fingerprint())
+            || url.fingerprint().is_multiple_of(SAMPLE)
+            || is_page == Some(false) && !is_in_vain()
+    }
+
+    /// Takes a page that was read as it is written: whether the page without them is another one, or none.
+    pub(super) fn take(&mut self, url: &UrlKey, short: &UrlKey, is_content: bool) {
+        if is_content && self.content.len() < MAX_PATHS {
+            self.content.insert(key_of(url, short));
+        }
+    }
+
+    /// Takes a URL that was asked for as it is written and is not a page either.
+    pub(super) fn fail(&mut self, url: &UrlKey) {
+        if self.vain.len() < MAX_PATHS {
+            let vain = self.vain.entry(path_of(url)).or_default();
+            *vain = vain.saturating_add(1);
+        }
+    }
+}
+
+/// The first name that `short` has not; empty: it is in the path.
+pub(super) fn name_of(url: &UrlKey, short: &UrlKey) -> String {
+    let left = places::parameters(short);
+    let names = places::parameters(url).into_iter();
+    let mut names = names.filter(|name| !left.contains(name));
+    names.next().unwrap_or_default().to_ascii_lowercase()
+}
+
+fn path_of(url: &UrlKey) -> u64 {
+    let path = url.path().split(';').next().unwrap_or_default();
+    xxh3_64_with_seed(path.as_bytes(), 0)
+}
+
+fn key_of(url: &UrlKey, short: &UrlKey) -> u64 {
+    xxh3_64_with_seed(name_of(url, short).as_bytes(), path_of(url))
+}
