@@ -169,7 +169,7 @@ notes! {
 
     place_cut "pages-may-be-missing" (count, place, asked, glob)
         "{count} pages may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, few say anything new. \
-         If the site needs none of them, exclude = [\"{glob}\"] ends it; close_patterns = false requests and lists everything";
+         If the site needs none of them, exclude = ['{glob}'] ends it; close_patterns = false requests and lists everything";
     place_cut_with_listed "pages-may-be-missing-beside-listed" (count, place, asked)
         "{count} pages may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, some are listed, so no \
          rule is proposed here; an exclude rule of yours ends it, and close_patterns = false requests and lists everything";

@@ -29,6 +29,7 @@ pub use self::link_texts::{LinkTexts, TakenLinks};
 pub use self::reason::{Reason, State};
 pub use self::repeat::Repeat;
 pub use self::said::{Reading, Said};
+pub(crate) use self::text::merge as merge_blocks;
 pub use self::text::{MAX_STORED_BLOCKS, PageText, TextBlock};
 pub use self::warnings::Warnings;
 pub(crate) use self::words::words;

@@ -1,6 +1,6 @@
 //! Sites without end, and copies. A URL is as far from new text as pages in a row said nothing new on the shortest way to it. What is
-//! far waits, and where far pages lead on and on, nothing far is asked for. Text orders and bounds; no page leaves a site that ends
-//! because of it.
+//! far waits, and where far pages lead on and on, nothing far is asked for. Text orders and bounds; in a site that ends no page is
+//! left out because of it, but for copies.
 //!
 //! | rule | where |
 //! | --- | --- |
@@ -58,6 +58,23 @@ pub enum Passage {
     CopyOf(UrlKey),
 }
 
+/// A page that was read.
+#[derive(Debug)]
+pub struct ReadPage<'a> {
+    /// Which URL.
+    pub url: &'a UrlKey,
+    /// Its text.
+    pub text: &'a PageText,
+    /// What [`Repeats::read`] returned.
+    pub said: Said,
+    /// It can be listed.
+    pub is_listed: bool,
+    /// It calls itself canonical.
+    pub is_canonical: bool,
+    /// Nothing was left to ask for but URLs that are looked at again.
+    pub is_end: bool,
+}
+
 /// A place that may go on without end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrowingPlace {
@@ -89,29 +106,21 @@ pub(crate) fn count_parameters(url: &UrlKey) -> usize {
 }
 
 impl Repeats {
-    /// Nothing is known yet.
-    pub fn new(config: &RepeatsConfig) -> Self {
+    /// Nothing is known yet. The parameters that `identity` leaves out by default are asked for in a sample.
+    pub fn new(config: &RepeatsConfig, identity: &Arc<Identity>) -> Self {
         let memory = config.max_block_memory;
+        let presumed = if config.close_patterns {
+            Presumed::of(identity)
+        } else {
+            Presumed::default()
+        };
         Self {
             is_on: config.close_patterns,
             blocks: BlockTable::new(memory / 2),
             growth: Growth::default(),
             parameters: Parameters::new(memory / 4),
-            presumed: Presumed::default(),
+            presumed,
             not_found: NotFoundText::default(),
-        }
-    }
-
-    /// Takes the identity of the crawl, whose default parameters are left out, but for a sample.
-    #[must_use]
-    pub fn presuming(self, identity: &Arc<Identity>) -> Self {
-        Self {
-            presumed: if self.is_on {
-                Presumed::of(identity)
-            } else {
-                Presumed::default()
-            },
-            ..self
         }
     }
 
@@ -125,10 +134,11 @@ impl Repeats {
         self.is_on && self.presumed.find(url, short)
     }
 
-    /// Takes an answer that is not a page.
-    pub fn fail(&mut self, url: &UrlKey) {
-        if self.presumed.short_form(url).is_some() {
-            self.presumed.fail(url);
+    /// Takes an answer without text that a URL with such parameters got: it can be listed or not, while all other pages were read or not.
+    pub fn take_other(&mut self, url: &UrlKey, is_listed: bool, is_end: bool) {
+        if let Some(short) = self.presumed.short_form(url) {
+            let is_content = is_end && !self.parameters.was_read(&short);
+            self.presumed.take(url, &short, is_listed, is_content);
         }
     }
 
@@ -190,67 +200,61 @@ impl Repeats {
         }
     }
 
-    /// Takes a page that was read by [`Repeats::read`], at this distance, first found on the page `finder`, and what it led to.
-    pub fn take(
-        &mut self,
-        (url, text): (&UrlKey, &PageText),
-        said: Said,
-        (distance, finder): (u16, Option<u64>),
-        unknown: &[&UrlKey],
-    ) {
+    /// Takes a page that was read by [`Repeats::read`], with the URLs that it led to first, published ones included.
+    pub fn take(&mut self, page: &ReadPage<'_>, found: &[&UrlKey]) {
         if !self.is_on {
             return;
         }
+        let (url, text) = (page.url, page.text);
+        if page.is_listed {
+            self.growth.list(url);
+            self.compare(page, found);
+        }
+        if let Some(short) = self.presumed.short_form(url) {
+            let is_content = if self.parameters.was_read(&short) {
+                let is_near = self.blocks.is_on_page(short.fingerprint(), text);
+                is_near != Some(true) && !self.parameters.has_text(&short, text.whole)
+            } else {
+                page.is_end
+            };
+            self.presumed.take(url, &short, page.is_listed, is_content);
+        }
+    }
+
+    /// Compares a page with those without one of its parameters. One that calls itself canonical is no copy.
+    fn compare(&mut self, page: &ReadPage<'_>, found: &[&UrlKey]) {
+        let (url, text) = (page.url, page.text);
         let leads_without = |name: &str| {
-            let mut unknown = unknown.iter();
-            unknown.any(|url| !places::parameters(url).contains(&name))
+            let mut found = found.iter();
+            found.any(|url| !places::parameters(url).contains(&name))
         };
         let blocks = &self.blocks;
-        if let Some(short) = self.presumed.short_form(url) {
-            let is_near = blocks.is_on_page(short.fingerprint(), text);
-            let is_same = self.parameters.has_text(&short, text.whole);
-            self.presumed
-                .take(url, &short, is_near == Some(false) && !is_same);
-        }
         self.parameters
             .take(url, text.whole, |name, shorter, is_same| {
                 let leads_on = leads_without(name);
-                let is_near = blocks.is_on_page(shorter.fingerprint(), text) == Some(true);
+                let is_near =
+                    is_same || blocks.is_on_page(shorter.fingerprint(), text) == Some(true);
                 Compared {
                     is_same: is_same && !leads_on,
-                    is_near: is_same || is_near,
-                    is_content: leads_on || said == Said::New && !is_same && !is_near,
+                    is_near,
+                    is_content: leads_on || page.is_canonical || page.said == Said::New && !is_near,
                 }
             });
-        self.count(url, said, (distance, finder), unknown.len());
     }
 
-    /// Takes the distance of a page and how many unknown URLs it led to, of a page of an earlier session.
-    pub fn count(
-        &mut self,
-        url: &UrlKey,
-        said: Said,
-        (distance, finder): (u16, Option<u64>),
-        led_to: usize,
-    ) {
-        if said == Said::Nothing {
-            let led_to = u32::try_from(led_to).unwrap_or(u32::MAX);
-            self.growth.take(url, distance, led_to);
-        } else if let Some(finder) = finder {
-            self.growth.refund(finder);
-        }
+    /// Takes a page without new text at this distance, and how many unknown URLs it led to; published ones do not count.
+    pub fn count(&mut self, url: &UrlKey, distance: u16, led_to: u32) {
+        self.growth.take(url, distance, led_to);
+    }
+
+    /// Takes off what the page with this fingerprint led to: a page that was found first on it has new text, or is a copy of a version.
+    pub fn refund(&mut self, finder: u64) {
+        self.growth.refund(finder);
     }
 
     /// The place that grows most, once a fifth of what cuts a place was counted there.
     pub fn growing(&self) -> Option<&GrowingPlace> {
         self.growth.growing()
-    }
-
-    /// Takes a page that can be listed.
-    pub fn list(&mut self, url: &UrlKey) {
-        if self.is_on {
-            self.growth.list(url);
-        }
     }
 
     /// Takes a page that a link of the start page led to.
@@ -285,12 +289,13 @@ impl Repeats {
         (distance > 0 || name != "/*").then_some(name)
     }
 
-    /// The URL that a page which was read is a copy of, but for a fifth of its text, and the parameter that makes copies.
+    /// The URL, which can be listed, that a page which was read is a copy of, but for a fifth of its text.
     pub fn near_copy_of(&self, url: &UrlKey, text: &PageText) -> Option<UrlKey> {
         let short = self.presumed.short_form(url);
         let shorter = short.or_else(|| self.parameters.without_left_out(url))?;
         let is_near = self.blocks.is_on_page(shorter.fingerprint(), text);
-        (self.is_on && is_near == Some(true)).then_some(shorter)
+        let is_copy = is_near == Some(true) && self.parameters.was_read(&shorter);
+        (self.is_on && is_copy).then_some(shorter)
     }
 
     /// The name of the parameter of `url` that is left out, as `?name=`.

@@ -108,7 +108,7 @@ pub struct RepeatsConfig {
     /// Parts of the site that go on without end are cut, parameters that only make copies are left out, and the page that represents
     /// every URL that does not exist is neither listed nor followed. Default: yes.
     pub close_patterns: bool,
-    /// Two URLs that cannot exist are asked for in each crawl, to know the site's page for them. Default: yes.
+    /// Three URLs that cannot exist are asked for in each crawl, to know the site's page for them. Default: yes.
     pub not_found_probe: bool,
     /// Memory of the text by which pages are compared. When more is needed a part of the text is compared. Default 16 MiB.
     pub max_block_memory: usize,

@@ -106,6 +106,7 @@ impl Work {
                 | Via::Earlier => 0,
             };
             let takes_its_place = matches!(via, Via::Redirect | Via::Refresh | Via::Canonical);
+            let is_owed = self.was_listed && takes_its_place;
             Some(FoundUrl {
                 key,
                 via,
@@ -114,8 +115,8 @@ impl Work {
                 depth: self.depth + 1,
                 hops,
                 // A page that is listed leaves only when it is known what takes its place.
-                is_owed: self.was_listed && takes_its_place,
-                distance,
+                is_owed,
+                distance: if is_owed { 0 } else { distance },
             })
         })
     }

@@ -1,7 +1,7 @@
 //! The steps before the loop: the start URL and its redirects identify the site, and the store of that site is opened; its state
 //! decides which crawl goes on or begins. Nothing here is decided about a page.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use tokio::{sync::watch, time::Instant};
@@ -16,7 +16,7 @@ use crate::{
     crawl_state::{self, OpenCrawl},
     notes::Note,
     store::Store,
-    url_key::UrlKey,
+    url_key::{Identity, UrlKey},
     verdict::Judge,
 };
 
@@ -63,6 +63,7 @@ pub(super) struct CrawlOpening {
     pub(super) clocks: Option<(Timestamp, Timestamp)>,
     pub(super) judge: Judge,
     pub(super) repeats: RepeatsConfig,
+    pub(super) url_identity: Arc<Identity>,
 }
 
 /// A crawl that can begin.
@@ -97,7 +98,13 @@ impl CrawlOpening {
             if crawl_state::clocks_apart(&store)?.is_some() {
                 judge = judge.without_clock();
             }
-            let memory = resume::remember(&mut store, run, &judge, &self.repeats)?;
+            let memory = resume::remember(
+                &mut store,
+                (&site.start, run),
+                &judge,
+                &self.repeats,
+                &self.url_identity,
+            )?;
             if let Some(robots) = &robots {
                 resume::note_robots(&mut store, robots)?;
             }

@@ -121,6 +121,11 @@ impl Commits {
         self.next.linked.push(url);
     }
 
+    /// Adds a shorter way from new text to a URL that waits.
+    pub(super) fn shorten(&mut self, url: UrlKey, distance: u16) {
+        self.next.nearer.push((url, distance));
+    }
+
     /// Adds a URL that a sitemap of the site, or a list of the user's, names.
     pub(super) fn name(&mut self, url: UrlKey) {
         self.next.named.push(url);
@@ -151,6 +156,7 @@ impl Commits {
             + next.finished.len()
             + next.linked.len()
             + next.named.len()
+            + next.nearer.len()
             + next.dated.len()
             + next.sitemaps.len()
             + next.values.len()

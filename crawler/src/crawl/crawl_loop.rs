@@ -166,12 +166,9 @@ impl<'a> CrawlLoop<'a> {
             known: known.seen.len() as u64,
             queued: known.queued,
         });
-        let repetition = memory.repetition.of(
-            &site.start,
-            &setup.judge,
-            &config.repeats,
-            &context.gate.identity,
-        );
+        let repetition = memory
+            .repetition
+            .of(&site.start, &setup.judge, &config.repeats);
         Self {
             rules: SiteRules::new(setup.judge, setup.is_robots_read),
             commits: Commits::new(setup.store, memory.state_bytes),

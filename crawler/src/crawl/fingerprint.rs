@@ -12,7 +12,7 @@ use crate::{
 
 /// Grows when a new version of arpent reads other facts from the same bytes: stored ones then are not
 /// asked to be confirmed, but read again.
-const READING: u32 = 2;
+const READING: u32 = 3;
 
 /// Changes with the settings that decide which URLs are known, and which facts of them. A crawl under other settings does
 /// not continue: a new one begins. Extensions are not part of it, because the pages that need them are requested again
@@ -51,13 +51,18 @@ fn reading_text(config: &Config, site: &Site) -> String {
         .as_ref()
         .map_or_else(|| "None".to_owned(), |url| format!("Some(\"{url}\")"));
     format!(
-        "{READING} hash={} {:016x} {} nofollow={} links={} {} {width} {written_as}",
+        "{READING} hash={} {:016x} {} nofollow={} links={} {} {width} {written_as}{}",
         ContentHash::VERSION,
         config.identity.fingerprint(),
         parse_text(&config.parse),
         config.scope.take_nofollow_links,
         config.discover.links,
         site.url(),
+        if config.repeats.close_patterns {
+            ""
+        } else {
+            " no_blocks"
+        },
     )
 }
 
@@ -175,7 +180,7 @@ mod tests {
         check(
             &Config::default(),
             "bc5870df52ef28f3 parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
-            0x2314_06a0_7289_666e,
+            0x1ba2_0d22_1e51_6221,
         );
         let mut other = config();
         other.scope.width = ScopeWidth::Origin;
@@ -190,7 +195,7 @@ mod tests {
         check(
             &other,
             "bc5870df52ef28f3 parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
-            0x81d8_98c7_7e98_8ee5,
+            0x8a57_fb44_d91d_6ced,
         );
     }
 }

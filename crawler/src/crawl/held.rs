@@ -55,7 +55,7 @@ impl HeldUrls {
         let has_asked = std::mem::take(&mut self.has_asked);
         self.turn = match self.turn {
             Turn::First => Turn::Look,
-            Turn::Look | Turn::Last if has_asked && self.looks < MAX_LOOKS => Turn::Look,
+            Turn::Look if has_asked && self.looks < MAX_LOOKS => Turn::Look,
             Turn::Look | Turn::Last => Turn::Last,
         };
         self.looks += 1;

@@ -130,11 +130,12 @@ impl KnownUrls {
         self.seen.contains(url)
     }
 
-    /// Returns whether a page that leads to the URL with this fingerprint is news: the URL is not known, or no page led to
-    /// it so far.
+    /// Returns whether a page that leads to the URL with this fingerprint is news: the URL is not known, no page led to it so far, or only
+    /// pages without new text did.
     pub(super) fn is_news(&self, fingerprint: u64) -> bool {
         !self.seen.contains_fingerprint(fingerprint)
             || self.orphans.contains_fingerprint(fingerprint)
+            || self.ways.may_be_shorter(fingerprint)
     }
 
     /// Takes a URL that something leads to, while the state may be full and `place` is that of the queue.
@@ -200,9 +201,9 @@ impl KnownUrls {
         self.named.contains(url)
     }
 
-    /// Takes another way to a known URL.
-    pub(super) fn find_again(&mut self, url: &UrlKey, distance: u16) {
-        self.ways.find_again(url, distance);
+    /// Takes another way to a known URL; returns whether it waits, and this way is shorter.
+    pub(super) fn find_again(&mut self, url: &UrlKey, distance: u16) -> bool {
+        self.ways.find_again(url, distance)
     }
 
     /// The distance of a URL that waits, which was `stored`.

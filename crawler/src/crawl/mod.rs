@@ -414,6 +414,7 @@ async fn crawl_through(
         clocks,
         judge,
         repeats: config.repeats,
+        url_identity: Arc::clone(&gate.identity),
     };
     let OpenedCrawl {
         store,

@@ -4,7 +4,6 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
-    sync::Arc,
 };
 
 use super::{
@@ -15,11 +14,11 @@ use crate::{
     config::RepeatsConfig,
     crawl_state::OpenCrawl,
     notes::Note,
-    page::{Canonical, ClosedPattern, CrawlId, PatternKind, Reading, Reason, Repeat, Said},
+    page::{Canonical, ClosedPattern, CrawlId, PatternKind, Reason, Repeat, Said, State},
     pattern::Pattern,
-    repeats::{Repeats, count_parameters, exclude_of},
+    repeats::{ReadPage, Repeats, count_parameters, exclude_of},
     store::{Commit, Store, StoreError, Texts, VisitText},
-    url_key::{Identity, UrlKey, bare_path},
+    url_key::{UrlKey, bare_path},
     verdict::Judge,
 };
 
@@ -47,13 +46,7 @@ pub(super) struct KnownRepetition {
 
 impl KnownRepetition {
     /// The part of the loop on a site that begins at `start`.
-    pub(super) fn of(
-        self,
-        start: &UrlKey,
-        judge: &Judge,
-        config: &RepeatsConfig,
-        identity: &Arc<Identity>,
-    ) -> Repetition {
+    pub(super) fn of(self, start: &UrlKey, judge: &Judge, config: &RepeatsConfig) -> Repetition {
         let is_wanted = config.close_patterns && config.not_found_probe && self.probed.is_none();
         let probe = if is_wanted {
             Probe::new(start, judge)
@@ -68,63 +61,68 @@ impl KnownRepetition {
             probed.show(&mut repeats);
         }
         Repetition {
-            repeats: repeats.presuming(identity),
+            repeats,
             probe,
             held: HeldUrls::default(),
         }
     }
 }
 
-/// Fills `repeats` with what the crawl knows already: the patterns of the last one, and the pages that it read.
+/// Fills `repeats` with what the crawl of the site that begins at `start` knows already: the patterns of the last session, and the pages
+/// that it read.
 pub(super) fn remember(
     store: &Store,
     repeats: &mut Repeats,
+    start: &UrlKey,
     open: OpenCrawl,
 ) -> Result<(), StoreError> {
-    // What an earlier session of the crawl found follows from the pages that it read.
     for pattern in &store.patterns()? {
-        if pattern.crawl != open.number {
-            repeats.remember(pattern);
-        }
+        repeats.remember(pattern);
     }
     if !open.resumed || !repeats.is_on() {
         return Ok(());
     }
-    store.each_text(Texts::All, &mut |visit| {
-        let Some(said) = visit.reading.said.filter(|_| visit.repeat.is_none()) else {
-            return;
-        };
-        repeats.read(&visit.key, &visit.text);
-        repeats.list(&visit.key);
-        repeats.take((&visit.key, &visit.text), said, (0, None), &[]);
+    store.each_visit(&mut |url, _| {
+        if let Some(short) = repeats.short_form(url) {
+            repeats.find_written(url, &short);
+        }
     })?;
-    // What a page led to is taken off once, whichever of the pages found on it said something new: first all is counted.
-    let mut back = Vec::new();
+    // What a page led to is taken off once, whichever of the pages found on it has new text: first all is counted.
+    let mut refunds = Vec::new();
     store.each_text(Texts::All, &mut |visit| {
-        let Reading {
-            distance,
-            said: Some(said),
-            led_to,
-        } = visit.reading
+        let (Some(said), false) = (visit.reading.said, visit.repeat == Some(Repeat::NotFound))
         else {
             return;
         };
+        if visit.key == *start {
+            repeats.take_start(&visit.text);
+        } else if visit.found_on.as_ref() == Some(start) {
+            repeats.take_reference(&visit.text);
+        }
+        repeats.read(&visit.key, &visit.text);
+        let page = ReadPage {
+            url: &visit.key,
+            text: &visit.text,
+            said,
+            is_listed: visit.may_be_listed(),
+            is_canonical: visit.canonical == Some(Canonical::Itself),
+            is_end: false,
+        };
+        repeats.take(&page, &[]);
         if said == Said::Nothing {
-            repeats.count(&visit.key, said, (distance, None), led_to as usize);
-        } else if distance > 0
-            && let Some(finder) = visit.found_on
-        {
-            back.push((visit.key, said, finder.fingerprint()));
+            repeats.count(&visit.key, visit.reading.distance, visit.reading.led_to);
+        } else if let Some(finder) = visit.found_on {
+            refunds.push(finder.fingerprint());
         }
     })?;
-    for (url, said, finder) in back {
-        repeats.count(&url, said, (0, Some(finder)), 0);
+    for finder in refunds {
+        repeats.refund(finder);
     }
     Ok(())
 }
 
-/// Marks the visits by all that the crawl found, but for the `start` page, and stores its patterns; returns what people should know. When a bound ended the crawl, pages
-/// at distance 2 and more wait.
+/// Marks the visits by all that the crawl found, but for the `start` page, and stores its patterns; returns what people should know. When
+/// a bound ended the crawl, pages at distance 2 and more wait.
 pub(super) fn settle(
     store: &mut Store,
     repeats: &Repeats,
@@ -160,19 +158,21 @@ pub(super) fn settle(
             named.not_found.take(&visit.key);
         } else if is_not_found {
             mark = Some(Repeat::NotFound);
-        } else if !is_sure
-            && mark.is_none()
-            && let Some(shorter) = repeats.near_copy_of(&visit.key, &visit.text)
-        {
-            patterns.leave_out(
-                PatternKind::Parameter,
-                repeats.left_out_of(&visit.key),
-                &visit.key,
-            );
-            mark = Some(Repeat::DuplicateOf(shorter));
+        } else if !is_sure && mark.is_none() && visit.canonical != Some(Canonical::Itself) {
+            let shorter = repeats.near_copy_of(&visit.key, &visit.text);
+            mark = shorter.map(Repeat::DuplicateOf);
         }
-        if is_cut_short && !is_sure && mark.is_none() && visit.reading.distance >= FAR {
+        if is_cut_short
+            && !is_sure
+            && mark.is_none()
+            && visit.may_be_listed()
+            && visit.reading.distance >= FAR
+        {
             mark = Some(Repeat::Waits);
+        }
+        if matches!(mark, Some(Repeat::DuplicateOf(_))) {
+            let name = repeats.left_out_of(&visit.key);
+            patterns.leave_out(PatternKind::Parameter, name, &visit.key);
         }
         if mark != visit.repeat {
             changes.push((visit.key, mark));
@@ -189,9 +189,9 @@ pub(super) fn settle(
         Reason::DuplicateOf => {
             patterns.skip(PatternKind::Parameter, repeats.left_out_of(url), url);
         }
-        Reason::Queued => {}
-        _ => patterns.ask(repeats.place_of(url)),
+        _ => {}
     })?;
+    patterns.count_asked(store, repeats)?;
     let patterns = patterns.with_excludes(store)?;
     let mut notes = notes_of(&patterns);
     store.commit(&Commit {
@@ -253,11 +253,20 @@ impl Patterns {
         }
     }
 
-    /// Takes a page of the place `name` that was asked for.
-    fn ask(&mut self, name: Option<String>) {
-        if let Some(pattern) = name.and_then(|name| self.by_name.get_mut(&name)) {
-            pattern.asked += 1;
+    /// Counts the pages that were asked for in each place; what was read because of a parameter is no URL that was not asked for.
+    fn count_asked(&mut self, store: &Store, repeats: &Repeats) -> Result<(), StoreError> {
+        for pattern in self.by_name.values_mut() {
+            if pattern.kind == PatternKind::Parameter {
+                pattern.asked = pattern.left_out;
+                pattern.not_asked = pattern.not_asked.saturating_sub(pattern.left_out);
+            }
         }
+        store.each_text(Texts::All, &mut |visit| {
+            let place = repeats.place_of(&visit.key);
+            if let Some(pattern) = place.and_then(|name| self.by_name.get_mut(&name)) {
+                pattern.asked += 1;
+            }
+        })
     }
 
     /// All of them, with the globs that end places and match no page that is listed or that led to one.
@@ -275,6 +284,11 @@ impl Patterns {
         if !globs.is_empty() {
             store.each_listed_visit(&mut |url| {
                 globs.retain(|(_, _, rule)| !rule.matches(url));
+            })?;
+            store.each_reason(true, &mut |url, reason| {
+                if reason.state() == State::Listed {
+                    globs.retain(|(_, _, rule)| !rule.matches(url));
+                }
             })?;
         }
         for (number, glob, _) in globs {

@@ -1,6 +1,8 @@
 //! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the current rules, or an
 //! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
 
+use std::sync::Arc;
+
 use super::{
     known::KnownBefore,
     outage,
@@ -18,7 +20,7 @@ use crate::{
     robots::Rules,
     seeds::{self, CachedSitemaps, Document, OwnFiles},
     store::{Commit, MetaValue, Store, StoreError, names::CRAWL_NOT_FOUND},
-    url_key::UrlKey,
+    url_key::{Identity, UrlKey},
     verdict::Judge,
 };
 
@@ -77,13 +79,14 @@ fn pages_of_last_crawl(store: &Store, number: CrawlId) -> Result<u64, StoreError
     Ok(of_last.filter_map(|run| run.fetched).sum())
 }
 
-/// Reads what the crawl knows. Visits that the current rules do not decide are queued again, when the rules are not those of
+/// Reads what the crawl of the site that begins at `start` knows. Visits that the current rules do not decide are queued again, when the rules are not those of
 /// the last session.
 pub(super) fn remember(
     store: &mut Store,
-    open: OpenCrawl,
+    (start, open): (&UrlKey, OpenCrawl),
     judge: &Judge,
     config: &RepeatsConfig,
+    identity: &Arc<Identity>,
 ) -> Result<Memory, StoreError> {
     let mut next_sequence = store.size()?.last_sequence + 1;
     let mut outages = 0;
@@ -127,7 +130,7 @@ pub(super) fn remember(
         earlier: (!open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()))
             .then_some(pages_of_last_crawl(store, open.number)?),
         repetition: KnownRepetition {
-            repeats: Repeats::new(config),
+            repeats: Repeats::new(config, identity),
             probed: (store.read_json::<Probed>(CRAWL_NOT_FOUND)?)
                 .filter(|probed| probed.is_of(open.number)),
         },
@@ -157,7 +160,7 @@ pub(super) fn remember(
             }
         })?;
     }
-    repetition::remember(store, &mut memory.repetition.repeats, open)?;
+    repetition::remember(store, &mut memory.repetition.repeats, start, open)?;
     Ok(memory)
 }
 

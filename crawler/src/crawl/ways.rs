@@ -37,11 +37,20 @@ impl Ways {
         }
     }
 
-    /// Takes another way to a URL.
-    pub(super) fn find_again(&mut self, url: &UrlKey, distance: u16) {
-        if let Some(way) = self.by_url.get_mut(&url.fingerprint()) {
-            way.distance = way.distance.min(distance);
+    /// Takes another way to a URL; returns whether it is shorter.
+    pub(super) fn find_again(&mut self, url: &UrlKey, distance: u16) -> bool {
+        match self.by_url.get_mut(&url.fingerprint()) {
+            Some(way) if distance < way.distance => {
+                way.distance = distance;
+                true
+            }
+            _ => false,
         }
+    }
+
+    /// Returns whether the URL with this fingerprint waits, and there may be a shorter way to it.
+    pub(super) fn may_be_shorter(&self, url: u64) -> bool {
+        self.by_url.get(&url).is_some_and(|way| way.distance > 0)
     }
 
     /// The way to a URL that waits.

@@ -335,14 +335,8 @@ impl Frontier {
                 .is_some_and(|(_, first)| nearest.is_some_and(|depth| depth < first.url.depth))
     }
 
-    /// The URL is decided.
+    /// The URL is decided, or stays in the queue of the store until [`Frontier::rewind`].
     pub fn finish(&mut self, lease: Lease) {
-        let Lease { waiting, from: _ } = lease;
-        self.settle(waiting.url.depth);
-    }
-
-    /// The URL stays in the queue of the store, and comes again after [`Frontier::rewind`].
-    pub fn hold(&mut self, lease: Lease) {
         let Lease { waiting, from: _ } = lease;
         self.settle(waiting.url.depth);
     }

@@ -3,8 +3,8 @@
 /// Blocks of a page that are stored at most; of a longer page those whose hashes end with the most zero bits that are needed.
 pub const MAX_STORED_BLOCKS: usize = 64;
 
-/// Bytes of a stored block: its hash, and its weight.
-const BLOCK_BYTES: usize = 5;
+/// Bytes of a stored block: its hash, that of its numbers, and its weight.
+const BLOCK_BYTES: usize = 7;
 
 /// A block of text: what is between two tags that divide text, up to the end of a sentence; the text of a link; the address
 /// of an image. Digits count as one sign, so that the numbers in a text make no difference.
@@ -14,6 +14,8 @@ const BLOCK_BYTES: usize = 5;
 pub struct TextBlock {
     /// Hash of its words.
     pub hash: u32,
+    /// Hash of its words with digits; 0: it has none. Of blocks that differ in digits only, the sum of theirs.
+    pub numbers: u16,
     /// Its length, a unit for every four bytes of its words; 1 to 255.
     pub weight: u8,
 }
@@ -35,8 +37,7 @@ impl PageText {
     /// Takes the blocks of a page: each once, and at most `limit`, chosen by their hashes.
     #[must_use]
     pub fn with_blocks(mut self, mut blocks: Vec<TextBlock>, limit: usize) -> Self {
-        blocks.sort_unstable();
-        blocks.dedup_by_key(|block| block.hash);
+        merge(&mut blocks);
         let mut mask = 0;
         while blocks.len() > limit {
             mask = mask << 1 | 1;
@@ -52,6 +53,7 @@ impl PageText {
         let mut bytes = Vec::with_capacity(sample.blocks.len() * BLOCK_BYTES);
         for block in &sample.blocks {
             bytes.extend_from_slice(&block.hash.to_le_bytes());
+            bytes.extend_from_slice(&block.numbers.to_le_bytes());
             bytes.push(block.weight);
         }
         bytes
@@ -61,10 +63,12 @@ impl PageText {
     pub fn from_stored(whole: u64, alike: u64, blocks: &[u8]) -> Self {
         let (blocks, _) = blocks.as_chunks::<BLOCK_BYTES>();
         let block = |bytes: &[u8; BLOCK_BYTES]| {
-            let [a, b, c, d, weight] = *bytes;
+            let (hash, rest) = bytes.split_first_chunk().unwrap_or((&[0; 4], &[]));
+            let (numbers, rest) = rest.split_first_chunk().unwrap_or((&[0; 2], &[]));
             TextBlock {
-                hash: u32::from_le_bytes([a, b, c, d]),
-                weight,
+                hash: u32::from_le_bytes(*hash),
+                numbers: u16::from_le_bytes(*numbers),
+                weight: rest.first().copied().unwrap_or_default(),
             }
         };
         Self {
@@ -73,6 +77,18 @@ impl PageText {
             blocks: blocks.iter().map(block).collect(),
         }
     }
+}
+
+/// Leaves each block once, ordered by the hashes.
+pub(crate) fn merge(blocks: &mut Vec<TextBlock>) {
+    blocks.sort_unstable();
+    blocks.dedup_by(|again, first| {
+        let is_again = again.hash == first.hash;
+        if is_again {
+            first.numbers = first.numbers.wrapping_add(again.numbers);
+        }
+        is_again
+    });
 }
 
 #[cfg(test)]
@@ -84,6 +100,7 @@ mod tests {
         let blocks = |count: u32| {
             let block = |number: u32| TextBlock {
                 hash: number.wrapping_mul(0x9e37_79b9),
+                numbers: 0x1234,
                 weight: 3,
             };
             (0..count).map(block).collect::<Vec<_>>()

@@ -229,11 +229,11 @@ impl RawLinks {
         }
     }
 
-    /// Resolves everything on the page at `page` into `links`.
+    /// Resolves everything on the page at `page` into `links`; also as it is written, where the identity leaves parameters out by default.
     pub(super) fn resolve(
         mut self,
         (page, base): (&UrlKey, &Url),
-        identity: &Identity,
+        (identity, takes_written): (&Identity, bool),
         encoding: &'static Encoding,
         links: &mut LinkList,
     ) -> Resolved {
@@ -242,7 +242,8 @@ impl RawLinks {
         drop(self.known);
         let mut resolver = ReferenceResolver::new(identity, base, encoding);
         // What is dropped by default may be content, which the crawl finds out.
-        let as_written = identity.drops_defaults().then(|| identity.as_written());
+        let takes_written = takes_written && identity.drops_defaults();
+        let as_written = takes_written.then(|| identity.as_written());
         links.known.reserve(self.links.len());
         let own = bare_path(page);
         let mut in_content = Vec::new();
@@ -261,13 +262,13 @@ impl RawLinks {
                     left_out += 1;
                     continue;
                 }
-                bytes += target.as_str().len();
                 let written = as_written.as_ref().and_then(|identity| {
                     let may_drop = reference.contains(['?', ';', '(']);
                     let written = may_drop.then(|| identity.resolve(base, reference, encoding));
                     written?.ok().filter(|written| *written != target)
                 });
                 for target in [Some(target), written].into_iter().flatten() {
+                    bytes += target.as_str().len();
                     let link = Link {
                         target,
                         via: raw.via,
@@ -411,7 +412,8 @@ mod tests {
         let page = UrlKey::from_normalised("https://example.com/a/b?q").unwrap();
         let base = page.to_url();
         let mut links = LinkList::default();
-        raw.resolve((&page, &base), &Identity::default(), UTF_8, &mut links);
+        let identity = Identity::default();
+        raw.resolve((&page, &base), (&identity, true), UTF_8, &mut links);
         let found: Vec<_> = (links.links)
             .iter()
             .map(|link| (link.target.as_str(), link.nofollow))
@@ -495,7 +497,7 @@ mod tests {
             let page = UrlKey::from_normalised(base).unwrap();
             let (base, identity) = (page.to_url(), Identity::default());
             let mut links = LinkList::default();
-            let resolved = raw.resolve((&page, &base), &identity, UTF_8, &mut links);
+            let resolved = raw.resolve((&page, &base), (&identity, true), UTF_8, &mut links);
             let found = (links.links.len(), resolved.left_out);
             assert_eq!(found, (taken, left_out), "{base} {references:?}");
         };

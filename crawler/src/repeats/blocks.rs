@@ -29,11 +29,14 @@ pub(super) struct BlockTable {
     seen: HashMap<u32, Seen, BuildHasherDefault<BlockHasher>>,
     pages: u32,
     /// Blocks of single pages, in order: those whose hashes have no bit of the mask.
-    alone: HashMap<u64, (u32, Box<[u32]>), BuildHasherDefault<FingerprintHasher>>,
+    alone: HashMap<u64, AlonePage, BuildHasherDefault<FingerprintHasher>>,
     max_entries: usize,
     /// Only blocks whose hashes have no such bit are compared.
     mask: u32,
 }
+
+/// The blocks of a page, with their numbers, as far as their hashes have no bit of the mask.
+type AlonePage = (u32, Box<[(u32, u16)]>);
 
 /// The pages with a block.
 #[derive(Debug, Clone, Copy)]
@@ -94,8 +97,8 @@ impl BlockTable {
         all > 0 && new * 2 >= all
     }
 
-    /// Returns whether at least four fifths of the text of a page, the frame of the site left out, are on the page `other`; `None`:
-    /// that page is not known.
+    /// Returns whether at least four fifths of the text of a page, the frame of the site left out, are on the page `other`, with the same
+    /// numbers; `None`: that page is not known.
     pub(super) fn is_on_page(&self, other: u64, text: &PageText) -> Option<bool> {
         let (mask, blocks) = self.alone.get(&other)?;
         let (mut known, mut all) = (0, 0);
@@ -103,10 +106,11 @@ impl BlockTable {
             if block.hash & mask == 0 {
                 let weight = u32::from(block.weight);
                 all += weight;
-                known += weight * u32::from(blocks.binary_search(&block.hash).is_ok());
+                let block = (block.hash, block.numbers);
+                known += weight * u32::from(blocks.binary_search(&block).is_ok());
             }
         }
-        Some(known * 5 >= all * 4)
+        Some(all > 0 && known * 5 >= all * 4)
     }
 
     /// Takes the page `page` for [`BlockTable::is_on_page`], while there is room.
@@ -115,8 +119,8 @@ impl BlockTable {
             return;
         }
         let mask = mask_of(text, self.mask, MAX_ALONE);
-        let blocks = sample(text, mask).map(|block| block.hash).collect();
-        self.alone.insert(page, (mask, blocks));
+        let blocks = sample(text, mask).map(|block| (block.hash, block.numbers));
+        self.alone.insert(page, (mask, blocks.collect()));
     }
 
     /// The blocks of a page that are compared, but for the frame of the site.
@@ -133,8 +137,14 @@ impl BlockTable {
 
     /// A block of more pages is of the frame of the site.
     fn frame(&self) -> u32 {
-        MIN_PAGES.max(self.pages / 4)
+        let most = u32::from(u16::MAX - 1);
+        MIN_PAGES.max(self.pages / 4).min(most)
     }
+}
+
+/// The blocks of a page that the state has too.
+pub(super) fn stored(text: &PageText) -> impl Iterator<Item = &TextBlock> {
+    sample(text, mask_of(text, 0, MAX_STORED_BLOCKS))
 }
 
 /// The mask, of `mask` or more bits, by which at most `limit` blocks are left.

@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, hash::BuildHasherDefault};
 
-use super::{GrowingPlace, places};
+use super::{GrowingPlace, blocks, places};
 use crate::{
     page::PageText,
     url_key::{FingerprintHasher, UrlKey},
@@ -13,25 +13,25 @@ use crate::{
 /// Weight of a URL that a page leads to; of a page at distance 1 it is one. Most sites have pages right behind new text that say nothing
 /// new and have links of their own which lead nowhere: 1,562 URLs of 3,083 pages of groovy's documentation, where at distance 2
 /// and more 39 of 40 packages of documentation have 43 URLs at most.
-const FAR: u32 = 10;
+const FAR: i64 = 10;
 
 /// URLs that pages in one directory, or of one path with a query, may lead to: twenty times the most of 40 packages.
-const OF_DIRECTORY: u32 = 1_000;
+const OF_DIRECTORY: i64 = 1_000;
 
 /// The same of all pages below a directory.
-const OF_BRANCH: u32 = 2_000;
+const OF_BRANCH: i64 = 2_000;
 
 /// The same of all pages of the site.
-const OF_SITE: u32 = 5_000;
+const OF_SITE: i64 = 5_000;
 
 /// URLs of one page that count at most: one long list is no endless site.
-const OF_PAGE: u32 = 20;
+const OF_PAGE: i64 = 20;
 
 /// In a place that the last crawl cut, this part of the numbers above is enough.
-const AGAIN: u32 = 10;
+const AGAIN: i64 = 10;
 
 /// The part of its limit from which on a place is shown to people.
-const WORTH_SHOWING: u32 = 5;
+const WORTH_SHOWING: i64 = 5;
 
 /// Copies of a page, under the same name in other directories, that do not count: versions, languages, mirrors.
 const MAX_COPIES: u8 = 20;
@@ -59,23 +59,24 @@ pub(super) struct Growth {
 struct PlaceTally {
     /// The place around it; 0: it is the site.
     around: u64,
-    /// URLs that pages without new text led to, times [`FAR`].
-    led_to: u32,
+    /// URLs that pages without new text led to, times [`FAR`], without what is counted in places of it that are cut.
+    led_to: i64,
     /// Pages that can be listed.
-    listed: u32,
-    limit: u32,
+    listed: i64,
+    limit: i64,
+    is_cut: bool,
 }
 
 /// What a page is counted for.
 #[derive(Debug, Clone, Copy)]
 struct Counted {
     place: u64,
-    led_to: u32,
+    led_to: i64,
 }
 
 impl PlaceTally {
     /// Up to a tenth of the pages that are listed of a place, pages may lead to as many URLs.
-    fn is_cut(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.led_to > self.limit.max(self.listed)
     }
 }
@@ -94,6 +95,7 @@ impl Growth {
             led_to: 0,
             listed: 0,
             limit: limit * FAR / AGAIN,
+            is_cut: false,
         };
         self.places.insert(places::hash(name), tally);
     }
@@ -107,7 +109,7 @@ impl Growth {
         if !name.bytes().any(|byte| byte.is_ascii_alphabetic()) {
             return false;
         }
-        let key = text.blocks.iter().fold(places::hash(name), |key, block| {
+        let key = blocks::stored(text).fold(places::hash(name), |key, block| {
             (key.rotate_left(23) ^ u64::from(block.hash)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
         if self.copies.len() >= MAX_ENTRIES && !self.copies.contains_key(&key) {
@@ -124,7 +126,7 @@ impl Growth {
             return;
         }
         let weight = if distance > 1 { FAR } else { 1 };
-        let led_to = led_to.min(OF_PAGE) * weight;
+        let led_to = i64::from(led_to).min(OF_PAGE) * weight;
         let Some(place) = self.places_of(url) else {
             return;
         };
@@ -133,9 +135,7 @@ impl Growth {
         }
         self.counted
             .insert(url.fingerprint(), Counted { place, led_to });
-        self.add(place, |tally| {
-            tally.led_to = tally.led_to.saturating_add(led_to);
-        });
+        self.add(place, led_to);
         self.note_growing(url, place);
     }
 
@@ -149,14 +149,14 @@ impl Growth {
             return;
         };
         let limit = tally.limit.max(tally.listed);
-        let led_to = u64::from(tally.led_to / FAR);
+        let led_to = (tally.led_to / FAR).unsigned_abs();
         let is_most = self
             .growing
             .as_ref()
             .is_none_or(|most| most.led_to <= led_to);
         if tally.led_to >= limit / WORTH_SHOWING && is_most {
             let name = places::names(url).swap_remove(0);
-            let limit = u64::from(limit / FAR);
+            let limit = (limit / FAR).unsigned_abs();
             self.growing = Some(GrowingPlace {
                 name,
                 led_to,
@@ -168,16 +168,22 @@ impl Growth {
     /// A page that was first found on the page `finder` has something new.
     pub(super) fn refund(&mut self, finder: u64) {
         if let Some(Counted { place, led_to }) = self.counted.remove(&finder) {
-            self.add(place, |tally| {
-                tally.led_to = tally.led_to.saturating_sub(led_to);
-            });
+            self.add(place, -led_to);
         }
     }
 
     /// Takes a page that can be listed.
     pub(super) fn list(&mut self, url: &UrlKey) {
-        if let Some(place) = self.places_of(url) {
-            self.add(place, |tally| tally.listed += 1);
+        let mut place = self.places_of(url).unwrap_or_default();
+        while let Some(tally) = self.places.get_mut(&place) {
+            tally.listed += 1;
+            let is_freed = tally.is_cut && !tally.is_over();
+            tally.is_cut &= !is_freed;
+            place = tally.around;
+            if is_freed {
+                let led_to = tally.led_to;
+                self.add(place, led_to);
+            }
         }
     }
 
@@ -188,7 +194,7 @@ impl Growth {
         }
         let is_cut = |name: &String| {
             let tally = self.places.get(&places::hash(name));
-            tally.is_some_and(PlaceTally::is_cut)
+            tally.is_some_and(|tally| tally.is_cut)
         };
         places::names(url).into_iter().find(is_cut)
     }
@@ -213,6 +219,7 @@ impl Growth {
                 led_to: 0,
                 listed: 0,
                 limit: limit * FAR,
+                is_cut: false,
             });
             tally.around = around;
             around = key;
@@ -220,11 +227,21 @@ impl Growth {
         Some(around)
     }
 
-    /// Changes a place and all around it.
-    fn add(&mut self, mut place: u64, change: impl Fn(&mut PlaceTally)) {
-        while let Some(tally) = self.places.get_mut(&place) {
-            change(tally);
-            self.has_cut |= tally.is_cut();
+    /// Counts in a place and in all around it, up to one that is cut: a few endless places make no endless site.
+    fn add(&mut self, mut place: u64, mut led_to: i64) {
+        while led_to != 0
+            && let Some(tally) = self.places.get_mut(&place)
+        {
+            let (before, was_cut) = (tally.led_to, tally.is_cut);
+            tally.led_to += led_to;
+            tally.is_cut = tally.is_over();
+            self.has_cut |= tally.is_cut;
+            led_to = match (was_cut, tally.is_cut) {
+                (false, false) => led_to,
+                (true, true) => 0,
+                (false, true) => -before,
+                (true, false) => tally.led_to,
+            };
             place = tally.around;
         }
     }

@@ -1,6 +1,6 @@
 //! The page that a site shows for URLs that do not exist: known by the blocks that its answers to such URLs share, as far as they are
-//! neither on the start page nor on most pages that the start page leads to. A page is this one when it has all of them: besides, such a
-//! page may show something else each time. Where the answers are 404, it must have little else.
+//! neither on the start page nor on most pages that the start page leads to. A page is this one when it has three quarters of them: besides,
+//! such a page may show something else each time. Where the answers are 404, it must have little else.
 
 use crate::page::{PageText, TextBlock};
 
@@ -55,8 +55,11 @@ impl NotFoundText {
     /// Returns whether a page is one of them.
     pub(super) fn is_like_at_end(&self, text: &PageText) -> bool {
         let mask = mask_of(&text.blocks);
-        let mut expected = self.blocks.iter().filter(|block| **block & mask == 0);
-        if self.blocks.is_empty() || !expected.all(|block| has(&text.blocks, *block)) {
+        let expected = self.blocks.iter().filter(|block| **block & mask == 0);
+        let found = expected.clone().filter(|block| has(&text.blocks, **block));
+        // One of many may be what all answers showed by chance.
+        let (found, expected) = (found.count(), expected.count());
+        if found == 0 || found * 4 < expected * 3 {
             return false;
         }
         if self.are_found {
@@ -82,11 +85,12 @@ impl NotFoundText {
         let (Some([first, others @ ..]), Some(_)) = (&self.answers, &self.start) else {
             return;
         };
-        let shared = first.blocks.iter().map(|block| block.hash);
-        let shared = shared.filter(|block| {
-            others.iter().all(|other| has(&other.blocks, *block)) && !self.is_around(*block)
+        let shared = first.blocks.iter().filter(|block| {
+            let mut others = others.iter();
+            let has_it = |it: &TextBlock| (it.hash, it.numbers) == (block.hash, block.numbers);
+            others.all(|other| other.blocks.iter().any(has_it)) && !self.is_around(block.hash)
         });
-        self.blocks = shared.collect();
+        self.blocks = shared.map(|block| block.hash).collect();
     }
 }
 

@@ -35,7 +35,7 @@ const TEXT_BYTES: usize = 32;
 /// The data on copies.
 #[derive(Debug)]
 pub(super) struct Parameters {
-    /// Hash of the text of each URL that was read.
+    /// Hash of the text of each URL that was read and can be listed.
     texts: HashMap<u64, u64, BuildHasherDefault<FingerprintHasher>>,
     max_texts: usize,
     known: BTreeMap<String, Parameter>,
@@ -126,7 +126,7 @@ impl Parameters {
         left_out.next().map(|name| format!("?{name}="))
     }
 
-    /// Returns whether `url` was read as a page.
+    /// Returns whether `url` was read as a page that can be listed.
     pub(super) fn was_read(&self, url: &UrlKey) -> bool {
         self.texts.contains_key(&url.fingerprint())
     }

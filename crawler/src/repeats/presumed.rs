@@ -33,8 +33,8 @@ pub(super) struct Presumed {
     /// Leaves them out; `None`: the user chose what is left out.
     identity: Option<Arc<Identity>>,
     recorded: BTreeMap<String, u32>,
-    /// The first URLs, by their fingerprints.
-    first: HashSet<u64>,
+    /// URLs of each name that were asked for as they are written.
+    asked: BTreeMap<String, u32>,
     /// Paths and names where they are content.
     content: HashSet<u64>,
     /// Paths with URLs that were asked for in vain.
@@ -61,15 +61,12 @@ impl Presumed {
 
     /// Takes a URL that has them, which a link leads to; returns whether it is recorded.
     pub(super) fn find(&mut self, url: &UrlKey, short: &UrlKey) -> bool {
+        if self.content.contains(&key_of(url, short)) {
+            return true;
+        }
         let count = self.recorded.entry(name_of(url, short)).or_default();
-        if *count >= MAX_RECORDED {
-            return false;
-        }
-        *count += 1;
-        if *count <= FIRST {
-            self.first.insert(url.fingerprint());
-        }
-        true
+        *count = count.saturating_add(1);
+        *count <= MAX_RECORDED
     }
 
     /// Returns whether a URL is asked for as it is written. `is_page`: without them it is a page; `None`: that is not known yet.
@@ -78,22 +75,24 @@ impl Presumed {
             let vain = self.vain.get(&path_of(url));
             vain.is_some_and(|vain| *vain >= MAX_VAIN)
         };
+        let is_first = || {
+            let asked = self.asked.get(&name_of(url, short));
+            asked.is_none_or(|asked| *asked < FIRST)
+        };
         self.content.contains(&key_of(url, short))
-            || self.first.contains(&url.fingerprint())
             || url.fingerprint().is_multiple_of(SAMPLE)
             || is_page == Some(false) && !is_in_vain()
+            || is_first()
     }
 
-    /// Takes a page that was read as it is written: whether the page without them is another one, or none.
-    pub(super) fn take(&mut self, url: &UrlKey, short: &UrlKey, is_content: bool) {
-        if is_content && self.content.len() < MAX_PATHS {
+    /// Takes the answer to a URL that was asked for as it is written: it can be listed, and is another page than the one without them,
+    /// or that is none.
+    pub(super) fn take(&mut self, url: &UrlKey, short: &UrlKey, is_listed: bool, is_content: bool) {
+        let asked = self.asked.entry(name_of(url, short)).or_default();
+        *asked = asked.saturating_add(1);
+        if is_listed && is_content && self.content.len() < MAX_PATHS {
             self.content.insert(key_of(url, short));
-        }
-    }
-
-    /// Takes a URL that was asked for as it is written and is not a page either.
-    pub(super) fn fail(&mut self, url: &UrlKey) {
-        if self.vain.len() < MAX_PATHS {
+        } else if !is_listed && self.vain.len() < MAX_PATHS {
             let vain = self.vain.entry(path_of(url)).or_default();
             *vain = vain.saturating_add(1);
         }

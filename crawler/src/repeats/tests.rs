@@ -9,6 +9,7 @@ fn text(words: &str) -> PageText {
     let hash = |word: &str| xxhash_rust::xxh3::xxh3_64(word.as_bytes());
     let blocks = words.split_whitespace().map(|word| TextBlock {
         hash: u32::try_from(hash(word) >> 32).unwrap(),
+        numbers: 0,
         weight: 3,
     });
     let text = PageText {
@@ -20,22 +21,48 @@ fn text(words: &str) -> PageText {
 }
 
 fn repeats() -> Repeats {
-    Repeats::new(&RepeatsConfig::default())
+    repeats_of(&RepeatsConfig::default())
+}
+
+fn repeats_of(config: &RepeatsConfig) -> Repeats {
+    Repeats::new(config, &Arc::default())
 }
 
 /// Reads a page at this distance, found on `finder`, which leads to the URLs `unknown`; returns what it says.
 fn read(
     repeats: &mut Repeats,
     (path, words): (&str, &str),
+    way: (u16, Option<&str>),
+    unknown: &[&str],
+) -> Said {
+    read_text(repeats, (path, &text(words)), way, unknown)
+}
+
+fn read_text(
+    repeats: &mut Repeats,
+    (path, text): (&str, &PageText),
     (distance, finder): (u16, Option<&str>),
     unknown: &[&str],
 ) -> Said {
-    let (page, text) = (url(path), text(words));
-    let said = repeats.read(&page, &text);
+    let page = url(path);
+    let said = repeats.read(&page, text);
     let unknown: Vec<UrlKey> = unknown.iter().copied().map(url).collect();
-    let finder = finder.map(|path| url(path).fingerprint());
     let unknown: Vec<&UrlKey> = unknown.iter().collect();
-    repeats.take((&page, &text), said, (distance, finder), &unknown);
+    let read = ReadPage {
+        url: &page,
+        text,
+        said,
+        is_listed: distance == 0,
+        is_canonical: false,
+        is_end: false,
+    };
+    repeats.take(&read, &unknown);
+    if said == Said::Nothing {
+        let led_to = u32::try_from(unknown.len()).unwrap();
+        repeats.count(&page, distance, led_to);
+    } else if let Some(finder) = finder {
+        repeats.refund(url(finder).fingerprint());
+    }
     said
 }
 
@@ -151,7 +178,7 @@ fn what_leads_to_something_new_is_taken_off() {
 fn a_tenth_of_the_listed_pages_is_no_end() {
     let mut repeats = repeats();
     for number in 0..20_000 {
-        repeats.list(&url(&format!("/cal/{number}")));
+        repeats.growth.list(&url(&format!("/cal/{number}")));
     }
     read_chain(&mut repeats, 1_999, 2);
     assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Open);
@@ -242,8 +269,65 @@ fn near_copies_are_left_out_unless_they_lead_on() {
 }
 
 #[test]
+fn pages_with_other_numbers_are_no_near_copies() {
+    fn check(of_value: fn(u32) -> u16, expected: Option<&str>) {
+        let mut repeats = repeats();
+        for page in 0..10 {
+            for value in 0..4 {
+                let path = format!("/{page}?year={value}");
+                let path = path.trim_end_matches("?year=0");
+                let mut text = text(&format!("a{page} b{page} c{page} d{page} e{page}"));
+                for block in &mut text.blocks {
+                    block.numbers = of_value(value);
+                }
+                text.whole = u64::from(page * 10 + value + 1);
+                read_text(&mut repeats, (path, &text), (0, None), &[]);
+            }
+        }
+        assert_eq!(repeats.left_out_of(&url("/x?year=1")).as_deref(), expected);
+    }
+    check(|_| 0, Some("?year="));
+    check(|value| u16::try_from(value).unwrap(), None);
+}
+
+#[test]
+fn a_page_that_calls_itself_canonical_is_no_copy() {
+    let mut repeats = repeats();
+    read(&mut repeats, ("/a", "text of it"), (0, None), &[]);
+    for value in 0..12 {
+        let (page, text) = (url(&format!("/a?x={value}")), text("text of it"));
+        let said = repeats.read(&page, &text);
+        let read = ReadPage {
+            url: &page,
+            text: &text,
+            said,
+            is_listed: true,
+            is_canonical: true,
+            is_end: false,
+        };
+        repeats.take(&read, &[]);
+    }
+    assert_eq!(repeats.left_out_of(&url("/a?x=1")), None);
+}
+
+#[test]
+fn a_few_places_that_are_cut_cut_no_site() {
+    let mut repeats = repeats();
+    read(&mut repeats, ("/", "nothing"), (0, None), &[]);
+    for place in "abcdefgh".chars() {
+        for number in 0..1_001 {
+            let (path, next) = (format!("/{place}/{number}"), format!("/{place}/x{number}"));
+            read(&mut repeats, (&path, "nothing"), (2, None), &[&next]);
+        }
+        let next = url(&format!("/{place}/next"));
+        assert_eq!(repeats.passage(&next, 2, false), Passage::Cut);
+    }
+    assert_eq!(repeats.passage(&url("/other"), 2, false), Passage::Open);
+}
+
+#[test]
 fn nothing_is_judged_when_the_rules_are_off() {
-    let mut repeats = Repeats::new(&RepeatsConfig {
+    let mut repeats = repeats_of(&RepeatsConfig {
         close_patterns: false,
         ..RepeatsConfig::default()
     });
@@ -254,7 +338,7 @@ fn nothing_is_judged_when_the_rules_are_off() {
 
 #[test]
 fn when_memory_is_short_a_sample_of_the_text_is_compared() {
-    let mut repeats = Repeats::new(&RepeatsConfig {
+    let mut repeats = repeats_of(&RepeatsConfig {
         max_block_memory: 1 << 20,
         ..RepeatsConfig::default()
     });

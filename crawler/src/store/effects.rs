@@ -108,10 +108,23 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
             .sql("UPDATE visit SET is_named = 1 WHERE url = ?1")?
             .execute([key.as_str()])?;
     }
+    for (key, distance) in &commit.nearer {
+        effects
+            .sql("UPDATE visit SET distance = ?2 WHERE url = ?1 AND state = 'queued'")?
+            .execute(params![key.as_str(), distance])?;
+    }
     if commit.ends_waits {
         effects
-            .sql("UPDATE visit SET repeat = NULL, reason = ?2, state = ?3 WHERE repeat = ?1")?
-            .execute([Repeat::WAITS, Reason::Listed.code(), State::Listed.as_str()])?;
+            .sql(
+                "UPDATE visit SET repeat = NULL, reason = ?2, state = ?3
+                  WHERE repeat = ?1 AND reason = ?4",
+            )?
+            .execute([
+                Repeat::WAITS,
+                Reason::Listed.code(),
+                State::Listed.as_str(),
+                Repeat::Waits.reason().code(),
+            ])?;
     }
     for (key, repeat) in &commit.repeats {
         effects.mark(key, repeat.as_ref())?;

@@ -154,6 +154,8 @@ pub struct Commit {
     pub requeued: Vec<QueuedUrl>,
     /// Visits that a sitemap of the site, or a list of the user's, names. Applied after the discoveries.
     pub named: Vec<UrlKey>,
+    /// The distances of visits to which a shorter way was found. Applied after the discoveries.
+    pub nearer: Vec<(UrlKey, u16)>,
     /// The repetitions of visits, in the light of the whole crawl. Applied after the finished ones.
     pub repeats: Vec<(UrlKey, Option<Repeat>)>,
     /// Visits that wait because a bound ended the last session ([`Repeat::Waits`]) are decided as they were. Applied before `repeats`.
@@ -314,6 +316,8 @@ pub struct VisitText {
     pub key: UrlKey,
     /// Its text, of its page row when the page answered 304.
     pub text: PageText,
+    /// The stored reason.
+    pub reason: Reason,
     /// The stored mark.
     pub repeat: Option<Repeat>,
     /// Its part in the growth of the site.

@@ -3,7 +3,18 @@
 use rusqlite::{Connection, Row};
 
 use super::{EachText, VisitText, values::Columns};
-use crate::page::{PageText, Reading};
+use crate::page::{PageText, Reading, Reason};
+
+impl VisitText {
+    /// Returns whether it can be listed, but for what it repeats.
+    pub fn may_be_listed(&self) -> bool {
+        let is_marked = self
+            .repeat
+            .as_ref()
+            .is_some_and(|it| it.reason() == self.reason);
+        self.reason == Reason::Listed || is_marked
+    }
+}
 
 /// Which texts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +44,7 @@ pub(super) fn each(
     which: Texts,
     show: &mut EachText<'_>,
 ) -> rusqlite::Result<()> {
-    let columns = "url, text_hash, text_blocks, repeat, distance, said, led_to, found_on, is_named, is_published, \
+    let columns = "url, text_hash, text_blocks, reason, repeat, distance, said, led_to, found_on, is_named, is_published, \
                    is_unchanged, canonical";
     let sql = match which {
         Texts::All => format!("SELECT {columns} FROM ({TEXTS}) ORDER BY sequence"),
@@ -58,7 +69,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<VisitText> {
     let whole: i64 = columns.get()?;
     let blocks: Option<Vec<u8>> = columns.get()?;
     let text = PageText::from_stored(whole.cast_unsigned(), 0, &blocks.unwrap_or_default());
-    let repeat = columns.get()?;
+    let (reason, repeat) = (columns.get()?, columns.get()?);
     let reading = Reading {
         distance: columns.get()?,
         said: columns.get()?,
@@ -70,6 +81,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<VisitText> {
     Ok(VisitText {
         key,
         text,
+        reason,
         repeat,
         reading,
         found_on,

@@ -15,6 +15,7 @@ use crate::{
         host_trouble::AfterClosing,
         known::{Discovered, FoundUrl},
         page_sink::Found,
+        repetition::Repetition,
         requests::{self, AfterRequest, PageDone, PageRequest},
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
         start::Hop,
@@ -23,10 +24,11 @@ use crate::{
     frontier::{Lease, Next},
     notes::Note,
     page::{
-        Basis, Link, LinkTexts, Outcome, PageFacts, Reading, Reason, Said, State, TakenLinks, Via,
+        Basis, Canonical, Link, LinkTexts, Outcome, PageFacts, Reading, Reason, Said, State,
+        TakenLinks, Via,
     },
     politeness::{Closed, NextPermit, Signal, Weight},
-    repeats::Passage,
+    repeats::{Passage, ReadPage},
     store::{Discovery, LinkReader, QueuedUrl, StoreError},
     url_key::UrlKey,
     verdict::{Follow, Verdict},
@@ -556,30 +558,39 @@ impl CrawlLoop<'_> {
             None => work.distance,
         };
         let mut taken = TakenLinks::default();
-        let mut unknown = Vec::new();
+        let (mut new, mut led_to) = (Vec::new(), 0);
         for found in work.leads_to(facts, verdict.follow, config, distance) {
             let waiting = self.known.waiting();
             if self.discover(found) {
                 taken.push(found.key.clone(), found.text);
             }
             if self.known.waiting() > waiting
-                && !self.known.is_published(found.key)
                 && self.repetition.repeats.short_form(found.key).is_none()
             {
-                unknown.push(found.key);
+                new.push(found.key);
+                led_to += u32::from(!self.known.is_published(found.key));
             }
         }
-        if text.is_none() {
-            self.repetition.repeats.fail(&work.url);
-        }
-        reading.led_to = u32::try_from(unknown.len()).unwrap_or(u32::MAX);
+        reading.led_to = led_to;
+        let is_listed = verdict.reason == Reason::Listed;
+        let Repetition { repeats, held, .. } = &mut self.repetition;
         if let (Some(text), Some(said)) = (&text, reading.said) {
-            let way = (work.distance, self.known.finder(&work.url));
-            let repeats = &mut self.repetition.repeats;
-            if verdict.reason == Reason::Listed {
-                repeats.list(&work.url);
+            let page = ReadPage {
+                url: &work.url,
+                text,
+                said,
+                is_listed,
+                is_canonical: facts.canonical == Canonical::Itself,
+                is_end: held.is_end(),
+            };
+            repeats.take(&page, &new);
+            if said == Said::Nothing {
+                repeats.count(&work.url, work.distance, led_to);
+            } else if let Some(finder) = self.known.finder(&work.url) {
+                repeats.refund(finder);
             }
-            repeats.take((&work.url, text), said, way, &unknown);
+        } else {
+            repeats.take_other(&work.url, is_listed, held.is_end());
         }
         facts.text = text;
         if self.known.not_recorded() > not_recorded || self.is_state_full() {
@@ -598,7 +609,9 @@ impl CrawlLoop<'_> {
     pub(super) fn discover(&mut self, found: FoundUrl<'_>) -> bool {
         let target = found.key;
         if self.known.contains(target) {
-            self.known.find_again(target, found.distance);
+            if self.known.find_again(target, found.distance) {
+                self.commits.shorten(target.clone(), found.distance);
+            }
             // If only documents had named it so far, it is not an orphan any more.
             if found.found_on != Some(target) && self.known.remove_orphan(target) {
                 self.commits.link(target.clone());
@@ -607,9 +620,11 @@ impl CrawlLoop<'_> {
         }
         if matches!(found.via, Via::Link | Via::Alternate)
             && let Some(short) = self.repetition.repeats.short_form(target)
+            && self.rules.judge().is_inside(target)
             && !self.repetition.repeats.find_written(target, &short)
         {
-            return self.rules.judge().is_inside(target);
+            self.known.leave_out(1);
+            return false;
         }
         if self.documents.is_document(target) {
             self.claim(found, true);

@@ -42,7 +42,7 @@ impl CrawlLoop<'_> {
     /// The decision on a URL, judging by the pages before it.
     pub(super) fn passage(&self, lease: &Lease) -> Passage {
         let url = lease.url();
-        let is_sure = lease.earlier().is_some_and(|earlier| earlier.was_listed)
+        let is_sure = self.known.is_published(url)
             || lease.earlier_tries() > 0
             || self.known.is_named(url)
             || *url == self.context.site.start;
@@ -65,7 +65,7 @@ impl CrawlLoop<'_> {
             self.discover(found);
         }
         if self.repetition.held.hold() {
-            self.frontier.hold(lease);
+            self.frontier.finish(lease);
             return;
         }
         let reason = match passage {

@@ -3,7 +3,7 @@
 
 use super::words::{MIXER, core_of};
 use crate::{
-    page::{PageText, TextBlock},
+    page::{PageText, TextBlock, merge_blocks},
     url_key::UrlKey,
 };
 
@@ -31,6 +31,8 @@ pub(super) struct TextBlocks {
     alike: u64,
     /// The block that has not ended.
     hash: u64,
+    /// Of its words with digits.
+    numbers: u64,
     bytes: u32,
     blocks: Vec<TextBlock>,
     /// Only blocks whose hashes have no such bit are taken.
@@ -87,6 +89,7 @@ impl TextBlocks {
             return;
         }
         let hash = if word.iter().any(u8::is_ascii_digit) {
+            self.numbers = mixed(self.numbers, hash);
             masked_hash(word)
         } else {
             hash
@@ -150,20 +153,20 @@ impl TextBlocks {
         if hash & self.mask == 0 {
             self.blocks.push(TextBlock {
                 hash,
+                numbers: u16::try_from(self.numbers >> 48).unwrap_or_default(),
                 weight: u8::try_from(self.bytes / 4 + 1).unwrap_or(u8::MAX),
             });
             if self.blocks.len() >= 2 * MAX_BLOCKS {
                 self.thin();
             }
         }
-        self.hash = 0;
+        (self.hash, self.numbers) = (0, 0);
         self.bytes = 0;
     }
 
     /// Leaves each block once, and at most [`MAX_BLOCKS`].
     fn thin(&mut self) {
-        self.blocks.sort_unstable();
-        self.blocks.dedup_by_key(|block| block.hash);
+        merge_blocks(&mut self.blocks);
         while self.blocks.len() > MAX_BLOCKS {
             self.mask = self.mask << 1 | 1;
             let mask = self.mask;
