@@ -277,6 +277,11 @@ impl Repeats {
         self.is_on && self.not_found.is_like_at_end(text)
     }
 
+    /// Returns whether a place may be cut.
+    pub fn has_cut(&self) -> bool {
+        self.growth.has_cut()
+    }
+
     /// The name of the narrowest place of `url` that is cut.
     pub fn place_of(&self, url: &UrlKey) -> Option<String> {
         self.growth.cut_of(url).filter(|_| self.is_on)

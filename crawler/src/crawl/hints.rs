@@ -41,19 +41,20 @@ pub(super) struct Hints {
 
 /// A count with its first example.
 #[derive(Debug, Default)]
-struct ExampleCount {
+pub(super) struct ExampleCount {
     count: u64,
     example: Option<UrlKey>,
 }
 
 impl ExampleCount {
-    fn add(&mut self, url: &UrlKey) {
+    /// Counts `url`.
+    pub(super) fn add(&mut self, url: &UrlKey) {
         self.count += 1;
         self.example.get_or_insert_with(|| url.clone());
     }
 
     /// `note` about them, if they are more than half of `all`.
-    fn note_of_most(&self, all: u64, note: impl FnOnce(&u64) -> Note) -> Option<Note> {
+    pub(super) fn note_of_most(&self, all: u64, note: impl FnOnce(&u64) -> Note) -> Option<Note> {
         (self.count * 2 > all).then(|| self.note(note(&self.count)))
     }
 

@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     held::HeldUrls,
+    hints::ExampleCount,
     probe::{Probe, Probed},
 };
 use crate::{
@@ -155,7 +156,7 @@ pub(super) fn settle(
         let mut mark = marks.remove(&visit.key);
         let is_not_found = visit.key != *start && repeats.is_not_found(&visit.text);
         if is_sure && is_not_found {
-            named.not_found.take(&visit.key);
+            named.not_found.add(&visit.key);
         } else if is_not_found {
             mark = Some(Repeat::NotFound);
         } else if !is_sure && mark.is_none() && visit.canonical != Some(Canonical::Itself) {
@@ -198,8 +199,12 @@ pub(super) fn settle(
         patterns: Some(patterns),
         ..Commit::default()
     })?;
-    notes.extend(named.copies.note(|count| Note::named_copies(count)));
-    notes.extend((named.not_found).note(|count| Note::named_not_found_pages(count)));
+    notes.extend(
+        named
+            .copies
+            .note_of_most(0, |count| Note::named_copies(count)),
+    );
+    notes.extend((named.not_found).note_of_most(0, |count| Note::named_not_found_pages(count)));
     Ok(notes)
 }
 
@@ -253,13 +258,16 @@ impl Patterns {
         }
     }
 
-    /// Counts the pages that were asked for in each place; what was read because of a parameter is no URL that was not asked for.
+    /// Counts the pages that were asked for in each place; what was read because of a parameter does not count as not asked for.
     fn count_asked(&mut self, store: &Store, repeats: &Repeats) -> Result<(), StoreError> {
         for pattern in self.by_name.values_mut() {
             if pattern.kind == PatternKind::Parameter {
                 pattern.asked = pattern.left_out;
                 pattern.not_asked = pattern.not_asked.saturating_sub(pattern.left_out);
             }
+        }
+        if !repeats.has_cut() {
+            return Ok(());
         }
         store.each_text(Texts::All, &mut |visit| {
             let place = repeats.place_of(&visit.key);
@@ -326,6 +334,9 @@ fn mark_cut(
     repeats: &Repeats,
     (marks, patterns): (&mut BTreeMap<UrlKey, Repeat>, &mut Patterns),
 ) -> Result<(), StoreError> {
+    if !repeats.has_cut() {
+        return Ok(());
+    }
     let mut cut = Vec::new();
     // What is compared of them: the texts of other pages are many.
     let mut simplest: HashMap<u32, (usize, usize, u64)> = HashMap::new();
@@ -389,7 +400,7 @@ fn mark_copies(
         };
         for copy in copies.iter().filter(|copy| copy.key != best.key) {
             if copy.is_named {
-                named.copies.take(&copy.key);
+                named.copies.add(&copy.key);
             } else if !copy.is_published || copy.is_unchanged && best.is_unchanged {
                 marks.insert(copy.key.clone(), Repeat::DuplicateOf(best.key.clone()));
             }
@@ -400,32 +411,12 @@ fn mark_copies(
 /// Pages that stay listed although they repeat others, because a sitemap or a list names them.
 #[derive(Debug, Default)]
 struct NamedRepeats {
-    copies: PageCount,
-    not_found: PageCount,
+    copies: ExampleCount,
+    not_found: ExampleCount,
 }
 
-/// A number of URLs, with one of them.
-#[derive(Debug, Default)]
-struct PageCount {
-    count: u64,
-    example: Option<UrlKey>,
-}
-
-impl PageCount {
-    fn take(&mut self, url: &UrlKey) {
-        self.count += 1;
-        self.example.get_or_insert_with(|| url.clone());
-    }
-
-    /// A note on it, if there is any.
-    fn note(&self, note: impl Fn(&u64) -> Note) -> Option<Note> {
-        let example = self.example.as_ref()?;
-        Some(note(&self.count).counting(self.count).naming(example))
-    }
-}
-
-/// The best of several URLs of a page comes first, after the start URL: the one that calls itself canonical, then one that a sitemap names or that is
-/// published, then that with the fewest parameters, then the shortest, then that with the fewest capitals.
+/// The best of several URLs of a page comes first, after the start URL: the one that calls itself canonical, then one that a sitemap names
+/// or that is published, then that with the fewest parameters, then the shortest, then that with the fewest capitals.
 fn rank(visit: &VisitText) -> (bool, bool, usize, usize, usize, &str) {
     let url = visit.key.as_str();
     let parameters = count_parameters(&visit.key);

@@ -187,6 +187,11 @@ impl Growth {
         }
     }
 
+    /// Returns whether a place was cut, whatever was taken off since.
+    pub(super) fn has_cut(&self) -> bool {
+        self.has_cut
+    }
+
     /// The name of the narrowest place of `url` that is cut.
     pub(super) fn cut_of(&self, url: &UrlKey) -> Option<String> {
         if !self.has_cut {
