@@ -52,6 +52,9 @@ pub(crate) struct ReasonCounts {
     examples: BTreeMap<Reason, Vec<String>>,
 }
 
+/// Pages that a place counts for at least that was cut.
+const MIN_BEHIND_CUT: u64 = 1_000;
+
 /// Examples of one reason at most.
 const MAX_EXAMPLES: usize = 3;
 
@@ -142,20 +145,21 @@ impl Report {
         self.failed() > 0
             || self.queued > 0
             || self.not_recorded > 0
-            || self.may_be_missing() > self.listed / 10
+            || self.behind_cuts() > self.listed / 10
             || self.excluded.contains_key(Reason::CutShort.code())
             || kept
                 .iter()
                 .any(|reason| self.kept.contains_key(reason.code()))
     }
 
-    /// Pages of places that were cut which are not listed because of that, or were not asked for.
-    pub fn may_be_missing(&self) -> u64 {
-        let missing = self
-            .cut
-            .iter()
-            .map(|place| place.left_out + place.not_asked);
-        missing.sum()
+    /// Pages of places that were cut which are not listed because of that, or were not asked for. A place counts for as many at least as
+    /// a place leads to before it is cut, because nobody knows what is beyond.
+    fn behind_cuts(&self) -> u64 {
+        let mut behind = 0;
+        for place in &self.cut {
+            behind += (place.left_out + place.not_asked).max(MIN_BEHIND_CUT);
+        }
+        behind
     }
 
     /// Listed URLs that could not be fetched this time.

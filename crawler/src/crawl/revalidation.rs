@@ -21,8 +21,8 @@ use crate::{
     verdict::Judge,
 };
 
-/// Pages that wait for the store at most; then no new request is sent.
-const MAX_WAITING: usize = 4_096;
+/// Pages that wait for the store at most; then no new request is sent. What they lead to is not known before.
+const MAX_WAITING: usize = 256;
 
 /// Memory of the links that one commit brings back, give or take those of one page.
 const MAX_READ_BYTES: usize = 4 << 20;

@@ -5,10 +5,11 @@
 //! or in nothing (crash: the URL is still queued in the store). The frontier knows nothing of hosts
 //! and clocks; it takes the time as an argument.
 //!
-//! URLs wait in the order of their places ([`Rounds`]). The window has all that wait up to the last place that entered it, so no
+//! URLs wait in the order of their places ([`Rounds`]), and none of a level is leased while one of a lower level is out: what a page
+//! has that is new, and how far its links are from that, depends on the pages before it. The window has all that wait up to the last place that entered it, so no
 //! URL can be in it twice: a discovery enters directly when its place is among them, or nothing waits in the store. Where
 //! URLs may have earlier answers none enters directly, because only the store has their validators: their places come after
-//! the window.
+//! the window, which has one level at a time.
 
 mod directories;
 mod rounds;
@@ -18,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tokio::time::Instant;
 
-use self::directories::Directories;
+use self::{directories::Directories, rounds::level_of};
 pub use self::{rounds::Rounds, seen::SeenUrls};
 use crate::{
     store::{Earlier, QueuedUrl},
@@ -140,8 +141,8 @@ pub struct Frontier {
     directories: Directories,
     /// First tries below failing directories.
     aside: VecDeque<WaitingUrl>,
-    /// Leases out, other tries, and what waits aside, by depth.
-    outstanding: BTreeMap<u32, usize>,
+    /// Leases out by level; where depths are exact, other tries and what waits aside too.
+    outstanding: BTreeMap<u64, usize>,
     /// The last place that entered the window.
     entered: Option<u64>,
     /// The last place that was leased; before the first, the one after which places are given.
@@ -150,7 +151,9 @@ pub struct Frontier {
     more_in_store: bool,
     /// The first place of the discoveries that passed the window since the last commit was taken.
     passed_by: Option<u64>,
-    /// Take one depth after the other, so that depths are the fewest hops.
+    /// The store has nothing more of the level that is under way.
+    level_has_ended: bool,
+    /// A level has ended only when none of it is left to be tried again, so that depths are the fewest hops.
     level_by_level: bool,
     entry: WindowEntry,
 }
@@ -165,8 +168,8 @@ enum WindowEntry {
 }
 
 impl Frontier {
-    /// A frontier over a store whose queue may hold URLs. With `level_by_level` a URL is not leased
-    /// before everything nearer to the start is finished: the price of exact depths.
+    /// A frontier over a store whose queue may hold URLs. With `level_by_level` a URL is not leased before other tries of lower
+    /// levels are over: the price of exact depths.
     pub fn new(level_by_level: bool) -> Self {
         Self {
             window: BTreeMap::new(),
@@ -179,6 +182,7 @@ impl Frontier {
             leased: 0,
             more_in_store: true,
             passed_by: None,
+            level_has_ended: false,
             level_by_level,
             entry: WindowEntry::Direct,
         }
@@ -221,6 +225,7 @@ impl Frontier {
             self.window.insert(place, WaitingUrl { url, tries: 0 });
         } else {
             self.more_in_store = true;
+            self.level_has_ended &= level_of(place) > self.level();
             let first = self.passed_by.unwrap_or(place);
             self.passed_by = Some(first.min(place));
         }
@@ -236,7 +241,7 @@ impl Frontier {
             self.entered = self.window.last_key_value().map(|(&place, _)| place);
             self.more_in_store = true;
         }
-        (self.more_in_store && self.window.len() <= WINDOW_URLS / 2).then(|| QueueQuery {
+        (self.may_ask() && self.window.len() <= WINDOW_URLS / 2).then(|| QueueQuery {
             after: self.entered,
             limit: WINDOW_URLS - self.window.len(),
         })
@@ -244,7 +249,17 @@ impl Frontier {
 
     /// Returns whether nothing is left to lease while the store has more.
     pub fn is_starving(&self) -> bool {
-        self.window.is_empty() && self.more_in_store
+        self.window.is_empty() && self.may_ask()
+    }
+
+    /// Returns whether the store has more that may enter the window.
+    fn may_ask(&self) -> bool {
+        self.more_in_store && (!self.level_has_ended || self.outstanding.is_empty())
+    }
+
+    /// The level that is under way.
+    fn level(&self) -> u64 {
+        level_of(self.place())
     }
 
     /// Must be called when a commit is handed to the store together with the question of
@@ -264,29 +279,48 @@ impl Frontier {
         }
         // A discovery that the store did not know of yet must not be left behind.
         let is_next = |url: &QueuedUrl| self.passed_by.is_none_or(|first| url.sequence < first);
+        let last = self.last_level(&urls);
+        self.level_has_ended = false;
         for url in urls.into_iter().take_while(is_next) {
+            if level_of(url.sequence) > last {
+                self.level_has_ended = true;
+                self.more_in_store = true;
+                break;
+            }
             self.entered = Some(url.sequence);
             let waiting = WaitingUrl { url, tries: 0 };
             self.window.insert(waiting.url.sequence, waiting);
         }
     }
 
+    /// The last level that may enter the window now, of `urls` from the store.
+    fn last_level(&self, urls: &[QueuedUrl]) -> u64 {
+        if self.entry == WindowEntry::Direct {
+            return u64::MAX;
+        }
+        let is_over = self.window.is_empty() && self.outstanding.is_empty();
+        let next = urls.first().filter(|_| is_over);
+        next.map_or(self.level(), |url| level_of(url.sequence))
+    }
+
     /// The next URL to work on.
     pub fn lease(&mut self, now: Instant) -> Next {
-        if let Some(lease) = Self::due(&mut self.soon, now, Line::Soon) {
-            return Next::Lease(lease);
+        let is_crowded = self.later.len() >= MAX_BEHIND;
+        let mut due = Self::due(&mut self.soon, now, Line::Soon);
+        if due.is_none() && is_crowded {
+            due = Self::due(&mut self.later, now, Line::Later);
         }
-        if self.later.len() >= MAX_BEHIND
-            && let Some(lease) = Self::due(&mut self.later, now, Line::Later)
-        {
+        if let Some(lease) = due {
+            self.take_up(lease.sequence());
             return Next::Lease(lease);
         }
         while !self.must_wait()
             && let Some((place, waiting)) = self.window.pop_first()
         {
             self.leased = self.leased.max(place);
-            *self.outstanding.entry(waiting.url.depth).or_default() += 1;
+            self.go_out(place);
             if self.directories.is_failing(&waiting.url.key) && self.aside.len() < MAX_BEHIND {
+                self.set_aside(place);
                 self.aside.push_back(waiting.without_answer());
                 continue;
             }
@@ -298,6 +332,7 @@ impl Frontier {
         }
         if let Some(waiting) = self.aside.pop_front() {
             let from = Line::Aside;
+            self.take_up(waiting.url.sequence);
             return Next::Lease(Lease { waiting, from });
         }
         self.lease_another_try(now)
@@ -308,7 +343,10 @@ impl Frontier {
         let soon = Self::due(&mut self.soon, now, Line::Soon);
         let due = soon.or_else(|| Self::due(&mut self.later, now, Line::Later));
         match (due, self.next_try()) {
-            (Some(lease), _) => Next::Lease(lease),
+            (Some(lease), _) => {
+                self.take_up(lease.sequence());
+                Next::Lease(lease)
+            }
             (None, Some(due)) => Next::WaitUntil(due),
             (None, None) => Next::Nothing,
         }
@@ -325,31 +363,32 @@ impl Frontier {
         Some(Lease { waiting, from })
     }
 
-    /// Returns whether something nearer to the start has to be finished before the window goes on.
+    /// Returns whether something of a lower level has to be finished before the window goes on.
     fn must_wait(&self) -> bool {
-        let nearest = self.outstanding.first_key_value().map(|(&depth, _)| depth);
-        self.level_by_level
-            && self
-                .window
-                .first_key_value()
-                .is_some_and(|(_, first)| nearest.is_some_and(|depth| depth < first.url.depth))
+        let lowest = self.outstanding.first_key_value();
+        let first = self.window.first_key_value();
+        lowest
+            .zip(first)
+            .is_some_and(|((lowest, _), (&first, _))| *lowest < level_of(first))
     }
 
     /// The URL is decided, or stays in the queue of the store until [`Frontier::rewind`].
     pub fn finish(&mut self, lease: Lease) {
         let Lease { waiting, from: _ } = lease;
-        self.settle(waiting.url.depth);
+        self.settle(waiting.url.sequence);
     }
 
     /// Begins again with the first URL that waits in the store. Nothing may wait here, and no lease be out.
     pub fn rewind(&mut self) {
         self.entered = None;
         self.more_in_store = true;
+        self.level_has_ended = false;
         self.passed_by = None;
     }
 
     /// Another try after all first tries, not before `due`.
     pub fn retry(&mut self, lease: Lease, due: Instant) {
+        self.set_aside(lease.sequence());
         let mut waiting = lease.waiting.without_answer();
         waiting.tries += 1;
         self.later.insert((due, waiting.url.sequence), waiting);
@@ -357,6 +396,7 @@ impl Frontier {
 
     /// Another try before any first try, not before `due`.
     pub fn retry_soon(&mut self, lease: Lease, due: Instant) {
+        self.set_aside(lease.sequence());
         let mut waiting = lease.waiting;
         waiting.tries += 1;
         self.soon.insert((due, waiting.url.sequence), waiting);
@@ -368,8 +408,9 @@ impl Frontier {
         let sequence = waiting.url.sequence;
         match from {
             Line::Window => {
-                self.settle(waiting.url.depth);
+                self.settle(sequence);
                 self.window.insert(sequence, waiting);
+                return;
             }
             Line::Soon(due) => {
                 self.soon.insert((due, sequence), waiting);
@@ -379,6 +420,7 @@ impl Frontier {
             }
             Line::Aside => self.aside.push_front(waiting),
         }
+        self.set_aside(sequence);
     }
 
     /// A first try of `url` failed. Returns whether that is the fault of its directory: it fails, and other URLs wait.
@@ -431,11 +473,30 @@ impl Frontier {
             && !self.more_in_store
     }
 
-    fn settle(&mut self, depth: u32) {
-        if let Some(count) = self.outstanding.get_mut(&depth) {
+    /// The URL at this place waits for another try, or aside.
+    fn set_aside(&mut self, place: u64) {
+        if !self.level_by_level {
+            self.settle(place);
+        }
+    }
+
+    /// It is leased again.
+    fn take_up(&mut self, place: u64) {
+        if !self.level_by_level {
+            self.go_out(place);
+        }
+    }
+
+    fn go_out(&mut self, place: u64) {
+        *self.outstanding.entry(level_of(place)).or_default() += 1;
+    }
+
+    fn settle(&mut self, place: u64) {
+        let level = level_of(place);
+        if let Some(count) = self.outstanding.get_mut(&level) {
             *count -= 1;
             if *count == 0 {
-                self.outstanding.remove(&depth);
+                self.outstanding.remove(&level);
             }
         }
     }
@@ -613,16 +674,60 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn level_by_level_holds_back_deeper_urls() {
-        let mut frontier = fresh(true);
-        frontier.offer(url(1, 1));
-        frontier.offer(url(2, 2));
+        for level_by_level in [false, true] {
+            let mut frontier = fresh(level_by_level);
+            let deeper = 1 << 40;
+            frontier.offer(url(1, 1));
+            frontier.offer(url(deeper, 2));
+            let now = Instant::now();
+            let Next::Lease(first) = frontier.lease(now) else {
+                panic!("a URL waits")
+            };
+            assert!(matches!(frontier.lease(now), Next::Nothing));
+            // Another try holds them back where depths have to be exact.
+            let due = now + Duration::from_secs(5);
+            frontier.retry(first, due);
+            let next = frontier.lease(now);
+            assert_eq!(matches!(&next, Next::Lease(_)), !level_by_level);
+            if let Next::Lease(lease) = next {
+                assert_eq!(lease.sequence(), deeper);
+                frontier.finish(lease);
+            }
+            let Next::Lease(first) = frontier.lease(due) else {
+                panic!("the try is due")
+            };
+            frontier.finish(first);
+            assert_eq!(drained(&mut frontier).len(), usize::from(level_by_level));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn with_earlier_answers_a_level_enters_when_the_one_before_it_is_over() {
+        let mut frontier = fresh(false).through_store();
+        let deeper = 1 << 40;
+        frontier.offer(url(1, 0));
+        frontier.offer(url(deeper, 0));
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
+        frontier.refill(&wanted, vec![url(1, 0), url(deeper, 0)]);
         let now = Instant::now();
         let Next::Lease(first) = frontier.lease(now) else {
             panic!("a URL waits")
         };
+        assert_eq!(frontier.wants(), None);
         assert!(matches!(frontier.lease(now), Next::Nothing));
+        // Found on the first.
+        frontier.offer(url(2, 0));
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
         frontier.finish(first);
-        assert!(matches!(frontier.lease(now), Next::Lease(lease) if lease.sequence() == 2));
+        frontier.refill(&wanted, vec![url(2, 0), url(deeper, 0)]);
+        assert_eq!(drained(&mut frontier), [2]);
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
+        frontier.refill(&wanted, vec![url(deeper, 0)]);
+        assert_eq!(drained(&mut frontier), [deeper]);
+        assert!(frontier.is_empty());
     }
 
     #[tokio::test(start_paused = true)]

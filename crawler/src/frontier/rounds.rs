@@ -57,17 +57,17 @@ impl Rounds {
 
     /// The next place of the group of `url`, unique, and after the place `after`.
     ///
-    /// Its level is `depth`, where all URLs of one depth come before the next one; else it is by `distance`: 0 and 1 come first, then one
-    /// distance after the other.
+    /// Its level is `depth`, where all URLs of one depth come before the next one; else it is by `distance`: one distance after the
+    /// other.
     pub fn place(&mut self, url: &UrlKey, depth: u32, distance: u16, after: u64) -> u64 {
         let own = if self.level_by_level {
             u64::from(depth)
         } else {
-            u64::from(distance.saturating_sub(1))
+            u64::from(distance)
         };
-        let level = (after >> LEVEL_BITS).max(own.min(MAX_LEVEL));
+        let level = level_of(after).max(own.min(MAX_LEVEL));
         let (section, group) = groups_of(url);
-        let begun = if level == after >> LEVEL_BITS {
+        let begun = if level == level_of(after) {
             round_of(after)
         } else {
             0
@@ -81,9 +81,14 @@ impl Rounds {
     }
 }
 
+/// The level of a place: all of one level are asked for before the first of the next one.
+pub(super) fn level_of(place: u64) -> u64 {
+    place >> LEVEL_BITS
+}
+
 /// Level and group of a place.
 fn line_of(place: u64) -> u64 {
-    (place >> LEVEL_BITS) * GROUPS + place % GROUPS
+    level_of(place) * GROUPS + place % GROUPS
 }
 
 /// The round of a place in its level.

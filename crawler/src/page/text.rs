@@ -1,7 +1,7 @@
 //! The text of a page, as far as pages are compared by it: hashes, never the text itself.
 
 /// Blocks of a page that are stored at most; of a longer page those whose hashes end with the most zero bits that are needed.
-pub const MAX_STORED_BLOCKS: usize = 64;
+pub const MAX_STORED_BLOCKS: usize = 256;
 
 /// Bytes of a stored block: its hash, that of its numbers, and its weight.
 const BLOCK_BYTES: usize = 7;

@@ -27,7 +27,7 @@ const OF_SITE: i64 = 5_000;
 /// URLs of one page that count at most: one long list is no endless site.
 const OF_PAGE: i64 = 20;
 
-/// In a place that the last crawl cut, this part of the numbers above is enough.
+/// In a place that the last crawl cut, this part of the numbers above is enough, and a URL weighs [`FAR`] at every distance.
 const AGAIN: i64 = 10;
 
 /// The part of its limit from which on a place is shown to people.
@@ -64,6 +64,8 @@ struct PlaceTally {
     /// Pages that can be listed.
     listed: i64,
     limit: i64,
+    /// The last crawl cut it.
+    was_cut: bool,
     is_cut: bool,
 }
 
@@ -95,6 +97,7 @@ impl Growth {
             led_to: 0,
             listed: 0,
             limit: limit * FAR / AGAIN,
+            was_cut: true,
             is_cut: false,
         };
         self.places.insert(places::hash(name), tally);
@@ -122,14 +125,19 @@ impl Growth {
 
     /// Takes a page without new text at this distance, which led to so many unknown URLs.
     pub(super) fn take(&mut self, url: &UrlKey, distance: u16, led_to: u32) {
-        if distance == 0 || led_to == 0 {
+        if led_to == 0 {
             return;
         }
-        let weight = if distance > 1 { FAR } else { 1 };
-        let led_to = i64::from(led_to).min(OF_PAGE) * weight;
         let Some(place) = self.places_of(url) else {
             return;
         };
+        let weight = match distance {
+            _ if self.was_cut(place) => FAR,
+            0 => return,
+            1 => 1,
+            _ => FAR,
+        };
+        let led_to = i64::from(led_to).min(OF_PAGE) * weight;
         if self.counted.len() >= MAX_ENTRIES {
             return;
         }
@@ -137,6 +145,17 @@ impl Growth {
             .insert(url.fingerprint(), Counted { place, led_to });
         self.add(place, led_to);
         self.note_growing(url, place);
+    }
+
+    /// Returns whether the last crawl cut the place, or one around it.
+    fn was_cut(&self, mut place: u64) -> bool {
+        while let Some(tally) = self.places.get(&place) {
+            if tally.was_cut {
+                return true;
+            }
+            place = tally.around;
+        }
+        false
     }
 
     /// The place in which most was counted, compared with its limit.
@@ -224,6 +243,7 @@ impl Growth {
                 led_to: 0,
                 listed: 0,
                 limit: limit * FAR,
+                was_cut: false,
                 is_cut: false,
             });
             tally.around = around;
