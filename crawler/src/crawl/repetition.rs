@@ -3,7 +3,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
 };
 
 use super::{
@@ -148,7 +148,7 @@ pub(super) fn settle(
         group.push(visit);
     })?;
     mark_copies(&group, start, &mut marks, &mut named);
-    mark_cut(store, repeats, (&mut marks, &mut patterns))?;
+    mark_cut(store, repeats, start, (&mut marks, &mut patterns))?;
     marks.remove(start);
     let mut changes = Vec::new();
     store.each_text(Texts::All, &mut |visit| {
@@ -327,11 +327,12 @@ impl Patterns {
     }
 }
 
-/// Marks the pages of places that were cut whose text is at simpler URLs, but for half of it. Published pages stay, and those that a
-/// sitemap or a list names.
+/// Marks the pages of places that were cut whose text is at simpler URLs that can be listed, but for half of it. Published pages stay, the
+/// `start` page, and those that a sitemap or a list names.
 fn mark_cut(
     store: &Store,
     repeats: &Repeats,
+    start: &UrlKey,
     (marks, patterns): (&mut BTreeMap<UrlKey, Repeat>, &mut Patterns),
 ) -> Result<(), StoreError> {
     if !repeats.has_cut() {
@@ -341,8 +342,11 @@ fn mark_cut(
     // What is compared of them: the texts of other pages are many.
     let mut simplest: HashMap<u32, (usize, usize, u64)> = HashMap::new();
     let rank = |url: &UrlKey| (count_parameters(url), url.as_str().len(), url.fingerprint());
+    // Text at a copy of another page, or at one that is not listed, would be at no URL of the set.
+    let copies: HashSet<UrlKey> = marks.keys().cloned().collect();
+    let counts = |visit: &VisitText| visit.may_be_listed() && !copies.contains(&visit.key);
     store.each_text(Texts::All, &mut |visit| {
-        if visit.is_named || visit.is_published {
+        if visit.is_named || visit.is_published || visit.key == *start || !counts(&visit) {
             return;
         }
         if let Some(place) = repeats.cut_of(&visit.key, visit.reading.distance) {
@@ -358,6 +362,9 @@ fn mark_cut(
         return Ok(());
     }
     store.each_text(Texts::All, &mut |visit| {
+        if !counts(&visit) {
+            return;
+        }
         let own = rank(&visit.key);
         for block in &visit.text.blocks {
             if let Some(known) = simplest.get_mut(&block.hash) {

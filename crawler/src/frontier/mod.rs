@@ -327,7 +327,9 @@ impl Frontier {
             let from = Line::Window;
             return Next::Lease(Lease { waiting, from });
         }
-        if self.is_starving() {
+        // The next level waits for the leases that are out alone: nothing is tried again before it.
+        let has_first_tries = !self.window.is_empty() || self.more_in_store;
+        if self.is_starving() || !self.level_by_level && has_first_tries {
             return Next::Nothing;
         }
         if let Some(waiting) = self.aside.pop_front() {
@@ -698,6 +700,59 @@ mod tests {
             };
             frontier.finish(first);
             assert_eq!(drained(&mut frontier).len(), usize::from(level_by_level));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_waits_aside_comes_after_the_last_level() {
+        let place = |level: u64, number: u64| level << 40 | number;
+        let below = |sequence: u64, directory: &str| {
+            let key = format!("https://h.example/{directory}/{sequence}");
+            QueuedUrl {
+                key: UrlKey::from_normalised(&key).unwrap(),
+                ..url(sequence, 0)
+            }
+        };
+        for is_known in [false, true] {
+            let mut frontier = fresh(false);
+            (100..110).for_each(|number| {
+                frontier.failed(&below(number, "hanging").key);
+            });
+            let urls = [
+                below(1, "hanging"),
+                below(2, "hanging"),
+                below(3, "good"),
+                below(place(1, 4), "good"),
+            ];
+            if is_known {
+                frontier = frontier.through_store();
+            }
+            for url in urls.clone() {
+                frontier.offer(url);
+            }
+            let mut out = Vec::new();
+            let mut order = Vec::new();
+            let now = Instant::now();
+            for _ in 0..20 {
+                if let Some(wanted) = frontier.wants() {
+                    frontier.asked();
+                    let after = wanted.after.unwrap_or_default();
+                    let more = urls.iter().filter(|url| url.sequence > after);
+                    frontier.refill(&wanted, more.cloned().collect());
+                }
+                // Two at once.
+                while out.len() < 2
+                    && let Next::Lease(lease) = frontier.lease(now)
+                {
+                    order.push(lease.sequence());
+                    out.push(lease);
+                }
+                if !out.is_empty() {
+                    frontier.finish(out.remove(0));
+                }
+            }
+            assert_eq!(order, [3, place(1, 4), 1, 2], "{is_known}");
+            assert!(frontier.is_empty());
         }
     }
 

@@ -100,7 +100,7 @@ columns! {
         hash_version: Option<u32>, "INTEGER", "version of the algorithm of content_hash";
         text_hash: Option<i64>, "INTEGER", "of all its text: XXH3, 64 bits; 0: too little of its own to be a copy";
         text_alike: Option<i64>, "INTEGER", "the same but for times and ids";
-        text_blocks: Option<Vec<u8>>, "BLOB", "blocks of its text, 5 bytes each: hash and length; at most 64";
+        text_blocks: Option<Vec<u8>>, "BLOB", "blocks of its text, 7 bytes each: hash, hash of numbers, length; at most 256";
         repeat: Option<Repeat>, "TEXT", "nothing-new, not-found-page, 'duplicate-of URL'; NULL: repeats nothing";
         body_hash: Option<Hex128>, "TEXT", "of the decoded body: XXH3, 128 bits, hexadecimal";
         last_modified: Option<Timestamp>, "TEXT", "";
