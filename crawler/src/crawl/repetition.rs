@@ -3,7 +3,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap},
 };
 
 use super::{
@@ -149,7 +149,6 @@ pub(super) fn settle(
     })?;
     mark_copies(&group, start, &mut marks, &mut named);
     mark_cut(store, repeats, start, (&mut marks, &mut patterns))?;
-    marks.remove(start);
     let mut changes = Vec::new();
     store.each_text(Texts::All, &mut |visit| {
         let is_sure = visit.key == *start || visit.is_named || visit.is_published;
@@ -343,8 +342,7 @@ fn mark_cut(
     let mut simplest: HashMap<u32, (usize, usize, u64)> = HashMap::new();
     let rank = |url: &UrlKey| (count_parameters(url), url.as_str().len(), url.fingerprint());
     // Text at a copy of another page, or at one that is not listed, would be at no URL of the set.
-    let copies: HashSet<UrlKey> = marks.keys().cloned().collect();
-    let counts = |visit: &VisitText| visit.may_be_listed() && !copies.contains(&visit.key);
+    let counts = |visit: &VisitText| visit.may_be_listed() && !marks.contains_key(&visit.key);
     store.each_text(Texts::All, &mut |visit| {
         if visit.is_named || visit.is_published || visit.key == *start || !counts(&visit) {
             return;

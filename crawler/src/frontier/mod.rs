@@ -5,11 +5,11 @@
 //! or in nothing (crash: the URL is still queued in the store). The frontier knows nothing of hosts
 //! and clocks; it takes the time as an argument.
 //!
-//! URLs wait in the order of their places ([`Rounds`]), and none of a level is leased while one of a lower level is out: what a page
-//! has that is new, and how far its links are from that, depends on the pages before it. The window has all that wait up to the last place that entered it, so no
-//! URL can be in it twice: a discovery enters directly when its place is among them, or nothing waits in the store. Where
-//! URLs may have earlier answers none enters directly, because only the store has their validators: their places come after
-//! the window, which has one level at a time.
+//! URLs wait in the order of their places ([`Rounds`]), and none of a level is leased while one of a lower level is out: what is new
+//! on a page, and how far its links are from that, depends on the pages before it. The window has all that wait up to the last place
+//! that entered it, so no URL can be in it twice: a discovery enters directly when its place is among them, or nothing waits in the
+//! store. Where URLs may have earlier answers none enters directly, because only the store has their validators: their places come
+//! after the window, which has one level at a time.
 
 mod directories;
 mod rounds;
@@ -306,12 +306,7 @@ impl Frontier {
     /// The next URL to work on.
     pub fn lease(&mut self, now: Instant) -> Next {
         let is_crowded = self.later.len() >= MAX_BEHIND;
-        let mut due = Self::due(&mut self.soon, now, Line::Soon);
-        if due.is_none() && is_crowded {
-            due = Self::due(&mut self.later, now, Line::Later);
-        }
-        if let Some(lease) = due {
-            self.take_up(lease.sequence());
+        if let Some(lease) = self.lease_due(now, is_crowded) {
             return Next::Lease(lease);
         }
         while !self.must_wait()
@@ -342,16 +337,23 @@ impl Frontier {
 
     /// The next URL to try again, where no first try may begin.
     pub fn lease_another_try(&mut self, now: Instant) -> Next {
-        let soon = Self::due(&mut self.soon, now, Line::Soon);
-        let due = soon.or_else(|| Self::due(&mut self.later, now, Line::Later));
-        match (due, self.next_try()) {
-            (Some(lease), _) => {
-                self.take_up(lease.sequence());
-                Next::Lease(lease)
-            }
+        match (self.lease_due(now, true), self.next_try()) {
+            (Some(lease), _) => Next::Lease(lease),
             (None, Some(due)) => Next::WaitUntil(due),
             (None, None) => Next::Nothing,
         }
+    }
+
+    /// The next URL that is to be tried again by now; one that comes after first tries only `with_later`.
+    fn lease_due(&mut self, now: Instant, with_later: bool) -> Option<Lease> {
+        let mut due = Self::due(&mut self.soon, now, Line::Soon);
+        if due.is_none() && with_later {
+            due = Self::due(&mut self.later, now, Line::Later);
+        }
+        if let Some(lease) = &due {
+            self.take_up(lease.sequence());
+        }
+        due
     }
 
     fn due(

@@ -77,28 +77,41 @@ struct Counted {
 }
 
 impl PlaceTally {
+    /// Nothing was counted yet in the place `name`.
+    fn of(name: &str) -> Self {
+        Self {
+            around: 0,
+            led_to: 0,
+            listed: 0,
+            limit: limit_of(name),
+            was_cut: false,
+            is_cut: false,
+        }
+    }
+
     /// Up to a tenth of the pages that are listed of a place, pages may lead to as many URLs.
     fn is_over(&self) -> bool {
         self.led_to > self.limit.max(self.listed)
     }
 }
 
+/// What pages in the place `name` may lead to, times [`FAR`].
+fn limit_of(name: &str) -> i64 {
+    let urls = match name {
+        "/*" => OF_SITE,
+        _ if name.ends_with('*') => OF_BRANCH,
+        _ => OF_DIRECTORY,
+    };
+    urls * FAR
+}
+
 impl Growth {
     /// Takes a place that the last crawl cut.
     pub(super) fn remember(&mut self, name: &str) {
-        let is_directory = !name.ends_with('*');
-        let limit = match name {
-            "/*" => OF_SITE,
-            _ if is_directory => OF_DIRECTORY,
-            _ => OF_BRANCH,
-        };
         let tally = PlaceTally {
-            around: 0,
-            led_to: 0,
-            listed: 0,
-            limit: limit * FAR / AGAIN,
+            limit: limit_of(name) / AGAIN,
             was_cut: true,
-            is_cut: false,
+            ..PlaceTally::of(name)
         };
         self.places.insert(places::hash(name), tally);
     }
@@ -225,27 +238,14 @@ impl Growth {
 
     /// The place of `url`, once it is watched with those around it; `None`: there is no room.
     fn places_of(&mut self, url: &UrlKey) -> Option<u64> {
-        let names = places::names(url);
-        let last = names.len() - 1;
         let mut around = 0;
-        for (number, name) in names.iter().enumerate().rev() {
+        for name in places::names(url).iter().rev() {
             let key = places::hash(name);
             if self.places.len() >= MAX_ENTRIES && !self.places.contains_key(&key) {
                 return None;
             }
-            let limit = match number {
-                0 => OF_DIRECTORY,
-                _ if number == last => OF_SITE,
-                _ => OF_BRANCH,
-            };
-            let tally = self.places.entry(key).or_insert(PlaceTally {
-                around,
-                led_to: 0,
-                listed: 0,
-                limit: limit * FAR,
-                was_cut: false,
-                is_cut: false,
-            });
+            let tally = self.places.entry(key);
+            let tally = tally.or_insert_with(|| PlaceTally::of(name));
             tally.around = around;
             around = key;
         }
