@@ -378,6 +378,16 @@ fn a_bound_within_a_trap_lists_no_page_far_from_new_text() {
         .filter(|url| url.contains("/calendar/"))
         .collect();
     assert!(months.len() <= 10, "{months:?}");
+    // A bound behind the cut, and then none: what one crawl lists.
+    crawl(&bench, &site.origin(), &["--max-pages", "900"]).expect_code(3);
+    check_code(&crawl(&bench, &site.origin(), &[]));
+    let whole = Bench::new();
+    check_code(&crawl(&whole, &site.origin(), &[]));
+    let (one, other) = (listed(&bench), listed(&whole));
+    let mut differences = one.symmetric_difference(&other);
+    let article = differences.find(|url| !url.contains("/calendar/"));
+    assert_eq!(article, None);
+    assert!(differences.count() <= 10);
 }
 
 #[test]

@@ -78,7 +78,10 @@ pub(super) fn remember(
     open: OpenCrawl,
 ) -> Result<(), StoreError> {
     for pattern in &store.patterns()? {
-        repeats.remember(pattern);
+        // What this crawl cut itself is counted again, as if it had not stopped.
+        if pattern.kind == PatternKind::Parameter || pattern.crawl != open.number {
+            repeats.remember(pattern);
+        }
     }
     if !open.resumed || !repeats.is_on() {
         return Ok(());

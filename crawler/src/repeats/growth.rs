@@ -27,7 +27,7 @@ const OF_SITE: i64 = 5_000;
 /// URLs of one page that count at most: one long list is no endless site.
 const OF_PAGE: i64 = 20;
 
-/// In a place that the last crawl cut, this part of the numbers above is enough, and a URL weighs [`FAR`] at every distance.
+/// In a place that the last crawl cut, this part of the numbers above is enough, and but for the site a URL weighs [`FAR`] at every distance.
 const AGAIN: i64 = 10;
 
 /// The part of its limit from which on a place is shown to people.
@@ -160,9 +160,11 @@ impl Growth {
         self.note_growing(url, place);
     }
 
-    /// Returns whether the last crawl cut the place, or one around it.
+    /// Returns whether the last crawl cut the place, or one around it, but for the site: pages next to new text would close it for all.
     fn was_cut(&self, mut place: u64) -> bool {
-        while let Some(tally) = self.places.get(&place) {
+        while let Some(tally) = self.places.get(&place)
+            && tally.around != 0
+        {
             if tally.was_cut {
                 return true;
             }

@@ -203,6 +203,27 @@ fn a_place_of_the_last_crawl_is_cut_at_a_tenth() {
     assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
 }
 
+#[test]
+fn pages_next_to_new_text_do_not_cut_a_site_again() {
+    for (name, expected) in [("/*", Passage::Open), ("/list/", Passage::Cut)] {
+        let mut repeats = repeats();
+        repeats.remember(&ClosedPattern {
+            kind: PatternKind::Place,
+            name: name.to_owned(),
+            crawl: 1,
+            asked: 5_001,
+            left_out: 5_000,
+            not_asked: 1,
+            example: url("/list/1"),
+            exclude: None,
+        });
+        for number in 0..30 {
+            repeats.count(&url(&format!("/list/{number}")), 0, 20);
+        }
+        assert_eq!(repeats.passage(&url("/list/x"), 1, false), expected);
+    }
+}
+
 /// A URL with this parameter that is not one of the sample.
 fn not_sampled(repeats: &Repeats, path: &str, name: &str) -> UrlKey {
     let urls = (0..100).map(|value| url(&format!("{path}?{name}={value}")));
