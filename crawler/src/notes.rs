@@ -174,7 +174,7 @@ notes! {
         "{count} pages may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, some are listed, so no \
          rule is proposed here; an exclude rule of yours ends it, and close_patterns = false requests and lists everything";
     parameters_left_out "parameters-left-out" (count, names)
-        "{count} URLs were left out that have query parameters without effect, because pages with and without them were the same: {names}. \
+        "{count} URLs were left out that have parameters without effect, because pages with and without them were the same: {names}. \
          close_patterns = false requests all of them; the setting drop_parameters leaves parameters out from the start";
     named_copies "named-copies" (count)
         "{count} pages are copies of others to the letter, under another spelling of the path, and stay listed because a sitemap or a \

@@ -129,17 +129,19 @@ impl Repeats {
         self.presumed.short_form(url)
     }
 
-    /// Takes a URL that a link leads to, and that has such parameters: it is `short` without them. Returns whether it is recorded.
+    /// Takes a URL that a link leads to, and that has such parameters: it is `short` without them. Returns whether it is recorded as it is
+    /// written.
     pub fn find_written(&mut self, url: &UrlKey, short: &UrlKey) -> bool {
         self.is_on && self.presumed.find(url, short)
     }
 
     /// Takes an answer without text that a URL with such parameters got: it can be listed or not, while all other pages were read or not.
-    pub fn take_other(&mut self, url: &UrlKey, is_listed: bool, is_end: bool) {
-        if let Some(short) = self.presumed.short_form(url) {
+    /// Returns how many URLs, which may be pages then, were not recorded.
+    pub fn take_other(&mut self, url: &UrlKey, is_listed: bool, is_end: bool) -> u32 {
+        self.presumed.short_form(url).map_or(0, |short| {
             let is_content = is_end && !self.parameters.was_read(&short);
-            self.presumed.take(url, &short, is_listed, is_content);
-        }
+            self.presumed.take(url, &short, (is_listed, is_content))
+        })
     }
 
     /// Returns whether the rules are on.
@@ -200,25 +202,26 @@ impl Repeats {
         }
     }
 
-    /// Takes a page that was read by [`Repeats::read`], with the URLs that it led to first, published ones included.
-    pub fn take(&mut self, page: &ReadPage<'_>, found: &[&UrlKey]) {
+    /// Takes a page that was read by [`Repeats::read`], with the URLs that it led to first, published ones included. Returns how many URLs,
+    /// which may be pages because of it, were not recorded.
+    pub fn take(&mut self, page: &ReadPage<'_>, found: &[&UrlKey]) -> u32 {
         if !self.is_on {
-            return;
+            return 0;
         }
         let (url, text) = (page.url, page.text);
         if page.is_listed {
             self.growth.list(url);
             self.compare(page, found);
         }
-        if let Some(short) = self.presumed.short_form(url) {
+        self.presumed.short_form(url).map_or(0, |short| {
             let is_content = if self.parameters.was_read(&short) {
                 let is_near = self.blocks.is_on_page(short.fingerprint(), text);
                 is_near != Some(true) && !self.parameters.has_text(&short, text.whole)
             } else {
                 page.is_end
             };
-            self.presumed.take(url, &short, page.is_listed, is_content);
-        }
+            (self.presumed).take(url, &short, (page.is_listed, is_content))
+        })
     }
 
     /// Compares a page with those without one of its parameters. One that calls itself canonical is no copy.

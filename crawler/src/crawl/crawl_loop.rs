@@ -272,9 +272,9 @@ impl<'a> CrawlLoop<'a> {
             .expect("the loop ends only when the store is at home");
         let (repeats, start) = (self.repetition.repeats, self.context.site.start.clone());
         let number = self.context.open.number;
-        let is_cut_short = self.end.ending == Some(Ending::LimitReached);
+        let ending = self.end.ending.unwrap_or(Ending::Drained);
         let settled = tokio::task::spawn_blocking(move || {
-            let settled = settle(&mut store, &repeats, (&start, number), is_cut_short);
+            let settled = settle(&mut store, &repeats, (&start, number), ending);
             settled.map(|notes| (store, notes))
         });
         let (store, notes) = settled
@@ -293,7 +293,7 @@ impl<'a> CrawlLoop<'a> {
             store,
             number: self.context.open.number,
             resumed: self.context.open.resumed,
-            ending: self.end.ending.unwrap_or(Ending::Drained),
+            ending,
             fetched: self.end.counts.fetched,
             not_modified: self.end.counts.not_modified,
             bytes_in: self.end.counts.bytes_in,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     config::{Config, ScopeConfig},
-    notes::Note,
+    notes::{Note, grouped},
     page::{Canonical, PageFacts, Reason, Via},
     pattern::Pattern,
     site::Site,
@@ -54,8 +54,12 @@ impl ExampleCount {
     }
 
     /// `note` about them, if they are more than half of `all`.
-    pub(super) fn note_of_most(&self, all: u64, note: impl FnOnce(&u64) -> Note) -> Option<Note> {
-        (self.count * 2 > all).then(|| self.note(note(&self.count)))
+    pub(super) fn note_of_most(
+        &self,
+        all: u64,
+        note: impl FnOnce(&String) -> Note,
+    ) -> Option<Note> {
+        (self.count * 2 > all).then(|| self.note(note(&grouped(self.count))))
     }
 
     fn note(&self, note: Note) -> Note {
@@ -174,19 +178,21 @@ impl Hints {
             left_out,
             ..
         } = self;
-        notes.extend(
-            unauthorized.note_of_most(answers, |count| Note::unauthorized(count, &answers)),
-        );
-        notes.extend(
-            forbidden.note_of_most(answers, |count| Note::forbidden(count, &answers, agent)),
-        );
-        notes.extend(
-            wants_cookies.note_of_most(answers, |count| Note::wants_cookies(count, &answers)),
-        );
+        notes.extend(unauthorized.note_of_most(answers, |count| {
+            Note::unauthorized(count, &grouped(answers))
+        }));
+        notes.extend(forbidden.note_of_most(answers, |count| {
+            Note::forbidden(count, &grouped(answers), agent)
+        }));
+        notes.extend(wants_cookies.note_of_most(answers, |count| {
+            Note::wants_cookies(count, &grouped(answers))
+        }));
         if let Some(other) = &canonicals.example
             && !config.ignore.canonical
         {
-            let note = |count: &u64| Note::canonicals_elsewhere(count, &pages, &other.origin());
+            let note = |count: &String| {
+                Note::canonicals_elsewhere(count, &grouped(pages), &other.origin())
+            };
             notes.extend(canonicals.note_of_most(pages, note));
         }
         notes.extend(self.is_always_found.then(Note::never_not_found));
@@ -195,7 +201,7 @@ impl Hints {
             return notes;
         }
         if let Some(example) = left_out.example.as_ref().filter(|_| self.taken == 0) {
-            let note = Note::rules_left_all_out(&left_out.count, example);
+            let note = Note::rules_left_all_out(&grouped(left_out.count), example);
             notes.push(left_out.note(note));
         }
         if let Some(known) = drained {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    Ending,
     held::HeldUrls,
     hints::ExampleCount,
     probe::{Probe, Probed},
@@ -14,7 +15,7 @@ use super::{
 use crate::{
     config::RepeatsConfig,
     crawl_state::OpenCrawl,
-    notes::Note,
+    notes::{Note, grouped},
     page::{Canonical, ClosedPattern, CrawlId, PatternKind, Reason, Repeat, Said, State},
     pattern::Pattern,
     repeats::{ReadPage, Repeats, count_parameters, exclude_of},
@@ -126,12 +127,12 @@ pub(super) fn remember(
 }
 
 /// Marks the visits by all that the crawl found, but for the `start` page, and stores its patterns; returns what people should know. When
-/// a bound ended the crawl, pages at distance 2 and more wait.
+/// a bound ended the session, pages at distance 2 and more wait. What earlier crawls cut is kept until the crawl is over.
 pub(super) fn settle(
     store: &mut Store,
     repeats: &Repeats,
     (start, crawl): (&UrlKey, CrawlId),
-    is_cut_short: bool,
+    ending: Ending,
 ) -> Result<Vec<Note>, StoreError> {
     let mut marks: BTreeMap<UrlKey, Repeat> = BTreeMap::new();
     let mut patterns = Patterns {
@@ -165,7 +166,7 @@ pub(super) fn settle(
             let shorter = repeats.near_copy_of(&visit.key, &visit.text);
             mark = shorter.map(Repeat::DuplicateOf);
         }
-        if is_cut_short
+        if ending == Ending::LimitReached
             && !is_sure
             && mark.is_none()
             && visit.may_be_listed()
@@ -195,8 +196,16 @@ pub(super) fn settle(
         _ => {}
     })?;
     patterns.count_asked(store, repeats)?;
-    let patterns = patterns.with_excludes(store)?;
+    let mut patterns = patterns.with_excludes(store)?;
     let mut notes = notes_of(&patterns);
+    for earlier in store.patterns()? {
+        let is_over = ending == Ending::Drained;
+        match patterns.iter_mut().find(|it| it.name == earlier.name) {
+            Some(again) => again.crawl = earlier.crawl,
+            None if is_over || earlier.crawl == crawl => {}
+            None => patterns.push(earlier),
+        }
+    }
     store.commit(&Commit {
         patterns: Some(patterns),
         ..Commit::default()
@@ -218,10 +227,10 @@ fn notes_of(patterns: &[ClosedPattern]) -> Vec<Note> {
     let of_kind = |kind| patterns.iter().filter(move |pattern| pattern.kind == kind);
     let of_place = |place: &ClosedPattern| {
         let missing = place.left_out + place.not_asked;
-        let (name, asked) = (&place.name, place.asked);
+        let (name, asked) = (&place.name, grouped(place.asked));
         let note = match &place.exclude {
-            Some(glob) => Note::place_cut(&missing, name, &asked, glob),
-            None => Note::place_cut_with_listed(&missing, name, &asked),
+            Some(glob) => Note::place_cut(&grouped(missing), name, &asked, glob),
+            None => Note::place_cut_with_listed(&grouped(missing), name, &asked),
         };
         note.counting(missing).naming(&place.example)
     };
@@ -232,7 +241,7 @@ fn notes_of(patterns: &[ClosedPattern]) -> Vec<Note> {
         let count: u64 = parameters.iter().map(|it| it.left_out + it.not_asked).sum();
         let names = parameters.iter().take(MAX_NAMES);
         let names: Vec<&str> = names.map(|pattern| &*pattern.name).collect();
-        let note = Note::parameters_left_out(&count, &names.join(", "));
+        let note = Note::parameters_left_out(&grouped(count), &names.join(", "));
         notes.push(note.counting(count).naming(&first.example));
     }
     notes

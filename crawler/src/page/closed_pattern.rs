@@ -22,7 +22,7 @@ pub struct ClosedPattern {
     /// Its name: `/agenda?` for a path with a query, `/guide/` for a directory, `/guide/*` for all below it, `/*` for the site;
     /// `?visit=` for a parameter. A run of digits is `0`.
     pub name: String,
-    /// The crawl that found it.
+    /// The first of the crawls in a row that found it.
     pub crawl: CrawlId,
     /// Pages of it that were asked for.
     pub asked: u64,

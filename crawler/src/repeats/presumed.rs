@@ -18,7 +18,7 @@ const FIRST: u32 = 10;
 /// Of the others one in so many, by a hash of the URL.
 const SAMPLE: u64 = 50;
 
-/// URLs of each name that are recorded: a session id that is new on each view makes them without end.
+/// URLs of each name that are recorded as they are written: a session id that is new on each view makes them without end.
 const MAX_RECORDED: u32 = 20_000;
 
 /// URLs of one path that are asked for as they are written because the short ones answer no page, if none of them does better.
@@ -86,25 +86,43 @@ impl Presumed {
     }
 
     /// Takes the answer to a URL that was asked for as it is written: it can be listed, and is another page than the one without them,
-    /// or that is none.
-    pub(super) fn take(&mut self, url: &UrlKey, short: &UrlKey, is_listed: bool, is_content: bool) {
-        let asked = self.asked.entry(name_of(url, short)).or_default();
+    /// or that is none. Returns how many URLs, which may be pages then, were not recorded.
+    pub(super) fn take(
+        &mut self,
+        url: &UrlKey,
+        short: &UrlKey,
+        (is_listed, is_content): (bool, bool),
+    ) -> u32 {
+        let name = name_of(url, short);
+        let asked = self.asked.entry(name.clone()).or_default();
         *asked = asked.saturating_add(1);
         if is_listed && is_content && self.content.len() < MAX_PATHS {
             self.content.insert(key_of(url, short));
+            let recorded = self.recorded.get_mut(&name);
+            return recorded.map_or(0, |count| {
+                let more = count.saturating_sub(MAX_RECORDED);
+                *count -= more;
+                more
+            });
         } else if !is_listed && self.vain.len() < MAX_PATHS {
             let vain = self.vain.entry(path_of(url)).or_default();
             *vain = vain.saturating_add(1);
         }
+        0
     }
 }
 
-/// The first name that `short` has not; empty: it is in the path.
+/// The first name that `short` has not, of the query or else of the path: `/a;name=` or `/(name(`.
 pub(super) fn name_of(url: &UrlKey, short: &UrlKey) -> String {
     let left = places::parameters(short);
     let names = places::parameters(url).into_iter();
     let mut names = names.filter(|name| !left.contains(name));
-    names.next().unwrap_or_default().to_ascii_lowercase()
+    let in_path = || {
+        let rest = url.path().split([';', '(']).nth(1)?;
+        rest.split('=').next()
+    };
+    let name = names.next().or_else(in_path).unwrap_or_default();
+    name.to_ascii_lowercase()
 }
 
 fn path_of(url: &UrlKey) -> u64 {

@@ -224,6 +224,32 @@ fn pages_next_to_new_text_do_not_cut_a_site_again() {
     }
 }
 
+#[test]
+fn urls_of_a_session_are_recorded_up_to_a_number() {
+    let mut repeats = repeats();
+    let mut find = |number: u32| {
+        let written = url(&format!("/{number}?PHPSESSID=a{number}"));
+        let short = repeats.short_form(&written).unwrap();
+        repeats.find_written(&written, &short)
+    };
+    let recorded = (0..20_003).filter(|number| find(*number));
+    assert_eq!(recorded.count(), 20_000);
+    // The answer with it is the page, and that without it is none: others may have been pages too.
+    assert_eq!(repeats.take_other(&url("/1?PHPSESSID=b"), false, true), 0);
+    assert_eq!(repeats.take_other(&url("/1?PHPSESSID=c"), true, true), 3);
+    assert_eq!(repeats.take_other(&url("/2?PHPSESSID=c"), true, true), 0);
+}
+
+#[test]
+fn the_name_of_a_session_is_that_of_its_parameter() {
+    for (path, name) in [
+        ("/a?PHPSESSID=b1&x=1", "?phpsessid="),
+        ("/a;JSESSIONID=b1?x=1", "?jsessionid="),
+    ] {
+        assert_eq!(repeats().left_out_of(&url(path)).as_deref(), Some(name));
+    }
+}
+
 /// A URL with this parameter that is not one of the sample.
 fn not_sampled(repeats: &Repeats, path: &str, name: &str) -> UrlKey {
     let urls = (0..100).map(|value| url(&format!("{path}?{name}={value}")));

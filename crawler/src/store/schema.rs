@@ -80,7 +80,7 @@ CREATE TABLE link (
 CREATE TABLE pattern (
   -- Places that go on without end, and parameters that make copies.
   name TEXT NOT NULL PRIMARY KEY,     -- /path?, /directory/, /directory/*, ?parameter=; a run of digits is 0
-  crawl INTEGER NOT NULL,             -- number of the crawl
+  crawl INTEGER NOT NULL,             -- number of the first of the crawls in a row that found it
   kind TEXT NOT NULL,                 -- place: it was cut; parameter: it was left out of URLs
   asked INTEGER NOT NULL,             -- pages of it that were asked for
   left_out INTEGER NOT NULL,          -- those of them that are not listed because of it

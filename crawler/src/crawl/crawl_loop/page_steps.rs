@@ -583,14 +583,16 @@ impl CrawlLoop<'_> {
                 is_canonical: facts.canonical == Canonical::Itself,
                 is_end: held.is_end(),
             };
-            repeats.take(&page, &new);
+            let missing = repeats.take(&page, &new);
+            self.known.leave_out(missing.into());
             if said == Said::Nothing {
                 repeats.count(&work.url, work.distance, led_to);
             } else if let Some(finder) = self.known.finder(&work.url) {
                 repeats.refund(finder);
             }
         } else {
-            repeats.take_other(&work.url, is_listed, held.is_end());
+            let missing = repeats.take_other(&work.url, is_listed, held.is_end());
+            self.known.leave_out(missing.into());
         }
         facts.text = text;
         if self.known.not_recorded() > not_recorded || self.is_state_full() {
@@ -623,8 +625,10 @@ impl CrawlLoop<'_> {
             && self.rules.judge().is_inside(target)
             && !self.repetition.repeats.find_written(target, &short)
         {
-            self.known.leave_out(1);
-            return false;
+            return self.discover(FoundUrl {
+                key: &short,
+                ..found
+            });
         }
         if self.documents.is_document(target) {
             self.claim(found, true);
