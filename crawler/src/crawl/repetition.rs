@@ -198,8 +198,8 @@ pub(super) fn settle(
     patterns.count_asked(store, repeats)?;
     let mut patterns = patterns.with_excludes(store)?;
     let mut notes = notes_of(&patterns);
+    let is_over = ending == Ending::Drained;
     for earlier in store.patterns()? {
-        let is_over = ending == Ending::Drained;
         match patterns.iter_mut().find(|it| it.name == earlier.name) {
             Some(again) => again.crawl = earlier.crawl,
             None if is_over || earlier.crawl == crawl => {}

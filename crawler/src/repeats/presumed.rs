@@ -118,8 +118,11 @@ pub(super) fn name_of(url: &UrlKey, short: &UrlKey) -> String {
     let names = places::parameters(url).into_iter();
     let mut names = names.filter(|name| !left.contains(name));
     let in_path = || {
-        let rest = url.path().split([';', '(']).nth(1)?;
-        rest.split('=').next()
+        // Other signs of the path are in both.
+        let (path, rest) = (url.path(), short.path());
+        let both = path.bytes().zip(rest.bytes()).take_while(|(a, b)| a == b);
+        let name = path.get(both.count()..)?.trim_start_matches([';', '(']);
+        name.split(['=', '(']).next()
     };
     let name = names.next().or_else(in_path).unwrap_or_default();
     name.to_ascii_lowercase()

@@ -245,6 +245,9 @@ fn the_name_of_a_session_is_that_of_its_parameter() {
     for (path, name) in [
         ("/a?PHPSESSID=b1&x=1", "?phpsessid="),
         ("/a;JSESSIONID=b1?x=1", "?jsessionid="),
+        ("/a_(film);jsessionid=b1", "?jsessionid="),
+        ("/a;v=1;jsessionid=b1", "?jsessionid="),
+        ("/a;jsessionid=b1/c_(d)", "?jsessionid="),
     ] {
         assert_eq!(repeats().left_out_of(&url(path)).as_deref(), Some(name));
     }
