@@ -6,12 +6,12 @@ use std::{error::Error, path::PathBuf};
 use crawler::catalogue::CatalogueError;
 use crawler::{
     build::BuildError,
-    crawl::CrawlError,
+    client::StartError,
     fetch::FetchError,
     publish::PublishError,
     retry_after::RetryAfterError,
     seeds::SeedListError,
-    site_run::{SessionError, SessionOutcome},
+    site_run::{CrawlError, SessionError, SessionOutcome},
     sitemap_set::SetError,
     store::StoreError,
 };
@@ -79,6 +79,7 @@ pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
         return SessionOutcome::Refused;
     }
     let crawl = error.downcast_ref::<CrawlError>().map(SessionOutcome::from);
+    let start = || error.downcast_ref::<StartError>().map(SessionOutcome::from);
     let publish = || {
         error
             .downcast_ref::<PublishError>()
@@ -86,7 +87,11 @@ pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
     };
     let store = || error.downcast_ref::<StoreError>().map(SessionOutcome::from);
     let session = || error.downcast_ref().map(SessionError::outcome);
-    let outcome = crawl.or_else(publish).or_else(store).or_else(session);
+    let outcome = crawl
+        .or_else(start)
+        .or_else(publish)
+        .or_else(store)
+        .or_else(session);
     if let Some(outcome) = outcome {
         return outcome;
     }
@@ -232,7 +237,7 @@ mod tests {
 
     use clap::CommandFactory as _;
     use crawler::{
-        crawl::download::DownloadError, fetch::FetchErrorKind, notes::Note, store::StoreErrorKind,
+        client::DownloadError, fetch::FetchErrorKind, notes::Note, store::StoreErrorKind,
     };
 
     use super::*;
@@ -295,8 +300,11 @@ until then.
         let message = || "x".to_owned();
         check(SettingsError::Problems(Vec::new()), 2);
         check(FetchError::new(FetchErrorKind::Tls, "x"), 2);
-        check(CrawlError::Start(Note::tls_failed(&"x")), 5);
-        check(CrawlError::Robots(Note::robots_unreadable(&"x", &"y")), 5);
+        check(StartError::Page(Note::tls_failed(&"x")), 5);
+        check(
+            CrawlError::from(StartError::Robots(Note::robots_unreadable(&"x", &"y"))),
+            5,
+        );
         check(CrawlError::Settings(message()), 2);
         check(CrawlError::Stopped, 130);
         check(CrawlError::Store(store(StoreErrorKind::Busy)), 6);

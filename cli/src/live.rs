@@ -3,10 +3,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crawler::{
-    crawl::{HostState, Progress},
-    repeats::GrowingPlace,
-};
+use crawler::{politeness::HostState, repeats::GrowingPlace, site_run::Progress};
 
 use crate::human;
 

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crawler::crawl::Shutdown;
+use crawler::client::Shutdown;
 
 /// A signal that stops the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

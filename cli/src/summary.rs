@@ -19,14 +19,13 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use crawler::{
     build::Loaded,
     config::{Config, HookEvent},
-    crawl::CrawlError,
     export::ExtensionCounts,
     notes::Note,
     notify::Notified,
     publish::{PublishError, Published, PublishedFile},
     report::{Report, SetChanges},
     site::Site,
-    site_run::{CrawlFacts, SessionOutcome},
+    site_run::{CrawlError, CrawlFacts, SessionOutcome},
 };
 use serde::Serialize;
 
@@ -247,8 +246,8 @@ impl Summary {
         if let Some(PublishError::Refused(refusal)) = error.downcast_ref() {
             self.guard = Some(GuardLine::from(&**refusal));
         }
-        if let Some(CrawlError::Start(note) | CrawlError::Robots(note)) = error.downcast_ref() {
-            self.notes.push(note.clone());
+        if let Some(CrawlError::Start(error)) = error.downcast_ref() {
+            self.notes.extend(error.note().cloned());
         }
     }
 

@@ -26,8 +26,8 @@ use crate::{
     check::{CheckProgress, Network},
     clock::Clock,
     config::Config,
-    crawl::CrawlError,
     robots::agent_token,
+    scope::ScopeError,
     site::Site,
     sitemap_set::SetError,
     store::{NamedBy, NamedUrls, Store, StoreError},
@@ -106,7 +106,7 @@ pub enum AuditError {
     Set(#[from] SetError),
     /// A setting contradicts the site.
     #[error(transparent)]
-    Rules(#[from] CrawlError),
+    Scope(#[from] ScopeError),
     /// A log cannot be read.
     #[error("failed to read the log to its end")]
     Log(#[from] io::Error),

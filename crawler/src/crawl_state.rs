@@ -5,7 +5,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     page::CrawlId,
+    robots::Rules,
     store::{Commit, MetaValue, RunRow, Store, StoreError, StoreErrorKind},
+    verdict::RulesAtRest,
 };
 
 /// Number of the newest crawl.
@@ -23,6 +25,8 @@ const CLOCKS: &str = crate::store::names::CRAWL_CLOCKS;
 /// That the crawl sends no validators and looks at its own visits alone.
 const FRESH: &str = crate::store::names::CRAWL_FRESH;
 
+/// The rules of robots.txt of the site when it was read last ([`Rules::to_text`]).
+const ROBOTS: &str = crate::store::names::CRAWL_ROBOTS;
 /// That nothing is left to ask for.
 const DRAINED: &str = crate::store::names::CRAWL_DRAINED;
 
@@ -256,6 +260,34 @@ pub fn clocks_apart(store: &Store) -> Result<Option<(Timestamp, Timestamp)>, Sto
         .split_once(' ')
         .and_then(|(ours, host)| Some((ours.parse().ok()?, host.parse().ok()?)));
     clocks.map(Some).ok_or_else(|| corrupt(CLOCKS, &text))
+}
+
+/// What the site is judged by without asking it.
+///
+/// # Errors
+/// The store failed, or holds a value that cannot be read.
+pub fn rules_at_rest(store: &Store) -> Result<RulesAtRest, StoreError> {
+    Ok(RulesAtRest {
+        robots: store.value(ROBOTS)?.map(|text| Rules::from_text(&text)),
+        are_clocks_apart: clocks_apart(store)?.is_some(),
+    })
+}
+
+/// Stores the rules of robots.txt of the site, for [`rules_at_rest`].
+pub(crate) fn note_robots(store: &mut Store, robots: &Rules) -> Result<(), StoreError> {
+    let (name, text) = robots_value(robots);
+    if store.value(&name)? == text {
+        return Ok(());
+    }
+    store.commit(&Commit {
+        values: vec![(name, text)],
+        ..Commit::default()
+    })
+}
+
+/// The value that [`note_robots`] stores.
+pub(crate) fn robots_value(robots: &Rules) -> MetaValue {
+    (ROBOTS.to_owned(), Some(robots.to_text()))
 }
 
 /// How many links the newest crawl did not record, because a bound was reached.

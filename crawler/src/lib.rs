@@ -25,7 +25,7 @@ pub mod diff;
 pub mod sitemap_set;
 
 pub mod check;
-pub mod crawl;
+mod crawl;
 
 pub mod publish;
 
@@ -33,6 +33,10 @@ pub mod export;
 mod lastmod;
 pub mod report;
 pub mod schedule;
+
+pub mod crawl_state;
+
+pub mod client;
 
 pub mod frontier;
 pub mod politeness;
@@ -48,8 +52,6 @@ pub mod robots;
 mod html;
 
 pub mod fetch;
-
-pub mod crawl_state;
 
 pub mod retry_after;
 #[cfg_attr(not(feature = "cloud"), path = "storage/none.rs")]

@@ -13,10 +13,23 @@ use std::{
     time::Duration,
 };
 
+use sha2::{Digest as _, Sha256};
+
 pub use self::lock::{Lock, NotTaken};
 
 /// Characters of the name of a machine that are shown; Linux allows 64.
 const MAX_HOST_NAME: usize = 64;
+
+/// A hash as manifests and cached sitemaps have it: 64 hexadecimal digits.
+pub(crate) fn hex(hash: Sha256) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in hash.finalize() {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+    text
+}
 
 /// The name of this machine, as it has been given; `None` where it has none that can be shown.
 pub fn host_name() -> Option<String> {

@@ -24,10 +24,12 @@ use self::{
     opening::{Opening, opener},
     session_row::SessionEnd,
 };
+pub use crate::crawl::{COMMIT_INTERVAL, CrawlError, Ending, Limit, Progress, Resumed};
 use crate::{
+    client::Shutdown,
     clock::Clock,
     config::Config,
-    crawl::{CrawlError, Crawled, Dependencies, Ending, Limit, Progress, Shutdown, crawl},
+    crawl::{Crawled, Dependencies, crawl},
     crawl_state,
     fetch::{BoxFuture, Fetch},
     notes::Note,

@@ -20,12 +20,8 @@ use serde::Serialize;
 pub use self::{sitemaps::SitemapAnswer, spellings::UrlAnswer};
 use crate::{
     check::{CheckProgress, Network, Stopped},
+    client::{DownloadError, Downloader, StartError, start_page},
     config::{Config, PolitenessConfig, Rate},
-    crawl::{
-        CrawlError,
-        download::{DownloadError, Downloader},
-        start_page,
-    },
     fetch::RequestLimit,
     notes::Note,
     page::PageFacts,
@@ -127,7 +123,7 @@ pub fn survey(
     downloader: &Downloader,
     network: &Network<'_>,
     progress: &CheckProgress,
-) -> Result<Survey, CrawlError> {
+) -> Result<Survey, StartError> {
     let limit = RequestLimit::new(MAX_REQUESTS);
     let downloader = downloader.clone().with_request_limit(&limit);
     turn_to(progress, typed);
@@ -232,7 +228,7 @@ struct Surveyor<'s, 'n> {
 
 impl Surveyor<'_, '_> {
     /// Requests a page; a redirect is not followed.
-    fn page(&self, url: &UrlKey) -> Result<Result<PageFacts, DownloadError>, CrawlError> {
+    fn page(&self, url: &UrlKey) -> Result<Result<PageFacts, DownloadError>, StartError> {
         turn_to(self.progress, url);
         let shutdown = &self.network.shutdown;
         let answer = self.downloader.page(url, &self.network.reader, shutdown);
@@ -258,7 +254,7 @@ impl Surveyor<'_, '_> {
     }
 
     /// Requests pages that the start page links to or that sitemaps list, spread evenly.
-    fn sample(&mut self, start: &PageFacts) -> Result<PageSample, CrawlError> {
+    fn sample(&mut self, start: &PageFacts) -> Result<PageSample, StartError> {
         let mut sample = PageSample::default();
         sample.statuses.insert(start.status, 1);
         let mut times = Vec::from_iter(start.duration);
@@ -291,7 +287,7 @@ fn turn_to(progress: &CheckProgress, url: &UrlKey) {
     }
 }
 
-impl From<Stopped> for CrawlError {
+impl From<Stopped> for StartError {
     fn from(Stopped: Stopped) -> Self {
         Self::Stopped
     }

@@ -9,6 +9,8 @@
 //! The table follows Google Search Central ("Robots meta tag", "Redirects", "How to specify a canonical
 //! URL", "HTTP status codes") and RFC 9110; a sitemap holds canonical, indexable URLs that answer 200.
 
+mod at_rest;
+mod fingerprint;
 mod judge;
 mod merge;
 mod removal;
@@ -27,6 +29,8 @@ use crate::{
     url_key::UrlKey,
 };
 
+pub use self::at_rest::{RulesAtRest, judge_at_rest};
+pub(crate) use self::fingerprint::{identity_of, read_as};
 pub use self::judge::Judge;
 pub use self::merge::{Lookup, Merged, MergedBy, Merging, Mode, Rows};
 pub use self::removal::{GONE_AGAIN_AFTER, expires, stays};

@@ -23,7 +23,6 @@ pub use self::{
 use crate::{
     clock::Clock,
     config::Config,
-    crawl::{CrawlError, judge_at_rest},
     crawl_state,
     fetch::FetchError,
     page::{
@@ -31,10 +30,11 @@ use crate::{
     },
     repeats::pattern_of,
     robots::Rules,
-    scope::{Judgement, Scope},
+    scope::{Judgement, Scope, ScopeError},
     site::Site,
     store::{Store, StoreError},
     url_key::UrlKey,
+    verdict::judge_at_rest,
 };
 
 /// Redirects that are followed.
@@ -62,7 +62,7 @@ pub enum WhyError {
     Store(#[from] StoreError),
     /// A setting contradicts the site.
     #[error(transparent)]
-    Rules(#[from] CrawlError),
+    Scope(#[from] ScopeError),
     /// A setting of the network cannot be used.
     #[error("the network settings cannot be used")]
     Network(#[from] FetchError),
@@ -257,7 +257,9 @@ impl Question<'_> {
     /// # Errors
     /// The state cannot be read, or a setting contradicts the site.
     pub fn explain(&self, url: &UrlKey) -> Result<UrlExplanation, WhyError> {
-        let (judge, robots) = judge_at_rest(self.config, self.site, self.store, self.clock)?;
+        let known = crawl_state::rules_at_rest(self.store)?;
+        let judge = judge_at_rest(self.config, self.site, &known, self.clock)?;
+        let robots = known.robots;
         let rows = UrlRows::read(self.store, url)?;
         let record = rows.record();
         let scope = self.scope_of(url)?;
@@ -326,8 +328,7 @@ impl Question<'_> {
     }
 
     fn scope_of(&self, url: &UrlKey) -> Result<ScopeRule, WhyError> {
-        let scope = Scope::new(self.site, &self.config.scope)
-            .map_err(|error| CrawlError::Settings(error.to_string()))?;
+        let scope = Scope::new(self.site, &self.config.scope)?;
         let explanation = scope.explain(url);
         Ok(ScopeRule {
             judgement: match explanation.judgement {

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crawler::{crawl::COMMIT_INTERVAL, testing::sample};
+use crawler::{site_run::COMMIT_INTERVAL, testing::sample};
 
 use self::pages::{NEW_PAGES, PAGES, Pages};
 use crate::support::{

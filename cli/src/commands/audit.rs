@@ -133,7 +133,7 @@ fn cause(error: AuditError) -> anyhow::Error {
     match error {
         AuditError::Store(error) => error.into(),
         AuditError::Set(error) => error.into(),
-        AuditError::Rules(error) => error.into(),
+        AuditError::Scope(error) => Misuse(error.to_string()).into(),
         error => error.into(),
     }
 }

@@ -6,9 +6,9 @@ use std::{fs, io, path::PathBuf, sync::Arc};
 use anyhow::Context as _;
 use crawler::{
     build::{BuildError, BuildSource, LoadRequest, News, load},
+    client::Shutdown,
     clock::Clock,
     config::ScopeWidth,
-    crawl::Shutdown,
     crawl_state,
     report::Report,
     site::{Site, settle},

@@ -5,9 +5,9 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use crawler::{
     check::Network,
+    client::{Downloader, Shutdown},
     clock::Clock,
     config::Config,
-    crawl::{Shutdown, download::Downloader},
     fetch::{FetchError, FetchErrorKind, http::HttpFetch},
     parse::PageReader,
     politeness::SharedPoliteness,

@@ -6,12 +6,9 @@ mod by_hand;
 use std::{future::Future, path::Path, sync::Arc};
 
 use crawler::{
+    client::{Call, CallAnswer, CallError, DownloadError, Downloader, Shutdown},
     clock::Clock,
     config::HookEvent,
-    crawl::{
-        Shutdown,
-        download::{Call, CallAnswer, CallError, DownloadError, Downloader},
-    },
     fetch::FetchError,
     notify::{HookRun, Notifications, Submission, Submitted, call_webhook, notify, run_command},
     politeness::SharedPoliteness,

@@ -158,7 +158,7 @@ impl AskedUrl {
         });
         explained.map_err(|error| match error {
             WhyError::Store(error) => error.into(),
-            WhyError::Rules(error) => error.into(),
+            WhyError::Scope(error) => Misuse(error.to_string()).into(),
             WhyError::Network(error) => error.into(),
             error @ WhyError::Stopped => error.into(),
         })

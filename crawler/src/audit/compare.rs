@@ -8,12 +8,12 @@ use super::{
     finding::AuditGroups,
 };
 use crate::{
-    crawl::judge_at_rest,
+    crawl_state,
     page::{Canonical, PageRecord, Reason, State},
     site_report::{ReportError, is_broken, walk},
     store::{LinkReader, NamedRow, Store, StoreError},
     url_key::UrlKey,
-    verdict::Judge,
+    verdict::{Judge, judge_at_rest},
 };
 
 /// The defect of a URL that a sitemap or a feed lists.
@@ -141,7 +141,8 @@ impl Audit<'_, '_> {
             HashMap::new()
         };
         let of = self.of;
-        let (judge, _) = judge_at_rest(of.config, of.site, of.store, of.clock)?;
+        let known = crawl_state::rules_at_rest(of.store)?;
+        let judge = judge_at_rest(of.config, of.site, &known, of.clock)?;
         let max_shown = usize::try_from(max_shown.min(MAX_SHOWN)).unwrap_or(usize::MAX);
         let mut findings = NamedFindings {
             documents: &self.documents.names,

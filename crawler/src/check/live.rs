@@ -31,10 +31,7 @@ use super::{
     folder::sniff, place::has_ending, progress::Watched, queue::Queue, sample::Sample,
 };
 use crate::{
-    crawl::{
-        Shutdown,
-        download::{DownloadError, DownloadedDocument, Downloader},
-    },
+    client::{DownloadError, DownloadedDocument, Downloader, Shutdown},
     fetch::FetchError,
     parse::PageReader,
     url_key::{Identity, Origin, UrlKey},

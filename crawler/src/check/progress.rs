@@ -7,7 +7,7 @@ use std::{
 
 use sitemap_core::{Loc, read::Severity};
 
-use crate::{crawl::Shutdown, url_key::HostKey};
+use crate::{client::Shutdown, url_key::HostKey};
 
 /// Progress of a check; clones share it.
 #[derive(Debug, Clone, Default)]

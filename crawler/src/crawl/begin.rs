@@ -7,11 +7,14 @@ use jiff::Timestamp;
 use tokio::{sync::watch, time::Instant};
 
 use super::{
-    CrawlError, OpenStore, Progress, Shutdown,
+    CrawlError, OpenStore, Progress,
     resume::{self, Memory},
-    start::{self, Guide, Started},
 };
 use crate::{
+    client::{
+        Shutdown, StartError,
+        start::{self, Guide, Started},
+    },
     config::RepeatsConfig,
     crawl_state::{self, OpenCrawl},
     notes::Note,
@@ -38,10 +41,10 @@ pub(super) async fn find_site(
         // What a stop leaves behind need not be waited for: the permit of an answer in flight comes back by
         // itself.
         tokio::select! {
-            started = &mut finding => return started,
+            started = &mut finding => return Ok(started?),
             () = guide.stop.cancelled() => return Err(CrawlError::Stopped),
             () = tokio::time::sleep_until(deadline) => {
-                return Err(CrawlError::Start(Note::start_without_answer(typed).naming(typed)));
+                return Err(StartError::Page(Note::start_without_answer(typed).naming(typed)).into());
             }
             () = tokio::time::sleep(START_HEARTBEAT) => {
                 let (host, pace) = guide.gate.pace_at(&host, Instant::now());
@@ -106,7 +109,7 @@ impl CrawlOpening {
                 &self.url_identity,
             )?;
             if let Some(robots) = &robots {
-                resume::note_robots(&mut store, robots)?;
+                crawl_state::note_robots(&mut store, robots)?;
             }
             Ok::<_, CrawlError>(OpenedCrawl {
                 store,

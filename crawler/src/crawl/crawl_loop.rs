@@ -32,12 +32,10 @@ use tokio::{
 use tracing::Instrument as _;
 
 use super::{
-    CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown, USING_STATE,
+    CrawlError, Crawled, Ending, Limit, Progress, Resumed, USING_STATE,
     commits::{Commits, Committed, Questions},
     display::Display,
     documents::{DocumentEnd, Documents},
-    download::Downloader,
-    gate::{Gate, Robots, too_slow},
     hints::Hints,
     host_trouble::HostTrouble,
     known::KnownUrls,
@@ -45,14 +43,26 @@ use super::{
     probe::NotFound,
     repetition::{Repetition, settle},
     requests::{PageDone, PageRequest, Requests},
-    resume::{self, Memory},
+    resume::Memory,
     revalidation::{Revalidation, TestEnd},
     rules::{RobotsChange, SiteRules},
     unvisited::Unvisited,
 };
 use crate::{
-    config::Config, crawl_state::OpenCrawl, frontier::Frontier, notes::Note, page::Reason,
-    parse::PageReader, site::Site, store::Store, url_key::HostKey, verdict::Judge,
+    client::{
+        Downloader, Shutdown,
+        gate::{Gate, Robots, too_slow},
+    },
+    config::Config,
+    crawl_state::{self, OpenCrawl},
+    frontier::Frontier,
+    notes::Note,
+    page::Reason,
+    parse::PageReader,
+    site::Site,
+    store::Store,
+    url_key::HostKey,
+    verdict::Judge,
 };
 
 /// The loop looks around at least this often, so that the screen shows waits running down.
@@ -248,8 +258,8 @@ impl<'a> CrawlLoop<'a> {
                 }
                 batch = self.documents.batch(), if has_room => self.take_batch(batch),
                 () = tokio::time::sleep_until(wake) => {}
-                () = self.context.shutdown.stop.cancelled(), if !stopping => {}
-                () = self.context.shutdown.abort.cancelled(), if !self.end.aborted => {}
+                () = self.context.shutdown.stopped(), if !stopping => {}
+                () = self.context.shutdown.aborted(), if !self.end.aborted => {}
             }
         }
         if self.known.waiting() == 0
@@ -297,7 +307,6 @@ impl<'a> CrawlLoop<'a> {
             fetched: self.end.counts.fetched,
             not_modified: self.end.counts.not_modified,
             bytes_in: self.end.counts.bytes_in,
-            links_out_of_scope: self.known.out_of_scope(),
             limit: self
                 .end
                 .limit
@@ -545,7 +554,7 @@ impl<'a> CrawlLoop<'a> {
     fn take_robots(&mut self, robots: Robots) {
         match self.rules.take(robots) {
             RobotsChange::Rules(rules) => {
-                self.commits.set(resume::robots_value(&rules));
+                self.commits.set(crawl_state::robots_value(&rules));
                 self.documents.know(rules);
             }
             RobotsChange::TooSlow(delay) => {

@@ -23,11 +23,8 @@ use tokio::sync::mpsc;
 
 pub(super) use self::document_fetch::DocumentEnd;
 use self::document_fetch::{DocumentFetch, Keep, read_list};
-use super::{
-    Shutdown,
-    download::{self, Downloader},
-};
 use crate::{
+    client::{DownloadedDocument, Downloader, Shutdown},
     config::DiscoverConfig,
     frontier::SeenUrls,
     notes::Note,
@@ -101,7 +98,7 @@ struct InHand {
     /// The lists of the user, by their numbers.
     lists: Vec<(usize, SeedList)>,
     /// Documents that were asked for as pages and wait to be read, by their numbers.
-    bodies: HashMap<usize, Box<download::DownloadedDocument>>,
+    bodies: HashMap<usize, Box<DownloadedDocument>>,
     /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
     /// index of thousands would keep the pages waiting, and `max_pages` away.
     owes_page: bool,
@@ -389,7 +386,7 @@ impl Documents {
 
     /// The start URL is not a page, and may be a sitemap, a feed or a list: it is read for what it names, as who gave it
     /// expects.
-    pub(super) fn begin_with(&mut self, url: &UrlKey, found: Box<download::DownloadedDocument>) {
+    pub(super) fn begin_with(&mut self, url: &UrlKey, found: Box<DownloadedDocument>) {
         let document = Document::new(url.as_str(), DocumentKind::Sitemap, SEED_DEPTH);
         self.add_url(url, document);
         self.hand_over_body(url, found);

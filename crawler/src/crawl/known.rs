@@ -37,8 +37,6 @@ pub(super) struct KnownUrls {
     noted: u64,
     /// A note named the bound that is reached.
     is_bound_named: bool,
-    /// URLs that were found in this session and lead out of the scope.
-    out_of_scope: u64,
 }
 
 /// What a crawl knows of its URLs when a session begins.
@@ -121,7 +119,6 @@ impl KnownUrls {
             not_recorded: known.not_recorded,
             noted: known.not_recorded,
             is_bound_named: false,
-            out_of_scope: 0,
         }
     }
 
@@ -150,7 +147,6 @@ impl KnownUrls {
             return Discovered::Known;
         }
         let Some(reason) = judge.before_fetch(found.key, found.depth) else {
-            self.out_of_scope += 1;
             return Discovered::OutOfScope;
         };
         let bound = if self.len() >= self.max_urls {
@@ -268,10 +264,5 @@ impl KnownUrls {
     /// URLs given up after their tries.
     pub(super) fn failed(&self) -> u64 {
         self.failed
-    }
-
-    /// URLs that were found in this session and lead out of the scope.
-    pub(super) fn out_of_scope(&self) -> u64 {
-        self.out_of_scope
     }
 }

@@ -5,8 +5,6 @@
 //! continues the open crawl or begins one (`begin`), and drives the loop (`crawl_loop`). Every request goes through one
 //! `gate`, under the clocks of its host.
 
-pub mod download;
-
 mod answers;
 mod begin;
 mod bytes;
@@ -14,14 +12,11 @@ mod commits;
 mod crawl_loop;
 mod display;
 mod documents;
-mod fingerprint;
-mod gate;
 mod held;
 mod hints;
 mod host_trouble;
 mod known;
 mod outage;
-mod page_sink;
 mod probe;
 mod repetition;
 mod requests;
@@ -29,9 +24,6 @@ mod requeue;
 mod resume;
 mod revalidation;
 mod rules;
-mod signal;
-mod start;
-mod start_page;
 mod unvisited;
 mod validators;
 mod ways;
@@ -42,28 +34,25 @@ mod tests;
 use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::watch, task::JoinError, time::Instant};
-use tokio_util::sync::CancellationToken;
 
 pub use self::commits::COMMIT_INTERVAL;
-pub use self::start_page::{StartPage, start_page};
 use self::{
     begin::{CrawlOpening, OpenedCrawl, find_site},
     crawl_loop::{Context, CrawlLoop, Setup},
-    download::Downloader,
-    fingerprint::{identity_of, read_as},
-    gate::Gate,
-    start::{Guide, Started},
 };
-pub use crate::politeness::HostState;
 use crate::{
+    client::{
+        Downloader, Shutdown, StartError,
+        gate::{Gate, rough_duration},
+        start::{Guide, Started},
+    },
     clock::Clock,
     config::Config,
-    crawl_state,
     fetch::{Fetch, FetchError, Fetched},
     notes::Note,
     page::{CrawlId, PageFacts},
     parse::PageReader,
-    politeness::{HostTally, SharedPoliteness},
+    politeness::{HostState, HostTally, SharedPoliteness},
     repeats::GrowingPlace,
     retry_after::{RetryAfterError, RetryAfterFile},
     robots,
@@ -72,7 +61,7 @@ use crate::{
     site::Site,
     store::{Store, StoreError},
     url_key::{HostKey, UrlKey},
-    verdict::Judge,
+    verdict::{Judge, identity_of, read_as},
 };
 
 /// Longer than anybody waits, and short enough for the arithmetic of instants: 30 years.
@@ -86,13 +75,14 @@ const USING_STATE: &str = "using the state of this site";
 
 /// Opens the store of a site, once the start URL has shown which site it is. Also gives the URL of the directory where the
 /// set of the site will be served, if one is configured: our own index may be missing there before its first upload.
-pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<(Store, Option<String>), OpenError> + Send>;
+pub(crate) type OpenStore =
+    Box<dyn FnOnce(&Site) -> Result<(Store, Option<String>), OpenError> + Send>;
 
-/// The error of the caller's that [`OpenStore`] ended by.
-pub type OpenError = Box<dyn std::error::Error + Send + Sync>;
+/// The error with which the caller failed to open the store.
+pub(crate) type OpenError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Everything the crawl touches besides its settings.
-pub struct Dependencies {
+pub(crate) struct Dependencies {
     /// The gate to the network.
     pub fetch: Arc<dyn Fetch>,
     /// Wall time.
@@ -160,46 +150,6 @@ pub struct Resumed {
     pub queued: u64,
 }
 
-/// Stops a session from outside. Clones share their state.
-#[derive(Debug, Clone, Default)]
-pub struct Shutdown {
-    stop: CancellationToken,
-    abort: CancellationToken,
-}
-
-impl Shutdown {
-    /// No new requests; those in flight finish, everything is stored.
-    pub fn stop(&self) {
-        self.stop.cancel();
-    }
-
-    /// Requests in flight are dropped; what is finished is stored.
-    pub fn abort(&self) {
-        self.stop.cancel();
-        self.abort.cancel();
-    }
-
-    /// Returns whether [`Shutdown::stop`] or [`Shutdown::abort`] was called.
-    pub fn is_stopping(&self) -> bool {
-        self.stop.is_cancelled()
-    }
-
-    /// Returns whether [`Shutdown::abort`] was called.
-    pub fn is_aborting(&self) -> bool {
-        self.abort.is_cancelled()
-    }
-
-    /// Waits until [`Shutdown::stop`] or [`Shutdown::abort`] is called. Cancel safe.
-    pub async fn stopped(&self) {
-        self.stop.cancelled().await;
-    }
-
-    /// Waits until [`Shutdown::abort`] is called. Cancel safe.
-    pub async fn aborted(&self) {
-        self.abort.cancelled().await;
-    }
-}
-
 /// How a crawl ended. `Err` is only what makes a crawl impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
@@ -226,7 +176,7 @@ pub enum Limit {
 }
 
 /// The result of a crawl: the store, for publishing, and this start's numbers.
-pub struct Crawled {
+pub(crate) struct Crawled {
     /// The site, after the start URL's redirects.
     pub site: Site,
     /// The memory of the site; everything is committed.
@@ -245,8 +195,6 @@ pub struct Crawled {
     pub not_modified: u64,
     /// Bytes received, as they came over the wire.
     pub bytes_in: u64,
-    /// URLs found in this start, on pages and in documents, that lead out of the scope; they are only counted.
-    pub links_out_of_scope: u64,
     /// Which limit was reached, with [`Ending::LimitReached`].
     pub limit: Option<Limit>,
     /// The current robots.txt of the site; `None` when it could not be read, and that is ignored.
@@ -275,16 +223,13 @@ impl std::fmt::Debug for Crawled {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CrawlError {
-    /// The start URL cannot be the start of a crawl: unreachable, not 200, disallowed, or it leads elsewhere.
-    #[error("{}", .0.text)]
-    Start(Note),
-    /// robots.txt could not be read (5xx, 429, network): nothing may be fetched.
-    #[error("{}", .0.text)]
-    Robots(Note),
+    /// The start URL leads to no site that may be crawled.
+    #[error(transparent)]
+    Start(#[from] StartError),
     /// Settings that only show to be wrong when the site is known.
     #[error("{0}")]
     Settings(String),
-    /// [`OpenStore`] failed.
+    /// The state could not be opened.
     #[error("failed to open the state of this site")]
     Opening(#[source] OpenError),
     /// The store failed.
@@ -318,7 +263,7 @@ impl CrawlError {
 ///
 /// # Errors
 /// See [`CrawlError`]: whatever makes the crawl impossible. A page that fails is data, not an error.
-pub async fn crawl(
+pub(crate) async fn crawl(
     config: &Config,
     start: &UrlKey,
     dependencies: Dependencies,
@@ -384,7 +329,8 @@ async fn crawl_through(
         open_store,
         lists,
     } = dependencies;
-    let identity = identity_of(config, &lists);
+    let names: Vec<&str> = lists.iter().map(SeedList::name).collect();
+    let identity = identity_of(config, &names);
     let clock = Arc::clone(&gate.clock);
     begin_at_hosts(config, start, gate);
     let began = clock.now();
@@ -473,29 +419,6 @@ fn downloader_of(site: &Site, gate: &Gate, config: &Config, rules: &robots::Rule
     }
 }
 
-/// The rules of the current settings for `site`, with its robots.txt as it was read last, and that, if it was: what a crawl
-/// that is over is judged by without a request.
-///
-/// # Errors
-/// A setting contradicts the site, or the store failed.
-pub fn judge_at_rest(
-    config: &Config,
-    site: &Site,
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Result<(Judge, Option<robots::Rules>), CrawlError> {
-    let scope =
-        Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
-    let robots = resume::noted_robots(store)?;
-    let rules = robots.clone().unwrap_or_default();
-    let read_as = read_as(config, site);
-    let mut judge = Judge::new(config, scope, rules, read_as, Arc::clone(clock));
-    if crawl_state::clocks_apart(store)?.is_some() {
-        judge = judge.without_clock();
-    }
-    Ok((judge, robots))
-}
-
 /// Notes in the clocks of the hosts that `start` may be on that a session begins.
 fn begin_at_hosts(config: &Config, start: &UrlKey, gate: &Gate) {
     for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
@@ -539,14 +462,4 @@ fn ignored(word: &str) -> Note {
         _ => "pages that name another canonical URL are listed",
     };
     Note::ignored(&word, &meaning).naming(&word)
-}
-
-/// A duration for people, in its largest sensible unit.
-fn rough_duration(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..120 => format!("{seconds} s"),
-        seconds @ 120..7_200 => format!("{} min", seconds / 60),
-        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
-        seconds => format!("{} days", seconds / 86_400),
-    }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::gate::Gate;
 use crate::{
+    client::gate::Gate,
     fetch::{BodySink, BodyWish, ResponseHead},
     page::{CrawlId, PageText},
     parse::{PageParser, PageReader},

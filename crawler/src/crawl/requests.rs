@@ -9,14 +9,13 @@ use tokio::{
     time::Instant,
 };
 
-use super::{
-    FetchedFacts,
-    gate::{Gate, HeldPermit, retry_delay, sets_cookie},
-    page_sink::{Found, PageSink, WantedBody},
-    signal,
-    validators::is_answer_to,
-};
+use super::{FetchedFacts, validators::is_answer_to};
 use crate::{
+    client::{
+        gate::{Gate, HeldPermit, retry_delay, sets_cookie},
+        page_sink::{Found, PageSink, WantedBody},
+        signal,
+    },
     config::LimitsConfig,
     fetch::{FetchErrorKind, Request, Validators},
     frontier::Lease,

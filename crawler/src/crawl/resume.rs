@@ -17,40 +17,14 @@ use crate::{
     crawl_state::{self, OpenCrawl},
     page::{Basis, CrawlId, Page, PageRecord, Reason, State},
     repeats::Repeats,
-    robots::Rules,
     seeds::{self, CachedSitemaps, Document, OwnFiles},
-    store::{Commit, MetaValue, Store, StoreError, names::CRAWL_NOT_FOUND},
+    store::{Commit, Store, StoreError, names::CRAWL_NOT_FOUND},
     url_key::{Identity, UrlKey},
     verdict::Judge,
 };
 
 /// Name of the state's value with the fingerprint of the rules that the visits were judged by.
 const RULES: &str = crate::store::names::CRAWL_RULES;
-
-/// Name of the state's value with the rules of robots.txt of the site when it was read last ([`Rules::to_text`]).
-const ROBOTS: &str = crate::store::names::CRAWL_ROBOTS;
-
-/// Stores the rules of robots.txt of the site, for commands that publish again without asking it.
-pub(super) fn note_robots(store: &mut Store, robots: &Rules) -> Result<(), StoreError> {
-    let (name, text) = robots_value(robots);
-    if store.value(&name)? == text {
-        return Ok(());
-    }
-    store.commit(&Commit {
-        values: vec![(name, text)],
-        ..Commit::default()
-    })
-}
-
-/// The value that notes it.
-pub(super) fn robots_value(robots: &Rules) -> MetaValue {
-    (ROBOTS.to_owned(), Some(robots.to_text()))
-}
-
-/// The text that [`note_robots`] noted last; `None` when it never did.
-pub(super) fn noted_robots(store: &Store) -> Result<Option<Rules>, StoreError> {
-    Ok(store.value(ROBOTS)?.map(|text| Rules::from_text(&text)))
-}
 
 /// The data of a crawl when its loop begins.
 #[derive(Debug)]

@@ -7,11 +7,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     bytes::bytes_of_facts,
-    gate::{Gate, Unread},
-    signal,
     validators::{TrustChange, ValidatorTrust, has_changed, is_enough, is_sample},
 };
 use crate::{
+    client::{
+        gate::{Gate, Unread},
+        signal,
+    },
     fetch::{FetchError, Fetched, Request, Validators},
     frontier::Lease,
     notes::Note,

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::gate::{ROBOTS_LIFETIME, Robots};
-use crate::{robots, verdict::Judge};
+use crate::{
+    client::gate::{ROBOTS_LIFETIME, Robots},
+    robots,
+    verdict::Judge,
+};
 
 /// When robots.txt cannot be read again, the old one stays and the next try is due after this long.
 const ROBOTS_RETRY: Duration = Duration::from_secs(60 * 60);

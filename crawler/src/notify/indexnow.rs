@@ -13,8 +13,8 @@ use sitemap_core::Loc;
 
 use super::{Caller, Key, KeyError, service_url, shown_url, unanswered, with_causes};
 use crate::{
+    client::{Call, CallAnswer, Retry},
     config::NotifyConfig,
-    crawl::download::{Call, CallAnswer, Retry},
     page::State,
     publish::{Placed, PublishError, PublishedSet, place_file, take_back},
     site::Site,

@@ -24,7 +24,7 @@ mod webhook;
 mod tests;
 
 use crate::{
-    crawl::download::{Call, CallAnswer, CallError},
+    client::{Call, CallAnswer, CallError},
     store::with_causes,
 };
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{Caller, service_url, shown_url, with_causes};
 use crate::{
+    client::{Call, Retry},
     config::Secret,
-    crawl::download::{Call, Retry},
     url_key::{UrlKey, percent},
 };
 

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::{Key, MAX_URLS_PER_REQUEST, PingTemplate, Submission, Submitted, submit};
 use crate::{
+    client::{CallAnswer, CallError},
     config::NotifyConfig,
-    crawl::download::{CallAnswer, CallError},
     fetch::FetchErrorKind,
     publish::PublishedSet,
     store::{

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Caller, unanswered};
 use crate::{
+    client::{Call, Retry},
     config::{HookEvent, Secret},
-    crawl::download::{Call, Retry},
     url_key::{Identity, UrlKey},
 };
 

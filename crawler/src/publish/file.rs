@@ -26,7 +26,7 @@ use super::{
     place::Address,
     previous::Previous,
 };
-use crate::{machine::open_regular, store::hex};
+use crate::machine::{hex, open_regular};
 
 /// One file of a set: what it is, and its temporary when it has to be written.
 #[derive(Debug)]

@@ -23,8 +23,8 @@ use super::{
     rights::{Rights, text_of},
 };
 use crate::{
+    machine::hex,
     machine::{nearest, open_regular},
-    store::hex,
 };
 
 /// Folder of the temporary files inside the output, so that a rename stays on one file system.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::MANIFEST;
-use crate::store::{MetaValue, hex};
+use crate::{machine::hex, store::MetaValue};
 
 /// Version of the format.
 const VERSION: u32 = 1;

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     config::PublishConfig,
+    machine::hex,
     machine::{Lock, NotTaken, private},
-    store::hex,
 };
 
 /// The lock of a session on its output; given back when it is dropped or the process ends.

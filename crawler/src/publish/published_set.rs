@@ -12,7 +12,10 @@ use super::{
     manifest::is_name,
     rights::Rights,
 };
-use crate::store::{MetaValue, Store, StoreError, StoreErrorKind, hex, json_value};
+use crate::{
+    machine::hex,
+    store::{MetaValue, Store, StoreError, StoreErrorKind, json_value},
+};
 
 /// Name of the state's value with the [`PublishedSet`].
 const PUBLISHED_SET: &str = crate::store::names::PUBLISH_STANDING;

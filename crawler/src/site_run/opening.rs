@@ -8,14 +8,14 @@ use tokio::sync::oneshot;
 use super::{Places, Session, SessionError, StoredRequest, file_time, session_row::SessionRow};
 use crate::{
     config::PublishConfig,
-    crawl::{OpenStore, judge_at_rest},
+    crawl::OpenStore,
     crawl_state,
     publish::{
         Imported, OutputLock, check_disk, check_names, import_set, needs_import, settle_pending,
     },
     site::Site,
     store::{Damaged, Store},
-    verdict::Mode,
+    verdict::{Mode, judge_at_rest},
 };
 
 /// How the state of a site was opened.
@@ -113,10 +113,11 @@ impl StoredRequest<'_> {
             Some(state) if state.exists() => Store::rehearse(state)?,
             Some(_) | None => Store::in_memory()?,
         };
-        let (judge, robots) = judge_at_rest(config, site, &store, self.clock)?;
-        opened.knows_robots = robots.is_some();
+        let known = crawl_state::rules_at_rest(&store)?;
+        let judge = judge_at_rest(config, site, &known, self.clock)?;
+        opened.knows_robots = known.robots.is_some();
         self.fetch_set()?;
-        let pending = self.publish_request(&judge, robots.as_ref(), Mode::AtRest, false);
+        let pending = self.publish_request(&judge, known.robots.as_ref(), Mode::AtRest, false);
         settle_pending(&mut store, &pending)?;
         let output = &config.publish.output;
         if needs_import(&store, site, output)? {

@@ -4,9 +4,11 @@ use tokio::task::JoinError;
 
 use super::{CrawlFacts, Ended};
 use crate::{
+    client::StartError,
     crawl::{CrawlError, Ending},
     publish::{PublishError, Published},
     report::Report,
+    scope::ScopeError,
     store::{StoreError, StoreErrorKind},
 };
 
@@ -184,6 +186,12 @@ impl SessionError {
     }
 }
 
+impl From<ScopeError> for SessionError {
+    fn from(error: ScopeError) -> Self {
+        Self::Settings(error.to_string())
+    }
+}
+
 impl From<&StoreError> for SessionOutcome {
     fn from(error: &StoreError) -> Self {
         match error.kind() {
@@ -195,10 +203,20 @@ impl From<&StoreError> for SessionOutcome {
     }
 }
 
+impl From<&StartError> for SessionOutcome {
+    fn from(error: &StartError) -> Self {
+        match error {
+            StartError::Page(_) | StartError::Robots(_) => Self::Unreachable,
+            StartError::Settings(_) => Self::Settings,
+            StartError::Stopped => Self::Interrupted,
+        }
+    }
+}
+
 impl From<&CrawlError> for SessionOutcome {
     fn from(error: &CrawlError) -> Self {
         match error {
-            CrawlError::Start(_) | CrawlError::Robots(_) => Self::Unreachable,
+            CrawlError::Start(error) => error.into(),
             CrawlError::Settings(_) | CrawlError::Opening(_) => Self::Settings,
             // As with a state that cannot be read: no request was sent, the old set stays published.
             CrawlError::RetryAfter(_) => Self::Refused,

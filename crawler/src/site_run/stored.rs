@@ -6,7 +6,6 @@ use super::{Ended, Held, SessionError, SessionOutcome};
 use crate::{
     clock::Clock,
     config::Config,
-    crawl::judge_at_rest,
     crawl_state,
     notify::start_notifying,
     publish::{PublishError, PublishRequest, Published, Publishing, publish, roll_back},
@@ -16,7 +15,7 @@ use crate::{
     site::Site,
     storage::{SendFence, Storage},
     store::{Store, StoreError},
-    verdict::{Judge, Mode},
+    verdict::{Judge, Mode, judge_at_rest},
 };
 
 /// Work on the state of a site without a crawl.
@@ -70,19 +69,20 @@ impl StoredRequest<'_> {
     ) -> Result<Publishing, SessionError> {
         let Self { site, config, .. } = *self;
         if let Stored::Inputs(robots) = stored {
-            let scope = Scope::new(site, &config.scope)
-                .map_err(|error| SessionError::Settings(error.to_string()))?;
+            let scope = Scope::new(site, &config.scope)?;
             let rules = robots.cloned().unwrap_or_default();
             let judge = Judge::new(config, scope, rules, 0, Arc::clone(self.clock));
             return self.publish(store, &judge, robots, true);
         }
-        let (judge, robots) = judge_at_rest(config, site, store, self.clock)?;
+        let known = crawl_state::rules_at_rest(store)?;
+        let judge = judge_at_rest(config, site, &known, self.clock)?;
+        let robots = known.robots.as_ref();
         let Stored::Generation(back) = stored else {
             let is_drained = crawl_state::is_drained(store)?;
-            return self.publish(store, &judge, robots.as_ref(), is_drained);
+            return self.publish(store, &judge, robots, is_drained);
         };
         self.start_notifying(store)?;
-        let wanted = self.publish_request(&judge, robots.as_ref(), Mode::AtRest, false);
+        let wanted = self.publish_request(&judge, robots, Mode::AtRest, false);
         let result = roll_back(store, &wanted, back).and_then(|set| self.sent(set));
         let report = result.as_ref().ok().map(|published| Report {
             listed: published.listed,

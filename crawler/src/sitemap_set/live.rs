@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     check::{MAX_FETCHED_BYTES, MAX_INDEXES, Stopped},
-    crawl::download::{DownloadedDocument, Downloader},
+    client::{DownloadedDocument, Downloader},
     page::BodyEnd,
     url_key::UrlKey,
 };

@@ -17,7 +17,7 @@ use url::Url;
 use super::{StorageError, record::Sent};
 use crate::{
     config::{ObjectField, ObjectHeader, PublishConfig},
-    store::hex,
+    machine::hex,
 };
 
 /// Time for one request, and for its connection. A file of 50 MB needs 7 Mbit/s.

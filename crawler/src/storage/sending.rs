@@ -16,7 +16,7 @@ use super::{
     record::{Record, Sent, replace_file},
     record_file,
 };
-use crate::{config::MANIFEST_FILE, store::hex};
+use crate::{config::MANIFEST_FILE, machine::hex};
 
 /// How often a set is sent again of which an object is not as it was sent.
 const MAX_ROUNDS: usize = 3;

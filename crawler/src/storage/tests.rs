@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 use super::{FenceFuture, SendFence, Storage, StorageError, bucket::Bucket};
 use crate::{
     config::{MANIFEST_FILE, ObjectField, ObjectHeader, ObjectRule, PublishConfig},
-    store::hex,
+    machine::hex,
 };
 
 const URL: &str = "s3://bucket/maps";

@@ -55,7 +55,6 @@ use std::{ops::ControlFlow, path::PathBuf};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior};
 use serde::{Serialize, de::DeserializeOwned};
-use sha2::{Digest as _, Sha256};
 
 pub use self::earlier::Earlier;
 pub use self::entry_pairs::{EntryPair, EntryPairs, SetSide};
@@ -670,17 +669,6 @@ impl Store {
 pub(crate) fn json_value(name: &str, value: &impl Serialize) -> MetaValue {
     let text = serde_json::to_string(value).expect("texts, numbers and times are always JSON");
     (name.to_owned(), Some(text))
-}
-
-/// A hash as manifests and cached sitemaps have it: 64 hexadecimal digits.
-pub(crate) fn hex(hash: Sha256) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in hash.finalize() {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Surveyor, UrlAnswer, turn_to};
 use crate::{
-    crawl::CrawlError,
+    client::StartError,
     seeds::{Batch, MAX_UNPACKED_BYTES, read},
     url_key::UrlKey,
 };
@@ -36,7 +36,7 @@ impl Surveyor<'_, '_> {
     pub(super) fn sitemaps(
         &mut self,
         named: &[String],
-    ) -> Result<(Vec<SitemapAnswer>, u64), CrawlError> {
+    ) -> Result<(Vec<SitemapAnswer>, u64), StartError> {
         let usual = [format!("{}/sitemap.xml", self.site.origin)];
         let named = if named.is_empty() { &usual } else { named };
         let named = named.iter().map(|url| self.config.identity.parse(url));
@@ -58,7 +58,7 @@ impl Surveyor<'_, '_> {
         &mut self,
         url: &UrlKey,
         waiting: &mut VecDeque<UrlKey>,
-    ) -> Result<SitemapAnswer, CrawlError> {
+    ) -> Result<SitemapAnswer, StartError> {
         turn_to(self.progress, url);
         let mut sitemap = SitemapAnswer::default();
         sitemap.answer.url = url.to_string();

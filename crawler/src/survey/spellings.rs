@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Surveyor;
 use crate::{
-    crawl::{CrawlError, download::DownloadError},
+    client::{DownloadError, StartError},
     page::PageFacts,
     site::Site,
     url_key::{Identity, Origin, UrlKey},
@@ -40,7 +40,7 @@ impl Surveyor<'_, '_> {
     pub(super) fn spellings(
         &self,
         hops: &[(UrlKey, PageFacts)],
-    ) -> Result<Vec<UrlAnswer>, CrawlError> {
+    ) -> Result<Vec<UrlAnswer>, StartError> {
         let spellings = spellings_of(self.site).into_iter();
         spellings
             .filter(|url| hops.iter().all(|(hop, _)| hop != url))

@@ -10,11 +10,12 @@ use super::{
 };
 use crate::{
     check::{Network, Stopped},
-    crawl::{download::DownloadError, judge_at_rest},
+    client::DownloadError,
+    crawl_state,
     fetch::Headers,
     page::{Canonical, ContentHash, Outcome, PageFacts, PageRecord, Reason},
     url_key::UrlKey,
-    verdict::{Judge, MAX_HOPS},
+    verdict::{Judge, MAX_HOPS, judge_at_rest},
 };
 
 /// Headers that decide, or that explain what was decided.
@@ -96,7 +97,8 @@ impl Question<'_> {
     ) -> Result<(), WhyError> {
         let rows = UrlRows::read(self.store, url)?;
         let record = rows.record();
-        let (judge, _) = judge_at_rest(self.config, self.site, self.store, self.clock)?;
+        let known = crawl_state::rules_at_rest(self.store)?;
+        let judge = judge_at_rest(self.config, self.site, &known, self.clock)?;
         let downloader = (network.connect)(&self.site.origin)?.with_identity(&self.config.identity);
         let downloader = if self.config.ignore.robots {
             downloader.ignoring_robots_of(&self.site.origin)

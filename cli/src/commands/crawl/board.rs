@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crawler::crawl::Progress;
+use crawler::site_run::Progress;
 use tokio::{sync::watch, time::Instant};
 
 use crate::{

@@ -17,10 +17,9 @@ use std::{
 
 use crawler::{
     clock::Clock,
-    crawl::Progress,
     fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
     politeness::SharedPoliteness,
-    site_run::SessionOutcome,
+    site_run::{Progress, SessionOutcome},
 };
 use jiff::Timestamp;
 use prometheus_client::{

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crawler::{
-    crawl::download::DownloadError,
+    client::DownloadError,
     notify::{ENGINES, missing_lines, submit_all},
     page::State,
     politeness::Politeness,

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::MAX_FETCHED_BYTES;
 use crate::{
-    crawl::download::{DownloadError, DownloadedDocument},
+    client::{DownloadError, DownloadedDocument},
     page::{self, BodyEnd, Canonical},
     politeness::Closed,
 };

@@ -11,7 +11,7 @@ use super::{
     Live, Pages, Stopped,
     answers::{facts_of, reason},
 };
-use crate::crawl::download::{DownloadError, DownloadedDocument};
+use crate::client::{DownloadError, DownloadedDocument};
 
 /// The most pages that are remembered so as not to be requested twice.
 const MAX_ASKED_PAGES: usize = 1_000_000;

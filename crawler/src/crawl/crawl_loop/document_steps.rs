@@ -2,9 +2,9 @@
 
 use super::{CrawlLoop, Event, page_steps::GIVEN_UP};
 use crate::{
+    client::DownloadedDocument,
     crawl::{
         documents::{DocumentEnd, NamingDocument, Unclaimed},
-        download,
         known::FoundUrl,
     },
     page::{Reason, Via},
@@ -183,7 +183,7 @@ impl CrawlLoop<'_> {
     /// Reads what was asked for as the page `url`, as a document of the crawl; `depth` is that of the page.
     pub(super) fn add_answered(
         &mut self,
-        (document, kind): (Box<download::DownloadedDocument>, DocumentKind),
+        (document, kind): (Box<DownloadedDocument>, DocumentKind),
         url: &UrlKey,
         depth: u32,
     ) {

@@ -8,17 +8,19 @@ use tracing::Instrument as _;
 
 use super::{Context, CrawlLoop, Ending, Event, Limit};
 use crate::{
+    client::{
+        gate::{BUSY_POLL, HeldPermit, Unread},
+        page_sink::Found,
+        start::Hop,
+    },
     crawl::{
         answers::Work,
         bytes::bytes_of_facts,
-        gate::{BUSY_POLL, HeldPermit, Unread},
         host_trouble::AfterClosing,
         known::{Discovered, FoundUrl},
-        page_sink::Found,
         repetition::Repetition,
         requests::{self, AfterRequest, PageDone, PageRequest},
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
-        start::Hop,
     },
     fetch::Request,
     frontier::{Lease, Next},

@@ -11,10 +11,7 @@ use jiff::Timestamp;
 use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
-    crawl::{
-        Shutdown,
-        download::{DownloadError, DownloadedDocument, Downloader},
-    },
+    client::{DownloadError, DownloadedDocument, Downloader, Shutdown},
     fetch::Headers,
     page::BodyEnd,
     seeds::{self, Batch, DocumentReading, MAX_UNPACKED_BYTES, OwnFiles, SeedList, SeedProblem},

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Active, DocumentEnd, Documents, Keep, Unclaimed, url_of};
 use crate::{
-    crawl::download::{DownloadError, MAX_DOCUMENT_BYTES},
+    client::{DownloadError, MAX_DOCUMENT_BYTES},
     notes::Note,
     page::BodyEnd,
     politeness::Closed,

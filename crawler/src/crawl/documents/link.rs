@@ -3,8 +3,8 @@
 
 use super::{Documents, Excludes, Unclaimed, named_by, url_of};
 use crate::{
-    crawl::{
-        download,
+    client::{
+        DownloadedDocument,
         page_sink::{Found, WantedBody},
     },
     page::{BodyEnd, SitemapDate},
@@ -58,7 +58,7 @@ impl Documents {
         &mut self,
         url: &UrlKey,
         found: Found,
-    ) -> Option<(Box<download::DownloadedDocument>, DocumentKind)> {
+    ) -> Option<(Box<DownloadedDocument>, DocumentKind)> {
         let kind = found.kind?;
         if !self.is_document(url) {
             if !kind.is_feed() || !self.reads_feed(url) {
@@ -81,7 +81,7 @@ impl Documents {
     /// when no page comes first. `depth` is that of the page.
     pub(in crate::crawl) fn add_answered(
         &mut self,
-        found: Box<download::DownloadedDocument>,
+        found: Box<DownloadedDocument>,
         kind: DocumentKind,
         url: &UrlKey,
         depth: u32,
@@ -110,11 +110,7 @@ impl Documents {
     }
 
     /// Keeps what arrived of the document at `url` until it is read, if that is all of it.
-    pub(super) fn hand_over_body(
-        &mut self,
-        url: &UrlKey,
-        found: Box<download::DownloadedDocument>,
-    ) {
+    pub(super) fn hand_over_body(&mut self, url: &UrlKey, found: Box<DownloadedDocument>) {
         let number = self.number_of(url);
         if let Some(number) = number.filter(|number| self.waiting.contains(number))
             && found.end == BodyEnd::Complete

@@ -16,7 +16,7 @@ fn codes(crawled: &Crawled) -> Vec<&'static str> {
 
 async fn failure(bench: &Bench) -> Note {
     match bench.crawl(START, &Shutdown::default()).await {
-        Err(CrawlError::Start(note) | CrawlError::Robots(note)) => note,
+        Err(CrawlError::Start(StartError::Page(note) | StartError::Robots(note))) => note,
         other => panic!("{other:?}"),
     }
 }
@@ -279,7 +279,7 @@ async fn a_start_that_is_answered_in_the_other_scheme_is_reported_with_the_url_t
         let pages = pages.iter().map(|(url, page)| (url.as_str(), page.clone()));
         let bench = Bench::new(FixtureSite::new(pages));
         let error = bench.crawl(start, &Shutdown::default()).await.unwrap_err();
-        let (CrawlError::Start(note) | CrawlError::Robots(note)) = error else {
+        let CrawlError::Start(StartError::Page(note) | StartError::Robots(note)) = error else {
             panic!("{error}");
         };
         assert_eq!(note.code, code);

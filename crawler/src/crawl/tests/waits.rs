@@ -105,7 +105,10 @@ async fn a_host_of_which_most_answers_ask_for_a_long_wait_is_left_alone_until_th
     bench.keep(crawled);
     let before = bench.site.requests().len();
     let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-    assert!(matches!(error, CrawlError::Robots(_)), "{error}");
+    assert!(
+        matches!(error, CrawlError::Start(StartError::Robots(_))),
+        "{error}"
+    );
     assert_eq!(
         bench.site.requests().len(),
         before,

@@ -8,13 +8,14 @@ use std::{
 
 use crawler::{
     config::Config,
-    crawl::{CrawlError, Ending, Limit},
     crawl_state,
     fetch::{Fetch, http::HttpFetch},
     publish::{PublishError, check_names, is_published},
     seeds::SeedList,
     site::Site,
-    site_run::{self, CrawlFacts, Held, Places, PlacesOf, Session, SessionError},
+    site_run::{
+        self, CrawlError, CrawlFacts, Ending, Held, Limit, Places, PlacesOf, Session, SessionError,
+    },
     store::{Store, StoreError},
 };
 

@@ -9,8 +9,6 @@
 //!                                                                 -> Document -> sitemap_core::read
 //! ```
 
-mod call;
-
 use std::{
     collections::{HashMap, HashSet},
     io::{self, BufRead, BufReader, Seek, Write as _},
@@ -23,8 +21,8 @@ use tempfile::SpooledTempFile;
 use tokio::time::Instant;
 
 use super::{
-    Shutdown,
     gate::{Answered, Gate, ROBOTS_LIFETIME, Refused, Robots, location, sets_cookie, too_slow},
+    shutdown::Shutdown,
     signal,
 };
 use crate::{
@@ -34,17 +32,15 @@ use crate::{
         BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Headers, LimitedFetch,
         RequestLimit, ResponseHead,
     },
+    machine::hex,
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
     politeness::{Closed, SharedPoliteness, Signal},
     retry_after::{RetryAfterError, RetryAfterFile},
     robots::Rules,
-    store::hex,
     url_key::{HostKey, Identity, Origin, UrlKey},
     verdict::MAX_HOPS,
 };
-
-pub use self::call::{Call, CallAnswer, CallError, Retry};
 
 /// The most bytes of one document that are read, over the wire and after its content coding: what the
 /// [sitemap protocol](https://www.sitemaps.org/protocol.html#index) allows a file to have.
@@ -71,7 +67,7 @@ const MAX_ORIGINS: usize = 256;
 /// use crawler::{
 ///     clock::SystemClock,
 ///     config::Config,
-///     crawl::{Shutdown, download::Downloader},
+///     client::{Downloader, Shutdown},
 ///     fetch::http::HttpFetch,
 ///     retry_after::RetryAfterFile,
 ///     politeness::Politeness,
@@ -99,7 +95,7 @@ const MAX_ORIGINS: usize = 256;
 /// ```
 #[derive(Clone)]
 pub struct Downloader {
-    gate: Gate,
+    pub(super) gate: Gate,
     /// The most bytes of a page.
     max_page_bytes: u64,
     known: Arc<Mutex<HashMap<Origin, KnownRobots>>>,
@@ -108,7 +104,7 @@ pub struct Downloader {
     /// The hosts that were contacted, when there may be only so many.
     hosts: Option<Arc<Mutex<Hosts>>>,
     /// The hosts of services that were called.
-    called: Arc<Mutex<HashSet<HostKey>>>,
+    pub(super) called: Arc<Mutex<HashSet<HostKey>>>,
 }
 
 /// Hosts that documents, and the robots.txt of their hosts, are fetched from.
@@ -188,7 +184,7 @@ pub struct DownloadedDocument {
 
 impl DownloadedDocument {
     /// A document that was asked for as a page, whose bytes on the wire are counted already.
-    pub(super) fn of_page(url: &UrlKey, fetched: &Fetched, spool: Spool) -> Self {
+    pub(crate) fn of_page(url: &UrlKey, fetched: &Fetched, spool: Spool) -> Self {
         Self::new(url.clone(), 0, fetched.clone(), 0, spool)
     }
 
@@ -335,7 +331,7 @@ impl Downloader {
     }
 
     /// A downloader through the gate of a session.
-    pub(super) fn with_gate(gate: &Gate) -> Self {
+    pub(crate) fn with_gate(gate: &Gate) -> Self {
         // Nobody wrote the URLs of documents for people, so nothing is dropped from them, not even
         // where a redirect leads.
         let identity = gate.identity.verbatim();
@@ -354,7 +350,7 @@ impl Downloader {
     }
 
     /// For the documents of a site: besides its own, only the first `most` hosts are contacted.
-    pub(super) fn of_site(self, origin: &Origin, most: usize) -> Self {
+    pub(crate) fn of_site(self, origin: &Origin, most: usize) -> Self {
         let hosts = Hosts {
             contacted: HashSet::from([HostKey::new(&origin.host)]),
             most,
@@ -374,7 +370,7 @@ impl Downloader {
     }
 
     /// Remembers what somebody else read in the robots.txt of `origin`.
-    pub(super) fn know(&self, origin: &Origin, rules: Rules) {
+    pub(crate) fn know(&self, origin: &Origin, rules: Rules) {
         self.remember(origin, Ok(Arc::new(rules)), None);
     }
 
@@ -535,7 +531,7 @@ impl Downloader {
     }
 
     /// The gate that pages pass: URLs with `identity`, bodies up to the limit of pages.
-    pub(super) fn gate_of_pages(&self, identity: &Identity) -> Gate {
+    pub(crate) fn gate_of_pages(&self, identity: &Identity) -> Gate {
         Gate {
             identity: Arc::new(identity.clone()),
             max_body_bytes: self.max_page_bytes,
@@ -697,7 +693,7 @@ fn refused_at(host: HostKey, refused: Refused) -> DownloadError {
 
 /// Takes the body of an answer. The pieces go to the cache of the system, which is as quick as memory,
 /// so they are written where they arrive.
-pub(super) struct Spool {
+pub(crate) struct Spool {
     body: SpooledTempFile,
     hash: Sha256,
     bytes: u64,
@@ -705,7 +701,7 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             body: SpooledTempFile::new(MAX_BYTES_IN_MEMORY),
             hash: Sha256::new(),

@@ -11,7 +11,6 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    CrawlError,
     gate::{Answered, Gate, Refused, Robots, sets_cookie, too_slow},
     page_sink::{Found, PageSink, WantedBody},
 };
@@ -28,44 +27,72 @@ use crate::{
     verdict::MAX_HOPS,
 };
 
+/// Why a crawl cannot begin with its start URL.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The start URL cannot be the start of a crawl: unreachable, not 200, disallowed, or it leads elsewhere.
+    #[error("{}", .0.text)]
+    Page(Note),
+    /// robots.txt could not be read (5xx, 429, network): nothing may be fetched.
+    #[error("{}", .0.text)]
+    Robots(Note),
+    /// A setting contradicts the site.
+    #[error("{0}")]
+    Settings(String),
+    /// Stopped before the start URL answered.
+    #[error("stopped before the crawl came to its end")]
+    Stopped,
+}
+
+impl StartError {
+    /// The note that explains it, for whoever shows notes.
+    pub fn note(&self) -> Option<&Note> {
+        match self {
+            Self::Page(note) | Self::Robots(note) => Some(note),
+            Self::Settings(_) | Self::Stopped => None,
+        }
+    }
+}
+
 /// One answer on the way from the typed URL to the site.
-pub(super) struct Hop {
-    pub(super) url: UrlKey,
-    pub(super) facts: PageFacts,
+pub(crate) struct Hop {
+    pub(crate) url: UrlKey,
+    pub(crate) facts: PageFacts,
     /// The kind of document when it is not a page, or may not be one.
-    pub(super) found: Option<Found>,
-    pub(super) attempts: u32,
+    pub(crate) found: Option<Found>,
+    pub(crate) attempts: u32,
     /// The answer sets a cookie.
     sets_cookie: bool,
 }
 
 /// The result of the request for the start URL.
-pub(super) struct Started {
-    pub(super) site: Site,
+pub(crate) struct Started {
+    pub(crate) site: Site,
     /// Every answer, the start page itself last.
-    pub(super) hops: Vec<Hop>,
+    pub(crate) hops: Vec<Hop>,
     /// The rules of the site's origin.
-    pub(super) robots: Rules,
+    pub(crate) robots: Rules,
     /// `true` if its robots.txt was read; otherwise it cannot be read, and that is ignored.
-    pub(super) is_robots_read: bool,
+    pub(crate) is_robots_read: bool,
     /// Bytes that came over the wire.
-    pub(super) bytes_in: u64,
+    pub(crate) bytes_in: u64,
     /// The start URL redirected to itself with a cookie, and answered once the cookie was sent back.
-    pub(super) is_cookie_gate: bool,
+    pub(crate) is_cookie_gate: bool,
     /// Notes for the user.
-    pub(super) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// The arguments for finding the way from the start URL to the site.
-pub(super) struct Guide<'a> {
-    pub(super) gate: &'a Gate,
-    pub(super) reader: &'a Arc<PageReader>,
-    pub(super) config: &'a Config,
-    pub(super) stop: &'a CancellationToken,
+pub(crate) struct Guide<'a> {
+    pub(crate) gate: &'a Gate,
+    pub(crate) reader: &'a Arc<PageReader>,
+    pub(crate) config: &'a Config,
+    pub(crate) stop: &'a CancellationToken,
 }
 
 /// Finds out which site `typed` is.
-pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, CrawlError> {
+pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, StartError> {
     let Guide {
         gate, config, stop, ..
     } = *guide;
@@ -84,7 +111,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         let gate = &gate.standing_in(so_far.stand_in.clone());
         if !rules.contains_key(&origin) {
             let robots = match read_robots(gate, &origin, config, stop).await {
-                Err(CrawlError::Robots(note)) if config.ignore.robots => {
+                Err(StartError::Robots(note)) if config.ignore.robots => {
                     notes.push(Note::robots_ignored(&note.text));
                     unread.insert(origin.clone());
                     Rules::allow_all()
@@ -103,7 +130,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
                 |_| "if this is a staging copy of your own site, use --ignore robots",
             );
             let note = Note::start_disallowed(&url, &origin, &gate.agent, &advice);
-            return Err(CrawlError::Start(note.naming(&url)));
+            return Err(StartError::Page(note.naming(&url)));
         }
         let (hop, wire_bytes) = guide.ask(gate, &url).await?;
         bytes_in += wire_bytes;
@@ -112,7 +139,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         hops.push(hop);
         match (status, location) {
             (200, _) if is_empty => {
-                return Err(CrawlError::Start(Note::start_empty(&url).naming(&url)));
+                return Err(StartError::Page(Note::start_empty(&url).naming(&url)));
             }
             (200, _) => break,
             (300..=303 | 307 | 308, Some(target)) => {
@@ -137,11 +164,11 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
             }
             (300..=303 | 307 | 308, None) => {
                 let note = Note::start_redirect_unusable(&url, &status);
-                return Err(CrawlError::Start(note.naming(&url)));
+                return Err(StartError::Page(note.naming(&url)));
             }
             (status, _) => {
                 let note = guide.refusal(gate, &url, status).await;
-                return Err(CrawlError::Start(note.naming(&url)));
+                return Err(StartError::Page(note.naming(&url)));
             }
         }
     }
@@ -163,7 +190,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
 
 impl Guide<'_> {
     /// Asks for a page on the way through `gate`; the bytes that came over the wire are counted.
-    async fn ask(&self, gate: &Gate, url: &UrlKey) -> Result<(Hop, u64), CrawlError> {
+    async fn ask(&self, gate: &Gate, url: &UrlKey) -> Result<(Hop, u64), StartError> {
         let sink = || {
             let parser = PageParser::new(url, &gate.identity, self.reader);
             PageSink::new(parser, wanted_of_start(self.config))
@@ -175,7 +202,7 @@ impl Guide<'_> {
             Ok(hop) => Ok(hop),
             Err(error) => {
                 let note = unanswered(gate, url, &error, self.stop).await;
-                Err(CrawlError::Start(note))
+                Err(StartError::Page(note))
             }
         }
     }
@@ -283,7 +310,7 @@ fn check_target(
     url: &UrlKey,
     target: &UrlKey,
     gate: &Gate,
-) -> Result<(), CrawlError> {
+) -> Result<(), StartError> {
     site::check_hop(typed, target).map_err(|error| leads_elsewhere(&error, target))?;
     match &gate.identity.stand_in {
         Some(stand_in) if stand_in.spares(&target.origin()) => {
@@ -297,13 +324,13 @@ fn check_target(
     }
 }
 
-fn leads_elsewhere(problem: &dyn Display, target: &UrlKey) -> CrawlError {
-    CrawlError::Start(Note::start_leads_elsewhere(problem).naming(target))
+fn leads_elsewhere(problem: &dyn Display, target: &UrlKey) -> StartError {
+    StartError::Page(Note::start_leads_elsewhere(problem).naming(target))
 }
 
-fn loops(typed: &UrlKey, hops: &[Hop], config: &Config) -> CrawlError {
+fn loops(typed: &UrlKey, hops: &[Hop], config: &Config) -> StartError {
     if hops.iter().any(|hop| hop.sets_cookie) {
-        return CrawlError::Start(Note::start_wants_cookies(typed).naming(typed));
+        return StartError::Page(Note::start_wants_cookies(typed).naming(typed));
     }
     let hint = match &config.written_as {
         Some(original) => format!("; redirects to {original} count as redirects to itself"),
@@ -312,15 +339,15 @@ fn loops(typed: &UrlKey, hops: &[Hop], config: &Config) -> CrawlError {
             .to_owned(),
     };
     let note = Note::start_redirects_in_a_loop(typed, &MAX_HOPS, &hint);
-    CrawlError::Start(note.naming(typed))
+    StartError::Page(note.naming(typed))
 }
 
 /// The site as the settings want it written.
-fn stand_in(site: Site, config: &Config) -> Result<Site, CrawlError> {
+fn stand_in(site: Site, config: &Config) -> Result<Site, StartError> {
     match &config.written_as {
         Some(original) => site
             .standing_for(original)
-            .map_err(|error| CrawlError::Settings(format!("publish_as: {error}"))),
+            .map_err(|error| StartError::Settings(format!("publish_as: {error}"))),
         None => Ok(site),
     }
 }
@@ -330,7 +357,7 @@ async fn read_robots(
     origin: &Origin,
     config: &Config,
     stop: &CancellationToken,
-) -> Result<Rules, CrawlError> {
+) -> Result<Rules, StartError> {
     match gate.robots(origin, stop).await {
         Robots::Rules(rules) => Ok(rules),
         Robots::Unreachable(_, Some(error))
@@ -338,38 +365,38 @@ async fn read_robots(
                 && !config.ignore.robots =>
         {
             let note = unanswered(gate, &url, &error, stop).await;
-            Err(CrawlError::Robots(note))
+            Err(StartError::Robots(note))
         }
         Robots::Unreachable(why, _) | Robots::Forbidden(why) => {
             let note = Note::robots_unreadable(origin, &why);
-            Err(CrawlError::Robots(note.naming(origin)))
+            Err(StartError::Robots(note.naming(origin)))
         }
-        Robots::Refused(Refused::Stopping) => Err(CrawlError::Stopped),
+        Robots::Refused(Refused::Stopping) => Err(StartError::Stopped),
         Robots::Refused(Refused::Closed(closed)) => {
             let note = Note::host_closed(origin, &gate.closed_text(closed));
-            Err(CrawlError::Robots(note.naming(origin)))
+            Err(StartError::Robots(note.naming(origin)))
         }
-        Robots::TooSlow(delay) => Err(CrawlError::Robots(too_slow(origin, delay))),
+        Robots::TooSlow(delay) => Err(StartError::Robots(too_slow(origin, delay))),
     }
 }
 
-fn refused_start(gate: &Gate, url: &UrlKey, refused: Refused) -> CrawlError {
+fn refused_start(gate: &Gate, url: &UrlKey, refused: Refused) -> StartError {
     match refused {
-        Refused::Stopping => CrawlError::Stopped,
+        Refused::Stopping => StartError::Stopped,
         Refused::Closed(closed) => {
             let place = format!("{url} cannot be fetched: the host");
             let note = Note::host_closed(&place, &gate.closed_text(closed));
-            CrawlError::Start(note.naming(url))
+            StartError::Page(note.naming(url))
         }
     }
 }
 
 /// Ends the crawl when the start page asks for a longer wait than the settings allow.
-fn obey_long_wait(gate: &Gate, url: &UrlKey, signal: Signal) -> Result<(), CrawlError> {
+fn obey_long_wait(gate: &Gate, url: &UrlKey, signal: Signal) -> Result<(), StartError> {
     match gate.obey_long_wait(url.host(), signal) {
         Some(closed) => {
             let note = Note::host_closed(url, &gate.closed_text(closed));
-            Err(CrawlError::Start(note.naming(url)))
+            Err(StartError::Page(note.naming(url)))
         }
         None => Ok(()),
     }

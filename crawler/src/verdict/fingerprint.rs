@@ -6,7 +6,6 @@
 use crate::{
     config::{Config, DiscoverConfig, PageAction, PageRule, ParseConfig, ScopeWidth},
     page::ContentHash,
-    seeds::SeedList,
     site::Site,
 };
 
@@ -15,11 +14,10 @@ use crate::{
 const READING: u32 = 3;
 
 /// Changes with the settings that decide which URLs are known, and which facts of them. A crawl under other settings does
-/// not continue: a new one begins. Extensions are not part of it, because the pages that need them are requested again
+/// not continue: a new one begins. `lists` are the names of URL lists. Extensions are not part of it, because the pages that need them are requested again
 /// ([`Judge::again`](crate::verdict::Judge::again)).
-pub(super) fn identity_of(config: &Config, lists: &[SeedList]) -> String {
-    let names: Vec<&str> = lists.iter().map(SeedList::name).collect();
-    let sources = format!("{} {names:?}", discover_text(config.discover));
+pub(crate) fn identity_of(config: &Config, lists: &[&str]) -> String {
+    let sources = format!("{} {lists:?}", discover_text(config.discover));
     let written_as = config
         .written_as
         .as_ref()
@@ -37,7 +35,7 @@ pub(super) fn identity_of(config: &Config, lists: &[SeedList]) -> String {
 
 /// The fingerprint of everything that decides which facts and links are taken from the same answer; 0 means that it is
 /// not known.
-pub(super) fn read_as(config: &Config, site: &Site) -> u64 {
+pub(crate) fn read_as(config: &Config, site: &Site) -> u64 {
     hash(&reading_text(config, site)).max(1)
 }
 

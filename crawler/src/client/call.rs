@@ -4,9 +4,8 @@
 
 use std::sync::Arc;
 
-use super::Downloader;
+use super::{download::Downloader, gate::Refused, shutdown::Shutdown, signal};
 use crate::{
-    crawl::{Shutdown, gate::Refused, signal},
     fetch::{
         BodySink, BodyWish, CallOptions, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
     },

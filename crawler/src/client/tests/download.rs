@@ -6,14 +6,25 @@ use std::{
     time::Duration,
 };
 
-use super::*;
 use crate::{
-    crawl::download::{DownloadError, DownloadedDocument, Downloader, MAX_DOCUMENT_BYTES},
+    client::{DownloadError, DownloadedDocument, Downloader, MAX_DOCUMENT_BYTES, Shutdown},
+    config::Config,
+    fetch::FetchErrorKind,
     page::BodyEnd,
+    parse::PageReader,
+    politeness::Politeness,
+    retry_after::RetryAfterFile,
+    robots,
     testing::SeenRequest,
+    testing::{FixturePage, FixtureSite, TestClock},
+    url_key::UrlKey,
 };
 
 const MAP: &str = "https://site.example/sitemap.xml";
+
+fn url(path: &str) -> String {
+    format!("https://site.example{path}")
+}
 
 fn downloader(site: &FixtureSite, config: &Config) -> Downloader {
     let now = "2026-03-01T12:00:00Z".parse().unwrap();

@@ -12,12 +12,12 @@ use crate::{
 
 /// Statuses after which another try may help (RFC 9110 section 15.6; 52x are the network errors of
 /// content delivery networks).
-pub(super) fn is_passing_status(status: u16) -> bool {
+pub(crate) fn is_passing_status(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 520..=529)
 }
 
 /// Returns whether the whole attempt is worth another try.
-pub(super) fn is_passing(result: &Result<Fetched, FetchError>) -> bool {
+pub(crate) fn is_passing(result: &Result<Fetched, FetchError>) -> bool {
     match result {
         Ok(fetched) => is_passing_status(fetched.head.status) || fetched.end == BodyEnd::CutShort,
         Err(error) => error.kind().is_passing(),
@@ -25,7 +25,7 @@ pub(super) fn is_passing(result: &Result<Fetched, FetchError>) -> bool {
 }
 
 /// The signal to politeness for an attempt whose head arrived after `latency`.
-pub(super) fn of(
+pub(crate) fn of(
     result: &Result<Fetched, FetchError>,
     latency: Duration,
     now: Timestamp,
@@ -57,7 +57,7 @@ pub(super) fn of(
 /// `Retry-After` from now on, in both forms (RFC 9110 section 10.2.3). A date is read against the
 /// server's own clock (`Date`) where it has one, else against ours; a date in the past, a negative
 /// number and text mean nothing. Absurd numbers saturate.
-pub(super) fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
     let text = headers.text("retry-after")?;
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
@@ -73,7 +73,7 @@ pub(super) fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration>
 
 /// The server's clock when it answers us: `Date`, and `Age` where a cache kept the answer
 /// (RFC 9111 section 5.1).
-pub(super) fn server_time(headers: &Headers) -> Option<Timestamp> {
+pub(crate) fn server_time(headers: &Headers) -> Option<Timestamp> {
     let date = http_date(headers.text("date")?)?;
     let age = headers.text("age").and_then(|age| age.parse::<u32>().ok());
     date.checked_add(Duration::from_secs(age.unwrap_or_default().into()))
@@ -81,7 +81,7 @@ pub(super) fn server_time(headers: &Headers) -> Option<Timestamp> {
 }
 
 /// An HTTP date in any of the three forms (RFC 9110 section 5.6.7).
-pub(super) fn http_date(text: &str) -> Option<Timestamp> {
+pub(crate) fn http_date(text: &str) -> Option<Timestamp> {
     Timestamp::try_from(httpdate::parse_http_date(text).ok()?).ok()
 }
 

@@ -5,10 +5,15 @@ use std::{
     time::Duration,
 };
 
-use super::*;
 use crate::{
-    crawl::download::{Call, CallAnswer, CallError, Downloader, Retry},
+    client::{Call, CallAnswer, CallError, Downloader, Retry, Shutdown},
+    config::Config,
+    fetch::FetchErrorKind,
+    politeness::Politeness,
+    retry_after::RetryAfterFile,
     testing::SeenRequest,
+    testing::{FixturePage, FixtureSite, TestClock},
+    url_key::UrlKey,
 };
 
 const SERVICE: &str = "https://engine.example/notify";

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    CrawlError, Shutdown,
     download::Downloader,
-    start::{self, Guide},
+    shutdown::Shutdown,
+    start::{self, Guide, StartError},
 };
 use crate::{
     config::Config, notes::Note, page::PageFacts, parse::PageReader, robots::Rules, site::Site,
@@ -30,14 +30,14 @@ pub struct StartPage {
 /// Asks for the start URL `typed` and follows its redirects to the site, as a crawl by `config` does.
 ///
 /// # Errors
-/// See [`CrawlError`]: a crawl could not begin.
+/// See [`StartError`]: a crawl could not begin.
 pub async fn start_page(
     downloader: &Downloader,
     typed: &UrlKey,
     config: &Config,
     reader: &Arc<PageReader>,
     shutdown: &Shutdown,
-) -> Result<StartPage, CrawlError> {
+) -> Result<StartPage, StartError> {
     let gate = downloader.gate_of_pages(&config.identity);
     let guide = Guide {
         gate: &gate,

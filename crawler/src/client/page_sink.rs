@@ -44,7 +44,7 @@ const LIST_TYPES: [&str; 7] = [
 
 /// The data that is kept of an answer that is not a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WantedBody {
+pub(crate) enum WantedBody {
     /// Nothing; that it is not a page is all that matters.
     Nothing,
     /// A feed.
@@ -57,15 +57,15 @@ pub(super) enum WantedBody {
 
 /// An answer that is, or may be, no page.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// The kind by its first bytes; `None`: its type allows a list.
-    pub(super) kind: Option<Kind>,
+    pub(crate) kind: Option<Kind>,
     /// The answer, when it is wanted and could be kept.
-    pub(super) document: Option<Box<DownloadedDocument>>,
+    pub(crate) document: Option<Box<DownloadedDocument>>,
 }
 
 /// See the module.
-pub(super) struct PageSink {
+pub(crate) struct PageSink {
     parser: PageParser,
     /// The parser does not want more, or is not given more.
     is_refused: bool,
@@ -98,7 +98,7 @@ enum SentAs {
 }
 
 impl PageSink {
-    pub(super) fn new(parser: PageParser, wanted: WantedBody) -> Self {
+    pub(crate) fn new(parser: PageParser, wanted: WantedBody) -> Self {
         Self {
             parser,
             is_refused: false,
@@ -108,7 +108,7 @@ impl PageSink {
     }
 
     /// The facts of the page, and the document that it is instead, or may be.
-    pub(super) fn finish(mut self, url: &UrlKey, fetched: &Fetched) -> (PageFacts, Option<Found>) {
+    pub(crate) fn finish(mut self, url: &UrlKey, fetched: &Fetched) -> (PageFacts, Option<Found>) {
         self.decide(true);
         let found = match self.look {
             Detection::Found { kind, body } => Some(Found {

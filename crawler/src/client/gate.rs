@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{rough_duration, signal};
+use super::signal;
 use crate::{
     clock::Clock,
     config::{Config, LimitsConfig},
@@ -30,36 +30,36 @@ use crate::{
 };
 
 /// How often a host without a free permit is looked at again: its permits may be held by another crawl.
-pub(super) const BUSY_POLL: Duration = Duration::from_millis(50);
+pub(crate) const BUSY_POLL: Duration = Duration::from_millis(50);
 
 /// A robots.txt is used for at most this long (RFC 9309 section 2.4).
-pub(super) const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Everything needed to ask one question politely.
 #[derive(Clone)]
-pub(super) struct Gate {
-    pub(super) fetch: Arc<dyn Fetch>,
-    pub(super) politeness: SharedPoliteness,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) identity: Arc<Identity>,
-    pub(super) limits: Arc<LimitsConfig>,
+pub(crate) struct Gate {
+    pub(crate) fetch: Arc<dyn Fetch>,
+    pub(crate) politeness: SharedPoliteness,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) limits: Arc<LimitsConfig>,
     /// Longer waits than this are not obeyed at once.
-    pub(super) max_retry_after: Duration,
+    pub(crate) max_retry_after: Duration,
     /// `true` if `Retry-After` is read at all.
-    pub(super) obeys_retry_after: bool,
-    pub(super) max_body_bytes: u64,
+    pub(crate) obeys_retry_after: bool,
+    pub(crate) max_body_bytes: u64,
     /// `true` if cookies are kept, so that asking again may have another answer.
-    pub(super) keeps_cookies: bool,
+    pub(crate) keeps_cookies: bool,
     /// Product token that selects the robots.txt group.
-    pub(super) agent: Arc<str>,
+    pub(crate) agent: Arc<str>,
     /// The first `Date` that an answer brought: the host's own clock at the start of the session.
-    pub(super) first_date: Arc<OnceLock<Timestamp>>,
+    pub(crate) first_date: Arc<OnceLock<Timestamp>>,
     /// `Retry-After` across starts.
-    pub(super) retry_after: RetryAfterFile,
+    pub(crate) retry_after: RetryAfterFile,
     /// Writes to it that are under way.
-    pub(super) writes: Arc<Mutex<JoinSet<()>>>,
+    pub(crate) writes: Arc<Mutex<JoinSet<()>>>,
     /// How many requests that are not for pages wait for a permit, by host.
-    pub(super) waiting: Arc<Mutex<HashMap<HostKey, usize>>>,
+    pub(crate) waiting: Arc<Mutex<HashMap<HostKey, usize>>>,
 }
 
 /// A request that waits for a permit; pages let it go first, or it would wait for all of them.
@@ -82,7 +82,7 @@ impl Drop for Waiter<'_> {
 
 /// A permit that finds its way back: dropped, it counts as used by a request without a result.
 #[must_use]
-pub(super) struct HeldPermit {
+pub(crate) struct HeldPermit {
     permit: Option<Permit>,
     gate: Gate,
 }
@@ -90,7 +90,7 @@ pub(super) struct HeldPermit {
 impl HeldPermit {
     /// The request ended now with `signal`. A `Retry-After` is written down beside the work, within moments: a kill in
     /// these makes the next start forget it, a later one does not. [`Gate::settle`] waits for it.
-    pub(super) fn finish(mut self, signal: Signal, weight: Weight) {
+    pub(crate) fn finish(mut self, signal: Signal, weight: Weight) {
         self.end(signal, weight);
     }
 
@@ -118,30 +118,30 @@ impl Drop for HeldPermit {
 }
 
 /// One answered, or unanswered, request.
-pub(super) struct Asked {
-    pub(super) result: Result<Fetched, FetchError>,
+pub(crate) struct Asked {
+    pub(crate) result: Result<Fetched, FetchError>,
     /// The evidence about the host.
-    pub(super) signal: Signal,
+    pub(crate) signal: Signal,
     /// From sending it to the end of the answer, in whole milliseconds.
-    pub(super) duration: Duration,
+    pub(crate) duration: Duration,
 }
 
 /// The last of several tries.
-pub(super) struct Answered<S> {
-    pub(super) result: Result<Fetched, FetchError>,
+pub(crate) struct Answered<S> {
+    pub(crate) result: Result<Fetched, FetchError>,
     /// The receiver of the answer.
-    pub(super) receiver: S,
+    pub(crate) receiver: S,
     /// Tries made, this one included.
-    pub(super) tries: u32,
+    pub(crate) tries: u32,
     /// The evidence about the host.
-    pub(super) signal: Signal,
+    pub(crate) signal: Signal,
     /// That of [`Asked`].
-    pub(super) duration: Duration,
+    pub(crate) duration: Duration,
 }
 
 /// Why no request was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(crate) enum Refused {
     /// The host is closed for this session.
     Closed(Closed),
     /// The session is stopping.
@@ -149,7 +149,7 @@ pub(super) enum Refused {
 }
 
 /// The data on an origin's robots.txt.
-pub(super) enum Robots {
+pub(crate) enum Robots {
     /// Rules to obey (which may allow everything).
     Rules(Rules),
     /// It could not be read: nothing may be fetched. Returns why, and what failed when there was no answer.
@@ -164,7 +164,7 @@ pub(super) enum Robots {
 
 impl Gate {
     /// A gate with `config`'s tries, delays and bytes of a page.
-    pub(super) fn new(
+    pub(crate) fn new(
         config: &Config,
         fetch: Arc<dyn Fetch>,
         clock: Arc<dyn Clock>,
@@ -190,7 +190,7 @@ impl Gate {
     }
 
     /// The same gate for a site that represents another, whose URLs are then the site's own.
-    pub(super) fn standing_in(&self, stand_in: Option<StandIn>) -> Self {
+    pub(crate) fn standing_in(&self, stand_in: Option<StandIn>) -> Self {
         let identity = Identity {
             stand_in,
             ..Identity::clone(&self.identity)
@@ -202,14 +202,14 @@ impl Gate {
     }
 
     /// Locks the clocks of the hosts.
-    pub(super) fn clocks(&self) -> MutexGuard<'_, Politeness> {
+    pub(crate) fn clocks(&self) -> MutexGuard<'_, Politeness> {
         self.politeness
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state of `host`, and the time that one request to it needs.
-    pub(super) fn pace_at(&self, host: &HostKey, now: Instant) -> (HostState, Option<Duration>) {
+    pub(crate) fn pace_at(&self, host: &HostKey, now: Instant) -> (HostState, Option<Duration>) {
         let clocks = self.clocks();
         (clocks.state(host, now), clocks.pace(host))
     }
@@ -224,12 +224,12 @@ impl Gate {
     }
 
     /// Returns whether a request that is not for a page waits for a permit at `host`.
-    pub(super) fn is_awaited(&self, host: &HostKey) -> bool {
+    pub(crate) fn is_awaited(&self, host: &HostKey) -> bool {
         self.waiting().contains_key(host)
     }
 
     /// Makes sure that a permit comes back.
-    pub(super) fn hold(&self, permit: Permit) -> HeldPermit {
+    pub(crate) fn hold(&self, permit: Permit) -> HeldPermit {
         HeldPermit {
             permit: Some(permit),
             gate: self.clone(),
@@ -241,7 +241,7 @@ impl Gate {
     ///
     /// # Errors
     /// The waits are not known; then no request may be sent.
-    pub(super) fn load_waits(&self) -> Result<Option<String>, RetryAfterError> {
+    pub(crate) fn load_waits(&self) -> Result<Option<String>, RetryAfterError> {
         if !self.obeys_retry_after {
             return Ok(None);
         }
@@ -284,13 +284,13 @@ impl Gate {
     }
 
     /// Waits until everything that has to be remembered is written.
-    pub(super) async fn settle(&self) {
+    pub(crate) async fn settle(&self) {
         let mut writes = std::mem::take(&mut *self.writes());
         while writes.join_next().await.is_some() {}
     }
 
     /// Sends one request; the caller holds a permit.
-    pub(super) async fn send(&self, request: &Request, sink: &mut (dyn BodySink + Send)) -> Asked {
+    pub(crate) async fn send(&self, request: &Request, sink: &mut (dyn BodySink + Send)) -> Asked {
         let url = &request.url;
         let sent = Instant::now();
         if let Some(stand_in) = self.identity.stand_in.as_ref()
@@ -341,13 +341,13 @@ impl Gate {
     }
 
     /// When that wait would be over, if an answer asks for one.
-    pub(super) fn end_of_long_wait(&self, signal: Signal) -> Option<Timestamp> {
+    pub(crate) fn end_of_long_wait(&self, signal: Signal) -> Option<Timestamp> {
         self.long_wait(signal).map(|wait| self.date_in(wait))
     }
 
     /// Leaves `host` alone for the long wait that its robots.txt or start page asks for, 24 hours at most; returns until
     /// when, if it asks for one.
-    pub(super) fn obey_long_wait(&self, host: HostKey, signal: Signal) -> Option<Closed> {
+    pub(crate) fn obey_long_wait(&self, host: HostKey, signal: Signal) -> Option<Closed> {
         let wait = self.long_wait(signal)?;
         let now = Instant::now();
         let until = end_of_wait(wait, now, self.max_retry_after);
@@ -357,7 +357,7 @@ impl Gate {
     }
 
     /// Why a host gets no request now, and what to do, as the end of a sentence about it.
-    pub(super) fn closed_text(&self, closed: Closed) -> String {
+    pub(crate) fn closed_text(&self, closed: Closed) -> String {
         match closed {
             Closed::RetryAfter(until) => format!(
                 "asks for no request before {} (Retry-After), which is longer than max_retry_after = {:?}; start again \
@@ -398,7 +398,7 @@ impl Gate {
 
     /// Asks for `url`, with tries and pauses as the settings have them. `sink` makes the receiver of
     /// one attempt; the receiver of the last attempt comes back with its answer.
-    pub(super) async fn ask<S: BodySink + Send>(
+    pub(crate) async fn ask<S: BodySink + Send>(
         &self,
         url: &UrlKey,
         stop: &CancellationToken,
@@ -410,7 +410,7 @@ impl Gate {
     }
 
     /// Sends any request as [`Gate::ask`] sends its own; `is_final` is true for answers after which there is no further try.
-    pub(super) async fn ask_until<S: BodySink + Send>(
+    pub(crate) async fn ask_until<S: BodySink + Send>(
         &self,
         request: &Request,
         stop: &CancellationToken,
@@ -463,7 +463,7 @@ impl Gate {
     ///
     /// Redirects are followed to any host, five at most; the rules apply to `origin`
     /// (RFC 9309 section 2.3.1.2).
-    pub(super) async fn robots(&self, origin: &Origin, stop: &CancellationToken) -> Robots {
+    pub(crate) async fn robots(&self, origin: &Origin, stop: &CancellationToken) -> Robots {
         let admit_all = |_: &HostKey| Ok::<(), Infallible>(());
         match self
             .robots_seen(origin, stop, &admit_all, &mut |_, _| {})
@@ -479,7 +479,7 @@ impl Gate {
     ///
     /// # Errors
     /// The error of `admit`; the host is then not contacted.
-    pub(super) async fn robots_seen<E>(
+    pub(crate) async fn robots_seen<E>(
         &self,
         origin: &Origin,
         stop: &CancellationToken,
@@ -561,12 +561,12 @@ fn robots_trouble(fetched: &Fetched) -> String {
 }
 
 /// Returns whether an answer sets a cookie.
-pub(super) fn sets_cookie(head: &ResponseHead) -> bool {
+pub(crate) fn sets_cookie(head: &ResponseHead) -> bool {
     head.headers.all("set-cookie").next().is_some()
 }
 
 /// The usable target of a redirect.
-pub(super) fn location(identity: &Identity, url: &UrlKey, head: &ResponseHead) -> Option<UrlKey> {
+pub(crate) fn location(identity: &Identity, url: &UrlKey, head: &ResponseHead) -> Option<UrlKey> {
     let reference = head.headers.all("location").next()?;
     let reference = String::from_utf8_lossy(reference);
     identity
@@ -575,7 +575,7 @@ pub(super) fn location(identity: &Identity, url: &UrlKey, head: &ResponseHead) -
 }
 
 /// The note on a `Crawl-delay` beyond [`robots::MAX_CRAWL_DELAY`].
-pub(super) fn too_slow(origin: &Origin, delay: Duration) -> Note {
+pub(crate) fn too_slow(origin: &Origin, delay: Duration) -> Note {
     let most = rough_duration(robots::MAX_CRAWL_DELAY);
     let note = Note::crawl_delay_too_long(origin, &rough_duration(delay), &delay.as_secs(), &most);
     note.naming(origin)
@@ -583,7 +583,7 @@ pub(super) fn too_slow(origin: &Origin, delay: Duration) -> Note {
 
 /// How long to wait before try number `tries + 1`: the settings' delay and up to a quarter more,
 /// spread by the URL so that many retries do not come at once.
-pub(super) fn retry_delay(limits: &LimitsConfig, url: &UrlKey, tries: u32) -> Duration {
+pub(crate) fn retry_delay(limits: &LimitsConfig, url: &UrlKey, tries: u32) -> Duration {
     let position = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
     let base = limits
         .retry_delays
@@ -595,8 +595,18 @@ pub(super) fn retry_delay(limits: &LimitsConfig, url: &UrlKey, tries: u32) -> Du
     base.saturating_add(base.saturating_mul(spread) / 1024)
 }
 
+/// A duration for people, in its largest sensible unit.
+pub(crate) fn rough_duration(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
 /// Takes the head of an answer only.
-pub(super) struct Unread;
+pub(crate) struct Unread;
 
 impl BodySink for Unread {
     fn head(&mut self, _: &ResponseHead) -> BodyWish {

@@ -1,0 +1,4 @@
+//! The client on fixture sites and paused time.
+
+mod call;
+mod download;
