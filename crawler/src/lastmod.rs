@@ -27,8 +27,8 @@ pub(crate) use self::trust::{DateTrust, Statistics};
 use crate::{
     config::FileDates,
     page::{
-        Basis, ContentHash, DateSource, LedgerDates, LedgerEntry, Outcome, PageFacts, PageRecord,
-        Reason, State,
+        Basis, ContentHash, DateSource, LedgerDates, LedgerEntry, Mark, Outcome, PageFacts,
+        PageRecord, Reason, State,
     },
     url_key::UrlKey,
 };
@@ -266,9 +266,5 @@ fn seen_at(record: &PageRecord) -> Option<Timestamp> {
 
 /// Returns whether nothing but the published entry is known of a page.
 fn is_as_published(record: &PageRecord) -> bool {
-    let is_kept = matches!(
-        record.reason,
-        Reason::KeptNotReached | Reason::KeptUnreachable | Reason::KeptGoneOnce
-    );
-    is_kept && record.facts().is_none()
+    record.reason.has(Mark::Kept) && record.facts().is_none()
 }

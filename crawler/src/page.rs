@@ -26,7 +26,7 @@ pub use self::facts::{
 pub use self::given::{Given, InputExtensionsError, extensions_from_json};
 pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::link_texts::{LinkTexts, TakenLinks};
-pub use self::reason::{Reason, State};
+pub use self::reason::{Evidence, ListingFault, Mark, Reason, State};
 pub use self::repeat::Repeat;
 pub use self::said::{Reading, Said};
 pub(crate) use self::text::merge as merge_blocks;

@@ -8,7 +8,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
     crawl_state,
-    page::{ClosedPattern, PatternKind, Reason, State},
+    page::{ClosedPattern, Mark, PatternKind, Reason, State},
     seeds::Tally,
     store::{Store, StoreError},
     url_key::UrlKey,
@@ -122,10 +122,7 @@ impl Report {
                 // Sitemaps and feeds are not known URLs, whatever leads to them.
                 continue;
             }
-            if matches!(
-                reason,
-                Reason::KeptGoneOnce | Reason::KeptUnreachable | Reason::KeptNotReached
-            ) {
+            if reason.has(Mark::Kept) {
                 *report.kept.entry(reason.code()).or_default() += count;
             }
             match reason.state() {

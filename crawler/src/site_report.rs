@@ -25,7 +25,7 @@ pub use self::{
 };
 use crate::{
     crawl_state,
-    page::{Page, PageRecord, Reason, Visit},
+    page::{Mark, Page, PageRecord, Reason, Visit},
     site::Site,
     store::{LinkReader, Store, StoreError, StoredLinks},
     url_key::UrlKey,
@@ -114,7 +114,7 @@ fn each_link<E>(
         } else {
             known.link(target)
         };
-        reason.is_some_and(|reason| is_broken(reason) || is_redirect(reason))
+        reason.is_some_and(|reason| reason.has(Mark::Broken) || reason.has(Mark::Redirect))
     };
     reader.each_where(links, is_wanted, |target, text| {
         wanted.push((target, text.to_owned()));
@@ -128,35 +128,10 @@ fn each_link<E>(
             target: target.to_string(),
             text: Some(text).filter(|text| !text.is_empty()),
             reason: reason.code(),
-            is_redirect: is_redirect(reason),
+            is_redirect: reason.has(Mark::Redirect),
         }))?;
     }
     Ok(())
-}
-
-/// Returns whether links to a URL with this reason are broken.
-pub fn is_broken(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::Gone
-            | Reason::KeptGoneOnce
-            | Reason::KeptUnreachable
-            | Reason::ClientError
-            | Reason::ServerError
-            | Reason::NetworkError
-            | Reason::RedirectLoop
-            | Reason::TooManyRedirects
-            | Reason::BadRedirect
-            | Reason::NotFoundPage
-    )
-}
-
-/// Returns whether a URL with this reason redirects.
-pub fn is_redirect(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::Redirected | Reason::RedirectedOutOfScope | Reason::RefreshRedirect
-    )
 }
 
 /// Receives a URL with its published row, if it has one, and the record that counts.

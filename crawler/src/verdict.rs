@@ -22,8 +22,8 @@ use jiff::Timestamp;
 
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, Outcome, PageFacts, PageRecord, Reason, Repeat, State, Via,
-        Warnings,
+        BodyEnd, BodyKind, Canonical, Mark, Outcome, PageFacts, PageRecord, Reason, Repeat, State,
+        Via, Warnings,
     },
     scope::{Judgement, Scope},
     url_key::UrlKey,
@@ -428,53 +428,12 @@ impl Chain {
     /// The chain that a page with this reason belongs to. A reason that [`settle`] returned counts as the one that it was given,
     /// so that the order in which pages are settled does not matter.
     fn of(reason: Reason) -> Option<Self> {
-        match reason {
-            Reason::Redirected | Reason::RedirectLoop | Reason::TooManyRedirects => {
-                Some(Self::Redirects)
-            }
-            Reason::CanonicalElsewhere | Reason::CanonicalBroken | Reason::CanonicalLoop => {
-                Some(Self::Canonicals)
-            }
-            Reason::Queued
-            | Reason::Listed
-            | Reason::ListOnly
-            | Reason::Given
-            | Reason::KeptGoneOnce
-            | Reason::KeptUnreachable
-            | Reason::KeptNotReached
-            | Reason::RobotsDisallowed
-            | Reason::NetworkError
-            | Reason::ServerError
-            | Reason::Gone
-            | Reason::ClientError
-            | Reason::RedirectedOutOfScope
-            | Reason::BadRedirect
-            | Reason::Empty
-            | Reason::OtherSuccess
-            | Reason::RefreshRedirect
-            | Reason::Noindex
-            | Reason::NoindexAndCanonical
-            | Reason::UnavailableAfter
-            | Reason::CanonicalForeign
-            | Reason::NotAPage
-            | Reason::SeedDocument
-            | Reason::EntryRefused
-            | Reason::TooLarge
-            | Reason::CutShort
-            | Reason::Undecodable
-            | Reason::Unparsable
-            | Reason::ExcludedByRule
-            | Reason::FollowOnly
-            | Reason::DuplicateSpelling
-            | Reason::Unwritable
-            | Reason::PatternClosed
-            | Reason::NothingNew
-            | Reason::NotFoundPage
-            | Reason::DuplicateOf
-            | Reason::PageRule
-            | Reason::NotInSet
-            | Reason::TooDeep
-            | Reason::InternalError => None,
+        if reason.has(Mark::ByLocation) {
+            Some(Self::Redirects)
+        } else if reason.has(Mark::ByCanonical) {
+            Some(Self::Canonicals)
+        } else {
+            None
         }
     }
 

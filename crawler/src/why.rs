@@ -1,7 +1,6 @@
 //! The explanation of a URL: the data of the state on it, the reason why it is listed or not, and advice. Reads the state and the
 //! published files, and judges by the rules that a publish without a crawl would use. Only [`Question::ask`] sends requests.
 
-mod advice;
 mod evidence;
 mod found;
 mod live;
@@ -276,8 +275,8 @@ impl Question<'_> {
         let repeat = facts.and_then(|facts| facts.repeat.as_ref());
         let pattern = pattern_of(url, &self.store.patterns()?).map(PatternStory::of);
         let advice = match (record, reason) {
-            (Some(_), Some(reason)) => advice::of_reason(reason),
-            (_, reason) => Some(advice::of_unknown(scope.judgement, reason)),
+            (Some(_), Some(reason)) => reason.advice(),
+            (_, reason) => Some(advice_on_unknown(scope.judgement, reason)),
         };
         let is_listed = record.is_some_and(|record| record.reason.state() == State::Listed);
         let is_published = is_listed && rows.page.is_some();
@@ -407,6 +406,19 @@ impl Question<'_> {
             }
         }
         Ok(chain)
+    }
+}
+
+/// The advice for a URL that no crawl found.
+fn advice_on_unknown(judgement: &str, reason: Option<Reason>) -> &'static str {
+    match (judgement, reason) {
+        ("outside", _) => {
+            "crawl it by itself with arpent crawl and this URL, or the whole host with --scope origin"
+        }
+        (_, Some(reason)) => reason.advice().unwrap_or("link to it from a listed page"),
+        _ => {
+            "link to it from a listed page, or name it in a sitemap of the site or in a list (--seeds FILE)"
+        }
     }
 }
 

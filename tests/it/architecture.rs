@@ -712,7 +712,7 @@ const CEILINGS: [(&str, usize); 40] = [
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
-    ("crawler", 48_000),
+    ("crawler", 47_850),
     ("crawler/parse", 5_450),
     ("crawler/crawl", 5_400),
     ("crawler/publish", 5_350),
@@ -721,22 +721,22 @@ const CEILINGS: [(&str, usize); 40] = [
     ("crawler/client", 2_000),
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
+    ("crawler/page", 1_450),
     ("crawler/html", 1_400),
-    ("crawler/page", 1_300),
     ("crawler/notify", 1_250),
-    ("crawler/verdict", 1_250),
+    ("crawler/verdict", 1_150),
     ("crawler/catalogue", 1_100),
     ("crawler/export", 1_100),
     ("crawler/url_key", 1_100),
     ("crawler/storage", 1_050),
     ("crawler/seeds", 1_050),
     ("crawler/repeats", 1_000),
-    ("crawler/audit", 950),
-    ("crawler/why", 950),
+    ("crawler/audit", 900),
     ("crawler/politeness", 850),
+    ("crawler/why", 850),
     ("crawler/site_run", 850),
-    ("crawler/site_report", 700),
     ("crawler/config", 700),
+    ("crawler/site_report", 650),
     ("crawler/robots", 600),
     ("crawler/frontier", 600),
     ("crawler/lastmod", 550),
@@ -793,6 +793,29 @@ fn rooms_are_under_their_ceilings() {
 
 /// Lines that a room may have without a ceiling of its own.
 const MAX_WITHOUT_CEILING: usize = 500;
+
+/// What a reason says is in its row of the table `reasons!`. A pattern of three reasons or more elsewhere is a column of that table.
+#[test]
+fn one_table_says_what_a_reason_means() {
+    let is_name = |text: &str| text.chars().all(char::is_alphanumeric);
+    let mut strangers = BTreeSet::new();
+    for (path, code) in sources() {
+        let code: String = code.split_whitespace().collect();
+        let mut alternatives = 0;
+        for part in code.split('|') {
+            if part.starts_with("Reason::") && alternatives >= 2 {
+                strangers.insert(path.clone());
+            }
+            alternatives = match part.rsplit_once("Reason::") {
+                Some(("", name)) if is_name(name) => alternatives + 1,
+                Some((_, name)) if is_name(name) => 1,
+                Some(_) | None => 0,
+            };
+        }
+    }
+    strangers.remove("crawler/src/page/reason.rs");
+    assert_eq!(strangers, BTreeSet::new());
+}
 
 /// The loop of a crawl, and the only files with its methods.
 const DRIVER: (&str, [&str; 4]) = (

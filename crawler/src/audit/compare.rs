@@ -9,122 +9,58 @@ use super::{
 };
 use crate::{
     crawl_state,
-    page::{Canonical, PageRecord, Reason, State},
-    site_report::{ReportError, is_broken, walk},
+    page::{Canonical, ListingFault, Mark, PageRecord, Reason, State},
+    site_report::{ReportError, walk},
     store::{LinkReader, NamedRow, Store, StoreError},
     url_key::UrlKey,
     verdict::{Judge, judge_at_rest},
 };
 
-/// The defect of a URL that a sitemap or a feed lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ListingFault {
-    Dead,
-    Failing,
-    Redirect,
-    Noindex,
-    Canonical,
-    Robots,
-    LeftOut,
+/// The finding on a URL with this fault in a sitemap.
+fn in_sitemap(fault: ListingFault) -> AuditKind {
+    match fault {
+        ListingFault::Dead => AuditKind::SitemapDead,
+        ListingFault::Failing => AuditKind::SitemapFailing,
+        ListingFault::Redirect => AuditKind::SitemapRedirect,
+        ListingFault::Noindex => AuditKind::SitemapNoindex,
+        ListingFault::Canonical => AuditKind::SitemapCanonical,
+        ListingFault::Robots => AuditKind::SitemapRobots,
+        ListingFault::LeftOut => AuditKind::SitemapLeftOut,
+    }
 }
 
-impl ListingFault {
-    /// The fault of a URL with this reason, if it is one of the site.
-    fn of(reason: Reason) -> Option<Self> {
-        Some(match reason {
-            Reason::Gone | Reason::KeptGoneOnce | Reason::NotFoundPage => Self::Dead,
-            Reason::KeptUnreachable
-            | Reason::NetworkError
-            | Reason::ServerError
-            | Reason::ClientError
-            | Reason::Empty
-            | Reason::OtherSuccess
-            | Reason::CutShort
-            | Reason::Undecodable => Self::Failing,
-            Reason::Redirected
-            | Reason::RedirectedOutOfScope
-            | Reason::RedirectLoop
-            | Reason::TooManyRedirects
-            | Reason::BadRedirect
-            | Reason::RefreshRedirect => Self::Redirect,
-            Reason::Noindex | Reason::NoindexAndCanonical | Reason::UnavailableAfter => {
-                Self::Noindex
-            }
-            Reason::CanonicalElsewhere
-            | Reason::CanonicalForeign
-            | Reason::CanonicalBroken
-            | Reason::CanonicalLoop => Self::Canonical,
-            Reason::RobotsDisallowed => Self::Robots,
-            Reason::NotAPage
-            | Reason::TooLarge
-            | Reason::Unparsable
-            | Reason::DuplicateSpelling
-            | Reason::Unwritable
-            | Reason::EntryRefused
-            | Reason::PatternClosed
-            | Reason::NothingNew
-            | Reason::DuplicateOf => Self::LeftOut,
-            // Listed; rules of the user; not decided.
-            Reason::Listed
-            | Reason::ListOnly
-            | Reason::Given
-            | Reason::KeptNotReached
-            | Reason::ExcludedByRule
-            | Reason::FollowOnly
-            | Reason::PageRule
-            | Reason::TooDeep
-            | Reason::SeedDocument
-            | Reason::NotInSet
-            | Reason::Queued
-            | Reason::InternalError => return None,
-        })
-    }
+/// A feed lists what is new, whatever a crawl makes of it.
+fn in_feed(fault: ListingFault) -> Option<AuditKind> {
+    Some(match fault {
+        ListingFault::Dead => AuditKind::FeedDead,
+        ListingFault::Failing => AuditKind::FeedFailing,
+        ListingFault::Redirect => AuditKind::FeedRedirect,
+        ListingFault::Noindex => AuditKind::FeedNoindex,
+        ListingFault::Canonical => AuditKind::FeedCanonical,
+        ListingFault::Robots => AuditKind::FeedRobots,
+        ListingFault::LeftOut => return None,
+    })
+}
 
-    fn in_sitemap(self) -> AuditKind {
-        match self {
-            Self::Dead => AuditKind::SitemapDead,
-            Self::Failing => AuditKind::SitemapFailing,
-            Self::Redirect => AuditKind::SitemapRedirect,
-            Self::Noindex => AuditKind::SitemapNoindex,
-            Self::Canonical => AuditKind::SitemapCanonical,
-            Self::Robots => AuditKind::SitemapRobots,
-            Self::LeftOut => AuditKind::SitemapLeftOut,
+/// The fact that shows the fault.
+fn detail_of(fault: ListingFault, record: &PageRecord) -> Option<String> {
+    let facts = record.facts();
+    let status = facts.map(|facts| format!("status {}", facts.status));
+    match fault {
+        ListingFault::Dead => status,
+        ListingFault::Failing => record.error().map(str::to_owned).or(status),
+        ListingFault::Redirect => {
+            let refresh = facts.and_then(|facts| facts.refresh.as_ref());
+            let refresh = refresh.map(|refresh| &refresh.target);
+            let target = facts.and_then(|facts| facts.location.as_ref());
+            target.or(refresh).map(|target| format!("to {target}"))
         }
-    }
-
-    /// A feed lists what is new, whatever a crawl makes of it.
-    fn in_feed(self) -> Option<AuditKind> {
-        Some(match self {
-            Self::Dead => AuditKind::FeedDead,
-            Self::Failing => AuditKind::FeedFailing,
-            Self::Redirect => AuditKind::FeedRedirect,
-            Self::Noindex => AuditKind::FeedNoindex,
-            Self::Canonical => AuditKind::FeedCanonical,
-            Self::Robots => AuditKind::FeedRobots,
-            Self::LeftOut => return None,
-        })
-    }
-
-    /// The fact that shows it.
-    fn detail(self, record: &PageRecord) -> Option<String> {
-        let facts = record.facts();
-        let status = facts.map(|facts| format!("status {}", facts.status));
-        match self {
-            Self::Dead => status,
-            Self::Failing => record.error().map(str::to_owned).or(status),
-            Self::Redirect => {
-                let refresh = facts.and_then(|facts| facts.refresh.as_ref());
-                let refresh = refresh.map(|refresh| &refresh.target);
-                let target = facts.and_then(|facts| facts.location.as_ref());
-                target.or(refresh).map(|target| format!("to {target}"))
-            }
-            Self::Canonical => facts.and_then(|facts| match &facts.canonical {
-                Canonical::Other(other) => Some(other.to_string()),
-                Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
-            }),
-            Self::LeftOut => Some(record.reason.text().to_owned()),
-            Self::Noindex | Self::Robots => None,
-        }
+        ListingFault::Canonical => facts.and_then(|facts| match &facts.canonical {
+            Canonical::Other(other) => Some(other.to_string()),
+            Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
+        }),
+        ListingFault::LeftOut => Some(record.reason.text().to_owned()),
+        ListingFault::Noindex | ListingFault::Robots => None,
     }
 }
 
@@ -166,7 +102,7 @@ impl Audit<'_, '_> {
             self.outcome.listed += u64::from(is_listed);
             if is_complete
                 && is_listed
-                && !is_broken(record.reason)
+                && !record.reason.has(Mark::Broken)
                 && !self.named.is_in_sitemap(key.as_str())?
             {
                 findings.add(AuditKind::NotInSitemap, key, None, None, 0);
@@ -241,12 +177,12 @@ impl NamedFindings<'_> {
     fn named(&mut self, key: &UrlKey, row: NamedRow<'_>, record: Option<&PageRecord>) {
         let before = self.judge.before_fetch(key, 0);
         let reason = record.map(|record| record.reason).or(before);
-        let fault = reason.and_then(ListingFault::of);
-        let detail = || fault.and_then(|fault| fault.detail(record?));
+        let fault = reason.and_then(Reason::listing_fault);
+        let detail = || fault.and_then(|fault| detail_of(fault, record?));
         let is_unknown = record.is_none() && matches!(before, None | Some(Reason::Queued));
         if row.sitemap.is_some() {
             if let Some(fault) = fault {
-                self.add(fault.in_sitemap(), key, row.sitemap, detail(), 0);
+                self.add(in_sitemap(fault), key, row.sitemap, detail(), 0);
             } else if is_unknown {
                 let outside = || format!("it is outside of {}", self.judge.place());
                 let detail = before.is_none().then(outside);
@@ -256,7 +192,7 @@ impl NamedFindings<'_> {
             }
         }
         if row.feed.is_some() {
-            if let Some(kind) = fault.and_then(ListingFault::in_feed) {
+            if let Some(kind) = fault.and_then(in_feed) {
                 self.add(kind, key, row.feed, detail(), 0);
             } else if is_unknown && before.is_some() {
                 self.add(AuditKind::FeedUnknown, key, row.feed, None, 0);
@@ -268,7 +204,7 @@ impl NamedFindings<'_> {
             self.add(AuditKind::LogUnknown, key, None, Some(detail), row.answered);
         }
         let is_alive = reason.is_some_and(|reason| {
-            record.is_some() && reason.state() == State::Listed && !is_broken(reason)
+            record.is_some() && reason.state() == State::Listed && !reason.has(Mark::Broken)
         });
         if row.missing >= MIN_MISSING && !is_alive {
             let mut detail = requests(row.missing, "404 or 410");

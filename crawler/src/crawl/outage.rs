@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::requeue::requeue;
 use crate::{
-    page::{CrawlId, Reason},
+    page::{CrawlId, Mark},
     politeness::{Closed, Signal},
     store::{Commit, MetaValue, Store, StoreError},
 };
@@ -127,7 +127,7 @@ pub(super) fn ask_again(
     if outage.number <= MAX_OUTAGES {
         let count = requeue(store, next_sequence, |_, _, visit| {
             let record = &visit.record;
-            has_failed(record.reason) && record.fetched_at.is_some_and(|ended| ended >= since)
+            record.reason.has(Mark::OfHost) && record.fetched_at.is_some_and(|ended| ended >= since)
         })?;
         if count > 0 {
             tracing::info!(target: "crawl", "{count} pages failed when the site went down: they are requested again");
@@ -143,14 +143,6 @@ pub(super) fn ask_again(
         ..Commit::default()
     })?;
     Ok(outage.number)
-}
-
-/// Returns whether a page has no answer, or one that only reports trouble of the server.
-fn has_failed(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::NetworkError | Reason::ServerError | Reason::CutShort
-    )
 }
 
 #[cfg(test)]

@@ -17,8 +17,69 @@ words! {
     }
 }
 
+/// The evidence of an attempt about whether a listed page is to stay listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// It is not: the page or the owner of the site says so.
+    Sure,
+    /// It is not, if a later attempt confirms that: a 404, or another document, may come from a program in trouble.
+    OfTwo,
+    /// Nothing. A server or a program that fails is not evidence, a redirect to nowhere is not made on purpose, and a 4xx other than
+    /// 404, 410 and 451 may be an access rule that was set by mistake.
+    Nothing,
+}
+
+/// The defect of a URL that a sitemap or a feed of the site lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListingFault {
+    /// The page does not exist.
+    Dead,
+    /// It does not answer 200 with its content.
+    Failing,
+    /// It redirects.
+    Redirect,
+    /// It has noindex.
+    Noindex,
+    /// It names another canonical URL.
+    Canonical,
+    /// robots.txt disallows it.
+    Robots,
+    /// It is left out for another reason.
+    LeftOut,
+}
+
+/// What else a reason says; see [`Reason::has`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Something is wrong with the page, its links or its server. Failed URLs need no mark.
+    Fault,
+    /// A link to the URL is broken.
+    Broken,
+    /// The URL redirects to another page, so a link to it may name that page.
+    Redirect,
+    /// The page stays listed without a new answer.
+    Kept,
+    /// A rule of the user leaves the URL out.
+    OfRules,
+    /// The attempt only shows trouble of the host.
+    OfHost,
+    /// Other pages decide: an answer of the page alone does not show it.
+    OfOthers,
+    /// The URL is in a place that was cut.
+    OfPlace,
+    /// The target of its `Location` decides about the URL.
+    ByLocation,
+    /// The target of its meta refresh does.
+    ByRefresh,
+    /// The target of its canonical link does.
+    ByCanonical,
+}
+
+/// One row for each reason: its name, code and state, what an attempt with it proves about a listed page, the defect where a
+/// sitemap or a feed lists the URL, its marks, the text and the advice for people; no advice: the URL is listed.
 macro_rules! reasons {
-    ($($(#[$doc:meta])* $name:ident = $code:literal, $state:ident, $text:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $state:ident, $evidence:ident, $fault:tt, [$($mark:ident)*],
+        $text:literal, $advice:expr;)*) => {
         /// Why a URL is in its state. The codes are stable: reports, the state and scripts use them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Reason { $($(#[$doc])* $name,)* }
@@ -27,142 +88,282 @@ macro_rules! reasons {
             /// Every reason, in the order of the decision table.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The stable code, as in `excluded: {"noindex": 3}`.
-            pub fn code(self) -> &'static str {
-                match self { $(Self::$name => $code,)* }
-            }
-
-            /// The state that this reason leads to.
-            pub fn state(self) -> State {
-                match self { $(Self::$name => State::$state,)* }
-            }
-
-            /// One line for people.
-            pub fn text(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
+            const fn row(self) -> &'static ReasonRow {
+                match self {
+                    $(Self::$name => &ReasonRow {
+                        code: $code,
+                        state: State::$state,
+                        evidence: Evidence::$evidence,
+                        listing_fault: listing_fault!($fault),
+                        marks: &[$(Mark::$mark,)*],
+                        text: $text,
+                        advice: $advice,
+                    },)*
+                }
             }
         }
     };
 }
 
+macro_rules! listing_fault {
+    (-) => {
+        None
+    };
+    ($fault:ident) => {
+        Some(ListingFault::$fault)
+    };
+}
+
+struct ReasonRow {
+    code: &'static str,
+    state: State,
+    evidence: Evidence,
+    listing_fault: Option<ListingFault>,
+    marks: &'static [Mark],
+    text: &'static str,
+    advice: &'static str,
+}
+
+// Advice for several reasons.
+const SERVER_ANSWERS: &str = "let the server answer 200, and crawl again; a lower --rate or --concurrency helps a server that is too busy";
+const TARGET_IS_JUDGED: &str =
+    "nothing to do: the target is judged as a URL of its own; links can name the target directly";
+const CORRECT_REDIRECT: &str = "correct the redirect on the server";
+const ANSWER_CONTENT: &str = "let the page answer 200 with its content";
+const NAME_A_CANONICAL: &str =
+    "let the canonical link name a page that answers 200 and is its own canonical URL";
+const SEND_WHOLE_BODY: &str =
+    "let the server send the whole body, in the coding and length of its headers";
+const NAME_THE_URL: &str = "nothing to do if the place has no pages of its own; otherwise name the URL in a sitemap or in a list (--seeds), or set close_patterns = false to request and list everything";
+
 reasons! {
     /// Not decided yet.
-    Queued = "queued", Queued, "waiting to be fetched";
+    Queued = "queued", Queued, Sure, -, [],
+        "waiting to be fetched",
+        "let the crawl come to its end: start it again, or raise max_pages and max_time";
     /// Answered 200, indexable, its own canonical, in scope.
-    Listed = "listed", Listed, "in the sitemap";
+    Listed = "listed", Listed, Sure, -, [],
+        "in the sitemap",
+        "";
     /// Listed without being fetched, by a `list-only` rule of the user.
-    ListOnly = "list-only", Listed, "in the sitemap by a list-only rule, not fetched";
+    ListOnly = "list-only", Listed, Sure, -, [],
+        "in the sitemap by a list-only rule, not fetched",
+        "";
     /// Listed without being fetched, because an input of the user's names it.
-    Given = "given", Listed, "in the sitemap because an input names it, not fetched";
+    Given = "given", Listed, Sure, -, [],
+        "in the sitemap because an input names it, not fetched",
+        "";
     /// Was listed before and answered 404 for the first time: a second 404 at least an hour later takes it out.
-    KeptGoneOnce = "kept-gone-once", Listed, "still in the sitemap after one 404: a second one at least an hour later removes it";
+    KeptGoneOnce = "kept-gone-once", Listed, Sure, Dead, [Fault Broken Kept],
+        "still in the sitemap after one 404: a second one at least an hour later removes it",
+        "let the page answer 200 if it is to stay; a second 404, at least an hour after the first, removes it";
     /// Was listed before and could not be fetched, which is not evidence that it is gone; listed with the data of its last good answer.
-    KeptUnreachable = "kept-unreachable", Listed, "still in the sitemap with the data of its last good answer: could not be fetched this time";
+    KeptUnreachable = "kept-unreachable", Listed, Sure, Failing, [Fault Broken Kept],
+        "still in the sitemap with the data of its last good answer: could not be fetched this time",
+        "find out why the page cannot be fetched; it stays listed for the time of keep_failing";
     /// Was listed before and is still waiting, because the session ended at a limit, or redirects to a URL that is; listed with
     /// the data of its last good answer.
-    KeptNotReached = "kept-not-reached", Listed, "still in the sitemap with the data of its last good answer: not requested this time";
+    KeptNotReached = "kept-not-reached", Listed, Sure, -, [Kept OfOthers],
+        "still in the sitemap with the data of its last good answer: not requested this time",
+        "nothing to do if the crawl ended at a limit: the next crawl requests the page";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
-    RobotsDisallowed = "robots-disallowed", Excluded, "disallowed by robots.txt";
+    RobotsDisallowed = "robots-disallowed", Excluded, Sure, Robots, [],
+        "disallowed by robots.txt",
+        "allow the URL in robots.txt to have it listed; arpent does not fetch or list a URL that robots.txt disallows";
     /// No answer after all tries.
-    NetworkError = "network-error", Failed, "could not be fetched: network error or time-out";
+    NetworkError = "network-error", Failed, Nothing, Failing, [Broken OfHost],
+        "could not be fetched: network error or time-out",
+        SERVER_ANSWERS;
     /// 5xx or 429 after all tries.
-    ServerError = "server-error", Failed, "the server answered 5xx or 429";
+    ServerError = "server-error", Failed, Nothing, Failing, [Broken OfHost],
+        "the server answered 5xx or 429",
+        SERVER_ANSWERS;
     /// 404 or 410.
-    Gone = "gone", Excluded, "answered 404 or 410";
+    Gone = "gone", Excluded, OfTwo, Dead, [Fault Broken],
+        "answered 404 or 410",
+        "if the page is gone, remove the links to it; otherwise let it answer 200";
     /// 401, 403, 451 and other 4xx.
-    ClientError = "client-error", Excluded, "answered 401, 403, 451 or another 4xx";
+    ClientError = "client-error", Excluded, Nothing, Failing, [Fault Broken],
+        "answered 401, 403, 451 or another 4xx",
+        "let the page answer 200 to everybody to have it listed; search engines cannot read a page that needs a login";
     /// 3xx into the scope; the target is judged for itself.
-    Redirected = "redirected", Excluded, "redirects to another URL";
+    Redirected = "redirected", Excluded, Sure, Redirect, [Redirect ByLocation],
+        "redirects to another URL",
+        TARGET_IS_JUDGED;
     /// 3xx out of the scope.
-    RedirectedOutOfScope = "redirected-out-of-scope", Excluded, "redirects out of the crawl's scope";
+    RedirectedOutOfScope = "redirected-out-of-scope", Excluded, Sure, Redirect, [Redirect],
+        "redirects out of the crawl's scope",
+        "crawl the site that it redirects to, or widen the scope with --scope origin";
     /// The chain comes back to itself.
-    RedirectLoop = "redirect-loop", Excluded, "redirects in a loop";
+    RedirectLoop = "redirect-loop", Excluded, Nothing, Redirect, [Fault Broken ByLocation],
+        "redirects in a loop",
+        CORRECT_REDIRECT;
     /// More than ten hops.
-    TooManyRedirects = "too-many-redirects", Excluded, "redirects more than 10 times";
+    TooManyRedirects = "too-many-redirects", Excluded, Sure, Redirect, [Fault Broken ByLocation],
+        "redirects more than 10 times",
+        CORRECT_REDIRECT;
     /// A 3xx without a usable `Location`.
-    BadRedirect = "bad-redirect", Excluded, "redirects without a usable target";
+    BadRedirect = "bad-redirect", Excluded, Nothing, Redirect, [Fault Broken],
+        "redirects without a usable target",
+        CORRECT_REDIRECT;
     /// 204, 205, an unasked 304, or 200 with an empty body.
-    Empty = "empty", Excluded, "answered without content";
+    Empty = "empty", Excluded, Nothing, Failing, [Fault],
+        "answered without content",
+        ANSWER_CONTENT;
     /// 201, 202, 203, 206 and every other 2xx that may have content.
-    OtherSuccess = "other-success", Excluded, "answered with a success status other than 200, such as 201, 202, 203 or 206";
+    OtherSuccess = "other-success", Excluded, Nothing, Failing, [],
+        "answered with a success status other than 200, such as 201, 202, 203 or 206",
+        ANSWER_CONTENT;
     /// A meta refresh of 0 seconds to another URL.
-    RefreshRedirect = "refresh-redirect", Excluded, "a meta refresh sends readers to another URL at once";
+    RefreshRedirect = "refresh-redirect", Excluded, Sure, Redirect, [Redirect ByRefresh],
+        "a meta refresh sends readers to another URL at once",
+        TARGET_IS_JUDGED;
     /// `noindex` or `none`, in a meta element or a header.
-    Noindex = "noindex", Excluded, "has noindex";
+    Noindex = "noindex", Excluded, Sure, Noindex, [],
+        "has noindex",
+        "remove noindex from the robots meta element or the header X-Robots-Tag, if search engines are to show the page";
     /// `noindex` or `none`, and a canonical link to another URL.
-    NoindexAndCanonical = "noindex-and-canonical", Excluded, "has noindex and names another canonical URL";
+    NoindexAndCanonical = "noindex-and-canonical", Excluded, Sure, Noindex, [],
+        "has noindex and names another canonical URL",
+        "remove noindex, and let the canonical link name the page itself, if search engines are to show the page";
     /// `unavailable_after` is past.
-    UnavailableAfter = "unavailable-after", Excluded, "its unavailable_after date is past";
+    UnavailableAfter = "unavailable-after", Excluded, Sure, Noindex, [],
+        "its unavailable_after date is past",
+        "remove unavailable_after, or set a later date, if search engines are to show the page";
     /// One canonical link, to another URL in scope.
-    CanonicalElsewhere = "canonical-elsewhere", Excluded, "names another URL as canonical";
+    CanonicalElsewhere = "canonical-elsewhere", Excluded, Sure, Canonical, [ByCanonical],
+        "names another URL as canonical",
+        "nothing to do if search engines are to show the canonical URL; otherwise let the canonical link name the page itself";
     /// One canonical link, out of the scope.
-    CanonicalForeign = "canonical-foreign", Excluded, "names a canonical URL outside this site's scope";
+    CanonicalForeign = "canonical-foreign", Excluded, Sure, Canonical, [],
+        "names a canonical URL outside this site's scope",
+        "let the canonical link name a URL of this site, or crawl the site that it names";
     /// The canonical URL is not a page that can be listed.
-    CanonicalBroken = "canonical-broken", Excluded, "names a canonical URL that cannot be listed";
+    CanonicalBroken = "canonical-broken", Excluded, Sure, Canonical, [Fault OfOthers ByCanonical],
+        "names a canonical URL that cannot be listed",
+        NAME_A_CANONICAL;
     /// The canonical links lead back to the page.
-    CanonicalLoop = "canonical-loop", Excluded, "its canonical URLs form a loop";
+    CanonicalLoop = "canonical-loop", Excluded, Sure, Canonical, [Fault OfOthers ByCanonical],
+        "its canonical URLs form a loop",
+        NAME_A_CANONICAL;
     /// Images, style sheets, scripts, fonts, archives, feeds, sitemaps, data.
-    NotAPage = "not-a-page", Excluded, "not a page or a listed kind of document";
+    NotAPage = "not-a-page", Excluded, OfTwo, LeftOut, [],
+        "not a page or a listed kind of document",
+        "name the media type in the setting document_types to have documents of this type listed";
     /// A feed that something links to: it was read for the URLs that it names, and is not a known URL.
-    SeedDocument = "seed-document", Excluded, "read as a feed, not counted as a page";
+    SeedDocument = "seed-document", Excluded, Sure, -, [],
+        "read as a feed, not counted as a page",
+        "nothing to do: the URLs that the feed names are judged as URLs of their own";
     /// The decoded body is over the cap.
-    TooLarge = "too-large", Excluded, "larger than the size limit";
+    TooLarge = "too-large", Excluded, Nothing, LeftOut, [Fault],
+        "larger than the size limit",
+        "make the page smaller, or raise max_body_bytes";
     /// The body ended before its announced end.
-    CutShort = "cut-short", Excluded, "the answer was cut short";
+    CutShort = "cut-short", Excluded, Nothing, Failing, [Fault OfHost],
+        "the answer was cut short",
+        SEND_WHOLE_BODY;
     /// The body's content coding is unknown, stacked or broken, or the body is not coded at all.
-    Undecodable = "undecodable", Failed, "its body does not match its Content-Encoding";
+    Undecodable = "undecodable", Failed, Nothing, Failing, [],
+        "its body does not match its Content-Encoding",
+        SEND_WHOLE_BODY;
     /// Parsing was cut off before the end of the page: the content of the rest is not known.
-    Unparsable = "unparsable", Failed, "not judged: parsing was cut off at max_parse_time, or at the memory of the parser";
+    Unparsable = "unparsable", Failed, Nothing, LeftOut, [],
+        "not judged: parsing was cut off at max_parse_time, or at the memory of the parser",
+        "make the page smaller or less deeply nested, or raise max_parse_time";
     /// An `exclude` rule, or no `include` rule matches.
-    ExcludedByRule = "excluded-by-rule", Excluded, "left out by an include or exclude rule";
+    ExcludedByRule = "excluded-by-rule", Excluded, Sure, -, [OfRules],
+        "left out by an include or exclude rule",
+        "change the include and exclude rules";
     /// A `follow-only` rule.
-    FollowOnly = "follow-only", Excluded, "fetched for its links only";
+    FollowOnly = "follow-only", Excluded, Sure, -, [OfRules],
+        "fetched for its links only",
+        "remove the follow_only rule that matches";
     /// Two URLs that differ only in characters which a sitemap must write percent-encoded: the other one is listed.
-    DuplicateSpelling = "duplicate-spelling", Excluded, "listed under another spelling of the same URL";
+    DuplicateSpelling = "duplicate-spelling", Excluded, Sure, LeftOut, [OfOthers],
+        "listed under another spelling of the same URL",
+        "link to one spelling of the URL only";
     /// Its URL is too long, as it is, or once it is percent-encoded as a sitemap must have it. A URL of more than 2,047 bytes is not
     /// requested, and recorded by its beginning and a hash.
-    Unwritable = "unwritable-url", Excluded, "its URL is too long for a sitemap (2,047 bytes)";
+    Unwritable = "unwritable-url", Excluded, Sure, LeftOut, [Fault OfOthers],
+        "its URL is too long for a sitemap (2,047 bytes)",
+        "shorten the URL: a sitemap takes 2,048 characters";
     /// Its entry would break a rule of the protocol.
-    EntryRefused = "entry-refused", Excluded, "its entry would break a rule of the sitemap protocol";
+    EntryRefused = "entry-refused", Excluded, Sure, LeftOut, [Fault OfOthers],
+        "its entry would break a rule of the sitemap protocol",
+        "read the log of the publish: it names the rule of the protocol that the entry breaks";
     /// In a place that was cut, and far from new text: it was not requested.
-    PatternClosed = "pattern-closed", Excluded, "not requested: its part of the site goes on without end and has nothing new";
+    PatternClosed = "pattern-closed", Excluded, Sure, LeftOut, [OfOthers OfPlace],
+        "not requested: its part of the site goes on without end and has nothing new",
+        NAME_THE_URL;
     /// In a place that was cut, and most of its text is at simpler URLs.
-    NothingNew = "nothing-new", Excluded, "in a part of the site that goes on without end, and repeats the text of simpler URLs";
+    NothingNew = "nothing-new", Excluded, Sure, LeftOut, [OfOthers OfPlace],
+        "in a part of the site that goes on without end, and repeats the text of simpler URLs",
+        NAME_THE_URL;
     /// The page with which the site answers URLs that do not exist.
-    NotFoundPage = "not-found-page", Excluded, "is the page that the site sends for URLs that do not exist";
+    NotFoundPage = "not-found-page", Excluded, Sure, Dead, [Broken OfOthers],
+        "is the page that the site sends for URLs that do not exist",
+        "let the server answer 404 for URLs that do not exist; if this is a real page, give it text of its own";
     /// Another spelling of its path has the same text, or it has a parameter that only makes copies.
-    DuplicateOf = "duplicate-of", Excluded, "is the same page as another URL of the same path";
+    DuplicateOf = "duplicate-of", Excluded, Sure, LeftOut, [OfOthers],
+        "is the same page as another URL of the same path",
+        "nothing to do: the other URL is listed; a canonical link decides which of the two";
     /// A page rule's selector matched.
-    PageRule = "page-rule", Excluded, "left out by a page rule";
+    PageRule = "page-rule", Excluded, Sure, -, [OfRules],
+        "left out by a page rule",
+        "change the page rule whose selector matches";
     /// It was published, and is not in the set that was restored or read back; no crawl has found it since.
-    NotInSet = "not-in-set", Excluded, "not in the set that was restored or read back, and not found by a crawl since";
+    NotInSet = "not-in-set", Excluded, Sure, -, [OfOthers],
+        "not in the set that was restored or read back, and not found by a crawl since",
+        "nothing to do: the next crawl requests the URL if a page or a sitemap names it";
     /// Deeper than `max_depth`.
-    TooDeep = "too-deep", Excluded, "more hops from the start URL than max_depth";
+    TooDeep = "too-deep", Excluded, Sure, -, [OfOthers],
+        "more hops from the start URL than max_depth",
+        "raise max_depth, or link to the URL from a page nearer to the start URL";
     /// The task that handled the page panicked; the crawl goes on.
-    InternalError = "internal-error", Failed, "an internal error in arpent: please report it";
+    InternalError = "internal-error", Failed, Nothing, -, [],
+        "an internal error in arpent: please report it",
+        "report the error with the log of the crawl";
 }
 
 impl Reason {
+    /// The stable code, as in `excluded: {"noindex": 3}`.
+    pub fn code(self) -> &'static str {
+        self.row().code
+    }
+
+    /// The state that this reason leads to.
+    pub fn state(self) -> State {
+        self.row().state
+    }
+
+    /// One line for people.
+    pub fn text(self) -> &'static str {
+        self.row().text
+    }
+
+    /// What to do, in one line; `None`: the URL is listed as it should be.
+    pub fn advice(self) -> Option<&'static str> {
+        Some(self.row().advice).filter(|advice| !advice.is_empty())
+    }
+
+    /// What an attempt that came to this proves about a listed page. A 410 and a 451 are sure by themselves.
+    pub fn evidence(self) -> Evidence {
+        self.row().evidence
+    }
+
+    /// The defect when a sitemap or a feed lists the URL; `None`: it is listed, left out by rules of the user, or not decided.
+    pub fn listing_fault(self) -> Option<ListingFault> {
+        self.row().listing_fault
+    }
+
+    /// Returns whether the reason has this mark.
+    pub fn has(self, mark: Mark) -> bool {
+        self.row().marks.contains(&mark)
+    }
+
     /// Whether something is wrong with the page, its links or its server: a person should look at some of these URLs.
     pub fn is_fault(self) -> bool {
-        self.state() == State::Failed
-            || matches!(
-                self,
-                Self::KeptGoneOnce
-                    | Self::KeptUnreachable
-                    | Self::Gone
-                    | Self::ClientError
-                    | Self::RedirectLoop
-                    | Self::TooManyRedirects
-                    | Self::BadRedirect
-                    | Self::Empty
-                    | Self::CanonicalBroken
-                    | Self::CanonicalLoop
-                    | Self::TooLarge
-                    | Self::CutShort
-                    | Self::Unwritable
-                    | Self::EntryRefused
-            )
+        self.state() == State::Failed || self.has(Mark::Fault)
     }
 
     /// The reason that [`Reason::code`] calls `code`.

@@ -26,7 +26,7 @@ use crate::{
     export::{Export, ExtensionCounts, Listed, Sameness, Spelling, View, Without},
     lastmod::Statistics,
     notes::Note,
-    page::{Basis, DateSource, Outcome, Page, PageFacts, Reason, State, Visit},
+    page::{Basis, DateSource, Mark, Outcome, Page, PageFacts, Reason, State, Visit},
     report::{ReasonCounts, SetChange, SetChanges},
     store::{StoreError, outbox::UrlChange},
     url_key::UrlKey,
@@ -241,7 +241,7 @@ impl Pass<'_> {
         }
         if before.is_some() {
             numbers.guard.lost(reason);
-            let is_of_rules = GuardCounts::is_of_rules(reason);
+            let is_of_rules = reason.has(Mark::OfRules);
             numbers.removed_unvisited += u64::from(is_of_rules && rows.visit.is_none());
         }
     }

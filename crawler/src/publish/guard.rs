@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{
     config::{GuardConfig, Share},
     notes::grouped,
-    page::{ContentHash, CrawlId, PageFacts, Promotion, Reason},
+    page::{ContentHash, CrawlId, Mark, PageFacts, Promotion, Reason},
     url_key::UrlKey,
 };
 
@@ -226,17 +226,9 @@ impl GuardCounts {
         *self.lost.entry(reason).or_default() += 1;
     }
 
-    /// Returns whether this reason comes from the user's own rules.
-    pub(super) fn is_of_rules(reason: Reason) -> bool {
-        matches!(
-            reason,
-            Reason::ExcludedByRule | Reason::FollowOnly | Reason::PageRule
-        )
-    }
-
     fn removed_by_rules(&self) -> u64 {
         let lost = self.lost.iter();
-        let own = lost.filter(|(reason, _)| Self::is_of_rules(**reason));
+        let own = lost.filter(|(reason, _)| reason.has(Mark::OfRules));
         own.map(|(_, count)| count).sum()
     }
 }

@@ -8,7 +8,7 @@ use super::{
     rows::{ConflictKind, ConflictRow},
 };
 use crate::{
-    page::{Canonical, PageFacts, PageRecord, Reason, State},
+    page::{Canonical, Mark, PageFacts, PageRecord, Reason, State},
     url_key::UrlKey,
 };
 
@@ -66,10 +66,7 @@ pub(super) fn each<E>(
     };
     let is_listed =
         |reason: Option<Reason>| reason.is_some_and(|reason| reason.state() == State::Listed);
-    let is_of_canonical = matches!(
-        record.reason,
-        Reason::CanonicalElsewhere | Reason::CanonicalBroken | Reason::CanonicalLoop
-    );
+    let is_of_canonical = record.reason.has(Mark::ByCanonical);
     match &facts.canonical {
         Canonical::Conflicting => show(row(ConflictKind::CanonicalSeveral, None, None))?,
         Canonical::Other(target) if is_of_canonical => {

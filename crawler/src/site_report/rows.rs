@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    page::{Canonical, ClosedPattern, DateSource, Page, PageRecord, Reason, Repeat, State},
+    page::{Canonical, ClosedPattern, DateSource, Mark, Page, PageRecord, Repeat, State},
     repeats::pattern_of,
     store::RunRow,
     url_key::UrlKey,
@@ -205,7 +205,7 @@ impl UrlRow {
         let facts = record.facts();
         let dates = page.and_then(|page| page.dates.as_ref());
         let dates = dates.filter(|_| record.reason.state() == State::Listed);
-        let is_of_pattern = matches!(record.reason, Reason::PatternClosed | Reason::NothingNew);
+        let is_of_pattern = record.reason.has(Mark::OfPlace);
         let pattern = pattern_of(url, patterns).filter(|_| is_of_pattern);
         let duration = facts.and_then(|facts| facts.duration);
         Self {

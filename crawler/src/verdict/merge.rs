@@ -19,7 +19,7 @@ use super::{
     settle,
 };
 use crate::{
-    page::{Basis, Canonical, Kept, Outcome, Page, PageRecord, Reason, State, Visit},
+    page::{Basis, Canonical, Kept, Mark, Outcome, Page, PageRecord, Reason, State, Visit},
     url_key::UrlKey,
 };
 
@@ -320,17 +320,12 @@ fn confirmed(visit: &Visit, page: Option<&Page>) -> PageRecord {
 /// The target of a page that is not listed because it leads to another page.
 fn target_of(record: &PageRecord) -> Option<&UrlKey> {
     let facts = record.facts()?;
-    match record.reason {
-        Reason::Redirected | Reason::RedirectLoop | Reason::TooManyRedirects => {
-            facts.location.as_ref()
+    match &facts.canonical {
+        _ if record.reason.has(Mark::ByLocation) => facts.location.as_ref(),
+        _ if record.reason.has(Mark::ByRefresh) => Some(&facts.refresh.as_ref()?.target),
+        Canonical::Other(target) if record.reason.has(Mark::ByCanonical) => Some(target),
+        Canonical::Other(_) | Canonical::Absent | Canonical::Itself | Canonical::Conflicting => {
+            None
         }
-        Reason::RefreshRedirect => Some(&facts.refresh.as_ref()?.target),
-        Reason::CanonicalElsewhere | Reason::CanonicalBroken | Reason::CanonicalLoop => {
-            match &facts.canonical {
-                Canonical::Other(target) => Some(target),
-                Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
-            }
-        }
-        _ => None,
     }
 }

@@ -5,22 +5,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::page::{Kept, Outcome, Reason};
+use crate::page::{Evidence, Kept, Outcome, Reason};
 
 /// Time between two answers 404 that together prove a page gone. A deployment, or a cache that is
 /// warming up, is over by then.
 pub const GONE_AGAIN_AFTER: Duration = Duration::from_secs(60 * 60);
-
-/// The evidence of an attempt about whether a page is to be listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Evidence {
-    /// It is not.
-    Sure,
-    /// It is not, if a later attempt confirms that.
-    OfTwo,
-    /// Nothing.
-    Nothing,
-}
 
 /// Why a page that is listed stays so although the last attempt came to `reason`; `None` when it leaves the set.
 /// `failing_since` and `gone_since` are those of its page row ([`Page`](crate::page::Page)); `keep_failing` is the time for which a page that only
@@ -94,60 +83,12 @@ fn error_of(outcome: &Outcome, reason: Reason) -> String {
     }
 }
 
+/// The evidence of an attempt that came to `reason`.
 fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
-    match reason {
-        // 410 means by itself that the page is gone for good (RFC 9110 section 15.5.11).
-        Reason::Gone if status == Some(404) => Evidence::OfTwo,
-        // 451: somebody had it taken down (RFC 7725). Other 4xx may be an access rule set by mistake.
-        Reason::ClientError if status != Some(451) => Evidence::Nothing,
-        // Some other document, as a program in trouble sends it; or the page became one.
-        Reason::NotAPage => Evidence::OfTwo,
-        // A program that died is not evidence, and a redirect to nowhere is not made on purpose.
-        Reason::Empty
-        | Reason::OtherSuccess
-        | Reason::BadRedirect
-        | Reason::RedirectLoop
-        | Reason::NetworkError
-        | Reason::ServerError
-        | Reason::TooLarge
-        | Reason::CutShort
-        | Reason::Undecodable
-        | Reason::Unparsable
-        | Reason::InternalError => Evidence::Nothing,
-        Reason::Queued
-        | Reason::Listed
-        | Reason::ListOnly
-        | Reason::Given
-        | Reason::KeptGoneOnce
-        | Reason::KeptUnreachable
-        | Reason::KeptNotReached
-        | Reason::RobotsDisallowed
-        | Reason::Gone
-        | Reason::Redirected
-        | Reason::RedirectedOutOfScope
-        | Reason::TooManyRedirects
-        | Reason::RefreshRedirect
-        | Reason::Noindex
-        | Reason::NoindexAndCanonical
-        | Reason::UnavailableAfter
-        | Reason::CanonicalElsewhere
-        | Reason::CanonicalForeign
-        | Reason::CanonicalBroken
-        | Reason::CanonicalLoop
-        | Reason::ExcludedByRule
-        | Reason::FollowOnly
-        | Reason::DuplicateSpelling
-        | Reason::Unwritable
-        | Reason::EntryRefused
-        | Reason::SeedDocument
-        | Reason::PatternClosed
-        | Reason::NothingNew
-        | Reason::NotFoundPage
-        | Reason::DuplicateOf
-        | Reason::PageRule
-        | Reason::NotInSet
-        | Reason::TooDeep
-        | Reason::ClientError => Evidence::Sure,
+    match (reason, status) {
+        // 410: the page is gone for good (RFC 9110 section 15.5.11). 451: somebody had it taken down (RFC 7725).
+        (Reason::Gone, Some(410)) | (Reason::ClientError, Some(451)) => Evidence::Sure,
+        (_, _) => reason.evidence(),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     client::DownloadError,
     crawl_state,
     fetch::Headers,
-    page::{Canonical, ContentHash, Outcome, PageFacts, PageRecord, Reason},
+    page::{Canonical, ContentHash, Mark, Outcome, PageFacts, PageRecord, Reason},
     url_key::UrlKey,
     verdict::{Judge, MAX_HOPS, judge_at_rest},
 };
@@ -254,7 +254,9 @@ fn difference(record: Option<&PageRecord>, now: Reason) -> Option<String> {
         ));
     };
     let then = record.reason;
-    if then == now || needs_other_pages(then) && may_become(now) {
+    // Other pages may make something else of the reason by this answer alone.
+    let is_open = matches!(now, Reason::Listed | Reason::CanonicalElsewhere);
+    if then == now || then.has(Mark::OfOthers) && is_open {
         return None;
     }
     let since = record.fetched_at.map(|time| format!(" of {time}"));
@@ -263,28 +265,4 @@ fn difference(record: Option<&PageRecord>, now: Reason) -> Option<String> {
         "the state has the answer{since}, {}; the next crawl will find {found}",
         then.code()
     ))
-}
-
-/// Returns whether other pages, or earlier answers, decide that a URL has this reason.
-fn needs_other_pages(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::CanonicalBroken
-            | Reason::CanonicalLoop
-            | Reason::DuplicateSpelling
-            | Reason::DuplicateOf
-            | Reason::NothingNew
-            | Reason::PatternClosed
-            | Reason::NotFoundPage
-            | Reason::EntryRefused
-            | Reason::Unwritable
-            | Reason::TooDeep
-            | Reason::KeptNotReached
-            | Reason::NotInSet
-    )
-}
-
-/// Returns whether other pages may make something else of this reason.
-fn may_become(reason: Reason) -> bool {
-    matches!(reason, Reason::Listed | Reason::CanonicalElsewhere)
 }

@@ -50,7 +50,7 @@ fn a_url_that_no_crawl_met_is_judged_by_scope_and_rules() {
 fn every_reason_has_advice_unless_the_url_is_listed() {
     let mut texts = HashSet::new();
     for reason in Reason::ALL {
-        let advice = advice::of_reason(*reason);
+        let advice = reason.advice();
         let is_fine = matches!(reason, Reason::Listed | Reason::ListOnly | Reason::Given);
         assert_eq!(advice.is_none(), is_fine, "{reason:?}");
         texts.extend(advice);
@@ -97,7 +97,7 @@ fn the_guide_lists_every_reason() {
             .iter()
             .filter(|reason| reason.state().as_str() == state)
         {
-            let advice = advice::of_reason(*reason).unwrap_or_default();
+            let advice = reason.advice().unwrap_or_default();
             writeln!(
                 page,
                 "| `{}` | {} | {advice} |",
