@@ -9,16 +9,16 @@
 //! | `commands` | what is done, in which order? |
 //! | `supervisor`, `signal` | what happens beside the work: progress, signals |
 //! | `panicked`, `fault` | what becomes of a bug? |
+//! | `failure` | why did it end early, and which option helps? |
 //! | `exit_code` | what does the parent process get? |
-//! | `advice` | which option helps where something was refused? |
 //! | `live`, `summary`, `human`, `untrusted` | what does it look like? |
 //! | `log` | what does it look like for programs that collect logs? |
 //! | `output` | the only file that prints |
 
-mod advice;
 mod args;
 mod commands;
 mod exit_code;
+mod failure;
 mod fault;
 mod human;
 mod live;

@@ -10,6 +10,8 @@ use std::{
 
 use tokio::task::{JoinError, spawn_blocking};
 
+use crate::failure::{self, Failure};
+
 /// Work that ended by a panic: a bug. The panic itself was reported when it happened.
 #[derive(Debug, thiserror::Error)]
 #[error("ended by an internal error: {message}")]
@@ -52,10 +54,10 @@ pub(crate) fn words_of(payload: &dyn Any) -> &str {
 /// It failed, or panicked.
 pub(crate) async fn blocking<T, E>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> anyhow::Result<T>
+) -> failure::Result<T>
 where
     T: Send + 'static,
-    E: Into<anyhow::Error> + Send + 'static,
+    E: Into<Failure> + Send + 'static,
 {
     let span = tracing::Span::current();
     let ended = spawn_blocking(move || span.in_scope(work)).await;

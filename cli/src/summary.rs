@@ -25,7 +25,7 @@ use crawler::{
     publish::{PublishError, Published, PublishedFile},
     report::{Report, SetChanges},
     site::Site,
-    site_run::{CrawlError, CrawlFacts, SessionOutcome},
+    site_run::{CrawlError, CrawlFacts, SessionError, SessionOutcome},
 };
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ use self::{
     robots::RobotsLine,
     seeds::SeedLine,
 };
-use crate::{advice::in_full, human, settings::is_storage};
+use crate::{failure::Failure, human, settings::is_storage};
 
 pub(crate) use self::notified::text as text_of_notified;
 pub(crate) use self::robots::RobotsFile;
@@ -241,13 +241,21 @@ impl Summary {
     }
 
     /// The work ended without a set, by this error.
-    pub(crate) fn set_failed(&mut self, error: &anyhow::Error) {
-        self.message = Some(in_full(error));
-        if let Some(PublishError::Refused(refusal)) = error.downcast_ref() {
-            self.guard = Some(GuardLine::from(&**refusal));
-        }
-        if let Some(CrawlError::Start(error)) = error.downcast_ref() {
-            self.notes.extend(error.note().cloned());
+    pub(crate) fn set_failed(&mut self, error: &Failure) {
+        self.message = Some(error.in_full());
+        self.outcome = error.outcome();
+    }
+
+    /// The session published nothing, for this reason.
+    pub(crate) fn set_unpublished(&mut self, error: &SessionError) {
+        match error {
+            SessionError::Publish(PublishError::Refused(refusal)) => {
+                self.guard = Some(GuardLine::from(&**refusal));
+            }
+            SessionError::Crawl(CrawlError::Start(error)) => {
+                self.notes.extend(error.note().cloned());
+            }
+            _ => {}
         }
     }
 

@@ -8,6 +8,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::{
     exit_code::ExitCode,
+    failure::{self},
     output::Output,
     panicked::{Panicked, caught},
     signal::{Reaction, Signals, Stop, StopSignal},
@@ -76,7 +77,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// The system refused.
-    pub(crate) fn new(output: &Output) -> anyhow::Result<Self> {
+    pub(crate) fn new(output: &Output) -> failure::Result<Self> {
         let signals = Signals::listen_beside_hangups();
         Ok(Self {
             output: output.clone(),

@@ -26,6 +26,7 @@ use crate::{
     check::{CheckProgress, Network},
     clock::Clock,
     config::Config,
+    outcome::SessionOutcome,
     robots::agent_token,
     scope::ScopeError,
     site::Site,
@@ -110,6 +111,17 @@ pub enum AuditError {
     /// A log cannot be read.
     #[error("failed to read the log to its end")]
     Log(#[from] io::Error),
+}
+
+impl AuditError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Store(error) => error.outcome(),
+            Self::Set(error) => error.outcome(),
+            Self::Scope(_) | Self::Log(_) => SessionOutcome::Settings,
+        }
+    }
 }
 
 /// Counts of the lines of access logs.

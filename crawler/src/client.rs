@@ -18,7 +18,7 @@ mod tests;
 
 pub use self::{
     call::{Call, CallAnswer, CallError, Retry},
-    download::{DownloadError, DownloadedDocument, Downloader, MAX_DOCUMENT_BYTES},
+    download::{ConnectError, DownloadError, DownloadedDocument, Downloader, MAX_DOCUMENT_BYTES},
     shutdown::Shutdown,
     start::StartError,
     start_page::{StartPage, start_page},

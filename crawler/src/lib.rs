@@ -64,6 +64,7 @@ pub mod site;
 
 pub mod config;
 pub mod notes;
+pub mod outcome;
 pub mod page;
 pub mod pattern;
 

@@ -15,7 +15,7 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::{machine::private, url_key::HostKey};
+use crate::{machine::private, outcome::SessionOutcome, url_key::HostKey};
 
 /// The longest that a host is left alone at its own wish, counted from the answer.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -58,6 +58,14 @@ pub enum RetryAfterError {
         /// Why it stays where it is.
         source: io::Error,
     },
+}
+
+impl RetryAfterError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        // As with a state that cannot be read: no request is sent, the published set stays.
+        SessionOutcome::Refused
+    }
 }
 
 /// The hosts that asked not to be contacted, as far as the file knows.

@@ -17,7 +17,7 @@ use tokio::{
 
 pub use self::{
     opening::Opened,
-    outcome::{SessionError, SessionOutcome},
+    outcome::SessionError,
     stored::{Stored, StoredRequest},
 };
 use self::{
@@ -25,6 +25,7 @@ use self::{
     session_row::SessionEnd,
 };
 pub use crate::crawl::{COMMIT_INTERVAL, CrawlError, Ending, Limit, Progress, Resumed};
+pub use crate::outcome::SessionOutcome;
 use crate::{
     client::Shutdown,
     clock::Clock,
@@ -245,7 +246,7 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
             ..Ended::new(site, Err(error_of(error)))
         },
     };
-    ended.outcome = SessionOutcome::of(&ended, session.dry_run);
+    ended.outcome = ended.word(session.dry_run);
     ended
 }
 
@@ -363,7 +364,7 @@ async fn publish_crawled(
             crawl: Some(end.crawl.clone()),
             ..Ended::new(Some(crawled.site), publishing)
         };
-        let outcome = SessionOutcome::of(&ended, session.dry_run);
+        let outcome = ended.word(session.dry_run);
         end.write(&mut store, outcome, ended.report.as_ref());
         (ended, store)
     });

@@ -21,7 +21,8 @@ use sitemap_core::{UrlEntry, read::Kind};
 use self::document::{DocumentRole, SetDocument};
 use crate::{
     check::{CheckProgress, MAX_INDEXES, Network, listed_by, sitemaps_in},
-    fetch::FetchError,
+    client::ConnectError,
+    outcome::SessionOutcome,
     publish::{RetainedFile, published_files},
     store::StoreError,
     url_key::UrlKey,
@@ -72,13 +73,25 @@ pub enum SetError {
     },
     /// A setting of the network cannot be used.
     #[error("the way to the network cannot be used")]
-    Network(#[from] FetchError),
+    Network(#[from] ConnectError),
     /// The temporary file failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The work was stopped.
     #[error("stopped before all was read")]
     Stopped,
+}
+
+impl SetError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Unreadable { .. } => SessionOutcome::Unreachable,
+            Self::Network(error) => error.outcome(),
+            Self::Store(error) => error.outcome(),
+            Self::Stopped => SessionOutcome::Interrupted,
+        }
+    }
 }
 
 /// An entry of a set.

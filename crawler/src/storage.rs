@@ -31,7 +31,7 @@ pub use self::{
     fence::{FenceFuture, SendFence},
     states::StateStorage,
 };
-use crate::config::PublishConfig;
+use crate::{config::PublishConfig, outcome::SessionOutcome};
 
 /// Why a set could not be fetched or sent. What the bucket has stays good.
 #[derive(Debug, thiserror::Error)]
@@ -103,19 +103,17 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    /// Another program published to the same place.
-    pub fn is_conflict(&self) -> bool {
-        matches!(self, Self::Changed { .. })
-    }
-
-    /// Another machine has the right to change the bucket.
-    pub fn is_closed(&self) -> bool {
-        matches!(self, Self::Closed { .. })
-    }
-
-    /// A setting cannot be used.
-    pub fn is_of_settings(&self) -> bool {
-        matches!(self, Self::Settings { .. })
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Changed { .. } => SessionOutcome::Busy,
+            Self::Settings { .. } => SessionOutcome::Settings,
+            // Another machine may change the bucket, and this one may not.
+            Self::Closed { .. } => SessionOutcome::Interrupted,
+            Self::Foreign { .. } | Self::Failed { .. } | Self::State { .. } | Self::Io { .. } => {
+                SessionOutcome::Refused
+            }
+        }
     }
 }
 

@@ -20,10 +20,11 @@ pub use self::{
     live::{LiveHop, LiveStory},
 };
 use crate::{
+    client::ConnectError,
     clock::Clock,
     config::Config,
     crawl_state,
-    fetch::FetchError,
+    outcome::SessionOutcome,
     page::{
         Basis, Canonical, ClosedPattern, Page, PageFacts, PageRecord, Reason, Repeat, State, Visit,
     },
@@ -63,11 +64,23 @@ pub enum WhyError {
     #[error(transparent)]
     Scope(#[from] ScopeError),
     /// A setting of the network cannot be used.
-    #[error("the network settings cannot be used")]
-    Network(#[from] FetchError),
+    #[error(transparent)]
+    Network(#[from] ConnectError),
     /// The work was stopped.
     #[error("stopped before the URL answered")]
     Stopped,
+}
+
+impl WhyError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Store(error) => error.outcome(),
+            Self::Scope(_) => SessionOutcome::Settings,
+            Self::Network(error) => error.outcome(),
+            Self::Stopped => SessionOutcome::Interrupted,
+        }
+    }
 }
 
 /// The data on a URL.

@@ -128,7 +128,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The modules of the crawler from top to bottom, and what each uses besides itself: modules below it.
-const MODULES: [(&str, &[&str]); 41] = [
+const MODULES: [(&str, &[&str]); 42] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     // One session of a site, from the open state to how it ended.
@@ -143,6 +143,7 @@ const MODULES: [(&str, &[&str]); 41] = [
             "fetch",
             "notes",
             "notify",
+            "outcome",
             "page",
             "politeness",
             "publish",
@@ -159,7 +160,10 @@ const MODULES: [(&str, &[&str]); 41] = [
         ],
     ),
     // Statements to a database. It runs no session.
-    ("catalogue", &["retry_after", "schedule", "url_key"]),
+    (
+        "catalogue",
+        &["outcome", "retry_after", "schedule", "url_key"],
+    ),
     // The state compared with the URLs that others name. It sends requests only through what it is given.
     (
         "audit",
@@ -168,6 +172,7 @@ const MODULES: [(&str, &[&str]); 41] = [
             "clock",
             "config",
             "crawl_state",
+            "outcome",
             "page",
             "robots",
             "scope",
@@ -204,6 +209,7 @@ const MODULES: [(&str, &[&str]); 41] = [
             "crawl_state",
             "fetch",
             "lastmod",
+            "outcome",
             "page",
             "publish",
             "repeats",
@@ -226,28 +232,20 @@ const MODULES: [(&str, &[&str]); 41] = [
     (
         "build",
         &[
-            "config", "fetch", "notes", "page", "parse", "robots", "scope", "seeds", "site",
-            "store", "url_key", "verdict",
+            "config", "fetch", "notes", "outcome", "page", "parse", "robots", "scope", "seeds",
+            "site", "store", "url_key", "verdict",
         ],
     ),
     ("diff", &["check", "report", "sitemap_set", "store"]),
     (
         "sitemap_set",
         &[
-            "check", "client", "fetch", "page", "publish", "store", "url_key",
+            "check", "client", "outcome", "page", "publish", "store", "url_key",
         ],
     ),
     (
         "check",
-        &[
-            "client",
-            "fetch",
-            "page",
-            "parse",
-            "politeness",
-            "robots",
-            "url_key",
-        ],
+        &["client", "page", "parse", "politeness", "robots", "url_key"],
     ),
     (
         "crawl",
@@ -259,6 +257,7 @@ const MODULES: [(&str, &[&str]); 41] = [
             "fetch",
             "frontier",
             "notes",
+            "outcome",
             "page",
             "parse",
             "pattern",
@@ -284,6 +283,7 @@ const MODULES: [(&str, &[&str]); 41] = [
             "lastmod",
             "machine",
             "notes",
+            "outcome",
             "page",
             "pattern",
             "report",
@@ -326,6 +326,7 @@ const MODULES: [(&str, &[&str]); 41] = [
             "fetch",
             "machine",
             "notes",
+            "outcome",
             "page",
             "parse",
             "politeness",
@@ -346,7 +347,7 @@ const MODULES: [(&str, &[&str]); 41] = [
         ],
     ),
     ("scope", &["config", "page", "pattern", "site", "url_key"]),
-    ("seeds", &["page", "store", "url_key"]),
+    ("seeds", &["outcome", "page", "store", "url_key"]),
     (
         "parse",
         &[
@@ -356,14 +357,15 @@ const MODULES: [(&str, &[&str]); 41] = [
     ("robots", &["fetch", "page"]),
     ("html", &[]),
     ("fetch", &["config", "page", "url_key"]),
-    ("retry_after", &["machine", "url_key"]),
+    ("retry_after", &["machine", "outcome", "url_key"]),
     // The bucket follows the folder of a set. It decides nothing.
-    ("storage", &["config", "machine"]),
-    ("store", &["machine", "page", "url_key"]),
+    ("storage", &["config", "machine", "outcome"]),
+    ("store", &["machine", "outcome", "page", "url_key"]),
     ("machine", &["clock"]),
     ("site", &["config", "url_key"]),
     ("config", &["url_key"]),
     ("notes", &[]),
+    ("outcome", &[]),
     ("page", &["url_key"]),
     ("pattern", &["url_key"]),
     ("url_key", &[]),
@@ -685,7 +687,7 @@ fn methods_of_a_type_are_in_two_files_at_most() {
         let krate = path.split('/').next().unwrap_or_default().to_owned();
         for (name, block) in blocks(&code, "impl") {
             let head = block.lines().next().unwrap_or_default();
-            // An implementation of a trait stands where the trait or the type wants it.
+            // An implementation of a trait is where the trait or the type is.
             if head.starts_with("impl") && !head.contains(" for ") {
                 let files = files.entry((krate.clone(), name)).or_default();
                 files.insert(path.clone());
@@ -705,36 +707,36 @@ fn methods_of_a_type_are_in_two_files_at_most() {
     );
 }
 
-/// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling says why.
+/// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 40] = [
-    ("cli", 17_600),
-    ("cli/commands", 10_150),
+    ("cli", 17_800),
+    ("cli/commands", 10_200),
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
-    ("crawler", 47_850),
+    ("crawler", 47_950),
     ("crawler/parse", 5_450),
     ("crawler/crawl", 5_400),
     ("crawler/publish", 5_350),
     ("crawler/store", 3_500),
     ("crawler/fetch", 2_100),
-    ("crawler/client", 2_000),
+    ("crawler/client", 2_050),
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
     ("crawler/page", 1_450),
     ("crawler/html", 1_400),
     ("crawler/notify", 1_250),
+    ("crawler/catalogue", 1_150),
     ("crawler/verdict", 1_150),
-    ("crawler/catalogue", 1_100),
     ("crawler/export", 1_100),
     ("crawler/url_key", 1_100),
     ("crawler/storage", 1_050),
     ("crawler/seeds", 1_050),
     ("crawler/repeats", 1_000),
     ("crawler/audit", 900),
-    ("crawler/politeness", 850),
     ("crawler/why", 850),
-    ("crawler/site_run", 850),
+    ("crawler/politeness", 850),
+    ("crawler/site_run", 750),
     ("crawler/config", 700),
     ("crawler/site_report", 650),
     ("crawler/robots", 600),
@@ -794,7 +796,7 @@ fn rooms_are_under_their_ceilings() {
 /// Lines that a room may have without a ceiling of its own.
 const MAX_WITHOUT_CEILING: usize = 500;
 
-/// What a reason says is in its row of the table `reasons!`. A pattern of three reasons or more elsewhere is a column of that table.
+/// The meaning of a reason is in its row of the table `reasons!`. A pattern of three reasons or more elsewhere is a column of that table.
 #[test]
 fn one_table_says_what_a_reason_means() {
     let is_name = |text: &str| text.chars().all(char::is_alphanumeric);

@@ -27,7 +27,8 @@ use super::{
 };
 use crate::{
     args::AuditArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Misuse},
     human,
     output::{Output, Paint},
     settings::{Environment, Purpose, with_scheme},
@@ -44,7 +45,7 @@ pub(super) fn run(
     args: &AuditArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     if args.quiet {
         output.be_quiet();
     }
@@ -60,8 +61,8 @@ pub(super) fn run(
         .identity
         .parse(&with_scheme(&args.site));
     let url = url.map_err(|error| Misuse(format!("{}: {error}", args.site)))?;
-    let (settings, (site, path)) =
-        covering(&settings, &url).with_context(|| format!("run arpent crawl {url} first"))?;
+    let (settings, (site, path)) = covering(&settings, &url)
+        .map_err(|failure| failure.context(format!("run arpent crawl {url} first")))?;
     let config = places_of(settings, &site)?.config(&settings.config);
     let retry_after = dependencies::retry_after(&settings.state);
     let mut printer = FindingPrinter::new(&args.findings, output)?;
@@ -95,9 +96,9 @@ fn audit(
     of: AuditedSite<'_>,
     network: Network<'_>,
     progress: CheckProgress,
-) -> anyhow::Result<AuditOutcome> {
+) -> failure::Result<AuditOutcome> {
     let identity = network.identity.clone();
-    let mut audit = Audit::new(of, network, progress).map_err(cause)?;
+    let mut audit = Audit::new(of, network, progress)?;
     for path in &args.log {
         read_log(&mut audit, path)?;
     }
@@ -107,15 +108,15 @@ fn audit(
             None => SetPlace::Path(path.clone()),
         };
         let name = path.display().to_string();
-        audit.source(&name, &place).map_err(cause)?;
+        audit.source(&name, &place)?;
     }
     if args.sitemap.is_empty() {
-        audit.own_sources().map_err(cause)?;
+        audit.own_sources()?;
     }
-    audit.finish(args.findings.repeats).map_err(cause)
+    Ok(audit.finish(args.findings.repeats)?)
 }
 
-fn read_log(audit: &mut Audit<'_, '_>, path: &Path) -> anyhow::Result<()> {
+fn read_log(audit: &mut Audit<'_, '_>, path: &Path) -> failure::Result<()> {
     let read = if path == Path::new("-") {
         audit.log(io::stdin().lock())
     } else {
@@ -124,18 +125,8 @@ fn read_log(audit: &mut Audit<'_, '_>, path: &Path) -> anyhow::Result<()> {
     };
     read.map_err(|error| match error {
         AuditError::Log(error) => Misuse(format!("--log {}: {error}", path.display())).into(),
-        error => cause(error),
-    })
-}
-
-/// The error by which the exit code is decided.
-fn cause(error: AuditError) -> anyhow::Error {
-    match error {
-        AuditError::Store(error) => error.into(),
-        AuditError::Set(error) => error.into(),
-        AuditError::Scope(error) => Misuse(error.to_string()).into(),
         error => error.into(),
-    }
+    })
 }
 
 /// Prints the findings and the sums; returns the exit code.

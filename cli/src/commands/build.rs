@@ -25,7 +25,8 @@ use super::{
 };
 use crate::{
     args::BuildArgs,
-    exit_code::{ExitCode, FaultyInput, Misuse, error_of, outcome_of},
+    exit_code::ExitCode,
+    failure::{self, Failure, FaultyInput, Misuse},
     fault::Faults,
     human,
     output::Output,
@@ -47,7 +48,7 @@ pub(super) fn run(
     args: &BuildArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     foresee_log(&typed(args), environment, output);
     let settings = BuildSettings::load(args, environment, read_settings_file)?;
     let common = &settings.common;
@@ -61,11 +62,11 @@ pub(super) fn run(
     let json = common.json;
     let began = Instant::now();
     if let Err(error) = check_site(common, &site) {
-        let code = ExitCode::of_error(&error);
-        report_error(&error, output);
-        summary.outcome = outcome_of(&error);
+        let failure = Failure::from(error);
+        report_error(&failure, output);
+        summary.outcome = failure.outcome();
         print(&summary, json, output);
-        return Ok(code);
+        return Ok(failure.code());
     }
     // Nobody waits for a read of standard input that still runs.
     let code = runtime::run(Threads::One, async {
@@ -81,7 +82,7 @@ pub(super) fn run(
         let mut done = summary.clone();
         let work = blocking(move || {
             let result = job.build(&mut done);
-            anyhow::Ok((done, result))
+            failure::Result::Ok((done, result))
         });
         let stopping = supervisor.stop().shutdown.clone();
         let work = async {
@@ -99,8 +100,8 @@ pub(super) fn run(
         });
         let signal = supervisor.stop().asked_by();
         Ok(result.unwrap_or_else(|error| {
-            summary.outcome = outcome_of(&error);
-            match (ExitCode::of_error(&error), signal) {
+            summary.outcome = error.outcome();
+            match (error.code(), signal) {
                 (ExitCode::Interrupted, Some(signal)) => signal.into(),
                 (code, _) => {
                     report_error(&error, output);
@@ -125,7 +126,7 @@ struct BuildJob {
 }
 
 impl BuildJob {
-    fn build(&self, summary: &mut Summary) -> anyhow::Result<ExitCode> {
+    fn build(&self, summary: &mut Summary) -> failure::Result<ExitCode> {
         self.faults.pass("panic-in-build");
         let common = &self.settings.common;
         let output = common.output_of(&self.site.name());
@@ -157,7 +158,7 @@ impl BuildJob {
         let early = (places.storage.is_some() && !common.dry_run)
             .then(lock)
             .transpose()?;
-        let (mut store, opened) = stored.open(None).map_err(error_of)?;
+        let (mut store, opened) = stored.open(None)?;
         report_opened(&opened, &self.site.url(), &self.output);
         // Whatever an earlier build left open, this one begins with nothing.
         let now = self.clock.now();

@@ -16,14 +16,15 @@ pub(super) use self::actions::{minute, open, run, url_of};
 #[cfg(not(feature = "catalogue"))]
 use crate::{
     args::CatalogueArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     output::Output,
     settings::Environment,
 };
 
 /// The error of a program without the catalogue.
 #[cfg(not(feature = "catalogue"))]
-pub(super) fn missing() -> anyhow::Error {
+pub(super) fn missing() -> Failure {
     let message = "catalogue: this program was built without the catalogue; use a package of arpent, or build arpent with \
                    --features catalogue";
     Misuse(message.to_owned()).into()
@@ -34,6 +35,6 @@ pub(super) fn missing() -> anyhow::Error {
 /// # Errors
 /// This program was built without it.
 #[cfg(not(feature = "catalogue"))]
-pub(super) fn run(_: &CatalogueArgs, _: &Environment, _: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(_: &CatalogueArgs, _: &Environment, _: &Output) -> failure::Result<ExitCode> {
     Err(missing())
 }

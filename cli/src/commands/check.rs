@@ -18,9 +18,9 @@ use super::{
     requesting::{Means, with_network},
 };
 use crate::{
-    advice::in_full,
     args::CheckArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     output::{Output, Paint},
     settings::{Environment, Settings},
 };
@@ -30,7 +30,7 @@ pub(crate) fn run(
     args: &CheckArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     if let Some(rule) = &args.explain {
         return explain(rule, output);
     }
@@ -62,7 +62,7 @@ pub(crate) fn run(
     Ok(printer.finish(&outcome))
 }
 
-fn misuse(message: impl Into<String>) -> anyhow::Error {
+fn misuse(message: impl Into<String>) -> Failure {
     Misuse(message.into()).into()
 }
 
@@ -90,7 +90,7 @@ pub(super) fn url_of(path: &Path) -> Option<String> {
 }
 
 /// Options of a check from the arguments.
-fn options(args: &CheckArgs, now: jiff::Timestamp) -> anyhow::Result<Options> {
+fn options(args: &CheckArgs, now: jiff::Timestamp) -> failure::Result<Options> {
     let at = args.base_url.as_deref().map(|typed| {
         Loc::parse(typed).map_err(|error| misuse(format!("--base-url: {error}, found {typed:?}")))
     });
@@ -119,7 +119,7 @@ fn options(args: &CheckArgs, now: jiff::Timestamp) -> anyhow::Result<Options> {
 }
 
 /// The value of `--robots`: the URL of an origin, and the contents of its robots.txt.
-fn robots(typed: &str) -> anyhow::Result<(Loc, Vec<u8>)> {
+fn robots(typed: &str) -> failure::Result<(Loc, Vec<u8>)> {
     let expected = || {
         misuse(format!(
             "--robots: expected https://HOST=FILE, found {typed:?}"
@@ -133,7 +133,7 @@ fn robots(typed: &str) -> anyhow::Result<(Loc, Vec<u8>)> {
 }
 
 /// The value of `--pages`.
-fn pages(typed: Option<&str>) -> anyhow::Result<Pages> {
+fn pages(typed: Option<&str>) -> failure::Result<Pages> {
     match typed {
         None => Ok(Pages::Some(0)),
         Some("all") => Ok(Pages::All),
@@ -154,7 +154,7 @@ fn live(
     pages: Pages,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let settings = Settings::load_check(
         (args.config.as_deref(), args),
         urls,
@@ -189,9 +189,9 @@ fn live(
                 .parse(&typed)
                 .context("the URL cannot be used")?;
             if let Err(error) = live.url(&start) {
-                let error = error.into();
-                of_work.error(&in_full(&error));
-                code = code.worse(ExitCode::of_error(&error));
+                let error = Failure::from(error);
+                of_work.error(&error.in_full());
+                code = code.worse(error.code());
             }
         }
         let outcome = live.finish();
@@ -216,7 +216,7 @@ fn code_of(outcome: &CheckOutcome, fails: bool) -> ExitCode {
 }
 
 /// Prints a rule as `RULES.md` has it.
-fn explain(typed: &str, output: &Output) -> anyhow::Result<ExitCode> {
+fn explain(typed: &str, output: &Output) -> failure::Result<ExitCode> {
     let number = typed.strip_prefix(['R', 'r']).unwrap_or(typed).parse();
     let text = number.ok().and_then(|number| RuleText::of(Rule(number)));
     let Some(text) = text else {

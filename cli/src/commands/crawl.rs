@@ -10,7 +10,10 @@ pub(super) mod site;
 
 use std::{io, path::Path, sync::Arc};
 
-use crawler::{politeness::Politeness, publish::check_output, site::Site, url_key::Origin};
+use crawler::{
+    politeness::Politeness, publish::check_output, site::Site, site_run::SessionError,
+    url_key::Origin,
+};
 use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
@@ -22,6 +25,7 @@ use super::{
 use crate::{
     args::CrawlArgs,
     exit_code::ExitCode,
+    failure::{self},
     output::Output,
     settings::{
         CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,
@@ -39,7 +43,7 @@ pub(super) fn run(
     args: &CrawlArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     foresee_log(&typed(args), environment, output);
     let CrawlSettings {
         sites,
@@ -108,7 +112,7 @@ pub(super) fn begin_log(settings: &Settings, output: &Output) {
 }
 
 /// Checks that the set of `site` can be written to its place and served from there.
-pub(super) fn check_site(settings: &Settings, site: &Site) -> anyhow::Result<()> {
+pub(super) fn check_site(settings: &Settings, site: &Site) -> Result<(), SessionError> {
     settings.public_url_of(site)?;
     if !settings.dry_run {
         let output = settings.output_of(&site.written().name());

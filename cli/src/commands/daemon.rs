@@ -34,7 +34,8 @@ use super::{
 };
 use crate::{
     args::DaemonArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Misuse},
     output::Output,
     panicked::caught,
     settings::{CrawlSettings, Environment, Purpose, typed},
@@ -50,7 +51,7 @@ pub(super) fn run(
     args: &DaemonArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     foresee_log(&typed(&args), environment, output);
     let load_for = {
         let (args, environment) = (args.clone(), environment.clone());
@@ -139,7 +140,7 @@ fn check_metrics(address: Option<SocketAddr>) -> Result<(), Misuse> {
 
 /// Runs a daemon whose sites are those of a catalogue.
 #[cfg(not(feature = "catalogue"))]
-fn run_worker(_: &CrawlSettings, _: &Environment, _: &Output) -> anyhow::Result<ExitCode> {
+fn run_worker(_: &CrawlSettings, _: &Environment, _: &Output) -> failure::Result<ExitCode> {
     let message = "catalogue: this program was built without the catalogue; remove the setting, or build arpent with \
                    --features catalogue";
     Err(Misuse(message.to_owned()).into())
@@ -154,7 +155,7 @@ fn run_worker(
     settings: &CrawlSettings,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let address = settings.shared.metrics;
     check_metrics(address)?;
     begin_log(&settings.shared, output);
@@ -184,7 +185,7 @@ fn run_worker(
 }
 
 /// Records of earlier daemons. A damaged file is renamed, and the schedules start again.
-fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> anyhow::Result<Pasts> {
+fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> failure::Result<Pasts> {
     let path = schedule_file::file_in(state);
     let error = match schedule_file::read(state) {
         Ok(kept) => return Ok(kept.sites),

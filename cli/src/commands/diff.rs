@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     args::DiffArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     human,
     output::Output,
     settings::{Environment, Settings},
@@ -35,7 +36,7 @@ pub(super) fn run(
     args: &DiffArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     if args.quiet {
         output.be_quiet();
     }
@@ -114,7 +115,7 @@ impl TypedSet {
         }
     }
 
-    fn place(&self, settings: &Settings) -> anyhow::Result<SetPlace> {
+    fn place(&self, settings: &Settings) -> failure::Result<SetPlace> {
         Ok(match self {
             Self::Path(path) if !path.exists() => {
                 return Err(Misuse(format!(
@@ -142,7 +143,7 @@ impl TypedSet {
                 let files = retained_files(&store, &copies, *back);
                 let files = files.map_err(|error| match error {
                     PublishError::Settings(reason) => unreadable(reason).into(),
-                    error => anyhow::Error::from(error),
+                    error => Failure::from(error),
                 });
                 SetPlace::Files(files?)
             }
@@ -155,7 +156,7 @@ fn compare(
     settings: &Settings,
     network: Network<'_>,
     progress: CheckProgress,
-) -> anyhow::Result<SetDiff> {
+) -> failure::Result<SetDiff> {
     let mut comparison = Comparison::new(network, progress)?;
     for (side, name) in [SetSide::First, SetSide::Second].into_iter().zip(names) {
         comparison.read(side, &name.name(), &name.place(settings)?)?;

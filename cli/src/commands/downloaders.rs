@@ -5,18 +5,20 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use crawler::{
     check::Network,
-    client::{Downloader, Shutdown},
+    client::{ConnectError, Downloader, Shutdown},
     clock::Clock,
     config::Config,
-    fetch::{FetchError, FetchErrorKind, http::HttpFetch},
+    fetch::http::HttpFetch,
     parse::PageReader,
     politeness::SharedPoliteness,
-    retry_after::{RetryAfterError, RetryAfterFile},
+    retry_after::RetryAfterFile,
     url_key::Origin,
 };
 use tokio::runtime::Handle;
 
 use super::crawl::with_https_twin;
+
+use crate::failure::{self};
 
 /// The downloaders so far, each by its place. There are as many as the caller has places.
 pub(super) struct Downloaders<P> {
@@ -50,7 +52,7 @@ impl<P: Eq + Hash> Downloaders<P> {
         &mut self,
         place: P,
         config: impl FnOnce() -> Config,
-    ) -> Result<Downloader, FetchError> {
+    ) -> Result<Downloader, ConnectError> {
         if let Some(downloader) = self.taken.get(&place) {
             return Ok(downloader.clone());
         }
@@ -63,7 +65,7 @@ impl<P: Eq + Hash> Downloaders<P> {
             self.retry_after.clone(),
         );
         if self.taken.is_empty()
-            && let Some(damage) = downloader.load_waits().map_err(unknown_retry_after)?
+            && let Some(damage) = downloader.load_waits()?
         {
             tracing::warn!("{damage}");
         }
@@ -89,8 +91,8 @@ impl Downloaders<Origin> {
         config: &Config,
         runtime: &Handle,
         shutdown: &Shutdown,
-        work: impl FnOnce(Network<'_>) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
+        work: impl FnOnce(Network<'_>) -> failure::Result<T>,
+    ) -> failure::Result<T> {
         let network = Network {
             connect: &mut |origin| self.to(origin.clone(), || config_to(config, origin)),
             identity: config.identity.verbatim(),
@@ -110,13 +112,4 @@ fn config_to(config: &Config, origin: &Origin) -> Config {
     config.fetch.start_host = origin.host.to_string();
     config.fetch.credential_origins = with_https_twin(origin.clone());
     config
-}
-
-/// No request may be made while it is not known which hosts asked to wait.
-fn unknown_retry_after(error: RetryAfterError) -> FetchError {
-    FetchError::new(
-        FetchErrorKind::Forbidden,
-        "not requested, because the stored Retry-After times cannot be read",
-    )
-    .with_source(error)
 }

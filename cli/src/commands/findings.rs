@@ -12,7 +12,7 @@ use sitemap_core::read::{Excerpt, Position, Severity, Source};
 use self::{baseline::Baseline, sarif::SarifLog};
 use crate::{
     args::FindingArgs,
-    exit_code::Misuse,
+    failure::Misuse,
     human,
     output::{Output, Paint},
 };

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{
     args::ForgetArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Misuse},
     output::Output,
     settings::{Environment, Purpose, SiteSettings},
 };
@@ -28,7 +29,7 @@ pub(super) fn run(
     args: &ForgetArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let settings = load(
         Purpose::Look,
         (args.state.config.as_deref(), args),
@@ -40,7 +41,7 @@ pub(super) fn run(
             Ok(removed) if args.json => output.data_json(&removed.document().to_string()),
             Ok(removed) => removed.print(output),
             Err(error) => {
-                worst = worst.worse(ExitCode::of_error(&error));
+                worst = worst.worse(error.code());
                 report_error(&error.context(site.start.to_string()), output);
             }
         }
@@ -85,7 +86,7 @@ impl Removed {
 }
 
 /// Removes the data of a site.
-fn forget(site: &SiteSettings) -> anyhow::Result<Removed> {
+fn forget(site: &SiteSettings) -> failure::Result<Removed> {
     let settings = &site.settings;
     let folder = &settings.state;
     let Named { site, is_known } = names::site_of(settings, &site.start)?;

@@ -11,6 +11,7 @@ use crawler::store::StoreError;
 use crate::{
     args::{self, GenerateArgs, Generated, JsonResult},
     exit_code::ExitCode,
+    failure::{self},
     output::Output,
 };
 
@@ -18,7 +19,7 @@ use crate::{
 ///
 /// # Errors
 /// A man page cannot be written.
-pub(super) fn run(arguments: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(arguments: &GenerateArgs, output: &Output) -> failure::Result<ExitCode> {
     let mut text = Vec::new();
     match &arguments.what {
         Generated::Man { folder: None } => clap_mangen::Man::new(described()).render(&mut text)?,

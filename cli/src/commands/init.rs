@@ -24,7 +24,8 @@ use super::{
 };
 use crate::{
     args::InitArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Misuse},
     output::Output,
     panicked::Panicked,
     settings::{Environment, Settings},
@@ -39,7 +40,7 @@ pub(super) fn run(
     args: &InitArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let mut settings = Settings::load_check(
         (args.config.as_deref(), args),
         vec![args.url.clone()],
@@ -140,7 +141,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Misuse> {
 }
 
 /// Asks the user; `Err` when a signal stopped that.
-fn ask(defaults: Answers, output: &Output) -> anyhow::Result<Result<Answers, ExitCode>> {
+fn ask(defaults: Answers, output: &Output) -> failure::Result<Result<Answers, ExitCode>> {
     runtime::run(Threads::One, async {
         let mut signals = Signals::listen().context("failed to listen to signals")?;
         let output = output.clone();

@@ -26,11 +26,11 @@ mod status;
 mod why;
 
 use crate::{
-    advice::in_full,
     args::{ColorChoice, Command},
     exit_code::ExitCode,
+    failure::Failure,
     output::{Output, Paint},
-    settings::{Environment, SettingsError, with_scheme},
+    settings::{Environment, with_scheme},
     summary::Summary,
 };
 
@@ -76,9 +76,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Forget(args) => forget::run(&args, &environment, &output),
         Command::Generate(args) => generate::run(&args, &output),
     };
-    result.unwrap_or_else(|error| {
-        report_error(&error, &output);
-        ExitCode::of_error(&error)
+    result.unwrap_or_else(|failure| {
+        report_error(&failure, &output);
+        failure.code()
     })
 }
 
@@ -89,15 +89,10 @@ fn url_for_a_job(first: &str) -> Option<String> {
     is_url.then(|| url.into_owned())
 }
 
-/// Reports an error: the error and its causes on one line, problems of the settings on a line each.
-fn report_error(error: &anyhow::Error, output: &Output) {
-    match error.downcast_ref::<SettingsError>() {
-        Some(SettingsError::Problems(problems)) => {
-            for problem in problems {
-                output.error(&problem.to_string());
-            }
-        }
-        Some(SettingsError::Unreadable { .. }) | None => output.error(&in_full(error)),
+/// Reports a failure: the error and its causes on one line, problems of the settings on a line each.
+fn report_error(failure: &Failure, output: &Output) {
+    for message in failure.messages() {
+        output.error(&message);
     }
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json_file;
 use crate::{
-    exit_code::Misuse,
+    failure::{self, Cause, Misuse},
     settings::{CrawlSettings, Settings},
 };
 
@@ -107,7 +107,7 @@ pub(super) fn foreseen(settings: &Settings, typed: &UrlKey) -> Site {
 ///
 /// # Errors
 /// It has no state, or cannot be written so; or what is known of names cannot be read.
-pub(super) fn find_state(settings: &Settings, typed: &UrlKey) -> anyhow::Result<(Site, PathBuf)> {
+pub(super) fn find_state(settings: &Settings, typed: &UrlKey) -> failure::Result<(Site, PathBuf)> {
     let site = site_of(settings, typed)?.site;
     let path = settings.state_of(&site);
     if !path.is_file() {
@@ -136,7 +136,7 @@ pub(super) fn settings_of<'a>(settings: &'a CrawlSettings, start: &UrlKey) -> &'
 pub(super) fn covering<'a>(
     settings: &'a CrawlSettings,
     url: &UrlKey,
-) -> anyhow::Result<(&'a Settings, (Site, PathBuf))> {
+) -> failure::Result<(&'a Settings, (Site, PathBuf))> {
     let of_file = settings
         .sites
         .iter()
@@ -146,7 +146,7 @@ pub(super) fn covering<'a>(
     for (settings, start) in of_file.chain(above) {
         let (site, path) = match find_state(settings, &start) {
             Ok(found) => found,
-            Err(error) if error.is::<Misuse>() => continue,
+            Err(error) if error.cause() == Cause::Misuse => continue,
             Err(error) => return Err(error),
         };
         let is_deeper = |best: &Site| site.directory.len() > best.directory.len();

@@ -6,16 +6,15 @@ mod by_hand;
 use std::{future::Future, path::Path, sync::Arc};
 
 use crawler::{
-    client::{Call, CallAnswer, CallError, DownloadError, Downloader, Shutdown},
+    client::{Call, CallAnswer, CallError, ConnectError, DownloadError, Downloader, Shutdown},
     clock::Clock,
     config::HookEvent,
-    fetch::FetchError,
     notify::{HookRun, Notifications, Submission, Submitted, call_webhook, notify, run_command},
     politeness::SharedPoliteness,
     publish::{PublishError, PublishedSet},
     robots::Rules,
     storage::Storage,
-    store::{Store, StoreError},
+    store::{Store, StoreError, with_causes},
     url_key::{Origin, UrlKey},
 };
 use jiff::Timestamp;
@@ -116,7 +115,7 @@ impl Notifier {
             };
             let ended = run_command(&run, self.shutdown.aborted());
             if let Err(error) = self.runtime.block_on(ended) {
-                problems.push(format!("{name} {:#}", anyhow::Error::from(error)));
+                problems.push(format!("{name} {}", with_causes(&error)));
             }
         }
         for url in &config.hook_url {
@@ -163,7 +162,7 @@ impl Notifier {
     }
 
     /// The way to the origin of `url`.
-    fn downloader_for(&mut self, url: &UrlKey, guise: Guise) -> Result<Downloader, FetchError> {
+    fn downloader_for(&mut self, url: &UrlKey, guise: Guise) -> Result<Downloader, ConnectError> {
         let (origin, settings) = (url.origin(), &self.settings);
         self.downloaders.to((origin.clone(), guise), || {
             let mut config = settings.config.clone();

@@ -26,7 +26,8 @@ use super::{
 };
 use crate::{
     args::PublishArgs,
-    exit_code::{ExitCode, Misuse, error_of},
+    exit_code::ExitCode,
+    failure::{self, Misuse},
     output::Output,
     panicked::blocking,
     settings::{CrawlSettings, Environment, Purpose, SiteSettings},
@@ -43,7 +44,7 @@ pub(super) fn run(
     args: &PublishArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let CrawlSettings { sites, shared, .. } =
         load(Purpose::Crawl, (args.config.as_deref(), args), environment)?;
     begin_log(&shared, output);
@@ -85,7 +86,7 @@ async fn publish_site(
     let work = blocking(move || {
         let mut summary = given;
         let published = publish(&worker, &of, back, &mut summary);
-        anyhow::Ok((published, summary))
+        failure::Result::Ok((published, summary))
     });
     let is_dry = site.settings.dry_run;
     let result = match work.await {
@@ -132,7 +133,7 @@ fn publish(
     configured: &Arc<SiteSettings>,
     back: Option<u32>,
     summary: &mut Summary,
-) -> anyhow::Result<(ExitCode, Held)> {
+) -> failure::Result<(ExitCode, Held)> {
     let settings = &configured.settings;
     let (site, path) = find_state(settings, &configured.start)?;
     summary.state = Some(path.clone());
@@ -157,7 +158,7 @@ fn publish(
         is_stopped: &|| crawler.stop.shutdown.is_stopping(),
         send_fence: None,
     };
-    let (store, opened) = request.open(None).map_err(error_of)?;
+    let (store, opened) = request.open(None)?;
     report_opened(&opened, &site.url(), &crawler.output);
     let stored = match back {
         Some(back) => Stored::Generation(usize::try_from(back).unwrap_or(usize::MAX)),
@@ -174,6 +175,9 @@ fn publish(
             );
     }
     let robots = RobotsFile::unread(&site);
+    if let Err(error) = &ended.published {
+        summary.set_unpublished(error);
+    }
     let (code, held) = print_published(summary, ended, &robots, &crawler.output)?;
     let store = held.context("a session without a state")?.store;
     Ok((code, Held { store, output }))

@@ -3,7 +3,8 @@
 use crawler::site_run::{Ended, Held, Opened, SessionOutcome};
 
 use crate::{
-    exit_code::{ExitCode, error_of},
+    exit_code::ExitCode,
+    failure::{self},
     human,
     output::Output,
     summary::{RobotsFile, Summary},
@@ -18,11 +19,11 @@ pub(super) fn print_published(
     ended: Ended,
     robots: &RobotsFile,
     output: &Output,
-) -> anyhow::Result<(ExitCode, Option<Held>)> {
+) -> failure::Result<(ExitCode, Option<Held>)> {
     if let Some(report) = ended.report {
         summary.set_report(report);
     }
-    let published = ended.published.map_err(error_of)?;
+    let published = ended.published?;
     // The set is in place whatever failed after it; the next session does that again.
     for problem in &published.problems {
         output.error(&format!("{}: {problem}", summary.site));

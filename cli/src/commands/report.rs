@@ -21,7 +21,8 @@ use self::{csv::CsvFolder, file::WholeFile, html::HtmlPage};
 use super::{crawl::load, names::covering, status};
 use crate::{
     args::ReportArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     output::Output,
     settings::{CrawlSettings, Environment, Purpose, with_scheme},
 };
@@ -43,7 +44,7 @@ pub(super) fn run(
     args: &ReportArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let settings = load(
         Purpose::Look,
         (args.state.config.as_deref(), args),
@@ -65,7 +66,7 @@ pub(super) fn run(
         sinks.iter_mut().try_for_each(|sink| sink.row(&row))
     })
     .map_err(|error| match error {
-        ReportError::Store(error) => anyhow::Error::from(error),
+        ReportError::Store(error) => Failure::from(error),
         ReportError::Refused(error) => unwritable(error),
     })?;
     for sink in sinks {
@@ -86,7 +87,7 @@ pub(super) fn run(
 ///
 /// # Errors
 /// There are several, or none.
-fn only_site(settings: &CrawlSettings) -> anyhow::Result<String> {
+fn only_site(settings: &CrawlSettings) -> failure::Result<String> {
     if let [site] = &*settings.sites {
         return Ok(site.start.to_string());
     }
@@ -106,11 +107,11 @@ fn only_site(settings: &CrawlSettings) -> anyhow::Result<String> {
     Ok(site.clone())
 }
 
-fn unwritable(error: io::Error) -> anyhow::Error {
+fn unwritable(error: io::Error) -> Failure {
     crawler::store::StoreError::of_io("failed to write the report".to_owned(), error).into()
 }
 
-fn sinks_of(args: &ReportArgs, output: &Output) -> anyhow::Result<Vec<Box<dyn RowSink>>> {
+fn sinks_of(args: &ReportArgs, output: &Output) -> failure::Result<Vec<Box<dyn RowSink>>> {
     let mut sinks: Vec<Box<dyn RowSink>> = Vec::new();
     if let Some(path) = &args.ndjson {
         if path.as_os_str() == "-" {

@@ -18,7 +18,13 @@ use super::{
     downloaders::Downloaders,
     runtime::{self, Threads},
 };
-use crate::{exit_code::ExitCode, output::Output, panicked::Panicked, supervisor::Supervisor};
+use crate::{
+    exit_code::ExitCode,
+    failure::{self},
+    output::Output,
+    panicked::Panicked,
+    supervisor::Supervisor,
+};
 
 /// The means of the work.
 pub(super) struct Means {
@@ -38,8 +44,8 @@ pub(super) struct Means {
 pub(super) fn with_network<T: Send + 'static>(
     means: Means,
     output: &Output,
-    work: impl FnOnce(Network<'_>) -> anyhow::Result<T> + Send + 'static,
-) -> anyhow::Result<(anyhow::Result<T>, Option<ExitCode>)> {
+    work: impl FnOnce(Network<'_>) -> failure::Result<T> + Send + 'static,
+) -> failure::Result<(failure::Result<T>, Option<ExitCode>)> {
     let Means {
         config,
         clock,

@@ -5,6 +5,8 @@ use std::future::Future;
 use anyhow::Context as _;
 use tokio::runtime::Builder;
 
+use crate::failure::{self};
+
 /// How many threads of a runtime wait for the network.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Threads {
@@ -21,8 +23,8 @@ pub(super) enum Threads {
 /// The system has no threads for it; the work failed.
 pub(super) fn run<T>(
     threads: Threads,
-    work: impl Future<Output = anyhow::Result<T>>,
-) -> anyhow::Result<T> {
+    work: impl Future<Output = failure::Result<T>>,
+) -> failure::Result<T> {
     let mut builder = Builder::new_multi_thread();
     match threads {
         Threads::One => {

@@ -23,7 +23,8 @@ use super::{
 };
 use crate::{
     args::StatusArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     human,
     output::Output,
     settings::{Environment, Purpose, Settings, SiteSettings, duration},
@@ -152,7 +153,7 @@ pub(super) fn run(
     args: &StatusArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     if args.catalogue.is_some() {
         #[cfg(feature = "catalogue")]
         return fleet::run(args, environment, output);
@@ -249,7 +250,7 @@ fn configured(
     let as_typed = Named::as_typed(&site.settings, &site.start);
     let is_named = site.name != as_typed.site.name();
     let known = names::site_of(&site.settings, &site.start).unwrap_or_else(|error| {
-        output.warn(&format!("{:#}", anyhow::Error::from(error)));
+        output.warn(&format!("{:#}", Failure::from(error)));
         as_typed
     });
     let known = known.site;
@@ -284,7 +285,7 @@ fn known(state: &Path, name: &str, output: &Output) -> SiteStatus {
 }
 
 /// The names of the sites that the folder `state` knows, the first [`MAX_SITES`] in order.
-fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
+fn names_in(state: &Path) -> failure::Result<BTreeSet<String>> {
     let failed = |error: std::io::Error| {
         Misuse(format!(
             "failed to read the folder {}: {error}",
@@ -317,7 +318,7 @@ fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
 ///
 /// # Errors
 /// The folder, or what it has of a session, cannot be read.
-pub(super) fn crawled_sites(state: &Path) -> anyhow::Result<Vec<String>> {
+pub(super) fn crawled_sites(state: &Path) -> failure::Result<Vec<String>> {
     let mut starts = Vec::new();
     for name in names_in(state)? {
         let last = LastSession::read(&state.join(format!("{name}{LAST_SESSION}")))?;

@@ -12,10 +12,7 @@ use crawler::{
     site::Site,
     store::Store,
     url_key::UrlKey,
-    why::{
-        LastAnswer, LastmodStory, LiveStory, NamedUrl, Question, RobotsLine, UrlExplanation,
-        WhyError,
-    },
+    why::{LastAnswer, LastmodStory, LiveStory, NamedUrl, Question, RobotsLine, UrlExplanation},
 };
 use jiff::Timestamp;
 
@@ -27,7 +24,8 @@ use super::{
 };
 use crate::{
     args::WhyArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Cause, Misuse},
     human,
     output::Output,
     settings::{CrawlSettings, Environment, Purpose, Settings, with_scheme},
@@ -54,7 +52,7 @@ pub(super) fn run(
     args: &WhyArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let purpose = if args.live {
         Purpose::Ask
     } else {
@@ -93,7 +91,7 @@ pub(super) fn run(
 }
 
 /// The URL of the arguments, by the settings of its site.
-fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> anyhow::Result<AskedUrl> {
+fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedUrl> {
     let parse = |settings: &Settings, typed: &str| {
         let parsed = settings.config.identity.parse(&with_scheme(typed));
         parsed.map_err(|error| {
@@ -110,13 +108,14 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> anyhow::Result<AskedUr
     let (settings, site, state) = match &wanted {
         Some(start) => {
             let settings = settings_of(settings, start);
-            let (site, path) = find_state(settings, start).context(start.to_string())?;
+            let (site, path) = find_state(settings, start)
+                .map_err(|failure| failure.context(start.to_string()))?;
             (settings, site, Some(path))
         }
         None => match covering(settings, &typed) {
             Ok((settings, (site, path))) => (settings, site, Some(path)),
             // Its answer needs no state.
-            Err(error) if args.live && error.is::<Misuse>() => {
+            Err(error) if args.live && error.cause() == Cause::Misuse => {
                 let settings = settings_of(settings, &typed);
                 (settings, Named::as_typed(settings, &typed).site, None)
             }
@@ -139,7 +138,7 @@ impl AskedUrl {
         &self,
         clock: &Arc<dyn Clock>,
         network: Option<&mut Network<'_>>,
-    ) -> anyhow::Result<UrlExplanation> {
+    ) -> failure::Result<UrlExplanation> {
         let store = match &self.state {
             Some(path) => Store::open_to_read(path)?.context("the state is gone")?,
             None => Store::in_memory()?,
@@ -156,12 +155,7 @@ impl AskedUrl {
             }
             Ok(explanation)
         });
-        explained.map_err(|error| match error {
-            WhyError::Store(error) => error.into(),
-            WhyError::Scope(error) => Misuse(error.to_string()).into(),
-            WhyError::Network(error) => error.into(),
-            error @ WhyError::Stopped => error.into(),
-        })
+        Ok(explained?)
     }
 }
 

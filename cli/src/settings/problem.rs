@@ -6,6 +6,8 @@ use std::{
     sync::Arc,
 };
 
+use crawler::site_run::SessionError;
+
 /// Place of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Origin {
@@ -90,6 +92,22 @@ pub(crate) enum SettingsError {
     /// Values, or names, that make no sense.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Problems(Vec<Problem>),
+}
+
+impl SettingsError {
+    /// The problems, when there are some.
+    pub(crate) fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Unreadable { .. } => &[],
+            Self::Problems(problems) => problems,
+        }
+    }
+}
+
+impl From<SettingsError> for SessionError {
+    fn from(error: SettingsError) -> Self {
+        Self::Settings(error.to_string())
+    }
 }
 
 /// The name among `known` that `name` was probably meant to be: the fewest single-character edits away, if they are few for its

@@ -51,6 +51,7 @@ use self::{
 use crate::{
     config::{Config, ElementValue, Namespace},
     notes::Note,
+    outcome::SessionOutcome,
     page::{Outcome, Reason, extensions_from_json},
     parse::ParseConfigError,
     robots::Rules,
@@ -235,6 +236,18 @@ pub enum BuildError {
 }
 
 impl BuildError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Open { .. } | Self::Scope(_) | Self::Rules(_) => SessionOutcome::Settings,
+            Self::Broken { .. } | Self::Format { .. } | Self::TooMuch { .. } => {
+                SessionOutcome::Refused
+            }
+            Self::Stopped => SessionOutcome::Interrupted,
+            Self::Store(error) => error.outcome(),
+        }
+    }
+
     /// The file or folder at `path` cannot be opened.
     fn open(path: &Path, source: io::Error) -> Self {
         let name = path.display().to_string();

@@ -3,7 +3,7 @@
 use std::{error::Error, path::PathBuf};
 
 use super::SiteId;
-use crate::url_key::HostKey;
+use crate::{outcome::SessionOutcome, url_key::HostKey};
 
 /// A failure of the catalogue.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +90,24 @@ pub enum CatalogueError {
 }
 
 impl CatalogueError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Connect { .. } | Self::Statement(_) => SessionOutcome::Refused,
+            Self::LeaseLost(_) | Self::SiteGone(_) => SessionOutcome::Busy,
+            // The user can mend these.
+            Self::Url(_)
+            | Self::Authorities { .. }
+            | Self::NoTables
+            | Self::Newer { .. }
+            | Self::Older { .. }
+            | Self::UnknownSite(_)
+            | Self::NameTaken(_)
+            | Self::OutputTaken { .. }
+            | Self::NotRunnable(_) => SessionOutcome::Settings,
+        }
+    }
+
     /// A statement that failed because of `source`.
     pub(super) fn statement(source: impl Error + Send + Sync + 'static) -> Self {
         Self::Statement(Box::new(source))

@@ -285,6 +285,10 @@ async fn two_workers_never_have_one_host() {
             claimed.extend(leases.into_iter().map(|lease| lease.host));
         }
     };
+    // A connection for each, so that all begin at once.
+    let connect = || fleet.catalogue.check_version();
+    let connected = tokio::join!(connect(), connect(), connect());
+    connected.0.and(connected.1).and(connected.2).unwrap();
     let (a, b, c) = tokio::join!(worker("a"), worker("b"), worker("c"));
     assert!(!a.is_empty() && !b.is_empty() && !c.is_empty());
     let all: HashSet<_> = a.iter().chain(&b).chain(&c).collect();

@@ -31,8 +31,7 @@ use super::{
     folder::sniff, place::has_ending, progress::Watched, queue::Queue, sample::Sample,
 };
 use crate::{
-    client::{DownloadError, DownloadedDocument, Downloader, Shutdown},
-    fetch::FetchError,
+    client::{ConnectError, DownloadError, DownloadedDocument, Downloader, Shutdown},
     parse::PageReader,
     url_key::{Identity, Origin, UrlKey},
 };
@@ -57,7 +56,7 @@ const TABLE_TYPES: [&str; 2] = ["text/csv", "text/tab-separated-values"];
 pub struct Network<'n> {
     /// Makes the client for a typed URL, by its origin. The permissions of that URL (addresses of its kind, credentials for its
     /// origin) hold for all URLs reached from it.
-    pub connect: &'n mut dyn FnMut(&Origin) -> Result<Downloader, FetchError>,
+    pub connect: &'n mut dyn FnMut(&Origin) -> Result<Downloader, ConnectError>,
     /// The identity of URLs.
     pub identity: Identity,
     /// Reads pages.
@@ -199,7 +198,7 @@ impl<'n, 'e> Live<'n, 'e> {
     ///
     /// # Errors
     /// A setting of the network cannot be used.
-    pub fn url(&mut self, start: &UrlKey) -> Result<(), FetchError> {
+    pub fn url(&mut self, start: &UrlKey) -> Result<(), ConnectError> {
         let downloader = (self.network.connect)(&start.origin())?;
         let downloader = downloader.with_max_bytes(MAX_FETCHED_BYTES);
         self.current = self.downloaders.len();

@@ -4,7 +4,12 @@
 
 use std::sync::Arc;
 
-use super::{download::Downloader, gate::Refused, shutdown::Shutdown, signal};
+use super::{
+    download::{ConnectError, Downloader},
+    gate::Refused,
+    shutdown::Shutdown,
+    signal,
+};
 use crate::{
     fetch::{
         BodySink, BodyWish, CallOptions, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
@@ -75,7 +80,7 @@ pub enum CallError {
     },
     /// A network setting cannot be used.
     #[error("the network settings cannot be used")]
-    Settings(#[source] FetchError),
+    Settings(#[source] ConnectError),
     /// The work is stopping. A request that was on its way may have arrived.
     #[error("stopped before there was an answer")]
     Stopped,

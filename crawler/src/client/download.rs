@@ -33,6 +33,7 @@ use crate::{
         RequestLimit, ResponseHead,
     },
     machine::hex,
+    outcome::SessionOutcome,
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
     politeness::{Closed, SharedPoliteness, Signal},
@@ -224,6 +225,28 @@ impl DownloadedDocument {
     }
 }
 
+/// Why there is no [`Downloader`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// A setting of the network cannot be used, e.g. the file of certificate authorities.
+    #[error(transparent)]
+    Settings(#[from] FetchError),
+    /// It is not known which hosts asked to wait, so no request may be sent.
+    #[error("not requested, because the stored Retry-After times cannot be read")]
+    RetryAfter(#[from] RetryAfterError),
+}
+
+impl ConnectError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Settings(_) => SessionOutcome::Settings,
+            Self::RetryAfter(error) => error.outcome(),
+        }
+    }
+}
+
 /// Why there is no document.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -283,13 +306,31 @@ pub enum DownloadError {
     },
     /// A network setting cannot be used.
     #[error("the network settings cannot be used")]
-    Settings(#[source] FetchError),
+    Settings(#[source] ConnectError),
     /// [`Shutdown`] was used.
     #[error("stopped before the document was fetched")]
     Stopped,
     /// The temporary file cannot be made or written.
     #[error("failed to write a document to a temporary file")]
     Spool(#[source] io::Error),
+}
+
+impl DownloadError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Settings(error) => error.outcome(),
+            Self::Stopped => SessionOutcome::Interrupted,
+            Self::Spool(_) => SessionOutcome::Refused,
+            Self::Disallowed(_)
+            | Self::RobotsUnreachable { .. }
+            | Self::Forbidden { .. }
+            | Self::TooManyHosts { .. }
+            | Self::Redirects { .. }
+            | Self::NoAnswer { .. }
+            | Self::Closed { .. } => SessionOutcome::Unreachable,
+        }
+    }
 }
 
 impl Downloader {

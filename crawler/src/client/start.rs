@@ -18,6 +18,7 @@ use crate::{
     config::Config,
     fetch::{FetchError, FetchErrorKind, Request},
     notes::Note,
+    outcome::SessionOutcome,
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
     politeness::Signal,
@@ -46,6 +47,15 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Page(_) | Self::Robots(_) => SessionOutcome::Unreachable,
+            Self::Settings(_) => SessionOutcome::Settings,
+            Self::Stopped => SessionOutcome::Interrupted,
+        }
+    }
+
     /// The note that explains it, for whoever shows notes.
     pub fn note(&self) -> Option<&Note> {
         match self {

@@ -50,6 +50,7 @@ use crate::{
     config::Config,
     fetch::{Fetch, FetchError, Fetched},
     notes::Note,
+    outcome::SessionOutcome,
     page::{CrawlId, PageFacts},
     parse::PageReader,
     politeness::{HostState, HostTally, SharedPoliteness},
@@ -252,6 +253,18 @@ pub enum CrawlError {
 }
 
 impl CrawlError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Start(error) => error.outcome(),
+            Self::Settings(_) | Self::Opening(_) => SessionOutcome::Settings,
+            Self::Store(error) => error.outcome(),
+            Self::RetryAfter(error) => error.outcome(),
+            Self::Stopped => SessionOutcome::Interrupted,
+            Self::Internal { .. } => SessionOutcome::Internal,
+        }
+    }
+
     /// A task was `work` when it ended without a result.
     fn of_task(work: &'static str, error: JoinError) -> Self {
         let source = error.into();

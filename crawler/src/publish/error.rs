@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::guard::Refusal;
-use crate::store::StoreError;
+use crate::{outcome::SessionOutcome, store::StoreError};
 
 /// Why nothing was published. The published set stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -102,4 +102,26 @@ pub enum PublishError {
     /// The store failed.
     #[error("failed to read the state of this site")]
     Store(#[from] StoreError),
+}
+
+impl PublishError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self {
+            Self::Busy { .. } => SessionOutcome::Busy,
+            Self::Settings(_) => SessionOutcome::Settings,
+            Self::Stopped => SessionOutcome::Interrupted,
+            Self::Storage(error) => error.outcome(),
+            Self::Store(error) => error.outcome(),
+            Self::Check { .. } => SessionOutcome::Internal,
+            Self::Empty
+            | Self::Refused(_)
+            | Self::Foreign(_)
+            | Self::Astray(_)
+            | Self::Unmounted { .. }
+            | Self::Outdated { .. }
+            | Self::NoRoom { .. }
+            | Self::Io { .. } => SessionOutcome::Refused,
+        }
+    }
 }

@@ -21,7 +21,10 @@ use super::{
     SeedProblem,
     read::{Batch, DocumentReading, read},
 };
-use crate::url_key::{Identity, UrlKey, UrlKeyError};
+use crate::{
+    outcome::SessionOutcome,
+    url_key::{Identity, UrlKey, UrlKeyError},
+};
 
 /// The most bytes of a list, compressed or not: some ten million URLs.
 pub const MAX_LIST_BYTES: u64 = 1 << 30;
@@ -104,6 +107,13 @@ pub enum SeedListError {
         /// Which list.
         name: String,
     },
+}
+
+impl SeedListError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        SessionOutcome::Settings
+    }
 }
 
 /// A line of a list that is left out.

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::{Ended, Held, SessionError, SessionOutcome};
+use super::{Ended, Held, SessionError};
 use crate::{
     clock::Clock,
     config::Config,
@@ -58,7 +58,7 @@ impl StoredRequest<'_> {
             held: Some(Held { store, output }),
             ..Ended::new(Some(self.site.clone()), publishing)
         };
-        ended.outcome = SessionOutcome::of(&ended, self.dry_run);
+        ended.outcome = ended.word(self.dry_run);
         ended
     }
 

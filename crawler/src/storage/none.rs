@@ -8,7 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 pub use self::fence::{FenceFuture, SendFence};
-use crate::config::PublishConfig;
+use crate::{config::PublishConfig, outcome::SessionOutcome};
 
 /// No error: nothing is tried.
 #[derive(Debug, thiserror::Error)]
@@ -16,17 +16,7 @@ pub enum StorageError {}
 
 impl StorageError {
     /// Never.
-    pub fn is_conflict(&self) -> bool {
-        match *self {}
-    }
-
-    /// Never.
-    pub fn is_closed(&self) -> bool {
-        match *self {}
-    }
-
-    /// Never.
-    pub fn is_of_settings(&self) -> bool {
+    pub fn outcome(&self) -> SessionOutcome {
         match *self {}
     }
 }

@@ -140,7 +140,7 @@ impl Bucket {
                     continue;
                 }
                 // Another machine had the right to send until now.
-                Err(error) if error.is_conflict() && fence.is_some() => error,
+                Err(error @ StorageError::Changed { .. }) if fence.is_some() => error,
                 Err(error) => return Err(error),
             };
             if rounds == MAX_ROUNDS {

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use rusqlite::ErrorCode;
 
-use crate::machine::free_bytes;
+use crate::{machine::free_bytes, outcome::SessionOutcome};
 
 /// The kind that callers branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,16 @@ pub struct StoreError {
 }
 
 impl StoreError {
+    /// The outcome of what this error ended.
+    pub fn outcome(&self) -> SessionOutcome {
+        match self.kind {
+            StoreErrorKind::Busy => SessionOutcome::Busy,
+            // Another folder or another version of arpent: the user's to choose.
+            StoreErrorKind::Open | StoreErrorKind::Version => SessionOutcome::Settings,
+            StoreErrorKind::Corrupt | StoreErrorKind::Io => SessionOutcome::Refused,
+        }
+    }
+
     /// A failure of `kind`; `message` is a lowercase fragment that names the thing.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
         Self {

@@ -17,7 +17,8 @@ use crate::{
         report_error,
         runtime::{self, Threads},
     },
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     human,
     output::Output,
     settings::{Environment, catalogue_url, typed},
@@ -32,7 +33,7 @@ pub(in crate::commands) fn run(
     args: &CatalogueArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let config = args.config.as_deref();
     let url = url_of((config, args), environment, output)?;
     // Files are read before the database is asked.
@@ -124,7 +125,7 @@ pub(in crate::commands) fn url_of(
     (config, args): (Option<&Path>, &impl Serialize),
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<String> {
+) -> failure::Result<String> {
     let typed = typed(args);
     let (url, warnings) = catalogue_url((config, typed), environment, read_settings_file)?;
     for warning in warnings {
@@ -157,7 +158,7 @@ pub(in crate::commands) fn minute(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%MZ").to_string()
 }
 
-async fn init(catalogue: &Catalogue, output: &Output) -> anyhow::Result<ExitCode> {
+async fn init(catalogue: &Catalogue, output: &Output) -> failure::Result<ExitCode> {
     let before = catalogue.migrate().await?;
     let now = VERSION;
     let place = catalogue.place();
@@ -174,14 +175,14 @@ async fn each(
     names: &[String],
     change: impl AsyncFn(&str) -> Result<String, CatalogueError>,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let mut worst = ExitCode::Success;
     for name in names {
         match change(name).await {
             Ok(line) => output.data(&line),
             Err(error @ (CatalogueError::UnknownSite(_) | CatalogueError::NotRunnable(_))) => {
-                let error = error.into();
-                worst = worst.worse(ExitCode::of_error(&error));
+                let error = Failure::from(error);
+                worst = worst.worse(error.code());
                 report_error(&error, output);
             }
             Err(error) => return Err(error.into()),

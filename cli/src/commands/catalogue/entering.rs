@@ -11,7 +11,8 @@ use super::minute;
 use crate::{
     args::AddArgs,
     commands::dependencies,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     human,
     output::Output,
     settings::{
@@ -39,7 +40,7 @@ pub(super) fn site(
     config: Option<&Path>,
     args: &AddArgs,
     environment: &Environment,
-) -> anyhow::Result<Entered> {
+) -> failure::Result<Entered> {
     let name = args.name.as_deref();
     let StoredSites { sites, warnings } =
         StoredSites::load((config, typed(args)), name, environment, read)?;
@@ -58,7 +59,7 @@ pub(super) fn site(
 ///
 /// # Errors
 /// The settings of a file make no sense for a catalogue.
-pub(super) fn sites(files: &[PathBuf], environment: &Environment) -> anyhow::Result<Entered> {
+pub(super) fn sites(files: &[PathBuf], environment: &Environment) -> failure::Result<Entered> {
     let mut entered = Entered {
         replaces: true,
         ..Entered::default()
@@ -66,7 +67,7 @@ pub(super) fn sites(files: &[PathBuf], environment: &Environment) -> anyhow::Res
     for file in files {
         let found = StoredSites::load((Some(file), Typed::new()), None, environment, read);
         let mut found = found.map_err(|error| match error {
-            SettingsError::Unreadable { path, source } => anyhow::Error::from(Misuse(format!(
+            SettingsError::Unreadable { path, source } => Failure::from(Misuse(format!(
                 "FILE: failed to read {}: {source}; expected a settings file with sites",
                 path.display()
             ))),
@@ -92,7 +93,7 @@ impl Entered {
         catalogue: &Catalogue,
         environment: &Environment,
         output: &Output,
-    ) -> anyhow::Result<ExitCode> {
+    ) -> failure::Result<ExitCode> {
         for warning in self.warnings.iter().take(MAX_WARNINGS) {
             output.warn(warning);
         }

@@ -7,6 +7,7 @@ use super::{minute, second};
 use crate::{
     args::StateWord,
     exit_code::ExitCode,
+    failure::{self},
     human,
     output::{Output, Paint},
 };
@@ -36,7 +37,7 @@ pub(super) async fn list(
     state: Option<StateWord>,
     is_json: bool,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let state = state.map(state_of);
     let mut after = String::new();
     let mut widths = HEADS.map(str::len);
@@ -78,7 +79,7 @@ pub(super) async fn show(
     name: &str,
     is_json: bool,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let site = catalogue.site(name).await?;
     let sessions = catalogue.history(name, SESSIONS).await?;
     if is_json {

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     args::CheckArgs,
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::Misuse,
     human,
     output::{Output, Paint},
 };

@@ -13,18 +13,18 @@ use crawler::{
     politeness::{Politeness, SharedPoliteness},
     site_run::SessionOutcome,
     storage::SendFence,
-    store::{StoreErrorKind, held_since},
+    store::held_since,
 };
 use tokio::time::Instant;
 
+use self::job::CrawlJob;
 pub(in crate::commands) use self::job::places_of;
-use self::job::{CrawlJob, of_state};
 pub(crate) use self::places::Places;
 use super::{board::Watch, lists::Lists};
 use crate::{
-    advice::in_full,
     commands::dependencies,
-    exit_code::{ExitCode, outcome_of},
+    exit_code::ExitCode,
+    failure::{self, Cause, Failure},
     fault::Faults,
     output::Output,
     panicked::caught,
@@ -72,7 +72,7 @@ pub(crate) struct SiteResult {
     /// The code that the parent would get if it were the only site.
     pub(crate) code: ExitCode,
     /// The error that ended the work, to be reported after its other messages.
-    pub(crate) error: Option<anyhow::Error>,
+    pub(crate) error: Option<Failure>,
 }
 
 impl SiteResult {
@@ -103,7 +103,7 @@ pub(in crate::commands) struct End {
     pub(in crate::commands) code: ExitCode,
     /// The error that ended it.
     message: Option<String>,
-    pub(in crate::commands) error: Option<anyhow::Error>,
+    pub(in crate::commands) error: Option<Failure>,
     /// Another session has the state, and will record its own end.
     is_beside: bool,
 }
@@ -172,14 +172,15 @@ impl Crawler {
     /// The exit code for the end of the work on a site, which began at `began`.
     pub(in crate::commands) fn ended(
         &self,
-        result: anyhow::Result<ExitCode>,
+        result: failure::Result<ExitCode>,
         summary: &mut Summary,
         began: Instant,
     ) -> End {
         // Another run has the state: that one notes how it ends. The output, which it has too, is asked for first.
         let is_beside = result.as_ref().is_err_and(|error| {
             let has_state = || summary.state.as_deref().and_then(held_since);
-            is_held(error) || (ExitCode::of_error(error) == ExitCode::Busy && has_state().is_some())
+            error.cause() == Cause::StateInUse
+                || (error.outcome() == SessionOutcome::Busy && has_state().is_some())
         });
         let (code, message, error) = match result {
             Ok(code) => (code, None, None),
@@ -197,13 +198,12 @@ impl Crawler {
     /// What an error that ended the work on a site means for the exit code, its message, and the error that is to be reported.
     fn failed(
         &self,
-        error: anyhow::Error,
+        error: Failure,
         summary: &mut Summary,
-    ) -> (ExitCode, Option<String>, Option<anyhow::Error>) {
-        let message = in_full(&error);
+    ) -> (ExitCode, Option<String>, Option<Failure>) {
+        let message = error.in_full();
         summary.set_failed(&error);
-        summary.outcome = outcome_of(&error);
-        match (ExitCode::of_error(&error), self.stop.asked_by()) {
+        match (error.code(), self.stop.asked_by()) {
             // The library knows that it was stopped, but not by which signal.
             (ExitCode::Interrupted, Some(signal)) => (signal.into(), Some(message), None),
             // Most messages name the site or its start URL already.
@@ -214,9 +214,4 @@ impl Crawler {
             }
         }
     }
-}
-
-/// Returns true if the error is that another session has the state.
-fn is_held(error: &anyhow::Error) -> bool {
-    of_state(error).is_some_and(|error| error.kind() == StoreErrorKind::Busy)
 }

@@ -37,6 +37,7 @@ use crate::{
         report_error,
     },
     exit_code::ExitCode,
+    failure::Failure,
     human,
     output::{Kind, Output},
     panicked::Panicked,
@@ -307,8 +308,8 @@ where
             return;
         }
         let loaded = loaded
-            .map_err(|error| anyhow::Error::from(Panicked::from_join(error)))
-            .and_then(|loaded| loaded.map_err(anyhow::Error::from));
+            .map_err(|error| Failure::from(Panicked::from_join(error)))
+            .and_then(|loaded| loaded.map_err(Failure::from));
         match loaded {
             Ok(settings) => self.adopt(&settings),
             Err(error) => {

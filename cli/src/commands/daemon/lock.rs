@@ -7,7 +7,7 @@ use crawler::{
     store::StoreError,
 };
 
-use crate::exit_code::AnotherDaemon;
+use crate::failure::{self, AnotherDaemon};
 
 /// The file in the folder. It stays when the lock is given back, as removing it could split the lock in two.
 const NAME: &str = "daemon.lock";
@@ -16,7 +16,7 @@ const NAME: &str = "daemon.lock";
 ///
 /// # Errors
 /// [`AnotherDaemon`] has it; or the system refused.
-pub(super) fn acquire(folder: &Path) -> anyhow::Result<Lock> {
+pub(super) fn acquire(folder: &Path) -> failure::Result<Lock> {
     // As with the states themselves: a disk may come back.
     let refused = |error: io::Error| {
         let message = format!("failed to lock the folder {}", folder.display());

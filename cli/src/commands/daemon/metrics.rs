@@ -38,7 +38,7 @@ use crate::{
         },
         names,
     },
-    exit_code::Misuse,
+    failure::{self, Misuse},
     output::Output,
     settings::{CrawlSettings, SiteSettings},
     signal::Stop,
@@ -233,7 +233,7 @@ impl Metrics {
         crawler: Crawler,
         service: &ServiceManager,
         output: &Output,
-    ) -> anyhow::Result<(Crawler, Option<Self>, Option<JoinSet<()>>)> {
+    ) -> failure::Result<(Crawler, Option<Self>, Option<JoinSet<()>>)> {
         let Some(address) = settings.shared.metrics else {
             return Ok((crawler, None, None));
         };
@@ -255,7 +255,7 @@ impl Metrics {
         &self,
         address: SocketAddr,
         output: &Output,
-    ) -> anyhow::Result<JoinSet<()>> {
+    ) -> failure::Result<JoinSet<()>> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Misuse(format!(
                 "failed to listen on {address} for metrics: {error}; expected a free port of an address of this machine \

@@ -21,6 +21,7 @@ use super::*;
 use crate::{
     args::{Args, Command},
     commands::crawl::site::SiteResult,
+    exit_code::ExitCode,
     settings::{CrawlSettings, SettingsError, SiteSettings, typed},
     signal::{Asked, StopSignal},
     summary::Summary,

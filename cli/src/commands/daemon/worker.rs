@@ -44,7 +44,8 @@ use super::{
 };
 use crate::{
     commands::crawl::{board::Board, site::Crawler},
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Misuse},
     human,
     panicked::{Panicked, caught},
     settings::{CrawlSettings, Environment},
@@ -154,7 +155,7 @@ pub(super) async fn run(
     #[cfg(feature = "metrics")] metrics: Option<Metrics>,
     service: ServiceManager,
     asked: impl AsyncFnMut() -> Asked,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let fleet = &settings.shared.fleet;
     let (Some(catalogue), Some(storage)) = (&fleet.catalogue, &fleet.storage) else {
         let message = "storage: a worker needs a place for the states of its sites; expected, for example, --storage \
@@ -216,7 +217,7 @@ pub(super) async fn run(
 }
 
 /// Removes what sessions of an earlier worker left in its folder of states: what counts is in the storage.
-fn remove_work(folder: &Path) -> anyhow::Result<()> {
+fn remove_work(folder: &Path) -> failure::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::questions::Answers;
 use crate::{
     args::{InitArgs, Scheduler, Server},
-    exit_code::Unwritable,
+    failure::Unwritable,
     settings::{Environment, is_secret_header},
 };
 

@@ -10,7 +10,7 @@ use jiff::civil::Time;
 
 use super::absolute;
 use crate::{
-    exit_code::Misuse,
+    failure::{self, Misuse},
     output::Output,
     settings::{self, value::Value},
 };
@@ -38,7 +38,7 @@ pub(super) fn ask(
     defaults: &Answers,
     input: &mut dyn BufRead,
     output: &Output,
-) -> anyhow::Result<Answers> {
+) -> failure::Result<Answers> {
     let mut dialogue = Dialogue { input, output };
     let start = dialogue.until(
         "Start URL, or a path for a part of the site",
@@ -87,7 +87,7 @@ impl Dialogue<'_> {
         question: &str,
         default: &str,
         read: impl Fn(&str) -> Result<T, String>,
-    ) -> anyhow::Result<T> {
+    ) -> failure::Result<T> {
         loop {
             self.output.question(&format!("{question} [{default}]: "));
             let mut line = String::new();
@@ -95,7 +95,7 @@ impl Dialogue<'_> {
             let typed = Some(line.trim()).filter(|typed| !typed.is_empty());
             match read(typed.unwrap_or(default)) {
                 Ok(answer) => return Ok(answer),
-                Err(problem) if is_end => anyhow::bail!(Misuse(problem)),
+                Err(problem) if is_end => return Err(Misuse(problem).into()),
                 Err(problem) => self.output.warn(&problem),
             }
         }

@@ -10,7 +10,12 @@ use super::{
     files::{self, Plan, SETTINGS},
     questions::Answers,
 };
-use crate::{args::InitArgs, human, output::Output};
+use crate::{
+    args::InitArgs,
+    failure::{self},
+    human,
+    output::Output,
+};
 
 /// Width of the names before the facts.
 const NAME_WIDTH: usize = 12;
@@ -151,7 +156,7 @@ fn next_command(args: &InitArgs) -> String {
 }
 
 /// All of it as one object.
-pub(super) fn json(plan: &Plan<'_>, written: &[String]) -> anyhow::Result<String> {
+pub(super) fn json(plan: &Plan<'_>, written: &[String]) -> failure::Result<String> {
     let mut json = serde_json::to_value(plan.survey).context("failed to print the result")?;
     json["version"] = json!(1);
     json["robots_line"] = json!(robots_line(plan.answers));

@@ -27,7 +27,8 @@ use crate::{
         report_error,
         runtime::{self, Threads},
     },
-    exit_code::{ExitCode, Misuse},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     human,
     output::Output,
     panicked::Panicked,
@@ -45,7 +46,7 @@ pub(in crate::commands) fn run(
     args: &NotifyArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let CrawlSettings { sites, shared, .. } = load(
         Purpose::Notify,
         (args.state.config.as_deref(), args),
@@ -110,7 +111,7 @@ struct ByHand {
 impl ByHand {
     fn notify(mut self, url: &UrlKey) -> ExitCode {
         let code = self.notify_site(url).unwrap_or_else(|error| {
-            let code = ExitCode::of_error(&error);
+            let code = error.code();
             report_error(&error.context(url.to_string()), &self.output);
             self.document = None;
             code
@@ -122,7 +123,7 @@ impl ByHand {
         code
     }
 
-    fn notify_site(&mut self, url: &UrlKey) -> anyhow::Result<ExitCode> {
+    fn notify_site(&mut self, url: &UrlKey) -> failure::Result<ExitCode> {
         let (site, path) = find_state(&self.notifier.settings, url)?;
         let mut store = Store::open(&path)?;
         let standing = published_set(&store)?.ok_or_else(|| {
@@ -247,7 +248,7 @@ impl ByHand {
             self.print(&format!("    Sitemap: {sitemap}"));
         }
         if let Err(error) = found {
-            let error = anyhow::Error::from(error);
+            let error = Failure::from(error);
             self.output
                 .warn(&format!("arpent could not read robots.txt, so it does not know if the lines are there: {error:#}"));
             return Ok(false);

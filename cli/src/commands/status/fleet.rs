@@ -13,6 +13,7 @@ use crate::{
         runtime::{self, Threads},
     },
     exit_code::ExitCode,
+    failure::{self},
     human,
     output::{Output, Paint},
     settings::Environment,
@@ -29,7 +30,7 @@ pub(super) fn run(
     args: &StatusArgs,
     environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
+) -> failure::Result<ExitCode> {
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
     let url = url_of((args.state.config.as_deref(), args), environment, output)?;
     let now = dependencies::clock(environment).now();

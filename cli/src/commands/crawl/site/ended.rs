@@ -23,6 +23,7 @@ use crate::{
         notify::{Notifier, notices},
     },
     exit_code::ExitCode,
+    failure::{self},
     panicked::blocking,
     settings::SiteSettings,
     summary::Summary,
@@ -119,7 +120,7 @@ impl Crawler {
         let called = blocking(move || {
             let problems = notifier.call_hooks(event, &variables, &summary_json);
             notifier.settle();
-            anyhow::Ok(problems)
+            failure::Result::Ok(problems)
         });
         let problems = called.await.unwrap_or_else(|error| vec![error.to_string()]);
         if problems.is_empty() && event == HookEvent::Published {

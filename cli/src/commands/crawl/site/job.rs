@@ -16,7 +16,7 @@ use crawler::{
     site_run::{
         self, CrawlError, CrawlFacts, Ending, Held, Limit, Places, PlacesOf, Session, SessionError,
     },
-    store::{Store, StoreError},
+    store::Store,
 };
 
 use super::super::{
@@ -29,7 +29,8 @@ use crate::{
         dependencies, names,
         published::{print_published, report_opened},
     },
-    exit_code::{ExitCode, error_of},
+    exit_code::ExitCode,
+    failure::{self, Failure, Misuse},
     human,
     panicked::{Panicked, blocking, caught},
     settings::{Settings, SiteSettings},
@@ -47,7 +48,7 @@ pub(super) struct CrawlJob<'j> {
 
 impl CrawlJob<'_> {
     /// Crawls and publishes, and notifies others of the set.
-    pub(super) async fn crawl(&mut self) -> anyhow::Result<ExitCode> {
+    pub(super) async fn crawl(&mut self) -> failure::Result<ExitCode> {
         let Self { crawler, site, .. } = *self;
         if crawler.stop.asked_by().is_some() {
             return Err(CrawlError::Stopped.into());
@@ -80,10 +81,13 @@ impl CrawlJob<'_> {
             let damaged = opened.damaged.as_ref();
             self.summary.damaged_state = damaged.map(|damaged| damaged.aside.display().to_string());
         }
+        if let Err(error) = &ended.published {
+            self.summary.set_unpublished(error);
+        }
         let (Some(site), Some(facts)) = (&ended.site, &ended.crawl) else {
             return Err(ended
                 .published
-                .map_or_else(error_of, |_| Panicked::new("no crawl").into()));
+                .map_or_else(Failure::from, |_| Panicked::new("no crawl").into()));
         };
         self.set_places(site);
         self.summary.set_crawled(site, facts);
@@ -112,7 +116,7 @@ impl CrawlJob<'_> {
         config: Config,
         lists: Vec<SeedList>,
         state: Arc<OnceLock<PathBuf>>,
-    ) -> anyhow::Result<Session> {
+    ) -> failure::Result<Session> {
         let Self { crawler, site, .. } = *self;
         let settings = &site.settings;
         let mut fetch: Arc<dyn Fetch> = Arc::new(HttpFetch::new(&config.fetch)?);
@@ -166,22 +170,18 @@ impl CrawlJob<'_> {
                     configured.start
                 ));
             }
-            let misfit = |error: anyhow::Error| match error.downcast::<PublishError>() {
-                Ok(error) => SessionError::Publish(error),
-                Err(error) => SessionError::Settings(format!("{error:#}")),
-            };
             state.set(settings.state_of(site)).ok();
-            check_site(settings, site).map_err(misfit)?;
-            let found = places_of(settings, site).map_err(misfit)?;
+            check_site(settings, site)?;
+            let found = places_of(settings, site)?;
             places
                 .take(&configured, site, [&settings.state_of(site), &found.output])
-                .map_err(|error| misfit(error.into()))?;
+                .map_err(|Misuse(message)| SessionError::Settings(message))?;
             Ok(found)
         })
     }
 
     /// The URL lists of the site, looked through before anything is asked of the network.
-    async fn lists(&self) -> anyhow::Result<Vec<SeedList>> {
+    async fn lists(&self) -> failure::Result<Vec<SeedList>> {
         let lists = self.crawler.lists.clone();
         let (files, output) = (
             self.site.settings.seeds.clone(),
@@ -191,7 +191,7 @@ impl CrawlJob<'_> {
     }
 
     /// Facts about the site before the first request, if it is the site of the start URL.
-    async fn before_requests(&self) -> anyhow::Result<Before> {
+    async fn before_requests(&self) -> failure::Result<Before> {
         let configured = Arc::clone(self.site);
         blocking(move || {
             let settings = &configured.settings;
@@ -213,7 +213,7 @@ impl CrawlJob<'_> {
             if let Some(store) = &peeked {
                 was_public = crawl_state::was_public(store).unwrap_or_default();
             }
-            anyhow::Ok(Before {
+            failure::Result::Ok(Before {
                 has_old_set,
                 was_public,
                 checked,
@@ -262,7 +262,10 @@ struct Before {
 }
 
 /// Places of the files of `site`.
-pub(in crate::commands) fn places_of(settings: &Settings, site: &Site) -> anyhow::Result<Places> {
+pub(in crate::commands) fn places_of(
+    settings: &Settings,
+    site: &Site,
+) -> Result<Places, SessionError> {
     Ok(Places {
         state: Some(settings.state_of(site)),
         output: settings.output_of(&site.written().name()),
@@ -277,20 +280,6 @@ fn check_names_of(settings: &Settings, site: &Site) -> Result<(), PublishError> 
     let mut config = settings.config.publish.clone();
     config.output = settings.output_of(&site.written().name());
     check_names(None, site, &config)
-}
-
-/// The error of the state, if the error comes from there.
-pub(super) fn of_state(error: &anyhow::Error) -> Option<&StoreError> {
-    error.chain().find_map(|cause| {
-        let crawl = cause.downcast_ref::<CrawlError>();
-        let publish = cause.downcast_ref::<PublishError>();
-        match (crawl, publish) {
-            (Some(CrawlError::Store(error)), _) | (_, Some(PublishError::Store(error))) => {
-                Some(error)
-            }
-            (_, _) => cause.downcast_ref::<StoreError>(),
-        }
-    })
 }
 
 /// The settings for the library.

@@ -9,7 +9,7 @@ use std::{
 use crawler::{site::Site, url_key::UrlKey};
 
 use crate::{
-    exit_code::Misuse,
+    failure::Misuse,
     settings::{SiteSettings, settled},
 };
 

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::Context as _;
 use crawler::{
-    catalogue::SiteId,
+    catalogue::{CatalogueError, SiteId},
     machine::private,
     site::Site,
     storage::{StateStorage, StorageError, record_file},
@@ -21,10 +21,71 @@ use crawler::{
 use tokio::time::Instant;
 
 use super::leases::Lease;
-use crate::{commands::names, panicked::blocking, settings::Settings};
+use crate::{
+    commands::names,
+    failure::{self, Failure},
+    panicked::blocking,
+    settings::Settings,
+};
 
 /// Ending of a packed state.
 const PACKED: &str = ".zst";
+
+/// Why a checkpoint is not stored, noted or restored.
+#[derive(Debug)]
+pub(super) enum CheckpointError {
+    /// The catalogue does not take it.
+    Catalogue(CatalogueError),
+    /// The storage of the fleet.
+    Storage(StorageError),
+    /// This machine.
+    Here(Failure),
+}
+
+impl CheckpointError {
+    /// Returns whether the next try may succeed: the catalogue or the storage did not answer.
+    pub(super) fn is_worth_retrying(&self) -> bool {
+        matches!(
+            self,
+            Self::Catalogue(CatalogueError::Connect { .. } | CatalogueError::Statement(_))
+                | Self::Storage(StorageError::State { .. })
+        )
+    }
+}
+
+impl From<CatalogueError> for CheckpointError {
+    fn from(error: CatalogueError) -> Self {
+        Self::Catalogue(error)
+    }
+}
+
+impl From<StorageError> for CheckpointError {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
+}
+
+impl From<io::Error> for CheckpointError {
+    fn from(error: io::Error) -> Self {
+        Self::Here(error.into())
+    }
+}
+
+impl From<Failure> for CheckpointError {
+    fn from(failure: Failure) -> Self {
+        Self::Here(failure)
+    }
+}
+
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Self {
+        match error {
+            CheckpointError::Catalogue(error) => error.into(),
+            CheckpointError::Storage(error) => error.into(),
+            CheckpointError::Here(failure) => failure,
+        }
+    }
+}
 
 /// The checkpoints of one site under one lease.
 pub(super) struct Checkpoints {
@@ -64,7 +125,7 @@ impl Checkpoints {
     }
 
     /// Fills the empty folder of the session from the checkpoint that counts. Returns false if the storage does not have it.
-    pub(super) async fn restore(&self) -> anyhow::Result<bool> {
+    pub(super) async fn restore(&self) -> Result<bool, CheckpointError> {
         let Some(current) = &self.current else {
             return Ok(true);
         };
@@ -86,7 +147,7 @@ impl Checkpoints {
             {
                 blocking(move || {
                     restore_snapshot(File::open(&path)?, &unpacked)?;
-                    anyhow::Ok(fs::remove_file(&path)?)
+                    failure::Result::Ok(fs::remove_file(&path)?)
                 })
                 .await?;
             }
@@ -100,7 +161,7 @@ impl Checkpoints {
         &mut self,
         settings: &Settings,
         site: &Site,
-    ) -> anyhow::Result<Option<(String, Duration)>> {
+    ) -> Result<Option<(String, Duration)>, CheckpointError> {
         let began = Instant::now();
         let state = settings.state_of(site);
         let packed = self.folder.join("checkpoint");
@@ -112,7 +173,7 @@ impl Checkpoints {
             let mut file =
                 File::create(&to).with_context(|| format!("failed to write {}", to.display()))?;
             store.write_snapshot(&mut file)?;
-            anyhow::Ok(true)
+            failure::Result::Ok(true)
         });
         if !is_packed.await? {
             return Ok(None);
@@ -180,8 +241,11 @@ fn inside(name: &str) -> Option<&Path> {
 }
 
 /// The path of `file` inside `folder` as a part of a name.
-fn relative(file: &Path, folder: &Path) -> anyhow::Result<String> {
-    let inner = file.strip_prefix(folder)?.to_str();
+fn relative(file: &Path, folder: &Path) -> failure::Result<String> {
+    let inner = file
+        .strip_prefix(folder)
+        .map_err(anyhow::Error::from)?
+        .to_str();
     Ok(inner.context("a file name is not UTF-8")?.to_owned())
 }
 

@@ -12,10 +12,8 @@ use std::{
 use crawler::{
     catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run},
     machine::private,
-    publish::PublishError,
     site_run::SessionOutcome,
     storage::StorageError,
-    store::{StoreError, StoreErrorKind},
     url_key::HostKey,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -28,11 +26,10 @@ use tracing::Instrument as _;
 
 use super::{
     Worker,
-    checkpoint::Checkpoints,
+    checkpoint::{CheckpointError, Checkpoints},
     leases::{Lease, LeaseFence, LeasedFetch, RETRY},
 };
 use crate::{
-    advice::in_full,
     commands::{
         crawl::{
             board::{Stage, Watch},
@@ -41,6 +38,7 @@ use crate::{
         daemon::words,
         dependencies, report_error,
     },
+    failure::{self, Cause, Failure},
     output::Output,
     panicked::blocking,
     settings::{SiteSettings, site_of_text},
@@ -214,7 +212,7 @@ impl SiteWork<'_> {
     }
 
     /// Makes the empty folder of the session.
-    async fn make_folder(&self) -> anyhow::Result<()> {
+    async fn make_folder(&self) -> failure::Result<()> {
         let folder = self.folder.clone();
         blocking(move || {
             if folder.exists() {
@@ -226,10 +224,10 @@ impl SiteWork<'_> {
     }
 
     /// Reports what keeps this worker from the session, and leaves it to another one.
-    async fn give_back(&self, error: &anyhow::Error) -> After {
+    async fn give_back(&self, error: &Failure) -> After {
         self.output.error(&format!(
             "this worker cannot begin the session: {}",
-            in_full(error)
+            error.in_full()
         ));
         sleep(RETRY).await;
         After::GiveBack
@@ -239,9 +237,9 @@ impl SiteWork<'_> {
     async fn end_without_work(
         &self,
         session: &SiteSession,
-        error: &anyhow::Error,
+        error: &Failure,
     ) -> Result<After, CatalogueError> {
-        let message = in_full(error);
+        let message = error.in_full();
         self.output.error(&message);
         let now = self.worker.crawler.clock.now();
         let end = SiteEnd {
@@ -289,7 +287,7 @@ impl SiteWork<'_> {
     ///
     /// # Errors
     /// This worker cannot write the state, or has to stop before the storage answers.
-    async fn restore(&self, checkpoints: &Checkpoints) -> anyhow::Result<()> {
+    async fn restore(&self, checkpoints: &Checkpoints) -> failure::Result<()> {
         loop {
             let error = match checkpoints.restore().await {
                 Ok(true) => break,
@@ -303,18 +301,19 @@ impl SiteWork<'_> {
                 Err(error) => error,
             };
             self.make_folder().await?;
-            let store: Option<&StoreError> = error.downcast_ref();
-            if store.is_some_and(|error| error.kind() == StoreErrorKind::Corrupt) {
+            if let CheckpointError::Here(failure) = &error
+                && failure.cause() == Cause::StateDamaged
+            {
                 self.output.error(&format!(
                     "the stored state is damaged, and the session begins with a new one: {}",
-                    in_full(&error)
+                    failure.in_full()
                 ));
                 break;
             }
-            if !is_worth_retrying(&error) || !self.lease.may_go_on() {
-                return Err(error);
+            if !error.is_worth_retrying() || !self.lease.may_go_on() {
+                return Err(error.into());
             }
-            self.report("the state cannot be fetched", &error);
+            self.report("the state cannot be fetched", error);
             sleep(RETRY).await;
         }
         let row = &self.lease.row;
@@ -388,7 +387,7 @@ impl SiteWork<'_> {
                 continue;
             }
             if let Err(error) = self.note_pace(watch).await {
-                tracing::debug!(target: "worker", "the pace of the host cannot be noted: {error}");
+                tracing::debug!(target: "worker", "the pace of the host cannot be noted: {error}", error = Failure::from(error));
             }
             let is_publishing = *watch.stage.borrow() == Stage::Publishing;
             if stored.is_none() && (due > Instant::now() || is_publishing) {
@@ -397,7 +396,7 @@ impl SiteWork<'_> {
             let took = match self.checkpoint(site, watch, checkpoints).await {
                 Ok(took) => took,
                 Err(error) => {
-                    self.report("no checkpoint was stored", &error);
+                    self.report("no checkpoint was stored", error);
                     Duration::ZERO
                 }
             };
@@ -414,7 +413,7 @@ impl SiteWork<'_> {
         site: &SiteSettings,
         watch: &Watch,
         checkpoints: &mut Checkpoints,
-    ) -> anyhow::Result<Duration> {
+    ) -> Result<Duration, CheckpointError> {
         let known = watch.progress.borrow().site.clone();
         let Some(known) = known else {
             return Ok(Duration::ZERO);
@@ -429,7 +428,7 @@ impl SiteWork<'_> {
     }
 
     /// Notes what the next worker has to know of the host, as far as it is more than was noted before.
-    async fn note_pace(&mut self, watch: &Watch) -> anyhow::Result<()> {
+    async fn note_pace(&mut self, watch: &Watch) -> Result<(), CheckpointError> {
         let (pace, known) = {
             let progress = watch.progress.borrow();
             (progress.pace, progress.site.clone())
@@ -484,7 +483,11 @@ impl SiteWork<'_> {
         if !lease.is_in_force() {
             return Err(CatalogueError::LeaseLost(row.host.clone()));
         }
-        if run.error.as_ref().is_some_and(is_of_storage) {
+        if run
+            .error
+            .as_ref()
+            .is_some_and(|failure| failure.cause() == Cause::Storage)
+        {
             // The checkpoint of the crawl counts: the next session publishes the set again.
             if !lease.may_go_on() {
                 return Ok(After::GiveBack);
@@ -501,10 +504,11 @@ impl SiteWork<'_> {
             let Err(error) = stored else {
                 break;
             };
-            if let Some(CatalogueError::SiteGone(site)) = error.downcast_ref() {
-                return Err(CatalogueError::SiteGone(*site));
+            if let CheckpointError::Catalogue(CatalogueError::SiteGone(site)) = error {
+                return Err(CatalogueError::SiteGone(site));
             }
-            self.report("the end of the session cannot be stored", &error);
+            let is_worth_retrying = error.is_worth_retrying();
+            self.report("the end of the session cannot be stored", error);
             if !lease.is_in_force() {
                 return Err(CatalogueError::LeaseLost(row.host.clone()));
             }
@@ -513,7 +517,7 @@ impl SiteWork<'_> {
                 return Ok(After::GiveBack);
             }
             // The next session goes on from the checkpoint before.
-            if !is_worth_retrying(&error) {
+            if !is_worth_retrying {
                 break;
             }
             sleep(RETRY).await;
@@ -534,14 +538,17 @@ impl SiteWork<'_> {
     }
 
     /// Reports an error that is not the end of the session.
-    fn report(&self, what: &str, error: &anyhow::Error) {
-        match error.downcast_ref() {
-            Some(CatalogueError::LeaseLost(_)) => self.lease.lose(),
-            Some(error) => self.worker.warn_of(error),
-            None => match error.downcast_ref() {
-                Some(error @ StorageError::State { .. }) => self.worker.warn_of_storage(error),
-                Some(_) | None => self.output.warn(&format!("{what}: {}", in_full(error))),
-            },
+    fn report(&self, what: &str, error: CheckpointError) {
+        match error {
+            CheckpointError::Catalogue(CatalogueError::LeaseLost(_)) => self.lease.lose(),
+            CheckpointError::Catalogue(error) => self.worker.warn_of(&error),
+            CheckpointError::Storage(error @ StorageError::State { .. }) => {
+                self.worker.warn_of_storage(&error);
+            }
+            error => {
+                let message = Failure::from(error).in_full();
+                self.output.warn(&format!("{what}: {message}"));
+            }
         }
     }
 
@@ -569,21 +576,4 @@ impl SiteWork<'_> {
         self.output
             .print(words::kind_of_end(run.code), &run.summary.line(), &fields);
     }
-}
-
-/// Returns whether the next try may succeed: the catalogue or the storage did not answer.
-fn is_worth_retrying(error: &anyhow::Error) -> bool {
-    match (error.downcast_ref(), error.downcast_ref()) {
-        (Some(CatalogueError::Connect { .. } | CatalogueError::Statement(_)), _)
-        | (_, Some(StorageError::State { .. })) => true,
-        (_, _) => false,
-    }
-}
-
-/// Returns whether an error comes from object storage.
-fn is_of_storage(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let publish = cause.downcast_ref::<PublishError>();
-        cause.is::<StorageError>() || matches!(publish, Some(PublishError::Storage(_)))
-    })
 }
