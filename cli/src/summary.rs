@@ -18,7 +18,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use crawler::{
     build::Loaded,
-    config::{Config, HookEvent},
+    config::Config,
     export::ExtensionCounts,
     notes::Note,
     notify::Notified,
@@ -277,22 +277,6 @@ impl Summary {
     /// Returns whether readers see another set than before.
     pub(crate) fn has_changed(&self) -> bool {
         self.dropped > 0 || self.files.iter().any(|file| file.changed)
-    }
-
-    /// The event that hooks are called for: a set that changed, or of which they do not know yet, one that was refused, and every
-    /// failure.
-    pub(crate) fn hook_event(&self) -> Option<HookEvent> {
-        match self.outcome {
-            SessionOutcome::Published | SessionOutcome::Partial | SessionOutcome::Unchanged => {
-                (self.has_changed() || self.awaits_hooks).then_some(HookEvent::Published)
-            }
-            SessionOutcome::Refused => Some(HookEvent::Refused),
-            SessionOutcome::Unreachable
-            | SessionOutcome::Busy
-            | SessionOutcome::Settings
-            | SessionOutcome::Internal => Some(HookEvent::Failed),
-            SessionOutcome::DryRun | SessionOutcome::Interrupted => None,
-        }
     }
 
     /// The line of JSON.

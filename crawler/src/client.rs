@@ -6,6 +6,7 @@
 
 mod call;
 mod download;
+mod downloaders;
 pub(crate) mod gate;
 pub(crate) mod page_sink;
 mod shutdown;
@@ -19,6 +20,7 @@ mod tests;
 pub use self::{
     call::{Call, CallAnswer, CallError, Retry},
     download::{ConnectError, DownloadError, DownloadedDocument, Downloader, MAX_DOCUMENT_BYTES},
+    downloaders::{Downloaders, with_https_twin},
     shutdown::Shutdown,
     start::StartError,
     start_page::{StartPage, start_page},

@@ -2,6 +2,7 @@
 //! and programs that are started, and ended with all processes that they start. It writes nothing except the holder of a
 //! lock. It is the only module, besides the clock of threads, that calls the system directly.
 
+pub mod json_file;
 mod lock;
 pub mod private;
 

@@ -1,7 +1,10 @@
 //! A session of one site: the state is opened, the site is crawled, the merged view is published, and the phase of the crawl
 //! follows from the outcome. The program, the daemon, `publish`, `build` and tests call it. It prints nothing and reads
-//! no settings file: the caller gives the paths of the files of a site, shows progress, and notifies others of the set.
+//! no settings file: the caller gives the paths of the files of a site, and shows progress. [`Notifier`] notifies others of the set and
+//! calls the hooks, [`LastSession`] is the record of the end; the caller has both done before the output is unlocked.
 
+mod last_session;
+mod notifier;
 mod opening;
 mod outcome;
 mod session_row;
@@ -16,6 +19,8 @@ use tokio::{
 };
 
 pub use self::{
+    last_session::LastSession,
+    notifier::{Audience, HookedEnd, HooksCalled, Notifier},
     opening::Opened,
     outcome::SessionError,
     stored::{Stored, StoredRequest},

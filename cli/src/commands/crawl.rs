@@ -2,18 +2,14 @@
 //! site that fails does not stop the others; a signal does.
 
 pub(super) mod board;
-pub(super) mod last_session;
 pub(super) mod lists;
 mod many;
 pub(super) mod sessions;
 pub(super) mod site;
 
-use std::{io, path::Path, sync::Arc};
+use std::{io, path::Path};
 
-use crawler::{
-    politeness::Politeness, publish::check_output, site::Site, site_run::SessionError,
-    url_key::Origin,
-};
+use crawler::{politeness::Politeness, publish::check_output, site::Site, site_run::SessionError};
 use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
@@ -121,17 +117,6 @@ pub(super) fn check_site(settings: &Settings, site: &Site) -> Result<(), Session
     Ok(())
 }
 
-/// Origins that may get credentials: the origin itself and, because sites move from http to https, the same
-/// host there.
-pub(super) fn with_https_twin(origin: Origin) -> Vec<Origin> {
-    let twin = (&*origin.scheme == "http" && origin.port == 80).then(|| Origin {
-        scheme: "https".into(),
-        host: Arc::clone(&origin.host),
-        port: 443,
-    });
-    [origin].into_iter().chain(twin).collect()
-}
-
 pub(super) fn log_level(settings: &Settings) -> LevelFilter {
     match (settings.quiet, settings.verbose) {
         (true, _) => LevelFilter::ERROR,
@@ -145,28 +130,4 @@ pub(super) fn log_level(settings: &Settings) -> LevelFilter {
 /// Reads a settings file, or one with a secret, and not much more when it is none.
 pub(super) fn read_settings_file(path: &Path) -> io::Result<FileText> {
     FileText::read(path, MAX_FILE_BYTES)
-}
-
-#[cfg(test)]
-mod tests {
-    use crawler::url_key::UrlKey;
-
-    use super::*;
-
-    #[test]
-    fn credentials_follow_a_site_to_https_only() {
-        fn check(url: &str, expected: &[&str]) {
-            let origins = with_https_twin(UrlKey::from_normalised(url).unwrap().origin());
-            assert_eq!(
-                origins.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                expected
-            );
-        }
-        check(
-            "http://example.com/",
-            &["http://example.com", "https://example.com"],
-        );
-        check("https://example.com/", &["https://example.com"]);
-        check("http://127.0.0.1:8080/a/", &["http://127.0.0.1:8080"]);
-    }
 }

@@ -9,14 +9,13 @@ use std::{
 
 use crawler::{
     config::ScopeWidth,
-    machine::private,
+    machine::{json_file, private},
     site::{Site, settle_so_far},
     store::StoreError,
     url_key::UrlKey,
 };
 use serde::{Deserialize, Serialize};
 
-use super::json_file;
 use crate::{
     failure::{self, Cause, Misuse},
     settings::{CrawlSettings, Settings},

@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex};
 
 use crawler::{
     check::{CheckProgress, Network},
+    client::{Downloaders, Shutdown, with_https_twin},
     clock::Clock,
     config::Config,
+    parse::PageReader,
     politeness::{Politeness, SharedPoliteness},
     retry_after::RetryAfterFile,
+    url_key::Origin,
 };
 use tokio::runtime::Handle;
 
 use self::view::CheckView;
-use super::{
-    downloaders::Downloaders,
-    runtime::{self, Threads},
-};
+use super::runtime::{self, Threads};
 use crate::{
     exit_code::ExitCode,
     failure::{self},
@@ -62,11 +62,42 @@ pub(super) fn with_network<T: Send + 'static>(
         let runtime = Handle::current();
         let work = tokio::task::spawn_blocking(move || {
             let downloaders = Downloaders::new(clock, politeness, retry_after);
-            downloaders.work(&config, &runtime, &shutdown, work)
+            with_downloaders(downloaders, &config, &runtime, &shutdown, work)
         });
         let joined = supervisor.run(work, Some(&mut view)).await?;
         let result = joined.map_err(Panicked::from_join)?;
         let stopped = supervisor.stop().asked_by().map(ExitCode::from);
         Ok((result, stopped))
     })
+}
+
+/// Does work that sends requests by `config`, and writes down what hosts asked to wait for. Blocks: for a thread that may.
+///
+/// # Errors
+/// A setting of pages cannot be used, or the work fails.
+fn with_downloaders<T>(
+    mut downloaders: Downloaders<Origin>,
+    config: &Config,
+    runtime: &Handle,
+    shutdown: &Shutdown,
+    work: impl FnOnce(Network<'_>) -> failure::Result<T>,
+) -> failure::Result<T> {
+    let network = Network {
+        connect: &mut |origin| downloaders.to(origin.clone(), || config_to(config, origin)),
+        identity: config.identity.verbatim(),
+        reader: Arc::new(PageReader::new(&config.parse)?),
+        runtime: runtime.clone(),
+        shutdown: shutdown.clone(),
+    };
+    let result = work(network);
+    downloaders.settle(runtime);
+    result
+}
+
+/// The settings of requests for a typed URL of `origin`, and for all URLs reached from it.
+fn config_to(config: &Config, origin: &Origin) -> Config {
+    let mut config = config.clone();
+    config.fetch.start_host = origin.host.to_string();
+    config.fetch.credential_origins = with_https_twin(origin.clone());
+    config
 }

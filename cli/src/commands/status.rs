@@ -7,13 +7,13 @@ mod table;
 
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
-use crawler::{schedule::NextRun, store::held_since};
+use crawler::{schedule::NextRun, site_run::LastSession, store::held_since};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
-    crawl::{last_session::LastSession, load},
+    crawl::load,
     daemon::{
         lock,
         schedule_file::{self, ScheduleRecord},

@@ -20,7 +20,7 @@ words! {
 /// The evidence of an attempt about whether a listed page is to stay listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evidence {
-    /// It is not: the page or the owner of the site says so.
+    /// It is not: the page or the owner of the site states so.
     Sure,
     /// It is not, if a later attempt confirms that: a 404, or another document, may come from a program in trouble.
     OfTwo,
@@ -48,7 +48,7 @@ pub enum ListingFault {
     LeftOut,
 }
 
-/// What else a reason says; see [`Reason::has`].
+/// What else a reason means; see [`Reason::has`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// Something is wrong with the page, its links or its server. Failed URLs need no mark.

@@ -19,7 +19,7 @@ use crawler::{
     clock::Clock,
     fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
     politeness::SharedPoliteness,
-    site_run::{Progress, SessionOutcome},
+    site_run::{LastSession, Progress, SessionOutcome},
 };
 use jiff::Timestamp;
 use prometheus_client::{
@@ -32,10 +32,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::Instant};
 use super::service::ServiceManager;
 use crate::{
     commands::{
-        crawl::{
-            last_session::LastSession,
-            site::{AroundFetch, Crawler},
-        },
+        crawl::site::{AroundFetch, Crawler},
         names,
     },
     failure::{self, Misuse},

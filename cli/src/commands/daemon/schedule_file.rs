@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::commands::json_file;
+use crawler::machine::json_file;
 
 /// The file in the folder of the states.
 const NAME: &str = "schedule.json";

@@ -8,16 +8,18 @@ use std::{
 
 use crawler::{
     client::DownloadError,
+    clock::Clock,
     notify::{ENGINES, missing_lines, submit_all},
     page::State,
     politeness::Politeness,
     publish::{PublishedSet, published_set},
+    site_run::Notifier,
     store::{Store, StoreError},
     url_key::UrlKey,
 };
 use serde_json::{Map, Value, json};
 
-use super::{Notifier, notices};
+use super::{notices, notifier_of};
 use crate::{
     args::NotifyArgs,
     commands::{
@@ -32,7 +34,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings},
+    settings::{CrawlSettings, Environment, Purpose, Settings, SiteSettings},
     summary::text_of_notified,
     supervisor::Supervisor,
 };
@@ -76,7 +78,9 @@ pub(in crate::commands) fn run(
                     list,
                     dry_run: site.settings.dry_run,
                     submit_all: submit_all && notifies_engine(&site),
-                    notifier: Notifier::new(
+                    settings: Arc::clone(&site.settings),
+                    clock: Arc::clone(&clock),
+                    notifier: notifier_of(
                         &site.settings,
                         Arc::clone(&politeness),
                         Arc::clone(&clock),
@@ -104,6 +108,8 @@ struct ByHand {
     list: bool,
     dry_run: bool,
     submit_all: bool,
+    settings: Arc<Settings>,
+    clock: Arc<dyn Clock>,
     notifier: Notifier,
     output: Output,
 }
@@ -124,7 +130,7 @@ impl ByHand {
     }
 
     fn notify_site(&mut self, url: &UrlKey) -> failure::Result<ExitCode> {
-        let (site, path) = find_state(&self.notifier.settings, url)?;
+        let (site, path) = find_state(&self.settings, url)?;
         let mut store = Store::open(&path)?;
         let standing = published_set(&store)?.ok_or_else(|| {
             Misuse("the state has no published set; arpent crawl publishes a set".to_owned())
@@ -143,7 +149,7 @@ impl ByHand {
             let line = format!("  all {urls} of the set would be sent, and these changes:");
             self.print(&line);
         } else if self.submit_all {
-            submit_all(&mut store, &site, self.notifier.clock.now())?;
+            submit_all(&mut store, &site, self.clock.now())?;
         }
         let done = self
             .notifier
@@ -159,7 +165,7 @@ impl ByHand {
         self.note("notices", notices);
         self.note("waiting", waiting);
         self.note("problems", &*done.problems);
-        if waiting > 0 && !self.notifier.settings.config.notify.indexnow {
+        if waiting > 0 && !self.settings.config.notify.indexnow {
             self.print(&format!(
                 "  {} changed and not sent; --indexnow sends them to an engine",
                 human::count(waiting, "URL")

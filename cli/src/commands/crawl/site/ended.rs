@@ -2,28 +2,24 @@
 //! warning and does not change the outcome of the session.
 
 use std::{
-    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use crawler::{
-    config::HookEvent,
-    publish::{hooks_know, published_set},
-    site_run::SessionOutcome,
+    site_run::{HookedEnd, LastSession, Notifier},
     store::Store,
 };
 use jiff::Timestamp;
 
-use super::super::last_session::LastSession;
 use super::{Crawler, End, SiteResult};
 use crate::{
     commands::{
         names::{Named, site_of},
-        notify::{Notifier, notices},
+        notify::{notices, notifier_of},
     },
     exit_code::ExitCode,
-    failure::{self},
+    failure::{self, Failure},
     panicked::blocking,
     settings::SiteSettings,
     summary::Summary,
@@ -48,7 +44,7 @@ impl Crawler {
 
     /// Who notifies others of `site`.
     fn notifier(&self, site: &SiteSettings) -> Notifier {
-        Notifier::new(
+        notifier_of(
             &site.settings,
             Arc::clone(&self.politeness),
             Arc::clone(&self.clock),
@@ -65,19 +61,11 @@ impl Crawler {
     ) {
         let has_changed = summary.has_changed();
         let mut notifier = self.notifier(site);
-        let done = blocking(move || {
-            let Some(standing) = published_set(&store)? else {
-                return Ok(None);
-            };
-            let done = notifier.notify(&mut store, &standing, has_changed, false);
-            notifier.settle();
-            done.map(|done| Some((notices(&done, &standing), done)))
-        })
-        .await;
+        let done = blocking(move || notifier.notify_of_published(&mut store, has_changed)).await;
         let output = &self.output;
         match done {
-            Ok(Some((notices, done))) => {
-                for notice in &notices {
+            Ok(Some((set, done))) => {
+                for notice in &notices(&done, &set) {
                     output.info(notice);
                 }
                 for problem in &done.problems {
@@ -98,50 +86,39 @@ impl Crawler {
     /// a warning: the outcome of the session stays. Hooks that were not called for a published set are called again with the next
     /// session when one fails, or the program ends before they did.
     async fn call_hooks(&self, site: &SiteSettings, code: ExitCode, summary: &Summary) {
-        let notify = &site.settings.config.notify;
-        let event = summary
-            .hook_event()
-            .filter(|event| notify.hook_events.contains(event));
-        let Some(event) = event.filter(|_| notify.has_hooks() && !site.settings.dry_run) else {
+        let mut notifier = self.notifier(site);
+        let has_news = summary.has_changed() || summary.awaits_hooks;
+        let event = notifier.hook_event(summary.outcome, has_news);
+        let Some(event) = event.filter(|_| !site.settings.dry_run) else {
             return;
         };
-        let summary_json = summary.json();
         let folder = summary.output.as_deref().map(Path::display);
-        let variables = [
-            ("ARPENT_SITE", summary.site.clone()),
-            ("ARPENT_OUTCOME", summary.outcome.as_str().to_owned()),
-            ("ARPENT_EXIT_CODE", (code as i32).to_string()),
-            (
-                "ARPENT_SITEMAPS_DIR",
-                folder.map(|folder| folder.to_string()).unwrap_or_default(),
-            ),
-        ];
-        let mut notifier = self.notifier(site);
-        let called = blocking(move || {
-            let problems = notifier.call_hooks(event, &variables, &summary_json);
-            notifier.settle();
-            failure::Result::Ok(problems)
-        });
-        let problems = called.await.unwrap_or_else(|error| vec![error.to_string()]);
-        if problems.is_empty() && event == HookEvent::Published {
-            self.note_called(summary).await;
+        let folder = folder.map(|folder| folder.to_string());
+        let end = HookedEnd {
+            event,
+            variables: vec![
+                ("ARPENT_SITE", summary.site.clone()),
+                ("ARPENT_OUTCOME", summary.outcome.as_str().to_owned()),
+                ("ARPENT_EXIT_CODE", (code as i32).to_string()),
+                ("ARPENT_SITEMAPS_DIR", folder.unwrap_or_default()),
+            ],
+            summary: summary.json(),
+            awaited_in: summary.state.clone().filter(|_| summary.awaits_hooks),
+        };
+        let called = blocking(move || failure::Result::Ok(notifier.end_session(&end))).await;
+        let (problems, noted) = match called {
+            Ok(called) => (called.problems, called.noted),
+            Err(failure) => (vec![failure.to_string()], Ok(())),
+        };
+        if let Err(error) = noted {
+            self.output.warn(&format!(
+                "{}: the next session calls the hooks again, because the state could not be written: {:#}",
+                summary.site,
+                Failure::from(error)
+            ));
         }
         for problem in problems {
             self.output.warn(&format!("{}: {problem}", summary.site));
-        }
-    }
-
-    /// Stores that the hooks were called for the published set. If that fails, they are called twice.
-    async fn note_called(&self, summary: &Summary) {
-        let Some(state) = summary.state.clone().filter(|_| summary.awaits_hooks) else {
-            return;
-        };
-        let noted = blocking(move || hooks_know(&mut Store::open(&state)?)).await;
-        if let Err(error) = noted {
-            self.output.warn(&format!(
-                "{}: the next session calls the hooks again, because the state could not be written: {error:#}",
-                summary.site
-            ));
         }
     }
 
@@ -167,7 +144,7 @@ impl Crawler {
         };
         let ended = self.clock.now();
         let text = |path: &Option<PathBuf>| Some(path.as_ref()?.display().to_string());
-        let mut last = LastSession {
+        let last = LastSession {
             name: site.name.clone(),
             start: site.start.to_string(),
             started,
@@ -181,30 +158,7 @@ impl Crawler {
             summary: serde_json::to_value(&run.summary).unwrap_or_default(),
         };
         let (to, outcome) = (path.clone(), run.summary.outcome);
-        let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
-        let written = blocking(move || {
-            // A file that cannot be read has no earlier session.
-            let read = |path: &Path| LastSession::read(path).ok().flatten();
-            let before = read(&to);
-            if !is_known
-                && before
-                    .as_ref()
-                    .is_some_and(|before| before.start != last.start)
-            {
-                return Ok(());
-            }
-            last.follow(before, has_failed);
-            last.write(&to)?;
-            // Until now nobody knew which site it is.
-            if first != to
-                && let Some(before) = read(&first)
-                && before.start == last.start
-                && before.state.is_none()
-            {
-                fs::remove_file(&first)?;
-            }
-            io::Result::Ok(())
-        });
+        let written = blocking(move || last.note(outcome, (&to, &first), is_known));
         if let Err(error) = written.await {
             self.output.warn(&format!(
                 "{}: the result of the session could not be written to {}: {error}",

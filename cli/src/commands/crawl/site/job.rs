@@ -7,6 +7,7 @@ use std::{
 };
 
 use crawler::{
+    client::with_https_twin,
     config::Config,
     crawl_state,
     fetch::{Fetch, http::HttpFetch},
@@ -21,7 +22,7 @@ use crawler::{
 
 use super::super::{
     board::{Stage, Watch},
-    check_site, with_https_twin,
+    check_site,
 };
 use super::Crawler;
 use crate::{

@@ -3,14 +3,15 @@
 
 use std::{fs::File, io, path::Path};
 
-use crawler::machine::private;
 use serde::{Serialize, de::DeserializeOwned};
+
+use super::private;
 
 /// The content of `path`, of which at most `max_bytes` are read; `None`: there is no such file.
 ///
 /// # Errors
 /// It cannot be read, or holds something else.
-pub(super) fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> io::Result<Option<T>> {
+pub fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> io::Result<Option<T>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -24,7 +25,7 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> io::Resu
 ///
 /// # Errors
 /// The file cannot be written; the old file stays.
-pub(super) fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
+pub fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         private::create_folder(folder)?;
     }

@@ -3,25 +3,17 @@
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
-use crawler::{
-    check::Network,
-    client::{ConnectError, Downloader, Shutdown},
-    clock::Clock,
-    config::Config,
-    fetch::http::HttpFetch,
-    parse::PageReader,
-    politeness::SharedPoliteness,
-    retry_after::RetryAfterFile,
-    url_key::Origin,
-};
 use tokio::runtime::Handle;
 
-use super::crawl::with_https_twin;
-
-use crate::failure::{self};
+use super::download::{ConnectError, Downloader};
+use crate::{
+    clock::Clock, config::Config, fetch::http::HttpFetch, politeness::SharedPoliteness,
+    retry_after::RetryAfterFile, url_key::Origin,
+};
 
 /// The downloaders so far, each by its place. There are as many as the caller has places.
-pub(super) struct Downloaders<P> {
+#[expect(missing_debug_implementations, reason = "it holds a clock")]
+pub struct Downloaders<P> {
     clock: Arc<dyn Clock>,
     politeness: SharedPoliteness,
     retry_after: RetryAfterFile,
@@ -30,7 +22,7 @@ pub(super) struct Downloaders<P> {
 
 impl<P: Eq + Hash> Downloaders<P> {
     /// No downloaders yet; `retry_after` stores how long hosts asked to wait.
-    pub(super) fn new(
+    pub fn new(
         clock: Arc<dyn Clock>,
         politeness: SharedPoliteness,
         retry_after: RetryAfterFile,
@@ -48,7 +40,7 @@ impl<P: Eq + Hash> Downloaders<P> {
     ///
     /// # Errors
     /// A setting cannot be used, e.g. the file of certificate authorities; or it is not known which hosts asked to wait.
-    pub(super) fn to(
+    pub fn to(
         &mut self,
         place: P,
         config: impl FnOnce() -> Config,
@@ -74,42 +66,43 @@ impl<P: Eq + Hash> Downloaders<P> {
     }
 
     /// Writes down what hosts asked to wait for. Blocks: for a thread that may.
-    pub(super) fn settle(&self, handle: &Handle) {
+    pub fn settle(&self, handle: &Handle) {
         for downloader in self.taken.values() {
             handle.block_on(downloader.settle());
         }
     }
 }
 
-impl Downloaders<Origin> {
-    /// Does work that sends requests by `config`, and writes down what hosts asked to wait for. Blocks: for a thread that may.
-    ///
-    /// # Errors
-    /// A setting of pages cannot be used, or the work fails.
-    pub(super) fn work<T>(
-        mut self,
-        config: &Config,
-        runtime: &Handle,
-        shutdown: &Shutdown,
-        work: impl FnOnce(Network<'_>) -> failure::Result<T>,
-    ) -> failure::Result<T> {
-        let network = Network {
-            connect: &mut |origin| self.to(origin.clone(), || config_to(config, origin)),
-            identity: config.identity.verbatim(),
-            reader: Arc::new(PageReader::new(&config.parse)?),
-            runtime: runtime.clone(),
-            shutdown: shutdown.clone(),
-        };
-        let result = work(network);
-        self.settle(runtime);
-        result
-    }
+/// Origins that may get credentials: the origin itself and, because sites move from http to https, the same
+/// host there.
+pub fn with_https_twin(origin: Origin) -> Vec<Origin> {
+    let twin = (&*origin.scheme == "http" && origin.port == 80).then(|| Origin {
+        scheme: "https".into(),
+        host: Arc::clone(&origin.host),
+        port: 443,
+    });
+    [origin].into_iter().chain(twin).collect()
 }
 
-/// The settings of requests for a typed URL of `origin`, and for all URLs reached from it.
-fn config_to(config: &Config, origin: &Origin) -> Config {
-    let mut config = config.clone();
-    config.fetch.start_host = origin.host.to_string();
-    config.fetch.credential_origins = with_https_twin(origin.clone());
-    config
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::url_key::UrlKey;
+
+    #[test]
+    fn credentials_follow_a_site_to_https_only() {
+        fn check(url: &str, expected: &[&str]) {
+            let origins = with_https_twin(UrlKey::from_normalised(url).unwrap().origin());
+            assert_eq!(
+                origins.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                expected
+            );
+        }
+        check(
+            "http://example.com/",
+            &["http://example.com", "https://example.com"],
+        );
+        check("https://example.com/", &["https://example.com"]);
+        check("http://127.0.0.1:8080/a/", &["http://127.0.0.1:8080"]);
+    }
 }

@@ -1,51 +1,83 @@
 //! The last session of a site, as a small file beside its state: it can be read while another session locks the state.
 
-use std::{io, path::Path};
+use std::{fs, io, path::Path};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::json_file;
+use crate::{machine::json_file, outcome::SessionOutcome};
 
 /// Largest file that is read, in bytes: a summary names the files of a set, some hundred bytes each.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The end of a session. Fields may be added; unknown fields are skipped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct LastSession {
+pub struct LastSession {
     /// Name of the site.
-    pub(crate) name: String,
+    pub name: String,
     /// The URL that its crawl starts from.
-    pub(crate) start: String,
+    pub start: String,
     /// Begin of the session.
-    pub(crate) started: Timestamp,
+    pub started: Timestamp,
     /// End of the session.
-    pub(crate) ended: Timestamp,
+    pub ended: Timestamp,
     /// The code that `arpent crawl` of this site alone would have ended with.
-    pub(crate) exit_code: u8,
+    pub exit_code: u8,
     /// The error that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) message: Option<String>,
+    pub message: Option<String>,
     /// Sessions in a row up to this one that were refused or failed; 0 after one that ended with a set that is as it should be.
     #[serde(default)]
-    pub(crate) failed_in_a_row: u32,
+    pub failed_in_a_row: u32,
     /// End of the last good session: its set was published, unchanged or partial.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) last_good: Option<Timestamp>,
+    pub last_good: Option<Timestamp>,
     /// The file of its state, once the site was known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) state: Option<String>,
+    pub state: Option<String>,
     /// The folder of its set, once the site was known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) output: Option<String>,
+    pub output: Option<String>,
     /// The document of `--json`.
-    pub(crate) summary: serde_json::Value,
+    pub summary: serde_json::Value,
 }
 
 impl LastSession {
+    /// Writes this end of a session, which had this outcome, beside the state of its site. `first` is the file of the site as its start URL
+    /// was typed: until the first session came to the site, nobody knew which site it is. A session of a start URL that never led to a
+    /// site (`is_known` is false) does not replace the session of another one.
+    ///
+    /// # Errors
+    /// A file cannot be written or removed.
+    pub fn note(
+        mut self,
+        outcome: SessionOutcome,
+        (path, first): (&Path, &Path),
+        is_known: bool,
+    ) -> io::Result<()> {
+        // A file that cannot be read has no earlier session.
+        let read = |path: &Path| Self::read(path).ok().flatten();
+        let before = read(path);
+        let is_of_another = |before: &Self| before.start != self.start;
+        if !is_known && before.as_ref().is_some_and(is_of_another) {
+            return Ok(());
+        }
+        let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
+        self.follow(before, has_failed);
+        self.write(path)?;
+        if first != path
+            && let Some(before) = read(first)
+            && before.start == self.start
+            && before.state.is_none()
+        {
+            fs::remove_file(first)?;
+        }
+        Ok(())
+    }
+
     /// Takes over the facts about earlier sessions from the record `before`. `has_failed`: this one was refused or failed, so that it is
     /// neither a good one nor one that a signal ended.
-    pub(crate) fn follow(&mut self, before: Option<Self>, has_failed: bool) {
+    fn follow(&mut self, before: Option<Self>, has_failed: bool) {
         if self.last_good.is_some() {
             return;
         }
@@ -60,7 +92,7 @@ impl LastSession {
     ///
     /// # Errors
     /// It cannot be read, or was not written by arpent.
-    pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
+    pub fn read(path: &Path) -> io::Result<Option<Self>> {
         json_file::read(path, MAX_BYTES)
     }
 
@@ -68,15 +100,13 @@ impl LastSession {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+    fn write(&self, path: &Path) -> io::Result<()> {
         json_file::write(path, self)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn run(message: Option<&str>) -> LastSession {

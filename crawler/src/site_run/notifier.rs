@@ -1,0 +1,290 @@
+//! Whoever is notified of one site after a session: engines, object storage, hooks.
+
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use tokio::runtime::Handle;
+
+use crate::{
+    client::{
+        Call, CallAnswer, CallError, ConnectError, DownloadError, Downloader, Downloaders,
+        Shutdown, with_https_twin,
+    },
+    clock::Clock,
+    config::{Config, HookEvent},
+    notify::{HookRun, Notifications, Submission, call_webhook, notify, run_command},
+    outcome::SessionOutcome,
+    politeness::SharedPoliteness,
+    publish::{PublishError, PublishedSet, hooks_know, published_set},
+    retry_after::RetryAfterFile,
+    robots::Rules,
+    storage::Storage,
+    store::{Store, StoreError, with_causes},
+    url_key::{Origin, UrlKey},
+};
+
+/// As whom an origin is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Guise {
+    /// As anybody: what an engine would see.
+    Anybody,
+    /// As the crawler, with the headers and credentials of the site where they may go.
+    Crawler,
+}
+
+/// Who is notified of one site, and how.
+#[derive(Debug, Clone)]
+pub struct Audience {
+    /// The settings of the site.
+    pub config: Config,
+    /// The URLs that its crawl begins with. The credentials of the settings are for their origins.
+    pub starts: Vec<UrlKey>,
+    /// Variables of the environment with secrets, which no hook gets.
+    pub withheld: Vec<String>,
+}
+
+/// Notifies others of one site. Blocks: for a thread that may.
+///
+/// Each service is named by the user, so each decides which addresses may be contacted for it. The credentials of the site go
+/// nowhere but to its own robots.txt.
+#[expect(missing_debug_implementations, reason = "it holds a clock")]
+pub struct Notifier {
+    audience: Arc<Audience>,
+    clock: Arc<dyn Clock>,
+    runtime: Handle,
+    shutdown: Shutdown,
+    downloaders: Downloaders<(Origin, Guise)>,
+}
+
+impl Notifier {
+    /// Needs a running runtime.
+    pub fn new(
+        audience: Audience,
+        retry_after: RetryAfterFile,
+        politeness: SharedPoliteness,
+        clock: Arc<dyn Clock>,
+        shutdown: Shutdown,
+    ) -> Self {
+        Self {
+            downloaders: Downloaders::new(Arc::clone(&clock), politeness, retry_after),
+            runtime: Handle::current(),
+            shutdown,
+            audience: Arc::new(audience),
+            clock,
+        }
+    }
+
+    /// Notifies whom the settings name of the published set; see [`notify`].
+    ///
+    /// # Errors
+    /// The state failed. Whatever else fails is among the problems.
+    pub fn notify(
+        &mut self,
+        store: &mut Store,
+        set: &PublishedSet,
+        has_changed: bool,
+        dry_run: bool,
+    ) -> Result<Notifications, StoreError> {
+        let (audience, clock) = (Arc::clone(&self.audience), Arc::clone(&self.clock));
+        let submission = Submission {
+            config: &audience.config.notify,
+            standing: set,
+            dry_run,
+            deliver: &|| deliver(&audience.config, set, clock.now()),
+        };
+        let now = || clock.now();
+        notify(store, &submission, has_changed, &now, &mut |call| {
+            self.call(call)
+        })
+    }
+
+    /// Notifies whom the settings name of the set that `store` knows as published, and of whether it `has_changed`. Returns the set, if
+    /// there is one.
+    ///
+    /// # Errors
+    /// As [`Notifier::notify`].
+    pub fn notify_of_published(
+        &mut self,
+        store: &mut Store,
+        has_changed: bool,
+    ) -> Result<Option<(PublishedSet, Notifications)>, StoreError> {
+        let Some(set) = published_set(store)? else {
+            return Ok(None);
+        };
+        let done = self.notify(store, &set, has_changed, false);
+        self.settle();
+        Ok(Some((set, done?)))
+    }
+
+    /// The event for which the hooks of the settings are called when a session ended with `outcome`, if they are. `has_news`: the set
+    /// changed, or the hooks do not know of it yet.
+    pub fn hook_event(&self, outcome: SessionOutcome, has_news: bool) -> Option<HookEvent> {
+        let config = &self.audience.config.notify;
+        let event = hook_event(outcome, has_news)?;
+        (config.has_hooks() && config.hook_events.contains(&event)).then_some(event)
+    }
+
+    /// Calls the hooks of the settings at the end of a session. Hooks that were not called for a
+    /// published set are called again with the next session, when one fails or the program ends before: they know of the set once
+    /// that is noted in the state.
+    pub fn end_session(&mut self, end: &HookedEnd) -> HooksCalled {
+        let problems = self.call_hooks(end.event, &end.variables, &end.summary);
+        self.settle();
+        let noted = match &end.awaited_in {
+            Some(state) if problems.is_empty() && end.event == HookEvent::Published => {
+                Store::open(state).and_then(|mut store| hooks_know(&mut store))
+            }
+            Some(_) | None => Ok(()),
+        };
+        HooksCalled { problems, noted }
+    }
+
+    /// Calls the hooks; what failed, each a fragment.
+    fn call_hooks(
+        &mut self,
+        event: HookEvent,
+        variables: &[(&'static str, String)],
+        summary: &str,
+    ) -> Vec<String> {
+        let audience = Arc::clone(&self.audience);
+        let config = &audience.config.notify;
+        let shell = config.hook_shell.as_ref();
+        let shell = shell.map(|line| ["sh", "-c", line].map(str::to_owned).to_vec());
+        let direct = Some(config.hook_command.clone()).filter(|command| !command.is_empty());
+        let mut problems = Vec::new();
+        for (command, name) in [(direct, "hook_command"), (shell, "hook_shell")] {
+            let Some(command) = command else { continue };
+            let run = HookRun {
+                command: &command,
+                event,
+                variables,
+                withheld: &audience.withheld,
+                summary,
+                timeout: config.hook_timeout,
+            };
+            let ended = run_command(&run, self.shutdown.aborted());
+            if let Err(error) = self.runtime.block_on(ended) {
+                problems.push(format!("{name} {}", with_causes(&error)));
+            }
+        }
+        for url in &config.hook_url {
+            let called = call_webhook(url, event, summary, &mut |call| self.call(call));
+            problems.extend(called.err().map(|problem| format!("hook_url: {problem}")));
+        }
+        problems
+    }
+
+    /// Writes down what hosts asked to wait for; to be called at the end.
+    pub fn settle(&self) {
+        self.downloaders.settle(&self.runtime);
+    }
+
+    /// The rules in robots.txt of the site at `site` for every crawler.
+    ///
+    /// # Errors
+    /// It cannot be read, or no request can be sent at all ([`DownloadError::Settings`]).
+    pub fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
+        let downloader = self
+            .downloader_for(site, Guise::Crawler)
+            .map_err(DownloadError::Settings)?;
+        let origin = site.origin();
+        let rules = downloader.robots_as_shown(&origin, &self.shutdown);
+        self.wait(rules, DownloadError::Stopped)
+    }
+
+    /// Calls a service.
+    fn call(&mut self, call: &Call) -> Result<CallAnswer, CallError> {
+        let downloader = self
+            .downloader_for(&call.url, Guise::Anybody)
+            .map_err(CallError::Settings)?;
+        self.wait(downloader.call(call, &self.shutdown), CallError::Stopped)
+    }
+
+    fn wait<T, E>(&self, answer: impl Future<Output = Result<T, E>>, stopped: E) -> Result<T, E> {
+        if self.shutdown.is_stopping() {
+            return Err(stopped);
+        }
+        self.runtime.block_on(async {
+            tokio::select! {
+                answer = answer => answer,
+                // Dropped is a request in flight: that is what was asked for.
+                () = self.shutdown.aborted() => Err(stopped),
+            }
+        })
+    }
+
+    /// The way to the origin of `url`.
+    fn downloader_for(&mut self, url: &UrlKey, guise: Guise) -> Result<Downloader, ConnectError> {
+        let (origin, audience) = (url.origin(), &self.audience);
+        self.downloaders.to((origin.clone(), guise), || {
+            let mut config = audience.config.clone();
+            let fetch = &mut config.fetch;
+            fetch.start_host = origin.host.to_string();
+            fetch.credential_origins.clear();
+            match guise {
+                Guise::Anybody => {
+                    fetch.headers.clear();
+                    fetch.cookies = false;
+                    fetch.credentials = None;
+                }
+                Guise::Crawler => {
+                    let own = audience.starts.iter();
+                    let own = own.flat_map(|start| with_https_twin(start.origin()));
+                    fetch.credential_origins.extend(own);
+                }
+            }
+            config
+        })
+    }
+}
+
+/// The end of a session for which hooks are called.
+#[derive(Debug, Clone)]
+pub struct HookedEnd {
+    /// The event.
+    pub event: HookEvent,
+    /// Variables of the environment of a program.
+    pub variables: Vec<(&'static str, String)>,
+    /// The summary as JSON.
+    pub summary: String,
+    /// The state in which it is noted that the hooks know of the set; `None`: they knew before.
+    pub awaited_in: Option<PathBuf>,
+}
+
+/// What became of the hooks.
+#[derive(Debug)]
+pub struct HooksCalled {
+    /// The failures, each a fragment.
+    pub problems: Vec<String>,
+    /// If this failed, the next session calls the hooks again.
+    pub noted: Result<(), StoreError>,
+}
+
+/// The event of the end of a session: a set with news, one that was refused, and every failure.
+fn hook_event(outcome: SessionOutcome, has_news: bool) -> Option<HookEvent> {
+    match outcome {
+        SessionOutcome::Published | SessionOutcome::Partial | SessionOutcome::Unchanged => {
+            has_news.then_some(HookEvent::Published)
+        }
+        SessionOutcome::Refused => Some(HookEvent::Refused),
+        SessionOutcome::Unreachable
+        | SessionOutcome::Busy
+        | SessionOutcome::Settings
+        | SessionOutcome::Internal => Some(HookEvent::Failed),
+        SessionOutcome::DryRun | SessionOutcome::Interrupted => None,
+    }
+}
+
+/// Sends the folder of the set to object storage, if that is where readers get it.
+fn deliver(config: &Config, set: &PublishedSet, now: Timestamp) -> Result<(), PublishError> {
+    let mut config = config.publish.clone();
+    config.storage.clone_from(&set.storage);
+    if let Some(storage) = Storage::open(&config, &set.site)? {
+        storage.send(Path::new(&set.output), false, now, None)?;
+    }
+    Ok(())
+}
