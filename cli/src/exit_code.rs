@@ -50,18 +50,10 @@ impl ExitCode {
 impl From<SessionOutcome> for ExitCode {
     /// The code of work that ended like this without a set.
     fn from(outcome: SessionOutcome) -> Self {
-        match outcome {
-            SessionOutcome::Published | SessionOutcome::Unchanged | SessionOutcome::DryRun => {
-                Self::Success
-            }
-            SessionOutcome::Partial => Self::Partial,
-            SessionOutcome::Refused => Self::Refused,
-            SessionOutcome::Unreachable => Self::NotCrawled,
-            SessionOutcome::Busy => Self::Busy,
-            SessionOutcome::Settings => Self::Usage,
-            SessionOutcome::Interrupted => Self::Interrupted,
-            SessionOutcome::Internal => Self::Internal,
-        }
+        let mut codes = Self::WORST_FIRST.iter().map(|(code, _)| *code);
+        codes
+            .find(|code| *code as u8 == outcome.exit_code())
+            .unwrap_or(Self::Internal)
     }
 }
 

@@ -134,31 +134,47 @@ impl fmt::Debug for Failure {
     }
 }
 
-/// Errors that have a method `outcome`.
+/// Errors that have a method `outcome`, with their cause for callers.
 macro_rules! know_their_outcome {
-    ($($error:ty,)*) => {
+    ($($error:ty, $cause:expr;)*) => {
         $(impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                Self::new(error.outcome(), error)
+                let cause = $cause(&error);
+                Self::new(error.outcome(), error).because(cause)
             }
         })*
     };
 }
 
 know_their_outcome! {
-    AuditError,
-    ConnectError,
-    DownloadError,
-    RetryAfterError,
-    SeedListError,
-    SetError,
-    StartError,
-    WhyError,
+    AuditError, other;
+    BuildError, |error: &BuildError| match error {
+        BuildError::Format { .. } | BuildError::TooMuch { .. } => Cause::Input,
+        BuildError::Store(error) => of_store(error),
+        _ => Cause::Other,
+    };
+    ConnectError, other;
+    CrawlError, |error: &CrawlError| match error {
+        CrawlError::Store(error) => of_store(error),
+        _ => Cause::Other,
+    };
+    DownloadError, other;
+    RetryAfterError, other;
+    SeedListError, other;
+    SetError, other;
+    StartError, other;
+    StorageError, |_: &StorageError| Cause::Storage;
+    StoreError, of_store;
+    WhyError, other;
 }
 
 #[cfg(feature = "catalogue")]
 know_their_outcome! {
-    CatalogueError,
+    CatalogueError, other;
+}
+
+fn other<E>(_: &E) -> Cause {
+    Cause::Other
 }
 
 /// Errors that always end what they end in one way.
@@ -204,40 +220,6 @@ impl From<Misuse> for Failure {
 impl From<FaultyInput> for Failure {
     fn from(error: FaultyInput) -> Self {
         Self::new(SessionOutcome::Refused, error).because(Cause::Input)
-    }
-}
-
-impl From<BuildError> for Failure {
-    fn from(error: BuildError) -> Self {
-        let cause = match &error {
-            BuildError::Format { .. } | BuildError::TooMuch { .. } => Cause::Input,
-            BuildError::Store(error) => of_store(error),
-            _ => Cause::Other,
-        };
-        Self::new(error.outcome(), error).because(cause)
-    }
-}
-
-impl From<StorageError> for Failure {
-    fn from(error: StorageError) -> Self {
-        Self::new(error.outcome(), error).because(Cause::Storage)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        let cause = of_store(&error);
-        Self::new(error.outcome(), error).because(cause)
-    }
-}
-
-impl From<CrawlError> for Failure {
-    fn from(error: CrawlError) -> Self {
-        let cause = match &error {
-            CrawlError::Store(error) => of_store(error),
-            _ => Cause::Other,
-        };
-        Self::new(error.outcome(), error).because(cause)
     }
 }
 

@@ -68,7 +68,7 @@ pub struct UrlRow {
     pub url: String,
     /// Its state ([`State`]).
     pub state: &'static str,
-    /// The code of its reason ([`Reason::code`]).
+    /// The code of its reason ([`Reason::code`](crate::page::Reason::code)).
     pub reason: &'static str,
     /// Its first-level directory.
     pub section: String,

@@ -32,13 +32,16 @@ use crate::{
 const PACKED: &str = ".zst";
 
 /// Why a checkpoint is not stored, noted or restored.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum CheckpointError {
     /// The catalogue does not take it.
-    Catalogue(CatalogueError),
-    /// The storage of the fleet.
-    Storage(StorageError),
-    /// This machine.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// The storage of the fleet failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// This machine failed.
+    #[error("{0}")]
     Here(Failure),
 }
 
@@ -50,18 +53,6 @@ impl CheckpointError {
             Self::Catalogue(CatalogueError::Connect { .. } | CatalogueError::Statement(_))
                 | Self::Storage(StorageError::State { .. })
         )
-    }
-}
-
-impl From<CatalogueError> for CheckpointError {
-    fn from(error: CatalogueError) -> Self {
-        Self::Catalogue(error)
-    }
-}
-
-impl From<StorageError> for CheckpointError {
-    fn from(error: StorageError) -> Self {
-        Self::Storage(error)
     }
 }
 

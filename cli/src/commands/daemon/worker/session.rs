@@ -387,7 +387,7 @@ impl SiteWork<'_> {
                 continue;
             }
             if let Err(error) = self.note_pace(watch).await {
-                tracing::debug!(target: "worker", "the pace of the host cannot be noted: {error}", error = Failure::from(error));
+                tracing::debug!(target: "worker", "the pace of the host cannot be noted: {error}");
             }
             let is_publishing = *watch.stage.borrow() == Stage::Publishing;
             if stored.is_none() && (due > Instant::now() || is_publishing) {
