@@ -23,7 +23,7 @@ use crawler::{
     why::WhyError,
 };
 
-use crate::{exit_code::ExitCode, human, panicked::Panicked, settings::SettingsError};
+use crate::{exit_code::ExitCode, human, settings::SettingsError};
 
 /// Result of work that can end a command.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -88,14 +88,11 @@ impl Failure {
 
     /// The exit code of a process that it ends.
     pub(crate) fn code(&self) -> ExitCode {
-        match self.0.cause {
+        if self.0.cause == Cause::Input {
             // Like a setting, it is the user's to mend.
-            Cause::Input => ExitCode::Usage,
-            Cause::Other
-            | Cause::Misuse
-            | Cause::StateInUse
-            | Cause::StateDamaged
-            | Cause::Storage => self.0.outcome.into(),
+            ExitCode::Usage
+        } else {
+            self.0.outcome.into()
         }
     }
 
@@ -119,6 +116,28 @@ impl Failure {
         } else {
             self.0.problems.clone()
         }
+    }
+}
+
+/// Puts what was tried in front of an error.
+pub(crate) trait Context<T> {
+    /// The value, or a failure with `context` in front of its message.
+    ///
+    /// # Errors
+    /// There is no value.
+    fn context(self, context: impl Into<String>) -> Result<T>;
+}
+
+impl<T> Context<T> for Option<T> {
+    fn context(self, context: impl Into<String>) -> Result<T> {
+        let missing = || Failure::new(SessionOutcome::Internal, anyhow::Error::msg(context.into()));
+        self.ok_or_else(missing)
+    }
+}
+
+impl<T, E: Into<Failure>> Context<T> for std::result::Result<T, E> {
+    fn context(self, context: impl Into<String>) -> Result<T> {
+        self.map_err(|error| error.into().context(context.into()))
     }
 }
 
@@ -150,7 +169,6 @@ know_their_outcome! {
     AuditError, other;
     BuildError, |error: &BuildError| match error {
         BuildError::Format { .. } | BuildError::TooMuch { .. } => Cause::Input,
-        BuildError::Store(error) => of_store(error),
         _ => Cause::Other,
     };
     ConnectError, other;
@@ -195,11 +213,9 @@ have_an_outcome! {
     UrlKeyError = Settings,
     Unwritable = Refused,
     AnotherDaemon = Busy,
-    Panicked = Internal,
     // What nobody expects to fail.
     io::Error = Internal,
     serde_json::Error = Internal,
-    anyhow::Error = Internal,
 }
 
 impl From<SettingsError> for Failure {
@@ -401,7 +417,8 @@ mod tests {
         );
         check(PublishError::Settings(message()), 2);
         check(PublishError::Store(store(StoreErrorKind::Busy)), 6);
-        check(Panicked::new("x"), 70);
+        check(crate::panicked::Panicked::new("x"), 70);
+        check(UrlKeyError::Scheme, 2);
     }
 
     #[cfg(feature = "catalogue")]

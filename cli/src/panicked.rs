@@ -8,6 +8,7 @@ use std::{
     task::Poll,
 };
 
+use crawler::site_run::SessionOutcome;
 use tokio::task::{JoinError, spawn_blocking};
 
 use crate::failure::{self, Failure};
@@ -38,6 +39,12 @@ impl Panicked {
     /// From what `catch_unwind` and joined tasks hand back.
     pub(crate) fn from_payload(payload: &(dyn Any + Send)) -> Self {
         Self::new(words_of(payload))
+    }
+}
+
+impl From<Panicked> for Failure {
+    fn from(error: Panicked) -> Self {
+        Self::new(SessionOutcome::Internal, error)
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::{future::Future, pin::pin, time::Duration};
 
-use anyhow::Context as _;
-
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::{
     exit_code::ExitCode,
-    failure::{self},
+    failure::{self, Context as _},
     output::Output,
     panicked::{Panicked, caught},
     signal::{Reaction, Signals, Stop, StopSignal},

@@ -27,6 +27,7 @@ const FRESH: &str = crate::store::names::CRAWL_FRESH;
 
 /// The rules of robots.txt of the site when it was read last ([`Rules::to_text`]).
 const ROBOTS: &str = crate::store::names::CRAWL_ROBOTS;
+
 /// That nothing is left to ask for.
 const DRAINED: &str = crate::store::names::CRAWL_DRAINED;
 
@@ -266,7 +267,7 @@ pub fn clocks_apart(store: &Store) -> Result<Option<(Timestamp, Timestamp)>, Sto
 ///
 /// # Errors
 /// The store failed, or holds a value that cannot be read.
-pub fn rules_at_rest(store: &Store) -> Result<RulesAtRest, StoreError> {
+pub(crate) fn rules_at_rest(store: &Store) -> Result<RulesAtRest, StoreError> {
     Ok(RulesAtRest {
         robots: store.value(ROBOTS)?.map(|text| Rules::from_text(&text)),
         are_clocks_apart: clocks_apart(store)?.is_some(),

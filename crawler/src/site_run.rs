@@ -1,7 +1,7 @@
 //! A session of one site: the state is opened, the site is crawled, the merged view is published, and the phase of the crawl
 //! follows from the outcome. The program, the daemon, `publish`, `build` and tests call it. It prints nothing and reads
 //! no settings file: the caller gives the paths of the files of a site, and shows progress. [`Notifier`] notifies others of the set and
-//! calls the hooks, [`LastSession`] is the record of the end; the caller has both done before the output is unlocked.
+//! ends the session: it calls the hooks, and writes the record ([`LastSession`]).
 
 mod last_session;
 mod notifier;
@@ -19,8 +19,8 @@ use tokio::{
 };
 
 pub use self::{
-    last_session::LastSession,
-    notifier::{Audience, HookedEnd, HooksCalled, Notifier},
+    last_session::{LastSession, SessionRecord},
+    notifier::{EndOfSession, Notifier, NotifierConfig},
     opening::Opened,
     outcome::SessionError,
     stored::{Stored, StoredRequest},
@@ -241,31 +241,26 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
     .await;
     let site = newest.borrow().site.clone();
     let mut ended = match (crawled, opening.try_recv()) {
-        (Ok(crawled), Ok(opening)) => after_crawl(session, crawled, opening).await,
+        (Ok(crawled), Ok(Ok(opening))) => after_crawl(session, crawled, opening).await,
+        // The crawl failed because the state could not be opened.
+        (_, Ok(Err(SessionError::Store(error)))) => {
+            Ended::new(site, Err(CrawlError::Store(error).into()))
+        }
+        (_, Ok(Err(error))) => Ended::new(site, Err(error)),
         (Ok(_), Err(error)) => {
             let (work, source) = ("opening the state of this site", error.into());
             Ended::new(site, Err(SessionError::Internal { work, source }))
         }
         (Err(error), opening) => Ended {
-            opened: opening.ok().map(|opening| opening.opened),
-            ..Ended::new(site, Err(error_of(error)))
+            opened: opening
+                .ok()
+                .and_then(Result::ok)
+                .map(|opening| opening.opened),
+            ..Ended::new(site, Err(error.into()))
         },
     };
-    ended.outcome = ended.word(session.dry_run);
+    ended.outcome = ended.find_outcome(session.dry_run);
     ended
-}
-
-/// The error of a session whose crawl ended by `error`.
-fn error_of(error: CrawlError) -> SessionError {
-    let error = match error {
-        CrawlError::Opening(error) => error.downcast().map_err(CrawlError::Opening),
-        error => Err(error),
-    };
-    match error.map(|opening| *opening) {
-        Ok(SessionError::Store(error)) => SessionError::Crawl(CrawlError::Store(error)),
-        Ok(error) => error,
-        Err(error) => SessionError::Crawl(error),
-    }
 }
 
 /// Counts, and publishes where the crawl came to an end that is published.
@@ -369,7 +364,7 @@ async fn publish_crawled(
             crawl: Some(end.crawl.clone()),
             ..Ended::new(Some(crawled.site), publishing)
         };
-        let outcome = ended.word(session.dry_run);
+        let outcome = ended.find_outcome(session.dry_run);
         end.write(&mut store, outcome, ended.report.as_ref());
         (ended, store)
     });

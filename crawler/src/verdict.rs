@@ -29,7 +29,7 @@ use crate::{
     url_key::UrlKey,
 };
 
-pub use self::at_rest::{RulesAtRest, judge_at_rest};
+pub(crate) use self::at_rest::RulesAtRest;
 pub(crate) use self::fingerprint::{identity_of, read_as};
 pub use self::judge::Judge;
 pub use self::merge::{Lookup, Merged, MergedBy, Merging, Mode, Rows};

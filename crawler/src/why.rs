@@ -34,7 +34,6 @@ use crate::{
     site::Site,
     store::{Store, StoreError},
     url_key::UrlKey,
-    verdict::judge_at_rest,
 };
 
 /// Redirects that are followed.
@@ -270,7 +269,7 @@ impl Question<'_> {
     /// The state cannot be read, or a setting contradicts the site.
     pub fn explain(&self, url: &UrlKey) -> Result<UrlExplanation, WhyError> {
         let known = crawl_state::rules_at_rest(self.store)?;
-        let judge = judge_at_rest(self.config, self.site, &known, self.clock)?;
+        let judge = known.judge(self.config, self.site, self.clock)?;
         let robots = known.robots;
         let rows = UrlRows::read(self.store, url)?;
         let record = rows.record();

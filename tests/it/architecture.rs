@@ -366,7 +366,7 @@ const MODULES: [(&str, &[&str]); 42] = [
     ("site", &["config", "url_key"]),
     ("config", &["url_key"]),
     ("notes", &[]),
-    ("outcome", &[]),
+    ("outcome", &["page"]),
     ("page", &["url_key"]),
     ("pattern", &["url_key"]),
     ("url_key", &[]),
@@ -578,11 +578,15 @@ fn few_places_start_threads_tasks_and_programs() {
 }
 
 /// Files that import each other, by their folder. A new one is not added; one that goes is taken out.
-const KNOWN_CIRCLES: [&str; 16] = [
+const KNOWN_CIRCLES: [&str; 20] = [
+    "cli/src/log",
+    "cli/src/output",
     "cli/src/settings/file",
     "cli/src/settings/merge",
     "cli/src/settings/table",
     "cli/src/settings/tables",
+    "sitemap-core/src/problem",
+    "sitemap-core/src/read",
     "sitemap-core/src/read/document",
     "sitemap-core/src/read/encoding",
     "sitemap-core/src/read/extension",
@@ -641,6 +645,9 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
         }
         let names = uses(code, &format!("crate::{top}")).into_iter();
         used.extend(names.map(|name| format!("{top}/{name}")));
+        if !module.contains('/') {
+            used.extend(uses(code, "crate"));
+        }
         let is_ancestor = |name: &String| module.starts_with(&format!("{name}/"));
         let is_part = |name: &String| name.starts_with(&format!("{module}/"));
         used.retain(|name| {
@@ -663,6 +670,52 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
     };
     let found = uses_of.keys().filter(|module| imports_itself(module));
     found.map(|module| folder.clone() + module).collect()
+}
+
+/// Structs with more fields than [`MAX_FIELDS`], and how many. A new one is not added, and no number grows.
+const KNOWN_WIDE: [(&str, usize); 15] = [
+    ("cli/src/args/crawl.rs: CrawlArgs", 20),
+    ("cli/src/commands/status.rs: SiteStatus", 18),
+    ("cli/src/settings/mod.rs: Settings", 22),
+    ("cli/src/summary.rs: Summary", 42),
+    ("crawler/src/config/fetch.rs: FetchConfig", 17),
+    ("crawler/src/config/publish.rs: PublishConfig", 27),
+    ("crawler/src/page/facts.rs: PageFacts", 33),
+    ("crawler/src/parse/html.rs: Findings", 19),
+    ("crawler/src/seeds.rs: Document", 16),
+    ("crawler/src/site_report/outline.rs: ReportOutline", 19),
+    ("crawler/src/site_report/rows.rs: UrlRow", 26),
+    ("crawler/src/store/mod.rs: Commit", 16),
+    ("crawler/src/store/runs.rs: RunRow", 20),
+    ("crawler/src/why.rs: UrlExplanation", 22),
+    ("sitemap-core/src/read/document.rs: Document", 26),
+];
+
+#[test]
+fn structs_have_few_fields() {
+    let mut wide: BTreeMap<String, usize> = BTreeMap::new();
+    for (path, code) in sources() {
+        for (name, block) in blocks(&code, "struct") {
+            let fields = fields_of(&block).len();
+            if fields > MAX_FIELDS {
+                wide.insert(format!("{path}: {name}"), fields);
+            }
+        }
+    }
+    let known = KNOWN_WIDE.map(|(name, fields)| (name.to_owned(), fields));
+    assert_eq!(
+        wide,
+        known.into(),
+        "structs with many fields, and the list of those that are known"
+    );
+}
+
+/// The lines with the fields of a struct.
+fn fields_of(block: &str) -> Vec<&str> {
+    let lines = block.lines().skip(1);
+    let is_field = |line: &&str| line.starts_with("    ") && !line.starts_with("     ");
+    let fields = lines.filter(is_field).map(str::trim);
+    fields.filter(|line| line.contains(": ")).collect()
 }
 
 /// Types with `impl` blocks in more than two files, and in how many. A new one is not added, and no number grows.
@@ -710,14 +763,14 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 40] = [
-    ("cli", 17_450),
-    ("cli/commands", 9_850),
+    ("cli", 17_400),
+    ("cli/commands", 9_800),
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
     ("crawler", 48_350),
     ("crawler/parse", 5_450),
-    ("crawler/crawl", 5_400),
+    ("crawler/crawl", 5_450),
     ("crawler/publish", 5_350),
     ("crawler/store", 3_500),
     ("crawler/client", 2_150),
@@ -727,13 +780,13 @@ const CEILINGS: [(&str, usize); 40] = [
     ("crawler/page", 1_450),
     ("crawler/html", 1_400),
     ("crawler/notify", 1_250),
-    ("crawler/catalogue", 1_150),
     ("crawler/verdict", 1_150),
+    ("crawler/catalogue", 1_150),
     ("crawler/export", 1_100),
     ("crawler/url_key", 1_100),
+    ("crawler/site_run", 1_050),
     ("crawler/storage", 1_050),
     ("crawler/seeds", 1_050),
-    ("crawler/site_run", 1_000),
     ("crawler/repeats", 1_000),
     ("crawler/audit", 900),
     ("crawler/why", 850),
@@ -752,8 +805,11 @@ const CEILINGS: [(&str, usize); 40] = [
     ("sitemap-core/problem", 600),
 ];
 
-/// A room that is so many lines lighter than its ceiling gets a lower one.
+/// A ceiling is at most so many lines above its room: it sinks with the room.
 const CEILING_STEP: usize = 100;
+
+/// Lines of all tests: the files in `tests`, and the tests in the sources.
+const CEILING_OF_TESTS: usize = 77_700;
 
 #[test]
 fn rooms_are_under_their_ceilings() {
@@ -789,9 +845,42 @@ fn rooms_are_under_their_ceilings() {
             ));
         }
     }
+    let production: usize = ["cli", "crawler", "sitemap-core"]
+        .iter()
+        .filter_map(|krate| lines.get(*krate))
+        .sum();
+    let tests = all_lines() - production;
+    if tests > CEILING_OF_TESTS {
+        faults.push(format!(
+            "the tests have {tests} lines, more than {CEILING_OF_TESTS}"
+        ));
+    }
     let gone = ceilings.keys().filter(|room| !lines.contains_key(**room));
     faults.extend(gone.map(|room| format!("{room} has a ceiling and no code")));
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Lines of all Rust files, neither blank nor comment.
+fn all_lines() -> usize {
+    let mut folders: Vec<_> = ["cli", "crawler", "sitemap-core", "tests"]
+        .map(|folder| root().join(folder))
+        .into();
+    let mut lines = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("a file").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(path).expect("a source");
+                let code = text.lines().map(str::trim);
+                lines += code
+                    .filter(|line| !line.is_empty() && !line.starts_with("//"))
+                    .count();
+            }
+        }
+    }
+    lines
 }
 
 /// Lines that a room may have without a ceiling of its own.
@@ -853,15 +942,12 @@ fn parts_of_the_loop_keep_their_fields_to_themselves() {
     let mut faults = BTreeSet::new();
     for (path, code) in &module {
         for (name, block) in blocks(code, "struct") {
-            let lines = block.lines().skip(1);
-            let is_field = |line: &&str| line.starts_with("    ") && !line.starts_with("     ");
-            let fields: Vec<&str> = lines.filter(is_field).map(str::trim).collect();
-            let fields = fields.iter().filter(|line| line.contains(": "));
-            if fields.clone().count() > MAX_FIELDS {
-                faults.insert(format!("{path}: {name} has more than {MAX_FIELDS} fields"));
-            }
             let is_hidden = parts.contains(&name) && !block.starts_with("pub struct");
-            if is_hidden && fields.clone().any(|field| field.starts_with("pub")) {
+            if is_hidden
+                && fields_of(block.as_str())
+                    .iter()
+                    .any(|field| field.starts_with("pub"))
+            {
                 faults.insert(format!("{path}: others have fields of {name}"));
             }
         }

@@ -297,7 +297,9 @@ def changed_settings(play):
     small(play)
     play.crawl("--max-pages", "4", "--concurrency", "1")
     play.crawl("--discover", "links")
-    play.file("arpent.toml", "query_ignore = [\"a\"]\nnonsense = 1\n")
+    play.file("arpent.toml", 'drop_parameters = ["a"]\n')
+    play.crawl()
+    play.file("arpent.toml", "nonsense = 1\n")
     play.crawl()
 
 
@@ -551,6 +553,70 @@ def notifications(play):
 
 
 @history
+def hooks(play):
+    small(play, 3)
+    play.site.pages["/hook"] = lambda headers, earlier: (200 if earlier else 500, {}, "")
+    hook = f'hook_url = ["{play.url}/hook"]\nhook_command = ["sh", "-c", "env | grep ARPENT_OUTCOME"]\n'
+    play.file("arpent.toml", 'retry_delays = ["0s"]\nmax_tries = 1\n[notify]\n' + hook)
+    play.crawl()
+    play.crawl()
+    play.crawl()
+    play.site.pages["/"] = (500, {}, "broken")
+    play.crawl()
+
+
+@history
+def lists_that_cannot_be_read(play):
+    small(play, 3)
+    play.crawl("--seeds", "missing.txt")
+    play.file("empty.txt", "nothing\n")
+    play.crawl("--seeds", "empty.txt")
+
+
+@history
+def damaged_state(play):
+    small(play, 6)
+    play.crawl()
+    for state in (play.folder / "state").rglob("*.db"):
+        state.write_bytes(b"SQLite format 3\0" + b"damaged" * 1000)
+    play.arpent("report", play.url + "/")
+    play.arpent("why", play.url + "/p1")
+    play.arpent("notify", play.url + "/", "-n")
+    play.crawl()
+
+
+@history
+def unreadable_waits(play):
+    small(play, 3)
+    play.crawl()
+    waits = next((play.folder / "state").rglob("*.db")).parent / "retry-after"
+    if waits.is_file():
+        waits.unlink()
+    waits.mkdir()
+    play.crawl()
+    play.arpent("why", play.url + "/p1", "--live")
+    play.arpent("notify", play.url + "/")
+    play.arpent("check", play.url + "/sitemap.xml")
+
+
+@history
+def held_state(play):
+    small(play, 3)
+    play.crawl()
+    busy = []
+
+    def slow(headers, earlier):
+        if not busy:
+            busy.append(play.beside("crawl", play.url + "/", "--rate", "unlimited", "-o", "out"))
+            busy.append(play.beside("publish", play.url + "/", "-o", "out"))
+        return "<html><body><p>The page that another command waits for.</p></body></html>"
+
+    play.site.pages["/p1"] = slow
+    play.crawl("--concurrency", "1")
+    play.note("beside", busy)
+
+
+@history
 def several_sites(play):
     small(play, 4)
     play.page("/docs/", ["/docs/a"])
@@ -566,6 +632,10 @@ def several_sites(play):
 
 @history
 def wrong_usage(play):
+    play.arpent("diff", "http://[", "http://[")
+    play.arpent("check", "http://[")
+    play.arpent("init", "http://[", "-y")
+    play.arpent("audit", "https://www.example.org/", "--sitemap", "http://[")
     play.arpent("crawl")
     play.arpent("crawl", "not a url")
     play.arpent("crawl", "http://127.0.0.1:1/")

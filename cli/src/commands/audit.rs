@@ -7,7 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context as _;
 use crawler::{
     audit::{Audit, AuditError, AuditGroup, AuditKind, AuditOutcome, AuditedSite},
     check::{CheckProgress, Network},
@@ -28,7 +27,7 @@ use super::{
 use crate::{
     args::AuditArgs,
     exit_code::ExitCode,
-    failure::{self, Misuse},
+    failure::{self, Context as _, Misuse},
     human,
     output::{Output, Paint},
     settings::{Environment, Purpose, with_scheme},
@@ -61,8 +60,8 @@ pub(super) fn run(
         .identity
         .parse(&with_scheme(&args.site));
     let url = url.map_err(|error| Misuse(format!("{}: {error}", args.site)))?;
-    let (settings, (site, path)) = covering(&settings, &url)
-        .map_err(|failure| failure.context(format!("run arpent crawl {url} first")))?;
+    let (settings, (site, path)) =
+        covering(&settings, &url).context(format!("run arpent crawl {url} first"))?;
     let config = places_of(settings, &site)?.config(&settings.config);
     let retry_after = dependencies::retry_after(&settings.state);
     let mut printer = FindingPrinter::new(&args.findings, output)?;

@@ -3,7 +3,6 @@
 
 use std::{fs, io, path::PathBuf, sync::Arc};
 
-use anyhow::Context as _;
 use crawler::{
     build::{BuildError, BuildSource, LoadRequest, News, load},
     client::Shutdown,
@@ -26,7 +25,7 @@ use super::{
 use crate::{
     args::BuildArgs,
     exit_code::ExitCode,
-    failure::{self, Failure, FaultyInput, Misuse},
+    failure::{self, Context as _, Failure, FaultyInput, Misuse},
     fault::Faults,
     human,
     output::Output,

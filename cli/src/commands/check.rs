@@ -5,7 +5,6 @@ mod printer;
 
 use std::{io, path::Path};
 
-use anyhow::Context as _;
 use crawler::check::{
     Check, CheckOutcome, CheckProgress, Live, MAX_SAMPLED_PAGES, Options, Pages, read_robots,
 };
@@ -20,7 +19,7 @@ use super::{
 use crate::{
     args::CheckArgs,
     exit_code::ExitCode,
-    failure::{self, Failure, Misuse},
+    failure::{self, Context as _, Failure, Misuse},
     output::{Output, Paint},
     settings::{Environment, Settings},
 };

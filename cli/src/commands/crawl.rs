@@ -21,7 +21,7 @@ use super::{
 use crate::{
     args::CrawlArgs,
     exit_code::ExitCode,
-    failure::{self},
+    failure,
     output::Output,
     settings::{
         CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,

@@ -17,7 +17,6 @@ mod tests;
 
 use std::{io::ErrorKind, net::SocketAddr, path::Path, sync::Arc};
 
-use anyhow::Context as _;
 use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
 
 #[cfg(feature = "metrics")]
@@ -35,7 +34,7 @@ use super::{
 use crate::{
     args::DaemonArgs,
     exit_code::ExitCode,
-    failure::{self, Misuse},
+    failure::{self, Context as _, Misuse},
     output::Output,
     panicked::caught,
     settings::{CrawlSettings, Environment, Purpose, typed},

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use crawler::{
     check::{CheckProgress, Network},
     diff::{Comparison, SectionDiff, SetDiff},
@@ -22,7 +21,7 @@ use super::{
 use crate::{
     args::DiffArgs,
     exit_code::ExitCode,
-    failure::{self, Failure, Misuse},
+    failure::{self, Context as _, Failure, Misuse},
     human,
     output::Output,
     settings::{Environment, Settings},

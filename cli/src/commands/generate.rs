@@ -11,7 +11,7 @@ use crawler::store::StoreError;
 use crate::{
     args::{self, GenerateArgs, Generated, JsonResult},
     exit_code::ExitCode,
-    failure::{self},
+    failure,
     output::Output,
 };
 

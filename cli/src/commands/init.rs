@@ -10,7 +10,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context as _;
 use crawler::{
     check::CheckProgress, config::ScopeWidth, site::settle_so_far, survey::survey, url_key::UrlKey,
 };
@@ -25,7 +24,7 @@ use super::{
 use crate::{
     args::InitArgs,
     exit_code::ExitCode,
-    failure::{self, Misuse},
+    failure::{self, Context as _, Misuse},
     output::Output,
     panicked::Panicked,
     settings::{Environment, Settings},

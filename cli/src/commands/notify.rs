@@ -11,7 +11,7 @@ use crawler::{
     notify::{Notifications, Submitted},
     politeness::SharedPoliteness,
     publish::PublishedSet,
-    site_run::{Audience, Notifier},
+    site_run::{Notifier, NotifierConfig},
 };
 
 pub(super) use self::by_hand::run;
@@ -25,13 +25,13 @@ pub(super) fn notifier_of(
     clock: Arc<dyn Clock>,
     shutdown: Shutdown,
 ) -> Notifier {
-    let audience = Audience {
+    let config = NotifierConfig {
         config: settings.config.clone(),
         starts: settings.urls.clone(),
         withheld: settings.withheld.clone(),
     };
     let retry_after = dependencies::retry_after(&settings.state);
-    Notifier::new(audience, retry_after, politeness, clock, shutdown)
+    Notifier::new(config, retry_after, politeness, clock, shutdown)
 }
 
 /// Lines for the user besides the notifications themselves.

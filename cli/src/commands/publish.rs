@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use crawler::{
     crawl_state,
     politeness::Politeness,
@@ -27,7 +26,7 @@ use super::{
 use crate::{
     args::PublishArgs,
     exit_code::ExitCode,
-    failure::{self, Misuse},
+    failure::{self, Context as _, Misuse},
     output::Output,
     panicked::blocking,
     settings::{CrawlSettings, Environment, Purpose, SiteSettings},
@@ -175,9 +174,6 @@ fn publish(
             );
     }
     let robots = RobotsFile::unread(&site);
-    if let Err(error) = &ended.published {
-        summary.set_unpublished(error);
-    }
     let (code, held) = print_published(summary, ended, &robots, &crawler.output)?;
     let store = held.context("a session without a state")?.store;
     Ok((code, Held { store, output }))

@@ -4,8 +4,7 @@ use crawler::site_run::{Ended, Held, Opened, SessionOutcome};
 
 use crate::{
     exit_code::ExitCode,
-    failure::{self},
-    human,
+    failure, human,
     output::Output,
     summary::{RobotsFile, Summary},
 };
@@ -23,7 +22,9 @@ pub(super) fn print_published(
     if let Some(report) = ended.report {
         summary.set_report(report);
     }
-    let published = ended.published?;
+    let published = ended
+        .published
+        .inspect_err(|error| summary.set_unpublished(error))?;
     // The set is in place whatever failed after it; the next session does that again.
     for problem in &published.problems {
         output.error(&format!("{}: {problem}", summary.site));

@@ -11,7 +11,6 @@ mod text;
 
 use std::io::{self, Write as _};
 
-use anyhow::Context as _;
 use crawler::{
     site_report::{ReportError, ReportOutline, ReportRow, each_row},
     store::Store,
@@ -22,7 +21,7 @@ use super::{crawl::load, names::covering, status};
 use crate::{
     args::ReportArgs,
     exit_code::ExitCode,
-    failure::{self, Failure, Misuse},
+    failure::{self, Context as _, Failure, Misuse},
     output::Output,
     settings::{CrawlSettings, Environment, Purpose, with_scheme},
 };

@@ -19,11 +19,7 @@ use tokio::runtime::Handle;
 use self::view::CheckView;
 use super::runtime::{self, Threads};
 use crate::{
-    exit_code::ExitCode,
-    failure::{self},
-    output::Output,
-    panicked::Panicked,
-    supervisor::Supervisor,
+    exit_code::ExitCode, failure, output::Output, panicked::Panicked, supervisor::Supervisor,
 };
 
 /// The means of the work.

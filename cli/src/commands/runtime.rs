@@ -2,10 +2,9 @@
 
 use std::future::Future;
 
-use anyhow::Context as _;
 use tokio::runtime::Builder;
 
-use crate::failure::{self};
+use crate::failure::{self, Context as _};
 
 /// How many threads of a runtime wait for the network.
 #[derive(Debug, Clone, Copy)]

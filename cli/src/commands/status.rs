@@ -7,7 +7,11 @@ mod table;
 
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
-use crawler::{schedule::NextRun, site_run::LastSession, store::held_since};
+use crawler::{
+    schedule::NextRun,
+    site_run::LastSession,
+    store::{held_since, with_causes},
+};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -24,7 +28,7 @@ use super::{
 use crate::{
     args::StatusArgs,
     exit_code::ExitCode,
-    failure::{self, Failure, Misuse},
+    failure::{self, Misuse},
     human,
     output::Output,
     settings::{Environment, Purpose, Settings, SiteSettings, duration},
@@ -250,7 +254,7 @@ fn configured(
     let as_typed = Named::as_typed(&site.settings, &site.start);
     let is_named = site.name != as_typed.site.name();
     let known = names::site_of(&site.settings, &site.start).unwrap_or_else(|error| {
-        output.warn(&format!("{:#}", Failure::from(error)));
+        output.warn(&with_causes(&error));
         as_typed
     });
     let known = known.site;

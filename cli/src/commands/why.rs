@@ -3,7 +3,6 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use anyhow::Context as _;
 use crawler::{
     check::{CheckProgress, Network},
     clock::Clock,
@@ -25,7 +24,7 @@ use super::{
 use crate::{
     args::WhyArgs,
     exit_code::ExitCode,
-    failure::{self, Cause, Misuse},
+    failure::{self, Cause, Context as _, Misuse},
     human,
     output::Output,
     settings::{CrawlSettings, Environment, Purpose, Settings, with_scheme},
@@ -108,8 +107,7 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedU
     let (settings, site, state) = match &wanted {
         Some(start) => {
             let settings = settings_of(settings, start);
-            let (site, path) = find_state(settings, start)
-                .map_err(|failure| failure.context(start.to_string()))?;
+            let (site, path) = find_state(settings, start).context(start.to_string())?;
             (settings, site, Some(path))
         }
         None => match covering(settings, &typed) {

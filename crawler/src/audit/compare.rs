@@ -13,7 +13,7 @@ use crate::{
     site_report::{ReportError, walk},
     store::{LinkReader, NamedRow, Store, StoreError},
     url_key::UrlKey,
-    verdict::{Judge, judge_at_rest},
+    verdict::Judge,
 };
 
 /// The finding on a URL with this fault in a sitemap.
@@ -78,7 +78,7 @@ impl Audit<'_, '_> {
         };
         let of = self.of;
         let known = crawl_state::rules_at_rest(of.store)?;
-        let judge = judge_at_rest(of.config, of.site, &known, of.clock)?;
+        let judge = known.judge(of.config, of.site, of.clock)?;
         let max_shown = usize::try_from(max_shown.min(MAX_SHOWN)).unwrap_or(usize::MAX);
         let mut findings = NamedFindings {
             documents: &self.documents.names,

@@ -92,7 +92,7 @@ impl CrawlOpening {
         let span = tracing::Span::current();
         let work = tokio::task::spawn_blocking(move || {
             let _entered = span.entered();
-            let (mut store, public_url) = (self.open_store)(&site).map_err(CrawlError::Opening)?;
+            let (mut store, public_url) = (self.open_store)(&site).ok_or(CrawlError::Opening)?;
             let run = crawl_state::open(&mut store, &self.identity, self.host_date, self.fresh)?;
             let mut judge = self.judge;
             if let Some((ours, host)) = self.clocks {

@@ -1,9 +1,9 @@
 //! The engine: it starts the tasks of a crawl, all requests among them, and is the single writer of its state
 //! as long as the crawl goes on.
 //!
-//! From top to bottom: [`crawl`] identifies the site by the start URL (`start`), opens the store and
+//! From top to bottom: [`crawl`] identifies the site by the start URL ([`find_site`]), opens the store and
 //! continues the open crawl or begins one (`begin`), and drives the loop (`crawl_loop`). Every request goes through one
-//! `gate`, under the clocks of its host.
+//! [`Gate`], under the clocks of its host.
 
 mod answers;
 mod begin;
@@ -76,11 +76,8 @@ const USING_STATE: &str = "using the state of this site";
 
 /// Opens the store of a site, once the start URL has shown which site it is. Also gives the URL of the directory where the
 /// set of the site will be served, if one is configured: our own index may be missing there before its first upload.
-pub(crate) type OpenStore =
-    Box<dyn FnOnce(&Site) -> Result<(Store, Option<String>), OpenError> + Send>;
-
-/// The error with which the caller failed to open the store.
-pub(crate) type OpenError = Box<dyn std::error::Error + Send + Sync>;
+/// `None`: it cannot be opened, and the caller knows why.
+pub(crate) type OpenStore = Box<dyn FnOnce(&Site) -> Option<(Store, Option<String>)> + Send>;
 
 /// Everything the crawl touches besides its settings.
 pub(crate) struct Dependencies {
@@ -226,13 +223,13 @@ impl std::fmt::Debug for Crawled {
 pub enum CrawlError {
     /// The start URL leads to no site that may be crawled.
     #[error(transparent)]
-    Start(#[from] StartError),
+    Start(StartError),
     /// Settings that only show to be wrong when the site is known.
     #[error("{0}")]
     Settings(String),
     /// The state could not be opened.
     #[error("failed to open the state of this site")]
-    Opening(#[source] OpenError),
+    Opening,
     /// The store failed.
     #[error("failed to use the state of this site")]
     Store(#[from] StoreError),
@@ -252,12 +249,22 @@ pub enum CrawlError {
     },
 }
 
+impl From<StartError> for CrawlError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Settings(message) => Self::Settings(message),
+            StartError::Stopped => Self::Stopped,
+            error => Self::Start(error),
+        }
+    }
+}
+
 impl CrawlError {
     /// The outcome of what this error ended.
     pub fn outcome(&self) -> SessionOutcome {
         match self {
             Self::Start(error) => error.outcome(),
-            Self::Settings(_) | Self::Opening(_) => SessionOutcome::Settings,
+            Self::Settings(_) | Self::Opening => SessionOutcome::Settings,
             Self::Store(error) => error.outcome(),
             Self::RetryAfter(error) => error.outcome(),
             Self::Stopped => SessionOutcome::Interrupted,

@@ -127,7 +127,8 @@ pub(super) fn ask_again(
     if outage.number <= MAX_OUTAGES {
         let count = requeue(store, next_sequence, |_, _, visit| {
             let record = &visit.record;
-            record.reason.has(Mark::OfHost) && record.fetched_at.is_some_and(|ended| ended >= since)
+            record.reason.has(Mark::HostTrouble)
+                && record.fetched_at.is_some_and(|ended| ended >= since)
         })?;
         if count > 0 {
             tracing::info!(target: "crawl", "{count} pages failed when the site went down: they are requested again");

@@ -20,10 +20,10 @@ words! {
 /// The evidence of an attempt about whether a listed page is to stay listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evidence {
-    /// It is not: the page or the owner of the site states so.
+    /// It is not: the page or the owner of the site states so; or the reason is no answer of the page.
     Sure,
     /// It is not, if a later attempt confirms that: a 404, or another document, may come from a program in trouble.
-    OfTwo,
+    IfConfirmed,
     /// Nothing. A server or a program that fails is not evidence, a redirect to nowhere is not made on purpose, and a 4xx other than
     /// 404, 410 and 451 may be an access rule that was set by mistake.
     Nothing,
@@ -60,13 +60,13 @@ pub enum Mark {
     /// The page stays listed without a new answer.
     Kept,
     /// A rule of the user leaves the URL out.
-    OfRules,
+    UserRule,
     /// The attempt only shows trouble of the host.
-    OfHost,
+    HostTrouble,
     /// Other pages decide: an answer of the page alone does not show it.
-    OfOthers,
+    NeedsOtherPages,
     /// The URL is in a place that was cut.
-    OfPlace,
+    CutPlace,
     /// The target of its `Location` decides about the URL.
     ByLocation,
     /// The target of its meta refresh does.
@@ -76,7 +76,7 @@ pub enum Mark {
 }
 
 /// One row for each reason: its name, code and state, what an attempt with it proves about a listed page, the defect where a
-/// sitemap or a feed lists the URL, its marks, the text and the advice for people; no advice: the URL is listed.
+/// sitemap or a feed lists the URL, its marks, the text and the advice for people; an empty one: nothing has to be done.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $state:ident, $evidence:ident, $fault:tt, [$($mark:ident)*],
         $text:literal, $advice:expr;)*) => {
@@ -163,7 +163,7 @@ reasons! {
         "find out why the page cannot be fetched; it stays listed for the time of keep_failing";
     /// Was listed before and is still waiting, because the session ended at a limit, or redirects to a URL that is; listed with
     /// the data of its last good answer.
-    KeptNotReached = "kept-not-reached", Listed, Sure, -, [Kept OfOthers],
+    KeptNotReached = "kept-not-reached", Listed, Sure, -, [Kept NeedsOtherPages],
         "still in the sitemap with the data of its last good answer: not requested this time",
         "nothing to do if the crawl ended at a limit: the next crawl requests the page";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
@@ -171,15 +171,15 @@ reasons! {
         "disallowed by robots.txt",
         "allow the URL in robots.txt to have it listed; arpent does not fetch or list a URL that robots.txt disallows";
     /// No answer after all tries.
-    NetworkError = "network-error", Failed, Nothing, Failing, [Broken OfHost],
+    NetworkError = "network-error", Failed, Nothing, Failing, [Broken HostTrouble],
         "could not be fetched: network error or time-out",
         SERVER_ANSWERS;
     /// 5xx or 429 after all tries.
-    ServerError = "server-error", Failed, Nothing, Failing, [Broken OfHost],
+    ServerError = "server-error", Failed, Nothing, Failing, [Broken HostTrouble],
         "the server answered 5xx or 429",
         SERVER_ANSWERS;
     /// 404 or 410.
-    Gone = "gone", Excluded, OfTwo, Dead, [Fault Broken],
+    Gone = "gone", Excluded, IfConfirmed, Dead, [Fault Broken],
         "answered 404 or 410",
         "if the page is gone, remove the links to it; otherwise let it answer 200";
     /// 401, 403, 451 and other 4xx.
@@ -239,15 +239,15 @@ reasons! {
         "names a canonical URL outside this site's scope",
         "let the canonical link name a URL of this site, or crawl the site that it names";
     /// The canonical URL is not a page that can be listed.
-    CanonicalBroken = "canonical-broken", Excluded, Sure, Canonical, [Fault OfOthers ByCanonical],
+    CanonicalBroken = "canonical-broken", Excluded, Sure, Canonical, [Fault NeedsOtherPages ByCanonical],
         "names a canonical URL that cannot be listed",
         NAME_A_CANONICAL;
     /// The canonical links lead back to the page.
-    CanonicalLoop = "canonical-loop", Excluded, Sure, Canonical, [Fault OfOthers ByCanonical],
+    CanonicalLoop = "canonical-loop", Excluded, Sure, Canonical, [Fault NeedsOtherPages ByCanonical],
         "its canonical URLs form a loop",
         NAME_A_CANONICAL;
     /// Images, style sheets, scripts, fonts, archives, feeds, sitemaps, data.
-    NotAPage = "not-a-page", Excluded, OfTwo, LeftOut, [],
+    NotAPage = "not-a-page", Excluded, IfConfirmed, LeftOut, [],
         "not a page or a listed kind of document",
         "name the media type in the setting document_types to have documents of this type listed";
     /// A feed that something links to: it was read for the URLs that it names, and is not a known URL.
@@ -259,7 +259,7 @@ reasons! {
         "larger than the size limit",
         "make the page smaller, or raise max_body_bytes";
     /// The body ended before its announced end.
-    CutShort = "cut-short", Excluded, Nothing, Failing, [Fault OfHost],
+    CutShort = "cut-short", Excluded, Nothing, Failing, [Fault HostTrouble],
         "the answer was cut short",
         SEND_WHOLE_BODY;
     /// The body's content coding is unknown, stacked or broken, or the body is not coded at all.
@@ -271,52 +271,52 @@ reasons! {
         "not judged: parsing was cut off at max_parse_time, or at the memory of the parser",
         "make the page smaller or less deeply nested, or raise max_parse_time";
     /// An `exclude` rule, or no `include` rule matches.
-    ExcludedByRule = "excluded-by-rule", Excluded, Sure, -, [OfRules],
+    ExcludedByRule = "excluded-by-rule", Excluded, Sure, -, [UserRule],
         "left out by an include or exclude rule",
         "change the include and exclude rules";
     /// A `follow-only` rule.
-    FollowOnly = "follow-only", Excluded, Sure, -, [OfRules],
+    FollowOnly = "follow-only", Excluded, Sure, -, [UserRule],
         "fetched for its links only",
         "remove the follow_only rule that matches";
     /// Two URLs that differ only in characters which a sitemap must write percent-encoded: the other one is listed.
-    DuplicateSpelling = "duplicate-spelling", Excluded, Sure, LeftOut, [OfOthers],
+    DuplicateSpelling = "duplicate-spelling", Excluded, Sure, LeftOut, [NeedsOtherPages],
         "listed under another spelling of the same URL",
         "link to one spelling of the URL only";
     /// Its URL is too long, as it is, or once it is percent-encoded as a sitemap must have it. A URL of more than 2,047 bytes is not
     /// requested, and recorded by its beginning and a hash.
-    Unwritable = "unwritable-url", Excluded, Sure, LeftOut, [Fault OfOthers],
+    Unwritable = "unwritable-url", Excluded, Sure, LeftOut, [Fault NeedsOtherPages],
         "its URL is too long for a sitemap (2,047 bytes)",
         "shorten the URL: a sitemap takes 2,048 characters";
     /// Its entry would break a rule of the protocol.
-    EntryRefused = "entry-refused", Excluded, Sure, LeftOut, [Fault OfOthers],
+    EntryRefused = "entry-refused", Excluded, Sure, LeftOut, [Fault NeedsOtherPages],
         "its entry would break a rule of the sitemap protocol",
         "read the log of the publish: it names the rule of the protocol that the entry breaks";
     /// In a place that was cut, and far from new text: it was not requested.
-    PatternClosed = "pattern-closed", Excluded, Sure, LeftOut, [OfOthers OfPlace],
+    PatternClosed = "pattern-closed", Excluded, Sure, LeftOut, [NeedsOtherPages CutPlace],
         "not requested: its part of the site goes on without end and has nothing new",
         NAME_THE_URL;
     /// In a place that was cut, and most of its text is at simpler URLs.
-    NothingNew = "nothing-new", Excluded, Sure, LeftOut, [OfOthers OfPlace],
+    NothingNew = "nothing-new", Excluded, Sure, LeftOut, [NeedsOtherPages CutPlace],
         "in a part of the site that goes on without end, and repeats the text of simpler URLs",
         NAME_THE_URL;
     /// The page with which the site answers URLs that do not exist.
-    NotFoundPage = "not-found-page", Excluded, Sure, Dead, [Broken OfOthers],
+    NotFoundPage = "not-found-page", Excluded, Sure, Dead, [Broken NeedsOtherPages],
         "is the page that the site sends for URLs that do not exist",
         "let the server answer 404 for URLs that do not exist; if this is a real page, give it text of its own";
     /// Another spelling of its path has the same text, or it has a parameter that only makes copies.
-    DuplicateOf = "duplicate-of", Excluded, Sure, LeftOut, [OfOthers],
+    DuplicateOf = "duplicate-of", Excluded, Sure, LeftOut, [NeedsOtherPages],
         "is the same page as another URL of the same path",
         "nothing to do: the other URL is listed; a canonical link decides which of the two";
     /// A page rule's selector matched.
-    PageRule = "page-rule", Excluded, Sure, -, [OfRules],
+    PageRule = "page-rule", Excluded, Sure, -, [UserRule],
         "left out by a page rule",
         "change the page rule whose selector matches";
     /// It was published, and is not in the set that was restored or read back; no crawl has found it since.
-    NotInSet = "not-in-set", Excluded, Sure, -, [OfOthers],
+    NotInSet = "not-in-set", Excluded, Sure, -, [NeedsOtherPages],
         "not in the set that was restored or read back, and not found by a crawl since",
         "nothing to do: the next crawl requests the URL if a page or a sitemap names it";
     /// Deeper than `max_depth`.
-    TooDeep = "too-deep", Excluded, Sure, -, [OfOthers],
+    TooDeep = "too-deep", Excluded, Sure, -, [NeedsOtherPages],
         "more hops from the start URL than max_depth",
         "raise max_depth, or link to the URL from a page nearer to the start URL";
     /// The task that handled the page panicked; the crawl goes on.

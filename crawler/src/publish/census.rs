@@ -241,7 +241,7 @@ impl Pass<'_> {
         }
         if before.is_some() {
             numbers.guard.lost(reason);
-            let is_of_rules = reason.has(Mark::OfRules);
+            let is_of_rules = reason.has(Mark::UserRule);
             numbers.removed_unvisited += u64::from(is_of_rules && rows.visit.is_none());
         }
     }

@@ -228,7 +228,7 @@ impl GuardCounts {
 
     fn removed_by_rules(&self) -> u64 {
         let lost = self.lost.iter();
-        let own = lost.filter(|(reason, _)| reason.has(Mark::OfRules));
+        let own = lost.filter(|(reason, _)| reason.has(Mark::UserRule));
         own.map(|(_, count)| count).sum()
     }
 }

@@ -205,7 +205,7 @@ impl UrlRow {
         let facts = record.facts();
         let dates = page.and_then(|page| page.dates.as_ref());
         let dates = dates.filter(|_| record.reason.state() == State::Listed);
-        let is_of_pattern = record.reason.has(Mark::OfPlace);
+        let is_of_pattern = record.reason.has(Mark::CutPlace);
         let pattern = pattern_of(url, patterns).filter(|_| is_of_pattern);
         let duration = facts.and_then(|facts| facts.duration);
         Self {

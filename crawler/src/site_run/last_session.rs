@@ -1,6 +1,9 @@
 //! The last session of a site, as a small file beside its state: it can be read while another session locks the state.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -42,39 +45,52 @@ pub struct LastSession {
     pub summary: serde_json::Value,
 }
 
-impl LastSession {
-    /// Writes this end of a session, which had this outcome, beside the state of its site. `first` is the file of the site as its start URL
-    /// was typed: until the first session came to the site, nobody knew which site it is. A session of a start URL that never led to a
-    /// site (`is_known` is false) does not replace the session of another one.
-    ///
-    /// # Errors
-    /// A file cannot be written or removed.
-    pub fn note(
-        mut self,
-        outcome: SessionOutcome,
-        (path, first): (&Path, &Path),
-        is_known: bool,
-    ) -> io::Result<()> {
+/// The record of a session that ends, and its place.
+#[derive(Debug)]
+pub struct SessionRecord {
+    /// The session. Its end, its last good session and its failures in a row are filled in when it is written.
+    pub session: LastSession,
+    /// The file, beside the state of the site.
+    pub path: PathBuf,
+    /// The file of the site as its start URL was typed: until the first session came to the site, nobody knew which site it is.
+    pub first: PathBuf,
+    /// The start URL led to this site before. If not, the record of a session with another start URL is not replaced.
+    pub is_known: bool,
+}
+
+impl SessionRecord {
+    /// Writes that the session ended at `now` with `outcome`.
+    pub(super) fn write(self, outcome: SessionOutcome, now: Timestamp) -> io::Result<()> {
+        let Self {
+            mut session,
+            path,
+            first,
+            is_known,
+        } = self;
         // A file that cannot be read has no earlier session.
-        let read = |path: &Path| Self::read(path).ok().flatten();
-        let before = read(path);
-        let is_of_another = |before: &Self| before.start != self.start;
+        let read = |path: &Path| LastSession::read(path).ok().flatten();
+        let before = read(&path);
+        let is_of_another = |before: &LastSession| before.start != session.start;
         if !is_known && before.as_ref().is_some_and(is_of_another) {
             return Ok(());
         }
+        session.ended = now;
+        session.last_good = outcome.is_good().then_some(now);
         let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
-        self.follow(before, has_failed);
-        self.write(path)?;
+        session.follow(before, has_failed);
+        session.write(&path)?;
         if first != path
-            && let Some(before) = read(first)
-            && before.start == self.start
+            && let Some(before) = read(&first)
+            && before.start == session.start
             && before.state.is_none()
         {
-            fs::remove_file(first)?;
+            fs::remove_file(&first)?;
         }
         Ok(())
     }
+}
 
+impl LastSession {
     /// Takes over the facts about earlier sessions from the record `before`. `has_failed`: this one was refused or failed, so that it is
     /// neither a good one nor one that a signal ended.
     fn follow(&mut self, before: Option<Self>, has_failed: bool) {

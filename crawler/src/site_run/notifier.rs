@@ -9,6 +9,7 @@ use std::{
 use jiff::Timestamp;
 use tokio::runtime::Handle;
 
+use super::last_session::SessionRecord;
 use crate::{
     client::{
         Call, CallAnswer, CallError, ConnectError, DownloadError, Downloader, Downloaders,
@@ -27,9 +28,9 @@ use crate::{
     url_key::{Origin, UrlKey},
 };
 
-/// As whom an origin is asked.
+/// As whom an origin gets a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Guise {
+enum AskedAs {
     /// As anybody: what an engine would see.
     Anybody,
     /// As the crawler, with the headers and credentials of the site where they may go.
@@ -38,7 +39,7 @@ enum Guise {
 
 /// Who is notified of one site, and how.
 #[derive(Debug, Clone)]
-pub struct Audience {
+pub struct NotifierConfig {
     /// The settings of the site.
     pub config: Config,
     /// The URLs that its crawl begins with. The credentials of the settings are for their origins.
@@ -53,17 +54,17 @@ pub struct Audience {
 /// nowhere but to its own robots.txt.
 #[expect(missing_debug_implementations, reason = "it holds a clock")]
 pub struct Notifier {
-    audience: Arc<Audience>,
+    settings: Arc<NotifierConfig>,
     clock: Arc<dyn Clock>,
     runtime: Handle,
     shutdown: Shutdown,
-    downloaders: Downloaders<(Origin, Guise)>,
+    downloaders: Downloaders<(Origin, AskedAs)>,
 }
 
 impl Notifier {
     /// Needs a running runtime.
     pub fn new(
-        audience: Audience,
+        settings: NotifierConfig,
         retry_after: RetryAfterFile,
         politeness: SharedPoliteness,
         clock: Arc<dyn Clock>,
@@ -73,7 +74,7 @@ impl Notifier {
             downloaders: Downloaders::new(Arc::clone(&clock), politeness, retry_after),
             runtime: Handle::current(),
             shutdown,
-            audience: Arc::new(audience),
+            settings: Arc::new(settings),
             clock,
         }
     }
@@ -89,12 +90,12 @@ impl Notifier {
         has_changed: bool,
         dry_run: bool,
     ) -> Result<Notifications, StoreError> {
-        let (audience, clock) = (Arc::clone(&self.audience), Arc::clone(&self.clock));
+        let (settings, clock) = (Arc::clone(&self.settings), Arc::clone(&self.clock));
         let submission = Submission {
-            config: &audience.config.notify,
+            config: &settings.config.notify,
             standing: set,
             dry_run,
-            deliver: &|| deliver(&audience.config, set, clock.now()),
+            deliver: &|| deliver(&settings.config, set, clock.now()),
         };
         let now = || clock.now();
         notify(store, &submission, has_changed, &now, &mut |call| {
@@ -120,27 +121,37 @@ impl Notifier {
         Ok(Some((set, done?)))
     }
 
-    /// The event for which the hooks of the settings are called when a session ended with `outcome`, if they are. `has_news`: the set
-    /// changed, or the hooks do not know of it yet.
-    pub fn hook_event(&self, outcome: SessionOutcome, has_news: bool) -> Option<HookEvent> {
-        let config = &self.audience.config.notify;
-        let event = hook_event(outcome, has_news)?;
-        (config.has_hooks() && config.hook_events.contains(&event)).then_some(event)
-    }
-
-    /// Calls the hooks of the settings at the end of a session. Hooks that were not called for a
-    /// published set are called again with the next session, when one fails or the program ends before: they know of the set once
-    /// that is noted in the state.
-    pub fn end_session(&mut self, end: &HookedEnd) -> HooksCalled {
-        let problems = self.call_hooks(end.event, &end.variables, &end.summary);
-        self.settle();
-        let noted = match &end.awaited_in {
-            Some(state) if problems.is_empty() && end.event == HookEvent::Published => {
-                Store::open(state).and_then(|mut store| hooks_know(&mut store))
+    /// Ends a session: calls the hooks of the settings when the end is one of their events, notes that they know of the set, and writes
+    /// the record beside the state. Hooks that were not called for a published set are called again with the next session, when one
+    /// fails or the program ends before. Returns what failed, each a fragment: the outcome of the session stays.
+    pub fn end_session(&mut self, end: EndOfSession) -> Vec<String> {
+        let config = &self.settings.config.notify;
+        let event = hook_event(end.outcome, end.has_news);
+        let event = event.filter(|event| config.has_hooks() && config.hook_events.contains(event));
+        let mut problems = Vec::new();
+        if let Some(event) = event {
+            problems = self.call_hooks(event, &end.variables, &end.summary);
+            self.settle();
+            if let Some(state) = end.awaited_in.filter(|_| problems.is_empty())
+                && event == HookEvent::Published
+                && let Err(error) = Store::open(&state).and_then(|mut store| hooks_know(&mut store))
+            {
+                problems.push(format!(
+                    "the next session calls the hooks again, because the state could not be written: {}",
+                    with_causes(&error)
+                ));
             }
-            Some(_) | None => Ok(()),
-        };
-        HooksCalled { problems, noted }
+        }
+        if let Some(record) = end.record {
+            let path = record.path.clone();
+            if let Err(error) = record.write(end.outcome, self.clock.now()) {
+                problems.push(format!(
+                    "the result of the session could not be written to {}: {error}",
+                    path.display()
+                ));
+            }
+        }
+        problems
     }
 
     /// Calls the hooks; what failed, each a fragment.
@@ -150,8 +161,8 @@ impl Notifier {
         variables: &[(&'static str, String)],
         summary: &str,
     ) -> Vec<String> {
-        let audience = Arc::clone(&self.audience);
-        let config = &audience.config.notify;
+        let settings = Arc::clone(&self.settings);
+        let config = &settings.config.notify;
         let shell = config.hook_shell.as_ref();
         let shell = shell.map(|line| ["sh", "-c", line].map(str::to_owned).to_vec());
         let direct = Some(config.hook_command.clone()).filter(|command| !command.is_empty());
@@ -162,7 +173,7 @@ impl Notifier {
                 command: &command,
                 event,
                 variables,
-                withheld: &audience.withheld,
+                withheld: &settings.withheld,
                 summary,
                 timeout: config.hook_timeout,
             };
@@ -189,7 +200,7 @@ impl Notifier {
     /// It cannot be read, or no request can be sent at all ([`DownloadError::Settings`]).
     pub fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
         let downloader = self
-            .downloader_for(site, Guise::Crawler)
+            .downloader_for(site, AskedAs::Crawler)
             .map_err(DownloadError::Settings)?;
         let origin = site.origin();
         let rules = downloader.robots_as_shown(&origin, &self.shutdown);
@@ -199,7 +210,7 @@ impl Notifier {
     /// Calls a service.
     fn call(&mut self, call: &Call) -> Result<CallAnswer, CallError> {
         let downloader = self
-            .downloader_for(&call.url, Guise::Anybody)
+            .downloader_for(&call.url, AskedAs::Anybody)
             .map_err(CallError::Settings)?;
         self.wait(downloader.call(call, &self.shutdown), CallError::Stopped)
     }
@@ -218,23 +229,27 @@ impl Notifier {
     }
 
     /// The way to the origin of `url`.
-    fn downloader_for(&mut self, url: &UrlKey, guise: Guise) -> Result<Downloader, ConnectError> {
-        let (origin, audience) = (url.origin(), &self.audience);
-        self.downloaders.to((origin.clone(), guise), || {
-            let mut config = audience.config.clone();
+    fn downloader_for(
+        &mut self,
+        url: &UrlKey,
+        asked_as: AskedAs,
+    ) -> Result<Downloader, ConnectError> {
+        let (origin, settings) = (url.origin(), &self.settings);
+        self.downloaders.to((origin.clone(), asked_as), || {
+            let mut config = settings.config.clone();
             let fetch = &mut config.fetch;
             fetch.start_host = origin.host.to_string();
             fetch.credential_origins.clear();
-            match guise {
-                Guise::Anybody => {
+            match asked_as {
+                AskedAs::Anybody => {
                     fetch.headers.clear();
                     fetch.cookies = false;
                     fetch.credentials = None;
                 }
-                Guise::Crawler => {
-                    let own = audience.starts.iter();
-                    let own = own.flat_map(|start| with_https_twin(start.origin()));
-                    fetch.credential_origins.extend(own);
+                AskedAs::Crawler => {
+                    let starts = settings.starts.iter();
+                    let origins = starts.flat_map(|start| with_https_twin(start.origin()));
+                    fetch.credential_origins.extend(origins);
                 }
             }
             config
@@ -242,26 +257,21 @@ impl Notifier {
     }
 }
 
-/// The end of a session for which hooks are called.
-#[derive(Debug, Clone)]
-pub struct HookedEnd {
-    /// The event.
-    pub event: HookEvent,
-    /// Variables of the environment of a program.
+/// The end of a session.
+#[derive(Debug)]
+pub struct EndOfSession {
+    /// How it ended.
+    pub outcome: SessionOutcome,
+    /// The set changed, or the hooks do not know of it yet.
+    pub has_news: bool,
+    /// Variables of the environment of a program that is called.
     pub variables: Vec<(&'static str, String)>,
     /// The summary as JSON.
     pub summary: String,
     /// The state in which it is noted that the hooks know of the set; `None`: they knew before.
     pub awaited_in: Option<PathBuf>,
-}
-
-/// What became of the hooks.
-#[derive(Debug)]
-pub struct HooksCalled {
-    /// The failures, each a fragment.
-    pub problems: Vec<String>,
-    /// If this failed, the next session calls the hooks again.
-    pub noted: Result<(), StoreError>,
+    /// The record of the session; `None`: another session has the state, and writes its own.
+    pub record: Option<SessionRecord>,
 }
 
 /// The event of the end of a session: a set with news, one that was refused, and every failure.

@@ -15,7 +15,7 @@ use crate::{
     },
     site::Site,
     store::{Damaged, Store},
-    verdict::{Mode, judge_at_rest},
+    verdict::Mode,
 };
 
 /// How the state of a site was opened.
@@ -45,17 +45,22 @@ pub(super) struct Opening {
 /// the state before.
 pub(super) fn opener(
     session: &Session,
-    opening: oneshot::Sender<Opening>,
+    opening: oneshot::Sender<Result<Opening, SessionError>>,
     damage: Option<String>,
 ) -> OpenStore {
     let session = session.clone();
     let began = session.clock.now();
     Box::new(move |site| {
-        let (store, opened) = open(&session, (site, began), damage.as_deref())?;
-        let public_url = opened.places.public_url.clone();
+        let (opened, store) = match open(&session, (site, began), damage.as_deref()) {
+            Ok((store, opened)) => {
+                let public_url = opened.places.public_url.clone();
+                (Ok(opened), Some((store, public_url)))
+            }
+            Err(error) => (Err(error), None),
+        };
         // Nobody receives it when the session was aborted meanwhile.
         let _ = opening.send(opened);
-        Ok((store, public_url))
+        store
     })
 }
 
@@ -114,7 +119,7 @@ impl StoredRequest<'_> {
             Some(_) | None => Store::in_memory()?,
         };
         let known = crawl_state::rules_at_rest(&store)?;
-        let judge = judge_at_rest(config, site, &known, self.clock)?;
+        let judge = known.judge(config, site, self.clock)?;
         opened.knows_robots = known.robots.is_some();
         self.fetch_set()?;
         let pending = self.publish_request(&judge, known.robots.as_ref(), Mode::AtRest, false);

@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Ended {
-    /// The word for it.
-    pub(super) fn word(&self, dry_run: bool) -> SessionOutcome {
+    /// The outcome by what is published.
+    pub(super) fn find_outcome(&self, dry_run: bool) -> SessionOutcome {
         match &self.published {
             Ok(published) => {
                 let has_drained = |crawl: &CrawlFacts| crawl.ending == Ending::Drained;
@@ -73,7 +73,7 @@ impl SessionError {
         Self::Internal { work, source }
     }
 
-    /// The message of the state, if the error comes from there.
+    /// The error of the state, if it comes from there.
     pub fn of_store(&self) -> Option<&StoreError> {
         match self {
             Self::Store(error)

@@ -15,7 +15,7 @@ use crate::{
     site::Site,
     storage::{SendFence, Storage},
     store::{Store, StoreError},
-    verdict::{Judge, Mode, judge_at_rest},
+    verdict::{Judge, Mode},
 };
 
 /// Work on the state of a site without a crawl.
@@ -58,7 +58,7 @@ impl StoredRequest<'_> {
             held: Some(Held { store, output }),
             ..Ended::new(Some(self.site.clone()), publishing)
         };
-        ended.outcome = ended.word(self.dry_run);
+        ended.outcome = ended.find_outcome(self.dry_run);
         ended
     }
 
@@ -75,7 +75,7 @@ impl StoredRequest<'_> {
             return self.publish(store, &judge, robots, true);
         }
         let known = crawl_state::rules_at_rest(store)?;
-        let judge = judge_at_rest(config, site, &known, self.clock)?;
+        let judge = known.judge(config, site, self.clock)?;
         let robots = known.robots.as_ref();
         let Stored::Generation(back) = stored else {
             let is_drained = crawl_state::is_drained(store)?;

@@ -13,35 +13,37 @@ use crate::{
 
 /// The data in a state that a site is judged by besides its settings ([`crate::crawl_state::rules_at_rest`]).
 #[derive(Debug, Clone, Default)]
-pub struct RulesAtRest {
+pub(crate) struct RulesAtRest {
     /// robots.txt of the site as it was read last; `None`: no crawl read it.
-    pub robots: Option<Rules>,
+    pub(crate) robots: Option<Rules>,
     /// The clocks of this machine and of the host were apart: no date of the host is compared with the time here.
-    pub are_clocks_apart: bool,
+    pub(crate) are_clocks_apart: bool,
 }
 
-/// The rules of the current settings for `site`, with what its state knows.
-///
-/// # Errors
-/// A setting contradicts the site.
-pub fn judge_at_rest(
-    config: &Config,
-    site: &Site,
-    known: &RulesAtRest,
-    clock: &Arc<dyn Clock>,
-) -> Result<Judge, ScopeError> {
-    let scope = Scope::new(site, &config.scope)?;
-    let rules = known.robots.clone().unwrap_or_default();
-    let judge = Judge::new(
-        config,
-        scope,
-        rules,
-        read_as(config, site),
-        Arc::clone(clock),
-    );
-    Ok(if known.are_clocks_apart {
-        judge.without_clock()
-    } else {
-        judge
-    })
+impl RulesAtRest {
+    /// The judge of `site` by the current settings, with what its state knows.
+    ///
+    /// # Errors
+    /// A setting contradicts the site.
+    pub(crate) fn judge(
+        &self,
+        config: &Config,
+        site: &Site,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Judge, ScopeError> {
+        let scope = Scope::new(site, &config.scope)?;
+        let rules = self.robots.clone().unwrap_or_default();
+        let judge = Judge::new(
+            config,
+            scope,
+            rules,
+            read_as(config, site),
+            Arc::clone(clock),
+        );
+        Ok(if self.are_clocks_apart {
+            judge.without_clock()
+        } else {
+            judge
+        })
+    }
 }

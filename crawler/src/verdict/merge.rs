@@ -320,10 +320,15 @@ fn confirmed(visit: &Visit, page: Option<&Page>) -> PageRecord {
 /// The target of a page that is not listed because it leads to another page.
 fn target_of(record: &PageRecord) -> Option<&UrlKey> {
     let facts = record.facts()?;
+    let by = |mark| record.reason.has(mark);
+    if by(Mark::ByLocation) {
+        return facts.location.as_ref();
+    }
+    if by(Mark::ByRefresh) {
+        return Some(&facts.refresh.as_ref()?.target);
+    }
     match &facts.canonical {
-        _ if record.reason.has(Mark::ByLocation) => facts.location.as_ref(),
-        _ if record.reason.has(Mark::ByRefresh) => Some(&facts.refresh.as_ref()?.target),
-        Canonical::Other(target) if record.reason.has(Mark::ByCanonical) => Some(target),
+        Canonical::Other(target) if by(Mark::ByCanonical) => Some(target),
         Canonical::Other(_) | Canonical::Absent | Canonical::Itself | Canonical::Conflicting => {
             None
         }

@@ -33,7 +33,7 @@ pub fn stays(
     };
     match evidence(reason, status_of(outcome)) {
         Evidence::Sure => None,
-        Evidence::OfTwo => {
+        Evidence::IfConfirmed => {
             let is_second =
                 gone_since.is_some_and(|first| has_passed(GONE_AGAIN_AFTER, first, now));
             (!is_second).then(|| Kept {

@@ -15,7 +15,7 @@ use crate::{
     fetch::Headers,
     page::{Canonical, ContentHash, Mark, Outcome, PageFacts, PageRecord, Reason},
     url_key::UrlKey,
-    verdict::{Judge, MAX_HOPS, judge_at_rest},
+    verdict::{Judge, MAX_HOPS},
 };
 
 /// Headers that decide, or that explain what was decided.
@@ -98,7 +98,7 @@ impl Question<'_> {
         let rows = UrlRows::read(self.store, url)?;
         let record = rows.record();
         let known = crawl_state::rules_at_rest(self.store)?;
-        let judge = judge_at_rest(self.config, self.site, &known, self.clock)?;
+        let judge = known.judge(self.config, self.site, self.clock)?;
         let downloader = (network.connect)(&self.site.origin)?.with_identity(&self.config.identity);
         let downloader = if self.config.ignore.robots {
             downloader.ignoring_robots_of(&self.site.origin)
@@ -256,7 +256,7 @@ fn difference(record: Option<&PageRecord>, now: Reason) -> Option<String> {
     let then = record.reason;
     // Other pages may make something else of the reason by this answer alone.
     let is_open = matches!(now, Reason::Listed | Reason::CanonicalElsewhere);
-    if then == now || then.has(Mark::OfOthers) && is_open {
+    if then == now || then.has(Mark::NeedsOtherPages) && is_open {
         return None;
     }
     let since = record.fetched_at.map(|time| format!(" of {time}"));

@@ -7,8 +7,7 @@ use super::{minute, second};
 use crate::{
     args::StateWord,
     exit_code::ExitCode,
-    failure::{self},
-    human,
+    failure, human,
     output::{Output, Paint},
 };
 

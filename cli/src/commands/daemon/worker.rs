@@ -22,7 +22,6 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
 use crawler::{
     catalogue::{Catalogue, CatalogueError, HostLease},
     machine,
@@ -45,7 +44,7 @@ use super::{
 use crate::{
     commands::crawl::{board::Board, site::Crawler},
     exit_code::ExitCode,
-    failure::{self, Misuse},
+    failure::{self, Context as _, Misuse},
     human,
     panicked::{Panicked, caught},
     settings::{CrawlSettings, Environment},
@@ -222,8 +221,7 @@ fn remove_work(folder: &Path) -> failure::Result<()> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.starts_with(session::FOLDER) {
-            fs::remove_dir_all(&path)
-                .with_context(|| format!("failed to remove {}", path.display()))?;
+            fs::remove_dir_all(&path).context(format!("failed to remove {}", path.display()))?;
         }
     }
     Ok(())

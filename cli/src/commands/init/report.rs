@@ -2,7 +2,6 @@
 
 use std::{iter, time::Duration};
 
-use anyhow::Context as _;
 use crawler::survey::{MAX_REQUESTS, PageSample, SitemapAnswer, Survey, UrlAnswer};
 use serde_json::json;
 
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{
     args::InitArgs,
-    failure::{self},
+    failure::{self, Context as _},
     human,
     output::Output,
 };

@@ -14,7 +14,7 @@ use crawler::{
     politeness::Politeness,
     publish::{PublishedSet, published_set},
     site_run::Notifier,
-    store::{Store, StoreError},
+    store::{Store, StoreError, with_causes},
     url_key::UrlKey,
 };
 use serde_json::{Map, Value, json};
@@ -30,7 +30,7 @@ use crate::{
         runtime::{self, Threads},
     },
     exit_code::ExitCode,
-    failure::{self, Failure, Misuse},
+    failure::{self, Misuse},
     human,
     output::Output,
     panicked::Panicked,
@@ -254,9 +254,9 @@ impl ByHand {
             self.print(&format!("    Sitemap: {sitemap}"));
         }
         if let Err(error) = found {
-            let error = Failure::from(error);
+            let error = with_causes(&error);
             self.output
-                .warn(&format!("arpent could not read robots.txt, so it does not know if the lines are there: {error:#}"));
+                .warn(&format!("arpent could not read robots.txt, so it does not know if the lines are there: {error}"));
             return Ok(false);
         }
         Ok(true)

@@ -13,8 +13,7 @@ use crate::{
         runtime::{self, Threads},
     },
     exit_code::ExitCode,
-    failure::{self},
-    human,
+    failure, human,
     output::{Output, Paint},
     settings::Environment,
 };

@@ -355,7 +355,7 @@ async fn a_run_that_is_stopped_while_it_reads_copies_goes_on() {
             Ok(crawled) if crawled.ending == Ending::Drained => bench.finish(crawled),
             Ok(crawled) => bench.keep(crawled),
             // Before the store was opened, which is lost with the dependencies.
-            Err(CrawlError::Stopped | CrawlError::Start(StartError::Stopped)) => continue,
+            Err(CrawlError::Stopped) => continue,
             Err(error) => panic!("after {stop_after}: {error}"),
         }
         let before = bench.site.requests().len();

@@ -98,7 +98,7 @@ impl Bench {
             progress: watch::Sender::new(Progress::default()),
             open_store: Box::new(move |_| {
                 let store = home.lock().unwrap().take();
-                Ok((store.expect("the store is at home"), public_url))
+                Some((store.expect("the store is at home"), public_url))
             }),
             retry_after: self.retry_after.clone(),
             lists: self.lists.clone(),

@@ -95,7 +95,7 @@ pub(super) async fn run_with_stops(bench: &Bench, seed: u64) -> Crawled {
         match crawled {
             Ok(crawled) if crawled.ending == Ending::Drained => break crawled,
             Ok(crawled) => bench.keep(crawled),
-            Err(CrawlError::Stopped | CrawlError::Start(StartError::Stopped)) => {
+            Err(CrawlError::Stopped) => {
                 // The opening of the store may be under way still; paused time waits for it.
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 *bench.store.lock().unwrap() = None;

@@ -31,7 +31,7 @@ use crate::{
         published::{print_published, report_opened},
     },
     exit_code::ExitCode,
-    failure::{self, Failure, Misuse},
+    failure::{self, Misuse},
     human,
     panicked::{Panicked, blocking, caught},
     settings::{Settings, SiteSettings},
@@ -82,13 +82,12 @@ impl CrawlJob<'_> {
             let damaged = opened.damaged.as_ref();
             self.summary.damaged_state = damaged.map(|damaged| damaged.aside.display().to_string());
         }
-        if let Err(error) = &ended.published {
-            self.summary.set_unpublished(error);
-        }
         let (Some(site), Some(facts)) = (&ended.site, &ended.crawl) else {
-            return Err(ended
-                .published
-                .map_or_else(Failure::from, |_| Panicked::new("no crawl").into()));
+            let Err(error) = ended.published else {
+                return Err(Panicked::new("no crawl").into());
+            };
+            self.summary.set_unpublished(&error);
+            return Err(error.into());
         };
         self.set_places(site);
         self.summary.set_crawled(site, facts);

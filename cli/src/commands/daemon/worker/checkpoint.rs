@@ -10,7 +10,6 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
 use crawler::{
     catalogue::{CatalogueError, SiteId},
     machine::private,
@@ -23,7 +22,7 @@ use tokio::time::Instant;
 use super::leases::Lease;
 use crate::{
     commands::names,
-    failure::{self, Failure},
+    failure::{self, Context as _, Failure},
     panicked::blocking,
     settings::Settings,
 };
@@ -53,12 +52,6 @@ impl CheckpointError {
             Self::Catalogue(CatalogueError::Connect { .. } | CatalogueError::Statement(_))
                 | Self::Storage(StorageError::State { .. })
         )
-    }
-}
-
-impl From<io::Error> for CheckpointError {
-    fn from(error: io::Error) -> Self {
-        Self::Here(error.into())
     }
 }
 
@@ -128,7 +121,7 @@ impl Checkpoints {
             };
             let path = self.folder.join(inner);
             if let Some(parent) = path.parent() {
-                private::create_folder(parent)?;
+                private::create_folder(parent).map_err(Failure::from)?;
             }
             self.states.get(&name, &path).await?;
             let unpacked = path.with_extension("");
@@ -162,7 +155,7 @@ impl Checkpoints {
                 return Ok(false);
             };
             let mut file =
-                File::create(&to).with_context(|| format!("failed to write {}", to.display()))?;
+                File::create(&to).context(format!("failed to write {}", to.display()))?;
             store.write_snapshot(&mut file)?;
             failure::Result::Ok(true)
         });
@@ -233,11 +226,10 @@ fn inside(name: &str) -> Option<&Path> {
 
 /// The path of `file` inside `folder` as a part of a name.
 fn relative(file: &Path, folder: &Path) -> failure::Result<String> {
-    let inner = file
-        .strip_prefix(folder)
-        .map_err(anyhow::Error::from)?
-        .to_str();
-    Ok(inner.context("a file name is not UTF-8")?.to_owned())
+    let inner = file.strip_prefix(folder).ok().and_then(Path::to_str);
+    inner
+        .map(str::to_owned)
+        .context("a file of the session is in another folder, or its name is not UTF-8")
 }
 
 /// The lease under which a file of a checkpoint was stored.
