@@ -768,7 +768,7 @@ const CEILINGS: [(&str, usize); 40] = [
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
-    ("crawler", 48_350),
+    ("crawler", 48_400),
     ("crawler/parse", 5_450),
     ("crawler/crawl", 5_450),
     ("crawler/publish", 5_350),
@@ -809,7 +809,7 @@ const CEILINGS: [(&str, usize); 40] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 77_700;
+const CEILING_OF_TESTS: usize = 77_800;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

@@ -9,11 +9,18 @@ use super::{
 };
 use crate::page::BodyEnd;
 
+/// First byte of a gzip member (RFC 1952 2.3.1).
+const GZIP_BEGIN: [u8; 1] = [0x1f];
+
 /// Decodes one body and hands it to a [`BodySink`] within the limits.
 pub(super) struct BodyReader {
     decoder: Decoder,
+    /// Undoes the coding that was applied first, of two.
+    inner: Option<Decoder>,
     max_bytes: u64,
     wire_bytes: u64,
+    /// Bytes between two codings.
+    coded_bytes: u64,
     decoded_bytes: u64,
 }
 
@@ -27,15 +34,19 @@ impl BodyReader {
         length: Option<u64>,
         max_bytes: u64,
     ) -> Result<Self, BodyEnd> {
-        let coding = Coding::of(&head.headers).map_err(BodyEnd::Undecodable)?;
+        let mut codings = Coding::of(&head.headers).map_err(BodyEnd::Undecodable)?;
         if length.is_some_and(|length| length > max_bytes) {
             return Err(BodyEnd::TooLarge);
         }
-        let decoder = Decoder::new(coding).map_err(BodyEnd::Undecodable)?;
+        let last = codings.pop().unwrap_or(Coding::Identity);
+        let decoder = Decoder::new(last).map_err(BodyEnd::Undecodable)?;
+        let inner = codings.pop().map(Decoder::new).transpose();
         Ok(Self {
             decoder,
+            inner: inner.map_err(BodyEnd::Undecodable)?,
             max_bytes,
             wire_bytes: 0,
+            coded_bytes: 0,
             decoded_bytes: 0,
         })
     }
@@ -50,21 +61,41 @@ impl BodyReader {
             split_at_most(wire, self.max_bytes.saturating_sub(self.wire_bytes));
         self.wire_bytes += length_of(wire);
         loop {
-            let piece = match self.decoder.next(&mut input) {
+            let mut coded = match self.decoder.next(&mut input) {
                 Ok([]) => break,
                 Ok(piece) => piece,
                 Err(coding) => return ControlFlow::Break(BodyEnd::Undecodable(coding)),
             };
-            let (piece, surplus) = split_at_most(piece, self.max_bytes - self.decoded_bytes);
-            self.decoded_bytes += length_of(piece);
-            if !piece.is_empty() && sink.chunk(piece) == BodyWish::Stop {
-                return ControlFlow::Break(BodyEnd::Skipped);
+            if self.coded_bytes == 0 && !coded.starts_with(&GZIP_BEGIN) {
+                // The header names gzip twice, and it was applied once.
+                self.inner = self.inner.take().filter(|inner| !inner.is_of_gzip());
             }
-            if !surplus.is_empty() {
+            self.coded_bytes += length_of(coded);
+            if self.coded_bytes > self.max_bytes && self.inner.is_some() {
                 return ControlFlow::Break(BodyEnd::TooLarge);
             }
-            // Decoding and parsing take processor time: yield to other tasks and to the time limits.
-            tokio::task::yield_now().await;
+            loop {
+                let piece = match &mut self.inner {
+                    None => std::mem::take(&mut coded),
+                    Some(inner) => match inner.next(&mut coded) {
+                        Ok(piece) => piece,
+                        Err(coding) => return ControlFlow::Break(BodyEnd::Undecodable(coding)),
+                    },
+                };
+                if piece.is_empty() {
+                    break;
+                }
+                let (piece, surplus) = split_at_most(piece, self.max_bytes - self.decoded_bytes);
+                self.decoded_bytes += length_of(piece);
+                if !piece.is_empty() && sink.chunk(piece) == BodyWish::Stop {
+                    return ControlFlow::Break(BodyEnd::Skipped);
+                }
+                if !surplus.is_empty() {
+                    return ControlFlow::Break(BodyEnd::TooLarge);
+                }
+                // Decoding and parsing take processor time: yield to other tasks and to the time limits.
+                tokio::task::yield_now().await;
+            }
         }
         if surplus.is_empty() {
             ControlFlow::Continue(())
@@ -80,7 +111,8 @@ impl BodyReader {
 
     /// End of a body whose last wire byte was taken.
     pub(super) fn end(&self) -> BodyEnd {
-        if self.decoder.is_complete() {
+        let is_complete = |decoder: &Decoder| decoder.is_complete();
+        if is_complete(&self.decoder) && self.inner.as_ref().is_none_or(is_complete) {
             BodyEnd::Complete
         } else {
             BodyEnd::CutShort

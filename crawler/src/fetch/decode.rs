@@ -1,8 +1,8 @@
 //! Content codings of a body: gzip, deflate, br, zstd.
 //!
 //! Decodes piece by piece into one buffer of fixed size, so a small body that unfolds into a huge one costs no memory; the caller
-//! counts the pieces and stops. It never guesses an undeclared coding, and decodes one layer only: RFC 9110 8.4 allows stacks,
-//! but only browsers and attackers use them.
+//! counts the pieces and stops. It never guesses an undeclared coding, and a name that is no coding leaves the bytes as they are, as in
+//! browsers (WHATWG Fetch, "handle content codings").
 //!
 //! Sits between the wire bytes of [`super::http`] and the [`super::BodySink`].
 
@@ -17,6 +17,9 @@ use super::Headers;
 
 /// Largest piece handed on at once; also the memory a decoder's output takes.
 pub(super) const PIECE_BYTES: usize = 64 * 1024;
+
+/// Most codings of one body: a server that compresses what was compressed before sends two.
+const MAX_CODINGS: usize = 2;
 
 /// Longest text of an unusable `Content-Encoding` that is kept for the report.
 const MAX_NAME_CHARS: usize = 64;
@@ -37,26 +40,25 @@ pub(super) enum Coding {
 }
 
 impl Coding {
-    /// The one coding of an answer, read from all its `Content-Encoding` lines without regard to case.
+    /// The codings of an answer in the order in which they were applied, read from all its `Content-Encoding` lines without regard to
+    /// case. Other names (`none`, `utf-8`, a media type) are mistakes of a server, and no codings.
     ///
     /// # Errors
-    /// More than one coding, or an unknown one: the text has the header.
-    pub(super) fn of(headers: &Headers) -> Result<Self, String> {
-        let mut names: Vec<String> = Vec::new();
+    /// More than [`MAX_CODINGS`]: the text has their names.
+    pub(super) fn of(headers: &Headers) -> Result<Vec<Self>, String> {
+        let mut codings = Vec::new();
         for line in headers.all("content-encoding") {
             let line = String::from_utf8_lossy(line).to_ascii_lowercase();
-            let words = line.split(',').map(str::trim_ascii);
-            names.extend(
-                words
-                    .filter(|name| !matches!(*name, "" | "identity"))
-                    .map(str::to_owned),
+            codings.extend(
+                line.split(',')
+                    .filter_map(|name| Self::named(name.trim_ascii())),
             );
         }
-        match names.as_slice() {
-            [] => Ok(Self::Identity),
-            [name] => Self::named(name).ok_or_else(|| shortened(name)),
-            [_, _, ..] => Err(shortened(&names.join(", "))),
+        if codings.len() > MAX_CODINGS {
+            let names: Vec<_> = codings.iter().map(|coding| coding.as_str()).collect();
+            return Err(names.join(", ").chars().take(MAX_NAME_CHARS).collect());
         }
+        Ok(codings)
     }
 
     fn named(name: &str) -> Option<Self> {
@@ -79,10 +81,6 @@ impl Coding {
             Self::Zstd => "zstd",
         }
     }
-}
-
-fn shortened(name: &str) -> String {
-    name.chars().take(MAX_NAME_CHARS).collect()
 }
 
 /// The coded bytes break the rules of their coding; the data decoded before is valid.
@@ -153,6 +151,11 @@ impl Decoder {
             Ok(written) => Ok(self.buffer.split_at(written).0),
             Err(Corrupt) => Err(self.coding.as_str().to_owned()),
         }
+    }
+
+    /// Returns whether it undoes gzip.
+    pub(super) fn is_of_gzip(&self) -> bool {
+        self.coding == Coding::Gzip
     }
 
     /// Returns whether the coded stream may end here. A body without a single byte is complete in every coding.

@@ -444,6 +444,10 @@ fn client(config: &FetchConfig, tls: rustls::ClientConfig) -> Result<Client, Fet
         .pool_idle_timeout(POOL_IDLE)
         .pool_max_idle_per_host(POOL_MAX_IDLE)
         .http1_max_headers(MAX_READ_LINES)
+        // As browsers read heads (RFC 9112 5.1 and 5.2): a folded line is one line, and a line that is no header is skipped.
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_ignore_invalid_headers_in_responses(true)
         .http2_max_header_list_size(MAX_HEAD_BYTES);
     if let Some(proxy) = &config.proxy {
         // The address may hold a password: it stays out of messages.

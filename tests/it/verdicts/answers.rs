@@ -337,11 +337,8 @@ pub(super) fn by_coding() -> Vec<Row> {
             Reason::Undecodable,
             coded("gzip", plain().body),
         ),
-        row(
-            "/body/unknown-coding",
-            Reason::Undecodable,
-            coded("x-own", plain().body),
-        ),
+        // A name that is no coding leaves the body as it is.
+        listed("/body/unknown-coding", coded("x-own", plain().body)),
         row(
             "/body/broken-gzip",
             Reason::Undecodable,

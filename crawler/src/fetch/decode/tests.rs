@@ -125,37 +125,50 @@ fn check_prefixes(coding: Coding, wire: &[u8], text: &[u8]) {
 
 #[test]
 fn codings_are_read_from_all_lines_without_case() {
-    let check = |lines: &[&str], expected: Result<Coding, &str>| {
+    let check = |lines: &[&str], expected: Result<&[Coding], &str>| {
         let headers: Headers = lines
             .iter()
             .map(|line| ("Content-Encoding", *line))
             .collect();
         assert_eq!(
             Coding::of(&headers),
-            expected.map_err(str::to_owned),
+            expected.map(<[_]>::to_vec).map_err(str::to_owned),
             "{lines:?}"
         );
     };
-    check(&[], Ok(Coding::Identity));
-    check(&[""], Ok(Coding::Identity));
-    check(&["identity"], Ok(Coding::Identity));
-    check(&["Identity , identity"], Ok(Coding::Identity));
-    check(&["gzip"], Ok(Coding::Gzip));
-    check(&[" GZIP "], Ok(Coding::Gzip));
-    check(&["x-gzip"], Ok(Coding::Gzip));
-    check(&["deflate"], Ok(Coding::Deflate));
-    check(&["Br"], Ok(Coding::Brotli));
-    check(&["zstd"], Ok(Coding::Zstd));
-    check(&["identity", "gzip,"], Ok(Coding::Gzip));
-    check(&["gzip, gzip"], Err("gzip, gzip"));
-    check(&["gzip", "gzip"], Err("gzip, gzip"));
-    check(&["gzip", "identity, BR"], Err("gzip, br"));
-    check(&["compress"], Err("compress"));
-    check(&["x-compress"], Err("x-compress"));
-    check(&["utf-8"], Err("utf-8"));
-    check(&["gzip;q=1"], Err("gzip;q=1"));
-    check(&["caf\u{e9}"], Err("caf\u{e9}"));
-    check(&[&"x".repeat(300)], Err(&"x".repeat(64)));
+    let gzip = &[Coding::Gzip];
+    check(&[], Ok(&[]));
+    check(&[""], Ok(&[]));
+    check(&["identity"], Ok(&[]));
+    check(&["Identity , identity"], Ok(&[]));
+    check(&["gzip"], Ok(gzip));
+    check(&[" GZIP "], Ok(gzip));
+    check(&["x-gzip"], Ok(gzip));
+    check(&["deflate"], Ok(&[Coding::Deflate]));
+    check(&["Br"], Ok(&[Coding::Brotli]));
+    check(&["zstd"], Ok(&[Coding::Zstd]));
+    check(&["identity", "gzip,"], Ok(gzip));
+    check(&["gzip, gzip"], Ok(&[Coding::Gzip; 2]));
+    check(&["gzip", "x-gzip"], Ok(&[Coding::Gzip; 2]));
+    check(
+        &["gzip", "identity, BR"],
+        Ok(&[Coding::Gzip, Coding::Brotli]),
+    );
+    check(&["gzip, br, gzip"], Err("gzip, br, gzip"));
+    // No codings.
+    for name in [
+        "none",
+        "utf-8",
+        "UTF-8",
+        "text/html",
+        "8bit",
+        "compress",
+        "gzip;q=1",
+        "caf\u{e9}",
+    ] {
+        check(&[name], Ok(&[]));
+        check(&[name, "gzip"], Ok(gzip));
+    }
 }
 
 #[test]

@@ -15,6 +15,12 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+fn gzip_stored(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
 fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
     let mut answer = format!(
         "HTTP/1.1 200 OK\r\n{headers}Content-Length: {}\r\n\r\n",
@@ -41,7 +47,7 @@ async fn check(headers: &str, body: &[u8], expected: &str, end: BodyEnd) {
 }
 
 #[tokio::test]
-async fn one_coding_is_decoded() {
+async fn codings_are_undone() {
     let undecodable = |name: &str| BodyEnd::Undecodable(name.to_owned());
     let zipped = gzip(TEXT.as_bytes());
     check(
@@ -82,24 +88,52 @@ async fn one_coding_is_decoded() {
     )
     .await;
     check(
-        "Content-Encoding: gzip, gzip\r\n",
-        &zipped,
-        "",
-        undecodable("gzip, gzip"),
-    )
-    .await;
-    check(
         "Content-Encoding: gzip\r\nContent-Encoding: BR\r\n",
         &zipped,
         "",
-        undecodable("gzip, br"),
+        undecodable("br"),
     )
     .await;
+}
+
+#[tokio::test]
+async fn gzip_named_twice_is_undone_as_often_as_it_was_applied() {
+    let once = gzip(TEXT.as_bytes());
+    let twice = gzip(&once);
+    for headers in [
+        "Content-Encoding: gzip, gzip\r\n",
+        "Content-Encoding: gzip\r\nContent-Encoding: x-gzip\r\n",
+    ] {
+        check(headers, &once, TEXT, BodyEnd::Complete).await;
+        check(headers, &twice, TEXT, BodyEnd::Complete).await;
+        let cut = twice.split_at(twice.len() - 12).0;
+        let server = Server::always(answer(headers, cut));
+        let fetch = HttpFetch::new(&settings()).unwrap();
+        let answer = get(&fetch, &server.url("/")).await.unwrap();
+        assert_eq!(answer.fetched.end, BodyEnd::CutShort);
+    }
+    // Few bytes on the wire, and many between the codings.
+    let large = gzip(&gzip_stored(&vec![0; 3_000_000]));
+    let server = Server::always(answer("Content-Encoding: gzip, gzip\r\n", &large));
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    let answer = get_capped(&fetch, &server.url("/"), 1_000_000)
+        .await
+        .unwrap();
+    assert_eq!(answer.fetched.end, BodyEnd::TooLarge);
+}
+
+#[tokio::test]
+async fn names_that_are_no_codings_leave_the_body_as_it_is() {
+    for name in ["none", "UTF-8", "text/html", "8bit", "compress"] {
+        let headers = format!("Content-Encoding: {name}\r\n");
+        check(&headers, TEXT.as_bytes(), TEXT, BodyEnd::Complete).await;
+    }
+    let zipped = gzip(TEXT.as_bytes());
     check(
-        "Content-Encoding: compress\r\n",
+        "Content-Encoding: utf-8, gzip\r\n",
         &zipped,
-        "",
-        undecodable("compress"),
+        TEXT,
+        BodyEnd::Complete,
     )
     .await;
 }
