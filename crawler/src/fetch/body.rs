@@ -67,7 +67,7 @@ impl BodyReader {
                 Err(coding) => return ControlFlow::Break(BodyEnd::Undecodable(coding)),
             };
             if self.coded_bytes == 0 && !coded.starts_with(&GZIP_BEGIN) {
-                // The header names gzip twice, and it was applied once.
+                // The header names gzip once more than it was applied.
                 self.inner = self.inner.take().filter(|inner| !inner.is_of_gzip());
             }
             self.coded_bytes += length_of(coded);

@@ -2,7 +2,7 @@
 //!
 //! Decodes piece by piece into one buffer of fixed size, so a small body that unfolds into a huge one costs no memory; the caller
 //! counts the pieces and stops. It never guesses an undeclared coding, and a name that is no coding leaves the bytes as they are, as in
-//! browsers (WHATWG Fetch, "handle content codings").
+//! browsers (WHATWG Fetch, "handle content codings"). A real coding that is not undone here makes the body undecodable.
 //!
 //! Sits between the wire bytes of [`super::http`] and the [`super::BodySink`].
 
@@ -20,6 +20,17 @@ pub(super) const PIECE_BYTES: usize = 64 * 1024;
 
 /// Most codings of one body: a server that compresses what was compressed before sends two.
 const MAX_CODINGS: usize = 2;
+
+/// Codings of the IANA registry that are not undone here: none of them is for pages.
+const OTHER_CODINGS: [&str; 7] = [
+    "aes128gcm",
+    "compress",
+    "dcb",
+    "dcz",
+    "exi",
+    "pack200-gzip",
+    "x-compress",
+];
 
 /// Longest text of an unusable `Content-Encoding` that is kept for the report.
 const MAX_NAME_CHARS: usize = 64;
@@ -44,21 +55,17 @@ impl Coding {
     /// case. Other names (`none`, `utf-8`, a media type) are mistakes of a server, and no codings.
     ///
     /// # Errors
-    /// More than [`MAX_CODINGS`]: the text has their names.
+    /// More than [`MAX_CODINGS`], or one that is not undone here: the text has the names.
     pub(super) fn of(headers: &Headers) -> Result<Vec<Self>, String> {
-        let mut codings = Vec::new();
-        for line in headers.all("content-encoding") {
-            let line = String::from_utf8_lossy(line).to_ascii_lowercase();
-            codings.extend(
-                line.split(',')
-                    .filter_map(|name| Self::named(name.trim_ascii())),
-            );
-        }
-        if codings.len() > MAX_CODINGS {
-            let names: Vec<_> = codings.iter().map(|coding| coding.as_str()).collect();
-            return Err(names.join(", ").chars().take(MAX_NAME_CHARS).collect());
-        }
-        Ok(codings)
+        let lines = headers.all("content-encoding").map(String::from_utf8_lossy);
+        let text = lines.collect::<Vec<_>>().join(",").to_ascii_lowercase();
+        let names = text.split(',').map(str::trim_ascii);
+        let is_coding = |name: &&str| Self::named(name).is_some() || OTHER_CODINGS.contains(name);
+        let names: Vec<&str> = names.filter(is_coding).collect();
+        let codings: Option<Vec<Self>> = names.iter().map(|name| Self::named(name)).collect();
+        codings
+            .filter(|codings| codings.len() <= MAX_CODINGS)
+            .ok_or_else(|| names.join(", ").chars().take(MAX_NAME_CHARS).collect())
     }
 
     fn named(name: &str) -> Option<Self> {

@@ -94,6 +94,13 @@ async fn codings_are_undone() {
         undecodable("br"),
     )
     .await;
+    check(
+        "Content-Encoding: compress\r\n",
+        &zipped,
+        "",
+        undecodable("compress"),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -124,7 +131,7 @@ async fn gzip_named_twice_is_undone_as_often_as_it_was_applied() {
 
 #[tokio::test]
 async fn names_that_are_no_codings_leave_the_body_as_it_is() {
-    for name in ["none", "UTF-8", "text/html", "8bit", "compress"] {
+    for name in ["none", "UTF-8", "text/html", "8bit", "x-own"] {
         let headers = format!("Content-Encoding: {name}\r\n");
         check(&headers, TEXT.as_bytes(), TEXT, BodyEnd::Complete).await;
     }
