@@ -5,6 +5,8 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
+use crate::url_key::UrlKey;
+
 /// A note for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
@@ -151,6 +153,12 @@ notes! {
     canonicals_elsewhere "canonicals-elsewhere" (count, pages, other)
         "{count} of {pages} pages name a canonical URL on {other}, so they are not listed. If the crawled site is a copy of \
          {other}, use --publish-as {other}/; otherwise correct the canonical links";
+    canonical_redirects_back "canonical-redirects-back" (count)
+        "{count} listed pages name a canonical URL that redirects back to them, or that differs in spelling alone and was not \
+         answered: they count as their own canonical URLs. Let the links name the URLs of the pages";
+    canonical_unknown "canonical-unknown" (count)
+        "{count} pages are not listed, because their canonical links name URLs that arpent does not know: no file of the folder, \
+         or a URL that was not recorded. Correct the links if the pages are to be listed";
     unauthorized "unauthorized" (count, pages)
         "{count} of {pages} pages answered 401: they require a user name and a password, or a token. Set basic_auth or \
          bearer_token in the settings file, or ARPENT_BASIC_AUTH or ARPENT_BEARER_TOKEN in the environment";
@@ -249,6 +257,46 @@ notes! {
     file_times_unused "file-times-unused" (folder, at_once, files, minutes)
         "{folder}: {at_once} of {files} pages were written within {minutes} minutes, as by a checkout or a build; the \
          times of the files are not used as lastmod";
+}
+
+/// A count with its first example.
+#[derive(Debug, Default)]
+pub(crate) struct ExampleCount {
+    /// How many.
+    pub(crate) count: u64,
+    /// The first of them.
+    pub(crate) example: Option<UrlKey>,
+}
+
+impl ExampleCount {
+    /// Counts `url`.
+    pub(crate) fn add(&mut self, url: &UrlKey) {
+        self.count += 1;
+        self.example.get_or_insert_with(|| url.clone());
+    }
+
+    /// `note` about them, if they are more than half of `all`.
+    pub(crate) fn note_of_most(
+        &self,
+        all: u64,
+        note: impl FnOnce(&String) -> Note,
+    ) -> Option<Note> {
+        (self.count * 2 > all).then(|| self.note(note(&grouped(self.count))))
+    }
+
+    /// `note` about them, if there are any.
+    pub(crate) fn note_of_any(&self, note: impl FnOnce(&String) -> Note) -> Option<Note> {
+        (self.count > 0).then(|| self.note(note(&grouped(self.count))))
+    }
+
+    /// The same note with the count and the example.
+    pub(crate) fn note(&self, note: Note) -> Note {
+        let note = note.counting(self.count);
+        match &self.example {
+            Some(example) => note.naming(example),
+            None => note,
+        }
+    }
 }
 
 /// A number with commas between its thousands.

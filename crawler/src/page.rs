@@ -309,4 +309,16 @@ impl PageRecord {
             }
         }
     }
+
+    /// The target of the redirect, or of the meta refresh at once, that keeps the page from being listed.
+    pub fn redirect_target(&self) -> Option<&UrlKey> {
+        let facts = self.facts()?;
+        if self.reason.has(Mark::ByLocation) {
+            facts.location.as_ref()
+        } else if self.reason.has(Mark::ByRefresh) {
+            Some(&facts.refresh.as_ref()?.target)
+        } else {
+            None
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub(crate) use self::{
     identity::has_foreign_scheme,
     normal_form::{escape_of, key_spelling},
     resolver::ReferenceResolver,
-    spellings::bare_path,
+    spellings::{bare_path, is_alike},
 };
 
 /// Longest URL that is followed or listed, in bytes: the sitemap protocol requires fewer than 2,048 characters.

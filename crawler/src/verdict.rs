@@ -26,7 +26,7 @@ use crate::{
         Via, Warnings,
     },
     scope::{Judgement, Scope},
-    url_key::UrlKey,
+    url_key::{UrlKey, is_alike},
 };
 
 pub(crate) use self::at_rest::RulesAtRest;
@@ -77,8 +77,10 @@ pub struct Verdict {
 pub struct Brief {
     /// The reason in its record, settled or not.
     pub reason: Reason,
-    /// The target of a redirected page, or of a page with its canonical elsewhere, points.
+    /// The page that it leads to instead of being listed: the target of its redirect, meta refresh or canonical link.
     pub next: Option<UrlKey>,
+    /// It was asked for and answered.
+    pub is_answered: bool,
 }
 
 /// Judges the last attempt at `key`. A page that a 304 confirms is judged by the facts of the earlier answer.
@@ -157,10 +159,7 @@ pub fn targets(
     follow: Follow,
     take_nofollow_links: bool,
 ) -> impl Iterator<Item = (&UrlKey, Via, &str)> {
-    let canonical = match &facts.canonical {
-        Canonical::Other(target) => Some(target),
-        Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
-    };
+    let canonical = facts.canonical.other();
     let sent_to = [
         facts
             .location
@@ -188,10 +187,11 @@ pub fn targets(
 }
 
 /// The reason of a page in the light of other pages, when it is another than that of `record`: loops and chains of redirects,
-/// loops and dead ends of canonical links. `lookup` returns the outline of a URL; at most [`MAX_HOPS`] are looked up.
+/// loops and dead ends of canonical links. `lookup` returns the outline of a URL; at most [`MAX_HOPS`] of a chain are looked up.
 ///
 /// A page that leads into a loop counts as part of it. Of a canonical chain that ends at a listed page, that page alone is
-/// listed.
+/// listed. [`Reason::Listed`]: the page is its own canonical URL, because the redirects of its canonical link end at it, or
+/// because the link differs from it in spelling alone ([`is_alike`]) and did not answer.
 pub fn settle(
     key: &UrlKey,
     record: &PageRecord,
@@ -200,43 +200,45 @@ pub fn settle(
     let brief = Brief::of(record);
     let chain = Chain::of(brief.reason)?;
     let end = chain.end(key, brief, lookup);
-    let reason = match chain {
-        Chain::Redirects => match end {
-            ChainEnd::Loop => Reason::RedirectLoop,
-            ChainEnd::TooLong => Reason::TooManyRedirects,
-            ChainEnd::Unknown | ChainEnd::At(_) => Reason::Redirected,
-        },
-        Chain::Canonicals => match end {
-            ChainEnd::Loop => Reason::CanonicalLoop,
-            ChainEnd::TooLong => Reason::CanonicalBroken,
-            ChainEnd::Unknown => Reason::CanonicalElsewhere,
-            ChainEnd::At(target) => match target.state() {
-                State::Listed | State::Queued => Reason::CanonicalElsewhere,
-                State::Excluded | State::Failed => Reason::CanonicalBroken,
-            },
+    let reason = match (chain, end) {
+        (Chain::Redirects, ChainEnd::Loop) => Reason::RedirectLoop,
+        (Chain::Redirects, ChainEnd::TooLong) => Reason::TooManyRedirects,
+        (Chain::Redirects, ChainEnd::Unknown | ChainEnd::At(_) | ChainEnd::Own(_)) => {
+            Reason::Redirected
+        }
+        (Chain::Canonicals, ChainEnd::Own(page)) if page == *key => Reason::Listed,
+        (Chain::Canonicals, ChainEnd::Loop) => Reason::CanonicalLoop,
+        (Chain::Canonicals, ChainEnd::TooLong) => Reason::CanonicalBroken,
+        (Chain::Canonicals, ChainEnd::Unknown | ChainEnd::Own(_)) => Reason::CanonicalElsewhere,
+        (Chain::Canonicals, ChainEnd::At(target)) => match target.state() {
+            State::Listed | State::Queued => Reason::CanonicalElsewhere,
+            State::Excluded | State::Failed => Reason::CanonicalBroken,
         },
     };
     (reason != record.reason).then_some(reason)
 }
 
+/// The page that a page leads to instead of being listed.
+fn target_of(record: &PageRecord) -> Option<&UrlKey> {
+    if record.reason.has(Mark::ByCanonical) {
+        record.facts()?.canonical.other()
+    } else {
+        record.redirect_target()
+    }
+}
+
 impl Brief {
     /// The brief of a stored record.
     pub fn of(record: &PageRecord) -> Self {
-        let next =
-            record.facts().and_then(
-                |facts| match (Chain::of(record.reason)?, &facts.canonical) {
-                    (Chain::Redirects, _) => facts.location.clone(),
-                    (Chain::Canonicals, Canonical::Other(target)) => Some(target.clone()),
-                    (
-                        Chain::Canonicals,
-                        Canonical::Absent | Canonical::Itself | Canonical::Conflicting,
-                    ) => None,
-                },
-            );
         Self {
             reason: record.reason,
-            next,
+            next: target_of(record).cloned(),
+            is_answered: matches!(record.outcome, Some(Outcome::Answered(_))),
         }
+    }
+
+    fn is_redirect(&self) -> bool {
+        self.reason.has(Mark::ByLocation) || self.reason.has(Mark::ByRefresh)
     }
 }
 
@@ -382,15 +384,8 @@ impl Answer<'_> {
 
     /// The canonical URL when it is another one and counts.
     fn other_canonical(&self) -> Option<&UrlKey> {
-        match &self.facts.canonical {
-            Canonical::Other(target) if target != self.key && !self.policy.ignore_canonical => {
-                Some(target)
-            }
-            Canonical::Other(_)
-            | Canonical::Absent
-            | Canonical::Itself
-            | Canonical::Conflicting => None,
-        }
+        let target = self.facts.canonical.other()?;
+        (target != self.key && !self.policy.ignore_canonical).then_some(target)
     }
 
     /// `nofollow` is about links; the target of a redirect is not a link. Documents are not read for links,
@@ -422,6 +417,8 @@ enum ChainEnd {
     Unknown,
     /// At a page that is decided for this reason.
     At(Reason),
+    /// At this page, whose canonical link means the page itself.
+    Own(UrlKey),
 }
 
 impl Chain {
@@ -443,24 +440,55 @@ impl Chain {
         brief: Brief,
         lookup: &mut dyn FnMut(&UrlKey) -> Option<Brief>,
     ) -> ChainEnd {
-        let mut seen = vec![key.clone()];
+        let mut seen = Vec::new();
+        let mut page = key.clone();
         let mut current = brief;
         for _ in 0..MAX_HOPS {
             let Some(next) = current.next else {
                 return ChainEnd::Unknown;
             };
+            let brief = lookup(&next);
+            if self == Self::Canonicals && leads_back(&page, &next, brief.as_ref(), lookup) {
+                return ChainEnd::Own(page);
+            }
+            seen.push(page);
             if seen.contains(&next) {
                 return ChainEnd::Loop;
             }
-            let Some(brief) = lookup(&next) else {
+            let Some(brief) = brief else {
                 return ChainEnd::Unknown;
             };
             if Self::of(brief.reason) != Some(self) {
                 return ChainEnd::At(brief.reason);
             }
-            seen.push(next);
+            page = next;
             current = brief;
         }
         ChainEnd::TooLong
     }
+}
+
+/// Returns whether the redirects of `target` end at `page`, or may: it is the same but for its spelling, and did not answer.
+fn leads_back(
+    page: &UrlKey,
+    target: &UrlKey,
+    brief: Option<&Brief>,
+    lookup: &mut dyn FnMut(&UrlKey) -> Option<Brief>,
+) -> bool {
+    let mut at = target.clone();
+    let mut brief = brief.cloned();
+    for _ in 0..MAX_HOPS {
+        let Some(hop) = brief.filter(|hop| hop.is_answered) else {
+            return is_alike(page, &at);
+        };
+        let Some(next) = hop.next.clone().filter(|_| hop.is_redirect()) else {
+            return false;
+        };
+        if next == *page {
+            return true;
+        }
+        brief = lookup(&next);
+        at = next;
+    }
+    false
 }

@@ -365,7 +365,7 @@ const MODULES: [(&str, &[&str]); 42] = [
     ("machine", &["clock"]),
     ("site", &["config", "url_key"]),
     ("config", &["url_key"]),
-    ("notes", &[]),
+    ("notes", &["url_key"]),
     ("outcome", &["page"]),
     ("page", &["url_key"]),
     ("pattern", &["url_key"]),
@@ -768,10 +768,10 @@ const CEILINGS: [(&str, usize); 40] = [
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
-    ("crawler", 48_400),
+    ("crawler", 48_600),
     ("crawler/parse", 5_450),
     ("crawler/crawl", 5_450),
-    ("crawler/publish", 5_350),
+    ("crawler/publish", 5_400),
     ("crawler/store", 3_500),
     ("crawler/client", 2_150),
     ("crawler/fetch", 2_100),
@@ -781,8 +781,8 @@ const CEILINGS: [(&str, usize); 40] = [
     ("crawler/html", 1_400),
     ("crawler/notify", 1_250),
     ("crawler/verdict", 1_150),
+    ("crawler/export", 1_150),
     ("crawler/catalogue", 1_150),
-    ("crawler/export", 1_100),
     ("crawler/url_key", 1_100),
     ("crawler/site_run", 1_050),
     ("crawler/storage", 1_050),
@@ -809,7 +809,7 @@ const CEILINGS: [(&str, usize); 40] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 77_800;
+const CEILING_OF_TESTS: usize = 77_900;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

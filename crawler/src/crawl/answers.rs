@@ -23,6 +23,8 @@ pub(super) struct Work {
     pub(super) tries: u32,
     /// It was listed before.
     pub(super) was_listed: bool,
+    /// It is as it was when it was listed before, or when it last redirected to such a page.
+    pub(super) is_unchanged: bool,
     /// Pages in a row that said nothing new, on the shortest way to it.
     pub(super) distance: u16,
 }
@@ -37,6 +39,7 @@ impl Work {
             hops: lease.hops(),
             tries,
             was_listed: lease.earlier().is_some_and(|earlier| earlier.was_listed),
+            is_unchanged: false,
             distance: lease.distance(),
         }
     }
@@ -58,7 +61,7 @@ impl Work {
         reading: Reading,
         now: Timestamp,
     ) -> Finished {
-        let is_fetched = !matches!(outcome, Outcome::NotFetched(_));
+        let is_fetched = self.tries > 0 && !matches!(outcome, Outcome::NotFetched(_));
         Finished {
             key: self.url.clone(),
             sequence: self.sequence,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     config::{Config, ScopeConfig},
-    notes::{Note, grouped},
+    notes::{ExampleCount, Note, grouped},
     page::{Canonical, PageFacts, Reason, Via},
     pattern::Pattern,
     site::Site,
@@ -37,38 +37,6 @@ pub(super) struct Hints {
     taken: u64,
     /// The site answers 200 for URLs that do not exist.
     is_always_found: bool,
-}
-
-/// A count with its first example.
-#[derive(Debug, Default)]
-pub(super) struct ExampleCount {
-    count: u64,
-    example: Option<UrlKey>,
-}
-
-impl ExampleCount {
-    /// Counts `url`.
-    pub(super) fn add(&mut self, url: &UrlKey) {
-        self.count += 1;
-        self.example.get_or_insert_with(|| url.clone());
-    }
-
-    /// `note` about them, if they are more than half of `all`.
-    pub(super) fn note_of_most(
-        &self,
-        all: u64,
-        note: impl FnOnce(&String) -> Note,
-    ) -> Option<Note> {
-        (self.count * 2 > all).then(|| self.note(note(&grouped(self.count))))
-    }
-
-    fn note(&self, note: Note) -> Note {
-        let note = note.counting(self.count);
-        match &self.example {
-            Some(example) => note.naming(example),
-            None => note,
-        }
-    }
 }
 
 impl Hints {

@@ -9,13 +9,12 @@ use std::{
 use super::{
     Ending,
     held::HeldUrls,
-    hints::ExampleCount,
     probe::{Probe, Probed},
 };
 use crate::{
     config::RepeatsConfig,
     crawl_state::OpenCrawl,
-    notes::{Note, grouped},
+    notes::{ExampleCount, Note, grouped},
     page::{Canonical, ClosedPattern, CrawlId, PatternKind, Reason, Repeat, Said, State},
     pattern::Pattern,
     repeats::{ReadPage, Repeats, count_parameters, exclude_of},

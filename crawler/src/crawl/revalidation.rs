@@ -1,13 +1,15 @@
 //! Conditional requests: with which validators a page is asked, pages that answered 304 and wait for their stored links, and
 //! tests of the server with the old validators of pages that changed. Decides no page.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use tokio_util::sync::CancellationToken;
 
 use super::{
     bytes::bytes_of_facts,
-    validators::{TrustChange, ValidatorTrust, has_changed, is_enough, is_sample},
+    validators::{
+        TrustChange, ValidatorTrust, has_changed, is_enough, is_redirect_turn, is_sample,
+    },
 };
 use crate::{
     client::{
@@ -46,6 +48,8 @@ pub(super) struct Revalidation {
     tests: VecDeque<(UrlKey, Validators)>,
     /// The URL of the test that is out.
     testing: Option<UrlKey>,
+    /// Fingerprints of redirects on the way from the canonical links of pages that did not change.
+    resting: HashSet<u64>,
 }
 
 /// A page that answered 304.
@@ -137,7 +141,24 @@ impl Revalidation {
             held_bytes: 0,
             tests: VecDeque::new(),
             testing: None,
+            resting: HashSet::new(),
         }
+    }
+
+    /// Takes note that a page that did not change names `url` as canonical, or that the redirects from there lead to it.
+    pub(super) fn rest(&mut self, url: &UrlKey) {
+        if !self.is_off && !is_redirect_turn(url, self.crawl) {
+            self.resting.insert(url.fingerprint());
+        }
+    }
+
+    /// The last answer of a redirect that is not asked for in this crawl.
+    pub(super) fn take_resting(&self, lease: &mut Lease) -> Option<Box<PageFacts>> {
+        if !self.resting.contains(&lease.url().fingerprint()) {
+            return None;
+        }
+        let is_redirect = |answer: &mut Box<PageFacts>| answer.location.is_some();
+        lease.earlier_mut()?.answer.take_if(is_redirect)
     }
 
     /// The validators that a page is requested with; `None`: for the whole page.

@@ -15,6 +15,9 @@ use super::FetchedFacts;
 /// Pages among which one is asked for as a whole: a change that a false 304 hides is found within as many crawls.
 const SAMPLE: u64 = 100;
 
+/// Crawls of which one asks again for the redirects of the canonical link of a page that did not change.
+const REDIRECTS: u64 = 7;
+
 /// True answers in a row after which a server is trusted again.
 const TRUTHS_FOR_TRUST: u32 = 30;
 
@@ -77,7 +80,16 @@ impl ValidatorTrust {
 
 /// Returns whether crawl number `crawl` asks for `url` as a whole: once in a hundred crawls.
 pub(super) fn is_sample(url: &UrlKey, crawl: CrawlId) -> bool {
-    (url.fingerprint() % SAMPLE + crawl % SAMPLE).is_multiple_of(SAMPLE)
+    is_turn(url, crawl, SAMPLE)
+}
+
+/// Returns whether crawl number `crawl` asks again for `url`, a redirect that a canonical link names: on one crawl in seven.
+pub(super) fn is_redirect_turn(url: &UrlKey, crawl: CrawlId) -> bool {
+    is_turn(url, crawl, REDIRECTS)
+}
+
+fn is_turn(url: &UrlKey, crawl: CrawlId, every: u64) -> bool {
+    (url.fingerprint() % every + crawl % every).is_multiple_of(every)
 }
 
 /// Returns whether a status shows if a page changed: it did, it did not, or the page is not there any more.
@@ -99,6 +111,11 @@ pub(super) fn has_changed(facts: &PageFacts, answer: &PageFacts) -> bool {
         }
         status => status != 304 && is_about_changes(status),
     }
+}
+
+/// Returns whether the content and the statements of a page are known to be those of its last answer.
+pub(super) fn is_unchanged(facts: &PageFacts, answer: &PageFacts) -> bool {
+    facts.status == 200 && facts.content_hash.is_some() && !has_changed(facts, answer)
 }
 
 /// Returns whether `result` answers a request with `validators`: some servers refuse such requests while the page itself is fine.

@@ -88,7 +88,7 @@ impl PageExtensions {
                 Some(versions) => {
                     let cluster = hreflang::verified(view, key, versions, counts)?;
                     for (code, target) in cluster {
-                        let Some(loc) = self.loc(target) else {
+                        let Some(loc) = self.loc(&target) else {
                             continue;
                         };
                         // Each language is there once, and there are fewer than an entry may have.

@@ -54,6 +54,11 @@ impl<'s> View<'s> {
         }
     }
 
+    /// The rules of the view.
+    pub(crate) fn judge(&self) -> &Judge {
+        &self.judge
+    }
+
     /// One URL in the view; `None`: the view does not have it.
     ///
     /// # Errors

@@ -65,6 +65,16 @@ pub enum Canonical {
     Conflicting,
 }
 
+impl Canonical {
+    /// The other URL that the page names, where it names one.
+    pub fn other(&self) -> Option<&UrlKey> {
+        match self {
+            Self::Other(target) => Some(target),
+            Self::Absent | Self::Itself | Self::Conflicting => None,
+        }
+    }
+}
+
 /// A meta refresh (or `Refresh` in markup) with its resolved target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refresh {

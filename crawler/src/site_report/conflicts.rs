@@ -66,7 +66,9 @@ pub(super) fn each<E>(
     };
     let is_listed =
         |reason: Option<Reason>| reason.is_some_and(|reason| reason.state() == State::Listed);
-    let is_of_canonical = record.reason.has(Mark::ByCanonical);
+    // The target of a listed page redirects back to it, or did not answer.
+    let is_of_canonical =
+        record.reason.has(Mark::ByCanonical) || record.reason.state() == State::Listed;
     match &facts.canonical {
         Canonical::Conflicting => show(row(ConflictKind::CanonicalSeveral, None, None))?,
         Canonical::Other(target) if is_of_canonical => {

@@ -19,6 +19,27 @@ pub(crate) fn bare_path(url: &UrlKey) -> String {
     format!("{}/{}", url.origin(), segments.join("/"))
 }
 
+/// Returns whether two URLs differ by their last slash, the name of an index page, `.html` or case alone, if at all.
+pub(crate) fn is_alike(one: &UrlKey, other: &UrlKey) -> bool {
+    let query = |url: &UrlKey| url.path_and_query()[url.path().len()..].to_owned();
+    one.origin() == other.origin()
+        && query(one) == query(other)
+        && without_ending(one.path()) == without_ending(other.path())
+}
+
+/// A path in small letters, without the slash, the name of an index page, or the `.html` at its end.
+fn without_ending(path: &str) -> String {
+    let path = path.to_ascii_lowercase();
+    let (directory, file) = path.rsplit_once('/').unwrap_or(("", &path));
+    let bare = file.strip_suffix(".html").unwrap_or(file);
+    let bare =
+        Some(bare).filter(|bare| !bare.is_empty() && *bare != "index" && !is_index_page(file));
+    match bare {
+        Some(bare) => format!("{directory}/{bare}"),
+        None => directory.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +60,29 @@ mod tests {
         check("/a/page/1/", "/a");
         check("/a/page/2/", "/a/page/2");
         check("/a/default.aspx", "/a");
+    }
+
+    #[test]
+    fn urls_are_alike_that_differ_at_the_end_of_the_path_or_by_case() {
+        fn check(one: &str, other: &str, expected: bool) {
+            let url = |path| UrlKey::from_normalised(&format!("https://h.example{path}")).unwrap();
+            assert_eq!(is_alike(&url(one), &url(other)), expected, "{one} {other}");
+            assert_eq!(is_alike(&url(other), &url(one)), expected, "{other} {one}");
+        }
+        check("/a", "/a/", true);
+        check("/a/", "/a/index.html", true);
+        check("/a/", "/a/Default.aspx", true);
+        check("/a/", "/a/index", true);
+        check("/a", "/a.html", true);
+        check("/About", "/about", true);
+        check("/", "/index.php", true);
+        check("/a?x=1", "/a/?x=1", true);
+        check("/a?x=1", "/a", false);
+        check("/a?x=1", "/a?x=2", false);
+        check("/a", "/b", false);
+        check("/a/b", "/a", false);
+        check("/a//", "/a", false);
+        check("/a.htm", "/a", false);
+        check("/a;v=1", "/a", false);
     }
 }

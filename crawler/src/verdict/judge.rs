@@ -112,6 +112,11 @@ impl Judge {
         }
     }
 
+    /// Returns whether canonical links count.
+    pub(crate) fn takes_canonicals(&self) -> bool {
+        !self.policy.ignore_canonical
+    }
+
     /// The rules of robots.txt.
     pub(crate) fn robots(&self) -> &Rules {
         &self.robots

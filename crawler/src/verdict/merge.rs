@@ -16,10 +16,10 @@ use jiff::Timestamp;
 use super::{
     Brief, Judge, MAX_HOPS,
     removal::{self, expires},
-    settle,
+    settle, target_of,
 };
 use crate::{
-    page::{Basis, Canonical, Kept, Mark, Outcome, Page, PageRecord, Reason, State, Visit},
+    page::{Basis, Canonical, Kept, Outcome, Page, PageRecord, Reason, State, Visit},
     url_key::UrlKey,
 };
 
@@ -267,8 +267,20 @@ impl Merging<'_> {
         });
         match failure {
             Some(error) => Err(error),
-            None => Ok(settled),
+            None => Ok(settled.map(|reason| match reason {
+                Reason::Listed => self.as_own_canonical(key, record),
+                reason => reason,
+            })),
         }
+    }
+
+    /// The reason of a page whose canonical link means the page itself.
+    fn as_own_canonical(self, key: &UrlKey, record: &PageRecord) -> Reason {
+        let mut record = record.clone();
+        if let Some(Outcome::Answered(facts)) = &mut record.outcome {
+            facts.canonical = Canonical::Itself;
+        }
+        self.judge.in_view(key, &record)
     }
 
     /// The state of the end of the chain that the record begins.
@@ -315,22 +327,4 @@ fn confirmed(visit: &Visit, page: Option<&Page>) -> PageRecord {
         record.outcome = Some(Outcome::Answered(Box::new(facts)));
     }
     record
-}
-
-/// The target of a page that is not listed because it leads to another page.
-fn target_of(record: &PageRecord) -> Option<&UrlKey> {
-    let facts = record.facts()?;
-    let by = |mark| record.reason.has(mark);
-    if by(Mark::ByLocation) {
-        return facts.location.as_ref();
-    }
-    if by(Mark::ByRefresh) {
-        return Some(&facts.refresh.as_ref()?.target);
-    }
-    match &facts.canonical {
-        Canonical::Other(target) if by(Mark::ByCanonical) => Some(target),
-        Canonical::Other(_) | Canonical::Absent | Canonical::Itself | Canonical::Conflicting => {
-            None
-        }
-    }
 }

@@ -271,6 +271,27 @@ pub(super) fn by_canonical_chain() -> Vec<Row> {
             Reason::Listed,
             canonical("/canonical/chain-c"),
         ),
+        // The links lead back by redirects, or name what was not requested under another spelling.
+        listed("/canonical/back/", canonical("/canonical/back")),
+        found(
+            "/canonical/back",
+            Reason::Redirected,
+            Response::redirect(301, "/canonical/hop"),
+        ),
+        found(
+            "/canonical/hop",
+            Reason::Redirected,
+            Response::redirect(302, "/canonical/back/"),
+        ),
+        listed(
+            "/canonical/spelled",
+            canonical("/private/../canonical/Spelled.html"),
+        ),
+        found(
+            "/canonical/Spelled.html",
+            Reason::Redirected,
+            Response::redirect(308, "/canonical/spelled"),
+        ),
         row(
             "/canonical/loop-a",
             Reason::CanonicalLoop,

@@ -21,6 +21,7 @@ use crate::{
         repetition::Repetition,
         requests::{self, AfterRequest, PageDone, PageRequest},
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
+        validators::is_unchanged,
     },
     fetch::Request,
     frontier::{Lease, Next},
@@ -74,6 +75,7 @@ impl CrawlLoop<'_> {
                 hops: 0,
                 tries: hop.attempts,
                 was_listed: false,
+                is_unchanged: false,
                 distance: 0,
             };
             let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
@@ -129,6 +131,10 @@ impl CrawlLoop<'_> {
                     self.decide_unfetched(lease, reason);
                     continue;
                 }
+            }
+            if let Some(redirect) = self.revalidation.take_resting(&mut lease) {
+                self.decide_resting(lease, redirect);
+                continue;
             }
             lease.set_distance(self.known.distance(lease.url(), lease.distance()));
             let passage = self.passage(&lease);
@@ -295,7 +301,14 @@ impl CrawlLoop<'_> {
             self.revalidation
                 .take_whole(&lease, facts, self.rules.judge());
         }
-        self.end_work(lease, tries, outcome);
+        let mut work = Work::of(&lease, tries);
+        let earlier = lease
+            .earlier()
+            .and_then(|earlier| earlier.answer.as_deref());
+        work.is_unchanged = work.was_listed
+            && matches!((&outcome, earlier), (Outcome::Answered(facts), Some(earlier)) if is_unchanged(facts, earlier));
+        self.frontier.finish(lease);
+        self.decide(&work, outcome);
     }
 
     /// The host gets no further request.
@@ -409,7 +422,8 @@ impl CrawlLoop<'_> {
     pub(super) fn take_rereads(&mut self, rereads: Rereads) -> Result<(), StoreError> {
         let mut reader = LinkReader::default();
         for page in self.revalidation.take_read(rereads) {
-            let work = Work::of(&page.lease, page.lease.earlier_tries() + 1);
+            let mut work = Work::of(&page.lease, page.lease.earlier_tries() + 1);
+            work.is_unchanged = work.was_listed;
             self.frontier.finish(page.lease);
             self.end.counts.fetched += 1;
             self.end.counts.not_modified += 1;
@@ -445,6 +459,14 @@ impl CrawlLoop<'_> {
     pub(super) fn decide_unfetched(&mut self, lease: Lease, reason: Reason) {
         let tries = lease.earlier_tries();
         self.end_work(lease, tries, Outcome::NotFetched(reason));
+    }
+
+    /// Decides a redirect that is not asked for by its last answer.
+    fn decide_resting(&mut self, lease: Lease, redirect: Box<PageFacts>) {
+        let mut work = Work::of(&lease, 0);
+        work.is_unchanged = true;
+        self.frontier.finish(lease);
+        self.decide(&work, Outcome::Answered(redirect));
     }
 
     /// The work on a URL has ended: it is decided.
@@ -563,6 +585,9 @@ impl CrawlLoop<'_> {
         let (mut new, mut led_to) = (Vec::new(), 0);
         for found in work.leads_to(facts, verdict.follow, config, distance) {
             let waiting = self.known.waiting();
+            if work.is_unchanged && matches!(found.via, Via::Canonical | Via::Redirect) {
+                self.revalidation.rest(found.key);
+            }
             if self.discover(found) {
                 taken.push(found.key.clone(), found.text);
             }

@@ -183,6 +183,46 @@ async fn pages_are_asked_whether_they_changed_and_the_start_page_as_a_whole() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn redirects_of_canonical_links_are_asked_again_when_the_page_changed_and_on_one_crawl_in_seven()
+ {
+    let (mut bench, says) = bench();
+    says.link("/", &["/a/", "/b/"]);
+    let set = |text: &str| {
+        for path in ["/a", "/b"] {
+            let page = format!("<link rel=canonical href={path}><p>{text} of {path}</p>");
+            says.html(&format!("{path}/"), &page);
+        }
+    };
+    set("the text");
+    says.set("/a", FixturePage::redirect(301, "/a/"));
+    says.set("/b", FixturePage::redirect(301, "/c"));
+    says.set("/c", FixturePage::redirect(301, "/b/"));
+    let listed = ["/", "/a/", "/b/"];
+    let first = run(&mut bench).await;
+    assert_eq!(first.published(), listed);
+    let redirects = ["/a", "/b", "/c"];
+    let mut asked = [0; 3];
+    for _ in 0..7 {
+        let ran = run(&mut bench).await;
+        assert_eq!(ran.published(), listed);
+        for (asked, path) in asked.iter_mut().zip(redirects) {
+            *asked += usize::from(ran.asked(false).contains(&path));
+        }
+    }
+    // The last redirect of a chain is asked for with each of those before it.
+    assert_eq!(asked[..2], [1, 1]);
+    assert!((1..=2).contains(&asked[2]), "{asked:?}");
+    set("another text");
+    let ran = run(&mut bench).await;
+    assert!(redirects.iter().all(|path| ran.asked(false).contains(path)));
+    // The redirect becomes a page of its own.
+    says.html("/a", "<p>a new page</p>");
+    set("a third text");
+    let ran = run(&mut bench).await;
+    assert_eq!(ran.published(), ["/", "/a", "/b/"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_page_without_an_answer_to_a_conditional_request_is_asked_for_as_a_whole() {
     for status in [400, 403, 412, 428, 500, 501, 503] {
         for max_tries in [1, 3] {

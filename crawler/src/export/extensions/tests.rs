@@ -182,6 +182,30 @@ fn check(pages: &[(&str, &str)], expected: &[(&str, &str)], left_out: &[(LeftOut
 }
 
 #[test]
+fn a_version_that_redirects_is_the_page_where_its_redirects_end() {
+    let all = versions("en=/en de=/de x-default=/en");
+    let redirect = |target| PageFacts {
+        status: 301,
+        location: Some(key(target)),
+        ..PageFacts::default()
+    };
+    let listed = |url, facts| (key(url), Reason::Listed, facts);
+    let redirected = |url, target| (key(url), Reason::Redirected, redirect(target));
+    let pages = [
+        listed("/en/", all.clone()),
+        redirected("/en", "/en/"),
+        listed("/de/", all),
+        redirected("/de", "/de/index"),
+        redirected("/de/index", "/de/"),
+    ];
+    let (entries, counts) = export(pages, ALL, None);
+    let said = "de=/de/ en=/en/ x-default=/en/";
+    let expected = ["/de/", "/en/"].map(|url| (url.to_owned(), said.to_owned()));
+    assert_eq!(entries, BTreeMap::from(expected));
+    assert_eq!(counts.hreflang.unwrap().left_out, BTreeMap::default());
+}
+
+#[test]
 fn versions_that_name_each_other_are_written_with_the_page_itself() {
     let all = "en=/en de=/de x-default=/en";
     check(

@@ -11,6 +11,7 @@ fn record(reason: Reason, next: &str) -> PageRecord {
     let facts = match Chain::of(reason) {
         Some(Chain::Redirects) => redirect(301, next),
         Some(Chain::Canonicals) => canonical(page(), next),
+        None if reason == R::RefreshRedirect => refresh(0, next),
         None => page(),
     };
     PageRecord {
@@ -21,7 +22,14 @@ fn record(reason: Reason, next: &str) -> PageRecord {
         attempts: 1,
         fetched_at: None,
         sitemap_lastmod: None,
-        outcome: Some(answered(facts)),
+        outcome: match reason {
+            R::Queued => None,
+            R::RobotsDisallowed => Some(Outcome::NotFetched(reason)),
+            R::NetworkError => Some(Outcome::NoAnswer {
+                error: "refused".to_owned(),
+            }),
+            _ => Some(answered(facts)),
+        },
         basis: Basis::Own,
     }
 }
@@ -86,7 +94,30 @@ pub(super) fn rows() -> Vec<(String, Reason)> {
             "a:canonical-elsewhere>b b:redirected>c c:listed",
             R::CanonicalBroken,
         ),
-        ("a:canonical-elsewhere>b b:redirected>a", R::CanonicalBroken),
+        ("a:canonical-elsewhere>b b:redirected>a", R::Listed),
+        (
+            "a:canonical-broken>b b:redirected>c c:redirected>a",
+            R::Listed,
+        ),
+        ("a:canonical-elsewhere>b b:refresh-redirect>a", R::Listed),
+        (
+            "a:canonical-elsewhere>b b:canonical-elsewhere>c c:redirected>b",
+            R::CanonicalElsewhere,
+        ),
+        (
+            "a:canonical-elsewhere>b b:redirected>c c:redirected>b",
+            R::CanonicalBroken,
+        ),
+        ("a:canonical-elsewhere>a/", R::Listed),
+        ("a:canonical-elsewhere>a/ a/:queued", R::Listed),
+        ("a:canonical-elsewhere>a/ a/:robots-disallowed", R::Listed),
+        ("a:canonical-elsewhere>a/ a/:network-error", R::Listed),
+        (
+            "a:canonical-elsewhere>b b:redirected>a/ a/:queued",
+            R::Listed,
+        ),
+        ("a:canonical-elsewhere>a/ a/:gone", R::CanonicalBroken),
+        ("a:canonical-elsewhere>a/ a/:listed", R::CanonicalElsewhere),
         ("a:canonical-broken>b b:listed", R::CanonicalElsewhere),
         (
             "a:canonical-elsewhere>b b:canonical-elsewhere>c c:listed",
@@ -131,7 +162,7 @@ fn settled(key: &UrlKey, records: &BTreeMap<UrlKey, PageRecord>) -> Reason {
         records.get(key).map(Brief::of)
     };
     let reason = settle(key, &records[key], &mut lookup).unwrap_or(records[key].reason);
-    assert!(looked_up <= MAX_HOPS, "{looked_up} look-ups");
+    assert!(looked_up <= 2 * MAX_HOPS, "{looked_up} look-ups");
     reason
 }
 
