@@ -26,7 +26,9 @@ pub use self::crawl::{
 pub use self::entries::{
     ElementValue, EntryConfig, EntryRule, Extensions, MAX_ELEMENTS, Namespace, NamespaceElement,
 };
-pub use self::fetch::{Credentials, FetchConfig, PolitenessConfig, Rate, Resolve, Secret};
+pub use self::fetch::{
+    CookieUse, Credentials, FetchConfig, PolitenessConfig, Rate, Resolve, Secret,
+};
 pub use self::guard::{GuardConfig, Share};
 pub use self::notify::{HookEvent, INDEXNOW_ENDPOINT, NotifyConfig};
 pub use self::parse::{PageAction, PageRule, ParseConfig};

@@ -106,7 +106,7 @@ notes! {
     start_redirects_in_a_loop "start-redirect-loop" (url, most, hint)
         "{url} redirects in a loop, or more than {most} times{hint}";
     start_wants_cookies "start-wants-cookies" (url)
-        "{url} redirects in a loop and sets a cookie: it requires a cookie that arpent does not send back (cookies = false, or \
+        "{url} redirects in a loop and sets a cookie: it requires a cookie that arpent does not send back (cookies = \"none\", or \
          a cookie of another host or of a script). Let the server answer this User-Agent without the cookie, or send the cookie with --header \"Cookie: name=value\"";
 
     // The place of the set.
@@ -134,9 +134,9 @@ notes! {
     pages_are_shells "pages-need-javascript" (count, pages)
         "{count} of {pages} pages have scripts, no links and little text: they seem to be rendered by JavaScript, which \
          arpent does not run";
-    start_sets_cookie "start-sets-cookie" (url)
-        "{url} sets a cookie and redirects to itself; it answers when the cookie is sent back, which arpent does. With \
-         cookies = false it would not answer";
+    start_needs_cookies "start-needs-cookies" (url)
+        "{url} answers only when the cookies that it sets are sent back, so arpent sends them with every request. Search engines \
+         keep no cookies and may not get these pages: let the server answer without them";
     start_asks_for_password "start-asks-for-password" (url)
         "{url} has a password field. If the pages can be read only after that login, a crawl finds the login page alone: \
          let the server answer this User-Agent without it, or send a session with --header \"Cookie: name=value\"";
@@ -165,10 +165,10 @@ notes! {
     forbidden "forbidden" (count, pages, agent)
         "{count} of {pages} pages answered 403: the server refuses arpent. Configure the server to allow the User-Agent \
          \"{agent}\" or the address of this machine, or try another --user-agent or a lower --rate";
-    wants_cookies "pages-want-cookies" (count, pages)
-        "{count} of {pages} pages redirect to themselves and set a cookie: they require a cookie that arpent does not send \
-         back (cookies = false, or a cookie of another host or of a script). Let the server answer this User-Agent without \
-         the cookie, or send the cookie with --header \"Cookie: name=value\"";
+    pages_behind_wall "pages-behind-wall" (count, path)
+        "{count} pages redirect to {path}, which sets a cookie or asks for a password, so they are not listed. Let the server answer \
+         them without a cookie, as search engines send none; cookies = \"session\" keeps the cookies of a crawl, and --header \
+         \"Cookie: name=value\" sends a session";
     not_modified_distrusted "not-modified-distrusted" (url)
         "{url} changed, but the server answered not modified (304): arpent does not trust its answers 304 any more. All pages \
          of the site that such an answer confirmed are requested again in full, in this crawl and the next ones";

@@ -156,7 +156,6 @@ pub fn survey(
     let (pages, forbidden, throttled) = (sample.pages(), sample.count(403), sample.count(429));
     let found = [
         moved.then(|| Note::start_redirected(&typed.origin(), &site.origin)),
-        (started.is_cookie_gate).then(|| Note::start_sets_cookie(url)),
         (start.warnings.password_field).then(|| Note::start_asks_for_password(url)),
         (start.warnings.script_shell).then(|| Note::start_is_shell(url)),
         (start.directives.noindex).then(|| Note::start_noindex(url)),

@@ -81,6 +81,8 @@ pub struct Brief {
     pub next: Option<UrlKey>,
     /// It was asked for and answered.
     pub is_answered: bool,
+    /// The answer sets a cookie.
+    pub sets_cookie: bool,
 }
 
 /// Judges the last attempt at `key`. A page that a 304 confirms is judged by the facts of the earlier answer.
@@ -198,16 +200,18 @@ pub fn settle(
     lookup: &mut dyn FnMut(&UrlKey) -> Option<Brief>,
 ) -> Option<Reason> {
     let brief = Brief::of(record);
-    let chain = Chain::of(brief.reason)?;
+    // Without a target it is no chain.
+    let chain = Chain::of(brief.reason).filter(|_| brief.next.is_some())?;
     let end = chain.end(key, brief, lookup);
     let reason = match (chain, end) {
-        (Chain::Redirects, ChainEnd::Loop) => Reason::RedirectLoop,
+        (Chain::Redirects, ChainEnd::Loop { sets_cookie: true }) => Reason::NeedsCookie,
+        (Chain::Redirects, ChainEnd::Loop { .. }) => Reason::RedirectLoop,
         (Chain::Redirects, ChainEnd::TooLong) => Reason::TooManyRedirects,
         (Chain::Redirects, ChainEnd::Unknown | ChainEnd::At(_) | ChainEnd::Own(_)) => {
             Reason::Redirected
         }
         (Chain::Canonicals, ChainEnd::Own(page)) if page == *key => Reason::Listed,
-        (Chain::Canonicals, ChainEnd::Loop) => Reason::CanonicalLoop,
+        (Chain::Canonicals, ChainEnd::Loop { .. }) => Reason::CanonicalLoop,
         (Chain::Canonicals, ChainEnd::TooLong) => Reason::CanonicalBroken,
         (Chain::Canonicals, ChainEnd::Unknown | ChainEnd::Own(_)) => Reason::CanonicalElsewhere,
         (Chain::Canonicals, ChainEnd::At(target)) => match target.state() {
@@ -234,6 +238,7 @@ impl Brief {
             reason: record.reason,
             next: target_of(record).cloned(),
             is_answered: matches!(record.outcome, Some(Outcome::Answered(_))),
+            sets_cookie: (record.facts()).is_some_and(|facts| facts.warnings.sets_cookie),
         }
     }
 
@@ -280,6 +285,7 @@ impl Answer<'_> {
             // 305 and 306 must not be followed (RFC 9110 sections 15.4.6 and 15.4.7), others have no meaning.
             305..=399 => Reason::BadRedirect,
             404 | 410 => Reason::Gone,
+            400 | 403 if self.facts.warnings.sets_cookie => Reason::NeedsCookie,
             400..=428 | 430..=499 => Reason::ClientError,
             // An invalid status counts as 5xx (RFC 9110 section 15).
             0..=99 | 429 | 500.. => Reason::ServerError,
@@ -290,6 +296,9 @@ impl Answer<'_> {
     fn by_location(&self) -> (Reason, Follow) {
         match &self.facts.location {
             None => (Reason::BadRedirect, Follow::Nothing),
+            Some(target) if target == self.key && self.facts.warnings.sets_cookie => {
+                (Reason::NeedsCookie, Follow::Nothing)
+            }
             Some(target) if target == self.key => (Reason::RedirectLoop, Follow::Nothing),
             Some(target) if !self.scope.contains(target) => {
                 (Reason::RedirectedOutOfScope, Follow::Nothing)
@@ -410,7 +419,10 @@ enum Chain {
 /// How a chain ends.
 enum ChainEnd {
     /// It comes back to a page it went through.
-    Loop,
+    Loop {
+        /// A page on the way sets a cookie.
+        sets_cookie: bool,
+    },
     /// It goes on after [`MAX_HOPS`].
     TooLong,
     /// At a page that is not known.
@@ -442,6 +454,7 @@ impl Chain {
     ) -> ChainEnd {
         let mut seen = Vec::new();
         let mut page = key.clone();
+        let mut sets_cookie = brief.sets_cookie;
         let mut current = brief;
         for _ in 0..MAX_HOPS {
             let Some(next) = current.next else {
@@ -453,7 +466,7 @@ impl Chain {
             }
             seen.push(page);
             if seen.contains(&next) {
-                return ChainEnd::Loop;
+                return ChainEnd::Loop { sets_cookie };
             }
             let Some(brief) = brief else {
                 return ChainEnd::Unknown;
@@ -462,6 +475,7 @@ impl Chain {
                 return ChainEnd::At(brief.reason);
             }
             page = next;
+            sets_cookie |= brief.sets_cookie;
             current = brief;
         }
         ChainEnd::TooLong

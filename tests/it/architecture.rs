@@ -32,7 +32,7 @@ const OWNERS: [(&str, &[&str]); 30] = [
         &["cli/src/args/generate.rs", "cli/src/commands/generate.rs"],
     ),
     ("clap_mangen", &["cli/src/commands/generate.rs"]),
-    ("cookie_store", &["crawler/src/fetch/cookies.rs"]),
+    ("cookie_store", &["crawler/src/client/cookies.rs"]),
     ("croner", &["crawler/src/schedule.rs"]),
     ("deadpool_postgres", &["crawler/src/catalogue"]),
     ("futures_util", &["crawler/src/storage"]),
@@ -768,13 +768,13 @@ const CEILINGS: [(&str, usize); 40] = [
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
-    ("crawler", 48_600),
+    ("crawler", 48_950),
+    ("crawler/crawl", 5_550),
     ("crawler/parse", 5_450),
-    ("crawler/crawl", 5_450),
-    ("crawler/publish", 5_400),
+    ("crawler/publish", 5_450),
     ("crawler/store", 3_500),
-    ("crawler/client", 2_150),
-    ("crawler/fetch", 2_100),
+    ("crawler/client", 2_400),
+    ("crawler/fetch", 2_050),
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
     ("crawler/page", 1_450),
@@ -809,7 +809,7 @@ const CEILINGS: [(&str, usize); 40] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 77_900;
+const CEILING_OF_TESTS: usize = 78_200;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

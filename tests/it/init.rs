@@ -313,7 +313,7 @@ fn a_cookie_gate_is_passed_and_noted() {
         None => Response::redirect(302, &request.target).with("Set-Cookie", "seen=1; Path=/"),
     });
     let found = found(&bench, &site.url("/"), &[]);
-    assert!(has_note(&found, "start-sets-cookie"), "{found}");
+    assert!(has_note(&found, "start-needs-cookies"), "{found}");
 }
 
 #[test]

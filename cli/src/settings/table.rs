@@ -6,8 +6,8 @@ use std::{net::SocketAddr, time::Duration};
 
 use crawler::{
     config::{
-        DiscoverConfig, FileDates, HtmlSuffix, IgnoreConfig, IndexMode, InputFormat, Layout, Rate,
-        ScopeWidth, Share,
+        CookieUse, DiscoverConfig, FileDates, HtmlSuffix, IgnoreConfig, IndexMode, InputFormat,
+        Layout, Rate, ScopeWidth, Share,
     },
     schedule,
 };
@@ -185,7 +185,11 @@ settings! {
         "user_agent" user_agent: request::user_agent;
         "contact" contact: request::contact;
         "header" [Secret List] config.fetch.headers: |value| list(value, request::header);
-        "cookies" config.fetch.cookies: switch;
+        "cookies" config.fetch.cookies: |value| word(value, &[
+            ("start", CookieUse::Start),
+            ("session", CookieUse::Session),
+            ("none", CookieUse::Never),
+        ]);
         "basic_auth" [Secret] basic_auth: request::basic_auth;
         "bearer_token" [Secret] bearer_token: request::bearer_token;
         "resolve" [List] config.fetch.resolve: |value| list(value, request::resolve);

@@ -103,13 +103,11 @@ impl Downloader {
         let host = call.url.host();
         self.begin_calls(&host);
         let request = Request {
-            url: call.url.clone(),
-            max_body_bytes: MAX_ANSWER_BYTES,
             call: Some(CallOptions {
                 shown: Arc::clone(&call.shown),
                 json: call.json.clone(),
             }),
-            validators: None,
+            ..Request::get(&call.url, MAX_ANSWER_BYTES)
         };
         // A body that breaks off does not change the meaning of its status.
         let is_final = |asked: &Result<Fetched, FetchError>| match (asked, call.retry) {

@@ -641,7 +641,7 @@ impl Downloader {
                 Some(target)
                     if target == url
                         && !was_led_back
-                        && self.gate.keeps_cookies
+                        && self.gate.keeps_session()
                         && sets_cookie(&fetched.head) =>
                 {
                     // It lets in who brings the cookie.

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::signal;
+use super::{cookies::Cookies, signal};
 use crate::{
     clock::Clock,
     config::{Config, LimitsConfig},
@@ -48,8 +48,10 @@ pub(crate) struct Gate {
     /// `true` if `Retry-After` is read at all.
     pub(crate) obeys_retry_after: bool,
     pub(crate) max_body_bytes: u64,
-    /// `true` if cookies are kept, so that asking again may have another answer.
-    pub(crate) keeps_cookies: bool,
+    /// `None`: none is sent.
+    pub(crate) cookies: Option<Arc<Cookies>>,
+    /// Requests are on the way to the start page.
+    pub(crate) is_start: bool,
     /// Product token that selects the robots.txt group.
     pub(crate) agent: Arc<str>,
     /// The first `Date` that an answer brought: the host's own clock at the start of the session.
@@ -124,6 +126,8 @@ pub(crate) struct Asked {
     pub(crate) signal: Signal,
     /// From sending it to the end of the answer, in whole milliseconds.
     pub(crate) duration: Duration,
+    /// It was sent with cookies of the site.
+    pub(crate) has_cookies: bool,
 }
 
 /// The last of several tries.
@@ -137,6 +141,8 @@ pub(crate) struct Answered<S> {
     pub(crate) signal: Signal,
     /// That of [`Asked`].
     pub(crate) duration: Duration,
+    /// That of [`Asked`].
+    pub(crate) has_cookies: bool,
 }
 
 /// Why no request was sent.
@@ -180,7 +186,8 @@ impl Gate {
             max_retry_after: config.politeness.max_retry_after,
             obeys_retry_after: !config.ignore.retry_after,
             max_body_bytes: config.fetch.max_body_bytes,
-            keeps_cookies: config.fetch.keeps_cookies(),
+            cookies: Cookies::new(&config.fetch).map(Arc::new),
+            is_start: false,
             agent: robots::agent_token(&config.fetch.user_agent).into(),
             first_date: Arc::default(),
             retry_after,
@@ -199,6 +206,21 @@ impl Gate {
             identity: Arc::new(identity),
             ..self.clone()
         }
+    }
+
+    /// The same gate for requests on the way to the start page.
+    pub(crate) fn on_the_way(&self) -> Self {
+        Self {
+            is_start: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether an answer that sets a cookie may be another one when it is asked for again.
+    pub(crate) fn keeps_session(&self) -> bool {
+        self.cookies
+            .as_ref()
+            .is_some_and(|cookies| cookies.are_of_session())
     }
 
     /// Locks the clocks of the hosts.
@@ -304,13 +326,29 @@ impl Gate {
                 result: Err(FetchError::new(FetchErrorKind::Forbidden, message)),
                 signal: Signal::Neutral,
                 duration: Duration::ZERO,
+                has_cookies: false,
             };
         }
         let mut timed = Timed {
             sink,
             head_at: None,
         };
-        let result = self.fetch.fetch(request, &mut timed).await;
+        let cookies = self.cookies.as_deref().filter(|_| request.call.is_none());
+        let cookie = cookies.and_then(|cookies| cookies.header(url, self.is_start));
+        let has_cookies = cookie.is_some();
+        let result = match cookie {
+            Some(cookie) => {
+                let request = Request {
+                    cookie: Some(cookie.into()),
+                    ..request.clone()
+                };
+                self.fetch.fetch(&request, &mut timed).await
+            }
+            None => self.fetch.fetch(request, &mut timed).await,
+        };
+        if let (Some(cookies), Ok(fetched)) = (cookies, &result) {
+            cookies.take(url, &fetched.head.headers, self.is_start);
+        }
         let latency = timed
             .head_at
             .unwrap_or_else(Instant::now)
@@ -331,6 +369,7 @@ impl Gate {
             result,
             signal,
             duration: Duration::from_millis(milliseconds),
+            has_cookies,
         }
     }
 
@@ -438,6 +477,7 @@ impl Gate {
                     tries,
                     signal,
                     duration: asked.duration,
+                    has_cookies: asked.has_cookies,
                 });
             }
             tracing::debug!(target: "crawl", url = %request.shown(), tries, "another try");
@@ -496,13 +536,17 @@ impl Gate {
             stand_in: None,
             ..Identity::clone(&self.identity)
         };
+        let without_cookies = Self {
+            cookies: None,
+            ..self.clone()
+        };
         let rules = loop {
             let Answered {
                 result,
                 receiver: sink,
                 signal,
                 ..
-            } = match self.ask(&url, stop, RobotsSink::new).await {
+            } = match without_cookies.ask(&url, stop, RobotsSink::new).await {
                 Ok(answered) => answered,
                 Err(refused) => return Ok(Robots::Refused(refused)),
             };

@@ -3,7 +3,7 @@
 //! whole.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     fmt::Display,
     sync::Arc,
 };
@@ -11,7 +11,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    gate::{Answered, Gate, Refused, Robots, sets_cookie, too_slow},
+    gate::{Answered, Gate, Refused, Robots, Unread, location, sets_cookie, too_slow},
     page_sink::{Found, PageSink, WantedBody},
 };
 use crate::{
@@ -74,6 +74,61 @@ pub(crate) struct Hop {
     pub(crate) attempts: u32,
     /// The answer sets a cookie.
     sets_cookie: bool,
+    /// The request had cookies.
+    has_cookies: bool,
+}
+
+/// The redirects of a start page that answers only with the cookies of the way to it.
+#[derive(Debug, Clone)]
+pub(crate) struct CookieChain {
+    /// The start URL.
+    start: UrlKey,
+    /// Paths that it redirected to.
+    paths: BTreeSet<String>,
+    /// It redirected to itself.
+    leads_to_itself: bool,
+}
+
+impl CookieChain {
+    /// Returns whether the redirect of `url` to `target` is that of the start page without its cookies.
+    pub(crate) fn has_redirect(&self, url: &UrlKey, target: &UrlKey) -> bool {
+        if url == target {
+            self.leads_to_itself
+        } else {
+            self.paths.contains(target.path())
+        }
+    }
+
+    /// Takes a redirect on the way.
+    fn take(&mut self, url: &UrlKey, target: &UrlKey) {
+        self.leads_to_itself |= url == target;
+        if *target != self.start {
+            self.paths.insert(target.path().to_owned());
+        }
+    }
+
+    /// Asks for the start page again, for new cookies in the place of those whose time is over.
+    pub(crate) async fn renew(&self, gate: &Gate, origin: &Origin, stop: &CancellationToken) {
+        let Some(cookies) = &gate.cookies else {
+            return;
+        };
+        cookies.forget();
+        let gate = gate.on_the_way();
+        let mut url = self.start.clone();
+        for _ in 0..=MAX_HOPS {
+            let Ok(answered) = gate.ask(&url, stop, || Unread).await else {
+                break;
+            };
+            let head = answered.result.ok().map(|fetched| fetched.head);
+            let redirect = head.filter(|head| matches!(head.status, 300..=303 | 307 | 308));
+            let target = redirect.and_then(|head| location(&gate.identity, &url, &head));
+            match target.filter(|target| site::check_hop(&self.start, target).is_ok()) {
+                Some(target) => url = target,
+                None => break,
+            }
+        }
+        cookies.end_start(Some(origin));
+    }
 }
 
 /// The result of the request for the start URL.
@@ -87,8 +142,8 @@ pub(crate) struct Started {
     pub(crate) is_robots_read: bool,
     /// Bytes that came over the wire.
     pub(crate) bytes_in: u64,
-    /// The start URL redirected to itself with a cookie, and answered once the cookie was sent back.
-    pub(crate) is_cookie_gate: bool,
+    /// The redirects of the start page, when it answers only with their cookies; these go with every request then.
+    pub(crate) cookie_chain: Option<CookieChain>,
     /// Notes for the user.
     pub(crate) notes: Vec<Note>,
 }
@@ -103,50 +158,32 @@ pub(crate) struct Guide<'a> {
 
 /// Finds out which site `typed` is.
 pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, StartError> {
-    let Guide {
-        gate, config, stop, ..
-    } = *guide;
+    let Guide { gate, config, .. } = *guide;
     let width = config.scope.width;
-    let mut notes = Vec::new();
+    let mut known = KnownRules::default();
     let mut targets: Vec<UrlKey> = Vec::new();
-    let mut rules: HashMap<Origin, Rules> = HashMap::new();
-    let mut unread: HashSet<Origin> = HashSet::new();
     let mut hops: Vec<Hop> = Vec::new();
     let mut bytes_in = 0;
     let mut was_led_back = false;
+    let mut chain = CookieChain {
+        start: typed.clone(),
+        paths: BTreeSet::new(),
+        leads_to_itself: false,
+    };
     let mut url = typed.clone();
     loop {
-        let origin = url.origin();
         let so_far = stand_in(site::settle_so_far(typed, &targets, width), config)?;
-        let gate = &gate.standing_in(so_far.stand_in.clone());
-        if !rules.contains_key(&origin) {
-            let robots = match read_robots(gate, &origin, config, stop).await {
-                Err(StartError::Robots(note)) if config.ignore.robots => {
-                    notes.push(Note::robots_ignored(&note.text));
-                    unread.insert(origin.clone());
-                    Rules::allow_all()
-                }
-                read => read?,
-            };
-            rules.insert(origin.clone(), robots);
-        }
-        if let Some(robots) = rules.get(&origin)
-            && !config.ignore.robots
-            && !robots.allows(url.path_and_query())
-        {
-            // A staging copy that forbids everything is what that is for.
-            let advice = config.written_as.as_ref().map_or(
-                "allow it in robots.txt, or begin with another URL",
-                |_| "if this is a staging copy of your own site, use --ignore robots",
-            );
-            let note = Note::start_disallowed(&url, &origin, &gate.agent, &advice);
-            return Err(StartError::Page(note.naming(&url)));
-        }
+        let gate = &gate.standing_in(so_far.stand_in.clone()).on_the_way();
+        guide.obey_robots(gate, &url, &mut known).await?;
         let (hop, wire_bytes) = guide.ask(gate, &url).await?;
         bytes_in += wire_bytes;
         let (status, location) = (hop.facts.status, hop.facts.location.clone());
-        let is_empty = hop.facts.end == BodyEnd::Complete && hop.facts.body_bytes == 0;
+        let is_empty = is_empty(&hop.facts);
+        let may_want_cookie = hop.sets_cookie && !hop.has_cookies && gate.cookies.is_some();
         hops.push(hop);
+        if let Some(target) = &location {
+            chain.take(&url, target);
+        }
         match (status, location) {
             (200, _) if is_empty => {
                 return Err(StartError::Page(Note::start_empty(&url).naming(&url)));
@@ -155,7 +192,7 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
             (300..=303 | 307 | 308, Some(target)) => {
                 let place = hops.iter().position(|hop| hop.url == target);
                 let sets_cookie = hops.iter().any(|hop| hop.sets_cookie);
-                if let Some(place) = place.filter(|_| sets_cookie && gate.keeps_cookies)
+                if let Some(place) = place.filter(|_| sets_cookie && gate.cookies.is_some())
                     && !was_led_back
                 {
                     // It lets in who brings the cookie: the way begins there again, once.
@@ -176,6 +213,11 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
                 let note = Note::start_redirect_unusable(&url, &status);
                 return Err(StartError::Page(note.naming(&url)));
             }
+            // It lets in who brings the cookie: it is asked again, once.
+            (400 | 403, _) if may_want_cookie && !was_led_back => {
+                was_led_back = true;
+                hops.pop();
+            }
             (status, _) => {
                 let note = guide.refusal(gate, &url, status).await;
                 return Err(StartError::Page(note.naming(&url)));
@@ -185,20 +227,68 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
     let site = site::settle(typed, &targets, width)
         .map_err(|error| leads_elsewhere(&error, targets.last().unwrap_or(typed)))?;
     let site = stand_in(site, config)?;
-    let robots = rules.remove(&site.origin).unwrap_or_else(Rules::allow_all);
-    let is_robots_read = !unread.contains(&site.origin);
+    let (is_robots_read, mut notes) = (!known.unread.contains(&site.origin), known.notes);
+    let robots = known.rules.remove(&site.origin);
+    let robots = robots.unwrap_or_else(Rules::allow_all);
+    let (needs_cookies, wire_bytes) = guide.settle_cookies(&site, &mut hops, was_led_back).await?;
+    if needs_cookies {
+        notes.push(Note::start_needs_cookies(&site.start).naming(&site.start));
+    }
     Ok(Started {
         site,
         hops,
         robots,
         is_robots_read,
-        bytes_in,
-        is_cookie_gate: was_led_back,
+        bytes_in: bytes_in + wire_bytes,
+        cookie_chain: needs_cookies.then_some(chain),
         notes,
     })
 }
 
+/// robots.txt of the origins on the way.
+#[derive(Default)]
+struct KnownRules {
+    rules: HashMap<Origin, Rules>,
+    /// They cannot be read, which is ignored.
+    unread: HashSet<Origin>,
+    notes: Vec<Note>,
+}
+
 impl Guide<'_> {
+    /// Refuses a URL on the way that robots.txt disallows, or whose robots.txt cannot be read.
+    async fn obey_robots(
+        &self,
+        gate: &Gate,
+        url: &UrlKey,
+        known: &mut KnownRules,
+    ) -> Result<(), StartError> {
+        let (config, origin) = (self.config, url.origin());
+        if !known.rules.contains_key(&origin) {
+            let robots = match read_robots(gate, &origin, config, self.stop).await {
+                Err(StartError::Robots(note)) if config.ignore.robots => {
+                    known.notes.push(Note::robots_ignored(&note.text));
+                    known.unread.insert(origin.clone());
+                    Rules::allow_all()
+                }
+                read => read?,
+            };
+            known.rules.insert(origin.clone(), robots);
+        }
+        if let Some(robots) = known.rules.get(&origin)
+            && !config.ignore.robots
+            && !robots.allows(url.path_and_query())
+        {
+            // A staging copy that forbids everything is what that is for.
+            let advice = config.written_as.as_ref().map_or(
+                "allow it in robots.txt, or begin with another URL",
+                |_| "if this is a staging copy of your own site, use --ignore robots",
+            );
+            let note = Note::start_disallowed(url, &origin, &gate.agent, &advice);
+            return Err(StartError::Page(note.naming(url)));
+        }
+        Ok(())
+    }
+
     /// Asks for a page on the way through `gate`; the bytes that came over the wire are counted.
     async fn ask(&self, gate: &Gate, url: &UrlKey) -> Result<(Hop, u64), StartError> {
         let sink = || {
@@ -215,6 +305,37 @@ impl Guide<'_> {
                 Err(StartError::Page(note))
             }
         }
+    }
+
+    /// Decides whether the start page, at the end of `hops`, answers only with the cookies of the way to it; one that was not asked
+    /// for twice is asked for without them. Also returns the bytes that came over the wire.
+    async fn settle_cookies(
+        &self,
+        site: &Site,
+        hops: &mut [Hop],
+        was_led_back: bool,
+    ) -> Result<(bool, u64), StartError> {
+        let Some(cookies) = &self.gate.cookies else {
+            return Ok((false, 0));
+        };
+        let mut needs_cookies = was_led_back;
+        let mut wire_bytes = 0;
+        if let Some(start) = hops.last_mut().filter(|hop| hop.has_cookies)
+            && !was_led_back
+            && !cookies.are_of_session()
+        {
+            let gate = self.gate.standing_in(site.stand_in.clone());
+            let (hop, bytes) = self.ask(&gate, &start.url).await?;
+            wire_bytes = bytes;
+            if hop.facts.status == 200 && !is_empty(&hop.facts) {
+                // It is judged as it is without cookies.
+                *start = hop;
+            } else {
+                needs_cookies = true;
+            }
+        }
+        cookies.end_start(needs_cookies.then_some(&site.origin));
+        Ok((needs_cookies, wire_bytes))
     }
 
     /// Why there is no crawl when the start page `url` answered `status`.
@@ -291,6 +412,10 @@ async fn speaks_other_scheme(gate: &Gate, url: &UrlKey, stop: &CancellationToken
     is_spoken.then(|| note(&server, &robots.origin()))
 }
 
+fn is_empty(facts: &PageFacts) -> bool {
+    facts.end == BodyEnd::Complete && facts.body_bytes == 0
+}
+
 fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), FetchError> {
     let fetched = answered.result?;
     let (mut facts, found) = answered.receiver.finish(url, &fetched);
@@ -301,6 +426,7 @@ fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), Fetc
         found,
         attempts: answered.tries,
         sets_cookie: sets_cookie(&fetched.head),
+        has_cookies: answered.has_cookies,
     };
     Ok((hop, fetched.wire_bytes))
 }

@@ -21,8 +21,6 @@ pub struct StartPage {
     pub hops: Vec<(UrlKey, PageFacts)>,
     /// The robots.txt of the site.
     pub robots: Rules,
-    /// The start URL redirected to itself with a cookie, and answered once the cookie was sent back.
-    pub is_cookie_gate: bool,
     /// What the user should know of the way.
     pub notes: Vec<Note>,
 }
@@ -52,7 +50,6 @@ pub async fn start_page(
         site: started.site,
         hops: hops.map(|hop| (hop.url, hop.facts)).collect(),
         robots: started.robots,
-        is_cookie_gate: started.is_cookie_gate,
         notes: started.notes,
     })
 }

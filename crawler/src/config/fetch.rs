@@ -101,6 +101,19 @@ pub struct Resolve {
     pub address: IpAddr,
 }
 
+/// The requests with which cookies that the start host set are sent back to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CookieUse {
+    /// Those on the way from the start URL to the start page, and all when the start page answers only with the cookies of
+    /// that way: a page is judged as search engines see it, which keep no cookies.
+    #[default]
+    Start,
+    /// All, with one jar for the crawl, as a browser sends them.
+    Session,
+    /// None.
+    Never,
+}
+
 /// How requests are sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FetchConfig {
@@ -108,8 +121,8 @@ pub struct FetchConfig {
     pub user_agent: String,
     /// Extra request headers, sent to [`FetchConfig::credential_origins`] only.
     pub headers: Vec<(String, Secret)>,
-    /// Cookies of the start host are kept for the time of a crawl, and sent back to it. Default yes.
-    pub cookies: bool,
+    /// Which requests send cookies of the start host.
+    pub cookies: CookieUse,
     /// Credentials, sent to [`FetchConfig::credential_origins`] only.
     pub credentials: Option<Credentials>,
     /// The start origin, and its https twin. Filled in when the start URL is known.
@@ -145,7 +158,7 @@ impl Default for FetchConfig {
         Self {
             user_agent: concat!("arpent/", env!("CARGO_PKG_VERSION")).to_owned(),
             headers: Vec::new(),
-            cookies: true,
+            cookies: CookieUse::default(),
             credentials: None,
             credential_origins: Vec::new(),
             proxy: None,
@@ -165,9 +178,13 @@ impl Default for FetchConfig {
 }
 
 impl FetchConfig {
-    /// Returns whether cookies are kept: not beside a header `Cookie` of the settings, which counts.
-    pub fn keeps_cookies(&self) -> bool {
+    /// The cookies that are sent: none of the site beside a header `Cookie` of the settings, which counts then.
+    pub fn cookie_use(&self) -> CookieUse {
         let mut names = self.headers.iter().map(|(name, _)| name);
-        self.cookies && !names.any(|name| name.eq_ignore_ascii_case("cookie"))
+        if names.any(|name| name.eq_ignore_ascii_case("cookie")) {
+            CookieUse::Never
+        } else {
+            self.cookies
+        }
     }
 }

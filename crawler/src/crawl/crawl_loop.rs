@@ -13,6 +13,7 @@
 //! | `known`, `unvisited` | known URLs and their bounds; listed pages that no page or document led to |
 //! | `documents` | sitemaps, feeds and lists that are read beside the pages |
 //! | `rules` | the rules, and robots.txt as they are read again |
+//! | `session` | cookies that ended, and pages that wait for new ones |
 //! | `outage`, `host_trouble` | the health of the host, and its slowdowns |
 //! | `hints`, `display` | notes for the end of the session; the live view |
 //!
@@ -52,6 +53,7 @@ use crate::{
     client::{
         Downloader, Shutdown,
         gate::{Gate, Robots, too_slow},
+        start::CookieChain,
     },
     config::Config,
     crawl_state::{self, OpenCrawl},
@@ -86,6 +88,8 @@ pub(super) struct Setup<'a> {
     pub(super) public_url: Option<String>,
     /// When the session has to end.
     pub(super) deadline: Instant,
+    /// The redirects of a start page that answers only with their cookies.
+    pub(super) cookie_chain: Option<CookieChain>,
 }
 
 /// One session of a crawl.
@@ -152,6 +156,8 @@ enum Event {
     Robots(TaskEnd<Robots>),
     /// `true` if it was answered well.
     StartPage(TaskEnd<bool>),
+    /// The start page was asked for new cookies.
+    Cookies(TaskEnd<()>),
     Document(TaskEnd<Box<DocumentEnd>>),
     Test(TaskEnd<TestEnd>),
     Probe(TaskEnd<Option<[NotFound; 3]>>),
@@ -192,7 +198,7 @@ impl<'a> CrawlLoop<'a> {
                 aborted: false,
             },
             tasks: JoinSet::new(),
-            requests: Requests::default(),
+            requests: Requests::new(setup.cookie_chain),
             frontier: if memory.earlier.is_some() {
                 frontier.through_store()
             } else {
@@ -519,6 +525,10 @@ impl<'a> CrawlLoop<'a> {
             Ok((_, Event::StartPage(is_well))) => {
                 let task = "crawling this site";
                 self.take_start_page(is_well.map_err(|error| CrawlError::of_task(task, error))?);
+            }
+            Ok((_, Event::Cookies(end))) => {
+                end.map_err(|error| CrawlError::of_task("crawling this site", error))?;
+                self.take_cookies();
             }
             Ok((_, Event::Document(end))) => self.take_document_end(end.map_or_else(
                 |error| {

@@ -27,7 +27,6 @@ pub(super) struct Hints {
     shells: ExampleCount,
     unauthorized: ExampleCount,
     forbidden: ExampleCount,
-    wants_cookies: ExampleCount,
     /// Canonical URLs on another origin.
     canonicals: ExampleCount,
     /// Include and exclude rules that matched no URL so far, with their settings.
@@ -80,11 +79,6 @@ impl Hints {
         } else {
             self.taken += 1;
         }
-    }
-
-    /// Takes an answer that redirects a page to itself and sets a cookie.
-    pub(super) fn want_cookie(&mut self, url: &UrlKey) {
-        self.wants_cookies.add(url);
     }
 
     /// Takes note that the site answers 200 for URLs that do not exist.
@@ -142,7 +136,6 @@ impl Hints {
             unauthorized,
             forbidden,
             canonicals,
-            wants_cookies,
             left_out,
             ..
         } = self;
@@ -151,9 +144,6 @@ impl Hints {
         }));
         notes.extend(forbidden.note_of_most(answers, |count| {
             Note::forbidden(count, &grouped(answers), agent)
-        }));
-        notes.extend(wants_cookies.note_of_most(answers, |count| {
-            Note::wants_cookies(count, &grouped(answers))
         }));
         if let Some(other) = &canonicals.example
             && !config.ignore.canonical

@@ -24,6 +24,7 @@ mod requeue;
 mod resume;
 mod revalidation;
 mod rules;
+mod session;
 mod unvisited;
 mod validators;
 mod ways;
@@ -394,6 +395,7 @@ async fn crawl_through(
         hops,
         bytes_in,
         notes,
+        cookie_chain,
         ..
     } = started;
     let moved = (!start.is_on(&site.origin))
@@ -416,6 +418,7 @@ async fn crawl_through(
         is_robots_read,
         public_url,
         deadline,
+        cookie_chain,
     });
     let ignored = config.ignore.words().map(ignored);
     crawl_loop.report(moved.into_iter().chain(ignored).chain(notes));

@@ -9,16 +9,18 @@ use tokio::{
     time::Instant,
 };
 
-use super::{FetchedFacts, validators::is_answer_to};
+use super::{FetchedFacts, session::CookieSession, validators::is_answer_to};
 use crate::{
     client::{
-        gate::{Gate, HeldPermit, retry_delay, sets_cookie},
+        gate::{Gate, HeldPermit, retry_delay},
         page_sink::{Found, PageSink, WantedBody},
         signal,
+        start::CookieChain,
     },
     config::LimitsConfig,
     fetch::{FetchErrorKind, Request, Validators},
     frontier::Lease,
+    page::PageFacts,
     parse::{PageParser, PageReader},
     politeness::Signal,
     url_key::UrlKey,
@@ -31,6 +33,7 @@ pub(super) struct Requests {
     out: HashMap<Id, PageRequest>,
     /// Memory that each answer in flight is expected to take: as much as the largest of the last ones.
     of_answer: usize,
+    session: CookieSession,
 }
 
 /// A page request that is out.
@@ -51,6 +54,7 @@ pub(super) struct PageDone {
     pub(super) found: Option<Found>,
     pub(super) signal: Signal,
     passing: bool,
+    has_cookies: bool,
 }
 
 /// The consequence of the end of a request.
@@ -66,6 +70,19 @@ pub(super) enum AfterRequest {
 }
 
 impl Requests {
+    /// None is out; `cookie_chain` are the redirects of a start page that answers only with their cookies.
+    pub(super) fn new(cookie_chain: Option<CookieChain>) -> Self {
+        Self {
+            session: CookieSession::new(cookie_chain),
+            ..Self::default()
+        }
+    }
+
+    /// The session of a site that needs cookies.
+    pub(super) fn session(&mut self) -> &mut CookieSession {
+        &mut self.session
+    }
+
     /// How many are out.
     pub(super) fn len(&self) -> usize {
         self.out.len()
@@ -77,9 +94,9 @@ impl Requests {
         newest.map(|request| request.lease.url())
     }
 
-    /// Returns whether none is out.
+    /// Returns whether none is out, and none waits for new cookies.
     pub(super) fn is_empty(&self) -> bool {
-        self.out.is_empty()
+        self.out.is_empty() && !self.session.is_renewing()
     }
 
     /// Memory that their answers are expected to take.
@@ -127,7 +144,7 @@ pub(super) async fn ask(
         Err(error) if error.kind() == FetchErrorKind::Dns => Signal::Local,
         Ok(_) | Err(_) => asked.signal,
     };
-    let passing = signal::is_passing(&asked.result);
+    let (passing, has_cookies) = (signal::is_passing(&asked.result), asked.has_cookies);
     let mut found = None;
     let result = asked.result.map(|fetched| {
         let (mut facts, instead) = sink.finish(&url, &fetched);
@@ -140,6 +157,7 @@ pub(super) async fn ask(
         found,
         signal,
         passing,
+        has_cookies,
     }
 }
 
@@ -173,8 +191,18 @@ impl PageDone {
 
     /// Returns whether a page redirects to itself and sets a cookie.
     pub(super) fn wants_cookie(&self, url: &UrlKey) -> bool {
-        self.result.as_ref().is_ok_and(|(fetched, facts)| {
-            facts.location.as_ref() == Some(url) && sets_cookie(&fetched.head)
-        })
+        self.facts()
+            .is_some_and(|facts| facts.location.as_ref() == Some(url) && facts.warnings.sets_cookie)
+    }
+
+    /// Returns whether the server may refuse the cookies of the request: it does not take a head of this size.
+    pub(super) fn refuses_cookies(&self) -> bool {
+        let refuses = |facts: &PageFacts| matches!(facts.status, 400 | 431);
+        self.has_cookies && self.facts().is_some_and(refuses)
+    }
+
+    /// The facts of the answer.
+    pub(super) fn facts(&self) -> Option<&PageFacts> {
+        self.result.as_ref().ok().map(|(_, facts)| &**facts)
     }
 }

@@ -22,7 +22,6 @@ use super::{
     ResponseHead, Validators,
     attempt::{Attempt, WatchLayer},
     body::BodyReader,
-    cookies::Cookies,
     fault::{self, AttemptPhase, RequestTarget},
     route::Router,
     tls,
@@ -132,8 +131,6 @@ pub struct HttpFetch {
     /// Extra headers and credentials.
     private_headers: HeaderMap,
     private_origins: Vec<Origin>,
-    /// `None`: cookies are not kept.
-    cookies: Option<Cookies>,
     connect_timeout: Duration,
     head_timeout: Duration,
     idle_timeout: Duration,
@@ -160,7 +157,6 @@ impl HttpFetch {
             router: Router::new(config)?,
             private_headers,
             private_origins: config.credential_origins.clone(),
-            cookies: Cookies::new(config),
             connect_timeout: config.connect_timeout,
             head_timeout: config.head_timeout,
             idle_timeout: config.idle_timeout,
@@ -192,9 +188,6 @@ impl HttpFetch {
         let message = self.message(request, &url, sink.accepted_types());
         let mut response = self.send(message, target, attempt, deadline).await?;
         let head = read_head(&response, target)?;
-        if let Some(cookies) = self.cookies_for(request) {
-            cookies.take(&url, &head.headers);
-        }
         let version = response.version();
         let (end, wire_bytes) = self
             .read_body(request, &head, &mut response, sink, deadline)
@@ -289,11 +282,7 @@ impl HttpFetch {
                 headers.insert(HeaderName::from_static(name), value);
             }
         }
-        let cookies = self.cookies_for(request);
-        if let Some(Ok(mut value)) = cookies
-            .and_then(|cookies| cookies.header(url))
-            .map(HeaderValue::try_from)
-        {
+        if let Some(Ok(mut value)) = request.cookie.as_deref().map(HeaderValue::try_from) {
             value.set_sensitive(true);
             headers.insert(COOKIE, value);
         }
@@ -309,11 +298,6 @@ impl HttpFetch {
             );
         }
         message
-    }
-
-    /// The cookies of the site; a call of a service has none.
-    fn cookies_for(&self, request: &Request) -> Option<&Cookies> {
-        self.cookies.as_ref().filter(|_| request.call.is_none())
     }
 
     /// Streams the body into `sink`; how it ended, and its bytes on the wire. A time limit that

@@ -8,7 +8,6 @@ pub mod http;
 
 mod attempt;
 mod body;
-mod cookies;
 mod decode;
 mod dns;
 mod fault;
@@ -59,6 +58,8 @@ pub struct Request {
     pub call: Option<CallOptions>,
     /// Asked with, the answer is 304 without a body when nothing changed; default none.
     pub validators: Option<Validators>,
+    /// The value of `Cookie`; default none. A header `Cookie` of the settings replaces it.
+    pub cookie: Option<Arc<str>>,
 }
 
 /// Validators of an earlier answer (RFC 9110 section 8.8): the fields of a conditional request.
@@ -138,6 +139,7 @@ impl Request {
             max_body_bytes,
             call: None,
             validators: None,
+            cookie: None,
         }
     }
 

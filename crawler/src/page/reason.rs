@@ -198,6 +198,10 @@ reasons! {
     RedirectLoop = "redirect-loop", Excluded, Nothing, Redirect, [Fault Broken ByLocation],
         "redirects in a loop",
         CORRECT_REDIRECT;
+    /// It redirects in a loop, or answers 400 or 403, and sets a cookie.
+    NeedsCookie = "needs-cookie", Excluded, Nothing, Failing, [Fault Broken ByLocation],
+        "redirects in a loop, or answers 400 or 403, while it sets a cookie",
+        "let the server answer without cookies, as search engines send none; cookies = \"session\" keeps those of a crawl, and --header \"Cookie: name=value\" sends a session";
     /// More than ten hops.
     TooManyRedirects = "too-many-redirects", Excluded, Sure, Redirect, [Fault Broken ByLocation],
         "redirects more than 10 times",

@@ -35,6 +35,8 @@ pub struct Warnings {
     pub long_selected_value: bool,
     /// It asks for a password.
     pub password_field: bool,
+    /// The answer sets a cookie.
+    pub sets_cookie: bool,
 }
 
 impl Warnings {
@@ -55,6 +57,7 @@ impl Warnings {
             (self.videos_cut, "videos-cut"),
             (self.long_selected_value, "long-selected-value"),
             (self.password_field, "password-field"),
+            (self.sets_cookie, "sets-cookie"),
         ]
         .into_iter()
         .filter_map(|(set, code)| set.then_some(code))
@@ -79,6 +82,7 @@ impl Warnings {
                 "videos-cut" => warnings.videos_cut = true,
                 "long-selected-value" => warnings.long_selected_value = true,
                 "password-field" => warnings.password_field = true,
+                "sets-cookie" => warnings.sets_cookie = true,
                 _ => {}
             }
         }

@@ -62,6 +62,7 @@ pub(super) fn fill(
     facts.date = headers.text("date").and_then(dates::parse_http_date);
     facts.etag = headers::etag(headers);
     facts.location = headers::location(head, site.url, site.identity);
+    facts.warnings.sets_cookie = headers.all("set-cookie").next().is_some();
     let mut directives = headers::directives(headers, &site.reader.robots_names);
     let is_set_by_header = directives.directives != Directives::default();
     if head.status == 200 {

@@ -18,6 +18,7 @@ use super::{
     journal::{Journal, change_of, set_change_of},
     manifest::Manifest,
     recent::Recent,
+    remarks::Remarks,
     sections::Sections,
     trial::{LeftOutNotes, Trial, Tried, declare},
 };
@@ -25,8 +26,8 @@ use crate::{
     config::{Layout, PublishConfig},
     export::{Export, ExtensionCounts, Listed, Sameness, Spelling, View, Without},
     lastmod::Statistics,
-    notes::{ExampleCount, Note},
-    page::{Basis, DateSource, Mark, Outcome, Page, PageFacts, PageRecord, Reason, State, Visit},
+    notes::Note,
+    page::{Basis, DateSource, Mark, Outcome, Page, PageFacts, Reason, State, Visit},
     report::{ReasonCounts, SetChange, SetChanges},
     store::{StoreError, outbox::UrlChange},
     url_key::UrlKey,
@@ -107,10 +108,7 @@ struct Pass<'a> {
     numbers: Numbers,
     left_out: LeftOutNotes,
     exceptions: Vec<(Without, UrlKey)>,
-    /// Listed pages whose canonical link redirects back to them, or was not answered.
-    canonicals_back: ExampleCount,
-    /// Pages that are left out because of a canonical link to a URL that is not known.
-    canonicals_unknown: ExampleCount,
+    remarks: Remarks,
 }
 
 impl Census {
@@ -144,8 +142,7 @@ impl Census {
             numbers: Numbers::default(),
             left_out: LeftOutNotes::default(),
             exceptions: Vec::new(),
-            canonicals_back: ExampleCount::default(),
-            canonicals_unknown: ExampleCount::default(),
+            remarks: Remarks::default(),
         };
         let mut spelling = Spelling::default();
         let mut urls = 0_u64;
@@ -163,7 +160,10 @@ impl Census {
         for (without, key) in &pass.exceptions {
             export.leave_out(*without, key);
         }
-        Ok(pass.finish())
+        let remarks = std::mem::take(&mut pass.remarks);
+        let mut census = pass.finish();
+        census.notes.extend(remarks.notes(view, census.listed)?);
+        Ok(census)
     }
 }
 
@@ -191,7 +191,7 @@ impl Pass<'_> {
         self.numbers.orphans += u64::from(visit.is_some_and(|visit| visit.is_orphan));
         self.count_answer(view, key, visit, before.as_ref(), &merged)?;
         let mut reason = merged.record.reason;
-        self.note_canonical(view, key, &merged.record)?;
+        self.remarks.take(view, key, &merged.record)?;
         if reason.state() == State::Listed
             && let Some(objection) = spelling.objection(export, view, key)?
         {
@@ -223,27 +223,6 @@ impl Pass<'_> {
         };
         for tried in self.trial.add(listed, note)? {
             self.count(tried)?;
-        }
-        Ok(())
-    }
-
-    /// Counts a page whose canonical link has to be corrected, although its reason alone does not show it.
-    fn note_canonical(
-        &mut self,
-        view: &View<'_>,
-        key: &UrlKey,
-        record: &PageRecord,
-    ) -> Result<(), StoreError> {
-        let canonical = record.facts().and_then(|facts| facts.canonical.other());
-        let Some(target) = canonical.filter(|target| *target != key) else {
-            return Ok(());
-        };
-        match record.reason {
-            Reason::Listed if view.judge().takes_canonicals() => self.canonicals_back.add(key),
-            Reason::CanonicalElsewhere if view.of(target)?.is_none() => {
-                self.canonicals_unknown.add(key);
-            }
-            _ => {}
         }
         Ok(())
     }
@@ -416,10 +395,6 @@ impl Pass<'_> {
         };
         notes.extend(self.sections.notes(is_in));
         notes.extend(self.left_out.notes());
-        let back = |count: &String| Note::canonical_redirects_back(count);
-        notes.extend(self.canonicals_back.note_of_any(back));
-        let unknown = |count: &String| Note::canonical_unknown(count);
-        notes.extend(self.canonicals_unknown.note_of_any(unknown));
         let listed = plan.parts().iter().map(Part::entries).sum();
         let mut numbers = self.numbers;
         numbers.guard.listed = listed;

@@ -39,6 +39,7 @@ mod previous;
 mod promote;
 mod published_set;
 mod recent;
+mod remarks;
 mod retained;
 mod rights;
 mod sections;

@@ -16,7 +16,7 @@ use crate::{
         Shutdown, with_https_twin,
     },
     clock::Clock,
-    config::{Config, HookEvent},
+    config::{Config, CookieUse, HookEvent},
     notify::{HookRun, Notifications, Submission, call_webhook, notify, run_command},
     outcome::SessionOutcome,
     politeness::SharedPoliteness,
@@ -243,7 +243,7 @@ impl Notifier {
             match asked_as {
                 AskedAs::Anybody => {
                     fetch.headers.clear();
-                    fetch.cookies = false;
+                    fetch.cookies = CookieUse::Never;
                     fetch.credentials = None;
                 }
                 AskedAs::Crawler => {

@@ -88,6 +88,11 @@ fn canonical(facts: PageFacts, target: &str) -> PageFacts {
     }
 }
 
+fn with_cookie(mut facts: PageFacts) -> PageFacts {
+    facts.warnings.sets_cookie = true;
+    facts
+}
+
 fn refresh(delay_seconds: u32, target: &str) -> PageFacts {
     let target = key(target);
     PageFacts {

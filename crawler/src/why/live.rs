@@ -146,6 +146,7 @@ impl LiveAnswers {
         ask: &mut dyn FnMut(&UrlKey) -> LiveAnswer,
     ) -> Result<(), WhyError> {
         let mut next = Some(url.clone());
+        let mut sets_cookie = false;
         while let Some(url) = next.take() {
             let before = judge.before_fetch(&url, 0);
             if before != Some(Reason::Queued) {
@@ -179,10 +180,15 @@ impl LiveAnswers {
             if self.hops.len() == 1 {
                 self.content = facts.as_ref().and_then(|facts| facts.content_hash);
             }
+            sets_cookie |= (facts.as_ref()).is_some_and(|facts| facts.warnings.sets_cookie);
             let target = facts.as_deref().and_then(target_of);
             let Some(target) = target else { break };
             if self.hops.iter().any(|hop| hop.url == target.as_str()) {
-                self.reason = Some(Reason::RedirectLoop);
+                self.reason = Some(if sets_cookie {
+                    Reason::NeedsCookie
+                } else {
+                    Reason::RedirectLoop
+                });
             } else if self.hops.len() > MAX_HOPS {
                 self.reason = Some(Reason::TooManyRedirects);
             } else {

@@ -43,7 +43,7 @@ exclude = ["/cart/*", "/with \"quotes\"*"]
 [site.identity]
 drop_parameters = ["ref"]
 [site.requests]
-cookies = true
+cookies = "start"
 basic_auth = { variable = "SHOP" }
 header = ["Accept-Language: fr", { variable = "SHOP_HEADER" }]
 [[site.page_rule]]

@@ -113,7 +113,10 @@ impl CrawlLoop<'_> {
             if !self.has_room() || self.revalidation.is_full() {
                 return (None, false);
             }
-            if self.trouble.is_asking() || self.repetition.probe.is_awaited() {
+            if self.trouble.is_asking()
+                || self.repetition.probe.is_awaited()
+                || self.requests.session().is_renewing()
+            {
                 return (None, false);
             }
             if self.context.gate.is_awaited(&self.context.host) {
@@ -236,15 +239,53 @@ impl CrawlLoop<'_> {
             AfterRequest::Decide if !is_long_wait && self.may_bring_cookie(&lease, &done) => {
                 self.frontier.retry_soon(lease, Instant::now());
             }
+            AfterRequest::Decide if self.is_session_over(&lease, &done) => {
+                self.renew_cookies(lease);
+            }
             AfterRequest::Decide => self.take_answer(lease, validators.is_some(), done),
         }
     }
 
-    /// Returns whether a page that redirects to itself and sets a cookie is asked for again, with that cookie: once.
+    /// Returns whether a page is asked for again, once, because its cookies may then be others: it redirects to itself and sets
+    /// one, or its server refuses those that were sent.
     fn may_bring_cookie(&self, lease: &Lease, done: &PageDone) -> bool {
-        self.context.gate.keeps_cookies
-            && lease.earlier_tries() == 0
-            && done.wants_cookie(lease.url())
+        let gate = &self.context.gate;
+        if lease.earlier_tries() > 0 {
+            return false;
+        }
+        if done.refuses_cookies()
+            && let Some(cookies) = &gate.cookies
+        {
+            cookies.forget();
+            return true;
+        }
+        gate.keeps_session() && done.wants_cookie(lease.url())
+    }
+
+    /// Returns whether the session of a site that needs cookies ended, and new cookies may help.
+    fn is_session_over(&mut self, lease: &Lease, done: &PageDone) -> bool {
+        let session = self.requests.session();
+        done.facts()
+            .is_some_and(|facts| session.is_over(lease.url(), facts))
+    }
+
+    /// Asks for new cookies, and then for a page once more.
+    fn renew_cookies(&mut self, lease: Lease) {
+        let Some(chain) = self.requests.session().wait(lease) else {
+            return;
+        };
+        let Context { gate, site, .. } = &self.context;
+        let (gate, origin) = (gate.clone(), site.origin.clone());
+        let stop = self.context.shutdown.stop.clone();
+        let work = async move { chain.renew(&gate, &origin, &stop).await };
+        self.spawn(work, Event::Cookies);
+    }
+
+    /// Asks once more for the pages that waited for new cookies.
+    pub(super) fn take_cookies(&mut self) {
+        for lease in self.requests.session().renewed() {
+            self.frontier.retry_soon(lease, Instant::now());
+        }
     }
 
     /// Returns whether an answer is about the host: other tries of a URL do not, nor does a directory that fails while URLs of
@@ -264,9 +305,6 @@ impl CrawlLoop<'_> {
     /// Takes what the last request for a URL came to.
     fn take_answer(&mut self, lease: Lease, is_conditional: bool, done: PageDone) {
         let tries = lease.earlier_tries() + 1;
-        if done.wants_cookie(lease.url()) {
-            self.hints.want_cookie(lease.url());
-        }
         let found = done.found;
         let document = found.and_then(|found| self.documents.wanted_of(lease.url(), found));
         if let Some(document) = document {

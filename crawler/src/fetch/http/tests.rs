@@ -94,12 +94,7 @@ async fn get_capped(
     url: &str,
     max_body_bytes: u64,
 ) -> Result<Answer, FetchError> {
-    let request = Request {
-        url: key(url),
-        max_body_bytes,
-        call: None,
-        validators: None,
-    };
+    let request = Request::get(&key(url), max_body_bytes);
     let mut sink = Collector::new();
     let fetched = fetch.fetch(&request, &mut sink).await?;
     assert_eq!(sink.heads, 1);

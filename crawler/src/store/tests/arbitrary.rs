@@ -430,7 +430,7 @@ fn element() -> impl Strategy<Value = StatedElement> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 14]>().prop_map(
+    any::<[bool; 15]>().prop_map(
         |[
             links_cut,
             script_shell,
@@ -446,6 +446,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             videos_cut,
             long_selected_value,
             password_field,
+            sets_cookie,
         ]| Warnings {
             links_cut,
             script_shell,
@@ -461,6 +462,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             videos_cut,
             long_selected_value,
             password_field,
+            sets_cookie,
         },
     )
 }

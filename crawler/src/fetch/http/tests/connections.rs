@@ -17,12 +17,7 @@ const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 /// Asks for `url` and stops when `bytes` of the body have come.
 async fn stop_after(fetch: &HttpFetch, url: &str, bytes: usize) -> (BodyEnd, usize) {
-    let request = Request {
-        url: key(url),
-        call: None,
-        max_body_bytes: CAP,
-        validators: None,
-    };
+    let request = Request::get(&key(url), CAP);
     let mut sink = Collector::with(move |seen| {
         if seen >= bytes {
             BodyWish::Stop
@@ -246,12 +241,7 @@ async fn body_is_handed_on_while_it_arrives() {
         }
     });
     let fetch = HttpFetch::new(&settings()).unwrap();
-    let request = Request {
-        url: key(&server.url("/")),
-        call: None,
-        max_body_bytes: CAP,
-        validators: None,
-    };
+    let request = Request::get(&key(&server.url("/")), CAP);
     let mut sink = Collector::with(move |bytes| {
         seen.send(bytes).unwrap();
         BodyWish::Read

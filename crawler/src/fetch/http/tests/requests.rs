@@ -70,12 +70,7 @@ impl BodySink for Documents {
 async fn the_receiver_decides_the_requested_types() {
     let server = Server::always(HELLO);
     let fetch = HttpFetch::new(&settings()).unwrap();
-    let request = Request {
-        url: key(&server.url("/")),
-        max_body_bytes: 1_000,
-        call: None,
-        validators: None,
-    };
+    let request = Request::get(&key(&server.url("/")), 1_000);
     fetch.fetch(&request, &mut Documents).await.unwrap();
     let sent = server.requests().remove(0);
     assert!(
@@ -90,13 +85,11 @@ async fn validators_are_sent_as_they_came_and_dates_in_their_fixed_form() {
     let server = Server::always(not_modified);
     let fetch = HttpFetch::new(&settings()).unwrap();
     let request = Request {
-        url: key(&server.url("/")),
-        max_body_bytes: 1_000,
-        call: None,
         validators: Some(Validators {
             etag: Some("W/\"a, b\"".to_owned()),
             last_modified: Some("2026-03-01T09:08:07.5Z".parse().unwrap()),
         }),
+        ..Request::get(&key(&server.url("/")), 1_000)
     };
     let fetched = fetch.fetch(&request, &mut Collector::new()).await.unwrap();
     assert_eq!((fetched.head.status, fetched.wire_bytes), (304, 0));
@@ -159,26 +152,29 @@ async fn redirect_is_an_answer_and_its_target_is_not_contacted() {
 }
 
 #[tokio::test]
-async fn nothing_but_cookies_is_remembered_between_requests() {
+async fn nothing_is_remembered_between_requests() {
     let server = Server::always(
         "HTTP/1.1 200 OK\r\nSet-Cookie: id=1; Path=/\r\nStrict-Transport-Security: max-age=99999\r\n\
          Content-Length: 0\r\n\r\n",
     );
-    for (cookies, expected) in [(true, true), (false, false)] {
-        let settings = FetchConfig {
-            cookies,
-            ..settings()
-        };
-        let fetch = HttpFetch::new(&settings).unwrap();
-        get_text(&fetch, &server.url("/first")).await;
-        get_text(&fetch, &server.url("/second")).await;
-        let requests = server.requests();
-        let [.., first, second] = &requests[..] else {
-            panic!("two requests: {requests:?}");
-        };
-        assert!(!first.contains("cookie"), "{first}");
-        assert_eq!(second.contains("cookie: id=1"), expected, "{second}");
-        assert!(!second.contains("referer"), "{second}");
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    get_text(&fetch, &server.url("/first")).await;
+    let request = Request {
+        cookie: Some("own=1".into()),
+        ..Request::get(&key(&server.url("/second")), 1_000)
+    };
+    fetch.fetch(&request, &mut Collector::new()).await.unwrap();
+    get_text(&fetch, &server.url("/third")).await;
+    let requests = server.requests();
+    let [first, second, third] = &requests[..] else {
+        panic!("three requests: {requests:?}");
+    };
+    assert!(second.contains("cookie: own=1\r\n"), "{second}");
+    for sent in [first, third] {
+        assert!(
+            !sent.contains("cookie") && !sent.contains("referer"),
+            "{sent}"
+        );
     }
 }
 
