@@ -294,6 +294,7 @@ impl Summary {
             .unwrap_or_default();
         let mut lines = vec![format!("{}{written_as}: {}", self.site, self.ending())];
         lines.extend(self.cut.iter().map(CutPlace::text));
+        lines.extend(self.note_lines(true));
         let message = self.message.iter().filter(|_| self.guard.is_some());
         lines.extend(message.map(|message| format!("  {message}")));
         if self.known > 0 || self.fetched > 0 || self.input.is_some() {
@@ -316,14 +317,17 @@ impl Summary {
                 ));
             }
         }
-        lines.extend(
-            self.notes
-                .iter()
-                // What ended the crawl is said as its error.
-                .filter(|note| self.message.as_ref() != Some(&note.text))
-                .map(|note| format!("  NOTE: {}", note.text)),
-        );
+        lines.extend(self.note_lines(false));
         lines
+    }
+
+    /// The notes that come first, or the others. What ended the crawl is said as its error.
+    fn note_lines(&self, first: bool) -> impl Iterator<Item = String> {
+        let notes = self.notes.iter();
+        notes
+            .filter(move |note| note.comes_first() == first)
+            .filter(|note| self.message.as_ref() != Some(&note.text))
+            .map(|note| format!("  NOTE: {}", note.text))
     }
 
     /// The set is in object storage, not in a folder.

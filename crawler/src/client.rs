@@ -9,6 +9,7 @@ mod cookies;
 mod download;
 mod downloaders;
 pub(crate) mod gate;
+pub(crate) mod names;
 pub(crate) mod page_sink;
 mod shutdown;
 pub(crate) mod signal;

@@ -4,9 +4,10 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
+    client::names::KnownNames,
     page::CrawlId,
     robots::Rules,
-    store::{Commit, MetaValue, RunRow, Store, StoreError, StoreErrorKind},
+    store::{Commit, MetaValue, RunRow, Store, StoreError, StoreErrorKind, json_value},
     verdict::RulesAtRest,
 };
 
@@ -27,6 +28,9 @@ const FRESH: &str = crate::store::names::CRAWL_FRESH;
 
 /// The rules of robots.txt of the site when it was read last ([`Rules::to_text`]).
 const ROBOTS: &str = crate::store::names::CRAWL_ROBOTS;
+
+/// See [`KnownNames`].
+const NAMES: &str = crate::store::names::CRAWL_NAMES;
 
 /// That nothing is left to ask for.
 const DRAINED: &str = crate::store::names::CRAWL_DRAINED;
@@ -88,17 +92,12 @@ pub fn open(
     host_date: Timestamp,
     fresh: bool,
 ) -> Result<OpenCrawl, StoreError> {
-    let number = number(store)?;
-    let is_open = phase(store)? == Phase::Open && !fresh;
-    if is_open && store.value(IDENTITY)?.as_deref() == Some(identity) {
+    let next = next(store, identity, fresh)?;
+    if next.resumed {
         note_drained(store, false)?;
-        return Ok(OpenCrawl {
-            number,
-            resumed: true,
-            is_fresh: is_fresh(store)?,
-        });
+        return Ok(next);
     }
-    let number = number + 1;
+    let number = next.number;
     let values = [
         (NUMBER, Some(number.to_string())),
         (STATE, Some(Phase::Open.code().to_owned())),
@@ -117,10 +116,21 @@ pub fn open(
         clears_visits: true,
         ..Commit::default()
     })?;
+    Ok(next)
+}
+
+/// The crawl that [`open`] would go on with or begin.
+///
+/// # Errors
+/// The store cannot be read, or holds values that cannot be.
+pub fn next(store: &Store, identity: &str, fresh: bool) -> Result<OpenCrawl, StoreError> {
+    let number = number(store)?;
+    let is_open = phase(store)? == Phase::Open && !fresh;
+    let resumed = is_open && store.value(IDENTITY)?.as_deref() == Some(identity);
     Ok(OpenCrawl {
-        number,
-        resumed: false,
-        is_fresh: fresh,
+        number: if resumed { number } else { number + 1 },
+        resumed,
+        is_fresh: if resumed { is_fresh(store)? } else { fresh },
     })
 }
 
@@ -271,6 +281,28 @@ pub(crate) fn rules_at_rest(store: &Store) -> Result<RulesAtRest, StoreError> {
     Ok(RulesAtRest {
         robots: store.value(ROBOTS)?.map(|text| Rules::from_text(&text)),
         are_clocks_apart: clocks_apart(store)?.is_some(),
+    })
+}
+
+/// The other spellings of the origin of the site that answered.
+///
+/// # Errors
+/// The store cannot be read.
+pub(crate) fn names(store: &Store) -> Result<KnownNames, StoreError> {
+    Ok(store.read_json(NAMES)?.unwrap_or_default())
+}
+
+/// Stores them.
+///
+/// # Errors
+/// The store failed.
+pub(crate) fn note_names(store: &mut Store, names: &KnownNames) -> Result<(), StoreError> {
+    if self::names(store)? == *names {
+        return Ok(());
+    }
+    store.commit(&Commit {
+        values: vec![json_value(NAMES, names)],
+        ..Commit::default()
     })
 }
 

@@ -36,6 +36,16 @@ impl Note {
         Self { count, ..self }
     }
 
+    /// Returns whether a summary begins with the note: what is missing, or crawled under another name, is said first.
+    pub fn comes_first(&self) -> bool {
+        [
+            "canonicals-by-name",
+            "canonical-unknown",
+            "pages-behind-wall",
+        ]
+        .contains(&self.code)
+    }
+
     /// The same note with an example.
     #[must_use]
     pub fn naming(self, example: &dyn Display) -> Self {
@@ -156,6 +166,10 @@ notes! {
     canonical_redirects_back "canonical-redirects-back" (count)
         "{count} listed pages name a canonical URL that redirects back to them, or that differs in spelling alone and was not \
          answered: they count as their own canonical URLs. Let the links name the URLs of the pages";
+    canonicals_by_name "canonicals-by-name" (count, pages, name)
+        "{count} of {pages} listed pages name {name} in their canonical links: crawl {name}/, so that the set has these URLs";
+    other_names "other-names" (site, names)
+        "URLs in pages and sitemaps use other names of the site, and count as those of {site}: {names}";
     canonical_unknown "canonical-unknown" (count)
         "{count} pages are not listed, because their canonical links name URLs that arpent does not know: no file of the folder, \
          or a URL that was not recorded. Correct the links if the pages are to be listed";

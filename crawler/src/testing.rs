@@ -21,7 +21,7 @@ use crate::{
         Request, ResponseHead, Validators,
     },
     page::BodyEnd,
-    url_key::UrlKey,
+    url_key::{Origin, UrlKey},
 };
 
 pub use crate::html::{assert_tokens_of_html5ever, count_tags};
@@ -230,7 +230,8 @@ pub type Script = dyn Fn(&str, usize) -> Option<FixturePage> + Send + Sync;
 /// See [`FixtureSite::answering_conditionally`].
 pub type Conditionally = dyn Fn(&str, &Validators) -> Option<FixturePage> + Send + Sync;
 
-/// A site in memory: pages by whole URL, 404 for the rest, and a log of every request.
+/// A site in memory: pages by whole URL, 404 for the rest, and a log of every request. A host name with `www.`, or without, that
+/// has no page, and another scheme of a host that has one, do not answer; such requests are not in the log.
 #[derive(Clone, Default)]
 pub struct FixtureSite {
     pages: Arc<HashMap<String, FixturePage>>,
@@ -304,14 +305,26 @@ impl FixtureSite {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns whether the origin of a URL is another spelling of one that has pages, and has none itself.
+    fn is_unknown_spelling(&self, url: &UrlKey) -> bool {
+        let has_pages = |origin: &Origin| {
+            let start = format!("{origin}/");
+            let script = self.script.as_ref();
+            self.pages.keys().any(|page| page.starts_with(&start))
+                || script.is_some_and(|script| script(&start, 0).is_some())
+        };
+        let origin = url.origin();
+        origin.spellings().iter().any(has_pages) && !has_pages(&origin)
+    }
+
     fn begin(&self, request: &Request) -> (usize, FixturePage) {
-        let url = &request.url;
+        let url = request.sent_url();
         let mut log = self.log();
         let earlier = log
             .iter()
             .filter(|request| request.url == url.as_str())
             .count();
-        let host = url.host();
+        let host = request.url.host();
         let same_host = |request: &&SeenRequest| {
             UrlKey::from_normalised(&request.url).is_ok_and(|other| other.host() == host)
         };
@@ -359,6 +372,9 @@ impl Fetch for FixtureSite {
         sink: &'a mut (dyn BodySink + Send),
     ) -> BoxFuture<'a, Result<Fetched, FetchError>> {
         Box::pin(async move {
+            if self.is_unknown_spelling(&request.url) {
+                return Err(FetchError::new(FetchErrorKind::Dns, "no such host"));
+            }
             let (position, page) = self.begin(request);
             let _ends = RequestEnd {
                 site: self,

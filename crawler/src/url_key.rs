@@ -6,6 +6,7 @@
 
 mod fingerprint;
 mod identity;
+mod names;
 mod normal_form;
 pub(crate) mod percent;
 mod resolver;
@@ -23,6 +24,7 @@ use std::{
 };
 
 pub use self::identity::{Identity, MAX_REFERENCE_BYTES, SESSION_PARAMETERS, TRACKING_PARAMETERS};
+pub use self::names::SiteNames;
 pub use self::stand_in::{StandIn, StandInError};
 pub(crate) use self::{
     fingerprint::FingerprintHasher,
@@ -192,6 +194,11 @@ impl UrlKey {
             host: self.host_str().into(),
             port: self.port(),
         }
+    }
+
+    /// The URL of the same path and query at another origin; `None` when it would be too long.
+    pub fn at(&self, origin: &Origin) -> Option<Self> {
+        Self::from_normalised(&format!("{origin}{}", self.path_and_query())).ok()
     }
 
     /// Returns whether this URL is on `origin`; the same as comparing [`UrlKey::origin`], without building one.

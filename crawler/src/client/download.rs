@@ -21,7 +21,9 @@ use tempfile::SpooledTempFile;
 use tokio::time::Instant;
 
 use super::{
-    gate::{Answered, Gate, ROBOTS_LIFETIME, Refused, Robots, location, sets_cookie, too_slow},
+    gate::{
+        Answered, Gate, ROBOTS_LIFETIME, Refused, Robots, Unread, location, sets_cookie, too_slow,
+    },
     shutdown::Shutdown,
     signal,
 };
@@ -569,6 +571,30 @@ impl Downloader {
         let mut facts = receiver.finish(&fetched);
         facts.duration = Some(duration);
         Ok((facts, fetched.head.headers))
+    }
+
+    /// The status of the answer of `url`, which is on another origin than the crawled one, and where it redirects to.
+    ///
+    /// # Errors
+    /// As [`Downloader::page`].
+    pub(crate) async fn status(
+        &self,
+        url: &UrlKey,
+        shutdown: &Shutdown,
+    ) -> Result<(u16, Option<UrlKey>), DownloadError> {
+        let rules = self.robots(&url.origin(), shutdown).await?;
+        if !rules.allows(url.path_and_query()) {
+            return Err(DownloadError::Disallowed(url.clone()));
+        }
+        let asked = self.gate.aside().ask(url, &shutdown.stop, || Unread).await;
+        let answered = asked.map_err(|refused| refused_at(url.host(), refused))?;
+        let fetched = answered.result.map_err(|error| DownloadError::NoAnswer {
+            url: url.clone(),
+            kind: error.kind(),
+            message: error.to_string(),
+        })?;
+        let target = location(&self.gate.identity, url, &fetched.head);
+        Ok((fetched.head.status, target))
     }
 
     /// The gate that pages pass: URLs with `identity`, bodies up to the limit of pages.

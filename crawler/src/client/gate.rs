@@ -26,7 +26,7 @@ use crate::{
     },
     retry_after::{RetryAfterError, RetryAfterFile},
     robots::{self, RobotsSink, Rules},
-    url_key::{HostKey, Identity, Origin, StandIn, UrlKey},
+    url_key::{HostKey, Identity, Origin, SiteNames, StandIn, UrlKey},
 };
 
 /// How often a host without a free permit is looked at again: its permits may be held by another crawl.
@@ -34,6 +34,17 @@ pub(crate) const BUSY_POLL: Duration = Duration::from_millis(50);
 
 /// A robots.txt is used for at most this long (RFC 9309 section 2.4).
 pub(crate) const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The purpose of the requests through a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To crawl.
+    Crawl,
+    /// To find the way to the start page.
+    Start,
+    /// Other questions, see [`Gate::aside`].
+    Aside,
+}
 
 /// Everything needed to ask one question politely.
 #[derive(Clone)]
@@ -50,8 +61,7 @@ pub(crate) struct Gate {
     pub(crate) max_body_bytes: u64,
     /// `None`: none is sent.
     pub(crate) cookies: Option<Arc<Cookies>>,
-    /// Requests are on the way to the start page.
-    pub(crate) is_start: bool,
+    pub(crate) purpose: Purpose,
     /// Product token that selects the robots.txt group.
     pub(crate) agent: Arc<str>,
     /// The first `Date` that an answer brought: the host's own clock at the start of the session.
@@ -187,7 +197,7 @@ impl Gate {
             obeys_retry_after: !config.ignore.retry_after,
             max_body_bytes: config.fetch.max_body_bytes,
             cookies: Cookies::new(&config.fetch).map(Arc::new),
-            is_start: false,
+            purpose: Purpose::Crawl,
             agent: robots::agent_token(&config.fetch.user_agent).into(),
             first_date: Arc::default(),
             retry_after,
@@ -208,10 +218,37 @@ impl Gate {
         }
     }
 
+    /// The same gate for a site with these names.
+    pub(crate) fn named(&self, names: SiteNames) -> Self {
+        let identity = Identity {
+            names: Some(names).filter(|names| !names.names().is_empty()),
+            ..Identity::clone(&self.identity)
+        };
+        Self {
+            identity: Arc::new(identity),
+            ..self.clone()
+        }
+    }
+
     /// The same gate for requests on the way to the start page.
     pub(crate) fn on_the_way(&self) -> Self {
         Self {
-            is_start: true,
+            purpose: Purpose::Start,
+            ..self.clone()
+        }
+    }
+
+    /// The same gate for questions that a crawl can do without: one try, no credentials and no cookies, and a failure is no
+    /// evidence about the host.
+    pub(crate) fn aside(&self) -> Self {
+        let limits = LimitsConfig {
+            max_tries: 1,
+            ..LimitsConfig::clone(&self.limits)
+        };
+        Self {
+            limits: Arc::new(limits),
+            cookies: None,
+            purpose: Purpose::Aside,
             ..self.clone()
         }
     }
@@ -333,21 +370,23 @@ impl Gate {
             sink,
             head_at: None,
         };
+        let is_start = self.purpose == Purpose::Start;
+        let is_aside = self.purpose == Purpose::Aside;
         let cookies = self.cookies.as_deref().filter(|_| request.call.is_none());
-        let cookie = cookies.and_then(|cookies| cookies.header(url, self.is_start));
+        let cookie = cookies.and_then(|cookies| cookies.header(url, is_start));
         let has_cookies = cookie.is_some();
-        let result = match cookie {
-            Some(cookie) => {
-                let request = Request {
-                    cookie: Some(cookie.into()),
-                    ..request.clone()
-                };
-                self.fetch.fetch(&request, &mut timed).await
-            }
-            None => self.fetch.fetch(request, &mut timed).await,
+        let result = if has_cookies || is_aside {
+            let request = Request {
+                cookie: cookie.map(Into::into),
+                is_anonymous: is_aside,
+                ..request.clone()
+            };
+            self.fetch.fetch(&request, &mut timed).await
+        } else {
+            self.fetch.fetch(request, &mut timed).await
         };
         if let (Some(cookies), Ok(fetched)) = (cookies, &result) {
-            cookies.take(url, &fetched.head.headers, self.is_start);
+            cookies.take(url, &fetched.head.headers, is_start);
         }
         let latency = timed
             .head_at
@@ -464,7 +503,7 @@ impl Gate {
             let asked = self.send(request, &mut receiver).await;
             let signal = asked.signal;
             let weight = match tries {
-                0 => Weight::Counted,
+                0 if self.purpose != Purpose::Aside => Weight::Counted,
                 _ => Weight::Ignored,
             };
             permit.finish(signal, weight);
@@ -534,6 +573,7 @@ impl Gate {
         // Where a site represents another, pages are one; robots.txt is that of an origin.
         let identity = Identity {
             stand_in: None,
+            names: None,
             ..Identity::clone(&self.identity)
         };
         let without_cookies = Self {
@@ -607,6 +647,41 @@ fn robots_trouble(fetched: &Fetched) -> String {
 /// Returns whether an answer sets a cookie.
 pub(crate) fn sets_cookie(head: &ResponseHead) -> bool {
     head.headers.all("set-cookie").next().is_some()
+}
+
+/// The target of a redirect of `url`, which was sent as `sent`, when it is `url` itself in another form of writing.
+pub(crate) fn own_location(
+    identity: &Identity,
+    url: &UrlKey,
+    sent: &url::Url,
+    head: &ResponseHead,
+) -> Option<OwnLocation> {
+    if !matches!(head.status, 300..=303 | 307 | 308) || location(identity, url, head)? != *url {
+        return None;
+    }
+    let reference = head.headers.all("location").next()?;
+    let mut target = sent.join(String::from_utf8_lossy(reference).trim()).ok()?;
+    target.set_fragment(None);
+    let plain = Identity {
+        stand_in: None,
+        names: None,
+        ..identity.as_written()
+    };
+    let written = plain.parse(target.as_str()).ok()?;
+    if !written.is_on(&url.origin()) {
+        let is_named = identity.names.is_some();
+        return is_named.then_some(OwnLocation::Named(written));
+    }
+    (target != *sent).then(|| OwnLocation::Written(target.as_str().into()))
+}
+
+/// The form of writing of a redirect of a URL to itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OwnLocation {
+    /// It differs in what identity leaves out.
+    Written(Arc<str>),
+    /// It uses another name of the site.
+    Named(UrlKey),
 }
 
 /// The usable target of a redirect.

@@ -11,12 +11,16 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    gate::{Answered, Gate, Refused, Robots, Unread, location, sets_cookie, too_slow},
+    gate::{
+        Answered, Gate, OwnLocation, Refused, Robots, Unread, location, own_location, sets_cookie,
+        too_slow,
+    },
     page_sink::{Found, PageSink, WantedBody},
+    signal,
 };
 use crate::{
     config::Config,
-    fetch::{FetchError, FetchErrorKind, Request},
+    fetch::{BodySink, BodyWish, FetchError, FetchErrorKind, Fetched, Request, ResponseHead},
     notes::Note,
     outcome::SessionOutcome,
     page::{BodyEnd, PageFacts},
@@ -76,6 +80,70 @@ pub(crate) struct Hop {
     sets_cookie: bool,
     /// The request had cookies.
     has_cookies: bool,
+    /// The server asks for https in the place of http (`Strict-Transport-Security`, `upgrade-insecure-requests`).
+    pub(crate) asks_for_https: bool,
+    answer: KeptAnswer,
+    /// The form in which the URL was sent, when it is not its own.
+    written: Option<Arc<str>>,
+}
+
+impl Hop {
+    /// The form of writing in which the URL redirects to itself.
+    fn other_writing(&self, gate: &Gate) -> Option<Arc<str>> {
+        let (head, sent) = (&self.answer.fetched.head, self.url.to_url());
+        match own_location(&gate.identity, &self.url, &sent, head)? {
+            OwnLocation::Written(written) => Some(written),
+            OwnLocation::Named(_) => None,
+        }
+    }
+
+    /// Reads the answer with another identity of URLs.
+    pub(crate) fn read_again(&mut self, guide: &Guide<'_>, identity: &Identity) {
+        let sink = self.answer.read(guide, &self.url, identity);
+        let duration = self.facts.duration;
+        (self.facts, self.found) = sink.finish(&self.url, &self.answer.fetched);
+        self.facts.duration = duration;
+    }
+
+    /// The facts of the answer, read with another identity of URLs.
+    pub(crate) fn facts_by(&self, guide: &Guide<'_>, identity: &Identity) -> PageFacts {
+        let sink = self.answer.read(guide, &self.url, identity);
+        sink.finish(&self.url, &self.answer.fetched).0
+    }
+}
+
+/// An answer on the way as it came, decoded.
+struct KeptAnswer {
+    fetched: Fetched,
+    body: Vec<u8>,
+}
+
+impl KeptAnswer {
+    fn read(&self, guide: &Guide<'_>, url: &UrlKey, identity: &Identity) -> PageSink {
+        let parser = PageParser::new(url, &Arc::new(identity.clone()), guide.reader);
+        let mut sink = PageSink::new(parser, wanted_of_start(guide.config));
+        if sink.head(&self.fetched.head) == BodyWish::Read && !self.body.is_empty() {
+            sink.chunk(&self.body);
+        }
+        sink
+    }
+}
+
+/// Keeps what it passes on.
+struct KeepingSink {
+    sink: PageSink,
+    body: Vec<u8>,
+}
+
+impl BodySink for KeepingSink {
+    fn head(&mut self, head: &ResponseHead) -> BodyWish {
+        self.sink.head(head)
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        self.body.extend_from_slice(bytes);
+        self.sink.chunk(bytes)
+    }
 }
 
 /// The redirects of a start page that answers only with the cookies of the way to it.
@@ -171,15 +239,27 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         leads_to_itself: false,
     };
     let mut url = typed.clone();
+    let mut written = None;
     loop {
         let so_far = stand_in(site::settle_so_far(typed, &targets, width), config)?;
-        let gate = &gate.standing_in(so_far.stand_in.clone()).on_the_way();
+        let gate = &gate.standing_in(so_far.stand_in.clone());
         guide.obey_robots(gate, &url, &mut known).await?;
-        let (hop, wire_bytes) = guide.ask(gate, &url).await?;
+        let (hop, wire_bytes) = match written.take() {
+            // It has the session in the URL.
+            Some(written) => guide.ask(gate, &url, Some(written)).await?,
+            None => guide.ask(&gate.on_the_way(), &url, None).await?,
+        };
         bytes_in += wire_bytes;
         let (status, location) = (hop.facts.status, hop.facts.location.clone());
         let is_empty = is_empty(&hop.facts);
         let may_want_cookie = hop.sets_cookie && !hop.has_cookies && gate.cookies.is_some();
+        if hop.written.is_none()
+            && let Some(other) = hop.other_writing(gate)
+        {
+            // The URL is the same, so it is asked for as its redirect has it, once.
+            written = Some(other);
+            continue;
+        }
         hops.push(hop);
         if let Some(target) = &location {
             chain.take(&url, target);
@@ -290,16 +370,29 @@ impl Guide<'_> {
     }
 
     /// Asks for a page on the way through `gate`; the bytes that came over the wire are counted.
-    async fn ask(&self, gate: &Gate, url: &UrlKey) -> Result<(Hop, u64), StartError> {
+    async fn ask(
+        &self,
+        gate: &Gate,
+        url: &UrlKey,
+        written: Option<Arc<str>>,
+    ) -> Result<(Hop, u64), StartError> {
         let sink = || {
             let parser = PageParser::new(url, &gate.identity, self.reader);
-            PageSink::new(parser, wanted_of_start(self.config))
+            KeepingSink {
+                sink: PageSink::new(parser, wanted_of_start(self.config)),
+                body: Vec::new(),
+            }
         };
-        let asked = gate.ask(url, self.stop, sink).await;
+        let request = Request {
+            sent_as: written.clone(),
+            ..Request::get(url, gate.max_body_bytes)
+        };
+        let is_final = |asked: &Result<Fetched, FetchError>| !signal::is_passing(asked);
+        let asked = gate.ask_until(&request, self.stop, sink, is_final).await;
         let asked = asked.map_err(|refused| refused_start(gate, url, refused))?;
         obey_long_wait(gate, url, asked.signal)?;
         match hop_of(url, asked) {
-            Ok(hop) => Ok(hop),
+            Ok((hop, wire_bytes)) => Ok((Hop { written, ..hop }, wire_bytes)),
             Err(error) => {
                 let note = unanswered(gate, url, &error, self.stop).await;
                 Err(StartError::Page(note))
@@ -325,7 +418,7 @@ impl Guide<'_> {
             && !cookies.are_of_session()
         {
             let gate = self.gate.standing_in(site.stand_in.clone());
-            let (hop, bytes) = self.ask(&gate, &start.url).await?;
+            let (hop, bytes) = self.ask(&gate, &start.url, start.written.clone()).await?;
             wire_bytes = bytes;
             if hop.facts.status == 200 && !is_empty(&hop.facts) {
                 // It is judged as it is without cookies.
@@ -416,10 +509,12 @@ fn is_empty(facts: &PageFacts) -> bool {
     facts.end == BodyEnd::Complete && facts.body_bytes == 0
 }
 
-fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), FetchError> {
+fn hop_of(url: &UrlKey, answered: Answered<KeepingSink>) -> Result<(Hop, u64), FetchError> {
     let fetched = answered.result?;
-    let (mut facts, found) = answered.receiver.finish(url, &fetched);
+    let KeepingSink { sink, body } = answered.receiver;
+    let (mut facts, found) = sink.finish(url, &fetched);
     facts.duration = Some(answered.duration);
+    let wire_bytes = fetched.wire_bytes;
     let hop = Hop {
         url: url.clone(),
         facts,
@@ -427,8 +522,35 @@ fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), Fetc
         attempts: answered.tries,
         sets_cookie: sets_cookie(&fetched.head),
         has_cookies: answered.has_cookies,
+        asks_for_https: url.scheme() == "https" && asks_for_https(&fetched.head),
+        answer: KeptAnswer { fetched, body },
+        written: None,
     };
-    Ok((hop, fetched.wire_bytes))
+    Ok((hop, wire_bytes))
+}
+
+/// RFC 6797 section 6.1, and Upgrade Insecure Requests section 3.1.
+fn asks_for_https(head: &ResponseHead) -> bool {
+    let has = |name, directive: fn(&str) -> bool| {
+        let values = head.headers.all(name).map(String::from_utf8_lossy);
+        values
+            .flat_map(|value| value.split(';').map(str::to_owned).collect::<Vec<_>>())
+            .any(|part| directive(&part.trim().to_ascii_lowercase()))
+    };
+    let is_age = |part: &str| {
+        let age = part.strip_prefix("max-age").map(str::trim_start);
+        let age = age.and_then(|age| age.strip_prefix('='));
+        age.is_some_and(|age| {
+            age.trim()
+                .trim_matches('"')
+                .parse()
+                .is_ok_and(|age: u64| age > 0)
+        })
+    };
+    has("strict-transport-security", is_age)
+        || has("content-security-policy", |part| {
+            part == "upgrade-insecure-requests"
+        })
 }
 
 /// The data of an answer on the way that is not a page.

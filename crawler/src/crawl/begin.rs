@@ -13,11 +13,13 @@ use super::{
 use crate::{
     client::{
         Shutdown, StartError,
+        names::KnownNames,
         start::{self, Guide, Started},
     },
     config::RepeatsConfig,
     crawl_state::{self, OpenCrawl},
     notes::Note,
+    site::Site,
     store::Store,
     url_key::{Identity, UrlKey},
     verdict::Judge,
@@ -54,9 +56,55 @@ pub(super) async fn find_site(
     }
 }
 
-/// The arguments for opening the store of a site.
+/// The store of a site, before its crawl goes on or begins.
+pub(super) struct OpenedStore {
+    pub(super) store: Store,
+    /// The URL of the directory where the set will be served, if one is configured.
+    pub(super) public_url: Option<String>,
+    /// The crawl that goes on or begins.
+    pub(super) next: OpenCrawl,
+    /// The other spellings of the site that answered earlier crawls.
+    pub(super) names: KnownNames,
+}
+
+/// Opens the store of `site` for a crawl under these settings; see [`crawl_state::open`].
+pub(super) async fn open_store(
+    open_store: OpenStore,
+    site: &Site,
+    (identity, fresh): (&str, bool),
+    shutdown: &Shutdown,
+) -> Result<OpenedStore, CrawlError> {
+    let (site, identity) = (site.clone(), identity.to_owned());
+    let work = move || {
+        let (store, public_url) = open_store(&site).ok_or(CrawlError::Opening)?;
+        Ok(OpenedStore {
+            next: crawl_state::next(&store, &identity, fresh)?,
+            names: crawl_state::names(&store)?,
+            store,
+            public_url,
+        })
+    };
+    using_state(work, shutdown).await
+}
+
+/// Does work on the state where blocking is allowed.
+async fn using_state<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CrawlError> + Send + 'static,
+    shutdown: &Shutdown,
+) -> Result<T, CrawlError> {
+    let span = tracing::Span::current();
+    let work = tokio::task::spawn_blocking(move || span.in_scope(work));
+    // What was dropped would have to be checked and read to its end; the next start does it again.
+    let done = tokio::select! {
+        done = work => done,
+        () = shutdown.aborted() => return Err(CrawlError::Stopped),
+    };
+    done.map_err(|error| CrawlError::of_task("opening the state of this site", error))?
+}
+
+/// The arguments for going on with the crawl of a site, or beginning one.
 pub(super) struct CrawlOpening {
-    pub(super) open_store: OpenStore,
+    pub(super) store: Store,
     /// See [`crawl_state::open`].
     pub(super) identity: String,
     pub(super) fresh: bool,
@@ -67,13 +115,12 @@ pub(super) struct CrawlOpening {
     pub(super) judge: Judge,
     pub(super) repeats: RepeatsConfig,
     pub(super) url_identity: Arc<Identity>,
+    pub(super) names: KnownNames,
 }
 
 /// A crawl that can begin.
 pub(super) struct OpenedCrawl {
     pub(super) store: Store,
-    /// The URL of the directory where the set will be served, if one is configured.
-    pub(super) public_url: Option<String>,
     pub(super) run: OpenCrawl,
     pub(super) memory: Memory,
     /// The rules, by what the clocks show.
@@ -81,18 +128,18 @@ pub(super) struct OpenedCrawl {
 }
 
 impl CrawlOpening {
-    /// Opens the store of the site that `started` found.
+    /// Goes on with the crawl of the site that `started` found, or begins one.
     pub(super) async fn open(
         self,
         started: &Started,
         shutdown: &Shutdown,
     ) -> Result<OpenedCrawl, CrawlError> {
-        let site = started.site.clone();
+        let start = started.site.start.clone();
         let robots = started.is_robots_read.then(|| started.robots.clone());
-        let span = tracing::Span::current();
-        let work = tokio::task::spawn_blocking(move || {
-            let _entered = span.entered();
-            let (mut store, public_url) = (self.open_store)(&site).ok_or(CrawlError::Opening)?;
+        let work = move || {
+            let mut store = self.store;
+            // Before the crawl begins: one that goes on has them.
+            crawl_state::note_names(&mut store, &self.names)?;
             let run = crawl_state::open(&mut store, &self.identity, self.host_date, self.fresh)?;
             let mut judge = self.judge;
             if let Some((ours, host)) = self.clocks {
@@ -103,7 +150,7 @@ impl CrawlOpening {
             }
             let memory = resume::remember(
                 &mut store,
-                (&site.start, run),
+                (&start, run),
                 &judge,
                 &self.repeats,
                 &self.url_identity,
@@ -111,21 +158,13 @@ impl CrawlOpening {
             if let Some(robots) = &robots {
                 crawl_state::note_robots(&mut store, robots)?;
             }
-            Ok::<_, CrawlError>(OpenedCrawl {
+            Ok(OpenedCrawl {
                 store,
-                public_url,
                 run,
                 memory,
                 judge,
             })
-        });
-        // What was dropped would have to be checked and read to its end; the next start does it again.
-        let opened = tokio::select! {
-            opened = work => opened,
-            () = shutdown.aborted() => return Err(CrawlError::Stopped),
         };
-        let opened = opened
-            .map_err(|error| CrawlError::of_task("opening the state of this site", error))??;
-        Ok(opened)
+        using_state(work, shutdown).await
     }
 }

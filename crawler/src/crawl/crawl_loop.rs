@@ -43,7 +43,7 @@ use super::{
     outage::Health,
     probe::NotFound,
     repetition::{Repetition, settle},
-    requests::{PageDone, PageRequest, Requests},
+    requests::{Elsewhere, PageDone, PageRequest, Requests},
     resume::Memory,
     revalidation::{Revalidation, TestEnd},
     rules::{RobotsChange, SiteRules},
@@ -58,12 +58,12 @@ use crate::{
     config::Config,
     crawl_state::{self, OpenCrawl},
     frontier::Frontier,
-    notes::Note,
+    notes::{Note, grouped},
     page::Reason,
     parse::PageReader,
     site::Site,
     store::Store,
-    url_key::HostKey,
+    url_key::{HostKey, SiteNames},
     verdict::Judge,
 };
 
@@ -158,6 +158,8 @@ enum Event {
     StartPage(TaskEnd<bool>),
     /// The start page was asked for new cookies.
     Cookies(TaskEnd<()>),
+    /// Another name of the site was asked for a page.
+    Elsewhere(TaskEnd<Box<Elsewhere>>),
     Document(TaskEnd<Box<DocumentEnd>>),
     Test(TaskEnd<TestEnd>),
     Probe(TaskEnd<Option<[NotFound; 3]>>),
@@ -530,6 +532,10 @@ impl<'a> CrawlLoop<'a> {
                 end.map_err(|error| CrawlError::of_task("crawling this site", error))?;
                 self.take_cookies();
             }
+            Ok((_, Event::Elsewhere(end))) => {
+                let end = end.map_err(|error| CrawlError::of_task("crawling this site", error))?;
+                self.take_elsewhere(*end);
+            }
             Ok((_, Event::Document(end))) => self.take_document_end(end.map_or_else(
                 |error| {
                     tracing::error!(target: "crawl", "internal error while reading a document: {error}");
@@ -583,6 +589,9 @@ impl<'a> CrawlLoop<'a> {
         let ending = self.end.ending.unwrap_or(Ending::Drained);
         let drained = (ending == Ending::Drained).then(|| self.known.len());
         let Context { site, config, .. } = &self.context;
+        let names = self.context.gate.identity.names.as_ref();
+        self.display
+            .report(names.and_then(|names| note_of_names(site, names)));
         let fetched = self.end.counts.fetched;
         self.display
             .report(self.hints.conclude(site, config, fetched, drained));
@@ -611,4 +620,15 @@ impl<'a> CrawlLoop<'a> {
         };
         self.display.show(now, progress);
     }
+}
+
+/// The note on the other names of the site that URLs used in this session.
+fn note_of_names(site: &Site, names: &SiteNames) -> Option<Note> {
+    let uses: Vec<(String, u64)> = names
+        .uses()
+        .map(|(name, uses)| (format!("{name} ({})", grouped(uses)), uses))
+        .collect();
+    let (texts, counts): (Vec<String>, Vec<u64>) = uses.into_iter().unzip();
+    let note = Note::other_names(&site.origin, &texts.join(", ")).counting(counts.iter().sum());
+    (!texts.is_empty()).then_some(note)
 }

@@ -223,6 +223,11 @@ impl Documents {
         self.known.contains(url)
     }
 
+    /// The way to other hosts of the site.
+    pub(super) fn downloader(&self) -> &Downloader {
+        &self.downloader
+    }
+
     /// The rules of the site are these now.
     pub(super) fn know(&self, rules: Rules) {
         self.downloader.know(&self.origin, rules);

@@ -45,10 +45,12 @@ use crate::{
     client::{
         Downloader, Shutdown, StartError,
         gate::{Gate, rough_duration},
+        names::{self, KnownNames},
         start::{Guide, Started},
     },
     clock::Clock,
     config::Config,
+    crawl_state::OpenCrawl,
     fetch::{Fetch, FetchError, Fetched},
     notes::Note,
     outcome::SessionOutcome,
@@ -62,7 +64,7 @@ use crate::{
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
     store::{Store, StoreError},
-    url_key::{HostKey, UrlKey},
+    url_key::{HostKey, Origin, UrlKey},
     verdict::{Judge, identity_of, read_as},
 };
 
@@ -350,8 +352,8 @@ async fn crawl_through(
         open_store,
         lists,
     } = dependencies;
-    let names: Vec<&str> = lists.iter().map(SeedList::name).collect();
-    let identity = identity_of(config, &names);
+    let list_names: Vec<&str> = lists.iter().map(SeedList::name).collect();
+    let identity = identity_of(config, &list_names);
     let clock = Arc::clone(&gate.clock);
     begin_at_hosts(config, start, gate);
     let began = clock.now();
@@ -362,19 +364,26 @@ async fn crawl_through(
         config,
         stop: &shutdown.stop,
     };
-    let started = find_site(&guide, start, &progress, deadline).await?;
+    let mut started = find_site(&guide, start, &progress, deadline).await?;
+    let settings = (identity.as_str(), config.fresh);
+    let opened = begin::open_store(open_store, &started.site, settings, shutdown).await?;
+    let (store, public_url) = (opened.store, opened.public_url);
+    let known = (opened.names, opened.next);
+    let naming = Box::pin(name_site(&guide, &mut started, known, deadline));
+    let (gate, names) = naming.await;
+    let gate = &gate;
     let (site, is_robots_read) = (&started.site, started.is_robots_read);
     let rules = started.robots.clone();
-    let gate = &gate.standing_in(site.stand_in.clone());
     let scope =
         Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
     let downloader = downloader_of(site, gate, config, &rules);
-    let read_as = read_as(config, site);
+    let read_as = read_as(config, site, gate.identity.names.as_ref());
     let host_date = gate.first_date.get().copied();
     let clocks = host_date.map(|host| (clock.now(), host));
     let judge = Judge::new(config, scope, rules.clone(), read_as, Arc::clone(&clock));
     let opening = CrawlOpening {
-        open_store,
+        store,
+        names,
         identity,
         fresh: config.fresh,
         host_date: host_date.unwrap_or(began),
@@ -385,7 +394,6 @@ async fn crawl_through(
     };
     let OpenedCrawl {
         store,
-        public_url,
         run: open_run,
         memory,
         judge,
@@ -429,6 +437,33 @@ async fn crawl_through(
     crawl_loop.seed(hops);
     crawl_loop.begin_documents(&rules, lists);
     crawl_loop.drive().await
+}
+
+/// The gate of a site with its names, and these: of a crawl that goes on, those that it has; otherwise the spellings that are not
+/// known are asked, until the `deadline` at most. The start page is read with them.
+async fn name_site(
+    guide: &Guide<'_>,
+    started: &mut Started,
+    (known, next): (KnownNames, OpenCrawl),
+    deadline: Instant,
+) -> (Gate, KnownNames) {
+    let names = if next.resumed {
+        known
+    } else {
+        let site = (&started.site, &started.hops[..]);
+        let is_due = |spelling: &Origin| validators::is_spelling_turn(spelling, next.number);
+        let asking = Box::pin(names::ask(guide, site, &known, &is_due));
+        let asked = tokio::time::timeout_at(deadline, asking).await;
+        asked.unwrap_or(known)
+    };
+    let gate = guide.gate.standing_in(started.site.stand_in.clone());
+    let gate = gate.named(names.of(&started.site.origin));
+    if gate.identity.names.is_some()
+        && let Some(start) = started.hops.last_mut()
+    {
+        start.read_again(guide, &gate.identity);
+    }
+    (gate, names)
 }
 
 /// Fetches what is on the site, and the files of other hosts that belong to it.

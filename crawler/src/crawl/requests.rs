@@ -12,13 +12,13 @@ use tokio::{
 use super::{FetchedFacts, session::CookieSession, validators::is_answer_to};
 use crate::{
     client::{
-        gate::{Gate, HeldPermit, retry_delay},
+        gate::{Gate, HeldPermit, OwnLocation, own_location, retry_delay},
         page_sink::{Found, PageSink, WantedBody},
         signal,
         start::CookieChain,
     },
     config::LimitsConfig,
-    fetch::{FetchErrorKind, Request, Validators},
+    fetch::{FetchError, FetchErrorKind, Request, Validators},
     frontier::Lease,
     page::PageFacts,
     parse::{PageParser, PageReader},
@@ -34,6 +34,8 @@ pub(super) struct Requests {
     /// Memory that each answer in flight is expected to take: as much as the largest of the last ones.
     of_answer: usize,
     session: CookieSession,
+    /// Requests for what redirects of pages name by another name of the site.
+    elsewhere: usize,
 }
 
 /// A page request that is out.
@@ -55,6 +57,45 @@ pub(super) struct PageDone {
     pub(super) signal: Signal,
     passing: bool,
     has_cookies: bool,
+    /// The page redirects to itself in another form of writing.
+    own_location: Option<OwnLocation>,
+}
+
+/// A page that redirects to itself by another name of the site, with the answer there.
+pub(super) struct Elsewhere {
+    pub(super) lease: Lease,
+    pub(super) is_conditional: bool,
+    pub(super) done: PageDone,
+    pub(super) named: UrlKey,
+    pub(super) answer: Result<(u16, Option<UrlKey>), String>,
+}
+
+impl Elsewhere {
+    /// The page, with what the other name of it answered.
+    pub(super) fn into_done(self) -> (Lease, bool, PageDone) {
+        let Self {
+            lease,
+            is_conditional,
+            mut done,
+            named,
+            answer,
+        } = self;
+        if let Ok((_, facts)) = &mut done.result {
+            match answer {
+                // The page is there, and not on the site.
+                Ok((200, _)) => facts.location = Some(named),
+                Ok((_, Some(target))) => facts.location = Some(target),
+                Ok((status, None)) => {
+                    facts.status = status;
+                    facts.location = None;
+                }
+                Err(error) => {
+                    done.result = Err(FetchError::new(FetchErrorKind::Connect, error));
+                }
+            }
+        }
+        (lease, is_conditional, done)
+    }
 }
 
 /// The consequence of the end of a request.
@@ -94,9 +135,19 @@ impl Requests {
         newest.map(|request| request.lease.url())
     }
 
-    /// Returns whether none is out, and none waits for new cookies.
+    /// Returns whether none is out, and none waits for new cookies, or for the answer of another name of the site.
     pub(super) fn is_empty(&self) -> bool {
-        self.out.is_empty() && !self.session.is_renewing()
+        self.out.is_empty() && self.elsewhere == 0 && !self.session.is_renewing()
+    }
+
+    /// Takes note of a question to another name of the site.
+    pub(super) fn ask_elsewhere(&mut self) {
+        self.elsewhere += 1;
+    }
+
+    /// The same, at the end of it.
+    pub(super) fn answered_elsewhere(&mut self) {
+        self.elsewhere = self.elsewhere.saturating_sub(1);
     }
 
     /// Memory that their answers are expected to take.
@@ -128,7 +179,7 @@ impl Requests {
 /// Asks for a page; the caller holds a permit.
 pub(super) async fn ask(
     (gate, reader): (Gate, Arc<PageReader>),
-    url: UrlKey,
+    (url, written): (UrlKey, Option<Arc<str>>),
     wanted: WantedBody,
     validators: Option<Validators>,
 ) -> PageDone {
@@ -136,6 +187,7 @@ pub(super) async fn ask(
     let mut sink = PageSink::new(parser, wanted);
     let request = Request {
         validators,
+        sent_as: written,
         ..Request::get(&url, gate.max_body_bytes)
     };
     let asked = gate.send(&request, &mut sink).await;
@@ -145,6 +197,10 @@ pub(super) async fn ask(
         Ok(_) | Err(_) => asked.signal,
     };
     let (passing, has_cookies) = (signal::is_passing(&asked.result), asked.has_cookies);
+    let own_location =
+        asked.result.as_ref().ok().and_then(|fetched| {
+            own_location(&gate.identity, &url, &request.sent_url(), &fetched.head)
+        });
     let mut found = None;
     let result = asked.result.map(|fetched| {
         let (mut facts, instead) = sink.finish(&url, &fetched);
@@ -158,6 +214,7 @@ pub(super) async fn ask(
         signal,
         passing,
         has_cookies,
+        own_location,
     }
 }
 
@@ -199,6 +256,11 @@ impl PageDone {
     pub(super) fn refuses_cookies(&self) -> bool {
         let refuses = |facts: &PageFacts| matches!(facts.status, 400 | 431);
         self.has_cookies && self.facts().is_some_and(refuses)
+    }
+
+    /// The other form of writing, when the page redirects to itself.
+    pub(super) fn own_location(&self) -> Option<&OwnLocation> {
+        self.own_location.as_ref()
     }
 
     /// The facts of the answer.

@@ -7,7 +7,7 @@ use crate::{
     fetch::{FetchErrorKind, Validators},
     page::{BodyEnd, Canonical, CrawlId, PageFacts},
     store::{MetaValue, Store, StoreError},
-    url_key::UrlKey,
+    url_key::{Origin, UrlKey},
 };
 
 use super::FetchedFacts;
@@ -15,8 +15,9 @@ use super::FetchedFacts;
 /// Pages among which one is asked for as a whole: a change that a false 304 hides is found within as many crawls.
 const SAMPLE: u64 = 100;
 
-/// Crawls of which one asks again for the redirects of the canonical link of a page that did not change.
-const REDIRECTS: u64 = 7;
+/// Crawls of which one asks again for what seldom changes: the redirects of the canonical link of a page that did not, and a
+/// spelling of the site.
+const SELDOM: u64 = 7;
 
 /// True answers in a row after which a server is trusted again.
 const TRUTHS_FOR_TRUST: u32 = 30;
@@ -80,16 +81,21 @@ impl ValidatorTrust {
 
 /// Returns whether crawl number `crawl` asks for `url` as a whole: once in a hundred crawls.
 pub(super) fn is_sample(url: &UrlKey, crawl: CrawlId) -> bool {
-    is_turn(url, crawl, SAMPLE)
+    is_turn(url.fingerprint(), crawl, SAMPLE)
 }
 
 /// Returns whether crawl number `crawl` asks again for `url`, a redirect that a canonical link names: on one crawl in seven.
 pub(super) fn is_redirect_turn(url: &UrlKey, crawl: CrawlId) -> bool {
-    is_turn(url, crawl, REDIRECTS)
+    is_turn(url.fingerprint(), crawl, SELDOM)
 }
 
-fn is_turn(url: &UrlKey, crawl: CrawlId, every: u64) -> bool {
-    (url.fingerprint() % every + crawl % every).is_multiple_of(every)
+/// Returns whether crawl number `crawl` asks again whether a spelling is a name of the site: on one crawl in seven.
+pub(super) fn is_spelling_turn(spelling: &Origin, crawl: CrawlId) -> bool {
+    is_turn(UrlKey::fingerprint_of(&spelling.to_string()), crawl, SELDOM)
+}
+
+fn is_turn(fingerprint: u64, crawl: CrawlId, every: u64) -> bool {
+    (fingerprint % every + crawl % every).is_multiple_of(every)
 }
 
 /// Returns whether a status shows if a page changed: it did, it did not, or the page is not there any more.

@@ -170,7 +170,7 @@ impl HttpFetch {
         sink: &mut (dyn BodySink + Send),
         deadline: Instant,
     ) -> Result<(Fetched, Version), FetchError> {
-        let url = request.url.to_url();
+        let url = request.sent_url();
         let target = RequestTarget {
             url: request.shown(),
             host: url.host_str().unwrap_or_default(),
@@ -287,7 +287,7 @@ impl HttpFetch {
             headers.insert(COOKIE, value);
         }
         let is_private = |origin: &Origin| request.url.is_on(origin);
-        if self.private_origins.iter().any(is_private) {
+        if !request.is_anonymous && self.private_origins.iter().any(is_private) {
             for name in self.private_headers.keys() {
                 headers.remove(name);
             }

@@ -60,6 +60,10 @@ pub struct Request {
     pub validators: Option<Validators>,
     /// The value of `Cookie`; default none. A header `Cookie` of the settings replaces it.
     pub cookie: Option<Arc<str>>,
+    /// The URL in the form in which it is sent, on the same origin; default: as it is.
+    pub sent_as: Option<Arc<str>>,
+    /// Headers and credentials of the settings are not sent. Default: they are, to their origins.
+    pub is_anonymous: bool,
 }
 
 /// Validators of an earlier answer (RFC 9110 section 8.8): the fields of a conditional request.
@@ -140,7 +144,16 @@ impl Request {
             call: None,
             validators: None,
             cookie: None,
+            sent_as: None,
+            is_anonymous: false,
         }
+    }
+
+    /// The URL that is sent.
+    pub(crate) fn sent_url(&self) -> url::Url {
+        let sent_as = self.sent_as.as_deref();
+        let sent_as = sent_as.and_then(|text| url::Url::parse(text).ok());
+        sent_as.unwrap_or_else(|| self.url.to_url())
     }
 
     /// Form of the URL in messages and logs.

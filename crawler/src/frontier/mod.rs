@@ -15,7 +15,10 @@ mod directories;
 mod rounds;
 mod seen;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use tokio::time::Instant;
 
@@ -96,6 +99,11 @@ impl Lease {
         self.waiting.url.earlier.as_deref_mut()
     }
 
+    /// The form in which the URL is requested, when it is not its own.
+    pub fn written(&self) -> Option<&Arc<str>> {
+        self.waiting.written.as_ref()
+    }
+
     /// Tries before this one.
     pub fn earlier_tries(&self) -> u32 {
         self.waiting.tries
@@ -106,9 +114,19 @@ impl Lease {
 struct WaitingUrl {
     url: QueuedUrl,
     tries: u32,
+    /// See [`Lease::written`].
+    written: Option<Arc<str>>,
 }
 
 impl WaitingUrl {
+    fn new(url: QueuedUrl) -> Self {
+        Self {
+            url,
+            tries: 0,
+            written: None,
+        }
+    }
+
     /// Without what was known of its answer.
     fn without_answer(mut self) -> Self {
         if let Some(earlier) = &mut self.url.earlier {
@@ -222,7 +240,7 @@ impl Frontier {
             && (!is_last || !self.more_in_store && self.window.len() < WINDOW_URLS)
         {
             self.entered = self.entered.max(Some(place));
-            self.window.insert(place, WaitingUrl { url, tries: 0 });
+            self.window.insert(place, WaitingUrl::new(url));
         } else {
             self.more_in_store = true;
             self.level_has_ended &= level_of(place) > self.level();
@@ -288,7 +306,7 @@ impl Frontier {
                 break;
             }
             self.entered = Some(url.sequence);
-            let waiting = WaitingUrl { url, tries: 0 };
+            let waiting = WaitingUrl::new(url);
             self.window.insert(waiting.url.sequence, waiting);
         }
     }
@@ -404,6 +422,12 @@ impl Frontier {
         let mut waiting = lease.waiting;
         waiting.tries += 1;
         self.soon.insert((due, waiting.url.sequence), waiting);
+    }
+
+    /// The same, in another form of writing.
+    pub fn retry_as(&mut self, mut lease: Lease, written: Arc<str>, due: Instant) {
+        lease.waiting.written = Some(written);
+        self.retry_soon(lease, due);
     }
 
     /// The lease was not used: the URL is first in its line again.

@@ -17,6 +17,10 @@ pub struct Warnings {
     pub bad_canonical: bool,
     /// Several canonical links that differ: none counts.
     pub conflicting_canonicals: bool,
+    /// A canonical link uses a name of the site with another scheme.
+    pub canonical_by_scheme: bool,
+    /// A canonical link uses a name of the site with another host.
+    pub canonical_by_host: bool,
     /// HTML under a missing or wrong content type, recognised by sniffing.
     pub sniffed: bool,
     /// Parsing was cut off; facts after that point are missing, so that the page is not judged.
@@ -48,6 +52,8 @@ impl Warnings {
             (self.soft_404, "soft-404"),
             (self.bad_canonical, "bad-canonical"),
             (self.conflicting_canonicals, "conflicting-canonicals"),
+            (self.canonical_by_scheme, "canonical-by-scheme"),
+            (self.canonical_by_host, "canonical-by-host"),
             (self.sniffed, "sniffed-html"),
             (self.parse_cut, "parse-cut"),
             (self.page_rule_skipped, "page-rule-skipped"),
@@ -73,6 +79,8 @@ impl Warnings {
                 "soft-404" => warnings.soft_404 = true,
                 "bad-canonical" => warnings.bad_canonical = true,
                 "conflicting-canonicals" => warnings.conflicting_canonicals = true,
+                "canonical-by-scheme" => warnings.canonical_by_scheme = true,
+                "canonical-by-host" => warnings.canonical_by_host = true,
                 "sniffed-html" => warnings.sniffed = true,
                 "parse-cut" => warnings.parse_cut = true,
                 "page-rule-skipped" => warnings.page_rule_skipped = true,

@@ -362,6 +362,8 @@ impl LinkFacts<'_> {
 
     fn finish(mut self, facts: &mut PageFacts) {
         facts.warnings.bad_canonical = self.canonicals.has_bad;
+        facts.warnings.canonical_by_scheme = self.canonicals.has_other_scheme;
+        facts.warnings.canonical_by_host = self.canonicals.has_other_host;
         facts.canonical = self.canonicals.judge(self.site.url);
         if facts.canonical == Canonical::Conflicting {
             // None of them counts, but each may be a page.

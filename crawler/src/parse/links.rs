@@ -339,6 +339,9 @@ pub(super) struct Canonicals {
     targets: Vec<UrlKey>,
     /// One was empty, unparsable or not http(s).
     pub(super) has_bad: bool,
+    /// One has another scheme, or another host, than the site, and means it by another name.
+    pub(super) has_other_scheme: bool,
+    pub(super) has_other_host: bool,
 }
 
 impl Canonicals {
@@ -355,7 +358,15 @@ impl Canonicals {
             self.has_bad = true;
             return;
         }
-        match identity.resolve(base, reference, encoding) {
+        let target = identity.resolve(base, reference, encoding);
+        if let (Ok(target), true) = (&target, identity.names.is_some())
+            && let Ok(written) = base.join(reference)
+        {
+            self.has_other_scheme |= written.scheme() != target.scheme();
+            let host = written.host_str().unwrap_or_default();
+            self.has_other_host |= host.trim_end_matches('.') != target.host_str();
+        }
+        match target {
             Ok(target)
                 if self.targets.contains(&target) || self.targets.len() >= MAX_CANONICALS => {}
             Ok(target) => self.targets.push(target),

@@ -1,14 +1,14 @@
 //! What a person has to know of the pages of a site, and what the counts of their reasons do not show: canonical links that have
 //! to be corrected, and a path to which much of the site redirects.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::{
     export::View,
     notes::{ExampleCount, Note, grouped},
     page::{PageRecord, Reason},
     store::StoreError,
-    url_key::UrlKey,
+    url_key::{Origin, UrlKey},
 };
 
 /// Paths that are counted; redirects to further ones are not reported.
@@ -17,6 +17,9 @@ const MAX_PATHS: usize = 1_000;
 /// Redirects to one path that are reported, and the part of the site that they are, at least.
 const MIN_REDIRECTS: u64 = 5;
 const MIN_PART: u64 = 20;
+
+/// The part of the pages that may name another name of the site as canonical before a note reports which name to crawl.
+const MAX_BY_NAME: u64 = 10;
 
 /// The remarks on the pages of a view.
 #[derive(Debug, Default)]
@@ -27,6 +30,9 @@ pub(super) struct Remarks {
     canonicals_unknown: ExampleCount,
     /// Redirects by the path that they lead to, with its origin.
     redirects: HashMap<String, ExampleCount>,
+    /// Listed pages, and those whose canonical link uses another name of the site, by what differs: scheme, host.
+    pages: u64,
+    by_name: BTreeMap<(bool, bool), ExampleCount>,
 }
 
 impl Remarks {
@@ -44,6 +50,16 @@ impl Remarks {
             let path = format!("{}{}", target.origin(), target.path());
             if self.redirects.len() < MAX_PATHS || self.redirects.contains_key(&path) {
                 self.redirects.entry(path).or_default().add(target);
+            }
+        }
+        if record.reason == Reason::Listed
+            && let Some(facts) = record.facts()
+        {
+            self.pages += 1;
+            let warnings = facts.warnings;
+            let differs = (warnings.canonical_by_scheme, warnings.canonical_by_host);
+            if differs != (false, false) {
+                self.by_name.entry(differs).or_default().add(key);
             }
         }
         let canonical = record.facts().and_then(|facts| facts.canonical.other());
@@ -72,6 +88,14 @@ impl Remarks {
             self.canonicals_unknown.note_of_any(unknown),
         ];
         let mut notes: Vec<Note> = canonicals.into_iter().flatten().collect();
+        notes.extend(self.by_name.iter().filter_map(|(differs, pages)| {
+            let example = pages.example.as_ref()?;
+            let name = other_name(&example.origin(), *differs);
+            let is_much = pages.count * MAX_BY_NAME > self.pages;
+            let note =
+                |count: &String| Note::canonicals_by_name(count, &grouped(self.pages), &name);
+            pages.note_of_any(note).filter(|_| is_much)
+        }));
         let mut walls = Vec::new();
         for (path, redirects) in &self.redirects {
             let (count, all) = (redirects.count, listed + redirects.count);
@@ -93,4 +117,13 @@ impl Remarks {
         }));
         Ok(notes)
     }
+}
+
+/// The name of a site that differs from `origin` in its scheme, in `www.`, or in both.
+fn other_name(origin: &Origin, (by_scheme, by_host): (bool, bool)) -> String {
+    let spellings = origin.spellings();
+    let name = spellings.iter().find(|name| {
+        (name.scheme != origin.scheme) == by_scheme && (name.host != origin.host) == by_host
+    });
+    name.unwrap_or(origin).to_string()
 }

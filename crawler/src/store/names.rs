@@ -50,6 +50,9 @@ pub(crate) const CRAWL_HOST_DATE: &str = "crawl.host_date";
 /// The settings that decide which URLs are known.
 pub(crate) const CRAWL_IDENTITY: &str = "crawl.identity";
 
+/// The other spellings of the origin of the site that answered, and whether they are its names: JSON.
+pub(crate) const CRAWL_NAMES: &str = "crawl.names";
+
 /// The kind of network that the start host was on.
 pub(crate) const CRAWL_NETWORK: &str = "crawl.network";
 

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use encoding_rs::{EncoderResult, Encoding, UTF_8};
 use url::{EncodingOverride, Position, Url};
 
-use super::{StandIn, UrlKey, UrlKeyError, normal_form};
+use super::{SiteNames, StandIn, UrlKey, UrlKeyError, normal_form};
 
 /// Longest text that is read, in bytes: enough for a key with its session ids, tracking parameters, dot segments and fragment,
 /// and a bound on the work that one link can cost.
@@ -90,6 +90,8 @@ pub struct Identity {
     /// The URLs of another directory are those of the crawled one. Default: none. Filled in when the
     /// site is known.
     pub stand_in: Option<StandIn>,
+    /// Other spellings of the origin of the site that mean the site. Default: none. Filled in when the site is known.
+    pub names: Option<SiteNames>,
 }
 
 impl Default for Identity {
@@ -103,6 +105,7 @@ impl Default for Identity {
             collapse_ampersands: false,
             drop_index_pages: false,
             stand_in: None,
+            names: None,
         }
     }
 }
@@ -126,13 +129,14 @@ impl Identity {
     }
 
     /// The identity of sitemaps and feeds: no parameter is dropped from their URLs, which were written for machines. Stand-in
-    /// sites still apply.
+    /// sites and names of the site still apply.
     #[must_use]
     pub fn verbatim(&self) -> Self {
         Self {
             drop_parameters: Vec::new(),
             drop_sessions: Vec::new(),
             stand_in: self.stand_in.clone(),
+            names: self.names.clone(),
             ..Self::default()
         }
     }
@@ -186,6 +190,10 @@ impl Identity {
 
     fn key_of(&self, url: &Url) -> Result<UrlKey, UrlKeyError> {
         let key = self.normal_form(url)?;
+        let key = match &self.names {
+            Some(names) => names.key_of_site(key),
+            None => key,
+        };
         match &self.stand_in {
             Some(stand_in) => stand_in.crawled(key),
             None => Ok(key),
@@ -289,8 +297,11 @@ impl fmt::Display for Identity {
             self.collapse_ampersands,
             self.drop_index_pages,
         )?;
-        match &self.stand_in {
-            Some(stand_in) => write!(f, " stand_in={}", stand_in.text()),
+        if let Some(stand_in) = &self.stand_in {
+            write!(f, " stand_in={}", stand_in.text())?;
+        }
+        match &self.names {
+            Some(names) => write!(f, " names={names}"),
             None => Ok(()),
         }
     }

@@ -34,6 +34,7 @@ impl<'a> ReferenceResolver<'a> {
         let is_plain = !identity.collapse_slashes
             && !identity.drop_index_pages
             && identity.stand_in.is_none()
+            && (identity.names.as_ref()).is_none_or(|names| names.keeps(base))
             && base.username().is_empty()
             && base.password().is_none()
             && base.host_str().is_some_and(|host| !host.ends_with('.'));

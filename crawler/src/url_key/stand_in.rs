@@ -22,6 +22,8 @@ use super::{Origin, UrlKey, UrlKeyError};
 pub struct StandIn {
     crawled: UrlKey,
     original: UrlKey,
+    /// The original directory and its counterparts at the other spellings of its origin, which mean it.
+    named: Vec<UrlKey>,
 }
 
 /// Two directories that cannot represent each other.
@@ -44,7 +46,14 @@ impl StandIn {
         if original.as_str().starts_with(crawled.as_str()) {
             return Err(StandInError { crawled, original });
         }
-        Ok(Self { crawled, original })
+        let spellings = original.origin().spellings();
+        let named = spellings.iter().filter_map(|origin| original.at(origin));
+        let named = named.filter(|named| !named.is_on(&crawled.origin()));
+        Ok(Self {
+            named: std::iter::once(original.clone()).chain(named).collect(),
+            crawled,
+            original,
+        })
     }
 
     /// The key of a URL that may be either of the two: the crawled one. A URL of neither directory stays.
@@ -55,10 +64,7 @@ impl StandIn {
         if url.as_str().starts_with(self.crawled.as_str()) {
             return Ok(url);
         }
-        match exchanged(&url, &self.original, &self.crawled) {
-            Some(crawled) => crawled,
-            None => Ok(url),
-        }
+        self.exchanged_back(&url).unwrap_or(Ok(url))
     }
 
     /// The URL that `key` represents. A URL outside the crawled directory represents itself.
@@ -102,7 +108,13 @@ impl StandIn {
     /// The way back from [`StandIn::original`]; `None` when `original` is outside the directory that the
     /// crawled one represents, or the crawled URL would be too long.
     pub fn crawled_of(&self, original: &UrlKey) -> Option<UrlKey> {
-        exchanged(original, &self.original, &self.crawled)?.ok()
+        self.exchanged_back(original)?.ok()
+    }
+
+    /// The crawled URL of one in the original directory; `None`: it is in none.
+    fn exchanged_back(&self, url: &UrlKey) -> Option<Result<UrlKey, UrlKeyError>> {
+        let mut named = self.named.iter();
+        named.find_map(|directory| exchanged(url, directory, &self.crawled))
     }
 
     /// The directory that the crawled one represents; its path ends in a slash.
@@ -110,14 +122,16 @@ impl StandIn {
         &self.original
     }
 
-    /// Returns whether requests to `origin` are forbidden: it is on the host of the original, which gets no requests with any
-    /// scheme and port. Where the crawled site is on that host as well, only the origin of the original counts, and not if it is
+    /// Returns whether requests to `origin` are forbidden: it is on the host of the original, with `www.` or without, which gets no
+    /// requests with any scheme and port. Where the crawled site is on that host as well, only the origin of the original counts, and not if it is
     /// also the crawled one.
     pub fn spares(&self, origin: &Origin) -> bool {
         if self.original.host_str() == self.crawled.host_str() {
             return self.original.is_on(origin) && !self.crawled.is_on(origin);
         }
-        self.original.host_str() == &*origin.host
+        let mut named = self.named.iter();
+        self.crawled.host_str() != &*origin.host
+            && named.any(|directory| directory.host_str() == &*origin.host)
     }
 
     /// Both directories on one line, for fingerprints.
@@ -256,12 +270,17 @@ mod tests {
             "https://h.example/app",
             "https://h.example/application",
             "https://h.example:8443/app/a",
-            "http://h.example/app/a",
             "https://other.example/app/",
         ] {
             assert_eq!(stand_in.crawled(key(url)).unwrap(), key(url));
             assert_eq!(stand_in.original(&key(url)).unwrap(), key(url));
             assert_eq!(stand_in.crawled_of(&key(url)), None);
+        }
+        // Other names of the original mean it.
+        for url in ["http://h.example/app/a", "https://www.h.example/app/a"] {
+            let crawled = key("http://s.example/x/a");
+            assert_eq!(stand_in.crawled(key(url)).unwrap(), crawled);
+            assert_eq!(stand_in.crawled_of(&key(url)), Some(crawled));
         }
     }
 
@@ -378,12 +397,17 @@ mod tests {
             "https://h.example/",
             true,
         );
-        for other in ["http://h.example/", "https://h.example:8443/"] {
+        for other in [
+            "http://h.example/",
+            "https://h.example:8443/",
+            "https://www.h.example/",
+        ] {
             check("http://s.example/", "https://h.example/app/", other, true);
         }
-        for other in ["https://maps.h.example/", "https://www.h.example/"] {
-            check("http://s.example/", "https://h.example/app/", other, false);
-        }
+        let other = "https://maps.h.example/";
+        check("http://s.example/", "https://h.example/app/", other, false);
+        let twin = "https://www.h.example/";
+        check(twin, "https://h.example/", twin, false);
         check(
             "http://h.example:8080/",
             "http://h.example/",

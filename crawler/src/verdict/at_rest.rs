@@ -37,7 +37,7 @@ impl RulesAtRest {
             config,
             scope,
             rules,
-            read_as(config, site),
+            read_as(config, site, None),
             Arc::clone(clock),
         );
         Ok(if self.are_clocks_apart {

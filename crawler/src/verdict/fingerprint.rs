@@ -7,6 +7,7 @@ use crate::{
     config::{Config, DiscoverConfig, PageAction, PageRule, ParseConfig, ScopeWidth},
     page::ContentHash,
     site::Site,
+    url_key::SiteNames,
 };
 
 /// Grows when a new version of arpent reads other facts from the same bytes: stored ones then are not
@@ -33,10 +34,12 @@ pub(crate) fn identity_of(config: &Config, lists: &[&str]) -> String {
     )
 }
 
-/// The fingerprint of everything that decides which facts and links are taken from the same answer; 0 means that it is
-/// not known.
-pub(crate) fn read_as(config: &Config, site: &Site) -> u64 {
-    hash(&reading_text(config, site)).max(1)
+/// The fingerprint of everything that decides which facts and links are taken from the same answer of a site with these
+/// `names`; 0 means that it is not known.
+pub(crate) fn read_as(config: &Config, site: &Site, names: Option<&SiteNames>) -> u64 {
+    let names = names.map(|names| format!(" names={names}"));
+    let text = reading_text(config, site) + &names.unwrap_or_default();
+    hash(&text).max(1)
 }
 
 fn reading_text(config: &Config, site: &Site) -> String {
@@ -169,7 +172,7 @@ mod tests {
         fn check(config: &Config, identity: &str, reading: u64) {
             assert_eq!(identity_of(config, &[]), identity);
             assert_eq!(
-                format!("{:016x}", read_as(config, &site_of(config))),
+                format!("{:016x}", read_as(config, &site_of(config), None)),
                 format!("{reading:016x}"),
                 "{}",
                 reading_text(config, &site_of(config))

@@ -127,6 +127,16 @@ impl Judge {
         self.ignores_robots || self.robots.allows(url.path_and_query())
     }
 
+    /// Returns whether robots.txt allows a URL in this form of writing.
+    pub(crate) fn allows_written(&self, written: &str) -> bool {
+        let url = url::Url::parse(written);
+        let path_and_query = |url: url::Url| {
+            let query = url.query().map(|query| format!("?{query}"));
+            format!("{}{}", url.path(), query.unwrap_or_default())
+        };
+        self.ignores_robots || url.is_ok_and(|url| self.robots.allows(&path_and_query(url)))
+    }
+
     /// Returns whether a URL is in the scope of the crawl.
     pub(crate) fn is_inside(&self, url: &UrlKey) -> bool {
         self.scope.judge(url) != Judgement::Outside

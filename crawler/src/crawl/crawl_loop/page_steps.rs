@@ -9,7 +9,7 @@ use tracing::Instrument as _;
 use super::{Context, CrawlLoop, Ending, Event, Limit};
 use crate::{
     client::{
-        gate::{BUSY_POLL, HeldPermit, Unread},
+        gate::{BUSY_POLL, HeldPermit, OwnLocation, Unread},
         page_sink::Found,
         start::Hop,
     },
@@ -19,7 +19,7 @@ use crate::{
         host_trouble::AfterClosing,
         known::{Discovered, FoundUrl},
         repetition::Repetition,
-        requests::{self, AfterRequest, PageDone, PageRequest},
+        requests::{self, AfterRequest, Elsewhere, PageDone, PageRequest},
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
         validators::is_unchanged,
     },
@@ -203,6 +203,7 @@ impl CrawlLoop<'_> {
         let url = lease.url().clone();
         let wanted = self.documents.wanted_at(&url);
         let validators = self.revalidation.validators_for(&lease, self.rules.judge());
+        let url = (url, lease.written().cloned());
         let asked = requests::ask(way, url, wanted, validators.clone());
         let work = async move { Event::Page(Box::new(asked.await)) };
         let task = self.tasks.spawn(work.in_current_span());
@@ -242,8 +243,51 @@ impl CrawlLoop<'_> {
             AfterRequest::Decide if self.is_session_over(&lease, &done) => {
                 self.renew_cookies(lease);
             }
+            AfterRequest::Decide if let Some(written) = self.other_writing(&lease, &done) => {
+                self.frontier.retry_as(lease, written, Instant::now());
+            }
+            AfterRequest::Decide if let Some(OwnLocation::Named(named)) = done.own_location() => {
+                let named = named.clone();
+                self.ask_elsewhere(lease, validators.is_some(), done, named);
+            }
             AfterRequest::Decide => self.take_answer(lease, validators.is_some(), done),
         }
+    }
+
+    /// The form of writing in which a page that redirects to itself is asked for once.
+    fn other_writing(&self, lease: &Lease, done: &PageDone) -> Option<Arc<str>> {
+        match done.own_location() {
+            Some(OwnLocation::Written(written)) if lease.written().is_none() => {
+                let is_allowed = self.rules.judge().allows_written(written);
+                is_allowed.then(|| Arc::clone(written))
+            }
+            _ => None,
+        }
+    }
+
+    /// Asks another name of the site for a page that redirects there.
+    fn ask_elsewhere(&mut self, lease: Lease, is_conditional: bool, done: PageDone, named: UrlKey) {
+        let downloader = self.documents.downloader().clone();
+        let shutdown = self.context.shutdown.clone();
+        let work = async move {
+            let answer = downloader.status(&named, &shutdown).await;
+            Box::new(Elsewhere {
+                answer: answer.map_err(|error| error.to_string()),
+                lease,
+                is_conditional,
+                done,
+                named,
+            })
+        };
+        self.requests.ask_elsewhere();
+        self.spawn(work, Event::Elsewhere);
+    }
+
+    /// Takes the answer of another name of the site.
+    pub(super) fn take_elsewhere(&mut self, end: Elsewhere) {
+        self.requests.answered_elsewhere();
+        let (lease, is_conditional, done) = end.into_done();
+        self.take_answer(lease, is_conditional, done);
     }
 
     /// Returns whether a page is asked for again, once, because its cookies may then be others: it redirects to itself and sets

@@ -5,6 +5,7 @@ mod cached;
 mod changes;
 mod ends;
 mod hints;
+mod names;
 mod outage;
 mod page_or_document;
 mod random;
@@ -419,7 +420,8 @@ async fn a_redirect_to_https_and_www_decides_the_site() {
         .unwrap();
     assert_eq!(crawled.site.origin.to_string(), "https://www.site.example");
     assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
-    assert_eq!(texts(&crawled).len(), 1, "{:?}", texts(&crawled));
+    // The other one is about the link to a name of the site.
+    assert_eq!(texts(&crawled).len(), 2, "{:?}", texts(&crawled));
     let robots: Vec<String> = bench
         .site
         .requests()

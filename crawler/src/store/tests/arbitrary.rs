@@ -430,7 +430,7 @@ fn element() -> impl Strategy<Value = StatedElement> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 15]>().prop_map(
+    any::<[bool; 17]>().prop_map(
         |[
             links_cut,
             script_shell,
@@ -441,6 +441,8 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             page_rule_skipped,
             bad_unavailable_after,
             conflicting_canonicals,
+            canonical_by_scheme,
+            canonical_by_host,
             images_cut,
             alternates_cut,
             videos_cut,
@@ -453,6 +455,8 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             soft_404,
             bad_canonical,
             conflicting_canonicals,
+            canonical_by_scheme,
+            canonical_by_host,
             sniffed,
             parse_cut,
             page_rule_skipped,

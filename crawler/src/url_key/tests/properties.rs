@@ -32,6 +32,7 @@ fn identities() -> impl Strategy<Value = Identity> {
             collapse_ampersands,
             drop_index_pages,
             stand_in: None,
+            names: None,
         }
     })
 }
