@@ -210,6 +210,26 @@ fn the_bytes_of_a_document_decide_its_kind() {
 }
 
 #[test]
+fn a_start_url_may_redirect_to_a_sitemap_or_a_feed() {
+    for kind in ["map", "feed"] {
+        let site = site(move |request, origin| match request.target.as_str() {
+            "/sitemap.xml" => Some(Response::redirect(302, "/there.xml")),
+            "/there.xml" if kind == "map" => {
+                Some(urlset([format!("{origin}/a"), format!("{origin}/b")]))
+            }
+            "/there.xml" => Some(atom([format!("{origin}/a"), format!("{origin}/b")])),
+            "/a" | "/b" => Some(Response::html(format!(
+                "<title>{0}</title>{0}",
+                request.target
+            ))),
+            _ => None,
+        });
+        let ran = bench().crawl(&site.url("/sitemap.xml"), &[]);
+        assert_eq!(ran.expect_code(0).summary()["listed"], 2, "{kind}");
+    }
+}
+
+#[test]
 fn a_seed_is_judged_like_any_other_url() {
     let site = site(|request, origin| {
         Some(match request.target.as_str() {

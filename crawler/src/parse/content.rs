@@ -24,6 +24,8 @@ pub(super) enum Class {
     Page(Markup),
     /// The type is missing or generic: look at the first bytes.
     Unknown,
+    /// XML, which is a page if its root element is `html`.
+    Xml,
     /// Listed by its type, not parsed.
     Document,
     /// Anything else.
@@ -73,6 +75,7 @@ pub(super) fn classify(media_type: Option<&MediaType>, document_types: &[String]
         "application/xhtml+xml" => Class::Page(Markup::Xhtml),
         // An explicit wish of the settings goes before sniffing.
         essence if document_types.iter().any(|known| known == essence) => Class::Document,
+        "text/xml" | "application/xml" => Class::Xml,
         "text/plain" | "application/octet-stream" | "unknown/unknown" | "application/unknown" => {
             Class::Unknown
         }
@@ -92,6 +95,12 @@ pub(super) fn sniff(prefix: &[u8]) -> Option<Markup> {
         .into_iter()
         .any(|tag| begins_with_tag(text, tag));
     is_html.then_some(Markup::Html)
+}
+
+/// Recognises a page in XML by the first [`SNIFF_BYTES`] of its body: its root element is `html`.
+pub(super) fn sniff_xml(prefix: &[u8]) -> Option<Markup> {
+    let text = without_bom(&prefix[..prefix.len().min(SNIFF_BYTES)]);
+    (root_element(&text)? == b"html").then_some(Markup::Xhtml)
 }
 
 /// Returns whether `text` begins with this tag, and not with a longer name.
@@ -310,9 +319,48 @@ mod tests {
         check("application/pdf", Class::Document);
         check("text/plain", Class::Document);
         check("application/octet-stream", Class::Unknown);
-        check("application/xml", Class::Other);
+        check("application/xml", Class::Xml);
+        check("text/xml", Class::Xml);
+        check("application/rss+xml", Class::Other);
         check("image/png", Class::Other);
         assert_eq!(classify(None, &[]), Class::Unknown);
+    }
+
+    #[test]
+    fn xml_is_a_page_by_its_root_element() {
+        let check = |body: &str, expected: bool| {
+            let found = sniff_xml(body.as_bytes());
+            assert_eq!(found, expected.then_some(Markup::Xhtml), "{body}");
+            let wide: Vec<u8> = "\u{feff}"
+                .encode_utf16()
+                .chain(body.encode_utf16())
+                .flat_map(u16::to_le_bytes)
+                .collect();
+            assert_eq!(sniff_xml(&wide).is_some(), expected, "in UTF-16: {body}");
+        };
+        let html = "<html xmlns='http://www.w3.org/1999/xhtml'>";
+        check(html, true);
+        check(
+            &format!("<?xml version='1.0'?>\n<?xml-stylesheet href='a'?><!-- c -->{html}"),
+            true,
+        );
+        check(
+            &format!(
+                "<?xml version='1.0'?><!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 Strict//EN' 'a'>{html}"
+            ),
+            true,
+        );
+        for other in [
+            "<urlset>",
+            "<rss version='2.0'>",
+            "<htmlx>",
+            "<svg>",
+            "text",
+            "",
+            "<!-- <html> -->",
+        ] {
+            check(other, false);
+        }
     }
 
     fn check_sniff(body: &[u8], expected: Option<Markup>) {

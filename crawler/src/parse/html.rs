@@ -2,7 +2,7 @@
 //! stores a page nor builds a tree, and resolves no URL, because a later `<base>` could change it.
 //!
 //! Scripts are off. Content of `noscript` is for readers without scripts, and a crawler is one: its links, images and directives
-//! count, the rest of it does not. Content of `template`, comments, scripts, styles and text fields is never searched.
+//! count, the rest of it does not. Content of `template` (but for declarative shadow roots), comments, scripts, styles and text fields is never searched.
 //!
 //! Without a tree some things are known less well: an end tag that is out of place inside a `template` ends it.
 

@@ -120,6 +120,8 @@ struct Prefix {
     bytes: Vec<u8>,
     /// `None`: the first bytes decide.
     markup: Option<Markup>,
+    /// The type is that of XML.
+    is_xml: bool,
     /// By its `Content-Type`.
     encoding: Option<&'static Encoding>,
 }
@@ -278,7 +280,12 @@ impl PageParser {
         let Stage::Prefix(prefix) = &mut self.stage else {
             return;
         };
-        let Some(markup) = prefix.markup.or_else(|| content::sniff(&prefix.bytes)) else {
+        let sniff = if prefix.is_xml {
+            content::sniff_xml
+        } else {
+            content::sniff
+        };
+        let Some(markup) = prefix.markup.or_else(|| sniff(&prefix.bytes)) else {
             self.stage = Stage::Unwanted;
             return;
         };
@@ -336,11 +343,12 @@ impl BodySink for PageParser {
             return self.refuse();
         }
         let media_type = content::declared_type(&head.headers);
-        let markup = match content::classify(media_type.as_ref(), &self.reader.document_types) {
+        let class = content::classify(media_type.as_ref(), &self.reader.document_types);
+        let markup = match class {
             Class::Page(markup) => Some(markup),
             // The server forbids guessing.
             Class::Unknown if headers::forbids_sniffing(&head.headers) => return self.refuse(),
-            Class::Unknown => None,
+            Class::Unknown | Class::Xml => None,
             Class::Document => {
                 self.kind = BodyKind::Document;
                 // Nothing to save by refusing nothing: an empty body then shows as one.
@@ -359,6 +367,7 @@ impl BodySink for PageParser {
         self.stage = Stage::Prefix(Prefix {
             bytes: Vec::new(),
             markup,
+            is_xml: class == Class::Xml,
             encoding: label.as_deref().and_then(encoding_of_label),
         });
         BodyWish::Read

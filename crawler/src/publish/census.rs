@@ -341,7 +341,9 @@ impl Pass<'_> {
             (Basis::Confirmed, MergedBy::Decided) => merged.record.facts(),
             _ => visit.record.facts(),
         };
-        if visit.record.is_start() {
+        // A start URL may redirect to the start page, or to a document.
+        let is_redirect = facts.is_some_and(|facts| facts.location.is_some());
+        if visit.record.is_start() && !is_redirect {
             let is_good = facts.is_some_and(|facts| facts.status == 200 && facts.body_bytes > 0);
             counts.has_start = Some(is_good || counts.has_start == Some(true));
             counts.has_shell_start = facts.is_some_and(|facts| facts.warnings.script_shell);

@@ -70,6 +70,16 @@ pub(super) struct Collector {
     has_text: bool,
 }
 
+/// Returns whether a `template` is a declarative shadow root (HTML standard, "The `template` element").
+fn is_shadow_root(tag: &Tag<'_>) -> bool {
+    let mode = value(tag, "shadowrootmode");
+    mode.is_some_and(|mode| {
+        ["open", "closed"]
+            .iter()
+            .any(|known| mode.eq_ignore_ascii_case(known))
+    })
+}
+
 impl TokenSink for Collector {
     fn start_tag(&mut self, tag: &Tag<'_>) -> Following {
         let (namespace, following) = self.namespaces.start_tag(tag);
@@ -162,7 +172,9 @@ impl Collector {
     fn element(&mut self, element: Element, namespace: ElementNamespace, tag: &Tag<'_>) {
         let is_html = namespace == ElementNamespace::Html;
         if element == Element::Template && is_html {
-            self.template_depth += 1;
+            // The content of a declarative shadow root is part of the page.
+            let is_shown = self.template_depth == 0 && is_shadow_root(tag);
+            self.template_depth += u32::from(!is_shown);
             return;
         }
         if self.template_depth > 0 {

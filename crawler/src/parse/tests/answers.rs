@@ -94,6 +94,18 @@ fn types_decide_what_is_read() {
         BodyEnd::Complete,
         true,
     );
+    let xhtml =
+        "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><a href='a'/></html>";
+    for xml in ["text/xml", "application/xml; charset=utf-8"] {
+        check(xml, xhtml, BodyKind::Page, BodyEnd::Complete, true);
+        check(
+            xml,
+            "<a><a href='a'/></a>",
+            BodyKind::Other,
+            BodyEnd::Complete,
+            false,
+        );
+    }
     check(
         "text/plain",
         &long,

@@ -107,6 +107,20 @@ fn content_that_is_never_shown_is_not_searched() {
         "<template><a href=a>x</a></template><a href=b>",
         &["/dir/b"],
     );
+    // A declarative shadow root is part of the page, unless it is inside a template.
+    check_links(
+        "<x-a><template shadowrootmode=open><a href=a></a><template><a href=c></template></template></x-a><a href=b>",
+        &["/dir/a", "/dir/b"],
+    );
+    check_links("<template shadowrootmode=CLOSED><a href=a>", &["/dir/a"]);
+    check_links(
+        "<template shadowrootmode=x><a href=a></template><a href=b>",
+        &["/dir/b"],
+    );
+    check_links(
+        "<template><template shadowrootmode=open><a href=a></template><a href=c></template><a href=b>",
+        &["/dir/b"],
+    );
     check_links(
         "<template><template></template><a href=a></template><a href=b>",
         &["/dir/b"],
