@@ -168,6 +168,9 @@ notes! {
          answered: they count as their own canonical URLs. Let the links name the URLs of the pages";
     canonicals_by_name "canonicals-by-name" (count, pages, name)
         "{count} of {pages} listed pages name {name} in their canonical links: crawl {name}/, so that the set has these URLs";
+    gone_at_once "gone-at-once" (count, listed)
+        "{count} of {listed} listed pages answered 404 for the first time: they stay listed this once. Let them answer 200 if the site \
+         is in trouble; the next crawl removes those that answer 404 again";
     other_names "other-names" (site, names)
         "URLs in pages and sitemaps use other names of the site, and count as those of {site}: {names}";
     canonical_unknown "canonical-unknown" (count)

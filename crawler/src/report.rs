@@ -143,6 +143,7 @@ impl Report {
             || self.queued > 0
             || self.not_recorded > 0
             || self.behind_cuts() > self.listed / 10
+            || self.is_much_gone()
             || self.excluded.contains_key(Reason::CutShort.code())
             || kept
                 .iter()
@@ -157,6 +158,12 @@ impl Report {
             behind += (place.left_out + place.not_asked).max(MIN_BEHIND_CUT);
         }
         behind
+    }
+
+    /// Returns whether a tenth of the set, or more, answered 404 for the first time.
+    fn is_much_gone(&self) -> bool {
+        let gone = self.kept.get(Reason::KeptGoneOnce.code());
+        gone.is_some_and(|gone| gone * 10 >= self.listed)
     }
 
     /// Listed URLs that could not be fetched this time.

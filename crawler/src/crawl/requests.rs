@@ -239,7 +239,7 @@ impl PageDone {
             tracing::debug!(target: "crawl", %url, tries, "another try");
             return AfterRequest::Retry(Instant::now() + retry_delay(limits, url, tries));
         }
-        if validators.is_some_and(|sent| !is_answer_to(sent, url, &self.result)) {
+        if validators.is_some_and(|sent| !is_answer_to(sent, &self.result)) {
             tracing::debug!(target: "crawl", %url, "no answer to a conditional request");
             return AfterRequest::RetrySoon;
         }

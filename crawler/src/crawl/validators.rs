@@ -124,18 +124,13 @@ pub(super) fn is_unchanged(facts: &PageFacts, answer: &PageFacts) -> bool {
     facts.status == 200 && facts.content_hash.is_some() && !has_changed(facts, answer)
 }
 
-/// Returns whether `result` answers a request with `validators`: some servers refuse such requests while the page itself is fine.
-pub(super) fn is_answer_to(validators: &Validators, url: &UrlKey, result: &FetchedFacts) -> bool {
+/// Returns whether `result` answers a request with `validators`: some servers refuse such requests, or redirect them, while the
+/// page itself is fine.
+pub(super) fn is_answer_to(validators: &Validators, result: &FetchedFacts) -> bool {
     match result {
         Ok((_, facts)) if facts.status == 304 => !validators.are_not_of(facts.etag.as_deref()),
-        // A redirect of a page to itself is not evidence about the page.
-        Ok((_, facts))
-            if (300..400).contains(&facts.status) && facts.location.as_ref() == Some(url) =>
-        {
-            false
-        }
         // Who asks to wait is not asked in another way.
-        Ok((_, facts)) => is_about_changes(facts.status) || matches!(facts.status, 408 | 429),
+        Ok((_, facts)) => matches!(facts.status, 200 | 408 | 429),
         // An answer 304 with a body cannot be read.
         Err(error) => error.kind() != FetchErrorKind::Protocol,
     }

@@ -33,6 +33,8 @@ pub(super) struct Remarks {
     /// Listed pages, and those whose canonical link uses another name of the site, by what differs: scheme, host.
     pages: u64,
     by_name: BTreeMap<(bool, bool), ExampleCount>,
+    /// Pages that answered 404 for the first time.
+    gone: ExampleCount,
 }
 
 impl Remarks {
@@ -51,6 +53,9 @@ impl Remarks {
             if self.redirects.len() < MAX_PATHS || self.redirects.contains_key(&path) {
                 self.redirects.entry(path).or_default().add(target);
             }
+        }
+        if record.reason == Reason::KeptGoneOnce {
+            self.gone.add(key);
         }
         if record.reason == Reason::Listed
             && let Some(facts) = record.facts()
@@ -88,6 +93,9 @@ impl Remarks {
             self.canonicals_unknown.note_of_any(unknown),
         ];
         let mut notes: Vec<Note> = canonicals.into_iter().flatten().collect();
+        let gone = |count: &String| Note::gone_at_once(count, &grouped(listed));
+        let is_much = self.gone.count * 10 >= listed;
+        notes.extend(self.gone.note_of_any(gone).filter(|_| is_much));
         notes.extend(self.by_name.iter().filter_map(|(differs, pages)| {
             let example = pages.example.as_ref()?;
             let name = other_name(&example.origin(), *differs);

@@ -34,6 +34,8 @@ pub(super) struct Rule {
     is_anchored: bool,
     /// Octets of the pattern in the compared form, wildcards and `$` included: the longest rule wins.
     length: usize,
+    /// Finds the longest piece behind a wildcard: where it is missing, no other piece is looked for.
+    longest_piece: Option<Arc<memmem::Finder<'static>>>,
 }
 
 impl Rule {
@@ -63,13 +65,18 @@ impl Rule {
         ]
         .into_iter()
         .flatten()
-        .map(move |pattern| Self {
-            kind,
-            line,
-            text: Arc::clone(&text),
-            pattern: pattern.into(),
-            is_anchored,
-            length,
+        .map(move |mut pattern| {
+            // Several wildcards in a row match what one does.
+            pattern.dedup_by(|next, before| *next == WILDCARD && *before == WILDCARD);
+            Self {
+                kind,
+                line,
+                text: Arc::clone(&text),
+                longest_piece: longest_piece(&pattern),
+                pattern: pattern.into(),
+                is_anchored,
+                length,
+            }
         })
     }
 
@@ -102,8 +109,13 @@ impl Rule {
         let Some(last) = pieces.next_back() else {
             return !self.is_anchored || rest.is_empty();
         };
+        if let Some(longest) = &self.longest_piece
+            && longest.find(rest).is_none()
+        {
+            return false;
+        }
         for piece in pieces {
-            let Some(at) = memmem::find(rest, piece) else {
+            let Some(at) = find(rest, piece) else {
                 return false;
             };
             rest = rest.get(at + piece.len()..).unwrap_or_default();
@@ -111,8 +123,25 @@ impl Rule {
         if self.is_anchored {
             rest.ends_with(last)
         } else {
-            memmem::find(rest, last).is_some()
+            find(rest, last).is_some()
         }
+    }
+}
+
+/// The longest piece of a pattern behind a wildcard, if it is long enough to be worth it.
+fn longest_piece(pattern: &[u8]) -> Option<Arc<memmem::Finder<'static>>> {
+    let pieces = pattern.split(|&byte| byte == WILDCARD).skip(1);
+    let longest = pieces.max_by_key(|piece| piece.len());
+    let longest = longest.filter(|piece| piece.len() > 1)?;
+    Some(Arc::new(memmem::Finder::new(longest).into_owned()))
+}
+
+/// The first place of `piece` in `text`. Most pieces of hostile rules are one byte, for which a searcher is not worth it.
+fn find(text: &[u8], piece: &[u8]) -> Option<usize> {
+    match piece {
+        [] => Some(0),
+        [byte] => memchr::memchr(*byte, text),
+        piece => memmem::find(text, piece),
     }
 }
 

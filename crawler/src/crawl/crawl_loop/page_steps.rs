@@ -1,7 +1,7 @@
 //! The steps of the loop for pages: requests go out while their results have room, answers are judged, and what they lead
 //! to is queued. Hands the result of one part to the next.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -40,6 +40,12 @@ use crate::{
 /// The error of a URL that was given up with its directory.
 pub(super) const GIVEN_UP: &str =
     "not requested: pages before it failed in a row while the start page answered";
+
+/// Links of a page between two looks at the clock.
+const LINKS_A_LOOK: usize = 64;
+
+/// Time that the links of one page may take after the end of the session: those of honest pages take a few milliseconds.
+const MAX_LINK_TIME: Duration = Duration::from_secs(1);
 
 impl CrawlLoop<'_> {
     /// Uses the answers that led from the typed URL to the site, as far as the crawl does not know them:
@@ -665,7 +671,13 @@ impl CrawlLoop<'_> {
         };
         let mut taken = TakenLinks::default();
         let (mut new, mut led_to) = (Vec::new(), 0);
-        for found in work.leads_to(facts, verdict.follow, config, distance) {
+        let begun = Instant::now();
+        let mut too_late = 0;
+        for (place, found) in (work.leads_to(facts, verdict.follow, config, distance)).enumerate() {
+            if too_late > 0 || place % LINKS_A_LOOK == 0 && self.is_too_late(begun) {
+                too_late += 1;
+                continue;
+            }
             let waiting = self.known.waiting();
             if work.is_unchanged && matches!(found.via, Via::Canonical | Via::Redirect) {
                 self.revalidation.rest(found.key);
@@ -680,6 +692,7 @@ impl CrawlLoop<'_> {
                 led_to += u32::from(!self.known.is_published(found.key));
             }
         }
+        self.known.leave_out(too_late);
         reading.led_to = led_to;
         let is_listed = verdict.reason == Reason::Listed;
         let Repetition { repeats, held, .. } = &mut self.repetition;
@@ -714,6 +727,12 @@ impl CrawlLoop<'_> {
         facts.links = Vec::new();
         facts.link_texts = LinkTexts::default();
         taken
+    }
+
+    /// Returns whether the links of a page, the first of which was taken at `begun`, take longer than the session may.
+    fn is_too_late(&self, begun: Instant) -> bool {
+        let now = Instant::now();
+        now >= self.end.deadline && now.duration_since(begun) > MAX_LINK_TIME
     }
 
     /// Notes a URL found on a page, if it is in scope and within the bounds; whether it is.

@@ -115,7 +115,7 @@ async fn what_is_gone_leaves_on_evidence() {
     assert_eq!(ran.view["/back"], Reason::KeptGoneOnce);
     let ran = run(&mut bench).await;
     assert_eq!(ran.published(), ["/"]);
-    assert_eq!(ran.asked(false).len() + ran.asked(true).len(), 7);
+    assert_eq!(ran.asked(false).len() + ran.asked(true).len(), 8);
 }
 
 #[tokio::test(start_paused = true)]
