@@ -103,6 +103,9 @@ notes! {
     start_forbidden "start-forbidden" (url, agent)
         "{url} answered 403: the server refuses arpent. Configure the server to allow the User-Agent \"{agent}\" or the \
          address of this machine, or try another --user-agent";
+    start_blocked "start-blocked" (url, status, agent)
+        "{url} answered {status} with a challenge for browsers, from a protection against programs (CDN, firewall). Allow the \
+         User-Agent \"{agent}\", or the address of this machine, there";
     start_status "start-status" (url, status)
         "{url} answered {status}; a crawl begins at a page that answers 200: check the URL";
     start_empty "start-empty" (url)

@@ -284,6 +284,7 @@ impl Answer<'_> {
             201..=299 => Reason::OtherSuccess,
             // 305 and 306 must not be followed (RFC 9110 sections 15.4.6 and 15.4.7), others have no meaning.
             305..=399 => Reason::BadRedirect,
+            _ if self.facts.warnings.challenge => Reason::Blocked,
             404 | 410 => Reason::Gone,
             400 | 403 if self.facts.warnings.sets_cookie => Reason::NeedsCookie,
             400..=428 | 430..=499 => Reason::ClientError,

@@ -217,6 +217,19 @@ fn failures() -> Vec<Row> {
         row("/failing/501", Reason::ServerError, Response::status(501)),
         row("/failing/503", Reason::ServerError, Response::status(503)),
         row("/failing/599", Reason::ServerError, Response::status(599)),
+        row(
+            "/blocked/header",
+            Reason::Blocked,
+            Response::status(403).with("cf-mitigated", "challenge"),
+        ),
+        row(
+            "/blocked/body",
+            Reason::Blocked,
+            Response {
+                status: 403,
+                ..Response::html("<title>Just a moment...</title>")
+            },
+        ),
     ];
     rows.extend(by_coding());
     rows

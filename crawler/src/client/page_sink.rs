@@ -10,6 +10,7 @@ use sitemap_core::{
     read::{Kind, Problem, Reader, Unpacked},
 };
 
+use super::challenge;
 use super::download::{DownloadedDocument, Spool};
 use crate::{
     fetch::{BodySink, BodyWish, Fetched, ResponseHead},
@@ -79,6 +80,10 @@ enum Detection {
     Over,
     /// The first bytes, which leave the kind open.
     Begun { start: Vec<u8>, sent_as: SentAs },
+    /// An error page that may be a challenge, as far as it is known.
+    ErrorPage(Vec<u8>),
+    /// It is a challenge.
+    Challenge,
     /// It is this, and kept if that is wanted.
     Found {
         kind: Option<Kind>,
@@ -110,13 +115,21 @@ impl PageSink {
     /// The facts of the page, and the document that it is instead, or may be.
     pub(crate) fn finish(mut self, url: &UrlKey, fetched: &Fetched) -> (PageFacts, Option<Found>) {
         self.decide(true);
+        let is_challenge = match &self.look {
+            Detection::Challenge => true,
+            Detection::ErrorPage(body) => challenge::is_in_body(body),
+            Detection::Over | Detection::Begun { .. } | Detection::Found { .. } => false,
+        };
         let found = match self.look {
             Detection::Found { kind, body } => Some(Found {
                 kind,
                 document: body
                     .map(|body| Box::new(DownloadedDocument::of_page(url, fetched, body))),
             }),
-            Detection::Over | Detection::Begun { .. } => None,
+            Detection::Over
+            | Detection::Begun { .. }
+            | Detection::ErrorPage(_)
+            | Detection::Challenge => None,
         };
         let mut facts = if self.is_refused {
             // The rest was read for the document only.
@@ -132,6 +145,7 @@ impl PageSink {
         if is_document && facts.kind == BodyKind::Page {
             facts.kind = BodyKind::Other;
         }
+        facts.warnings.challenge = is_challenge;
         (facts, found)
     }
 
@@ -165,7 +179,9 @@ impl PageSink {
     fn wants_more(&self) -> bool {
         matches!(
             &self.look,
-            Detection::Begun { .. } | Detection::Found { body: Some(_), .. }
+            Detection::Begun { .. }
+                | Detection::ErrorPage(_)
+                | Detection::Found { body: Some(_), .. }
         )
     }
 
@@ -184,6 +200,17 @@ impl PageSink {
 impl BodySink for PageSink {
     fn head(&mut self, head: &ResponseHead) -> BodyWish {
         let wish = self.ask_parser(|parser| parser.head(head));
+        if challenge::may_be(head.status) {
+            self.look = if challenge::is_in_head(head) {
+                Detection::Challenge
+            } else {
+                Detection::ErrorPage(Vec::new())
+            };
+            return match self.look {
+                Detection::ErrorPage(_) => BodyWish::Read,
+                _ => wish,
+            };
+        }
         let is_page = wish == BodyWish::Read;
         let sent_as = sent_as(head).filter(|sent_as| match sent_as {
             SentAs::Xml => true,
@@ -203,7 +230,17 @@ impl BodySink for PageSink {
 
     fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
         match &mut self.look {
-            Detection::Over => {}
+            Detection::Over | Detection::Challenge => {}
+            Detection::ErrorPage(body) => {
+                body.extend_from_slice(bytes);
+                if body.len() >= challenge::MAX_BYTES {
+                    self.look = if challenge::is_in_body(body) {
+                        Detection::Challenge
+                    } else {
+                        Detection::Over
+                    };
+                }
+            }
             Detection::Begun { start, .. } => {
                 start.extend_from_slice(bytes);
                 self.decide(false);

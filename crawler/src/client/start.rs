@@ -299,7 +299,12 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
                 hops.pop();
             }
             (status, _) => {
-                let note = guide.refusal(gate, &url, status).await;
+                let is_challenge = hops.last().is_some_and(|hop| hop.facts.warnings.challenge);
+                let note = if is_challenge {
+                    Note::start_blocked(&url, &status, &config.fetch.user_agent)
+                } else {
+                    guide.refusal(gate, &url, status).await
+                };
                 return Err(StartError::Page(note.naming(&url)));
             }
         }

@@ -18,7 +18,7 @@ use crate::{
         start::CookieChain,
     },
     config::LimitsConfig,
-    fetch::{FetchError, FetchErrorKind, Request, Validators},
+    fetch::{FetchError, FetchErrorKind, Fetched, Request, Validators},
     frontier::Lease,
     page::PageFacts,
     parse::{PageParser, PageReader},
@@ -208,6 +208,14 @@ pub(super) async fn ask(
         found = instead;
         (fetched, Box::new(facts))
     });
+    let is_challenge = |(_, facts): &(Fetched, Box<PageFacts>)| facts.warnings.challenge;
+    let signal = match signal {
+        // It asks to be left alone, as an answer 503 does.
+        Signal::Fine { .. } if result.as_ref().is_ok_and(is_challenge) => {
+            Signal::Overloaded { retry_after: None }
+        }
+        signal => signal,
+    };
     PageDone {
         result,
         found,

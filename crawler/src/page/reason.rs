@@ -178,6 +178,10 @@ reasons! {
     ServerError = "server-error", Failed, Nothing, Failing, [Broken HostTrouble],
         "the server answered 5xx or 429",
         SERVER_ANSWERS;
+    /// 403, 429 or 503 with the signs of a challenge.
+    Blocked = "blocked", Failed, Nothing, Failing, [Broken HostTrouble],
+        "a protection against programs answered with a challenge",
+        "allow the User-Agent of arpent, or the address of this machine, in the protection (CDN, firewall); a lower --rate may help";
     /// 404 or 410.
     Gone = "gone", Excluded, IfConfirmed, Dead, [Fault Broken],
         "answered 404 or 410",

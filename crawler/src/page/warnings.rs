@@ -41,6 +41,8 @@ pub struct Warnings {
     pub password_field: bool,
     /// The answer sets a cookie.
     pub sets_cookie: bool,
+    /// The answer, 403, 429 or 503, is a challenge of a protection against programs.
+    pub challenge: bool,
 }
 
 impl Warnings {
@@ -64,6 +66,7 @@ impl Warnings {
             (self.long_selected_value, "long-selected-value"),
             (self.password_field, "password-field"),
             (self.sets_cookie, "sets-cookie"),
+            (self.challenge, "challenge"),
         ]
         .into_iter()
         .filter_map(|(set, code)| set.then_some(code))
@@ -91,6 +94,7 @@ impl Warnings {
                 "long-selected-value" => warnings.long_selected_value = true,
                 "password-field" => warnings.password_field = true,
                 "sets-cookie" => warnings.sets_cookie = true,
+                "challenge" => warnings.challenge = true,
                 _ => {}
             }
         }

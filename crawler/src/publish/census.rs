@@ -337,6 +337,8 @@ impl Pass<'_> {
         let has_failed = visit.record.reason.state() == State::Failed
             || merged.record.reason == Reason::KeptUnreachable;
         counts.failed += u64::from(has_failed);
+        let status = visit.record.facts().map(|facts| facts.status);
+        counts.refused += u64::from(!has_failed && matches!(status, Some(400 | 431)));
         let facts = match (&visit.record.basis, merged.merged_by) {
             (Basis::Confirmed, MergedBy::Decided) => merged.record.facts(),
             _ => visit.record.facts(),

@@ -185,6 +185,8 @@ pub(super) struct GuardCounts {
     pub(super) asked: u64,
     /// Number of them that failed.
     pub(super) failed: u64,
+    /// Number of the others that answered 400 or 431: the server refuses the requests as they are.
+    pub(super) refused: u64,
     /// `true` when the start URL has a 200 with content; `None`: it was not requested.
     pub(super) has_start: Option<bool>,
     /// Published URLs that are not listed any more, by reason.
@@ -307,7 +309,7 @@ pub(super) fn judge(
         (counts.has_start == Some(false)).then_some(Objection::StartPage),
         fewer(counts, baseline, config),
         many_more(counts, baseline, config),
-        failing(counts, config),
+        failing(counts, baseline, config),
         alike(counts, config),
         first_alike(counts, baseline, config),
         script_shell(counts, baseline, config),
@@ -346,10 +348,17 @@ fn many_more(counts: &GuardCounts, baseline: &Baseline, config: &GuardConfig) ->
     is_over.then_some(Objection::ManyMoreUrls { complete })
 }
 
-fn failing(counts: &GuardCounts, config: &GuardConfig) -> Option<Objection> {
+/// In a first crawl also nine tenths of answers that refuse the requests are too many.
+fn failing(counts: &GuardCounts, baseline: &Baseline, config: &GuardConfig) -> Option<Objection> {
     let GuardCounts { failed, asked, .. } = *counts;
     let is_over = Share::of(failed, asked) > config.max_error_share && failed >= MIN_FAILING;
-    is_over.then_some(Objection::Failing { failed, asked })
+    let troubled = failed + counts.refused;
+    let is_refused = baseline.published == 0
+        && config.max_error_share < Share::ALL
+        && troubled >= MIN_FAILING
+        && troubled.saturating_mul(10) >= asked.saturating_mul(9);
+    let failed = if is_over { failed } else { troubled };
+    (is_over || is_refused).then_some(Objection::Failing { failed, asked })
 }
 
 /// The largest group that is too large.

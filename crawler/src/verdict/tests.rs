@@ -93,6 +93,12 @@ fn with_cookie(mut facts: PageFacts) -> PageFacts {
     facts
 }
 
+fn challenge(code: u16) -> PageFacts {
+    let mut facts = with_cookie(status(code));
+    facts.warnings.challenge = true;
+    facts
+}
+
 fn refresh(delay_seconds: u32, target: &str) -> PageFacts {
     let target = key(target);
     PageFacts {

@@ -35,6 +35,11 @@ pub(super) fn by_status() -> Vec<Row> {
             )
         }),
     );
+    rows.push(row(
+        "/refused/cookie",
+        Reason::NeedsCookie,
+        Response::status(403).with("Set-Cookie", "a=1"),
+    ));
     let with_status = |status| Response { status, ..plain() };
     rows.extend([201, 202, 203, 206].map(|status| {
         row(

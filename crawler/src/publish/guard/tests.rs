@@ -110,6 +110,24 @@ fn half_of_what_is_asked_for_may_fail_or_nineteen() {
 }
 
 #[test]
+fn a_first_crawl_whose_requests_are_refused_is_refused() {
+    let check = |published, asked, refused, expected: &[&str]| {
+        check(
+            |counts, baseline| {
+                baseline.published = published;
+                (counts.asked, counts.failed, counts.refused) = (asked, 5, refused);
+            },
+            expected,
+        );
+    };
+    check(0, 200, 174, &[]);
+    check(0, 200, 175, &["failing"]);
+    check(0, 20, 14, &[]);
+    check(0, 21, 15, &["failing"]);
+    check(5, 200, 195, &[]);
+}
+
+#[test]
 fn published_pages_that_become_one_page_are_refused() {
     let check = |pages: u64, of: u64, now: Signs, then: Signs, expected: &[&str]| {
         check(

@@ -430,7 +430,7 @@ fn element() -> impl Strategy<Value = StatedElement> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 17]>().prop_map(
+    any::<[bool; 18]>().prop_map(
         |[
             links_cut,
             script_shell,
@@ -449,6 +449,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             long_selected_value,
             password_field,
             sets_cookie,
+            challenge,
         ]| Warnings {
             links_cut,
             script_shell,
@@ -467,6 +468,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             long_selected_value,
             password_field,
             sets_cookie,
+            challenge,
         },
     )
 }

@@ -203,6 +203,8 @@ fn by_location() -> Vec<AnswerRow> {
         (with_cookie(status(400)), R::NeedsCookie, Nothing),
         (with_cookie(status(403)), R::NeedsCookie, Nothing),
         (with_cookie(status(404)), R::Gone, Nothing),
+        (challenge(403), R::Blocked, Nothing),
+        (challenge(503), R::Blocked, Nothing),
         (with_cookie(page()), R::Listed, All),
         (status(300), R::BadRedirect, Nothing),
         (status(301), R::BadRedirect, Nothing),
