@@ -52,6 +52,8 @@ pub struct Repeats {
 pub enum Passage {
     /// It may be asked for.
     Open,
+    /// It changes something on the server.
+    Action,
     /// It is in a place that is cut.
     Cut,
     /// It is a copy of this URL, which has a parameter less.

@@ -4,6 +4,7 @@
 //! [`Identity`] holds the rules and makes keys; the `url` crate parses (WHATWG URL). Forms that it distinguishes although they
 //! are equal by RFC 3986 section 6.2.2 are unified here.
 
+mod actions;
 mod fingerprint;
 mod identity;
 mod names;
@@ -27,6 +28,7 @@ pub use self::identity::{Identity, MAX_REFERENCE_BYTES, SESSION_PARAMETERS, TRAC
 pub use self::names::SiteNames;
 pub use self::stand_in::{StandIn, StandInError};
 pub(crate) use self::{
+    actions::is_action,
     fingerprint::FingerprintHasher,
     identity::has_foreign_scheme,
     normal_form::{escape_of, key_spelling},

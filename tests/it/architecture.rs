@@ -684,7 +684,7 @@ const KNOWN_WIDE: [(&str, usize); 16] = [
     ("crawler/src/config/fetch.rs: FetchConfig", 17),
     ("crawler/src/config/publish.rs: PublishConfig", 27),
     ("crawler/src/page/facts.rs: PageFacts", 33),
-    ("crawler/src/page/warnings.rs: Warnings", 17),
+    ("crawler/src/page/warnings.rs: Warnings", 18),
     ("crawler/src/parse/html.rs: Findings", 19),
     ("crawler/src/seeds.rs: Document", 16),
     ("crawler/src/site_report/outline.rs: ReportOutline", 19),
@@ -772,19 +772,19 @@ const CEILINGS: [(&str, usize); 40] = [
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
-    ("crawler", 49_700),
-    ("crawler/crawl", 5_700),
-    ("crawler/parse", 5_450),
-    ("crawler/publish", 5_450),
+    ("crawler", 49_950),
+    ("crawler/crawl", 5_750),
+    ("crawler/parse", 5_500),
+    ("crawler/publish", 5_500),
     ("crawler/store", 3_500),
-    ("crawler/client", 2_800),
+    ("crawler/client", 2_850),
     ("crawler/fetch", 2_050),
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
     ("crawler/page", 1_500),
     ("crawler/html", 1_400),
     ("crawler/notify", 1_250),
-    ("crawler/url_key", 1_200),
+    ("crawler/url_key", 1_250),
     ("crawler/verdict", 1_200),
     ("crawler/export", 1_150),
     ("crawler/catalogue", 1_150),
@@ -797,7 +797,7 @@ const CEILINGS: [(&str, usize); 40] = [
     ("crawler/politeness", 850),
     ("crawler/config", 700),
     ("crawler/site_report", 650),
-    ("crawler/robots", 600),
+    ("crawler/robots", 650),
     ("crawler/frontier", 600),
     ("crawler/lastmod", 550),
     ("sitemap-core", 13_700),
@@ -813,7 +813,7 @@ const CEILINGS: [(&str, usize); 40] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 78_500;
+const CEILING_OF_TESTS: usize = 78_700;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

@@ -311,3 +311,62 @@ fn a_header_of_the_settings_replaces_cookies_of_the_site() {
     assert_eq!(summary["excluded"]["needs-cookie"], 1);
     assert!(site.log().iter().skip(1).all(|seen| sent(seen) == "seen=1"));
 }
+
+#[test]
+fn with_a_session_of_the_user_no_link_is_followed_that_changes_something() {
+    let site = || {
+        Site::start(|request| {
+            let origin = format!("http://{}", request.headers["host"]);
+            match request.target.as_str() {
+                "/robots.txt" => Response::text(format!("Sitemap: {origin}/map.xml")),
+                "/map.xml" => Response::text(format!(
+                    "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>{origin}/docs/delete</loc></url></urlset>"
+                )),
+                "/" => Response::linking(["/a", "/logout", "/a?action=trash", "/docs/delete"]),
+                _ => page(request),
+            }
+        })
+    };
+    let actions = ["/logout", "/a?action=trash"];
+    let crawl = |options: &[&str], settings: &str| {
+        let (site, bench) = (site(), Bench::new().discovering());
+        let settings = bench.settings(settings);
+        let options = [&["--config", &settings], options].concat();
+        let summary = bench
+            .crawl(&site.url("/"), &options)
+            .expect_code(0)
+            .summary();
+        let asked = site.pages();
+        let count = actions
+            .iter()
+            .filter(|path| asked.iter().any(|asked| asked == *path))
+            .count();
+        (count, summary)
+    };
+    for (options, settings) in [
+        (&["--header", "Cookie: id=1"][..], ""),
+        (&["--header", "Authorization: Basic eDp5"], ""),
+        (&[], "requests.cookies = \"session\"\n"),
+        (&[], "requests.basic_auth = \"x:y\"\n"),
+    ] {
+        let (asked, summary) = crawl(options, settings);
+        assert_eq!(
+            (asked, &summary["excluded"]["action-link"]),
+            (0, &json!(2)),
+            "{settings}"
+        );
+        // What a sitemap names is requested.
+        assert_eq!(summary["listed"], 3, "{summary}");
+    }
+    for (options, settings) in [
+        (&[][..], ""),
+        (&["--header", "Accept-Language: de"], ""),
+        (
+            &["--header", "Cookie: id=1"],
+            "scope.follow_actions = true\n",
+        ),
+    ] {
+        let (asked, summary) = crawl(options, settings);
+        assert_eq!((asked, &summary["listed"]), (2, &json!(5)), "{settings}");
+    }
+}

@@ -152,6 +152,7 @@ settings! {
         "follow_only" [List] config.scope.follow_only: globs;
         "list_only" [List] config.scope.list_only: globs;
         "take_nofollow_links" config.scope.take_nofollow_links: switch;
+        "follow_actions" config.scope.follow_actions: switch;
         "ignore" [List] config.ignore: ignored;
     }
     "identity" {

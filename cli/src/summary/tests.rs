@@ -398,6 +398,7 @@ fn what_failed_or_was_not_reached_makes_a_run_partial() {
                 | Reason::Undecodable
                 | Reason::Unparsable
                 | Reason::ServerError
+                | Reason::Blocked
                 | Reason::InternalError
                 | Reason::CutShort
                 | Reason::KeptUnreachable

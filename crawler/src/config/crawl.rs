@@ -67,6 +67,8 @@ pub struct ScopeConfig {
     pub list_only: Vec<String>,
     /// Links marked `nofollow`, `ugc` or `sponsored` are taken as well. Default: no.
     pub take_nofollow_links: bool,
+    /// Links that log out, delete and the like are followed although requests carry credentials or cookies of the user. Default no.
+    pub follow_actions: bool,
 }
 
 /// The directives of a site that are ignored: for one's own site only.

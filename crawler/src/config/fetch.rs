@@ -187,4 +187,15 @@ impl FetchConfig {
             self.cookies
         }
     }
+
+    /// Returns whether requests carry a session of the user: credentials, a header `Authorization` or `Cookie`, or cookies that a
+    /// crawl keeps.
+    pub fn carries_session(&self) -> bool {
+        let is_session = |name: &str| {
+            name.eq_ignore_ascii_case("cookie") || name.eq_ignore_ascii_case("authorization")
+        };
+        self.credentials.is_some()
+            || self.cookie_use() == CookieUse::Session
+            || self.headers.iter().any(|(name, _)| is_session(name))
+    }
 }

@@ -127,7 +127,7 @@ pub(super) fn remember(
             known.ways.put(key.fingerprint(), Way { distance, finder });
         }
     })?;
-    if memory.earlier.is_some() && config.close_patterns {
+    if memory.earlier.is_some() && (config.close_patterns || judge.avoids_actions()) {
         store.each_reason(true, &mut |key, reason| {
             if reason.state() == State::Listed {
                 known.published.insert(key);

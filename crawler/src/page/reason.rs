@@ -282,6 +282,10 @@ reasons! {
     ExcludedByRule = "excluded-by-rule", Excluded, Sure, -, [UserRule],
         "left out by an include or exclude rule",
         "change the include and exclude rules";
+    /// A link that changes something on the server, such as one that logs out: it is not followed with a session of the user.
+    ActionLink = "action-link", Excluded, Sure, -, [NeedsOtherPages],
+        "not requested with a session: the link logs out, deletes, unsubscribes or the like",
+        "name the URL in a sitemap or in a list (--seeds) if it is a page, or set follow_actions = true to follow all such links";
     /// A `follow-only` rule.
     FollowOnly = "follow-only", Excluded, Sure, -, [UserRule],
         "fetched for its links only",

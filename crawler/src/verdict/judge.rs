@@ -13,7 +13,7 @@ use crate::{
     page::{Basis, BodyEnd, BodyKind, Kept, Outcome, PageFacts, PageRecord, Reason, State},
     robots::Rules,
     scope::{Judgement, Scope},
-    url_key::UrlKey,
+    url_key::{UrlKey, is_action},
 };
 
 /// The rules of a crawl: scope, robots.txt, policy and limits.
@@ -26,6 +26,8 @@ pub struct Judge {
     max_depth: Option<u32>,
     extensions: Extensions,
     keep_failing: Duration,
+    /// Links that change something on the server are not followed.
+    avoids_actions: bool,
     /// See [`crate::page::PageFacts::read_as`].
     read_as: u64,
     clock: Arc<dyn Clock>,
@@ -53,6 +55,7 @@ impl Judge {
     ) -> Self {
         let max_depth = config.limits.max_depth;
         let keep_failing = config.removal.keep_failing;
+        let avoids_actions = config.fetch.carries_session() && !config.scope.follow_actions;
         let (ignore, extensions) = (config.ignore, config.publish.extensions);
         let settings = settings_text(config).into();
         Self {
@@ -67,6 +70,7 @@ impl Judge {
             max_depth,
             extensions,
             keep_failing,
+            avoids_actions,
             read_as,
             clock,
             settings,
@@ -110,6 +114,16 @@ impl Judge {
             robots,
             ..self.clone()
         }
+    }
+
+    /// Returns whether links that change something on the server are not followed.
+    pub(crate) fn avoids_actions(&self) -> bool {
+        self.avoids_actions
+    }
+
+    /// Returns whether a URL is such a link.
+    pub(crate) fn avoids(&self, url: &UrlKey) -> bool {
+        self.avoids_actions && is_action(url)
     }
 
     /// Returns whether canonical links count.
@@ -243,6 +257,11 @@ impl Judge {
                 _,
                 Reason::Queued,
             ) => self.after_fetch(url, outcome).reason,
+            (Some(Outcome::NotFetched(reason @ Reason::ActionLink)), _, Reason::Queued)
+                if self.avoids(url) =>
+            {
+                *reason
+            }
             (Some(Outcome::NotFetched(reason)), _, Reason::Queued)
                 if reason.state() == State::Failed =>
             {
@@ -329,6 +348,7 @@ fn settings_text(config: &Config) -> String {
         follow_only,
         list_only,
         take_nofollow_links,
+        follow_actions,
     } = &config.scope;
     let width = match width {
         ScopeWidth::Directory => "directory",
@@ -344,10 +364,11 @@ fn settings_text(config: &Config) -> String {
     format!(
         "1 width={width} include={include:?} exclude={exclude:?} follow_only={follow_only:?} list_only={list_only:?} \
          nofollow={take_nofollow_links} max_depth={:?} ignore={ignored:?} images={images} hreflang={hreflang} news={news} video={video} \
-         close_patterns={} keep_failing_ms={}",
+         close_patterns={} keep_failing_ms={} avoids_actions={}",
         config.limits.max_depth,
         config.repeats.close_patterns,
         config.removal.keep_failing.as_millis(),
+        config.fetch.carries_session() && !follow_actions,
     )
 }
 

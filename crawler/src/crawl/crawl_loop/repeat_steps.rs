@@ -49,6 +49,9 @@ impl CrawlLoop<'_> {
         if is_sure {
             return Passage::Open;
         }
+        if self.rules.judge().avoids(url) {
+            return Passage::Action;
+        }
         let Repetition { repeats, held, .. } = &self.repetition;
         repeats.passage(url, lease.distance(), held.is_end())
     }
@@ -70,6 +73,7 @@ impl CrawlLoop<'_> {
         }
         let reason = match passage {
             Passage::CopyOf(_) => Reason::DuplicateOf,
+            Passage::Action => Reason::ActionLink,
             Passage::Open | Passage::Cut => Reason::PatternClosed,
         };
         self.decide_unfetched(lease, reason);
