@@ -32,7 +32,7 @@ exit_codes! {
         reached has this code, too.";
     Partial = 3, "Published, but partial. A URL failed after its tries (network, 5xx, 429), was cut short, could not be read, or was \
         not reached because of `max_pages` or `max_time`. Links were not recorded because a bound was reached. Or the state could \
-        not be stored.";
+        not be stored, or the result not be printed.";
     Invalid = 1, "`check` or `audit` found errors, or a set is older than `status --max-age` allows.";
     Success = 0, "Success: published, or nothing changed; a command that publishes nothing did its work.";
 }

@@ -45,6 +45,8 @@ struct OutputState {
     /// Stdout takes colours.
     data_colours: bool,
     screen: Mutex<Screen>,
+    /// The first failure to print data.
+    lost_data: Mutex<Option<io::Error>>,
 }
 
 /// The part of the terminal below the messages.
@@ -109,6 +111,7 @@ impl Output {
             colours: has_colours(is_terminal),
             data_colours: has_colours(io::stdout().is_terminal()),
             screen: Mutex::default(),
+            lost_data: Mutex::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -181,12 +184,30 @@ impl Output {
 
     /// A line of a log, made already.
     pub(crate) fn log_line(&self, json: &str) {
-        print_beside(io::stderr(), &escape_json(json), &self.screen());
+        print_log(&escape_json(json), &self.screen());
+    }
+
+    fn print_data(&self, line: &str) {
+        let printed = print_beside(io::stdout(), line, &self.screen());
+        let is_loss = |error: &io::Error| error.kind() != io::ErrorKind::BrokenPipe;
+        if let Some(error) = printed.err().filter(is_loss) {
+            self.lost_data().get_or_insert(error);
+        }
+    }
+
+    /// The first failure to print data, of a disk that is full and the like.
+    pub(crate) fn take_lost_data(&self) -> Option<io::Error> {
+        self.lost_data().take()
+    }
+
+    fn lost_data(&self) -> MutexGuard<'_, Option<io::Error>> {
+        let lost = self.shared.lost_data.lock();
+        lost.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A line of data. A reader that went away ends the data, not the program.
     pub(crate) fn data(&self, line: &str) {
-        print_beside(io::stdout(), &escape(line), &self.screen());
+        self.print_data(&escape(line));
     }
 
     /// A line of data made of pieces, coloured where stdout is a terminal.
@@ -208,7 +229,7 @@ impl Output {
                 line.push_str(&escape(text));
             }
         }
-        print_beside(io::stdout(), &line, &self.screen());
+        self.print_data(&line);
     }
 
     /// A line of data; on a terminal its words are put on several lines where it is too long, indented like the first.
@@ -225,7 +246,7 @@ impl Output {
 
     /// A line of JSON as data.
     pub(crate) fn data_json(&self, json: &str) {
-        print_beside(io::stdout(), &escape_json(json), &self.screen());
+        self.print_data(&escape_json(json));
     }
 
     /// Text of the command line parser: help and version are data, the rest are messages.
@@ -233,7 +254,7 @@ impl Output {
         let text = error.render().to_string();
         for line in text.lines() {
             if error.use_stderr() {
-                print_beside(io::stderr(), &escape(line), &self.screen());
+                print_log(&escape(line), &self.screen());
             } else {
                 self.data(line);
             }
@@ -243,7 +264,7 @@ impl Output {
     /// Prints a question; the cursor stays after it.
     pub(crate) fn question(&self, text: &str) {
         let erase = self.screen().erase();
-        print_to(io::stderr(), &format!("{erase}{}", escape(text)));
+        print_message(&format!("{erase}{}", escape(text)));
     }
 
     /// Shows the live view, or replaces it; calmly, and only on a terminal.
@@ -261,7 +282,7 @@ impl Output {
         let view = lines.join("\n");
         if screen.live.as_ref() != Some(&view) {
             let erase = screen.erase();
-            print_to(io::stderr(), &format!("{erase}{view}"));
+            print_message(&format!("{erase}{view}"));
             screen.live = Some(view);
         }
     }
@@ -269,7 +290,7 @@ impl Output {
     /// Takes the live view away.
     pub(crate) fn hide(&self) {
         let mut screen = self.screen();
-        print_to(io::stderr(), &screen.erase());
+        print_message(&screen.erase());
         screen.live = None;
     }
 
@@ -327,7 +348,7 @@ impl Output {
     pub(crate) fn log_text(&self, line: &str) {
         let screen = self.screen();
         let line = format!("{} {}{line}", time_now(), self.site_prefix(&screen));
-        print_beside(io::stderr(), &shorten(&escape(&line), MAX_MESSAGE), &screen);
+        print_log(&shorten(&escape(&line), MAX_MESSAGE), &screen);
     }
 
     /// The name of the site, where lines have it.
@@ -349,7 +370,7 @@ impl Output {
                 Kind::Error => Level::ERROR,
             };
             let line = own_line(level, self.site.as_deref(), line, fields);
-            print_beside(io::stderr(), &escape_json(&line), &screen);
+            print_log(&escape_json(&line), &screen);
             return;
         }
         let (word, colour) = match kind {
@@ -367,13 +388,9 @@ impl Output {
         let site = self.site_prefix(&screen);
         let site = escape(&site);
         if self.shared.colours && !word.is_empty() {
-            print_beside(
-                io::stderr(),
-                &format!("{time}{site}{colour}{word}\x1b[0m{line}"),
-                &screen,
-            );
+            print_log(&format!("{time}{site}{colour}{word}\x1b[0m{line}"), &screen);
         } else {
-            print_beside(io::stderr(), &format!("{time}{site}{word}{line}"), &screen);
+            print_log(&format!("{time}{site}{word}{line}"), &screen);
         }
     }
 
@@ -400,15 +417,30 @@ impl Screen {
 }
 
 /// Prints a line above the live view.
-fn print_beside(to: impl Write, line: &str, screen: &Screen) {
-    print_to(io::stderr(), &screen.erase());
-    print_to(to, &format!("{line}\n"));
-    print_to(io::stderr(), screen.live.as_deref().unwrap_or_default());
+///
+/// # Errors
+/// The line could not be printed.
+fn print_beside(to: impl Write, line: &str, screen: &Screen) -> io::Result<()> {
+    print_message(&screen.erase());
+    let printed = print_to(to, &format!("{line}\n"));
+    print_message(screen.live.as_deref().unwrap_or_default());
+    printed
 }
 
-/// Prints text at once. A reader that went away ends the data, not the program; a failure of stderr cannot be reported.
-fn print_to(mut to: impl Write, text: &str) {
-    if !text.is_empty() {
-        drop(to.write_all(text.as_bytes()).and_then(|()| to.flush()));
+/// The same for a line of stderr.
+fn print_log(line: &str, screen: &Screen) {
+    drop(print_beside(io::stderr(), line, screen));
+}
+
+/// Prints text to stderr, the failures of which cannot be reported.
+fn print_message(text: &str) {
+    drop(print_to(io::stderr(), text));
+}
+
+/// Prints text at once.
+fn print_to(mut to: impl Write, text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
     }
+    to.write_all(text.as_bytes()).and_then(|()| to.flush())
 }

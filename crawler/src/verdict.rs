@@ -193,7 +193,7 @@ pub fn targets(
 ///
 /// A page that leads into a loop counts as part of it. Of a canonical chain that ends at a listed page, that page alone is
 /// listed. [`Reason::Listed`]: the page is its own canonical URL, because the redirects of its canonical link end at it, or
-/// because the link differs from it in spelling alone ([`is_alike`]) and did not answer.
+/// because the link differs from it in spelling alone and did not answer.
 pub fn settle(
     key: &UrlKey,
     record: &PageRecord,

@@ -685,7 +685,7 @@ const KNOWN_WIDE: [(&str, usize); 16] = [
     ("crawler/src/config/publish.rs: PublishConfig", 27),
     ("crawler/src/page/facts.rs: PageFacts", 33),
     ("crawler/src/page/warnings.rs: Warnings", 18),
-    ("crawler/src/parse/html.rs: Findings", 19),
+    ("crawler/src/parse/html.rs: Findings", 20),
     ("crawler/src/seeds.rs: Document", 16),
     ("crawler/src/site_report/outline.rs: ReportOutline", 19),
     ("crawler/src/site_report/rows.rs: UrlRow", 26),
@@ -767,14 +767,14 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 40] = [
-    ("cli", 17_400),
-    ("cli/commands", 9_800),
+    ("cli", 17_450),
+    ("cli/commands", 9_850),
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
-    ("crawler", 49_950),
+    ("crawler", 50_000),
     ("crawler/crawl", 5_750),
-    ("crawler/parse", 5_500),
+    ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_500),
     ("crawler/client", 2_850),
@@ -813,7 +813,7 @@ const CEILINGS: [(&str, usize); 40] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 78_700;
+const CEILING_OF_TESTS: usize = 78_800;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

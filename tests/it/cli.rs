@@ -7,6 +7,8 @@ use std::{
     process::{Command, Output},
 };
 
+use crate::support::{program::Bench, site::Site};
+
 /// Runs `arpent` in an empty folder with nothing in its environment but a home and `variables`.
 fn arpent(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_arpent"))
@@ -197,4 +199,23 @@ fn warnings_go_to_stderr_and_not_when_quiet() {
     };
     assert!(crawl(&[]).starts_with(warning), "{}", crawl(&[]));
     assert!(!crawl(&["--quiet"]).contains("warning"));
+}
+
+#[test]
+fn a_result_that_cannot_be_printed_is_an_error() {
+    let (bench, site) = (Bench::new(), Site::of_two_pages());
+    let full = || {
+        std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("Linux has it")
+    };
+    let mut command = bench.command(&site.url("/"), &[]);
+    let ran = command.stdout(full()).output().expect("the program starts");
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(3), "{stderr}");
+    assert!(
+        stderr.contains("failed to print to stdout: No space left"),
+        "{stderr}"
+    );
 }

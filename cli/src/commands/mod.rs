@@ -74,10 +74,17 @@ pub(crate) fn run() -> ExitCode {
         Command::Forget(args) => forget::run(&args, &environment, &output),
         Command::Generate(args) => generate::run(&args, &output),
     };
-    result.unwrap_or_else(|failure| {
+    let code = result.unwrap_or_else(|failure| {
         report_error(&failure, &output);
         failure.code()
-    })
+    });
+    match output.take_lost_data() {
+        Some(error) => {
+            output.error(&format!("failed to print to stdout: {error}"));
+            code.worse(ExitCode::Partial)
+        }
+        None => code,
+    }
 }
 
 /// The URL that was typed in place of a command, if it looks like a URL.

@@ -34,6 +34,7 @@ mod tests;
 
 use std::{sync::Arc, time::Duration};
 
+use jiff::Timestamp;
 use tokio::{sync::watch, task::JoinError, time::Instant};
 
 pub use self::commits::COMMIT_INTERVAL;
@@ -386,7 +387,7 @@ async fn crawl_through(
         names,
         identity,
         fresh: config.fresh,
-        host_date: host_date.unwrap_or(began),
+        host_date: host_date.unwrap_or_else(|| whole_second(began)),
         clocks,
         judge,
         repeats: config.repeats,
@@ -475,6 +476,11 @@ fn downloader_of(site: &Site, gate: &Gate, config: &Config, rules: &robots::Rule
     } else {
         downloader
     }
+}
+
+/// The second of a time: dates in headers are no finer.
+fn whole_second(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 /// Notes in the clocks of the hosts that `start` may be on that a session begins.

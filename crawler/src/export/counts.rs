@@ -51,6 +51,8 @@ left_out! {
     Unusable = "unusable", "without a value that a sitemap must have, or with one that it may not have";
     /// The article is older than two days.
     TooOld = "too-old", "published more than two days ago";
+    /// The article is dated after the publish.
+    Future = "future", "dated in the future";
     /// The version does not name the page.
     NoReturnLink = "no-return-link", "without a link back";
 }

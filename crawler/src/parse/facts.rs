@@ -85,6 +85,8 @@ pub(super) fn fill(
         if let Some(page) = page {
             content.take_page(page, &mut directives, facts);
         }
+        let of_news = headers::directives(headers, &[news::BOT.to_owned()]);
+        content.keep_news_unless(of_news.directives.noindex);
         content.finish(facts);
     } else if head.status == 304 {
         facts.canonical = canonical_by_header(site, &headers::links(headers));
@@ -220,6 +222,7 @@ impl LinkFacts<'_> {
             let language = findings.language.as_deref();
             self.take_elements(&data, (tags, title, language), &base, encoding);
         }
+        self.keep_news_unless(findings.news_directives.directives.noindex);
         facts.warnings.password_field = findings.has_password_field;
         if !findings.is_cut {
             let title = facts.title.as_deref();
@@ -265,6 +268,13 @@ impl LinkFacts<'_> {
             };
             let article = news::article(data, &self.is_page(base, encoding), values);
             self.news = Some(article.into_iter().collect());
+        }
+    }
+
+    /// Leaves out the article of a page that has noindex for news.
+    fn keep_news_unless(&mut self, is_noindex: bool) {
+        if is_noindex && let Some(news) = &mut self.news {
+            news.clear();
         }
     }
 

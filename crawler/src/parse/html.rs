@@ -44,6 +44,8 @@ pub(super) struct Findings {
     pub(super) base: Option<String>,
     /// Canonical links of the head.
     pub(super) canonicals: Vec<String>,
+    /// Directives for news alone.
+    pub(super) news_directives: DirectiveSum,
     /// Feeds that it names; the first [`MAX_FEEDS`].
     pub(super) feeds: Vec<String>,
     /// The first meta refresh that scripts do not hide.
@@ -92,6 +94,7 @@ impl HtmlPass {
             links: RawLinks::new(reader.max_links, reader.max_link_bytes),
             base: None,
             canonicals: Vec::new(),
+            news_directives: DirectiveSum::default(),
             feeds: Vec::new(),
             refresh: None,
             directives: DirectiveSum::default(),

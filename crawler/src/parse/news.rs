@@ -10,6 +10,9 @@ use super::{
 };
 use crate::page::StatedElement;
 
+/// The name of the bot of news, whose directives decide about articles only.
+pub(super) const BOT: &str = "googlebot-news";
+
 /// Values of a page that an article need not repeat.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PageValues<'a> {

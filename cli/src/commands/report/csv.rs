@@ -9,6 +9,7 @@ use std::{
 use crawler::site_report::{ReportOutline, ReportRow};
 
 use super::{RowSink, file::WholeFile};
+use crate::untrusted::escape;
 
 /// The files of a report, in the order of [`TABLES`].
 pub(super) struct CsvFolder(Vec<WholeFile>);
@@ -147,15 +148,16 @@ impl RowSink for CsvFolder {
     }
 }
 
-/// A field. Spreadsheets run what begins like a formula, so that gets an apostrophe before it.
+/// A field without control characters. Spreadsheets run what begins like a formula, so that gets an apostrophe before it.
 fn field(value: &str) -> String {
-    let is_formula = value.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let value = &*escape(value);
+    let is_formula = value.starts_with(['=', '+', '-', '@']);
     let value = if is_formula {
         format!("'{value}")
     } else {
         value.to_owned()
     };
-    if value.contains(['"', ',', '\n', '\r']) {
+    if value.contains(['"', ',']) {
         return format!("\"{}\"", value.replace('"', "\"\""));
     }
     value
@@ -171,6 +173,6 @@ mod tests {
         assert_eq!(field("a, \"b\""), "\"a, \"\"b\"\"\"");
         assert_eq!(field("=1+1"), "'=1+1");
         assert_eq!(field("@a,b"), "\"'@a,b\"");
-        assert_eq!(field("line\nend"), "\"line\nend\"");
+        assert_eq!(field("line\nend\u{1b}[31m"), "line\\u{a}end\\u{1b}[31m");
     }
 }

@@ -60,6 +60,7 @@ impl PageExtensions {
             let read = self.read("news", article, &entry.loc);
             let reason = match read.news() {
                 Some(element) if !element.is_recent(self.now) => Some(LeftOut::TooOld),
+                Some(element) if self.is_ahead(element) => Some(LeftOut::Future),
                 Some(element) => add_article(element, entry),
                 None => Some(LeftOut::Unusable),
             };
@@ -68,6 +69,12 @@ impl PageExtensions {
                 None => counts.wrote(1),
             }
         }
+    }
+
+    /// Returns whether the date of an article is in the future.
+    fn is_ahead(&self, article: &Element) -> bool {
+        let date = article.publication_date();
+        date.is_some_and(|date| date.earliest_instant() > self.now)
     }
 
     /// Returns whether robots.txt of the site disallows a file of a video.
@@ -208,6 +215,9 @@ mod tests {
         check("2026-02-28T11:59:59Z", Some(LeftOut::TooOld));
         check("2026-02-27", Some(LeftOut::TooOld));
         check("yesterday", Some(LeftOut::Unusable));
+        check("2026-03-02", None);
+        check("2026-03-02T12:00:01Z", Some(LeftOut::Future));
+        check("2026-03-03", Some(LeftOut::Future));
     }
 
     #[test]

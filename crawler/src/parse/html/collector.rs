@@ -9,6 +9,7 @@ use super::super::{
     json_ld::is_page_type,
     links::{is_nofollow, rel_contains},
     main_content::{Part, part_of},
+    news,
     refresh::parse_refresh,
     stated::DatedElement,
 };
@@ -78,6 +79,30 @@ fn is_shadow_root(tag: &Tag<'_>) -> bool {
             .iter()
             .any(|known| mode.eq_ignore_ascii_case(known))
     })
+}
+
+/// Names of what holds comments, in the words of common templates.
+const COMMENTS: [&str; 5] = [
+    "comment",
+    "comments",
+    "comment-list",
+    "commentlist",
+    "comments-area",
+];
+
+/// Returns whether an element holds a comment of a reader, or all of them, by its class or id.
+fn is_comment(tag: &Tag<'_>) -> bool {
+    // Most tags have no such word, and their attributes need not be read.
+    tag.contains(b"omment")
+        && ["class", "id"].into_iter().any(|name| {
+            let names = value(tag, name).unwrap_or_default();
+            let mut names = names.split_ascii_whitespace();
+            names.any(|name| {
+                COMMENTS
+                    .iter()
+                    .any(|known| known.eq_ignore_ascii_case(name))
+            })
+        })
 }
 
 impl TokenSink for Collector {
@@ -274,6 +299,9 @@ impl Collector {
         if !may_have_date || !tag.has_attributes() {
             return part;
         }
+        if matches!(part, None | Some(Part::Section)) && is_comment(tag) {
+            return Some(Part::Item);
+        }
         // An item of its own on the page: a comment, a review, an article of a list.
         if part.is_none() && tag.attribute("itemscope").is_some() {
             let kind = value(tag, "itemtype").unwrap_or_default();
@@ -438,6 +466,11 @@ impl Collector {
             .is_some_and(|name| self.reader.obeys(name.trim()))
         {
             self.findings.directives.add_list(&content);
+        } else if name
+            .as_deref()
+            .is_some_and(|name| name.trim().eq_ignore_ascii_case(news::BOT))
+        {
+            self.findings.news_directives.add_list(&content);
         }
         let header = value(tag, "http-equiv");
         if self.fallback.is_none() {

@@ -88,6 +88,14 @@ fn dates_of_other_things_are_not_the_pages() {
     let comment = "<div itemscope itemtype=https://schema.org/Comment>\
         <time itemprop=dateModified datetime=2024-05-06>x</time></div>";
     check(comment, [None; 4]);
+    for holder in [
+        "section class=comments",
+        "div id='comments'",
+        "ol class='x comment-list'",
+    ] {
+        let html = format!("<{holder}><time class=updated datetime=2024-05-06>x</time>");
+        check(&html, [None; 4]);
+    }
     check(
         "<aside><time class=updated datetime=2024-05-06>x</time></aside>",
         [None; 4],

@@ -192,6 +192,28 @@ fn noimageindex_is_read_from_metas_and_headers() {
 }
 
 #[test]
+fn noindex_for_news_keeps_an_article_out() {
+    let check = |meta: &str, header: &str, expected: usize| {
+        let html = format!(
+            "{meta}<script type='application/ld+json'>{{\"@type\":\"NewsArticle\",\"headline\":\"H\"}}</script>"
+        );
+        let answer = Answer::html(&html).with_header("X-Robots-Tag", header);
+        let facts = answer.with_extensions(ALL).read();
+        assert_eq!(facts.news.unwrap().len(), expected, "{meta} {header}");
+        assert!(!facts.directives.noindex, "{meta} {header}");
+    };
+    check("", "", 1);
+    check(
+        "<meta name=Googlebot-News content='noindex, nofollow'>",
+        "",
+        0,
+    );
+    check("<meta name=googlebot-news content=nosnippet>", "", 1);
+    check("", "googlebot-news: noindex", 0);
+    check("", "otherbot: noindex", 1);
+}
+
+#[test]
 fn versions_are_taken_from_the_head() {
     check_versions(
         "<link rel=alternate hreflang=en href='?q=1'><link rel='alternate' hreflang=' DE-at ' href=/de#x>\
