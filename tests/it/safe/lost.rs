@@ -89,7 +89,7 @@ fn a_lost_state_costs_no_page_that_nothing_links_to() {
     // One 404 is not enough for the new state either, a second one on another day is.
     is(Edition::Gone);
     fs::remove_dir_all(bench.state()).expect("the state");
-    let summary = crawl_on(2, &bench, &site, &[]).expect_code(0).summary();
+    let summary = crawl_on(2, &bench, &site, &[]).expect_code(3).summary();
     assert_eq!(summary["kept"]["kept-gone-once"], 10, "{summary}");
     assert_eq!(bench.published().differences(&before), [""; 0]);
     let summary = crawl_on(3, &bench, &site, &[]).expect_code(0).summary();
@@ -148,7 +148,7 @@ fn a_set_that_was_built_from_a_list_is_known_to_the_first_crawl() {
         .args(["--json"]);
     Ran::of(build).expect_code(0);
     is(Edition::Gone);
-    let summary = crawl_on(1, &bench, &site, &[]).expect_code(0).summary();
+    let summary = crawl_on(1, &bench, &site, &[]).expect_code(3).summary();
     // All of the list, and the start page.
     assert_eq!(summary["listed"], PAGES + 1, "{summary}");
     assert_eq!(summary["kept"]["kept-gone-once"], 10, "{summary}");
