@@ -175,8 +175,10 @@ fn judge_at(path: &str, outcome: &Outcome, policy: Policy) -> Verdict {
 fn every_reason_is_reached() {
     let judged = table::rows().into_iter().map(|(_, _, reason, _)| reason);
     let settled = settle::rows().into_iter().map(|(_, reason)| reason);
-    // Whether a URL can be written is decided where entries are made, and whether it is a feed where it is read.
+    // Whether a URL can be written is decided where entries are made, whether it is a feed where it is read, and whether a link
+    // changes something before it is requested.
     let exported = [
+        Reason::ActionLink,
         Reason::DuplicateSpelling,
         Reason::Unwritable,
         Reason::EntryRefused,
