@@ -189,7 +189,8 @@ pub fn targets(
 }
 
 /// The reason of a page in the light of other pages, when it is another than that of `record`: loops and chains of redirects,
-/// loops and dead ends of canonical links. `lookup` returns the outline of a URL; at most [`MAX_HOPS`] of a chain are looked up.
+/// loops and dead ends of canonical links. `lookup` returns the outline of a URL; a chain has at most [`MAX_HOPS`]
+/// pages, and the redirects of each canonical link as many.
 ///
 /// A page that leads into a loop counts as part of it. Of a canonical chain that ends at a listed page, that page alone is
 /// listed. [`Reason::Listed`]: the page is its own canonical URL, because the redirects of its canonical link end at it, or

@@ -772,12 +772,12 @@ const CEILINGS: [(&str, usize); 40] = [
     ("cli/settings", 3_800),
     ("cli/args", 1_300),
     ("cli/summary", 1_050),
-    ("crawler", 50_000),
+    ("crawler", 50_100),
     ("crawler/crawl", 5_750),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_500),
-    ("crawler/client", 2_850),
+    ("crawler/client", 2_900),
     ("crawler/fetch", 2_050),
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
@@ -813,7 +813,7 @@ const CEILINGS: [(&str, usize); 40] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 78_800;
+const CEILING_OF_TESTS: usize = 78_900;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

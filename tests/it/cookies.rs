@@ -370,3 +370,84 @@ fn with_a_session_of_the_user_no_link_is_followed_that_changes_something() {
         assert_eq!((asked, &summary["listed"]), (2, &json!(5)), "{settings}");
     }
 }
+
+#[test]
+fn one_answer_400_costs_no_other_page_its_cookies() {
+    let bench = Bench::with_options(IN_TURN);
+    let site = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::status(404),
+        _ if cookies(request).is_empty() => {
+            Response::status(403).with("Set-Cookie", "id=1; Path=/")
+        }
+        "/" => start_page(),
+        "/p2" => Response::status(400),
+        _ => page(request),
+    });
+    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
+    assert_eq!(summary["listed"], PAGES, "{summary}");
+    let asked = site.log().into_iter().filter(|seen| seen.target == "/p2");
+    assert_eq!(
+        asked.map(|seen| sent(&seen).to_owned()).collect::<Vec<_>>(),
+        ["id=1", ""]
+    );
+}
+
+#[test]
+fn a_session_that_the_start_page_shows_by_its_redirect_is_begun_again() {
+    let bench = Bench::with_options(IN_TURN);
+    let left = Arc::new(AtomicUsize::new(0));
+    let site = Site::start(move |request| {
+        let one_less = |left: usize| left.checked_sub(1);
+        match request.target.as_str() {
+            "/robots.txt" => Response::status(404),
+            "/" => {
+                left.store(5, Ordering::SeqCst);
+                Response::redirect(302, "/home").with("Set-Cookie", "id=1; Path=/")
+            }
+            _ if cookies(request).is_empty()
+                || left
+                    .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+                    .is_err() =>
+            {
+                Response::redirect(302, "/")
+            }
+            "/home" => start_page(),
+            _ => page(request),
+        }
+    });
+    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
+    assert_eq!(summary["listed"], PAGES + 1, "{summary}");
+}
+
+#[test]
+fn what_is_asked_with_a_cookie_on_the_way_is_judged_without_it() {
+    let bench = Bench::with_options(IN_TURN);
+    let site = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::status(404),
+        "/" => Response::redirect(302, "/welcome").with("Set-Cookie", "seen=1; Path=/"),
+        "/welcome" if !cookies(request).is_empty() => Response::redirect(302, "/home"),
+        "/home" if cookies(request).is_empty() => start_page(),
+        "/home" => Response::html("Welcome back"),
+        _ => page(request),
+    });
+    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
+    assert_eq!(summary["listed"], PAGES + 2, "{summary}");
+    assert_eq!(summary["notes"], json!([]));
+}
+
+#[test]
+fn a_start_page_that_fails_without_cookies_needs_none() {
+    let bench = Bench::with_options(IN_TURN);
+    let settings = bench.settings("limits.max_tries = 1\n");
+    let site = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::status(404),
+        "/" => Response::redirect(302, "/home").with("Set-Cookie", "lang=de; Path=/"),
+        "/home" if cookies(request).is_empty() => Response::status(503),
+        "/home" => start_page(),
+        _ if cookies(request).is_empty() => page(request),
+        _ => Response::redirect(302, "/de/"),
+    });
+    let ran = bench.crawl(&site.url("/"), &["--config", &settings]);
+    let summary = ran.expect_code(0).summary();
+    assert_eq!(summary["listed"], PAGES + 1, "{summary}");
+}

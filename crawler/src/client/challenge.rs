@@ -1,5 +1,5 @@
 //! The signs of a challenge: an answer 403, 429 or 503 of a protection against programs, which a browser passes and a crawler
-//! does not. They decide only what such a failure is called.
+//! does not. Such an answer counts as a failure of the host, as 503 does.
 
 use crate::fetch::ResponseHead;
 

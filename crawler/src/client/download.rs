@@ -573,28 +573,36 @@ impl Downloader {
         Ok((facts, fetched.head.headers))
     }
 
-    /// The status of the answer of `url`, which is on another origin than the crawled one, and where it redirects to.
+    /// The status of the answer of `url`, which is on another origin than the crawled one, and where it redirects to, as `identity` has
+    /// it.
     ///
     /// # Errors
     /// As [`Downloader::page`].
     pub(crate) async fn status(
         &self,
         url: &UrlKey,
+        identity: &Identity,
         shutdown: &Shutdown,
     ) -> Result<(u16, Option<UrlKey>), DownloadError> {
         let rules = self.robots(&url.origin(), shutdown).await?;
         if !rules.allows(url.path_and_query()) {
             return Err(DownloadError::Disallowed(url.clone()));
         }
-        let asked = self.gate.aside().ask(url, &shutdown.stop, || Unread).await;
+        let gate = Gate {
+            limits: Arc::clone(&self.gate.limits),
+            ..self.gate.aside()
+        };
+        let asked = gate.ask(url, &shutdown.stop, || Unread).await;
         let answered = asked.map_err(|refused| refused_at(url.host(), refused))?;
         let fetched = answered.result.map_err(|error| DownloadError::NoAnswer {
             url: url.clone(),
             kind: error.kind(),
             message: error.to_string(),
         })?;
-        let target = location(&self.gate.identity, url, &fetched.head);
-        Ok((fetched.head.status, target))
+        let status = fetched.head.status;
+        let is_redirect = matches!(status, 300..=303 | 307 | 308);
+        let target = is_redirect.then(|| location(identity, url, &fetched.head));
+        Ok((status, target.flatten()))
     }
 
     /// The gate that pages pass: URLs with `identity`, bodies up to the limit of pages.

@@ -238,6 +238,14 @@ impl Gate {
         }
     }
 
+    /// The same gate for requests without cookies.
+    pub(crate) fn without_cookies(&self) -> Self {
+        Self {
+            cookies: None,
+            ..self.clone()
+        }
+    }
+
     /// The same gate for questions that a crawl can do without: one try, no credentials and no cookies, and a failure is no
     /// evidence about the host.
     pub(crate) fn aside(&self) -> Self {
@@ -576,10 +584,7 @@ impl Gate {
             names: None,
             ..Identity::clone(&self.identity)
         };
-        let without_cookies = Self {
-            cookies: None,
-            ..self.clone()
-        };
+        let without_cookies = self.without_cookies();
         let rules = loop {
             let Answered {
                 result,
@@ -669,7 +674,8 @@ pub(crate) fn own_location(
     };
     let written = plain.parse(target.as_str()).ok()?;
     if !written.is_on(&url.origin()) {
-        let is_named = identity.names.is_some();
+        let names = identity.names.as_ref();
+        let is_named = names.is_some_and(|names| names.names().contains(&written.origin()));
         return is_named.then_some(OwnLocation::Named(written));
     }
     (target != *sent).then(|| OwnLocation::Written(target.as_str().into()))

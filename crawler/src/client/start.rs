@@ -170,13 +170,20 @@ impl CookieChain {
     /// Takes a redirect on the way.
     fn take(&mut self, url: &UrlKey, target: &UrlKey) {
         self.leads_to_itself |= url == target;
-        if *target != self.start {
+        let is_other_name = url != target && url.path_and_query() == target.path_and_query();
+        if *target != self.start && !is_other_name {
             self.paths.insert(target.path().to_owned());
         }
     }
 
     /// Asks for the start page again, for new cookies in the place of those whose time is over.
-    pub(crate) async fn renew(&self, gate: &Gate, origin: &Origin, stop: &CancellationToken) {
+    pub(crate) async fn renew(
+        &self,
+        gate: &Gate,
+        origin: &Origin,
+        is_allowed: &(dyn Fn(&UrlKey) -> bool + Sync),
+        stop: &CancellationToken,
+    ) {
         let Some(cookies) = &gate.cookies else {
             return;
         };
@@ -184,6 +191,9 @@ impl CookieChain {
         let gate = gate.on_the_way();
         let mut url = self.start.clone();
         for _ in 0..=MAX_HOPS {
+            if !is_allowed(&url) {
+                break;
+            }
             let Ok(answered) = gate.ask(&url, stop, || Unread).await else {
                 break;
             };
@@ -253,9 +263,7 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         let (status, location) = (hop.facts.status, hop.facts.location.clone());
         let is_empty = is_empty(&hop.facts);
         let may_want_cookie = hop.sets_cookie && !hop.has_cookies && gate.cookies.is_some();
-        if hop.written.is_none()
-            && let Some(other) = hop.other_writing(gate)
-        {
+        if let Some(other) = guide.other_writing(gate, &hop, &known) {
             // The URL is the same, so it is asked for as its redirect has it, once.
             written = Some(other);
             continue;
@@ -315,7 +323,8 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
     let (is_robots_read, mut notes) = (!known.unread.contains(&site.origin), known.notes);
     let robots = known.rules.remove(&site.origin);
     let robots = robots.unwrap_or_else(Rules::allow_all);
-    let (needs_cookies, wire_bytes) = guide.settle_cookies(&site, &mut hops, was_led_back).await?;
+    let settled = guide.settle_cookies(&site, &mut hops, &mut chain, was_led_back);
+    let (needs_cookies, wire_bytes) = settled.await?;
     if needs_cookies {
         notes.push(Note::start_needs_cookies(&site.start).naming(&site.start));
     }
@@ -405,12 +414,24 @@ impl Guide<'_> {
         }
     }
 
+    /// The form of writing in which a URL on the way redirects to itself, if robots.txt allows it and it was not asked for so.
+    fn other_writing(&self, gate: &Gate, hop: &Hop, known: &KnownRules) -> Option<Arc<str>> {
+        let written = hop.other_writing(gate).filter(|_| hop.written.is_none())?;
+        let url = url::Url::parse(&written).ok()?;
+        let query = url.query().map(|query| format!("?{query}"));
+        let path = format!("{}{}", url.path(), query.unwrap_or_default());
+        let rules = known.rules.get(&hop.url.origin());
+        let is_allowed = self.config.ignore.robots || rules.is_none_or(|rules| rules.allows(&path));
+        is_allowed.then_some(written)
+    }
+
     /// Decides whether the start page, at the end of `hops`, answers only with the cookies of the way to it; one that was not asked
     /// for twice is asked for without them. Also returns the bytes that came over the wire.
     async fn settle_cookies(
         &self,
         site: &Site,
-        hops: &mut [Hop],
+        hops: &mut Vec<Hop>,
+        chain: &mut CookieChain,
         was_led_back: bool,
     ) -> Result<(bool, u64), StartError> {
         let Some(cookies) = &self.gate.cookies else {
@@ -423,14 +444,31 @@ impl Guide<'_> {
             && !cookies.are_of_session()
         {
             let gate = self.gate.standing_in(site.stand_in.clone());
-            let (hop, bytes) = self.ask(&gate, &start.url, start.written.clone()).await?;
-            wire_bytes = bytes;
-            if hop.facts.status == 200 && !is_empty(&hop.facts) {
-                // It is judged as it is without cookies.
-                *start = hop;
-            } else {
-                needs_cookies = true;
+            let asked = self.ask(&gate, &start.url, start.written.clone()).await;
+            if matches!(asked, Err(StartError::Stopped)) {
+                return Err(StartError::Stopped);
             }
+            // A failure is no sign that it needs cookies.
+            if let Ok((hop, bytes)) = asked {
+                wire_bytes = bytes;
+                match hop.facts.status {
+                    200 if !is_empty(&hop.facts) => *start = hop,
+                    300..=399 | 400 | 401 | 403 => {
+                        needs_cookies = true;
+                        let target = hop.facts.location.as_ref();
+                        chain
+                            .paths
+                            .extend(target.map(|target| target.path().to_owned()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if !needs_cookies && !cookies.are_of_session() {
+            // They are judged without cookies, when the redirects before them lead there.
+            let last = hops.len().saturating_sub(1);
+            let mut place = 0..;
+            hops.retain(|hop| place.next() == Some(last) || !hop.has_cookies);
         }
         cookies.end_start(needs_cookies.then_some(&site.origin));
         Ok((needs_cookies, wire_bytes))

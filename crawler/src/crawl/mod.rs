@@ -454,15 +454,18 @@ async fn name_site(
         let site = (&started.site, &started.hops[..]);
         let is_due = |spelling: &Origin| validators::is_spelling_turn(spelling, next.number);
         let asking = Box::pin(names::ask(guide, site, &known, &is_due));
-        let asked = tokio::time::timeout_at(deadline, asking).await;
-        asked.unwrap_or(known)
+        tokio::select! {
+            asked = tokio::time::timeout_at(deadline, asking) => asked.ok(),
+            () = guide.stop.cancelled() => None,
+        }
+        .unwrap_or(known)
     };
     let gate = guide.gate.standing_in(started.site.stand_in.clone());
     let gate = gate.named(names.of(&started.site.origin));
-    if gate.identity.names.is_some()
-        && let Some(start) = started.hops.last_mut()
-    {
-        start.read_again(guide, &gate.identity);
+    if gate.identity.names.is_some() {
+        for hop in &mut started.hops {
+            hop.read_again(guide, &gate.identity);
+        }
     }
     (gate, names)
 }

@@ -12,6 +12,7 @@ use tokio::{
 use super::{FetchedFacts, session::CookieSession, validators::is_answer_to};
 use crate::{
     client::{
+        DownloadError,
         gate::{Gate, HeldPermit, OwnLocation, own_location, retry_delay},
         page_sink::{Found, PageSink, WantedBody},
         signal,
@@ -25,6 +26,9 @@ use crate::{
     politeness::Signal,
     url_key::UrlKey,
 };
+
+/// Pages at most that wait for the answer of another name of the site.
+const MAX_ELSEWHERE: usize = 16;
 
 /// Requests for pages.
 #[derive(Default)]
@@ -67,7 +71,7 @@ pub(super) struct Elsewhere {
     pub(super) is_conditional: bool,
     pub(super) done: PageDone,
     pub(super) named: UrlKey,
-    pub(super) answer: Result<(u16, Option<UrlKey>), String>,
+    pub(super) answer: Result<(u16, Option<UrlKey>), DownloadError>,
 }
 
 impl Elsewhere {
@@ -82,15 +86,22 @@ impl Elsewhere {
         } = self;
         if let Ok((_, facts)) = &mut done.result {
             match answer {
-                // The page is there, and not on the site.
-                Ok((200, _)) => facts.location = Some(named),
+                // The page is there, and not on the site; or a rule keeps it from being asked for.
+                Ok((200, _))
+                | Err(
+                    DownloadError::Disallowed(_)
+                    | DownloadError::RobotsUnreachable { .. }
+                    | DownloadError::Forbidden { .. }
+                    | DownloadError::TooManyHosts { .. },
+                ) => facts.location = Some(named),
                 Ok((_, Some(target))) => facts.location = Some(target),
                 Ok((status, None)) => {
                     facts.status = status;
                     facts.location = None;
                 }
                 Err(error) => {
-                    done.result = Err(FetchError::new(FetchErrorKind::Connect, error));
+                    let message = error.to_string();
+                    done.result = Err(FetchError::new(FetchErrorKind::Connect, message));
                 }
             }
         }
@@ -138,6 +149,11 @@ impl Requests {
     /// Returns whether none is out, and none waits for new cookies, or for the answer of another name of the site.
     pub(super) fn is_empty(&self) -> bool {
         self.out.is_empty() && self.elsewhere == 0 && !self.session.is_renewing()
+    }
+
+    /// Returns whether so many pages wait for another name of the site that no other page is asked for.
+    pub(super) fn is_full_elsewhere(&self) -> bool {
+        self.elsewhere >= MAX_ELSEWHERE
     }
 
     /// Takes note of a question to another name of the site.

@@ -66,13 +66,21 @@ pub(super) fn verified(
                 Ok(facts.and_then(|facts| facts.alternates.as_deref()))
             }
         };
-        let back = versions.map(|versions| {
-            Claims::read(
-                versions.unwrap_or_default(),
-                &ends,
-                &mut KindCounts::default(),
-            )
-        });
+        let read = |versions, ends| Claims::read(versions, ends, &mut KindCounts::default());
+        let versions = versions.map(Option::unwrap_or_default);
+        let mut back_ends = HashMap::new();
+        if let Ok(versions) = versions
+            && !read(versions, &ends).names(key)
+        {
+            // It may name the page by a redirect that the page itself does not name.
+            back_ends = look_up(view, target, versions)?.0;
+        }
+        let ends = if back_ends.is_empty() {
+            &ends
+        } else {
+            &back_ends
+        };
+        let back = versions.map(|versions| read(versions, ends));
         let back = match &back {
             Ok(back) if back.names(key) => back,
             Ok(_) => {

@@ -104,6 +104,11 @@ impl Lease {
         self.waiting.written.as_ref()
     }
 
+    /// Returns whether it is requested without cookies, which the server refused.
+    pub fn is_without_cookies(&self) -> bool {
+        self.waiting.is_without_cookies
+    }
+
     /// Tries before this one.
     pub fn earlier_tries(&self) -> u32 {
         self.waiting.tries
@@ -116,6 +121,8 @@ struct WaitingUrl {
     tries: u32,
     /// See [`Lease::written`].
     written: Option<Arc<str>>,
+    /// See [`Lease::is_without_cookies`].
+    is_without_cookies: bool,
 }
 
 impl WaitingUrl {
@@ -124,6 +131,7 @@ impl WaitingUrl {
             url,
             tries: 0,
             written: None,
+            is_without_cookies: false,
         }
     }
 
@@ -427,6 +435,12 @@ impl Frontier {
     /// The same, in another form of writing.
     pub fn retry_as(&mut self, mut lease: Lease, written: Arc<str>, due: Instant) {
         lease.waiting.written = Some(written);
+        self.retry_soon(lease, due);
+    }
+
+    /// The same, without cookies.
+    pub fn retry_without_cookies(&mut self, mut lease: Lease, due: Instant) {
+        lease.waiting.is_without_cookies = true;
         self.retry_soon(lease, due);
     }
 

@@ -359,12 +359,13 @@ impl Canonicals {
             return;
         }
         let target = identity.resolve(base, reference, encoding);
-        if let (Ok(target), true) = (&target, identity.names.is_some())
+        if let (Ok(target), Some(names)) = (&target, &identity.names)
             && let Ok(written) = base.join(reference)
+            && let Ok(written) = Identity::default().parse(written.as_str())
+            && names.names().contains(&written.origin())
         {
             self.has_other_scheme |= written.scheme() != target.scheme();
-            let host = written.host_str().unwrap_or_default();
-            self.has_other_host |= host.trim_end_matches('.') != target.host_str();
+            self.has_other_host |= written.host_str() != target.host_str();
         }
         match target {
             Ok(target)

@@ -333,7 +333,8 @@ impl Pass<'_> {
             Some(Outcome::NoAnswer { .. }) => false,
             Some(Outcome::NotFetched(_) | Outcome::Given(_)) | None => return Ok(()),
         };
-        counts.asked += 1;
+        // A redirect that was not asked for again has the answer of an earlier crawl.
+        counts.asked += u64::from(visit.record.attempts > 0);
         let has_failed = visit.record.reason.state() == State::Failed
             || merged.record.reason == Reason::KeptUnreachable;
         counts.failed += u64::from(has_failed);

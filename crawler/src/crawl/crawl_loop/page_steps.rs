@@ -9,6 +9,7 @@ use tracing::Instrument as _;
 use super::{Context, CrawlLoop, Ending, Event, Limit};
 use crate::{
     client::{
+        DownloadError,
         gate::{BUSY_POLL, HeldPermit, OwnLocation, Unread},
         page_sink::Found,
         start::Hop,
@@ -23,7 +24,7 @@ use crate::{
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
         validators::is_unchanged,
     },
-    fetch::Request,
+    fetch::{Fetched, Request},
     frontier::{Lease, Next},
     notes::Note,
     page::{
@@ -122,6 +123,7 @@ impl CrawlLoop<'_> {
             if self.trouble.is_asking()
                 || self.repetition.probe.is_awaited()
                 || self.requests.session().is_renewing()
+                || self.requests.is_full_elsewhere()
             {
                 return (None, false);
             }
@@ -205,7 +207,12 @@ impl CrawlLoop<'_> {
 
     fn send_page(&mut self, lease: Lease, permit: HeldPermit) {
         self.documents.page_begun();
-        let way = (self.context.gate.clone(), Arc::clone(&self.context.reader));
+        let gate = if lease.is_without_cookies() {
+            self.context.gate.without_cookies()
+        } else {
+            self.context.gate.clone()
+        };
+        let way = (gate, Arc::clone(&self.context.reader));
         let url = lease.url().clone();
         let wanted = self.documents.wanted_at(&url);
         let validators = self.revalidation.validators_for(&lease, self.rules.judge());
@@ -243,6 +250,9 @@ impl CrawlLoop<'_> {
             AfterRequest::GiveBack => self.frontier.give_back(lease),
             AfterRequest::Retry(due) => self.frontier.retry(lease, due),
             AfterRequest::RetrySoon => self.frontier.retry_soon(lease, Instant::now()),
+            AfterRequest::Decide if lease.earlier_tries() == 0 && done.refuses_cookies() => {
+                self.frontier.retry_without_cookies(lease, Instant::now());
+            }
             AfterRequest::Decide if !is_long_wait && self.may_bring_cookie(&lease, &done) => {
                 self.frontier.retry_soon(lease, Instant::now());
             }
@@ -275,10 +285,10 @@ impl CrawlLoop<'_> {
     fn ask_elsewhere(&mut self, lease: Lease, is_conditional: bool, done: PageDone, named: UrlKey) {
         let downloader = self.documents.downloader().clone();
         let shutdown = self.context.shutdown.clone();
+        let identity = Arc::clone(&self.context.gate.identity);
         let work = async move {
-            let answer = downloader.status(&named, &shutdown).await;
             Box::new(Elsewhere {
-                answer: answer.map_err(|error| error.to_string()),
+                answer: downloader.status(&named, &identity, &shutdown).await,
                 lease,
                 is_conditional,
                 done,
@@ -292,24 +302,19 @@ impl CrawlLoop<'_> {
     /// Takes the answer of another name of the site.
     pub(super) fn take_elsewhere(&mut self, end: Elsewhere) {
         self.requests.answered_elsewhere();
+        if matches!(end.answer, Err(DownloadError::Stopped)) {
+            self.frontier.give_back(end.lease);
+            return;
+        }
         let (lease, is_conditional, done) = end.into_done();
         self.take_answer(lease, is_conditional, done);
     }
 
-    /// Returns whether a page is asked for again, once, because its cookies may then be others: it redirects to itself and sets
-    /// one, or its server refuses those that were sent.
+    /// Returns whether a page that redirects to itself and sets a cookie is asked for again, with that cookie: once.
     fn may_bring_cookie(&self, lease: &Lease, done: &PageDone) -> bool {
-        let gate = &self.context.gate;
-        if lease.earlier_tries() > 0 {
-            return false;
-        }
-        if done.refuses_cookies()
-            && let Some(cookies) = &gate.cookies
-        {
-            cookies.forget();
-            return true;
-        }
-        gate.keeps_session() && done.wants_cookie(lease.url())
+        self.context.gate.keeps_session()
+            && lease.earlier_tries() == 0
+            && done.wants_cookie(lease.url())
     }
 
     /// Returns whether the session of a site that needs cookies ended, and new cookies may help.
@@ -327,7 +332,12 @@ impl CrawlLoop<'_> {
         let Context { gate, site, .. } = &self.context;
         let (gate, origin) = (gate.clone(), site.origin.clone());
         let stop = self.context.shutdown.stop.clone();
-        let work = async move { chain.renew(&gate, &origin, &stop).await };
+        let judge = self.rules.judge().clone();
+        let work = async move {
+            let is_allowed =
+                |url: &UrlKey| !url.is_on(&origin) || judge.allows_written(url.as_str());
+            chain.renew(&gate, &origin, &is_allowed, &stop).await;
+        };
         self.spawn(work, Event::Cookies);
     }
 
@@ -426,7 +436,11 @@ impl CrawlLoop<'_> {
             }
             let request = Request::get(&url, gate.max_body_bytes);
             let asked = gate.ask_until(&request, &stop, || Unread, |_| true).await;
-            asked.is_ok_and(|answered| answered.result.is_ok() && !answered.signal.is_failure())
+            // What it answered before was a page.
+            let is_well = |fetched: Fetched| fetched.head.status < 400;
+            asked.is_ok_and(|answered| {
+                !answered.signal.is_failure() && answered.result.is_ok_and(is_well)
+            })
         };
         self.spawn(work, Event::StartPage);
         self.trouble.set_asking(true);

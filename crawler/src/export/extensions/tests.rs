@@ -203,6 +203,17 @@ fn a_version_that_redirects_is_the_page_where_its_redirects_end() {
     let expected = ["/de/", "/en/"].map(|url| (url.to_owned(), said.to_owned()));
     assert_eq!(entries, BTreeMap::from(expected));
     assert_eq!(counts.hreflang.unwrap().left_out, BTreeMap::default());
+    // One of them names the other by a redirect, and is named directly.
+    let pages = [
+        listed("/en/", versions("en=/en/ de=/de/")),
+        redirected("/en", "/en/"),
+        listed("/de/", versions("en=/en de=/de/")),
+    ];
+    let (entries, counts) = export(pages, ALL, None);
+    let said = "de=/de/ en=/en/";
+    let expected = ["/de/", "/en/"].map(|url| (url.to_owned(), said.to_owned()));
+    assert_eq!(entries, BTreeMap::from(expected));
+    assert_eq!(counts.hreflang.unwrap().left_out, BTreeMap::default());
 }
 
 #[test]
