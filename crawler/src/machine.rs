@@ -21,6 +21,10 @@ pub use self::lock::{Lock, NotTaken};
 /// Characters of the name of a machine that are shown; Linux allows 64.
 const MAX_HOST_NAME: usize = 64;
 
+/// File descriptors for all but connections: the state and its log, locks, files of the set, name lookups, the runtime. A crawl of
+/// a small site needs about twenty.
+const OTHER_DESCRIPTORS: u64 = 32;
+
 /// A hash as manifests and cached sitemaps have it: 64 hexadecimal digits.
 pub(crate) fn hex(hash: Sha256) -> String {
     let mut text = String::with_capacity(64);
@@ -97,17 +101,34 @@ pub(crate) fn nearest(path: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// It cannot be opened, or is a link, a folder, a pipe or a device.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    system::follow_nothing(options.read(true));
-    // Where links cannot be refused by the opening itself.
-    let is_link = !cfg!(unix) && fs::symlink_metadata(path)?.is_symlink();
-    let file = options.open(path)?;
-    if is_link || !file.metadata()?.is_file() {
-        let problem = "it is not a regular file";
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_regular_with(OpenOptions::new().read(true), path)
+}
+
+/// The same with these options, which may create it.
+fn open_regular_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    system::follow_nothing(options);
+    let opened = options.open(path);
+    // The opening refuses a link with an unclear message, and only on Unix.
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if is_link || matches!(&opened, Ok(file) if !file.metadata()?.is_file()) {
+        let problem = "it is not a regular file but a link, a folder, a pipe or a device";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
-    Ok(file)
+    opened
+}
+
+/// How many of `wanted` connections may be open at once: each takes a file descriptor, and the state, the set and the name
+/// lookups need theirs. The limit of this process is raised for them as far as the system lets it; at least one.
+pub(crate) fn max_connections(wanted: u32) -> u32 {
+    let wanted_files = u64::from(wanted) + OTHER_DESCRIPTORS;
+    match system::descriptors(wanted_files) {
+        Some(files) if files < wanted_files => {
+            let left = files.saturating_sub(OTHER_DESCRIPTORS).max(1);
+            u32::try_from(left).unwrap_or(wanted)
+        }
+        Some(_) | None => wanted,
+    }
 }
 
 /// Makes `command` start a program that [`end_group`] ends together with what it has started.
@@ -136,13 +157,28 @@ mod system {
 
     use rustix::{
         fs::OFlags,
-        process::{Pid, Signal, kill_process_group},
+        process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit},
         time::{ClockId, clock_gettime},
     };
 
     pub(super) fn follow_nothing(options: &mut OpenOptions) {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         options.custom_flags(flags.bits().cast_signed());
+    }
+
+    /// The file descriptors that this process may have, of which there should be `wanted`; `None`: without limit.
+    pub(super) fn descriptors(wanted: u64) -> Option<u64> {
+        let limit = getrlimit(Resource::Nofile);
+        let now = limit.current?;
+        if now >= wanted {
+            return Some(now);
+        }
+        let current = Some(limit.maximum.map_or(wanted, |most| wanted.min(most)));
+        let raised = Rlimit { current, ..limit };
+        match setrlimit(Resource::Nofile, raised) {
+            Ok(()) => current,
+            Err(_) => Some(now),
+        }
     }
 
     pub(super) fn set_apart(command: &mut Command) {
@@ -231,6 +267,10 @@ mod system {
     };
 
     pub(super) fn follow_nothing(_: &mut OpenOptions) {}
+
+    pub(super) fn descriptors(_: u64) -> Option<u64> {
+        None
+    }
 
     pub(super) fn set_apart(_: &mut Command) {}
 

@@ -34,6 +34,7 @@ use tokio::time::Instant;
 
 use crate::{
     config::PolitenessConfig,
+    machine::max_connections,
     retry_after::MAX_RETRY_AFTER,
     url_key::{HostKey, Origin},
 };
@@ -93,6 +94,8 @@ pub struct Politeness {
     everybody_until: Option<Instant>,
     /// Permits that are out, over all hosts.
     in_flight: u32,
+    /// Of the settings, or as few as there are file descriptors for.
+    max_in_flight: u32,
     /// Sum of the waits of all hosts.
     waited: Duration,
     /// Number of the next permit: smaller numbers began before a slowdown.
@@ -239,6 +242,7 @@ impl Politeness {
             hosts: HashMap::new(),
             everybody_until: None,
             in_flight: 0,
+            max_in_flight: max_connections(config.max_in_flight.get()),
             waited: Duration::ZERO,
             next_number: 0,
             cleanup_at: HOSTS_BEFORE_CLEANUP,
@@ -260,6 +264,7 @@ impl Politeness {
             }
         }
         self.settings = Arc::new(settings);
+        self.max_in_flight = max_connections(config.max_in_flight.get());
     }
 
     /// From now on `host` is contacted under the settings of the site that is crawled there, except for
@@ -320,7 +325,7 @@ impl Politeness {
         if let Some(until) = self.everybody_until.filter(|&until| until > now) {
             return NextPermit::WaitUntil(until);
         }
-        if self.in_flight >= self.settings.config.max_in_flight.get() {
+        if self.in_flight >= self.max_in_flight {
             return NextPermit::Busy;
         }
         let number = self.next_number;

@@ -15,7 +15,11 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::{machine::private, outcome::SessionOutcome, url_key::HostKey};
+use crate::{
+    machine::{open_regular, private},
+    outcome::SessionOutcome,
+    url_key::HostKey,
+};
 
 /// The longest that a host is left alone at its own wish, counted from the answer.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -141,7 +145,7 @@ impl RetryAfterFile {
             WaitsOnDisk::of(path, now).map_err(io::Error::other)?;
         if problem.is_some() {
             let line = format!("{host}\t{until}\n");
-            return private::replace(path, line.as_bytes().chain(File::open(path)?));
+            return private::replace(path, line.as_bytes().chain(open_regular(path)?));
         }
         match waits.iter_mut().find(|(known, _)| known == host) {
             Some((_, known)) => *known = (*known).max(until),
@@ -176,8 +180,8 @@ impl WaitsOnDisk {
     /// Reads at most [`MAX_FILE_BYTES`]; nothing, where the file is missing.
     fn of(path: &Path, now: Timestamp) -> Result<Self, RetryAfterError> {
         let mut bytes = Vec::new();
-        let read =
-            File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
+        let read = open_regular(path)
+            .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
         match read {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(RetryAfterError::Read {

@@ -48,7 +48,7 @@ use crate::{
     seeds::SeedList,
     site::Site,
     storage::SendFence,
-    store::{Store, StoreErrorKind, with_causes},
+    store::{Store, StoreErrorKind, find_damage, with_causes},
     url_key::UrlKey,
 };
 
@@ -206,8 +206,17 @@ pub struct CrawlFacts {
 
 /// Crawls a site and publishes it; once more with a new state when the one that it works with turns out to be damaged.
 pub async fn run(session: Session) -> Ended {
-    let ended = run_with(&session, None).await;
-    let damage = ended.published.as_ref().err().and_then(damage_of);
+    let mut ended = run_with(&session, None).await;
+    let mut damage = ended.published.as_ref().err().and_then(damage_of);
+    if damage.is_none() && ended.outcome == SessionOutcome::Internal && !session.dry_run {
+        // What no look at a page of the file shows can still be a state that cannot be worked with.
+        ended.held = None;
+        damage = ended
+            .site
+            .as_ref()
+            .and_then(|site| (session.places)(site).ok()?.state)
+            .and_then(|state| find_damage(&state));
+    }
     match damage {
         Some(damage) => {
             // The lock of the state, and the output, are taken again.

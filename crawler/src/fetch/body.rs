@@ -19,18 +19,22 @@ pub(super) struct BodyReader {
     inner: Option<Decoder>,
     max_bytes: u64,
     wire_bytes: u64,
+    /// Bytes around the pieces of the body, and around each.
+    framing_bytes: u64,
+    piece_framing: u64,
     /// Bytes between two codings.
     coded_bytes: u64,
     decoded_bytes: u64,
 }
 
 impl BodyReader {
-    /// A reader for the body after `head`; `length` is its announced size on the wire.
+    /// A reader for the body after `head`; `length` is its announced size on the wire. `piece_framing` bytes around each of its
+    /// pieces count towards `max_bytes`, because a body in pieces of one byte is as much work as one of their size.
     ///
     /// # Errors
     /// The body cannot be decoded, or is too large already by its announcement.
     pub(super) fn new(
-        head: &ResponseHead,
+        (head, piece_framing): (&ResponseHead, u64),
         length: Option<u64>,
         max_bytes: u64,
     ) -> Result<Self, BodyEnd> {
@@ -46,6 +50,8 @@ impl BodyReader {
             inner: inner.map_err(BodyEnd::Undecodable)?,
             max_bytes,
             wire_bytes: 0,
+            framing_bytes: 0,
+            piece_framing,
             coded_bytes: 0,
             decoded_bytes: 0,
         })
@@ -57,8 +63,9 @@ impl BodyReader {
         wire: &[u8],
         sink: &mut (dyn BodySink + Send),
     ) -> ControlFlow<BodyEnd> {
-        let (mut input, surplus) =
-            split_at_most(wire, self.max_bytes.saturating_sub(self.wire_bytes));
+        self.framing_bytes += self.piece_framing;
+        let taken = self.wire_bytes.saturating_add(self.framing_bytes);
+        let (mut input, surplus) = split_at_most(wire, self.max_bytes.saturating_sub(taken));
         self.wire_bytes += length_of(wire);
         loop {
             let mut coded = match self.decoder.next(&mut input) {

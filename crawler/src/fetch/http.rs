@@ -313,11 +313,12 @@ impl HttpFetch {
         if sink.head(head) == BodyWish::Stop {
             return (BodyEnd::Skipped, drain(response, deadline).await);
         }
-        let mut reader =
-            match BodyReader::new(head, response.content_length(), request.max_body_bytes) {
-                Ok(reader) => reader,
-                Err(end) => return (end, 0),
-            };
+        let framing = piece_framing(head, response.version());
+        let (length, most) = (response.content_length(), request.max_body_bytes);
+        let mut reader = match BodyReader::new((head, framing), length, most) {
+            Ok(reader) => reader,
+            Err(end) => return (end, 0),
+        };
         let end = loop {
             let limit = deadline.min(Instant::now() + self.idle_timeout);
             let chunk = match timeout_at(limit, response.chunk()).await {
@@ -510,6 +511,18 @@ fn read_head(response: &Response, target: RequestTarget<'_>) -> Result<ResponseH
         ));
     }
     Ok(ResponseHead { status, headers })
+}
+
+/// Bytes around each piece of a body: the header of a frame (RFC 9113 4.1), or the size of a short chunk and two line ends
+/// (RFC 9112 7.1).
+fn piece_framing(head: &ResponseHead, version: Version) -> u64 {
+    if version == Version::HTTP_2 {
+        9
+    } else if head.headers.all("transfer-encoding").next().is_some() {
+        5
+    } else {
+        0
+    }
 }
 
 /// Reads the rest of a small body on HTTP/1.1, so that the connection can be used again; returns the number of bytes.

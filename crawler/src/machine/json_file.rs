@@ -1,18 +1,18 @@
 //! Small files of JSON beside the states: at every instant the old or the new file is complete, for whoever reads
 //! meanwhile.
 
-use std::{fs::File, io, path::Path};
+use std::{io, path::Path};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::private;
+use super::{open_regular, private};
 
 /// The content of `path`, of which at most `max_bytes` are read; `None`: there is no such file.
 ///
 /// # Errors
 /// It cannot be read, or holds something else.
 pub fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> io::Result<Option<T>> {
-    let file = match File::open(path) {
+    let file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

@@ -19,16 +19,16 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Opens the file `path` for reading and writing; creates it when it is missing.
+/// Opens the regular file `path` for reading and writing; creates it when it is missing. A link is not followed.
 ///
 /// # Errors
-/// The system refused.
+/// The system refused; or something else is there, such as a link or a pipe.
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    super::open_regular_with(&mut options, path)
 }
 
 /// Replaces the file `path` by one with this content: at every instant, also after a loss of power, one of the two is there.

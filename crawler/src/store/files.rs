@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::{StoreError, StoreErrorKind};
 pub(super) use crate::machine::private::with_suffix;
-use crate::machine::{Lock, NotTaken, private};
+use crate::machine::{Lock, NotTaken, open_regular, private};
 
 /// Files that `SQLite` keeps beside a database, by what they add to its name.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
@@ -65,7 +65,7 @@ fn is_file_at(_: &File, _: &Path) -> bool {
 /// Since when a session, or another program, uses the state `database`; `None` when nobody does, or that cannot be known.
 /// Nothing is opened or changed, so it can be asked at any time.
 pub fn held_since(database: &Path) -> Option<Timestamp> {
-    let file = File::open(with_suffix(database, LOCK)).ok()?;
+    let file = open_regular(&with_suffix(database, LOCK)).ok()?;
     Lock::held_since(&file)
 }
 
@@ -75,6 +75,16 @@ pub fn held_since(database: &Path) -> Option<Timestamp> {
 /// # Errors
 /// [`StoreErrorKind::Open`].
 pub(super) fn create_file(database: &Path) -> Result<(), StoreError> {
+    for companion in COMPANIONS {
+        // `SQLite` waits for the other end of a pipe.
+        let path = with_suffix(database, companion);
+        match open_regular(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(io_failure("open", &path, error));
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
     open_private(database).map(drop)
 }
 

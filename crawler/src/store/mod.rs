@@ -66,6 +66,7 @@ pub use self::named_urls::{EachNamed, NamedBy, NamedRow, NamedUrls};
 pub use self::opening::{Damaged, Sound};
 use self::outbox::{OutboxStep, Waiting};
 pub use self::runs::RunRow;
+pub(crate) use self::schema::find_damage;
 #[cfg(feature = "catalogue")]
 pub use self::snapshot::restore_snapshot;
 pub use self::texts::Texts;

@@ -150,6 +150,37 @@ fn damage_that_is_found_while_the_state_is_read_does_not_end_the_crawl() {
     );
 }
 
+/// The answer to a check of a database.
+fn pragma(database: &Path, check: &str) -> String {
+    let connection = rusqlite::Connection::open(database).expect("a database");
+    let answer = connection.query_row(&format!("PRAGMA {check}(1)"), [], |row| row.get(0));
+    answer.unwrap_or_else(|error| error.to_string())
+}
+
+/// Two pages that were written to each other's place: each is a good one, and the whole is none.
+#[test]
+fn a_state_whose_rows_are_out_of_order_is_renamed_when_it_ends_a_crawl() {
+    const PAGE: usize = 4_096;
+    let harm = |bench: &Bench| {
+        let file = state::file(bench);
+        let whole = fs::read(&file).expect("the state");
+        let pages = whole.len() / PAGE;
+        let pairs =
+            (1..pages).flat_map(|first| (first + 1..pages).map(move |other| (first, other)));
+        let is_unnoticed = |&(first, other): &(usize, usize)| {
+            let mut bytes = whole.clone();
+            let (left, right) = bytes.split_at_mut(other * PAGE);
+            left[first * PAGE..][..PAGE].swap_with_slice(&mut right[..PAGE]);
+            fs::write(&file, bytes).expect("the state can be written");
+            pragma(&file, "quick_check") == "ok"
+                && pragma(&file, "integrity_check").contains("not in PRIMARY KEY order for page")
+        };
+        assert!(pairs.clone().any(|pair| is_unnoticed(&pair)));
+    };
+    let words = ["row not in PRIMARY KEY order", "arpent renamed it to "];
+    check(harm, &words, true);
+}
+
 /// A file that somebody else changed is not evidence.
 #[test]
 fn dates_are_not_read_from_a_published_file_that_was_changed() {

@@ -1,9 +1,9 @@
 //! One daemon per folder of states.
 
-use std::{fs::File, io, path::Path};
+use std::{io, path::Path};
 
 use crawler::{
-    machine::{Lock, NotTaken, private},
+    machine::{Lock, NotTaken, open_regular, private},
     store::StoreError,
 };
 
@@ -35,7 +35,7 @@ pub(super) fn acquire(folder: &Path) -> failure::Result<Lock> {
 
 /// Returns true if a daemon has locked `folder`.
 pub(in crate::commands) fn is_held(folder: &Path) -> bool {
-    File::open(folder.join(NAME)).is_ok_and(|file| Lock::held_since(&file).is_some())
+    open_regular(&folder.join(NAME)).is_ok_and(|file| Lock::held_since(&file).is_some())
 }
 
 #[cfg(test)]

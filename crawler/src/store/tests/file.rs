@@ -39,6 +39,32 @@ fn a_path_that_cannot_be_opened_is_named() {
     }
 }
 
+/// Nothing is read from a pipe, which would wait, and no link is followed.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_the_place_of_ours_is_an_error_at_once() {
+    for suffix in ["", ".lock", "-wal", "-shm"] {
+        for is_pipe in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(format!("site.db{suffix}"));
+            let elsewhere = folder.path().join("elsewhere");
+            if is_pipe {
+                let made = std::process::Command::new("mkfifo").arg(&path).status();
+                assert!(made.unwrap().success());
+            } else {
+                std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+            }
+            assert_eq!(held_since(&folder.path().join("site.db")), None);
+            let error = open_error(&folder.path().join("site.db"));
+            let message = with_causes(&error);
+            assert_eq!(error.kind(), StoreErrorKind::Open, "{message}");
+            assert!(message.contains("not a regular file"), "{message}");
+            assert!(message.contains(&*path.to_string_lossy()), "{message}");
+            assert!(!elsewhere.exists());
+        }
+    }
+}
+
 #[test]
 fn a_state_is_held_by_one_store() {
     let folder = tempfile::tempdir().unwrap();

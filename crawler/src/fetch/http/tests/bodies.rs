@@ -170,6 +170,22 @@ async fn bomb_stops_at_the_cap_in_small_pieces() {
 }
 
 #[tokio::test]
+async fn bytes_around_pieces_have_the_same_cap() {
+    let check = async |piece: usize, end: BodyEnd| {
+        let chunk = format!("{piece:x}\r\n{}\r\n", "x".repeat(piece));
+        let body = chunk.repeat(2_000 / piece) + "0\r\n\r\n";
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let server = Server::once([head.as_bytes(), body.as_bytes()].concat());
+        let fetch = HttpFetch::new(&settings()).unwrap();
+        let answer = get_capped(&fetch, &server.url("/"), 4_000).await.unwrap();
+        assert_eq!(answer.fetched.end, end, "{piece}");
+        assert!(answer.fetched.wire_bytes <= 2_000);
+    };
+    check(1, BodyEnd::TooLarge).await;
+    check(10, BodyEnd::Complete).await;
+}
+
+#[tokio::test]
 async fn body_may_have_exactly_the_cap() {
     let check = async |headers: &str, body: &[u8], cap: u64, seen: usize, end: BodyEnd| {
         let server =
