@@ -27,6 +27,7 @@ use crawler::{
     site::Site,
     site_run::{CrawlError, CrawlFacts, SessionError, SessionOutcome},
 };
+use jiff::Timestamp;
 use serde::Serialize;
 
 use self::{
@@ -236,8 +237,18 @@ impl Summary {
         self.lastmod = sources
             .map(|(source, count)| (source.as_str(), *count))
             .collect();
-        self.extensions = published.extensions.clone();
+        self.set_extensions(published.extensions.clone());
         self.notes.extend_from_slice(&published.notes);
+    }
+
+    /// Takes the counts of the extensions of the set.
+    pub(crate) fn set_extensions(&mut self, counts: ExtensionCounts) {
+        self.extensions = counts;
+    }
+
+    /// When the passing of time changes the published set.
+    pub(crate) fn changes_at(&self) -> Option<Timestamp> {
+        self.extensions.news.as_ref()?.changes_at
     }
 
     /// The work ended without a set, by this error.

@@ -22,13 +22,14 @@ use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
 #[cfg(feature = "metrics")]
 use self::metrics::Metrics;
 use self::{
-    dispatch::{Dependencies, Dispatcher},
-    schedule_file::Pasts,
+    dispatch::{Dependencies, Dispatcher, Work},
+    schedule_file::ScheduleRecord,
     service::ServiceManager,
 };
 use super::{
     crawl::{begin_log, foresee_log, load, site::Crawler},
     dependencies,
+    publish::publish_site,
     runtime::{self, Threads},
 };
 use crate::{
@@ -68,7 +69,7 @@ pub(super) fn run(
     let clock = dependencies::clock(environment);
     let state = settings.shared.state.clone();
     let lock = lock::acquire(&state)?;
-    let pasts = pasts(&state, &*clock, output)?;
+    let record = read_record(&state, &*clock, output)?;
     output.begin_log(true);
     // Crawls under way were left unfinished: as after a crash, the next start continues them.
     let ended = runtime::run(Threads::OfCores, async {
@@ -103,14 +104,18 @@ pub(super) fn run(
             service,
             load: Arc::new(load),
         };
-        let dispatcher = Dispatcher::new(dependencies, &settings, pasts, |site, watch| {
+        let dispatcher = Dispatcher::new(dependencies, &settings, record, |work, site, watch| {
             let crawler = crawler.for_site(&site);
             #[cfg(feature = "metrics")]
             let counted = metrics
                 .as_ref()
+                .filter(|_| work == Work::Crawl)
                 .map(|metrics| metrics.begin(&site.name, watch.progress.subscribe()));
             async move {
-                let run = crawler.run(&site, watch).await;
+                let run = match work {
+                    Work::Crawl => crawler.run(&site, watch).await,
+                    Work::Publish => publish_site(&crawler, &site, None).await,
+                };
                 #[cfg(feature = "metrics")]
                 if let Some(counted) = counted {
                     counted.end(run.summary.outcome);
@@ -183,11 +188,15 @@ fn run_worker(
     ended
 }
 
-/// Records of earlier daemons. A damaged file is renamed, and the schedules start again.
-fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> failure::Result<Pasts> {
+/// The record of earlier daemons. A damaged file is renamed, and the schedules start again.
+fn read_record(
+    state: &Path,
+    clock: &dyn Clock,
+    output: &Output,
+) -> failure::Result<ScheduleRecord> {
     let path = schedule_file::file_in(state);
     let error = match schedule_file::read(state) {
-        Ok(kept) => return Ok(kept.sites),
+        Ok(record) => return Ok(record),
         Err(error) => error,
     };
     let path_text = path.display();
@@ -201,7 +210,7 @@ fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> failure::Result<Pa
                 "{path_text} is damaged ({error}); arpent renamed it to {}, and does not start missed crawls",
                 aside.display()
             ));
-            Ok(Pasts::new())
+            Ok(ScheduleRecord::default())
         }
         ErrorKind::Unsupported => Err(Misuse(format!("{path_text}: {error}")).into()),
         _ => Err(StoreError::of_io(format!("failed to read {path_text}"), error).into()),

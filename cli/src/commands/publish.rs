@@ -74,7 +74,7 @@ pub(super) fn run(
 }
 
 /// Publishes one site, or restores the set of `back` publishes ago, and notifies others of it. A dry run notifies nobody.
-async fn publish_site(
+pub(super) async fn publish_site(
     crawler: &Crawler,
     site: &Arc<SiteSettings>,
     back: Option<u32>,

@@ -137,6 +137,7 @@ pub(super) fn add_extensions(extensions: &ExtensionCounts, lines: &mut Vec<Strin
             left_out,
             pages_cut,
             pages_not_read,
+            changes_at: _,
         }) = counts
         else {
             continue;

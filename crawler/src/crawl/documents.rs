@@ -46,6 +46,10 @@ const BATCHES_WAITING: usize = 2;
 /// Depth of the URLs in sitemaps and lists: as if the start page linked to them.
 const SEED_DEPTH: u32 = 1;
 
+/// Bytes of sitemaps and feeds that a session reads, unpacked: entries of 50 million pages. An index may name 50,000 files of 200 MiB,
+/// all of them without a page.
+const MAX_SESSION_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 16 << 30 };
+
 /// Returns whether an `exclude` rule keeps a document from being fetched.
 pub(super) type Excludes<'a> = &'a mut dyn FnMut(&UrlKey) -> bool;
 
@@ -76,6 +80,8 @@ pub(super) struct Documents {
     /// Documents that a rule of the user keeps from being fetched.
     excluded: SeenUrls,
     warnings: usize,
+    /// Bytes that were read in this session, unpacked.
+    bytes_read: u64,
     reading: InHand,
     /// The changes that are to be stored.
     next: Commit,
@@ -168,6 +174,7 @@ impl Documents {
             feeds: Feeds::default(),
             excluded: SeenUrls::default(),
             warnings: 0,
+            bytes_read: 0,
             reading: InHand::default(),
             next: Commit::default(),
         };
@@ -526,6 +533,18 @@ impl Documents {
     pub(super) fn url_to_request(&self, number: usize) -> Option<UrlKey> {
         let is_at_hand = self.reading.bodies.contains_key(&number);
         url_of(&self.all[number]).filter(|_| !is_at_hand)
+    }
+
+    /// Returns whether the document `number` is one too many to read.
+    pub(super) fn is_beyond(&self, number: usize) -> bool {
+        self.bytes_read >= MAX_SESSION_BYTES && self.all[number].kind != DocumentKind::List
+    }
+
+    /// Fails the document `number`, which is one too many to read.
+    pub(super) fn leave_unread(&mut self, number: usize, now: Timestamp) -> Unclaimed {
+        let most = MAX_SESSION_BYTES >> 20;
+        let detail = format!("a session reads {most} MiB of sitemaps and feeds");
+        self.fail(number, SeedProblem::TooMany, &detail, now)
     }
 
     /// Fails the document `number` without a request, because of `detail`.

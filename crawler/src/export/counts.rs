@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 macro_rules! left_out {
@@ -70,6 +71,9 @@ pub struct KindCounts {
     pub pages_cut: u64,
     /// Listed pages that were read before the settings asked for them.
     pub pages_not_read: u64,
+    /// When the passing of time changes the set next: an article is news no longer, or its date has come.
+    #[serde(skip)]
+    pub changes_at: Option<Timestamp>,
 }
 
 impl KindCounts {
@@ -80,6 +84,7 @@ impl KindCounts {
             left_out,
             pages_cut,
             pages_not_read,
+            changes_at,
         } = other;
         self.pages += pages;
         self.written += written;
@@ -88,6 +93,13 @@ impl KindCounts {
         }
         self.pages_cut += pages_cut;
         self.pages_not_read += pages_not_read;
+        self.change_at(*changes_at);
+    }
+
+    /// Takes a time at which the set will be another one.
+    pub(super) fn change_at(&mut self, time: Option<Timestamp>) {
+        let times = self.changes_at.into_iter().chain(time);
+        self.changes_at = times.min();
     }
 
     pub(super) fn leave_out(&mut self, reason: LeftOut, count: u64) {

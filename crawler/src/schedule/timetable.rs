@@ -151,6 +151,26 @@ impl Timetable {
         TimetableStep::Start { name, slot, missed }
     }
 
+    /// Begins other work on the site `name`, which no slot is for, if nothing is done there or on its host and there is room;
+    /// returns whether it has begun. [`Timetable::interrupted`] must be called at its end.
+    pub fn occupy(&mut self, name: &str, now: Timestamp) -> bool {
+        let Some(site) = self.sites.get(name) else {
+            return false;
+        };
+        let host = &site.planned.host;
+        let is_busy = self.running.values().any(|run| run.host == *host);
+        let may_begin = !is_busy && self.running.len() < self.max_running;
+        if may_begin {
+            let run = Running {
+                host: host.clone(),
+                slot: now,
+                served_before: site.past.served,
+            };
+            self.running.insert(name.to_owned(), run);
+        }
+        may_begin
+    }
+
     /// Notes the end of a crawl. Returns the number of slots of the site during it: they are skipped.
     pub fn ended(&mut self, name: &str, now: Timestamp) -> u32 {
         if self.running.remove(name).is_none() {

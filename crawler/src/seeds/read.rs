@@ -78,6 +78,8 @@ impl Batch {
 pub struct DocumentReading {
     /// Entries, usable or not.
     pub entries: u64,
+    /// Bytes that were read of it, unpacked.
+    pub bytes: u64,
     /// Defects of entries that were read or left out.
     pub findings: u64,
     /// The entries that were left out or read in spite of a defect, by rule, as far as it is more than worth knowing.
@@ -163,13 +165,14 @@ pub fn read(
             reading.note(&finding);
         }
         if batch.len() >= BATCH_ENTRIES && take(std::mem::take(&mut batch)).is_break() {
+            reading.bytes = reader.bytes();
             return reading;
         }
     }
     for finding in reader.take_findings() {
         reading.note(&finding);
     }
-    reading.entries = reader.entries();
+    (reading.entries, reading.bytes) = (reader.entries(), reader.bytes());
     // Any text can be taken for lines, none of which is a URL.
     if reader.kind() == Some(Kind::Text) && !is_of_use && reading.problem.is_none() {
         let first = reading.troubles.first();

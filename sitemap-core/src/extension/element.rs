@@ -181,6 +181,13 @@ impl Element {
             .is_some_and(|date| now.duration_since(date.latest_instant()) <= RECENT)
     }
 
+    /// The first instant, to a second, at which [`Element::is_recent`] is false for an article with a date.
+    pub fn recent_until(&self) -> Option<Timestamp> {
+        let date = self.publication_date()?;
+        let after = RECENT.checked_add(SignedDuration::from_secs(1))?;
+        date.latest_instant().checked_add(after).ok()
+    }
+
     /// Checks a video against the address of its page: an optional part that contradicts it, or else the video.
     pub(super) fn check(&self, page: &Loc) -> Result<(), ExtensionError> {
         for name in ["content_loc", "player_loc"] {

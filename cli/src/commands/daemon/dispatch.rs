@@ -16,7 +16,7 @@ use crawler::{
     politeness::SharedPoliteness,
     schedule::{Planned, Timetable, TimetableStep},
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::{
     task::{JoinError, JoinHandle},
     time::{Instant, sleep_until},
@@ -54,6 +54,18 @@ const NEWS: Duration = Duration::from_secs(1);
 
 /// Of the time to stop, requests in flight get this much; what follows is for what was begun with them.
 const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
+
+/// Least time between the end of a session of a site and a publish of it without a crawl.
+const PUBLISH_SPACING: SignedDuration = SignedDuration::from_hours(1);
+
+/// The work of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// A crawl, for a slot of the schedule.
+    Crawl,
+    /// A publish without a crawl, because time has changed the set: an article is news no longer.
+    Publish,
+}
 
 /// Reads the settings again.
 pub(super) type Load = Arc<dyn Fn() -> Result<CrawlSettings, SettingsError> + Send + Sync>;
@@ -98,8 +110,10 @@ pub(super) struct Dispatcher<C> {
     /// Those that have a schedule, by name.
     sites: BTreeMap<String, Arc<SiteSettings>>,
     sessions: Sessions,
-    /// When they began, by the names of their sites.
+    /// When the crawls among them began, by the names of their sites.
     began: BTreeMap<String, Timestamp>,
+    /// When sites are published without a crawl, by their names.
+    publish_at: BTreeMap<String, Timestamp>,
     board: Board,
     /// The folder of what is stored.
     state: PathBuf,
@@ -141,15 +155,15 @@ impl Stopping {
 
 impl<C, W> Dispatcher<C>
 where
-    C: Fn(Arc<SiteSettings>, Watch) -> W,
+    C: Fn(Work, Arc<SiteSettings>, Watch) -> W,
     W: Future<Output = SiteResult> + Send + 'static,
 {
-    /// A daemon of the sites in `settings` that have a schedule, of which earlier ones did `pasts`; `crawl` is the work on
-    /// a site.
+    /// A daemon of the sites in `settings` that have a schedule, of which earlier ones left this `record`; `crawl` does the
+    /// work on a site.
     pub(super) fn new(
         dependencies: Dependencies,
         settings: &CrawlSettings,
-        pasts: Pasts,
+        record: ScheduleRecord,
         crawl: C,
     ) -> Self {
         // Always one of several: others may come.
@@ -160,6 +174,7 @@ where
             sites: BTreeMap::new(),
             sessions: Sessions::new(&board, &dependencies.output),
             began: BTreeMap::new(),
+            publish_at: record.publish_at,
             board,
             state: settings.shared.state.clone(),
             stored: None,
@@ -171,7 +186,7 @@ where
             stopping: None,
             dependencies,
         };
-        dispatcher.take(settings, pasts);
+        dispatcher.take(settings, record.sites);
         dispatcher
     }
 
@@ -242,10 +257,29 @@ where
             let now = self.dependencies.clock.now();
             match self.timetable.step(now) {
                 TimetableStep::Start { name, slot, missed } => self.start(&name, slot, missed, now),
-                TimetableStep::WaitUntil(wake) => return Some(wake),
-                TimetableStep::Wait => return None,
+                TimetableStep::WaitUntil(wake) => return Some(self.publish_due(now).min(wake)),
+                TimetableStep::Wait => return Some(self.publish_due(now)),
             }
         }
+    }
+
+    /// Starts the publishes without a crawl that are due; returns the time of the next one.
+    fn publish_due(&mut self, now: Timestamp) -> Timestamp {
+        let due = self.publish_at.iter().filter(|(_, at)| **at <= now);
+        let due: Vec<String> = due.map(|(name, _)| name.clone()).collect();
+        for name in due {
+            // One that is busy has its turn at the end of that.
+            if let Some(site) = self.sites.get(&name).cloned()
+                && self.timetable.occupy(&name, now)
+            {
+                self.publish_at.remove(&name);
+                let own = Arc::clone(&site);
+                let publish = |watch| (self.crawl)(Work::Publish, own, watch);
+                self.sessions.start(site, publish);
+            }
+        }
+        let later = self.publish_at.values().filter(|at| **at > now);
+        later.min().copied().unwrap_or(Timestamp::MAX)
     }
 
     fn start(&mut self, name: &str, slot: Timestamp, missed: u32, now: Timestamp) {
@@ -263,22 +297,40 @@ where
         );
         self.began.insert(name.to_owned(), now);
         let own = Arc::clone(&site);
-        self.sessions.start(site, |watch| (self.crawl)(own, watch));
+        self.sessions
+            .start(site, |watch| (self.crawl)(Work::Crawl, own, watch));
     }
 
     fn ended(&mut self, site: &SiteSettings, run: &SiteResult) {
         let name = &site.name;
-        self.began.remove(name);
+        let is_crawl = self.began.remove(name).is_some();
+        let now = self.dependencies.clock.now();
+        let is_published = matches!(run.code, ExitCode::Success | ExitCode::Partial);
+        match run.summary.changes_at() {
+            Some(at) => {
+                let earliest = now.saturating_add(PUBLISH_SPACING).unwrap_or(at);
+                self.publish_at.insert(name.clone(), at.max(earliest));
+            }
+            None if is_published => {
+                self.publish_at.remove(name);
+            }
+            // Tried again, unless a crawl comes first.
+            None if !is_crawl => {
+                let later = now.saturating_add(PUBLISH_SPACING).unwrap_or(now);
+                self.publish_at.insert(name.clone(), later);
+            }
+            None => {}
+        }
         let output = self.dependencies.output.of_site(name);
         let mut fields = run.summary.log_fields();
         fields.insert("exit_code".to_owned(), (run.code as u8).into());
         let line = run.summary.line();
         output.print(words::kind_of_end(run.code), &line, &fields);
-        if matches!(run.code, ExitCode::Interrupted | ExitCode::Terminated) {
+        if !is_crawl || matches!(run.code, ExitCode::Interrupted | ExitCode::Terminated) {
             self.timetable.interrupted(name);
             return;
         }
-        let skipped = self.timetable.ended(name, self.dependencies.clock.now());
+        let skipped = self.timetable.ended(name, now);
         if skipped > 0 {
             output.warn(&words::skipped(skipped));
         }
@@ -370,6 +422,8 @@ where
             .map(|site| (site.name.clone(), site))
             .collect();
         let now = self.dependencies.clock.now();
+        let sites = &self.sites;
+        self.publish_at.retain(|name, _| sites.contains_key(name));
         self.timetable
             .set_sites(planned, |name| pasts.remove(name), now);
     }
@@ -455,6 +509,7 @@ where
         let stored = ScheduleRecord {
             sites: pasts.map(|(name, past)| (name.to_owned(), past)).collect(),
             running: self.began.clone(),
+            publish_at: self.publish_at.clone(),
         };
         if self.stored.as_ref() == Some(&stored) {
             return;

@@ -35,6 +35,9 @@ pub(in crate::commands) struct ScheduleRecord {
     /// while the daemon that wrote it is there.
     #[serde(default)]
     pub(in crate::commands) running: BTreeMap<String, Timestamp>,
+    /// When the set of a site is to be published again without a crawl, by the name of the site.
+    #[serde(default)]
+    pub(in crate::commands) publish_at: BTreeMap<String, Timestamp>,
 }
 
 /// The file in the folder `state`.
@@ -110,6 +113,7 @@ mod tests {
         let kept = ScheduleRecord {
             sites: pasts,
             running: [("shop".to_owned(), Timestamp::UNIX_EPOCH)].into(),
+            publish_at: BTreeMap::from([("a".to_owned(), Timestamp::UNIX_EPOCH)]),
         };
         write(folder.path(), &kept).unwrap();
         assert_eq!(read(folder.path()).unwrap(), kept);

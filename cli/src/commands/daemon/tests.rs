@@ -12,7 +12,11 @@ use std::{
 };
 
 use clap::Parser as _;
-use crawler::{site_run::SessionOutcome, testing::TestClock};
+use crawler::{
+    export::{ExtensionCounts, KindCounts},
+    site_run::SessionOutcome,
+    testing::TestClock,
+};
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -136,13 +140,27 @@ impl Bench {
             }),
         };
         let table = Arc::new(Mutex::new(Vec::new()));
-        let pasts = schedule_file::read(self.state.path()).unwrap().sites;
+        let record = schedule_file::read(self.state.path()).unwrap();
         let (takes, obeys) = (self.takes, self.obeys);
-        let dispatcher = Dispatcher::new(dependencies, &settings, pasts, |site, _| {
-            let line = format!("{:.0} {}", clock.now(), site.name);
+        let dispatcher = Dispatcher::new(dependencies, &settings, record, |work, site, _| {
+            let what = if work == Work::Publish {
+                " published"
+            } else {
+                ""
+            };
+            let line = format!("{:.0} {}{what}", clock.now(), site.name);
             table.lock().unwrap().push(line);
             let (stop, takes) = (stop.clone(), takes(&site.name));
-            async move { pretend(&site, takes, obeys.then_some(&stop)).await }
+            let news = (site.name == "news" && work == Work::Crawl).then(|| KindCounts {
+                changes_at: Some(clock.now() + SignedDuration::from_hours(30)),
+                ..KindCounts::default()
+            });
+            async move {
+                let mut run = pretend(&site, takes, obeys.then_some(&stop)).await;
+                let extensions = ExtensionCounts::default();
+                (run.summary).set_extensions(ExtensionCounts { news, ..extensions });
+                run
+            }
         });
         let mut happenings: VecDeque<_> = happenings.into();
         let code = dispatcher
@@ -251,8 +269,8 @@ async fn a_settings_file_that_hangs_keeps_no_signal_back() {
     let dispatcher = Dispatcher::new(
         dependencies,
         &settings,
-        Pasts::new(),
-        |site, _| async move { pretend(&site, MINUTE, None).await },
+        ScheduleRecord::default(),
+        |_, site, _| async move { pretend(&site, MINUTE, None).await },
     );
     let mut signals = VecDeque::from([
         Asked::Reload,
@@ -329,6 +347,29 @@ async fn five_sites_in_paris_across_the_change_to_winter_time() {
             "2026-10-25T01:00:00Z long",
             "2026-10-25T02:00:00Z weekly",
         ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_set_that_time_changes_is_published_without_a_crawl() {
+    let sites = [
+        site("news", "a.example", "0 3 * * SUN"),
+        site("other", "b.example", "0 3 * * SUN"),
+    ];
+    let bench = Bench::new(&sites, takes);
+    let did = bench.run_for("2026-06-06T23:30:00Z", 24 * 60).await;
+    assert_eq!(
+        did.began,
+        ["2026-06-07T01:00:00Z news", "2026-06-07T01:00:00Z other"]
+    );
+    // The next daemon knows when.
+    let did = bench.run_for("2026-06-08T00:00:00Z", 24 * 60).await;
+    assert_eq!(did.began, ["2026-06-08T07:00:00Z news published"]);
+    assert!(
+        schedule_file::read(bench.state.path())
+            .unwrap()
+            .publish_at
+            .is_empty()
     );
 }
 

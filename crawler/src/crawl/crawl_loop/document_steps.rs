@@ -50,6 +50,11 @@ impl CrawlLoop<'_> {
 
     fn start_document(&mut self, number: usize, copy: Option<CachedSitemap>) {
         let gate = &self.context.gate;
+        if self.documents.is_beyond(number) {
+            let unclaimed = self.documents.leave_unread(number, gate.clock.now());
+            self.take_unclaimed(unclaimed);
+            return;
+        }
         let url = self.documents.url_to_request(number);
         let is_given_up = |url: &UrlKey| self.is_of_host(url) && self.frontier.is_given_up(url);
         if copy.is_none() && url.as_ref().is_some_and(is_given_up) {

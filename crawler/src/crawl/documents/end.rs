@@ -52,6 +52,7 @@ impl Documents {
                 keep,
             } => {
                 after.wire_bytes = wire_bytes;
+                self.bytes_read = self.bytes_read.saturating_add(reading.bytes);
                 let is_document = !reading
                     .problem
                     .as_ref()

@@ -42,7 +42,7 @@ impl World {
     /// A session, a day after the last one.
     async fn night(&mut self, now: Now) -> Night {
         *self.now.lock().unwrap() = now;
-        let ended = self.bench.session().await;
+        let ended = Box::pin(self.bench.session()).await;
         self.bench.now += 24.hours();
         match ended.published {
             Ok(published) => {

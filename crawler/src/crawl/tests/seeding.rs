@@ -217,6 +217,29 @@ async fn documents_of_too_many_hosts_are_not_asked_for() {
     assert_eq!(failed.collect::<Vec<_>>(), [SeedProblem::TooMany; 4]);
 }
 
+/// An index may name thousands of files that are large and name nothing.
+#[tokio::test(start_paused = true)]
+async fn a_session_reads_so_many_bytes_of_documents() {
+    let paths: Vec<String> = (0..12).map(|number| format!("/{number}.xml")).collect();
+    let mut pages = vec![
+        (START.to_owned(), FixturePage::linking([])),
+        (url("/sitemap.xml"), index(paths.clone())),
+    ];
+    for (number, path) in paths.iter().enumerate() {
+        let mut map = urlset([format!("/seed{number}")]);
+        map.body.resize(1 << 17, b' ');
+        pages.push((url(path), map));
+        pages.push((url(&format!("/seed{number}")), FixturePage::linking([])));
+    }
+    let site = FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())));
+    let crawled = discovering(site).run().await;
+    let problems = problems(&crawled);
+    let unread = problems
+        .iter()
+        .filter(|(_, problem)| *problem == Some(SeedProblem::TooMany));
+    assert_eq!(unread.count(), 4, "{problems:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn redirects_lead_to_no_more_hosts_than_documents_may_be_on() {
     let paths: Vec<String> = (0..20).map(|number| format!("/{number}.xml")).collect();

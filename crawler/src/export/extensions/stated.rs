@@ -1,5 +1,6 @@
 //! Videos and the article of an entry, from what the page states: judged like those of an input.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use sitemap_core::{
     Loc, UrlEntry,
@@ -60,8 +61,14 @@ impl PageExtensions {
             let read = self.read("news", article, &entry.loc);
             let reason = match read.news() {
                 Some(element) if !element.is_recent(self.now) => Some(LeftOut::TooOld),
-                Some(element) if self.is_ahead(element) => Some(LeftOut::Future),
-                Some(element) => add_article(element, entry),
+                Some(element) => {
+                    let start = self.start_ahead(element);
+                    counts.change_at(start.or_else(|| element.recent_until()));
+                    match start {
+                        Some(_) => Some(LeftOut::Future),
+                        None => add_article(element, entry),
+                    }
+                }
                 None => Some(LeftOut::Unusable),
             };
             match reason {
@@ -71,10 +78,10 @@ impl PageExtensions {
         }
     }
 
-    /// Returns whether the date of an article is in the future.
-    fn is_ahead(&self, article: &Element) -> bool {
-        let date = article.publication_date();
-        date.is_some_and(|date| date.earliest_instant() > self.now)
+    /// The date of an article, when it is in the future.
+    fn start_ahead(&self, article: &Element) -> Option<Timestamp> {
+        let start = article.publication_date()?.earliest_instant();
+        (start > self.now).then_some(start)
     }
 
     /// Returns whether robots.txt of the site disallows a file of a video.
@@ -189,7 +196,7 @@ mod tests {
 
     #[test]
     fn an_article_is_news_for_two_days() {
-        let check = |date: &str, expected: Option<LeftOut>| {
+        let check = |date: &str, expected: Option<LeftOut>| -> Option<String> {
             let article = element(&[
                 ("name", "The Times"),
                 ("language", "en"),
@@ -208,16 +215,29 @@ mod tests {
             );
             let left_out = expected.map(|reason| (reason, 1));
             assert_eq!(counts.left_out, BTreeMap::from_iter(left_out), "{date}");
+            counts.changes_at.map(|time| time.to_string())
         };
-        check("2026-03-02T11:00:00Z", None);
-        check("2026-02-28T12:00:00Z", None);
+        let until = |time: &str| Some(time.to_owned());
+        assert_eq!(
+            check("2026-03-02T11:00:00Z", None),
+            until("2026-03-04T11:00:01Z")
+        );
+        assert_eq!(
+            check("2026-02-28T12:00:00Z", None),
+            until("2026-03-02T12:00:01Z")
+        );
         check("2026-02-28", None);
-        check("2026-02-28T11:59:59Z", Some(LeftOut::TooOld));
-        check("2026-02-27", Some(LeftOut::TooOld));
-        check("yesterday", Some(LeftOut::Unusable));
         check("2026-03-02", None);
-        check("2026-03-02T12:00:01Z", Some(LeftOut::Future));
-        check("2026-03-03", Some(LeftOut::Future));
+        for old in ["2026-02-28T11:59:59Z", "2026-02-27"] {
+            assert_eq!(check(old, Some(LeftOut::TooOld)), None);
+        }
+        assert_eq!(check("yesterday", Some(LeftOut::Unusable)), None);
+        let ahead = "2026-03-02T12:00:01Z";
+        assert_eq!(check(ahead, Some(LeftOut::Future)), until(ahead));
+        assert_eq!(
+            check("2026-03-03", Some(LeftOut::Future)),
+            until("2026-03-03T00:00:00Z")
+        );
     }
 
     #[test]
