@@ -134,6 +134,11 @@ pub(super) fn describe(
     FetchError::new(kind, message)
 }
 
+/// Returns whether a failure is that the server broke the rules of HTTP/2.
+pub(super) fn breaks_http2(error: &FetchError) -> bool {
+    matches!(Cause::of(error), Cause::Http2 { remote: false, .. })
+}
+
 /// The failure of a time limit; `what` did not arrive within `limit`.
 pub(super) fn timed_out(what: &str, limit: Duration) -> FetchError {
     FetchError::new(FetchErrorKind::Timeout, format!("{what} within {limit:?}"))

@@ -4,7 +4,14 @@
 //! decoding, no proxies of the environment. What is left to do here: ask the guard, resolve, send,
 //! watch the clock, and stream the body to its sink within the caps.
 
-use std::{fmt, net::SocketAddr, ops::ControlFlow, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    fmt,
+    net::SocketAddr,
+    ops::ControlFlow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use reqwest::{
     Client, Proxy, Response, Url, Version,
@@ -127,6 +134,10 @@ const RESERVED_HEADERS: [&str; 12] = [
 /// ```
 pub struct HttpFetch {
     client: Client,
+    /// Offers HTTP/1.1 alone.
+    http1_client: Client,
+    /// Origins that broke the rules of HTTP/2.
+    http1_origins: Mutex<HashSet<Origin>>,
     router: Router,
     /// Extra headers and credentials.
     private_headers: HeaderMap,
@@ -145,7 +156,10 @@ impl HttpFetch {
     /// credentials, the user agent, the start host.
     pub fn new(config: &FetchConfig) -> Result<Self, FetchError> {
         let tls = tls::client_config(config.ca_file.as_deref())?;
+        let mut http1_tls = tls.clone();
+        http1_tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         let client = client(config, tls)?;
+        let http1_client = self::client(config, http1_tls)?;
         let mut private_headers = private_headers(config)?;
         if let Some(credentials) = &config.credentials
             && let Some(value) = authorization(&client, credentials)?
@@ -154,6 +168,8 @@ impl HttpFetch {
         }
         Ok(Self {
             client,
+            http1_client,
+            http1_origins: Mutex::default(),
             router: Router::new(config)?,
             private_headers,
             private_origins: config.credential_origins.clone(),
@@ -186,7 +202,19 @@ impl HttpFetch {
                 )
             })??;
         let message = self.message(request, &url, sink.accepted_types());
-        let mut response = self.send(message, target, attempt, deadline).await?;
+        let origin = request.url.origin();
+        let is_http1 = self.http1_origins().contains(&origin);
+        let sent = self.send((message, is_http1), target, attempt, deadline);
+        let mut response = match sent.await {
+            Ok(response) => response,
+            Err(error) if !is_http1 && fault::breaks_http2(&error) => {
+                // Browsers go on with HTTP/1.1, and so do all further requests; the next try waits for its permit.
+                self.http1_origins().insert(origin);
+                let message = format!("{error}; the next request uses HTTP/1.1");
+                return Err(FetchError::new(FetchErrorKind::Reset, message).with_source(error));
+            }
+            Err(error) => return Err(error),
+        };
         let head = read_head(&response, target)?;
         let version = response.version();
         let (end, wire_bytes) = self
@@ -202,12 +230,18 @@ impl HttpFetch {
         ))
     }
 
+    fn http1_origins(&self) -> MutexGuard<'_, HashSet<Origin>> {
+        let origins = self.http1_origins.lock();
+        // It is whole also when another thread panicked.
+        origins.unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Sends the request until its head is there. A connection of the pool that breaks off before that may have been closed by
     /// the server while the request was on its way. The server may also have seen the request, so another try waits for a permit
     /// like any other.
     async fn send(
         &self,
-        message: reqwest::Request,
+        message: (reqwest::Request, bool),
         target: RequestTarget<'_>,
         attempt: Attempt,
         deadline: Instant,
@@ -239,11 +273,16 @@ impl HttpFetch {
 
     async fn send_once(
         &self,
-        message: reqwest::Request,
+        (message, is_http1): (reqwest::Request, bool),
         attempt: &Arc<Attempt>,
         deadline: Instant,
     ) -> Result<Response, Failure> {
-        let sending = Arc::clone(attempt).run(self.client.execute(message));
+        let client = if is_http1 {
+            &self.http1_client
+        } else {
+            &self.client
+        };
+        let sending = Arc::clone(attempt).run(client.execute(message));
         let mut sending = std::pin::pin!(sending);
         let head_deadline = || attempt.head_deadline(self.connect_timeout, self.head_timeout);
         let mut limit = head_deadline();

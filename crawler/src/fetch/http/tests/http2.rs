@@ -1,6 +1,9 @@
 //! HTTP/2 over TLS, spoken when the server offers it.
 
-use std::sync::Arc;
+use std::{
+    io::{Read as _, Write as _},
+    sync::Arc,
+};
 
 use h2::{
     Reason, RecvStream,
@@ -180,6 +183,56 @@ async fn head_over_the_limit_is_refused() {
     };
     let (kind, message) = check(257, 1).await;
     assert_eq!(kind, FetchErrorKind::Protocol, "{message}");
+    // The client does not tell it from other faults, so it is tried by HTTP/1.1.
     let (kind, message) = check(200, 2_000).await;
-    assert_eq!(kind, FetchErrorKind::Protocol, "{message}");
+    assert_eq!(kind, FetchErrorKind::Reset, "{message}");
+}
+
+/// A field of a head in HPACK, neither indexed nor compressed (RFC 7541 6.2.2).
+fn field(name: &str, value: &str) -> Vec<u8> {
+    let length = |text: &str| u8::try_from(text.len()).unwrap();
+    [
+        &[0, length(name)],
+        name.as_bytes(),
+        &[length(value)],
+        value.as_bytes(),
+    ]
+    .concat()
+}
+
+/// A frame of this type with these flags (RFC 9113 4.1).
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(payload.len()).unwrap();
+    [&[0, 0, length, kind, flags, 0, 0, 0, stream], payload].concat()
+}
+
+/// Apache and others send `Upgrade: h2` also where it is spoken already, which RFC 9113 8.2.2 forbids.
+#[tokio::test]
+async fn a_server_that_breaks_the_rules_is_asked_by_http_1_1() {
+    for (name, value) in [("upgrade", "h2"), ("connection", "keep-alive"), ("X", "1")] {
+        let authority = Authority::new();
+        let mut config = authority.server(&[HOST], |_| {});
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let config = Arc::new(config);
+        let server = Server::start(move |connection: &mut Connection| {
+            let mut tls = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut stream = rustls::Stream::new(&mut tls, &mut connection.stream);
+            let mut asked = [0; 1_024];
+            let count = stream.read(&mut asked).unwrap();
+            let text = String::from_utf8_lossy(&asked[..count]).into_owned();
+            let answer = if text.starts_with("PRI * HTTP/2.0") {
+                let head = [vec![0x88], field(name, value)].concat();
+                [frame(4, 0, 0, &[]), frame(1, 5, 1, &head)].concat()
+            } else {
+                b"HTTP/1.1 200 OK\r\nUpgrade: h2\r\nContent-Length: 5\r\n\r\nhello".to_vec()
+            };
+            let _ = stream.write_all(&answer);
+            while matches!(stream.read(&mut asked), Ok(count) if count > 0) {}
+        });
+        let (fetch, url) = (fetch(&authority, &server), url(&server));
+        let (kind, message) = failure(&fetch, &url).await;
+        assert_eq!(kind, FetchErrorKind::Reset, "{message}");
+        assert!(message.ends_with("the next request uses HTTP/1.1"), "{message}");
+        assert_eq!(get_text(&fetch, &url).await, "hello");
+    }
 }
