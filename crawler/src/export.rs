@@ -25,7 +25,7 @@ use self::extensions::PageExtensions;
 use crate::{
     config::{Extensions, FileDates},
     crawl_state,
-    lastmod::{DateTrust, Dating, Statistics},
+    lastmod::{DateTrust, Dating, Restless, Statistics},
     page::{CrawlId, DateSource, LedgerEntry, Outcome, PageFacts, PageRecord, Reason, State},
     robots::Rules,
     store::{Store, StoreError, names::LASTMOD_DISTRUSTED},
@@ -116,6 +116,7 @@ impl Export {
                 clocks_agree: crawl_state::clocks_apart(store)?.is_none(),
                 file_dates: FileDates::default(),
                 trust: DateTrust::parse(&distrusted.unwrap_or_default()),
+                restless: Restless::load(store)?,
             },
             stand_in: stand_in.cloned(),
             rules: EntryRules::default(),

@@ -6,7 +6,8 @@
 //! 2. own history: while the content hash has not changed, the published value stays, whatever dates are stated. Without
 //!    a published value, a stated date is taken only if it is not later than the first time that this content was seen.
 //!    When the content changed between two fetches, a stated date counts if it lies between them and was not stated
-//!    before; otherwise the time of the second fetch;
+//!    before; otherwise the time of the second fetch, unless pages of its first-level directory differ from one request to the
+//!    next, so that the published value stays;
 //! 3. stated dates: structured data, metas and microdata, a sitemap of the site, `Last-Modified`, a `time` element
 //!    that is called the date of an update. Each only if it is earlier than the host's own clock at the start of the
 //!    crawl (a day: than its day) and not before the date of publication, and if the source is trusted on the host and in the
@@ -17,12 +18,14 @@
 //! is, so that the next crawl finds the change again.
 
 mod evidence;
+mod restless;
 mod trust;
 
 use jiff::Timestamp;
 use sitemap_core::LastMod;
 
 use self::evidence::{History, Stated};
+pub(crate) use self::restless::Restless;
 pub(crate) use self::trust::{DateTrust, Statistics};
 use crate::{
     config::FileDates,
@@ -55,6 +58,7 @@ pub(crate) struct Dating {
     /// `true` if `Last-Modified` counts.
     pub(crate) file_dates: FileDates,
     pub(crate) trust: DateTrust,
+    pub(crate) restless: Restless,
 }
 
 impl Dating {
@@ -116,6 +120,9 @@ impl Dating {
             History::Changed(known) => {
                 let seen = seen_at(record);
                 evidence::between(stated, seen, known).or_else(|| {
+                    if !self.restless.dates(key) {
+                        return self.published(known);
+                    }
                     let value = LastMod::from_timestamp(seen?);
                     let source = DateSource::History;
                     Some(Dated { value, source }).filter(|dated| self.is_plausible(&dated.value))

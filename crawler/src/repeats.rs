@@ -111,17 +111,12 @@ impl Repeats {
     /// Nothing is known yet. The parameters that `identity` leaves out by default are asked for in a sample.
     pub fn new(config: &RepeatsConfig, identity: &Arc<Identity>) -> Self {
         let memory = config.max_block_memory;
-        let presumed = if config.close_patterns {
-            Presumed::of(identity)
-        } else {
-            Presumed::default()
-        };
         Self {
             is_on: config.close_patterns,
             blocks: BlockTable::new(memory / 2),
             growth: Growth::default(),
             parameters: Parameters::new(memory / 4),
-            presumed,
+            presumed: Presumed::of(identity, config.close_patterns),
             not_found: NotFoundText::default(),
         }
     }
@@ -131,10 +126,22 @@ impl Repeats {
         self.presumed.short_form(url)
     }
 
-    /// Takes a URL that a link leads to, and that has such parameters: it is `short` without them. Returns whether it is recorded as it is
-    /// written.
-    pub fn find_written(&mut self, url: &UrlKey, short: &UrlKey) -> bool {
-        self.is_on && self.presumed.find(url, short)
+    /// Takes a URL that a link of the page with the fingerprint `page` leads to, and that has such parameters: it is `short` without
+    /// them. Returns whether it is recorded as it is written.
+    pub fn find_written(&mut self, url: &UrlKey, short: &UrlKey, page: Option<u64>) -> bool {
+        self.presumed.find(url, short, page)
+    }
+
+    /// A page that is to be asked for a second time.
+    pub fn next_second(&mut self) -> Option<UrlKey> {
+        self.presumed.next_wanted()
+    }
+
+    /// Takes the end of a second request for a page: the hash of its text; `None`: there was no answer, which is no evidence that
+    /// it differs. Returns how many URLs, which may be pages, were not recorded.
+    pub fn take_second(&mut self, url: &UrlKey, whole: Option<u64>) -> u32 {
+        let differs = whole.is_some_and(|whole| !self.parameters.has_text(url, whole));
+        self.presumed.take_second(url, differs)
     }
 
     /// Takes an answer without text that a URL with such parameters got: it can be listed or not, while all other pages were read or not.
@@ -163,14 +170,14 @@ impl Repeats {
     /// The decision on `url` at this distance, which is neither published nor named by a sitemap or a list. When nothing else is left
     /// to ask for, the page without a parameter has been read, or is not a page, and the URL is asked for as it is.
     pub fn passage(&self, url: &UrlKey, distance: u16, is_end: bool) -> Passage {
-        if !self.is_on {
-            return Passage::Open;
-        }
         if let Some(short) = self.presumed.short_form(url) {
             let is_page = is_end.then(|| self.parameters.was_read(&short));
             if !self.presumed.is_asked(url, &short, is_page) {
                 return Passage::CopyOf(short);
             }
+        }
+        if !self.is_on {
+            return Passage::Open;
         }
         if let Some(shorter) = self.parameters.copy_of(url)
             && (!is_end || self.parameters.was_read(&shorter))
@@ -207,21 +214,21 @@ impl Repeats {
     /// Takes a page that was read by [`Repeats::read`], with the URLs that it led to first, published ones included. Returns how many URLs,
     /// which may be pages because of it, were not recorded.
     pub fn take(&mut self, page: &ReadPage<'_>, found: &[&UrlKey]) -> u32 {
-        if !self.is_on {
-            return 0;
-        }
-        let (url, text) = (page.url, page.text);
-        if page.is_listed {
+        let (url, whole) = (page.url, page.text.whole);
+        if page.is_listed && self.is_on {
             self.growth.list(url);
             self.compare(page, found);
         }
+        if page.is_listed {
+            self.parameters.read(url, whole);
+            self.presumed.compare_early(url, whole);
+        }
         self.presumed.short_form(url).map_or(0, |short| {
-            let is_content = if self.parameters.was_read(&short) {
-                let is_near = self.blocks.is_on_page(short.fingerprint(), text);
-                is_near != Some(true) && !self.parameters.has_text(&short, text.whole)
-            } else {
-                page.is_end
-            };
+            let of_short = self.parameters.text_of(&short);
+            if page.is_listed {
+                self.presumed.compare(url, &short, (whole, of_short));
+            }
+            let is_content = of_short.is_none() && page.is_end;
             (self.presumed).take(url, &short, (page.is_listed, is_content))
         })
     }
@@ -302,6 +309,11 @@ impl Repeats {
     /// The URL, which can be listed, that a page which was read is a copy of, but for a fifth of its text.
     pub fn near_copy_of(&self, url: &UrlKey, text: &PageText) -> Option<UrlKey> {
         let short = self.presumed.short_form(url);
+        if let Some(short) = &short
+            && self.presumed.are_content(url, short)
+        {
+            return None;
+        }
         let shorter = short.or_else(|| self.parameters.without_left_out(url))?;
         let is_near = self.blocks.is_on_page(shorter.fingerprint(), text);
         let is_copy = is_near == Some(true) && self.parameters.was_read(&shorter);

@@ -30,7 +30,7 @@ pub use self::stand_in::{StandIn, StandInError};
 pub(crate) use self::{
     actions::is_action,
     fingerprint::FingerprintHasher,
-    identity::has_foreign_scheme,
+    identity::{has_foreign_scheme, has_presumed_parameters},
     normal_form::{escape_of, key_spelling},
     resolver::ReferenceResolver,
     spellings::{bare_path, is_alike},

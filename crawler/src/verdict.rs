@@ -26,7 +26,7 @@ use crate::{
         Via, Warnings,
     },
     scope::{Judgement, Scope},
-    url_key::{UrlKey, is_alike},
+    url_key::{UrlKey, has_presumed_parameters, is_alike},
 };
 
 pub(crate) use self::at_rest::RulesAtRest;
@@ -120,10 +120,12 @@ pub fn judge(
         Outcome::NotFetched(Reason::KeptNotReached) if standing == Judgement::FollowOnly => {
             without_links(Reason::FollowOnly)
         }
-        Outcome::NotFetched(Reason::PatternClosed | Reason::DuplicateOf)
+        Outcome::NotFetched(reason @ (Reason::PatternClosed | Reason::DuplicateOf))
             if policy.ignore_repeats =>
         {
-            without_links(Reason::Queued)
+            // What is left out of URLs from the start is no pattern.
+            let is_short = *reason == Reason::DuplicateOf && has_presumed_parameters(key);
+            without_links(if is_short { *reason } else { Reason::Queued })
         }
         Outcome::NotFetched(reason) => without_links(*reason),
         Outcome::NoAnswer { .. } => without_links(Reason::NetworkError),

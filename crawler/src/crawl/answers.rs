@@ -6,7 +6,7 @@ use super::known::FoundUrl;
 use crate::{
     config::Config,
     frontier::Lease,
-    page::{Basis, Outcome, PageFacts, PageRecord, Reading, Reason, TakenLinks, Via},
+    page::{Basis, ContentHash, Outcome, PageFacts, PageRecord, Reading, Reason, TakenLinks, Via},
     store::Finished,
     url_key::UrlKey,
     verdict::{self, Follow, MAX_HOPS},
@@ -25,6 +25,8 @@ pub(super) struct Work {
     pub(super) was_listed: bool,
     /// It is as it was when it was listed before, or when it last redirected to such a page.
     pub(super) is_unchanged: bool,
+    /// Its content, where that is another one than that of its last answer.
+    pub(super) changed_to: Option<ContentHash>,
     /// Pages in a row that said nothing new, on the shortest way to it.
     pub(super) distance: u16,
 }
@@ -40,6 +42,7 @@ impl Work {
             tries,
             was_listed: lease.earlier().is_some_and(|earlier| earlier.was_listed),
             is_unchanged: false,
+            changed_to: None,
             distance: lease.distance(),
         }
     }

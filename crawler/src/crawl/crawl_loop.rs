@@ -47,6 +47,7 @@ use super::{
     resume::Memory,
     revalidation::{Revalidation, TestEnd},
     rules::{RobotsChange, SiteRules},
+    second_look::SecondAnswer,
     unvisited::Unvisited,
 };
 use crate::{
@@ -163,6 +164,7 @@ enum Event {
     Document(TaskEnd<Box<DocumentEnd>>),
     Test(TaskEnd<TestEnd>),
     Probe(TaskEnd<Option<[NotFound; 3]>>),
+    Second(TaskEnd<SecondAnswer>),
 }
 
 /// The result of a task, or its panic.
@@ -246,6 +248,7 @@ impl<'a> CrawlLoop<'a> {
             let (wake, page_waits) = self.dispatch(now);
             self.dispatch_document(page_waits);
             self.dispatch_test();
+            self.dispatch_second();
             self.look_again();
             self.commit(now);
             self.show(now, false);
@@ -369,6 +372,7 @@ impl<'a> CrawlLoop<'a> {
                 && self.repetition.held.is_empty()
                 && !self.repetition.probe.is_awaited()
                 && !self.revalidation.is_testing()
+                && !self.repetition.seconds.is_asking()
         };
         idle && (self.end.ending.is_some() || is_drained())
     }
@@ -439,6 +443,7 @@ impl<'a> CrawlLoop<'a> {
     fn look_again(&mut self) {
         if self.end.ending.is_none()
             && !self.repetition.held.is_empty()
+            && !self.repetition.seconds.is_comparing()
             && self.unvisited.is_over()
             && self.commits.is_home()
             && self.commits.is_empty()
@@ -550,6 +555,10 @@ impl<'a> CrawlLoop<'a> {
             Ok((_, Event::Test(end))) => self.take_test(&end.unwrap_or_else(|error| {
                 tracing::error!(target: "crawl", "internal error while testing validators: {error}");
                 TestEnd::default()
+            })),
+            Ok((_, Event::Second(answer))) => self.take_second(&answer.unwrap_or_else(|error| {
+                tracing::error!(target: "crawl", "internal error while requesting a page a second time: {error}");
+                SecondAnswer::default()
             })),
             Err(error) => match self.requests.take(error.id()) {
                 // The permit was used, so dropping it counts as an end.

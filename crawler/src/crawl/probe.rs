@@ -159,7 +159,7 @@ async fn answer_of(
 }
 
 /// Reads the body of an answer as that of a page, whatever its status.
-struct AsPage(PageParser);
+pub(super) struct AsPage(pub(super) PageParser);
 
 impl BodySink for AsPage {
     fn head(&mut self, head: &ResponseHead) -> BodyWish {

@@ -4,18 +4,22 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
+    ops::ControlFlow,
 };
 
 use super::{
     Ending,
     held::HeldUrls,
     probe::{Probe, Probed},
+    second_look::SecondLooks,
+    validators::changed_content,
 };
 use crate::{
     config::RepeatsConfig,
     crawl_state::OpenCrawl,
+    lastmod::Restless,
     notes::{ExampleCount, Note, grouped},
-    page::{Canonical, ClosedPattern, CrawlId, PatternKind, Reason, Repeat, Said, State},
+    page::{Basis, Canonical, ClosedPattern, CrawlId, PatternKind, Reason, Repeat, Said, State},
     pattern::Pattern,
     repeats::{ReadPage, Repeats, count_parameters, exclude_of},
     store::{Commit, Store, StoreError, Texts, VisitText},
@@ -35,6 +39,7 @@ pub(super) struct Repetition {
     pub(super) repeats: Repeats,
     pub(super) probe: Probe,
     pub(super) held: HeldUrls,
+    pub(super) seconds: SecondLooks,
 }
 
 /// The state of both when a session begins.
@@ -43,6 +48,8 @@ pub(super) struct KnownRepetition {
     pub(super) repeats: Repeats,
     /// The page of the site for URLs that do not exist, when the crawl asked for it.
     pub(super) probed: Option<Probed>,
+    /// The pages that changed.
+    pub(super) seconds: SecondLooks,
 }
 
 impl KnownRepetition {
@@ -57,6 +64,7 @@ impl KnownRepetition {
         let Self {
             mut repeats,
             probed,
+            seconds,
         } = self;
         if let Some(probed) = probed {
             probed.show(&mut repeats);
@@ -65,6 +73,7 @@ impl KnownRepetition {
             repeats,
             probe,
             held: HeldUrls::default(),
+            seconds,
         }
     }
 }
@@ -83,14 +92,10 @@ pub(super) fn remember(
             repeats.remember(pattern);
         }
     }
-    if !open.resumed || !repeats.is_on() {
+    if !open.resumed {
         return Ok(());
     }
-    store.each_visit(&mut |url, _| {
-        if let Some(short) = repeats.short_form(url) {
-            repeats.find_written(url, &short);
-        }
-    })?;
+    find_written(store, repeats)?;
     // What a page led to is taken off once, whichever of the pages found on it has new text: first all is counted.
     let mut refunds = Vec::new();
     store.each_text(Texts::All, &mut |visit| {
@@ -125,6 +130,48 @@ pub(super) fn remember(
     Ok(())
 }
 
+/// Shows the URLs with parameters that are left out in the order in which they were found, with the pages that they were found on.
+fn find_written(store: &Store, repeats: &mut Repeats) -> Result<(), StoreError> {
+    let mut written = Vec::new();
+    store.each_visit(&mut |url, _| {
+        if let Some(short) = repeats.short_form(url) {
+            written.push((url.clone(), short));
+        }
+    })?;
+    let mut found = Vec::new();
+    for (url, short) in written {
+        if let Some(visit) = store.visit(&url)? {
+            let page = visit.record.found_on.as_ref().map(UrlKey::fingerprint);
+            found.push((visit.sequence, url, short, page));
+        }
+    }
+    found.sort_unstable_by_key(|(sequence, ..)| *sequence);
+    for (_, url, short, page) in found {
+        repeats.find_written(&url, &short, page);
+    }
+    Ok(())
+}
+
+/// The pages of which a second answer is looked at, as far as a crawl that goes on read them.
+pub(super) fn changed_pages(store: &Store, open: OpenCrawl) -> Result<SecondLooks, StoreError> {
+    let mut seconds = SecondLooks::new(Restless::load(store)?);
+    if !open.resumed || open.is_fresh {
+        return Ok(seconds);
+    }
+    store.each(None, &mut |url, page, visit| {
+        if let (Some(page), Some(visit)) = (page, visit)
+            && visit.record.reason == Reason::Listed
+            && visit.record.basis == Basis::Own
+            && let (Some(before), Some(now)) = (page.record.facts(), visit.record.facts())
+            && let Some(content) = changed_content(now, before)
+        {
+            seconds.change(url, content);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(seconds)
+}
+
 /// Marks the visits by all that the crawl found, but for the `start` page, and stores its patterns; returns what people should know. When
 /// a bound ended the session, pages at distance 2 and more wait. What earlier crawls cut is kept until the crawl is over.
 pub(super) fn settle(
@@ -145,12 +192,12 @@ pub(super) fn settle(
             .first()
             .is_some_and(|first| first.text.whole != visit.text.whole)
         {
-            mark_copies(&group, start, &mut marks, &mut named);
+            mark_copies(&group, (start, repeats), &mut marks, &mut named);
             group.clear();
         }
         group.push(visit);
     })?;
-    mark_copies(&group, start, &mut marks, &mut named);
+    mark_copies(&group, (start, repeats), &mut marks, &mut named);
     mark_cut(store, repeats, start, (&mut marks, &mut patterns))?;
     let mut changes = Vec::new();
     store.each_text(Texts::All, &mut |visit| {
@@ -187,7 +234,14 @@ pub(super) fn settle(
             ..Commit::default()
         })?;
     }
+    let mut forgotten = Vec::new();
     store.each_visit(&mut |url, note| match note.reason {
+        // What is left out of URLs from the start is no pattern that was found.
+        Reason::DuplicateOf
+            if !repeats.is_on() && !note.is_named && repeats.short_form(url).is_some() =>
+        {
+            forgotten.push(url.clone());
+        }
         Reason::PatternClosed => patterns.skip(PatternKind::Place, repeats.place_of(url), url),
         Reason::DuplicateOf => {
             patterns.skip(PatternKind::Parameter, repeats.left_out_of(url), url);
@@ -207,6 +261,7 @@ pub(super) fn settle(
     }
     store.commit(&Commit {
         patterns: Some(patterns),
+        forgotten,
         ..Commit::default()
     })?;
     notes.extend(
@@ -401,10 +456,14 @@ fn mark_cut(
 /// which are counted. A published page is a copy when the last crawl saw the same: both have their texts from then.
 fn mark_copies(
     group: &[VisitText],
-    start: &UrlKey,
+    (start, repeats): (&UrlKey, &Repeats),
     marks: &mut BTreeMap<UrlKey, Repeat>,
     named: &mut NamedRepeats,
 ) {
+    // Where patterns are not closed, only what is left out of URLs from the start makes copies.
+    let is_copy = |copy: &UrlKey, of: &UrlKey| {
+        repeats.is_on() || repeats.short_form(copy).is_some_and(|short| short == *of)
+    };
     let mut paths: BTreeMap<String, Vec<&VisitText>> = BTreeMap::new();
     for visit in group {
         paths.entry(bare_path(&visit.key)).or_default().push(visit);
@@ -417,7 +476,9 @@ fn mark_copies(
         for copy in copies.iter().filter(|copy| copy.key != best.key) {
             if copy.is_named {
                 named.copies.add(&copy.key);
-            } else if !copy.is_published || copy.is_unchanged && best.is_unchanged {
+            } else if (!copy.is_published || copy.is_unchanged && best.is_unchanged)
+                && is_copy(&copy.key, &best.key)
+            {
                 marks.insert(copy.key.clone(), Repeat::DuplicateOf(best.key.clone()));
             }
         }

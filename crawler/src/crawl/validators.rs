@@ -5,7 +5,7 @@
 
 use crate::{
     fetch::{FetchErrorKind, Validators},
-    page::{BodyEnd, Canonical, CrawlId, PageFacts},
+    page::{BodyEnd, Canonical, ContentHash, CrawlId, PageFacts},
     store::{MetaValue, Store, StoreError},
     url_key::{Origin, UrlKey},
 };
@@ -117,6 +117,13 @@ pub(super) fn has_changed(facts: &PageFacts, answer: &PageFacts) -> bool {
         }
         status => status != 304 && is_about_changes(status),
     }
+}
+
+/// The content of a page, when it is known to be another one than that of its last answer.
+pub(super) fn changed_content(facts: &PageFacts, answer: &PageFacts) -> Option<ContentHash> {
+    let before = answer.content_hash?;
+    let is_read = facts.status == 200 && facts.end == BodyEnd::Complete;
+    facts.content_hash.filter(|now| is_read && *now != before)
 }
 
 /// Returns whether the content and the statements of a page are known to be those of its last answer.

@@ -264,6 +264,34 @@ fn trust_comes_back_only_well_below_the_border() {
 }
 
 #[test]
+fn trust_comes_back_after_as_many_right_crawls_as_there_were_wrong_ones() {
+    for wrong in 1..=12 {
+        let mut bench = Bench::new();
+        let mut crawls = 0;
+        let mut crawl = |bench: &mut Bench, date: &str| {
+            let date = Some(date);
+            // New content in each crawl, so that no published date stays.
+            bench.crawl(
+                crawls,
+                &[("/a", u128::from(crawls.unsigned_abs()) + 1, date)],
+            );
+            crawls += 1;
+            bench.dates()[0].is_some()
+        };
+        for _ in 0..wrong {
+            assert!(!crawl(&mut bench, "2026-12-01T00:00:00Z"));
+        }
+        let made_up = wrong.min(10);
+        for right in 1..=made_up {
+            // A date that was stated before is not that of the new content.
+            let good = format!("2020-01-{right:02}T00:00:00Z");
+            let is_dated = crawl(&mut bench, &good);
+            assert_eq!(is_dated, right == made_up, "{right} of {wrong}");
+        }
+    }
+}
+
+#[test]
 fn of_several_spellings_that_a_sitemap_writes_alike_one_is_listed() {
     let mut bench = Bench::new();
     // Identity makes no such keys of `|`; a `%` that starts no escape it must leave alone.
@@ -432,7 +460,7 @@ fn a_fresh_crawl_keeps_the_dates_and_the_distrust_of_before() {
     fresh(&mut bench, 24, [moved; 2]);
     assert_eq!(bench.dates(), some(&[old; 2]));
     let distrusted = bench.store.value(LASTMOD_DISTRUSTED).unwrap();
-    assert_eq!(distrusted.as_deref(), Some("run 2\nheader *"));
+    assert_eq!(distrusted.as_deref(), Some("run 2\nheader 1 *"));
     fresh(&mut bench, 48, [moved; 2]);
     assert_eq!(bench.dates(), some(&[old; 2]));
     assert_eq!(bench.store.value(LASTMOD_DISTRUSTED).unwrap(), None);

@@ -1,9 +1,9 @@
 //! Trust in the sources of dates. A source (`Last-Modified`, structured data, metas, sitemaps, `time` elements) is distrusted on
 //! a host or in a first-level directory where more than a fifth of its dates are wrong: not earlier than the start of the
 //! crawl, moved while the content did not, or the date of the sitemap file. Where most pages have one instant, a source other
-//! than `Last-Modified` is distrusted too.
+//! than `Last-Modified` is distrusted too. Distrust ends after as many crawls with right dates as there were with wrong ones.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use sitemap_core::LastMod;
 
@@ -19,7 +19,7 @@ const RUN_LINE: &str = "run ";
 /// First-level directories that get statistics of their own; the others count for the host only.
 const MAX_DIRECTORIES: usize = 10_000;
 
-/// A share of wrong dates above the first one, in percent, begins distrust; one below the second ends it.
+/// A crawl with a share of wrong dates above the first one, in percent, is a wrong one; below the second it is a right one.
 const WRONG_PERCENT: [u64; 2] = [20, 10];
 
 /// The same for the share of the most frequent instant, and for wrong dates where fewer than [`MIN_SAMPLES`] are stated.
@@ -27,6 +27,9 @@ const MOST_PERCENT: [u64; 2] = [50, 25];
 
 /// Dates that a source other than `Last-Modified` states before a fifth of them counts.
 const MIN_SAMPLES: u64 = 20;
+
+/// Wrong crawls that are counted: a site that was wrong for years is right after ten crawls.
+const MAX_WRONG: u32 = 10;
 
 /// Different instants that are counted at once. An instant that more than half of the pages state is never missed, and
 /// counted at most a thirty-third too low.
@@ -36,7 +39,7 @@ const MAX_INSTANTS: usize = 32;
 const HOST: &str = "*";
 
 /// The path of the first-level directory of `key`, if it is in one.
-fn first_directory(key: &UrlKey) -> Option<&str> {
+pub(super) fn first_directory(key: &UrlKey) -> Option<&str> {
     let path = key.path();
     let below = path.strip_prefix('/')?;
     let (segment, _) = below.split_once('/')?;
@@ -81,22 +84,25 @@ impl Count {
         }
     }
 
-    /// Returns whether a source is distrusted.
-    fn is_bad(&self, source: DateSource, was_bad: bool) -> bool {
-        let is_above = |count: u64, all: u64, [begin, end]: [u64; 2]| {
-            count * 100 > all * if was_bad { end } else { begin }
-        };
+    /// The number of wrong crawls that are to be made up for, of which there were `before`.
+    fn wrong_crawls(&self, source: DateSource, before: u32) -> u32 {
+        if self.is_above(source, 0) {
+            (before + 1).min(MAX_WRONG)
+        } else if before > 0 && self.is_above(source, 1) {
+            before
+        } else {
+            before.saturating_sub(1)
+        }
+    }
+
+    /// Returns whether more dates are wrong than the share number `limit` allows.
+    fn is_above(&self, source: DateSource, limit: usize) -> bool {
+        let is_above = |count: u64, all: u64, percent: [u64; 2]| count * 100 > all * percent[limit];
         let all = self.read + self.unread;
         if source != DateSource::Header && all < MIN_SAMPLES {
             // One page may be saved again unchanged; a template moves the dates of all pages.
             return is_above(self.wrong, all, MOST_PERCENT);
         }
-        if was_bad && self.unread > 0 && self.read < MIN_SAMPLES {
-            // Too few dates were read to trust the source again.
-            return true;
-        }
-        // A page that was not read has stated no other date, but does not restore trust either.
-        let all = if was_bad { self.read } else { all };
         let alike = self.instants.iter().map(|(_, count)| *count).max();
         let is_alike =
             source != DateSource::Header && is_above(alike.unwrap_or_default(), all, MOST_PERCENT);
@@ -154,22 +160,23 @@ impl Statistics {
 pub(crate) struct DateTrust {
     /// The crawl that decided it.
     run: Option<CrawlId>,
-    /// Sources with a directory, or [`HOST`].
-    bad: BTreeSet<(DateSource, String)>,
+    /// Sources with a directory, or [`HOST`], and how many wrong crawls are to be made up for.
+    bad: BTreeMap<(DateSource, String), u32>,
 }
 
 impl DateTrust {
-    /// Reads the text form: `run` and the number of the crawl that decided it; then a source with a directory, or `*` for
-    /// the host as a whole, on each line.
+    /// Reads the text form: `run` and the number of the crawl that decided it; then on each line a source, a number of
+    /// wrong crawls, and a directory, or `*` for the host as a whole.
     pub(crate) fn parse(text: &str) -> Self {
         let mut trust = Self::default();
         for line in text.lines() {
             if let Some(run) = line.strip_prefix(RUN_LINE) {
                 trust.run = run.parse().ok();
-            } else if let Some((word, family)) = line.split_once(' ')
-                && let Some(source) = DateSource::from_code(word)
+            } else if let Some((word, rest)) = line.split_once(' ')
+                && let Some((count, family)) = rest.split_once(' ')
+                && let (Some(source), Ok(count)) = (DateSource::from_code(word), count.parse())
             {
-                trust.bad.insert((source, family.to_owned()));
+                trust.bad.insert((source, family.to_owned()), count);
             }
         }
         trust
@@ -182,26 +189,30 @@ impl DateTrust {
         }
         let run = self.run.map(|run| format!("{RUN_LINE}{run}"));
         let families = self.bad.iter();
-        let families = families.map(|(source, family)| format!("{} {family}", source.as_str()));
+        let families = families
+            .map(|((source, family), count)| format!("{} {count} {family}", source.as_str()));
         let lines: Vec<String> = run.into_iter().chain(families).collect();
         Some(lines.join("\n"))
     }
 
     /// Takes the statistics of the crawl `run` in; returns whether the trust changed.
     pub(crate) fn update(&mut self, run: CrawlId, statistics: &Statistics) -> bool {
-        let mut bad = BTreeSet::new();
+        let is_again = self.run == Some(run);
+        let mut bad = BTreeMap::new();
         for (&source, families) in &statistics.of {
             let directories = families.directories.iter();
             let directories = directories.map(|(directory, count)| (directory.as_str(), count));
             for (family, count) in directories.chain([(HOST, &families.host)]) {
                 let family = (source, family.to_owned());
-                if count.is_bad(source, self.bad.contains(&family)) {
-                    bad.insert(family);
+                let before = self.bad.get(&family).copied().unwrap_or_default();
+                let wrong = count.wrong_crawls(source, before);
+                if wrong > 0 && !(is_again && before > 0) {
+                    bad.insert(family, wrong);
                 }
             }
         }
-        if self.run == Some(run) {
-            bad.extend(self.bad.iter().cloned());
+        if is_again {
+            bad.append(&mut self.bad.clone());
         }
         let run = Some(run);
         let new = Self { run, bad };
@@ -212,7 +223,7 @@ impl DateTrust {
 
     /// Returns whether the dates of `source` for `key` are trusted.
     pub(crate) fn trusts(&self, source: DateSource, key: &UrlKey) -> bool {
-        let is_bad = |family: &str| self.bad.contains(&(source, family.to_owned()));
+        let is_bad = |family: &str| self.bad.contains_key(&(source, family.to_owned()));
         self.bad.is_empty() || !is_bad(HOST) && !first_directory(key).is_some_and(is_bad)
     }
 }

@@ -131,12 +131,24 @@ impl Parameters {
         self.texts.contains_key(&url.fingerprint())
     }
 
-    /// Returns whether the page at `url` has this text, to the letter.
-    pub(super) fn has_text(&self, url: &UrlKey, whole: u64) -> bool {
-        whole != 0 && self.texts.get(&url.fingerprint()) == Some(&whole)
+    /// The hash of the text of the page at `url`, which was read and can be listed.
+    pub(super) fn text_of(&self, url: &UrlKey) -> Option<u64> {
+        self.texts.get(&url.fingerprint()).copied()
     }
 
-    /// Takes a page that was read, with the hash of its text. `compare` compares it with the page without the parameter of a name, whose
+    /// Returns whether the page at `url` has this text, to the letter.
+    pub(super) fn has_text(&self, url: &UrlKey, whole: u64) -> bool {
+        self.text_of(url) == Some(whole)
+    }
+
+    /// Takes the hash of the text of a page that was read and can be listed.
+    pub(super) fn read(&mut self, url: &UrlKey, whole: u64) {
+        if self.texts.len() < self.max_texts {
+            self.texts.insert(url.fingerprint(), whole);
+        }
+    }
+
+    /// Compares a page that was read, with the hash of its text. `compare` compares it with the page without the parameter of a name, whose
     /// URL and text hash it gets.
     pub(super) fn take(
         &mut self,
@@ -161,9 +173,6 @@ impl Parameters {
             let value = xxh3_64(places::value_of(url, name).as_bytes());
             parameter.take(compared, xxh3_64(url.path().as_bytes()), value);
             self.has_left_out |= parameter.use_of == Use::LeftOut;
-        }
-        if self.texts.len() < self.max_texts {
-            self.texts.insert(url.fingerprint(), whole);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters that are known by name and form to be without effect: session ids, and those of analytics. They are left out of URLs from the
-//! start, and a sample of the URLs is asked for as they are written: where the page is another one, or the URL without them answers no
-//! page, they are content on that path.
+//! start, and a sample of the URLs is asked for as they are written: where the page is another one to the letter, and the page without
+//! them, asked for twice, is the same both times, or where the URL without them answers no page, they are content on that path.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -18,6 +18,9 @@ const FIRST: u32 = 10;
 /// Of the others one in so many, by a hash of the URL.
 const SAMPLE: u64 = 50;
 
+/// Links of one page that differ in its value alone, of which so many are asked for as they are written.
+const FIRST_OF_PAGE: u32 = 3;
+
 /// URLs of each name that are recorded as they are written: a session id that is new on each view makes them without end.
 const MAX_RECORDED: u32 = 20_000;
 
@@ -32,21 +35,66 @@ const MAX_PATHS: usize = 100_000;
 pub(super) struct Presumed {
     /// Leaves them out; `None`: the user chose what is left out.
     identity: Option<Arc<Identity>>,
+    /// A sample is asked for and compared, and not only what has no page without them.
+    is_sampled: bool,
     recorded: BTreeMap<String, u32>,
     /// URLs of each name that were asked for as they are written.
     asked: BTreeMap<String, u32>,
+    /// Links of the page whose links are being taken.
+    siblings: Siblings,
+    /// Fingerprints of links of one page that differ in a value alone: the first of each such group.
+    first: HashSet<u64>,
     /// Paths and names where they are content.
     content: HashSet<u64>,
     /// Paths with URLs that were asked for in vain.
     vain: HashMap<u64, u8>,
+    comparison: Comparison,
+}
+
+/// Links of one page, by the short form that they share.
+#[derive(Debug, Default)]
+struct Siblings {
+    /// The fingerprint of the page.
+    page: Option<u64>,
+    /// How many links have the short form of this fingerprint, and the first of them.
+    by_short: HashMap<u64, (u32, u64)>,
+}
+
+/// Pages that are not the page without these parameters, to the letter.
+#[derive(Debug, Default)]
+struct Comparison {
+    /// Hashes of the texts of pages that were read before the page without them, by its fingerprint.
+    early: HashMap<u64, Vec<(Place, u64)>>,
+    /// Paths and names for which that page was, or is to be, asked for a second time.
+    compared: HashSet<u64>,
+    /// Those for which it is to be, or is being, asked for, by its fingerprint.
+    asking: HashMap<u64, Vec<Place>>,
+    /// Pages that are to be asked for.
+    wanted: Vec<UrlKey>,
+}
+
+/// A path and a name.
+#[derive(Debug, Clone)]
+struct Place {
+    key: u64,
+    name: String,
+}
+
+impl Place {
+    fn of(url: &UrlKey, short: &UrlKey) -> Self {
+        let name = name_of(url, short);
+        let key = xxh3_64_with_seed(name.as_bytes(), path_of(url));
+        Self { key, name }
+    }
 }
 
 impl Presumed {
     /// What these settings leave out, if they are the defaults.
-    pub(super) fn of(identity: &Arc<Identity>) -> Self {
+    pub(super) fn of(identity: &Arc<Identity>, is_sampled: bool) -> Self {
         let is_default = identity.drops_defaults();
         Self {
             identity: is_default.then(|| Arc::clone(identity)),
+            is_sampled,
             ..Self::default()
         }
     }
@@ -59,14 +107,30 @@ impl Presumed {
         (short != *url).then_some(short)
     }
 
-    /// Takes a URL that has them, which a link leads to; returns whether it is recorded.
-    pub(super) fn find(&mut self, url: &UrlKey, short: &UrlKey) -> bool {
-        if self.content.contains(&key_of(url, short)) {
+    /// Takes a URL that has them, which a link of the page with the fingerprint `page` leads to; returns whether it is recorded.
+    pub(super) fn find(&mut self, url: &UrlKey, short: &UrlKey, page: Option<u64>) -> bool {
+        let place = Place::of(url, short);
+        if self.content.contains(&place.key) {
             return true;
         }
-        let count = self.recorded.entry(name_of(url, short)).or_default();
+        let count = self.recorded.entry(place.name).or_default();
         *count = count.saturating_add(1);
-        *count <= MAX_RECORDED
+        if *count > MAX_RECORDED {
+            return false;
+        }
+        let siblings = &mut self.siblings;
+        if siblings.page != page {
+            siblings.page = page;
+            siblings.by_short.clear();
+        }
+        let own = url.fingerprint();
+        let entry = siblings.by_short.entry(short.fingerprint());
+        let (count, first) = entry.or_insert((0, own));
+        *count += 1;
+        if (2..=FIRST_OF_PAGE).contains(count) && page.is_some() {
+            self.first.extend([*first, own]);
+        }
+        true
     }
 
     /// Returns whether a URL is asked for as it is written. `is_page`: without them it is a page; `None`: that is not known yet.
@@ -75,40 +139,115 @@ impl Presumed {
             let vain = self.vain.get(&path_of(url));
             vain.is_some_and(|vain| *vain >= MAX_VAIN)
         };
-        let is_first = || {
-            let asked = self.asked.get(&name_of(url, short));
-            asked.is_none_or(|asked| *asked < FIRST)
+        let place = Place::of(url, short);
+        let fingerprint = url.fingerprint();
+        let is_of_sample = || {
+            let asked = self.asked.get(&place.name);
+            fingerprint.is_multiple_of(SAMPLE)
+                || self.first.contains(&fingerprint)
+                || asked.is_none_or(|asked| *asked < FIRST)
         };
-        self.content.contains(&key_of(url, short))
-            || url.fingerprint().is_multiple_of(SAMPLE)
+        self.content.contains(&place.key)
             || is_page == Some(false) && !is_in_vain()
-            || is_first()
+            || self.is_sampled && is_of_sample()
     }
 
-    /// Takes the answer to a URL that was asked for as it is written: it can be listed, and is another page than the one without them,
-    /// or that is none. Returns how many URLs, which may be pages then, were not recorded.
+    /// Returns whether they are content in `url`.
+    pub(super) fn are_content(&self, url: &UrlKey, short: &UrlKey) -> bool {
+        self.content.contains(&Place::of(url, short).key)
+    }
+
+    /// Takes the answer to a URL that was asked for as it is written: it can be listed, and the one without them is known to be no
+    /// page. Returns how many URLs, which may be pages then, were not recorded.
     pub(super) fn take(
         &mut self,
         url: &UrlKey,
         short: &UrlKey,
         (is_listed, is_content): (bool, bool),
     ) -> u32 {
-        let name = name_of(url, short);
-        let asked = self.asked.entry(name.clone()).or_default();
+        let place = Place::of(url, short);
+        let asked = self.asked.entry(place.name.clone()).or_default();
         *asked = asked.saturating_add(1);
-        if is_listed && is_content && self.content.len() < MAX_PATHS {
-            self.content.insert(key_of(url, short));
-            let recorded = self.recorded.get_mut(&name);
-            return recorded.map_or(0, |count| {
-                let more = count.saturating_sub(MAX_RECORDED);
-                *count -= more;
-                more
-            });
+        if is_listed && is_content {
+            return self.find_content(&place);
         } else if !is_listed && self.vain.len() < MAX_PATHS {
             let vain = self.vain.entry(path_of(url)).or_default();
             *vain = vain.saturating_add(1);
         }
         0
+    }
+
+    /// Compares a page that can be listed and has the text `whole` with the page without them, when that was read and has the text
+    /// `of_short`.
+    pub(super) fn compare(
+        &mut self,
+        url: &UrlKey,
+        short: &UrlKey,
+        (whole, of_short): (u64, Option<u64>),
+    ) {
+        let place = Place::of(url, short);
+        if whole == 0 || !self.is_sampled || self.comparison.compared.contains(&place.key) {
+            return;
+        }
+        match of_short {
+            Some(other) if other == whole => {}
+            Some(_) => self.comparison.want(short, place),
+            None if self.comparison.early.len() < MAX_PATHS => {
+                let early = self.comparison.early.entry(short.fingerprint());
+                early.or_default().push((place, whole));
+            }
+            None => {}
+        }
+    }
+
+    /// Compares the pages that were read before the page without them, which is `short` and has the text `whole`.
+    pub(super) fn compare_early(&mut self, short: &UrlKey, whole: u64) {
+        let early = self.comparison.early.remove(&short.fingerprint());
+        for (place, other) in early.into_iter().flatten() {
+            if other != whole {
+                self.comparison.want(short, place);
+            }
+        }
+    }
+
+    /// A page without them that is to be asked for a second time.
+    pub(super) fn next_wanted(&mut self) -> Option<UrlKey> {
+        self.comparison.wanted.pop()
+    }
+
+    /// Takes the end of a second request for `short`; `differs`: the answer was another one than the first. Returns how many URLs, which
+    /// may be pages, were not recorded.
+    pub(super) fn take_second(&mut self, short: &UrlKey, differs: bool) -> u32 {
+        let asking = self.comparison.asking.remove(&short.fingerprint());
+        let places = asking.into_iter().flatten().filter(|_| !differs);
+        places.map(|place| self.find_content(&place)).sum()
+    }
+
+    /// They are content there; returns how many URLs were not recorded.
+    fn find_content(&mut self, place: &Place) -> u32 {
+        if self.content.len() >= MAX_PATHS || !self.content.insert(place.key) {
+            return 0;
+        }
+        let recorded = self.recorded.get_mut(&place.name);
+        recorded.map_or(0, |count| {
+            let more = count.saturating_sub(MAX_RECORDED);
+            *count -= more;
+            more
+        })
+    }
+}
+
+impl Comparison {
+    /// Lets `short` be asked for a second time, for a place that was not compared yet.
+    fn want(&mut self, short: &UrlKey, place: Place) {
+        if self.compared.len() >= MAX_PATHS || !self.compared.insert(place.key) {
+            return;
+        }
+        let asking = self.asking.entry(short.fingerprint()).or_default();
+        if asking.is_empty() {
+            self.wanted.push(short.clone());
+        }
+        asking.push(place);
     }
 }
 
@@ -131,8 +270,4 @@ pub(super) fn name_of(url: &UrlKey, short: &UrlKey) -> String {
 fn path_of(url: &UrlKey) -> u64 {
     let path = url.path().split(';').next().unwrap_or_default();
     xxh3_64_with_seed(path.as_bytes(), 0)
-}
-
-fn key_of(url: &UrlKey, short: &UrlKey) -> u64 {
-    xxh3_64_with_seed(name_of(url, short).as_bytes(), path_of(url))
 }

@@ -230,7 +230,7 @@ fn urls_of_a_session_are_recorded_up_to_a_number() {
     let mut find = |number: u32| {
         let written = url(&format!("/{number}?PHPSESSID=a{number}"));
         let short = repeats.short_form(&written).unwrap();
-        repeats.find_written(&written, &short)
+        repeats.find_written(&written, &short, None)
     };
     let recorded = (0..20_003).filter(|number| find(*number));
     assert_eq!(recorded.count(), 20_000);

@@ -129,6 +129,11 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
     for (key, repeat) in &commit.repeats {
         effects.mark(key, repeat.as_ref())?;
     }
+    for key in &commit.forgotten {
+        effects
+            .sql("DELETE FROM visit WHERE url = ?1")?
+            .execute(params![key.as_str()])?;
+    }
     for (key, date) in &commit.dated {
         effects
             .sql(

@@ -158,6 +158,8 @@ pub struct Commit {
     pub nearer: Vec<(UrlKey, u16)>,
     /// The repetitions of visits, in the light of the whole crawl. Applied after the finished ones.
     pub repeats: Vec<(UrlKey, Option<Repeat>)>,
+    /// Visits of URLs that are as if they had never been found.
+    pub forgotten: Vec<UrlKey>,
     /// Visits that wait because a bound ended the last session ([`Repeat::Waits`]) are decided as they were. Applied before `repeats`.
     pub ends_waits: bool,
     /// The patterns of a crawl, in the place of all others.

@@ -8,6 +8,9 @@ pub(crate) const SALVAGED: [&str; 3] = [NOTIFY_ENGINES, NOTIFY_KEY, NOTIFY_KEY_F
 /// Directories whose dates are not trusted.
 pub(crate) const LASTMOD_DISTRUSTED: &str = "lastmod.distrusted";
 
+/// Directories whose pages differ from one request to the next.
+pub(crate) const LASTMOD_RESTLESS: &str = "lastmod.restless";
+
 /// Marks that engines are notified of the site.
 pub(crate) const NOTIFY_ENGINES: &str = "notify.engines";
 

@@ -1,6 +1,6 @@
 //! Identity of pages: the settings, and the one way from text to a [`UrlKey`].
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, sync::LazyLock};
 
 use encoding_rs::{EncoderResult, Encoding, UTF_8};
 use url::{EncodingOverride, Position, Url};
@@ -274,6 +274,13 @@ impl Identity {
         replace(&mut text, |query| normal_form::query(query, rules));
         changed(text)
     }
+}
+
+/// Returns whether the defaults leave a parameter, or a session id in the path, out of `key`.
+pub(crate) fn has_presumed_parameters(key: &UrlKey) -> bool {
+    static DEFAULT: LazyLock<Identity> = LazyLock::new(Identity::default);
+    let has_sign = key.path_and_query().contains(['?', ';', '(']);
+    has_sign && DEFAULT.parse(key.as_str()).is_ok_and(|short| short != *key)
 }
 
 /// All settings on one line, lists sorted: equal lines make equal keys.

@@ -22,7 +22,7 @@ use crate::{
         repetition::Repetition,
         requests::{self, AfterRequest, Elsewhere, PageDone, PageRequest},
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
-        validators::is_unchanged,
+        validators::{changed_content, is_unchanged},
     },
     fetch::{Fetched, Request},
     frontier::{Lease, Next},
@@ -83,6 +83,7 @@ impl CrawlLoop<'_> {
                 tries: hop.attempts,
                 was_listed: false,
                 is_unchanged: false,
+                changed_to: None,
                 distance: 0,
             };
             let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
@@ -405,6 +406,9 @@ impl CrawlLoop<'_> {
             .and_then(|earlier| earlier.answer.as_deref());
         work.is_unchanged = work.was_listed
             && matches!((&outcome, earlier), (Outcome::Answered(facts), Some(earlier)) if is_unchanged(facts, earlier));
+        if let (Outcome::Answered(facts), Some(earlier)) = (&outcome, earlier) {
+            work.changed_to = changed_content(facts, earlier);
+        }
         self.frontier.finish(lease);
         self.decide(&work, outcome);
     }
@@ -584,6 +588,9 @@ impl CrawlLoop<'_> {
             self.mark(work, facts);
         }
         let verdict = self.rules.judge().after_fetch(&work.url, &outcome);
+        if let Some(content) = work.changed_to.filter(|_| verdict.reason == Reason::Listed) {
+            self.repetition.seconds.change(&work.url, content);
+        }
         let mut reading = work.reading();
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
@@ -765,7 +772,7 @@ impl CrawlLoop<'_> {
         if matches!(found.via, Via::Link | Via::Alternate)
             && let Some(short) = self.repetition.repeats.short_form(target)
             && self.rules.judge().is_inside(target)
-            && !self.repetition.repeats.find_written(target, &short)
+            && !self.find_written(&found, &short)
         {
             return self.discover(FoundUrl {
                 key: &short,
@@ -778,6 +785,13 @@ impl CrawlLoop<'_> {
             return self.rules.judge().is_inside(target);
         }
         self.discover_page(found)
+    }
+
+    /// Takes a URL with parameters that are left out, without which it is `short`; returns whether it is recorded.
+    fn find_written(&mut self, found: &FoundUrl<'_>, short: &UrlKey) -> bool {
+        let page = found.found_on.map(UrlKey::fingerprint);
+        let repeats = &mut self.repetition.repeats;
+        repeats.find_written(found.key, short, page)
     }
 
     /// Notes a URL that is not a document, as [`CrawlLoop::discover`] does.

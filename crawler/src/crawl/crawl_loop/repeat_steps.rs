@@ -8,6 +8,7 @@ use crate::{
         known::FoundUrl,
         probe::{self, NotFound, Probed},
         repetition::Repetition,
+        second_look::{self, SecondAnswer, SecondLook},
     },
     frontier::Lease,
     page::{PageFacts, Reason, Repeat, Via},
@@ -37,6 +38,44 @@ impl CrawlLoop<'_> {
             self.hints.always_finds();
         }
         probed.show(&mut self.repetition.repeats);
+    }
+
+    /// Asks for a page a second time, if there is one for which that is wanted.
+    pub(super) fn dispatch_second(&mut self) {
+        if self.end.ending.is_some() || self.trouble.is_asking() {
+            return;
+        }
+        let is_left = !self.frontier_is_drained()
+            || !self.unvisited.is_over()
+            || !self.repetition.held.is_empty();
+        let Repetition {
+            repeats, seconds, ..
+        } = &mut self.repetition;
+        let Some(look) = seconds.next(|| repeats.next_second(), is_left) else {
+            return;
+        };
+        let (gate, reader) = (self.context.gate.clone(), self.context.reader.clone());
+        let stop = self.context.shutdown.stop.clone();
+        self.spawn(second_look::ask(gate, reader, look, stop), Event::Second);
+    }
+
+    /// Takes the answer to a second request.
+    pub(super) fn take_second(&mut self, answer: &SecondAnswer) {
+        self.end.counts.bytes_in += answer.wire_bytes;
+        let Repetition {
+            repeats, seconds, ..
+        } = &mut self.repetition;
+        match (seconds.end(), answer.hashes) {
+            (Some(SecondLook::Short(url)), hashes) => {
+                let missing = repeats.take_second(&url, hashes.map(|(text, _)| text));
+                self.known.leave_out(missing.into());
+            }
+            (Some(SecondLook::Changed(url, first)), Some((_, second))) => {
+                let value = seconds.take_changed(&url, (first, second));
+                self.commits.set(value);
+            }
+            (Some(SecondLook::Changed(..)) | None, _) => {}
+        }
     }
 
     /// The decision on a URL, judging by the pages before it.

@@ -10,6 +10,7 @@ mod outage;
 mod page_or_document;
 mod random;
 mod recrawl;
+mod second;
 mod seeding;
 mod start;
 mod trouble;

@@ -232,7 +232,10 @@ async fn a_server_that_breaks_the_rules_is_asked_by_http_1_1() {
         let (fetch, url) = (fetch(&authority, &server), url(&server));
         let (kind, message) = failure(&fetch, &url).await;
         assert_eq!(kind, FetchErrorKind::Reset, "{message}");
-        assert!(message.ends_with("the next request uses HTTP/1.1"), "{message}");
+        assert!(
+            message.ends_with("the next request uses HTTP/1.1"),
+            "{message}"
+        );
         assert_eq!(get_text(&fetch, &url).await, "hello");
     }
 }
