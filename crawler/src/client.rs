@@ -5,7 +5,7 @@
 //! site of a start URL through [`start_page`]. It stores nothing and decides no verdict.
 
 mod call;
-mod challenge;
+pub(crate) mod challenge;
 mod cookies;
 mod download;
 mod downloaders;

@@ -42,6 +42,8 @@ impl Note {
             "canonicals-by-name",
             "canonical-unknown",
             "pages-behind-wall",
+            "blocked",
+            "blocked-in-part",
         ]
         .contains(&self.code)
     }
@@ -222,6 +224,12 @@ notes! {
         "{cause}: arpent tried again after a pause";
     host_slowed "host-slowed" (count, last)
         "the crawl slowed down or paused after failures (times: {count}); the last failure: {last}";
+    blocked "blocked" (start)
+        "{start} answered with a challenge of a protection against programs, and half an hour later again, so the rest of the site was not \
+         requested. Allow the User-Agent of arpent, or the address of this machine, in the protection (CDN, firewall); the next crawl goes on";
+    blocked_in_part "blocked-in-part" (directories)
+        "ten answers in a row were challenges of a protection against programs, so the rest of {directories} was not requested. Allow the \
+         User-Agent of arpent, or the address of this machine, in the protection (CDN, firewall)";
     given_up "given-up" (what, last)
         "pages fail ({last}) while the start page answers: {what} is not requested in this crawl and counts as failed";
     retry_after_long "retry-after-long" (url, status, date, count)

@@ -4,7 +4,7 @@
 use crate::fetch::ResponseHead;
 
 /// Bytes of the body that are looked at.
-pub(super) const MAX_BYTES: usize = 16 * 1024;
+pub(crate) const MAX_BYTES: usize = 16 * 1024;
 
 /// Header fields that protections send with a challenge, and what their values begin with: Cloudflare, AWS WAF, `DataDome`,
 /// Sucuri, DDoS-Guard.
@@ -31,12 +31,12 @@ const TEXTS: [&[u8]; 9] = [
 ];
 
 /// Returns whether answers of this status may be challenges.
-pub(super) fn may_be(status: u16) -> bool {
+pub(crate) fn may_be(status: u16) -> bool {
     matches!(status, 403 | 429 | 503)
 }
 
 /// Returns whether the head of such an answer has a sign.
-pub(super) fn is_in_head(head: &ResponseHead) -> bool {
+pub(crate) fn is_in_head(head: &ResponseHead) -> bool {
     FIELDS.iter().any(|(name, start)| {
         let value = head.headers.text(name);
         value.is_some_and(|value| value.to_ascii_lowercase().starts_with(start))
@@ -44,7 +44,7 @@ pub(super) fn is_in_head(head: &ResponseHead) -> bool {
 }
 
 /// Returns whether the begin of its body has one.
-pub(super) fn is_in_body(body: &[u8]) -> bool {
+pub(crate) fn is_in_body(body: &[u8]) -> bool {
     TEXTS
         .iter()
         .any(|text| memchr::memmem::find(body, text).is_some())

@@ -268,6 +268,13 @@ impl Gate {
             .is_some_and(|cookies| cookies.are_of_session())
     }
 
+    /// Waits until no request to `host` is out, and lets it be asked again when it counts as down.
+    pub(crate) async fn reopen(&self, host: &HostKey) {
+        while !self.clocks().reopen(host) {
+            tokio::time::sleep(BUSY_POLL).await;
+        }
+    }
+
     /// Locks the clocks of the hosts.
     pub(crate) fn clocks(&self) -> MutexGuard<'_, Politeness> {
         self.politeness

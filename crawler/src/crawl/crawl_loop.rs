@@ -49,6 +49,7 @@ use super::{
     rules::{RobotsChange, SiteRules},
     second_look::SecondAnswer,
     unvisited::Unvisited,
+    wall::BehindWall,
 };
 use crate::{
     client::{
@@ -165,6 +166,7 @@ enum Event {
     Test(TaskEnd<TestEnd>),
     Probe(TaskEnd<Option<[NotFound; 3]>>),
     Second(TaskEnd<SecondAnswer>),
+    Wall(TaskEnd<BehindWall>),
 }
 
 /// The result of a task, or its panic.
@@ -556,6 +558,10 @@ impl<'a> CrawlLoop<'a> {
                 tracing::error!(target: "crawl", "internal error while testing validators: {error}");
                 TestEnd::default()
             })),
+            Ok((_, Event::Wall(behind))) => {
+                let task = "crawling this site";
+                self.take_behind_wall(behind.map_err(|error| CrawlError::of_task(task, error))?);
+            }
             Ok((_, Event::Second(answer))) => self.take_second(&answer.unwrap_or_else(|error| {
                 tracing::error!(target: "crawl", "internal error while requesting a page a second time: {error}");
                 SecondAnswer::default()

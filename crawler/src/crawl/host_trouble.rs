@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::{FetchedFacts, outage::Health};
+use super::{FetchedFacts, outage::Health, wall::Wall};
 use crate::{
     frontier::Lease,
     notes::Note,
@@ -33,6 +33,8 @@ pub(super) struct HostTrouble {
     leaves_pages: bool,
     /// The start page is being asked for.
     is_asking: bool,
+    /// Challenges in a row.
+    pub(super) wall: Wall,
 }
 
 /// The connection of this machine to the network.
@@ -54,6 +56,8 @@ pub(super) enum AfterClosing {
     Defer,
     /// The start page is asked for once more.
     AskStartPage,
+    /// The same, because of challenges.
+    LookBehindWall,
 }
 
 /// An answer that asks for a long wait.
@@ -77,6 +81,7 @@ impl HostTrouble {
             machine: Machine::default(),
             leaves_pages: false,
             is_asking: false,
+            wall: Wall::default(),
         }
     }
 
@@ -112,6 +117,9 @@ impl HostTrouble {
         state: HostState,
     ) -> Option<Note> {
         self.health.note(signal, begun);
+        if matches!(signal, Signal::Fine { .. }) {
+            self.wall.pass();
+        }
         let cause = match answer {
             Err(error) => Some(error.to_string()),
             Ok((fetched, _)) if fetched.end == BodyEnd::CutShort => {
@@ -220,6 +228,7 @@ impl HostTrouble {
             Closed::RetryAfter(_) => AfterClosing::End,
             // Nothing is wrong with the host, and it is not an outage of it.
             Closed::Down if self.machine == Machine::Failing => AfterClosing::Defer,
+            Closed::Down if self.wall.is_met() => AfterClosing::LookBehindWall,
             Closed::Down => AfterClosing::AskStartPage,
         }
     }

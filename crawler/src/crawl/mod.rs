@@ -28,6 +28,7 @@ mod second_look;
 mod session;
 mod unvisited;
 mod validators;
+mod wall;
 mod ways;
 
 #[cfg(test)]

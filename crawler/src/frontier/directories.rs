@@ -68,6 +68,20 @@ impl Directories {
         self.given_up.len() - before
     }
 
+    /// Gives up the directories of these URLs; returns those that were not given up before.
+    pub(super) fn give_up_of(&mut self, urls: &[UrlKey]) -> Vec<String> {
+        let mut new = Vec::new();
+        for directory in urls.iter().filter_map(directory_of) {
+            let is_known = self.given_up.iter().any(|known| **known == *directory);
+            if !is_known && self.given_up.len() < MAX_GIVEN_UP {
+                self.failures.remove(directory);
+                self.given_up.push(directory.into());
+                new.push(format!("/{directory}/"));
+            }
+        }
+        new
+    }
+
     /// Gives up everything.
     pub(super) fn give_up_all(&mut self) {
         self.is_all_given_up = true;

@@ -481,6 +481,11 @@ impl Frontier {
         self.directories.give_up_failing()
     }
 
+    /// Gives up the first-level directories of these URLs, as far as they are in one; returns their names.
+    pub fn give_up_of(&mut self, urls: &[UrlKey]) -> Vec<String> {
+        self.directories.give_up_of(urls)
+    }
+
     /// Gives up whatever waits.
     pub fn give_up_all(&mut self) {
         self.directories.give_up_all();

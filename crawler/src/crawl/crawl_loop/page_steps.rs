@@ -23,6 +23,7 @@ use crate::{
         requests::{self, AfterRequest, Elsewhere, PageDone, PageRequest},
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
         validators::{changed_content, is_unchanged},
+        wall::{self, BehindWall},
     },
     fetch::{Fetched, Request},
     frontier::{Lease, Next},
@@ -245,6 +246,10 @@ impl CrawlLoop<'_> {
         if let Ok((fetched, _)) = &done.result {
             self.end.counts.bytes_in += fetched.wire_bytes;
         }
+        let is_challenge = done.facts().is_some_and(|facts| facts.warnings.challenge);
+        if is_challenge && self.trouble.wall.meet(lease.url()) {
+            self.look_behind_wall();
+        }
         let limits = &self.context.config.limits;
         let is_long_wait = long_wait.is_some();
         match done.next(&lease, validators.as_ref(), limits, is_long_wait) {
@@ -424,6 +429,7 @@ impl CrawlLoop<'_> {
                 self.end.ending.get_or_insert(Ending::Deferred);
             }
             AfterClosing::AskStartPage => self.ask_start_page(),
+            AfterClosing::LookBehindWall => self.look_behind_wall(),
         }
     }
 
@@ -435,9 +441,7 @@ impl CrawlLoop<'_> {
         let (gate, url, host) = (gate.clone(), site.start.clone(), host.clone());
         let stop = self.context.shutdown.stop.clone();
         let work = async move {
-            while !gate.clocks().reopen(&host) {
-                tokio::time::sleep(BUSY_POLL).await;
-            }
+            gate.reopen(&host).await;
             let request = Request::get(&url, gate.max_body_bytes);
             let asked = gate.ask_until(&request, &stop, || Unread, |_| true).await;
             // What it answered before was a page.
@@ -465,6 +469,46 @@ impl CrawlLoop<'_> {
         };
         let last = self.trouble.last().unwrap_or_default();
         self.report([Note::given_up(&what, &last).naming(&self.context.site.start)]);
+    }
+
+    /// Asks for the start page because of challenges in a row.
+    fn look_behind_wall(&mut self) {
+        if self.end.ending.is_some() || self.trouble.is_asking() {
+            return;
+        }
+        let Context {
+            gate, site, host, ..
+        } = &self.context;
+        let start = (site.start.clone(), host.clone());
+        let stop = self.context.shutdown.stop.clone();
+        let work = wall::look_behind(gate.clone(), start, stop);
+        self.spawn(work, Event::Wall);
+        self.trouble.set_asking(true);
+        let notice = "answers are challenges of a protection against programs: the start page is requested, and again after half an hour";
+        self.mention(notice.to_owned());
+    }
+
+    /// Takes the answer of the start page of a site with challenges.
+    pub(super) fn take_behind_wall(&mut self, behind: BehindWall) {
+        self.trouble.set_asking(false);
+        let urls = self.trouble.wall.pass();
+        let start = &self.context.site.start;
+        match behind {
+            BehindWall::Nothing => {}
+            BehindWall::Part => {
+                let directories = self.frontier.give_up_of(&urls);
+                let names = directories.join(", ");
+                let note = Note::blocked_in_part(&names);
+                let example = urls.first().unwrap_or(start).clone();
+                self.report((!directories.is_empty()).then(|| note.naming(&example)));
+            }
+            BehindWall::Everything => {
+                let note = Note::blocked(start).naming(start);
+                self.report([note]);
+                self.end.ending.get_or_insert(Ending::Deferred);
+            }
+            BehindWall::Down => self.close(Closed::Down),
+        }
     }
 
     /// The host of the site gets no further request in this session.

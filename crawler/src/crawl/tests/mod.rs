@@ -15,6 +15,7 @@ mod seeding;
 mod start;
 mod trouble;
 mod waits;
+mod wall;
 mod year;
 
 use std::{

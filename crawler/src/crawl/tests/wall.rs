@@ -1,0 +1,72 @@
+//! Challenges of a protection against programs: in front of a part, of the site, or for a while.
+
+use std::sync::OnceLock;
+
+use super::*;
+
+/// 60 pages below `/a/` and `/b/`. `is_blocked` gets a path and the seconds since the first request.
+fn site_with_wall(is_blocked: impl Fn(&str, u64) -> bool + Send + Sync + 'static) -> FixtureSite {
+    let began = OnceLock::new();
+    FixtureSite::default().scripted(move |asked, _| {
+        let path = asked.strip_prefix("https://site.example")?;
+        if path == "/robots.txt" {
+            return None;
+        }
+        let began = *began.get_or_init(Instant::now);
+        if is_blocked(path, began.elapsed().as_secs()) {
+            let mut challenge = FixturePage::status(403);
+            challenge
+                .headers
+                .push(("cf-mitigated".to_owned(), "challenge".to_owned()));
+            return Some(challenge.after(Duration::from_secs(1)));
+        }
+        if path == "/" {
+            let pages = (0..30).flat_map(|number| [format!("/a/{number}"), format!("/b/{number}")]);
+            let pages: Vec<String> = pages.collect();
+            return Some(FixturePage::linking(pages.iter().map(String::as_str)));
+        }
+        Some(FixturePage::linking(["/"]).after(Duration::from_secs(1)))
+    })
+}
+
+fn count(bench: &Bench, wanted: &str) -> usize {
+    let pages = bench.pages();
+    pages.iter().filter(|path| *path == wanted).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_behind_a_wall_is_given_up() {
+    let bench = Bench::new(site_with_wall(|path, _| path.starts_with("/b/")));
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Drained);
+    let listed = with_reason(&crawled, Reason::Listed);
+    assert_eq!(listed.len(), 31);
+    let texts = texts(&crawled);
+    let note = "so the rest of /b/ was not requested";
+    assert!(texts.iter().any(|text| text.contains(note)), "{texts:?}");
+    let asked = bench.pages();
+    let asked = asked.iter().filter(|path| path.starts_with("/b/")).count();
+    assert!(asked < 40, "{asked}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn behind_a_wall_the_start_page_is_asked_for_twice() {
+    for minutes in [20, 100] {
+        let is_up = move |path: &str, seconds: u64| {
+            path != "/robots.txt" && (10..minutes * 60).contains(&seconds)
+        };
+        let bench = Bench::new(site_with_wall(is_up));
+        let crawled = bench.run().await;
+        let listed = with_reason(&crawled, Reason::Listed).len();
+        if minutes == 20 {
+            assert_eq!((crawled.ending, count(&bench, "/")), (Ending::Drained, 3));
+            assert!(listed > 50, "{listed}");
+        } else {
+            assert_eq!((crawled.ending, count(&bench, "/")), (Ending::Deferred, 3));
+            assert!((5..60).contains(&listed), "{listed}");
+            let texts = texts(&crawled);
+            let note = "and half an hour later again";
+            assert!(texts.iter().any(|text| text.contains(note)), "{texts:?}");
+        }
+    }
+}

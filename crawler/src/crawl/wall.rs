@@ -1,0 +1,129 @@
+//! Challenges in a row: a protection against programs is in front of the site, or of a part of it. The start page is asked for: when it
+//! is answered, the first-level directories of those pages are given up; when it is a challenge too, the crawl waits and asks once more.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    client::{challenge, gate::Gate},
+    fetch::{BodySink, BodyWish, Request, ResponseHead},
+    url_key::{HostKey, UrlKey},
+};
+
+/// Challenges in a row after which the start page is asked for.
+const IN_ROW: usize = 10;
+
+/// Time for which the crawl waits when that is one too.
+const WAIT: Duration = Duration::from_secs(30 * 60);
+
+/// The pages that answered with a challenge, since the last one that did not.
+#[derive(Debug, Default)]
+pub(super) struct Wall {
+    in_row: Vec<UrlKey>,
+}
+
+/// What the start page answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BehindWall {
+    /// A page: a part of the site is behind the wall.
+    Part,
+    /// A page, after the wait.
+    Nothing,
+    /// A challenge, also after the wait.
+    Everything,
+    /// It failed in another way.
+    Down,
+}
+
+impl Wall {
+    /// Takes a challenge in the place of a page; returns whether there are too many in a row.
+    pub(super) fn meet(&mut self, url: &UrlKey) -> bool {
+        if self.in_row.len() < IN_ROW {
+            self.in_row.push(url.clone());
+        }
+        self.in_row.len() >= IN_ROW
+    }
+
+    /// A page was answered well; or the wall was dealt with. The pages that were behind it.
+    pub(super) fn pass(&mut self) -> Vec<UrlKey> {
+        std::mem::take(&mut self.in_row)
+    }
+
+    /// Returns whether the last answer was a challenge.
+    pub(super) fn is_met(&self) -> bool {
+        !self.in_row.is_empty()
+    }
+}
+
+/// Asks for the start page, and once more after the wait when it is a challenge.
+pub(super) async fn look_behind(
+    gate: Gate,
+    (start, host): (UrlKey, HostKey),
+    stop: CancellationToken,
+) -> BehindWall {
+    match ask(&gate, (&start, &host), &stop).await {
+        Some(false) => return BehindWall::Part,
+        None => return BehindWall::Down,
+        Some(true) => {}
+    }
+    tokio::select! {
+        () = stop.cancelled() => return BehindWall::Everything,
+        () = tokio::time::sleep(WAIT) => {}
+    }
+    match ask(&gate, (&start, &host), &stop).await {
+        Some(false) => BehindWall::Nothing,
+        Some(true) => BehindWall::Everything,
+        None => BehindWall::Down,
+    }
+}
+
+/// Whether the answer of the start page is a challenge; `None`: it is none, and no page either.
+async fn ask(
+    gate: &Gate,
+    (start, host): (&UrlKey, &HostKey),
+    stop: &CancellationToken,
+) -> Option<bool> {
+    gate.reopen(host).await;
+    let request = Request::get(start, gate.max_body_bytes);
+    let asked = gate.ask_until(&request, stop, Look::default, |_| true);
+    let answered = asked.await.ok()?;
+    let fetched = answered.result.ok()?;
+    let is_challenge = answered.receiver.is_challenge();
+    let is_well = fetched.head.status < 400 && !answered.signal.is_failure();
+    (is_challenge || is_well).then_some(is_challenge)
+}
+
+/// The begin of an answer, as far as it may be a challenge.
+#[derive(Debug, Default)]
+struct Look {
+    is_in_head: bool,
+    body: Vec<u8>,
+}
+
+impl Look {
+    fn is_challenge(&self) -> bool {
+        self.is_in_head || challenge::is_in_body(&self.body)
+    }
+}
+
+impl BodySink for Look {
+    fn head(&mut self, head: &ResponseHead) -> BodyWish {
+        let may_be = challenge::may_be(head.status);
+        self.is_in_head = may_be && challenge::is_in_head(head);
+        if may_be && !self.is_in_head {
+            BodyWish::Read
+        } else {
+            BodyWish::Stop
+        }
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        self.body.extend_from_slice(bytes);
+        if self.body.len() < challenge::MAX_BYTES {
+            BodyWish::Read
+        } else {
+            BodyWish::Stop
+        }
+    }
+}
