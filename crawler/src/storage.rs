@@ -85,6 +85,8 @@ pub enum StorageError {
         action: &'static str,
         /// The URL of the object.
         url: String,
+        /// The storage answered 401 or 403.
+        is_refused: bool,
         /// The error of the storage.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -103,6 +105,17 @@ pub enum StorageError {
 }
 
 impl StorageError {
+    /// Returns whether the storage of states does not let this program in.
+    pub fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::State {
+                is_refused: true,
+                ..
+            }
+        )
+    }
+
     /// The outcome of what this error ended.
     pub fn outcome(&self) -> SessionOutcome {
         match self {

@@ -289,8 +289,9 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
         "UPDATE site SET set_aside = 'its workers died' WHERE name = 'docs';
          UPDATE site SET outcome = 'published', published = now() - interval '27 h' WHERE name = 'a';
          UPDATE host SET claimable_at = now() - interval '3 min' WHERE name = 'b.example';
-         INSERT INTO worker VALUES ('w-1', '0.1.0', now(), now(), 3, true),
-         ('w-2', '0.1.0', now(), now() - interval '10 min', 3, false)",
+         INSERT INTO worker VALUES ('w-1', '0.1.0', now(), now(), 3, true, true),
+         ('w-2', '0.1.0', now(), now() - interval '10 min', 3, false, true),
+         ('w-3', '0.1.0', now(), now(), 0, false, false)",
     );
     let status = database.run("status --catalogue").expect_code(0);
     assert_eq!(
@@ -298,8 +299,9 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
         "3 sites: 1 set-aside, 2 waiting\n\
          last sessions: 1 published\n\
          0 hosts leased to workers; b.example is due since 3 min ago\n\
-         2 workers: 1 lost\n  w-1: 3 sites, version 0.1.0, seen now, is stopping\n  \
-         w-2: lost, last seen 10 min ago; its hosts are free when its leases have ended\n\
+         3 workers: 1 lost\n  w-1: 3 sites, version 0.1.0, seen now, is stopping\n  \
+         w-2: lost, last seen 10 min ago; its hosts are free when its leases have ended\n  \
+         w-3: 0 sites, version 0.1.0, seen now, not ready: its storage does not answer\n\
          set aside:\n  docs: its workers died\n"
     );
     database.print("status --catalogue --max-age 2d");
@@ -315,6 +317,7 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
     assert_eq!(late["sites"]["set-aside"], 1);
     assert_eq!(late["workers"][0]["draining"], true);
     assert_eq!(late["workers"][1]["lost"], true);
+    assert_eq!(late["workers"][2]["ready"], false);
 }
 
 #[test]

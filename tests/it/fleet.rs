@@ -515,6 +515,25 @@ fn two_workers_share_the_sites() {
         [("w1", 3), ("w2", 3)],
         "hosts of each worker: {hosts:?}"
     );
+    check_fetched(&fleet);
+}
+
+/// The last checkpoint of a site is what `report` and `why` read on any machine.
+fn check_fetched(fleet: &Fleet) {
+    let site = &fleet.web.sites[0];
+    let storage = format!("s3://{STATES}/fleet");
+    let fetch = ["fetch", &site.name, "fetched", "--storage", &storage];
+    let ran = fleet.catalogue(&fetch);
+    assert!(ran.stdout.starts_with("fetched: "), "{ran:?}");
+    let url = ran.stdout.split(' ').find(|word| word.starts_with("http"));
+    let url = url.expect("the URL of the site").to_owned();
+    let report = ["report", &url, "--state", "fetched", "--json"];
+    let ran = Ran::of(fleet.command("report", &report)).expect_code(0);
+    let known: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(known["listed"], 28, "{ran:?}");
+    let again = [&["catalogue"][..], &fetch[..]].concat();
+    let ran = Ran::of(fleet.command("catalogue", &again)).expect_code(2);
+    assert!(ran.stderr.contains("fetched is not empty"), "{ran:?}");
 }
 
 #[test]

@@ -17,6 +17,10 @@ pub(crate) struct CatalogueArgs {
     #[arg(long, value_name = "URL", global = true)]
     catalogue: Option<String>,
 
+    /// URL of the bucket of the states, for fetch [default: storage of the settings]
+    #[arg(long, value_name = "URL", global = true)]
+    storage: Option<String>,
+
     /// What is done.
     #[command(subcommand)]
     #[serde(skip)]
@@ -55,6 +59,16 @@ pub(crate) enum CatalogueAction {
         /// Print one JSON object
         #[arg(long)]
         json: bool,
+    },
+    /// Bring the last checkpoint of a site to a new folder, for report and why
+    Fetch {
+        /// Name of the site
+        #[arg(value_name = "NAME")]
+        name: String,
+
+        /// The folder, which is made
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
     /// Remove sites; their sitemaps and states stay in the object storage
     Remove {

@@ -21,6 +21,8 @@ use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
 
 #[cfg(feature = "metrics")]
 use self::metrics::Metrics;
+#[cfg(feature = "catalogue")]
+pub(super) use self::worker::restore;
 use self::{
     dispatch::{Dependencies, Dispatcher, Work},
     schedule_file::ScheduleRecord,

@@ -67,15 +67,26 @@ pub(crate) fn site_of_text(
     })
 }
 
-/// The URL of the catalogue by the layers of settings, and warnings about them. No other setting counts.
+/// The places of a fleet.
+#[derive(Debug)]
+pub(crate) struct FleetPlaces {
+    /// The URL of its catalogue.
+    pub(crate) catalogue: Option<String>,
+    /// The URL of the storage of its states.
+    pub(crate) storage: Option<String>,
+    /// Warnings about the settings.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The places of a fleet by the layers of settings. No other setting counts.
 ///
 /// # Errors
 /// As [`CrawlSettings::load`].
-pub(crate) fn catalogue_url(
+pub(crate) fn fleet_places(
     (config, typed): (Option<&Path>, Typed),
     environment: &Environment,
     read_file: impl Fn(&Path) -> io::Result<FileText>,
-) -> Result<(Option<String>, Vec<String>), SettingsError> {
+) -> Result<FleetPlaces, SettingsError> {
     let config = (config, MAX_FILE_BYTES);
     let mut layers = Layers::read(config, typed, environment, &read_file)?;
     let Section {
@@ -83,7 +94,7 @@ pub(crate) fn catalogue_url(
         page_rules,
         namespaces,
     } = &mut layers.file.shared;
-    values.retain(|written| written.name == "catalogue");
+    values.retain(|written| ["catalogue", "storage"].contains(&written.name));
     page_rules.clear();
     namespaces.clear();
     let mut merge = layers.shared();
@@ -91,7 +102,12 @@ pub(crate) fn catalogue_url(
     if !merge.problems.is_empty() {
         return Err(problems_in_order(merge.problems));
     }
-    Ok((merge.draft.settings.fleet.catalogue, merge.warnings))
+    let fleet = merge.draft.settings.fleet;
+    Ok(FleetPlaces {
+        catalogue: fleet.catalogue,
+        storage: fleet.storage,
+        warnings: merge.warnings,
+    })
 }
 
 /// Sites as a catalogue takes them.

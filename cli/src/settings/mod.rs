@@ -35,7 +35,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 #[cfg(feature = "catalogue")]
-pub(crate) use self::catalogue::{MAX_SITES_FILE_BYTES, StoredSites, catalogue_url, site_of_text};
+pub(crate) use self::catalogue::{MAX_SITES_FILE_BYTES, StoredSites, fleet_places, site_of_text};
 pub(crate) use self::{
     file::MAX_FILE_BYTES,
     output::is_storage,

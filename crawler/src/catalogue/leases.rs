@@ -38,7 +38,7 @@ const HOLD: &str = "
 /// The time from which a host without a lease may be claimed. `$1`: names of hosts, whose rows this transaction has locked before.
 pub(super) const RESCHEDULE: &str = "
     UPDATE host h SET claimable_at = greatest(lease_until + gap, retry_after, coalesce((
-        SELECT min(next_run) FROM site WHERE host = h.name AND NOT paused AND set_aside IS NULL), 'infinity'))
+        SELECT min(next_run) FROM site WHERE host = h.name AND NOT paused), 'infinity'))
     WHERE owner IS NULL AND name = ANY ($1)";
 
 /// A worker's right to be the only one that sends requests to a host. It ends by [`Catalogue::give_back`], or when no

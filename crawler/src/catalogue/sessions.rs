@@ -11,8 +11,12 @@ use super::{
     leases::fence,
 };
 
-/// Sessions in a row that began and did not end, after which a site is set aside: the site may be what kills its workers.
+/// Sessions in a row that began, stored no checkpoint and did not end, after which a site is set aside: the site may be what kills
+/// its workers.
 const MAX_ATTEMPTS: i16 = 3;
+
+/// After so many, a session has its worker to itself, so that its end is nobody else's.
+const ATTEMPTS_TOGETHER: i16 = 2;
 
 /// Sessions of a site in the history: a quarter of a year of nightly crawls.
 const MAX_RUNS: i64 = 100;
@@ -39,6 +43,8 @@ pub enum NextSite {
         /// The reason.
         reason: String,
     },
+    /// The session may end its worker, so that no other may be under way there: the worker asks again when none is.
+    Alone,
     /// No site of the host is due: the host is given back.
     NoneDue,
 }
@@ -76,15 +82,20 @@ pub struct SiteEnd {
 
 impl Catalogue {
     /// Begins a session of the site that is due for the longest time, of those on the host that have none under way with this lease.
-    /// Sessions of earlier leases are noted as lost. A site whose last three sessions did not end is set aside instead.
+    /// Sessions of earlier leases are noted as lost. A site whose last three sessions stored no checkpoint and did not end is set
+    /// aside instead, and tried again after a day. `is_alone`: the worker has no other session.
     ///
     /// # Errors
     /// [`CatalogueError::LeaseLost`], or the database fails.
-    pub async fn begin(&self, lease: &HostLease) -> Result<NextSite, CatalogueError> {
+    pub async fn begin(
+        &self,
+        lease: &HostLease,
+        is_alone: bool,
+    ) -> Result<NextSite, CatalogueError> {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
         let due = "SELECT id, name, settings, state_object, attempts FROM site
-            WHERE host = $1 AND NOT paused AND set_aside IS NULL AND next_run <= now() AND epoch IS DISTINCT FROM $2
+            WHERE host = $1 AND NOT paused AND next_run <= now() AND epoch IS DISTINCT FROM $2
             ORDER BY next_run, id LIMIT 1 FOR NO KEY UPDATE";
         let host = lease.host.as_str();
         let due = row(&transaction, due, &[&host, &lease.epoch]).await?;
@@ -98,15 +109,20 @@ impl Catalogue {
             state_object: due.get(3),
             force: false,
         };
-        let id = session.id.0;
+        let (id, attempts) = (session.id.0, due.get::<_, i16>(4));
+        if attempts == ATTEMPTS_TOGETHER && !is_alone {
+            return Ok(NextSite::Alone);
+        }
         let lost =
             "UPDATE run SET ended = now(), outcome = 'lost' WHERE site = $1 AND ended IS NULL";
         change(&transaction, lost, &[&id]).await?;
-        let next = if due.get::<_, i16>(4) >= MAX_ATTEMPTS {
-            let reason =
-                format!("{MAX_ATTEMPTS} sessions in a row did not end: each lost its lease");
-            let aside = "UPDATE site SET set_aside = $2, epoch = NULL WHERE id = $1";
-            change(&transaction, aside, &[&id, &reason]).await?;
+        let next = if attempts >= MAX_ATTEMPTS {
+            let reason = format!(
+                "{MAX_ATTEMPTS} sessions in a row did not end: each lost its lease before a checkpoint"
+            );
+            let aside = "UPDATE site SET set_aside = $2, epoch = NULL, attempts = $3, next_run = now() + interval '1 day'
+                WHERE id = $1";
+            change(&transaction, aside, &[&id, &reason, &ATTEMPTS_TOGETHER]).await?;
             NextSite::SetAside {
                 name: session.name,
                 reason,
@@ -127,7 +143,7 @@ impl Catalogue {
         Ok(next)
     }
 
-    /// Notes the state from which the next worker goes on if this one dies.
+    /// Notes the state from which the next worker goes on if this one dies; then the session does not count as one that did not end.
     ///
     /// # Errors
     /// [`CatalogueError::LeaseLost`], [`CatalogueError::SiteGone`], or the database fails.
@@ -139,7 +155,7 @@ impl Catalogue {
     ) -> Result<(), CatalogueError> {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
-        let note = "UPDATE site SET state_object = $4 WHERE id = $1 AND host = $2 AND epoch = $3";
+        let note = "UPDATE site SET state_object = $4, attempts = 0 WHERE id = $1 AND host = $2 AND epoch = $3";
         let host = lease.host.as_str();
         let values: [&(dyn ToSql + Sync); 4] = [&site.0, &host, &lease.epoch, &state_object];
         if change(&transaction, note, &values).await? == 0 {
@@ -160,7 +176,7 @@ impl Catalogue {
     ) -> Result<(), CatalogueError> {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
-        let note = "UPDATE site SET epoch = NULL, attempts = 0, forced = false, outcome = $4,
+        let note = "UPDATE site SET epoch = NULL, attempts = 0, set_aside = NULL, forced = false, outcome = $4,
             published = coalesce($5, published), listed = coalesce($6, listed),
             next_run = CASE WHEN $7::timestamptz IS NOT NULL THEN greatest($7, now() + interval '1 minute') END
             WHERE id = $1 AND host = $2 AND epoch = $3";

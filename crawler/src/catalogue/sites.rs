@@ -238,7 +238,8 @@ impl Catalogue {
     /// # Errors
     /// [`CatalogueError::UnknownSite`], or the database fails.
     pub async fn resume(&self, name: &str) -> Result<bool, CatalogueError> {
-        let sql = "UPDATE site SET paused = false, set_aside = NULL, attempts = 0
+        let sql = "UPDATE site SET paused = false, attempts = 0, set_aside = NULL,
+                next_run = CASE WHEN set_aside IS NULL THEN next_run ELSE now() END
             WHERE name = $1 AND (paused OR set_aside IS NOT NULL)";
         Ok(self.change_site(name, sql).await?.is_changed)
     }
@@ -254,7 +255,7 @@ impl Catalogue {
             ORDER BY name FOR NO KEY UPDATE";
         let hosts = rows(&transaction, lock, &[]).await?;
         let hosts: Vec<&str> = hosts.iter().map(|row| row.get(0)).collect();
-        let sql = "UPDATE site SET set_aside = NULL, attempts = 0 WHERE set_aside IS NOT NULL AND host = ANY ($1)";
+        let sql = "UPDATE site SET set_aside = NULL, attempts = 0, next_run = now() WHERE set_aside IS NOT NULL AND host = ANY ($1)";
         let resumed = change(&transaction, sql, &[&hosts]).await?;
         change(&transaction, RESCHEDULE, &[&hosts]).await?;
         commit(transaction).await?;

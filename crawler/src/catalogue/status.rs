@@ -21,19 +21,20 @@ pub(super) const SITES: &str = "
         WHEN s.next_run IS NULL THEN 'on-demand'
         WHEN s.next_run <= now() THEN 'due'
         ELSE 'waiting' END AS state,
-        CASE WHEN NOT s.paused AND s.set_aside IS NULL THEN s.next_run END AS planned
+        CASE WHEN NOT s.paused THEN s.next_run END AS planned
     FROM site s JOIN host h ON h.name = s.host";
 
-/// Every worker. A worker describes itself each sixth of its lease time, every 10 s by default.
-const WORKERS: &str =
-    "SELECT *, seen < now() - interval '3 min' AS is_lost FROM worker ORDER BY name";
+/// Every worker but those that are dead for an hour. A worker describes itself each sixth of its lease time, every 10 s by default.
+const WORKERS: &str = "
+    SELECT *, seen < now() - interval '3 min' AS is_lost FROM worker
+    WHERE seen >= now() - interval '1 hour' ORDER BY name";
 
 /// Activity of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SiteState {
     /// A session is under way.
     Running,
-    /// It does not run because its sessions did not end, until it is resumed.
+    /// Its sessions did not end: it runs once a day until one does, or it is resumed.
     SetAside,
     /// It does not run until it is resumed.
     Paused,
@@ -171,6 +172,8 @@ pub struct WorkerRow {
     pub sites: u32,
     /// Claims no more hosts, and ends its sessions.
     pub is_draining: bool,
+    /// `false`: the storage of the states does not answer it, and it claims no hosts.
+    pub is_ready: bool,
 }
 
 /// Counts of a fleet.
@@ -185,7 +188,7 @@ pub struct FleetStatus {
     pub leased_hosts: u64,
     /// The first host in the queue, and since when it waits for a worker.
     pub oldest_due: Option<(HostKey, Timestamp)>,
-    /// The workers that described themselves within a day.
+    /// The workers that described themselves within an hour.
     pub workers: Vec<WorkerRow>,
 }
 
@@ -288,6 +291,7 @@ impl Catalogue {
             is_lost: row.get("is_lost"),
             sites: row.get::<_, i32>("sites").unsigned_abs(),
             is_draining: row.get("is_draining"),
+            is_ready: row.get("is_ready"),
         };
         let count = |row: &Row| unsigned(row.get("count"));
         let by_state = sites.iter().map(|row| (SiteState::of(row), count(row)));
@@ -301,7 +305,7 @@ impl Catalogue {
         })
     }
 
-    /// Describes a worker, and forgets those that did not describe themselves for a day.
+    /// Describes a worker, which is being stopped or not, and ready or not; forgets those that did not describe themselves for an hour.
     ///
     /// # Errors
     /// The database fails.
@@ -311,16 +315,17 @@ impl Catalogue {
         version: &str,
         began: Timestamp,
         sites: u32,
-        is_draining: bool,
+        (is_draining, is_ready): (bool, bool),
     ) -> Result<(), CatalogueError> {
         let client = self.client().await?;
         let note =
-            "INSERT INTO worker VALUES ($1, $2, $3, now(), $4, $5) ON CONFLICT (name) DO UPDATE
-            SET version = $2, began = $3, seen = now(), sites = $4, is_draining = $5";
+            "INSERT INTO worker VALUES ($1, $2, $3, now(), $4, $5, $6) ON CONFLICT (name) DO UPDATE
+            SET version = $2, began = $3, seen = now(), sites = $4, is_draining = $5, is_ready = $6";
         let sites = i32::try_from(sites).unwrap_or(i32::MAX);
-        let values: [&(dyn ToSql + Sync); 5] = [&name, &version, &began, &sites, &is_draining];
+        let values: [&(dyn ToSql + Sync); 6] =
+            [&name, &version, &began, &sites, &is_draining, &is_ready];
         change(&client, note, &values).await?;
-        let old = "DELETE FROM worker WHERE seen < now() - interval '1 day'";
+        let old = "DELETE FROM worker WHERE seen < now() - interval '1 hour'";
         change(&client, old, &[]).await?;
         Ok(())
     }

@@ -66,6 +66,15 @@ impl Fleet {
         .await;
     }
 
+    /// Lets a day pass.
+    async fn tomorrow(&self) {
+        self.sql(
+            "UPDATE site SET next_run = next_run - interval '25 h';
+             UPDATE host SET claimable_at = claimable_at - interval '25 h'",
+        )
+        .await;
+    }
+
     async fn claim(&self, worker: &str) -> Vec<HostLease> {
         self.catalogue.claim(worker, 10, TTL).await.unwrap()
     }
@@ -77,7 +86,7 @@ impl Fleet {
     }
 
     async fn begin(&self, lease: &HostLease) -> SiteSession {
-        match self.catalogue.begin(lease).await.unwrap() {
+        match self.catalogue.begin(lease, true).await.unwrap() {
             NextSite::Session(session) => session,
             other => panic!("{other:?}"),
         }
@@ -351,7 +360,7 @@ async fn a_lost_lease_changes_nothing() {
         let before = fleet.value(dump).await;
         let catalogue = &fleet.catalogue;
         assert_lost(catalogue.check_lease(&old).await);
-        assert_lost(catalogue.begin(&old).await);
+        assert_lost(catalogue.begin(&old, true).await);
         assert_lost(catalogue.checkpoint(&old, session.id, "1/1-2").await);
         assert_lost(catalogue.end(&old, session.id, &ended(None)).await);
         assert_lost(catalogue.note_pace(&old, TTL, None).await);
@@ -411,7 +420,7 @@ async fn a_session_ends_with_its_state_and_its_next_run() {
         "{removed:?}"
     );
     assert!(matches!(
-        fleet.catalogue.begin(&lease).await.unwrap(),
+        fleet.catalogue.begin(&lease, true).await.unwrap(),
         NextSite::NoneDue
     ));
     assert!(fleet.catalogue.give_back(&lease).await.unwrap());
@@ -445,13 +454,13 @@ async fn a_site_is_set_aside_after_three_lost_leases() {
         fleet.expire().await;
     }
     let lease = fleet.claim_one("w").await;
-    let next = fleet.catalogue.begin(&lease).await.unwrap();
+    let next = fleet.catalogue.begin(&lease, true).await.unwrap();
     assert!(
         matches!(&next, NextSite::SetAside { name, .. } if name == "a"),
         "{next:?}"
     );
     assert!(matches!(
-        fleet.catalogue.begin(&lease).await.unwrap(),
+        fleet.catalogue.begin(&lease, true).await.unwrap(),
         NextSite::NoneDue
     ));
     assert!(fleet.catalogue.give_back(&lease).await.unwrap());
@@ -471,6 +480,64 @@ async fn a_site_is_set_aside_after_three_lost_leases() {
     fleet.catalogue.resume("a").await.unwrap();
     fleet.expire().await;
     fleet.catalogue.run_now("a", false).await.unwrap();
+    let lease = fleet.claim_one("w").await;
+    assert_eq!(fleet.begin(&lease).await.name, "a");
+}
+
+#[tokio::test]
+async fn a_site_that_is_set_aside_is_tried_again_after_a_day() {
+    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
+    fleet.catalogue.run_now("a", false).await.unwrap();
+    for _ in 0..3 {
+        let lease = fleet.claim_one("w").await;
+        drop(fleet.begin(&lease).await);
+        fleet.expire().await;
+    }
+    for _ in 0..2 {
+        let lease = fleet.claim_one("w").await;
+        let next = fleet.catalogue.begin(&lease, true).await.unwrap();
+        assert!(matches!(next, NextSite::SetAside { .. }), "{next:?}");
+        assert!(fleet.catalogue.give_back(&lease).await.unwrap());
+        fleet.expire().await;
+        assert!(fleet.claim("w").await.is_empty());
+        let days = "SELECT count(*)::text FROM site
+            WHERE next_run BETWEEN now() + interval '23 h' AND now() + interval '25 h'";
+        assert_eq!(fleet.value(days).await, "1");
+        fleet.tomorrow().await;
+        let lease = fleet.claim_one("w").await;
+        // It has its worker to itself.
+        let next = fleet.catalogue.begin(&lease, false).await.unwrap();
+        assert!(matches!(next, NextSite::Alone), "{next:?}");
+        drop(fleet.begin(&lease).await);
+        fleet.expire().await;
+    }
+    fleet.tomorrow().await;
+    let lease = fleet.claim_one("w").await;
+    let next = fleet.catalogue.begin(&lease, true).await.unwrap();
+    assert!(matches!(next, NextSite::SetAside { .. }), "{next:?}");
+    assert!(fleet.catalogue.give_back(&lease).await.unwrap());
+    fleet.tomorrow().await;
+    let lease = fleet.claim_one("w").await;
+    let session = fleet.begin(&lease).await;
+    let end = ended(None);
+    fleet.catalogue.end(&lease, session.id, &end).await.unwrap();
+    let site = fleet.catalogue.site("a").await.unwrap();
+    assert_eq!(site.row.set_aside, None);
+}
+
+#[tokio::test]
+async fn a_lost_session_that_stored_a_checkpoint_counts_against_nobody() {
+    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
+    fleet.catalogue.run_now("a", false).await.unwrap();
+    for number in 0..9 {
+        let lease = fleet.claim_one("w").await;
+        let session = fleet.begin(&lease).await;
+        if number % 2 == 1 {
+            let stored = fleet.catalogue.checkpoint(&lease, session.id, "1/1-1");
+            stored.await.unwrap();
+        }
+        fleet.expire().await;
+    }
     let lease = fleet.claim_one("w").await;
     assert_eq!(fleet.begin(&lease).await.name, "a");
 }
@@ -515,7 +582,7 @@ async fn a_paused_site_does_not_run() {
     let lease = fleet.claim_one("w").await;
     assert!(!fleet.catalogue.pause("a").await.unwrap());
     assert!(matches!(
-        fleet.catalogue.begin(&lease).await.unwrap(),
+        fleet.catalogue.begin(&lease, true).await.unwrap(),
         NextSite::NoneDue
     ));
     let unknown = fleet.catalogue.pause("b").await.unwrap_err();
@@ -751,17 +818,17 @@ async fn workers_are_listed_until_they_end() {
     let fleet = fleet!(Fleet::new());
     fleet
         .catalogue
-        .note_worker("w", "0.1.0", now(), 3, false)
+        .note_worker("w", "0.1.0", now(), 3, (false, true))
         .await
         .unwrap();
     fleet
         .catalogue
-        .note_worker("w", "0.1.0", now(), 1, true)
+        .note_worker("w", "0.1.0", now(), 1, (true, true))
         .await
         .unwrap();
     fleet
         .catalogue
-        .note_worker("v", "0.1.0", now(), 0, false)
+        .note_worker("v", "0.1.0", now(), 0, (false, false))
         .await
         .unwrap();
     fleet.catalogue.forget_worker("v").await.unwrap();
@@ -770,8 +837,13 @@ async fn workers_are_listed_until_they_end() {
         panic!("{status:?}")
     };
     assert_eq!(
-        (&*worker.name, worker.sites, worker.is_draining),
-        ("w", 1, true)
+        (
+            &*worker.name,
+            worker.sites,
+            worker.is_draining,
+            worker.is_ready
+        ),
+        ("w", 1, true, true)
     );
     assert!(!worker.is_lost);
     fleet
@@ -779,6 +851,10 @@ async fn workers_are_listed_until_they_end() {
         .await;
     let status = fleet.catalogue.status().await.unwrap();
     assert!(status.workers[0].is_lost);
+    fleet
+        .sql("UPDATE worker SET seen = now() - interval '61 min'")
+        .await;
+    assert!(fleet.catalogue.status().await.unwrap().workers.is_empty());
 }
 
 /// Workers, imports and orders at once: no statement fails by a deadlock, and no host is forgotten.
@@ -798,7 +874,8 @@ async fn what_happens_at_once_leaves_every_host_due() {
                 []
             );
             for lease in &leases {
-                if let NextSite::Session(session) = in_a_task(catalogue.begin(lease)).await.unwrap()
+                if let NextSite::Session(session) =
+                    in_a_task(catalogue.begin(lease, true)).await.unwrap()
                 {
                     let end = in_a_task(catalogue.end(lease, session.id, &ended(None))).await;
                     assert!(

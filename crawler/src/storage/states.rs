@@ -59,6 +59,16 @@ impl StateStorage {
         names.map_err(|error| self.failed("list", folder, &error))
     }
 
+    /// Stores an empty file `name` and removes it: the storage can be worked with.
+    ///
+    /// # Errors
+    /// [`StorageError::State`].
+    pub async fn probe(&self, name: &str) -> Result<(), StorageError> {
+        let sent = self.store.put(&self.key(name)?, PutPayload::new()).await;
+        sent.map_err(|error| self.failed("store", name, &error))?;
+        self.remove(name).await
+    }
+
     /// Stores the file `from` under `name`.
     ///
     /// # Errors
@@ -145,6 +155,10 @@ impl StateStorage {
         StorageError::State {
             action,
             url: format!("{}/{name}", self.url),
+            is_refused: matches!(
+                source,
+                Error::PermissionDenied { .. } | Error::Unauthenticated { .. }
+            ),
             // Its text has those of its causes.
             source: source.to_string().into(),
         }

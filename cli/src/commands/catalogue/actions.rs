@@ -1,8 +1,12 @@
 //! One action on the catalogue: the connection, and the changes of sites by their names.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
-use crawler::catalogue::{Catalogue, CatalogueError, VERSION};
+use crawler::{
+    catalogue::{Catalogue, CatalogueError, VERSION},
+    machine::private,
+    storage::StateStorage,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -14,14 +18,15 @@ use crate::{
     args::{CatalogueAction, CatalogueArgs},
     commands::{
         crawl::read_settings_file,
+        daemon::restore,
         report_error,
         runtime::{self, Threads},
     },
     exit_code::ExitCode,
-    failure::{self, Failure, Misuse},
+    failure::{self, Context as _, Failure, Misuse},
     human,
     output::Output,
-    settings::{Environment, catalogue_url, typed},
+    settings::{Environment, fleet_places, site_of_text, typed},
 };
 
 /// Runs `arpent catalogue`.
@@ -35,7 +40,7 @@ pub(in crate::commands) fn run(
     output: &Output,
 ) -> failure::Result<ExitCode> {
     let config = args.config.as_deref();
-    let url = url_of((config, args), environment, output)?;
+    let (url, storage) = places_of((config, args), environment, output)?;
     // Files are read before the database is asked.
     let entered = match &args.action {
         CatalogueAction::Add(add) => entering::site(config, add, environment)?,
@@ -43,6 +48,7 @@ pub(in crate::commands) fn run(
         CatalogueAction::Init
         | CatalogueAction::List { .. }
         | CatalogueAction::Show { .. }
+        | CatalogueAction::Fetch { .. }
         | CatalogueAction::Remove { .. }
         | CatalogueAction::Pause { .. }
         | CatalogueAction::Resume { .. }
@@ -63,6 +69,10 @@ pub(in crate::commands) fn run(
             }
             CatalogueAction::Show { name, json } => {
                 listing::show(&catalogue, name, *json, output).await
+            }
+            CatalogueAction::Fetch { name, folder } => {
+                let to = (&**name, &**folder);
+                fetch(&catalogue, storage, to, (environment, output)).await
             }
             CatalogueAction::Remove { names } => {
                 let change = async |name: &str| {
@@ -117,6 +127,46 @@ pub(in crate::commands) fn run(
     })
 }
 
+/// Brings the last checkpoint of a site to a folder of this machine.
+async fn fetch(
+    catalogue: &Catalogue,
+    storage: Option<String>,
+    (name, folder): (&str, &Path),
+    (environment, output): (&Environment, &Output),
+) -> failure::Result<ExitCode> {
+    let storage = storage.ok_or_else(|| {
+        let message = "there is no URL of the storage of the states; expected --storage URL, the variable ARPENT_STORAGE, or storage \
+                       in the table [fleet] of the settings file";
+        Misuse(message.to_owned())
+    })?;
+    let states =
+        StateStorage::open(&storage).map_err(|error| Misuse(format!("storage: {error}")))?;
+    let site = catalogue.site(name).await?;
+    let Some(checkpoint) = site.state_object else {
+        let message = format!("{name} has no checkpoint yet: no session of it stored one");
+        return Err(Misuse(message).into());
+    };
+    private::create_folder(folder).context(format!("failed to create {}", folder.display()))?;
+    if fs::read_dir(folder)?.next().is_some() {
+        let message = format!("{} is not empty; expected a new folder", folder.display());
+        return Err(Misuse(message).into());
+    }
+    if !restore(&states, &checkpoint, folder).await? {
+        let message = format!(
+            "{storage} does not have {checkpoint}, the last checkpoint of {name}; check the URL of the storage"
+        );
+        return Err(Misuse(message).into());
+    }
+    let shown = folder.display();
+    let settings = site_of_text(name, &site.settings, folder, environment);
+    // Secrets of its settings may be missing here.
+    let url = settings.map_or_else(|_| "URL".to_owned(), |site| site.start.to_string());
+    output.data(&format!(
+        "fetched: {name}, to {shown}; arpent report {url} --state {shown}, and why, show what it knows"
+    ));
+    Ok(ExitCode::Success)
+}
+
 /// The URL of the catalogue by the options of a command, among them the path of its settings file.
 ///
 /// # Errors
@@ -126,12 +176,22 @@ pub(in crate::commands) fn url_of(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<String> {
+    places_of((config, args), environment, output).map(|(url, _)| url)
+}
+
+/// The same, with the URL of the storage of the states, if there is one.
+fn places_of(
+    (config, args): (Option<&Path>, &impl Serialize),
+    environment: &Environment,
+    output: &Output,
+) -> failure::Result<(String, Option<String>)> {
     let typed = typed(args);
-    let (url, warnings) = catalogue_url((config, typed), environment, read_settings_file)?;
-    for warning in warnings {
+    let places = fleet_places((config, typed), environment, read_settings_file)?;
+    for warning in places.warnings {
         output.warn(&warning);
     }
-    url.ok_or_else(|| {
+    let storage = places.storage;
+    places.catalogue.map(|url| (url, storage)).ok_or_else(|| {
         let message = "there is no URL of a catalogue; expected --catalogue URL, the variable ARPENT_CATALOGUE, or catalogue in the \
                        table [fleet] of the settings file";
         Misuse(message.to_owned()).into()

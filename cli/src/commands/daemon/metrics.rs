@@ -100,6 +100,8 @@ struct Numbers {
     running: Gauge,
     #[cfg(feature = "catalogue")]
     lost_leases: Counter,
+    #[cfg(feature = "catalogue")]
+    storage_ready: Gauge,
 }
 
 impl Numbers {
@@ -113,6 +115,8 @@ impl Numbers {
         for outcome in SessionOutcome::ALL {
             drop(numbers.sessions.get_or_create(&ended_as(outcome)));
         }
+        #[cfg(feature = "catalogue")]
+        numbers.storage_ready.set(1);
         numbers
     }
 
@@ -181,6 +185,12 @@ impl Numbers {
             "lost_leases",
             "Leases on hosts that ended before the hosts were given back",
             self.lost_leases.clone(),
+        );
+        #[cfg(feature = "catalogue")]
+        registry.register(
+            "storage_ready",
+            "1: the storage of the states can be worked with; 0: the worker claims no hosts",
+            self.storage_ready.clone(),
         );
         registry
     }
@@ -369,7 +379,23 @@ impl Metrics {
 
     /// Returns whether the daemon starts the sessions that are due.
     fn is_ready(&self) -> bool {
-        self.is_alive() && self.shared.stop.asked_by().is_none()
+        self.is_alive() && self.shared.stop.asked_by().is_none() && self.has_storage()
+    }
+
+    #[cfg(not(feature = "catalogue"))]
+    fn has_storage(&self) -> bool {
+        true
+    }
+
+    #[cfg(feature = "catalogue")]
+    fn has_storage(&self) -> bool {
+        self.shared.numbers.storage_ready.get() != 0
+    }
+
+    /// Notes whether the storage of a worker can be worked with.
+    #[cfg(feature = "catalogue")]
+    pub(super) fn set_storage(&self, is_ready: bool) {
+        self.shared.numbers.storage_ready.set(is_ready.into());
     }
 
     fn sites(&self) -> MutexGuard<'_, Sites> {

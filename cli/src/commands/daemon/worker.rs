@@ -8,6 +8,7 @@
 //! ```
 
 mod checkpoint;
+mod health;
 mod leases;
 mod session;
 
@@ -31,6 +32,7 @@ use crawler::{
 };
 use jiff::Timestamp;
 use tokio::{
+    sync::RwLock,
     task::{Id, JoinError, JoinSet},
     time::{Instant, sleep, sleep_until, timeout},
 };
@@ -52,7 +54,8 @@ use crate::{
     supervisor::LiveView as _,
 };
 
-use self::leases::Leases;
+pub(in crate::commands) use self::checkpoint::restore;
+use self::{health::Health, leases::Leases};
 
 /// Time between two claims while hosts are due, and after an answer without hosts. A tenth of it, more or less, is chance.
 const POLL: Duration = Duration::from_secs(2);
@@ -81,6 +84,9 @@ pub(super) struct Worker {
     name: String,
     began: Timestamp,
     leases: Leases,
+    health: Health,
+    /// Held for reading by each session, and for writing by one that has to be alone.
+    together: RwLock<()>,
     /// When a failure of the catalogue and one of the storage were reported last.
     reported: (Mutex<Option<Instant>>, Mutex<Option<Instant>>),
     #[cfg(feature = "metrics")]
@@ -95,6 +101,7 @@ impl Worker {
 
     /// Reports a failure of object storage.
     fn warn_of_storage(&self, error: &StorageError) {
+        self.health.fail(Some(error));
         self.warn_once(&self.reported.1, error);
     }
 
@@ -129,10 +136,10 @@ impl Worker {
             let (version, began) = (env!("CARGO_PKG_VERSION"), self.began);
             let renewed = async {
                 self.leases.renew(&self.catalogue).await?;
-                let (name, is_draining) = (&self.name, stop.is_some());
+                let state = (stop.is_some(), self.health.is_ready());
                 let noted = self
                     .catalogue
-                    .note_worker(name, version, began, sites, is_draining);
+                    .note_worker(&self.name, version, began, sites, state);
                 noted.await
             };
             if let Err(error) = renewed.await {
@@ -186,6 +193,8 @@ pub(super) async fn run(
         name: format!("{host}-{}", process::id()),
         began: crawler.clock.now(),
         leases: Leases::new(fleet.lease_time),
+        health: Health::default(),
+        together: RwLock::default(),
         reported: Default::default(),
         crawler,
         #[cfg(feature = "metrics")]
@@ -206,6 +215,7 @@ pub(super) async fn run(
     let mut background = JoinSet::new();
     background.spawn(Arc::clone(&worker).beat());
     background.spawn(worker.leases.clone().watch());
+    background.spawn(health::watch(Arc::clone(&worker)));
     let code = ended.run(asked).await;
     drop(background);
     // The catalogue forgets a worker by itself, later.
@@ -285,7 +295,9 @@ impl WorkerLoop {
     }
 
     fn has_room(&self) -> bool {
-        self.stopping.is_none() && self.hosts.len() < self.max_sites
+        self.stopping.is_none()
+            && self.hosts.len() < self.max_sites
+            && self.worker.health.is_ready()
     }
 
     /// Asks for hosts when there is room for some, and it is time.

@@ -83,6 +83,7 @@ impl FleetView {
                 "lost": worker.is_lost,
                 "sites": worker.sites,
                 "draining": worker.is_draining,
+                "ready": worker.is_ready,
             })
         });
         let oldest_due = status.oldest_due.as_ref();
@@ -142,13 +143,13 @@ impl FleetView {
                 output.data_painted(&[(Paint::Error, &lost)]);
                 continue;
             }
-            let draining = if worker.is_draining {
-                ", is stopping"
-            } else {
-                ""
+            let state = match (worker.is_draining, worker.is_ready) {
+                (true, _) => ", is stopping",
+                (false, true) => "",
+                (false, false) => ", not ready: its storage does not answer",
             };
             output.data(&format!(
-                "  {}: {}, version {}, seen {seen}{draining}",
+                "  {}: {}, version {}, seen {seen}{state}",
                 worker.name,
                 human::count(worker.sites.into(), "site"),
                 worker.version,

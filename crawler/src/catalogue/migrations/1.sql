@@ -35,9 +35,9 @@ CREATE TABLE site (
     force_next boolean NOT NULL DEFAULT false,
     -- The session under way does so, and those that repeat it after its worker died.
     forced boolean NOT NULL DEFAULT false,
-    -- Sessions in a row that began and did not end.
+    -- Sessions in a row that began, stored no checkpoint and did not end.
     attempts smallint NOT NULL DEFAULT 0,
-    -- Why the site is set aside.
+    -- Why the site is set aside: until a session ends, of which one begins each day.
     set_aside text,
     -- The lease under which a session is under way.
     epoch bigint,
@@ -69,5 +69,7 @@ CREATE TABLE worker (
     began timestamptz NOT NULL,
     seen timestamptz NOT NULL,
     sites integer NOT NULL,
-    is_draining boolean NOT NULL
+    is_draining boolean NOT NULL,
+    -- The storage of the states answers.
+    is_ready boolean NOT NULL
 );

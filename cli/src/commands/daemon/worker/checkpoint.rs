@@ -32,7 +32,7 @@ const PACKED: &str = ".zst";
 
 /// Why a checkpoint is not stored, noted or restored.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CheckpointError {
+pub(in crate::commands) enum CheckpointError {
     /// The catalogue does not take it.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
@@ -110,33 +110,10 @@ impl Checkpoints {
 
     /// Fills the empty folder of the session from the checkpoint that counts. Returns false if the storage does not have it.
     pub(super) async fn restore(&self) -> Result<bool, CheckpointError> {
-        let Some(current) = &self.current else {
-            return Ok(true);
-        };
-        let names = self.states.list(current).await?;
-        let is_there = !names.is_empty();
-        for name in names {
-            let Some(inner) = name.strip_prefix(current).and_then(inside) else {
-                continue;
-            };
-            let path = self.folder.join(inner);
-            if let Some(parent) = path.parent() {
-                private::create_folder(parent).map_err(Failure::from)?;
-            }
-            self.states.get(&name, &path).await?;
-            let unpacked = path.with_extension("");
-            if path
-                .extension()
-                .is_some_and(|ending| ending == PACKED.trim_start_matches('.'))
-            {
-                blocking(move || {
-                    restore_snapshot(File::open(&path)?, &unpacked)?;
-                    failure::Result::Ok(fs::remove_file(&path)?)
-                })
-                .await?;
-            }
+        match &self.current {
+            Some(current) => restore(&self.states, current, &self.folder).await,
+            None => Ok(true),
         }
-        Ok(is_there)
     }
 
     /// Stores what the session has of `site` now. Returns the name of the checkpoint, which the catalogue does not know yet, and how
@@ -213,6 +190,38 @@ impl Checkpoints {
         }
         Ok(())
     }
+}
+
+/// Fills the empty `folder` from `checkpoint`. Returns false if the storage does not have it.
+pub(in crate::commands) async fn restore(
+    states: &StateStorage,
+    checkpoint: &str,
+    folder: &Path,
+) -> Result<bool, CheckpointError> {
+    let names = states.list(checkpoint).await?;
+    let is_there = !names.is_empty();
+    for name in names {
+        let Some(inner) = name.strip_prefix(checkpoint).and_then(inside) else {
+            continue;
+        };
+        let path = folder.join(inner);
+        if let Some(parent) = path.parent() {
+            private::create_folder(parent).map_err(Failure::from)?;
+        }
+        states.get(&name, &path).await?;
+        let unpacked = path.with_extension("");
+        if path
+            .extension()
+            .is_some_and(|ending| ending == PACKED.trim_start_matches('.'))
+        {
+            blocking(move || {
+                restore_snapshot(File::open(&path)?, &unpacked)?;
+                failure::Result::Ok(fs::remove_file(&path)?)
+            })
+            .await?;
+        }
+    }
+    Ok(is_there)
 }
 
 /// The path of a file of a checkpoint inside the folder of a session.

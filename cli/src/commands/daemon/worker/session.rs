@@ -19,7 +19,7 @@ use crawler::{
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
     runtime::Handle,
-    sync::{mpsc, oneshot},
+    sync::{RwLockReadGuard, RwLockWriteGuard, mpsc, oneshot},
     time::{Instant, MissedTickBehavior, interval, sleep},
 };
 use tracing::Instrument as _;
@@ -67,8 +67,12 @@ enum After {
 /// Works on the sites of a host that are due, then gives the host back.
 pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
     let host = &lease.row.host;
+    let mut is_alone = false;
     while lease.may_go_on() {
-        let next = match worker.catalogue.begin(&lease.row).await {
+        let Some(turn) = Turn::of(&worker, &lease, is_alone).await else {
+            break;
+        };
+        let next = match worker.catalogue.begin(&lease.row, is_alone).await {
             Ok(next) => next,
             Err(CatalogueError::LeaseLost(_)) => {
                 lease.lose();
@@ -85,8 +89,12 @@ pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
             NextSite::SetAside { name, reason } => {
                 let output = worker.crawler.output.of_site(&name);
                 output.error(&format!(
-                    "{name} is set aside: {reason}; run arpent catalogue resume {name} when the cause is known"
+                    "{name} is set aside: {reason}; it is tried again after a day, or by arpent catalogue resume {name}"
                 ));
+                continue;
+            }
+            NextSite::Alone => {
+                is_alone = true;
                 continue;
             }
             NextSite::NoneDue => break,
@@ -103,6 +111,8 @@ pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
             noted: Noted::default(),
         };
         let after = work.run(session).instrument(span).await;
+        drop(turn);
+        is_alone = false;
         // What counts is in the storage.
         let _ = blocking(move || fs::remove_dir_all(folder)).await;
         match after {
@@ -126,6 +136,30 @@ pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
         }
     }
     worker.lease_lost(host);
+}
+
+/// The right to a session: beside others of the worker, or alone, because the site may be what ended its last workers.
+#[expect(dead_code, reason = "it is held until it is dropped")]
+enum Turn<'w> {
+    Together(RwLockReadGuard<'w, ()>),
+    Alone(RwLockWriteGuard<'w, ()>),
+}
+
+impl<'w> Turn<'w> {
+    /// Waits for it; `None`: the lease ends before.
+    async fn of(worker: &'w Worker, lease: &Lease, is_alone: bool) -> Option<Self> {
+        let turn = async {
+            if is_alone {
+                Self::Alone(worker.together.write().await)
+            } else {
+                Self::Together(worker.together.read().await)
+            }
+        };
+        tokio::select! {
+            turn = turn => Some(turn),
+            () = lease.stop.shutdown.stopped() => None,
+        }
+    }
 }
 
 /// The pace of a host as the catalogue has it.

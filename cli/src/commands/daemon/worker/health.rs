@@ -1,0 +1,137 @@
+//! The health of the storage of the states, as a worker sees it. A worker whose storage refuses it, or does not answer for five
+//! minutes, gives its hosts back and claims none, so that others work on them, until the storage takes an object again.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use crawler::storage::{StateStorage, StorageError};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::Worker;
+
+/// Time between two requests that look whether the storage answers.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// Time in which it has to.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// Time without an answer after which a worker works on nothing.
+const PATIENCE: Duration = Duration::from_secs(5 * 60);
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Health(Mutex<Option<Trouble>>);
+
+/// The storage does not answer well.
+#[derive(Debug, Clone, Copy)]
+struct Trouble {
+    since: Instant,
+    /// It answered 401 or 403.
+    is_refused: bool,
+}
+
+impl Health {
+    fn trouble(&self) -> MutexGuard<'_, Option<Trouble>> {
+        // It is set in one step.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a failure of the storage.
+    pub(super) fn fail(&self, error: Option<&StorageError>) {
+        let is_refused = error.is_some_and(StorageError::is_refusal);
+        let mut trouble = self.trouble();
+        let known = trouble.get_or_insert(Trouble {
+            since: Instant::now(),
+            is_refused,
+        });
+        known.is_refused |= is_refused;
+    }
+
+    /// Returns whether the storage can be worked with.
+    pub(super) fn is_ready(&self) -> bool {
+        let trouble = *self.trouble();
+        trouble
+            .is_none_or(|Trouble { since, is_refused }| !is_refused && since.elapsed() < PATIENCE)
+    }
+
+    /// Looks whether the storage answers: after a failure it has to take an object.
+    async fn look(&self, states: &StateStorage, name: &str) {
+        let has_failed = self.trouble().is_some();
+        let asked = async {
+            if has_failed {
+                states.probe(name).await
+            } else {
+                states.list(name).await.map(drop)
+            }
+        };
+        match timeout(ANSWER, asked).await {
+            Ok(Ok(())) => *self.trouble() = None,
+            Ok(Err(error)) => self.fail(Some(&error)),
+            Err(_) => self.fail(None),
+        }
+    }
+}
+
+/// Looks at the storage again and again, and stops the sessions of the worker when it cannot be worked with.
+pub(super) async fn watch(worker: Arc<Worker>) {
+    let name = format!("worker/{}", worker.name);
+    let output = worker.crawler.output.clone();
+    let mut was_ready = true;
+    loop {
+        sleep(LOOK).await;
+        worker.health.look(&worker.states, &name).await;
+        let is_ready = worker.health.is_ready();
+        if is_ready && !was_ready {
+            output.info("the storage answers again: hosts are claimed");
+        }
+        if !is_ready {
+            // Also those that were claimed meanwhile.
+            for lease in worker.leases.all() {
+                lease.stop.shutdown.stop();
+            }
+        }
+        if !is_ready && was_ready {
+            output.error(
+                "the storage refuses this worker, or does not answer for 5 minutes: its hosts are given back, and none is claimed. \
+                 Check its keys and its address; this worker goes on by itself when the storage answers",
+            );
+        }
+        was_ready = is_ready;
+        #[cfg(feature = "metrics")]
+        if let Some(metrics) = &worker.metrics {
+            metrics.set_storage(is_ready);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(is_refused: bool) -> StorageError {
+        StorageError::State {
+            action: "store",
+            url: "s3://states/1".to_owned(),
+            is_refused,
+            source: "it failed".into(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_is_not_ready_when_it_is_refused_or_waits_for_five_minutes() {
+        let health = Health::default();
+        assert!(health.is_ready());
+        health.fail(Some(&failure(false)));
+        health.fail(None);
+        sleep(PATIENCE / 2).await;
+        assert!(health.is_ready());
+        sleep(PATIENCE / 2).await;
+        assert!(!health.is_ready());
+        *health.trouble() = None;
+        assert!(health.is_ready());
+        health.fail(Some(&failure(true)));
+        assert!(!health.is_ready());
+    }
+}
