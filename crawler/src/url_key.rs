@@ -31,7 +31,7 @@ pub(crate) use self::{
     actions::is_action,
     fingerprint::FingerprintHasher,
     identity::{has_foreign_scheme, has_presumed_parameters},
-    normal_form::{escape_of, key_spelling},
+    normal_form::{escape_of, key_spelling, other_escapes},
     resolver::ReferenceResolver,
     spellings::{bare_path, is_alike},
 };

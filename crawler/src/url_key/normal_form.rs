@@ -71,6 +71,33 @@ pub(super) fn without_forbidden(text: &str) -> Option<String> {
     })
 }
 
+/// The other writing of the escapes of a normal form, in which links have them too: characters raw that browsers send raw, all other
+/// escapes in lower case. `None`: it is the same.
+pub(crate) fn other_escapes(text: &str) -> Option<String> {
+    let (head, escaped) = text.split_once('%')?;
+    let mut output = String::with_capacity(text.len());
+    output.push_str(head);
+    for piece in escaped.split('%') {
+        let (digits, tail) = piece.split_at_checked(2).unwrap_or((piece, ""));
+        match byte_of(digits)
+            .filter(|_| digits.len() == 2)
+            .map(char::from)
+        {
+            Some(raw @ ('[' | ']' | '^' | '|')) => output.push(raw),
+            Some(_) => {
+                output.push('%');
+                output.push_str(&digits.to_ascii_lowercase());
+            }
+            None => {
+                output.push('%');
+                output.push_str(digits);
+            }
+        }
+        output.push_str(tail);
+    }
+    (output != text).then_some(output)
+}
+
 /// `%XX` for a character of ASCII.
 pub(crate) fn escape_of(character: char) -> [char; 3] {
     let code = u32::from(character);

@@ -35,7 +35,7 @@ use crate::{
     politeness::{Closed, NextPermit, Signal, Weight},
     repeats::{Passage, ReadPage},
     store::{Discovery, LinkReader, QueuedUrl, StoreError},
-    url_key::UrlKey,
+    url_key::{UrlKey, other_escapes},
     verdict::{Follow, Verdict},
 };
 
@@ -276,15 +276,22 @@ impl CrawlLoop<'_> {
         }
     }
 
-    /// The form of writing in which a page that redirects to itself is asked for once.
+    /// The form of writing in which a page is asked for once that redirects to itself, or that does not exist with its escapes as
+    /// they are.
     fn other_writing(&self, lease: &Lease, done: &PageDone) -> Option<Arc<str>> {
-        match done.own_location() {
-            Some(OwnLocation::Written(written)) if lease.written().is_none() => {
-                let is_allowed = self.rules.judge().allows_written(written);
-                is_allowed.then(|| Arc::clone(written))
-            }
-            _ => None,
+        if lease.written().is_some() {
+            return None;
         }
+        let is_missing = || matches!(done.facts()?.status, 404 | 410).then_some(());
+        let written = match done.own_location() {
+            Some(OwnLocation::Written(written)) => Arc::clone(written),
+            Some(OwnLocation::Named(_)) => return None,
+            None => is_missing()
+                .and_then(|()| other_escapes(lease.url().as_str()))?
+                .into(),
+        };
+        let is_allowed = self.rules.judge().allows_written(&written);
+        is_allowed.then_some(written)
     }
 
     /// Asks another name of the site for a page that redirects there.

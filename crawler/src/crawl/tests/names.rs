@@ -309,3 +309,43 @@ async fn a_redirect_to_the_same_url_in_another_writing_is_asked_for_once() {
         }
     }
 }
+
+/// Some servers know a path only as a link has it.
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_not_found_is_asked_for_once_with_its_other_escapes() {
+    for (link, key, is_there) in [
+        ("/a%2fb", "/a%2Fb", true),
+        ("/x[1]", "/x%5B1%5D", true),
+        ("/y?q=[a]|%c3%a9", "/y?q=%5Ba%5D%7C%C3%A9", true),
+        ("/gone%2fb", "/gone%2Fb", false),
+        ("/gone", "/gone", false),
+    ] {
+        let site = FixtureSite::default().scripted(move |asked, _| {
+            let path = asked.strip_prefix("https://site.example")?;
+            match path {
+                "/" => Some(FixturePage::linking([link])),
+                _ if path == link && is_there => Some(FixturePage::linking(["/behind"])),
+                "/behind" => Some(FixturePage::linking([])),
+                _ => None,
+            }
+        });
+        let bench = Bench::new(site);
+        let crawled = bench.run().await;
+        let mut expected = vec![
+            (key.to_owned(), Reason::Gone),
+            ("/".to_owned(), Reason::Listed),
+        ];
+        if is_there {
+            expected[0].1 = Reason::Listed;
+            expected.push(("/behind".to_owned(), Reason::Listed));
+        }
+        expected.sort();
+        assert_eq!(reasons(&crawled), expected, "{link}");
+        let asked = bench
+            .pages()
+            .into_iter()
+            .filter(|path| path.starts_with(&key[..2]));
+        let tries = if key.contains('%') { 2 } else { 1 };
+        assert_eq!(asked.count(), tries, "{link}");
+    }
+}
