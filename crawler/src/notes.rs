@@ -272,8 +272,8 @@ notes! {
     // Unusual inputs of a build.
     bytes_after_compressed "bytes-after-compressed" (name)
         "{name}: bytes that are not compressed follow the compressed ones; they are left out";
-    other_status "other-status" (name, count)
-        "{name}: {count} rows are left out, because their status is not 200";
+    rows_left_out "rows-left-out" (name, count)
+        "{name}: {count} rows are left out, because they have another status than 200, are not indexable, or are no page";
     fields_unused "fields-unused" (name, fields)
         "{name}: the fields {fields} are unknown and not used";
     links_out_of_folder "links-out-of-folder" (folder, count)

@@ -87,8 +87,8 @@ impl<R: BufRead + Send> EntryRows for ListRows<R> {
         self.list.lines().has_trailing_bytes()
     }
 
-    fn other_status(&self) -> u64 {
-        self.list.other_status()
+    fn left_out(&self) -> u64 {
+        self.list.left_out()
     }
 
     fn unused_columns(&self) -> &[String] {

@@ -376,9 +376,9 @@ impl Lists<'_> {
                     let note = Note::bytes_after_compressed(&name).naming(&name);
                     self.loaded.notes.push(note);
                 }
-                let count = list.rows.other_status();
+                let count = list.rows.left_out();
                 if count > 0 {
-                    let note = Note::other_status(&name, &count).naming(&name);
+                    let note = Note::rows_left_out(&name, &count).naming(&name);
                     self.loaded.notes.push(note.counting(count));
                 }
                 let unused = list.rows.unused_columns();

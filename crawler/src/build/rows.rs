@@ -22,8 +22,8 @@ pub(super) trait EntryRows: Send {
     /// Returns whether it was compressed and has other bytes after its end, which are left out.
     fn has_trailing_bytes(&self) -> bool;
 
-    /// How many rows were left out because their URL does not answer 200.
-    fn other_status(&self) -> u64 {
+    /// How many rows were left out, because they are stated to be of no page.
+    fn left_out(&self) -> u64 {
         0
     }
 

@@ -203,8 +203,13 @@ impl PageReader {
         }
     }
 
-    /// Returns whether directives for a bot of this name are obeyed.
+    /// Returns whether directives for a bot of this name are obeyed. Google takes `robot` for `robots`.
     fn obeys(&self, name: &str) -> bool {
+        let name = if name.eq_ignore_ascii_case("robot") {
+            "robots"
+        } else {
+            name
+        };
         self.robots_names
             .iter()
             .any(|known| known.eq_ignore_ascii_case(name))

@@ -361,7 +361,7 @@ impl SeedList {
             // Its lines were changed since they were checked.
             reading.problem = Some((SeedProblem::NotASitemap, first.example.clone()));
         }
-        reading.note_other_status(list.other_status());
+        reading.note_left_out(list.left_out());
         if list.lines().has_trailing_bytes() {
             reading.note_trailing_bytes();
         }

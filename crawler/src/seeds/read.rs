@@ -25,8 +25,8 @@ pub const MAX_UNPACKED_BYTES: u64 = 4 * 52_428_800;
 /// The rule for compressed lists of lines.
 const GZIP_OF_TEXT: &str = "R56";
 
-/// In the place of a rule: a row of a table that is left out for its status.
-const OTHER_STATUS: &str = "other-status";
+/// In the place of a rule: a row of a table that is left out, because it is of no page.
+const NO_PAGE: &str = "no-page";
 
 /// Entries of one [`Batch`].
 const BATCH_ENTRIES: usize = 1_000;
@@ -208,12 +208,12 @@ impl DocumentReading {
             .add(GZIP_OF_TEXT, || Problem::TrailingBytes.to_string());
     }
 
-    /// Notes rows of a list that are left out because their URL does not answer 200.
-    pub(super) fn note_other_status(&mut self, rows: u64) {
+    /// Notes rows of a list that are left out, because they are stated to be of no page.
+    pub(super) fn note_left_out(&mut self, rows: u64) {
         self.findings += rows;
         for _ in 0..rows {
-            self.troubles.add(OTHER_STATUS, || {
-                "the status of the row is not 200".to_owned()
+            self.troubles.add(NO_PAGE, || {
+                "the row has another status than 200, is not indexable, or is no page".to_owned()
             });
         }
     }

@@ -302,7 +302,7 @@ fn rows_of_other_status_are_counted() {
     let list = SeedList::copy("urls.txt", Cursor::new(table)).unwrap();
     let reading = list.read(&Identity::default(), &mut |_| ControlFlow::Continue(()));
     assert_eq!((reading.entries, reading.findings), (1, 1));
-    assert_eq!(reading.troubles.first().unwrap().rule, "other-status");
+    assert_eq!(reading.troubles.first().unwrap().rule, "no-page");
 }
 
 #[test]

@@ -38,6 +38,24 @@ const OWN_NAMES: [&str; 2] = ["loc", "url"];
 /// The same names of the column that has the status codes of the URLs.
 const STATUS_COLUMNS: [&str; 4] = ["statuscode", "httpstatuscode", "httpstatus", "status"];
 
+/// Those of the column that has whether a page may be indexed (Screaming Frog, Sitebulb).
+const INDEXABLE_COLUMNS: [&str; 3] = ["indexability", "indexablestatus", "indexable"];
+
+/// Those of the column that has media types.
+const TYPE_COLUMNS: [&str; 2] = ["contenttype", "mimetype"];
+
+/// Media types that are none of pages or documents, by how they begin.
+const OTHER_TYPES: [&str; 8] = [
+    "image/",
+    "audio/",
+    "video/",
+    "font/",
+    "text/css",
+    "text/javascript",
+    "application/javascript",
+    "application/x-javascript",
+];
+
 /// Form of a list, as the caller declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListForm {
@@ -136,7 +154,7 @@ pub struct ListRow {
 /// let row = list.next()?.expect("a row");
 /// assert_eq!((row.line, row.url), (2, Ok("https://example.com/a,b".to_owned())));
 /// assert_eq!(list.next()?, None);
-/// assert_eq!(list.other_status(), 1);
+/// assert_eq!(list.left_out(), 1);
 /// # Ok::<(), sitemap_core::read::ListError>(())
 /// ```
 #[derive(Debug)]
@@ -147,7 +165,7 @@ pub struct UrlList<R> {
     table: Option<Table>,
     /// The first line, which was looked at and is a row.
     first: Option<Result<(), LineError>>,
-    other_status: u64,
+    left_out: u64,
 }
 
 /// The columns of a table, and the record that is being read.
@@ -156,6 +174,8 @@ struct Table {
     columns: Vec<String>,
     url: usize,
     status: Option<usize>,
+    indexable: Option<usize>,
+    media_type: Option<usize>,
     record: Record,
 }
 
@@ -169,7 +189,9 @@ impl<R: BufRead> UrlList<R> {
         let mut first = None;
         while let Some(line) = lines.next()? {
             let readable = line.map(|_| ());
-            if !is_silent(&lines, readable) {
+            // Spreadsheets write, and need, a line with the delimiter in front of the table.
+            let is_delimiter = lines.number() == 1 && lines.lossy().starts_with("sep=");
+            if !is_silent(&lines, readable) && !is_delimiter {
                 first = Some(readable);
                 break;
             }
@@ -179,7 +201,7 @@ impl<R: BufRead> UrlList<R> {
             form,
             table: None,
             first,
-            other_status: 0,
+            left_out: 0,
         };
         list.decide().map_err(|problem| ListError::Refused {
             line: list.lines.number().max(1),
@@ -218,9 +240,10 @@ impl<R: BufRead> UrlList<R> {
         self.table.as_ref().map(|table| table.url)
     }
 
-    /// Number of rows that were left out because of a status code other than 200.
-    pub fn other_status(&self) -> u64 {
-        self.other_status
+    /// Number of rows that were left out: they have a status code other than 200, are stated not to be indexable, or have the media
+    /// type of a picture, a script or the like.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// The lines that were read.
@@ -286,8 +309,8 @@ impl<R: BufRead> UrlList<R> {
                 continue;
             }
             let values = table.record.take();
-            if table.is_other_status(&values) {
-                self.other_status += 1;
+            if table.is_no_page(&values) {
+                self.left_out += 1;
             } else if !table.is_blank(&values) {
                 let url = table.url_of(&values);
                 return Ok(Some(ListRow { line, url, values }));
@@ -333,17 +356,30 @@ impl Table {
         Some(Self {
             url: column_of(&URL_COLUMNS)?,
             status: column_of(&STATUS_COLUMNS),
+            indexable: column_of(&INDEXABLE_COLUMNS),
+            media_type: column_of(&TYPE_COLUMNS),
             columns,
             record,
         })
     }
 
-    fn is_other_status(&self, values: &[Result<String, LineError>]) -> bool {
-        let status = self
-            .status
-            .and_then(|column| values.get(column)?.as_ref().ok());
-        let code = status.and_then(|status| status.parse::<u16>().ok());
+    /// Returns whether a row is of no page that could be listed, as its columns state.
+    fn is_no_page(&self, values: &[Result<String, LineError>]) -> bool {
+        let value = |column: Option<usize>| {
+            let value = column.and_then(|column| values.get(column)?.as_ref().ok());
+            value.map(|value| value.to_ascii_lowercase())
+        };
+        let code = value(self.status).and_then(|status| status.parse::<u16>().ok());
+        let is_not = |value: String| {
+            value.starts_with("non-")
+                || value.starts_with("not ")
+                || value == "no"
+                || value == "false"
+        };
+        let is_other = |value: String| OTHER_TYPES.iter().any(|start| value.starts_with(start));
         code.is_some_and(|code| code != 200)
+            || value(self.indexable).is_some_and(is_not)
+            || value(self.media_type).is_some_and(is_other)
     }
 
     /// Returns whether a row is blank, or repeats the header line, as in concatenated files.

@@ -120,6 +120,12 @@ fn rows_of_other_status_are_left_out() {
     let table = "Address,Status Code,Status\nH/a,200,OK\nH/b,404,Not Found\nH/c,301,Moved\nH/d,,\n";
     check(table, Ok(&["/a", "/d"]));
     check("url,status\nH/a,published\n", Ok(&["/a"]));
+    let frog = "Address,Content Type,Status Code,Indexability\nH/a,text/html; charset=UTF-8,200,Indexable\nH/b,text/html,200,Non-Indexable\n\
+                H/c.pdf,application/pdf,200,Indexable\nH/d,image/png,200,Indexable\nH/e,,,\n";
+    check(frog, Ok(&["/a", "/c.pdf", "/e"]));
+    let bulb = "URL,Indexable Status\nH/a,Indexable\nH/b,Not Indexable\n";
+    check(bulb, Ok(&["/a"]));
+    check("sep=;\r\nurl;lastmod\r\nH/a;2024-05-01\r\n", Ok(&["/a"]));
     let table = table.replace('H', "/x");
     let (_, loaded, remarks) = load_list_of(
         &example_site(),
@@ -129,7 +135,7 @@ fn rows_of_other_status_are_left_out() {
     );
     assert_eq!(remarks, [""; 0]);
     let notes = loaded.unwrap().notes;
-    assert_eq!((notes[0].code, notes[0].count), ("other-status", 2));
+    assert_eq!((notes[0].code, notes[0].count), ("rows-left-out", 2));
 }
 
 #[test]

@@ -179,6 +179,7 @@ fn directives_of_metas_and_headers_add_up() {
     };
     check("", &[], false, false);
     check("<meta name=robots content=noindex>", &[], true, false);
+    check("<meta name=Robot content=noindex>", &[], true, false);
     check("<META NAME=' Robots ' CONTENT=NOINDEX>", &[], true, false);
     check("<meta name=googlebot content=none>", &[], true, true);
     check("<meta name=otherbot content=none>", &[], false, false);
