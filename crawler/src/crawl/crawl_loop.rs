@@ -34,6 +34,7 @@ use tracing::Instrument as _;
 
 use super::{
     CrawlError, Crawled, Ending, Limit, Progress, Resumed, USING_STATE,
+    challenges::StartAnswer,
     commits::{Commits, Committed, Questions},
     display::Display,
     documents::{DocumentEnd, Documents},
@@ -49,7 +50,6 @@ use super::{
     rules::{RobotsChange, SiteRules},
     second_look::SecondAnswer,
     unvisited::Unvisited,
-    wall::BehindWall,
 };
 use crate::{
     client::{
@@ -166,7 +166,7 @@ enum Event {
     Test(TaskEnd<TestEnd>),
     Probe(TaskEnd<Option<[NotFound; 3]>>),
     Second(TaskEnd<SecondAnswer>),
-    Wall(TaskEnd<BehindWall>),
+    ChallengedStart(TaskEnd<StartAnswer>),
 }
 
 /// The result of a task, or its panic.
@@ -558,9 +558,9 @@ impl<'a> CrawlLoop<'a> {
                 tracing::error!(target: "crawl", "internal error while testing validators: {error}");
                 TestEnd::default()
             })),
-            Ok((_, Event::Wall(behind))) => {
+            Ok((_, Event::ChallengedStart(answer))) => {
                 let task = "crawling this site";
-                self.take_behind_wall(behind.map_err(|error| CrawlError::of_task(task, error))?);
+                self.take_challenged_start(answer.map_err(|error| CrawlError::of_task(task, error))?);
             }
             Ok((_, Event::Second(answer))) => self.take_second(&answer.unwrap_or_else(|error| {
                 tracing::error!(target: "crawl", "internal error while requesting a page a second time: {error}");

@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::{FetchedFacts, outage::Health, wall::Wall};
+use super::{FetchedFacts, challenges::Challenges, outage::Health};
 use crate::{
     frontier::Lease,
     notes::Note,
@@ -34,7 +34,7 @@ pub(super) struct HostTrouble {
     /// The start page is being asked for.
     is_asking: bool,
     /// Challenges in a row.
-    pub(super) wall: Wall,
+    challenges: Challenges,
 }
 
 /// The connection of this machine to the network.
@@ -57,7 +57,7 @@ pub(super) enum AfterClosing {
     /// The start page is asked for once more.
     AskStartPage,
     /// The same, because of challenges.
-    LookBehindWall,
+    LookStartAnswer,
 }
 
 /// An answer that asks for a long wait.
@@ -81,7 +81,7 @@ impl HostTrouble {
             machine: Machine::default(),
             leaves_pages: false,
             is_asking: false,
-            wall: Wall::default(),
+            challenges: Challenges::default(),
         }
     }
 
@@ -118,7 +118,7 @@ impl HostTrouble {
     ) -> Option<Note> {
         self.health.note(signal, begun);
         if matches!(signal, Signal::Fine { .. }) {
-            self.wall.pass();
+            self.challenges.end_row();
         }
         let cause = match answer {
             Err(error) => Some(error.to_string()),
@@ -134,6 +134,16 @@ impl HostTrouble {
         }
         self.note_state(state, url, signal);
         note
+    }
+
+    /// Takes a challenge in the place of the page `url`; returns whether there are too many in a row.
+    pub(super) fn take_challenge(&mut self, url: &UrlKey) -> bool {
+        self.challenges.add(url)
+    }
+
+    /// The pages of the row of challenges, which ends.
+    pub(super) fn end_challenges(&mut self) -> Vec<UrlKey> {
+        self.challenges.end_row()
     }
 
     /// Takes note that the document at `url` failed.
@@ -228,7 +238,7 @@ impl HostTrouble {
             Closed::RetryAfter(_) => AfterClosing::End,
             // Nothing is wrong with the host, and it is not an outage of it.
             Closed::Down if self.machine == Machine::Failing => AfterClosing::Defer,
-            Closed::Down if self.wall.is_met() => AfterClosing::LookBehindWall,
+            Closed::Down if self.challenges.is_row() => AfterClosing::LookStartAnswer,
             Closed::Down => AfterClosing::AskStartPage,
         }
     }

@@ -8,6 +8,7 @@
 mod answers;
 mod begin;
 mod bytes;
+mod challenges;
 mod commits;
 mod crawl_loop;
 mod display;
@@ -28,7 +29,6 @@ mod second_look;
 mod session;
 mod unvisited;
 mod validators;
-mod wall;
 mod ways;
 
 #[cfg(test)]

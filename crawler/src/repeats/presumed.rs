@@ -48,7 +48,7 @@ pub(super) struct Presumed {
     content: HashSet<u64>,
     /// Paths with URLs that were asked for in vain.
     vain: HashMap<u64, u8>,
-    comparison: Comparison,
+    differences: Differences,
 }
 
 /// Links of one page, by the short form that they share.
@@ -62,25 +62,25 @@ struct Siblings {
 
 /// Pages that are not the page without these parameters, to the letter.
 #[derive(Debug, Default)]
-struct Comparison {
+struct Differences {
     /// Hashes of the texts of pages that were read before the page without them, by its fingerprint.
-    early: HashMap<u64, Vec<(Place, u64)>>,
+    early: HashMap<u64, Vec<(ParameterPath, u64)>>,
     /// Paths and names for which that page was, or is to be, asked for a second time.
     compared: HashSet<u64>,
     /// Those for which it is to be, or is being, asked for, by its fingerprint.
-    asking: HashMap<u64, Vec<Place>>,
+    asking: HashMap<u64, Vec<ParameterPath>>,
     /// Pages that are to be asked for.
     wanted: Vec<UrlKey>,
 }
 
 /// A path and a name.
 #[derive(Debug, Clone)]
-struct Place {
+struct ParameterPath {
     key: u64,
     name: String,
 }
 
-impl Place {
+impl ParameterPath {
     fn of(url: &UrlKey, short: &UrlKey) -> Self {
         let name = name_of(url, short);
         let key = xxh3_64_with_seed(name.as_bytes(), path_of(url));
@@ -109,7 +109,7 @@ impl Presumed {
 
     /// Takes a URL that has them, which a link of the page with the fingerprint `page` leads to; returns whether it is recorded.
     pub(super) fn find(&mut self, url: &UrlKey, short: &UrlKey, page: Option<u64>) -> bool {
-        let place = Place::of(url, short);
+        let place = ParameterPath::of(url, short);
         if self.content.contains(&place.key) {
             return true;
         }
@@ -139,7 +139,7 @@ impl Presumed {
             let vain = self.vain.get(&path_of(url));
             vain.is_some_and(|vain| *vain >= MAX_VAIN)
         };
-        let place = Place::of(url, short);
+        let place = ParameterPath::of(url, short);
         let fingerprint = url.fingerprint();
         let is_of_sample = || {
             let asked = self.asked.get(&place.name);
@@ -154,7 +154,7 @@ impl Presumed {
 
     /// Returns whether they are content in `url`.
     pub(super) fn are_content(&self, url: &UrlKey, short: &UrlKey) -> bool {
-        self.content.contains(&Place::of(url, short).key)
+        self.content.contains(&ParameterPath::of(url, short).key)
     }
 
     /// Takes the answer to a URL that was asked for as it is written: it can be listed, and the one without them is known to be no
@@ -165,7 +165,7 @@ impl Presumed {
         short: &UrlKey,
         (is_listed, is_content): (bool, bool),
     ) -> u32 {
-        let place = Place::of(url, short);
+        let place = ParameterPath::of(url, short);
         let asked = self.asked.entry(place.name.clone()).or_default();
         *asked = asked.saturating_add(1);
         if is_listed && is_content {
@@ -185,15 +185,15 @@ impl Presumed {
         short: &UrlKey,
         (whole, of_short): (u64, Option<u64>),
     ) {
-        let place = Place::of(url, short);
-        if whole == 0 || !self.is_sampled || self.comparison.compared.contains(&place.key) {
+        let place = ParameterPath::of(url, short);
+        if whole == 0 || !self.is_sampled || self.differences.compared.contains(&place.key) {
             return;
         }
         match of_short {
             Some(other) if other == whole => {}
-            Some(_) => self.comparison.want(short, place),
-            None if self.comparison.early.len() < MAX_PATHS => {
-                let early = self.comparison.early.entry(short.fingerprint());
+            Some(_) => self.differences.want(short, place),
+            None if self.differences.early.len() < MAX_PATHS => {
+                let early = self.differences.early.entry(short.fingerprint());
                 early.or_default().push((place, whole));
             }
             None => {}
@@ -202,29 +202,29 @@ impl Presumed {
 
     /// Compares the pages that were read before the page without them, which is `short` and has the text `whole`.
     pub(super) fn compare_early(&mut self, short: &UrlKey, whole: u64) {
-        let early = self.comparison.early.remove(&short.fingerprint());
+        let early = self.differences.early.remove(&short.fingerprint());
         for (place, other) in early.into_iter().flatten() {
             if other != whole {
-                self.comparison.want(short, place);
+                self.differences.want(short, place);
             }
         }
     }
 
     /// A page without them that is to be asked for a second time.
     pub(super) fn next_wanted(&mut self) -> Option<UrlKey> {
-        self.comparison.wanted.pop()
+        self.differences.wanted.pop()
     }
 
     /// Takes the end of a second request for `short`; `differs`: the answer was another one than the first. Returns how many URLs, which
     /// may be pages, were not recorded.
     pub(super) fn take_second(&mut self, short: &UrlKey, differs: bool) -> u32 {
-        let asking = self.comparison.asking.remove(&short.fingerprint());
+        let asking = self.differences.asking.remove(&short.fingerprint());
         let places = asking.into_iter().flatten().filter(|_| !differs);
         places.map(|place| self.find_content(&place)).sum()
     }
 
     /// They are content there; returns how many URLs were not recorded.
-    fn find_content(&mut self, place: &Place) -> u32 {
+    fn find_content(&mut self, place: &ParameterPath) -> u32 {
         if self.content.len() >= MAX_PATHS || !self.content.insert(place.key) {
             return 0;
         }
@@ -237,9 +237,9 @@ impl Presumed {
     }
 }
 
-impl Comparison {
+impl Differences {
     /// Lets `short` be asked for a second time, for a place that was not compared yet.
-    fn want(&mut self, short: &UrlKey, place: Place) {
+    fn want(&mut self, short: &UrlKey, place: ParameterPath) {
         if self.compared.len() >= MAX_PATHS || !self.compared.insert(place.key) {
             return;
         }

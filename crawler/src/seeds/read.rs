@@ -208,12 +208,12 @@ impl DocumentReading {
             .add(GZIP_OF_TEXT, || Problem::TrailingBytes.to_string());
     }
 
-    /// Notes rows of a list that are left out, because they are stated to be of no page.
+    /// Notes rows of a list that are left out, because they are stated to be of none.
     pub(super) fn note_left_out(&mut self, rows: u64) {
         self.findings += rows;
         for _ in 0..rows {
             self.troubles.add(NO_PAGE, || {
-                "the row has another status than 200, is not indexable, or is no page".to_owned()
+                "the row has another status than 200, is not indexable, or has another media type than pages".to_owned()
             });
         }
     }

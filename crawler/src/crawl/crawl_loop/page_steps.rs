@@ -17,13 +17,13 @@ use crate::{
     crawl::{
         answers::Work,
         bytes::bytes_of_facts,
+        challenges::{self, StartAnswer},
         host_trouble::AfterClosing,
         known::{Discovered, FoundUrl},
         repetition::Repetition,
         requests::{self, AfterRequest, Elsewhere, PageDone, PageRequest},
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
         validators::{changed_content, is_unchanged},
-        wall::{self, BehindWall},
     },
     fetch::{Fetched, Request},
     frontier::{Lease, Next},
@@ -247,8 +247,8 @@ impl CrawlLoop<'_> {
             self.end.counts.bytes_in += fetched.wire_bytes;
         }
         let is_challenge = done.facts().is_some_and(|facts| facts.warnings.challenge);
-        if is_challenge && self.trouble.wall.meet(lease.url()) {
-            self.look_behind_wall();
+        if is_challenge && self.trouble.take_challenge(lease.url()) {
+            self.ask_because_of_challenges();
         }
         let limits = &self.context.config.limits;
         let is_long_wait = long_wait.is_some();
@@ -436,7 +436,7 @@ impl CrawlLoop<'_> {
                 self.end.ending.get_or_insert(Ending::Deferred);
             }
             AfterClosing::AskStartPage => self.ask_start_page(),
-            AfterClosing::LookBehindWall => self.look_behind_wall(),
+            AfterClosing::LookStartAnswer => self.ask_because_of_challenges(),
         }
     }
 
@@ -479,7 +479,7 @@ impl CrawlLoop<'_> {
     }
 
     /// Asks for the start page because of challenges in a row.
-    fn look_behind_wall(&mut self) {
+    fn ask_because_of_challenges(&mut self) {
         if self.end.ending.is_some() || self.trouble.is_asking() {
             return;
         }
@@ -488,33 +488,33 @@ impl CrawlLoop<'_> {
         } = &self.context;
         let start = (site.start.clone(), host.clone());
         let stop = self.context.shutdown.stop.clone();
-        let work = wall::look_behind(gate.clone(), start, stop);
-        self.spawn(work, Event::Wall);
+        let work = challenges::ask_start_page(gate.clone(), start, stop);
+        self.spawn(work, Event::ChallengedStart);
         self.trouble.set_asking(true);
         let notice = "answers are challenges of a protection against programs: the start page is requested, and again after half an hour";
         self.mention(notice.to_owned());
     }
 
     /// Takes the answer of the start page of a site with challenges.
-    pub(super) fn take_behind_wall(&mut self, behind: BehindWall) {
+    pub(super) fn take_challenged_start(&mut self, answer: StartAnswer) {
         self.trouble.set_asking(false);
-        let urls = self.trouble.wall.pass();
+        let urls = self.trouble.end_challenges();
         let start = &self.context.site.start;
-        match behind {
-            BehindWall::Nothing => {}
-            BehindWall::Part => {
+        match answer {
+            StartAnswer::PageLater => {}
+            StartAnswer::Page => {
                 let directories = self.frontier.give_up_of(&urls);
                 let names = directories.join(", ");
                 let note = Note::blocked_in_part(&names);
                 let example = urls.first().unwrap_or(start).clone();
                 self.report((!directories.is_empty()).then(|| note.naming(&example)));
             }
-            BehindWall::Everything => {
+            StartAnswer::Challenge => {
                 let note = Note::blocked(start).naming(start);
                 self.report([note]);
                 self.end.ending.get_or_insert(Ending::Deferred);
             }
-            BehindWall::Down => self.close(Closed::Down),
+            StartAnswer::Failure => self.close(Closed::Down),
         }
     }
 

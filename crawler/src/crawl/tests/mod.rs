@@ -2,6 +2,7 @@
 
 mod bounds;
 mod cached;
+mod challenges;
 mod changes;
 mod ends;
 mod hints;
@@ -15,7 +16,6 @@ mod seeding;
 mod start;
 mod trouble;
 mod waits;
-mod wall;
 mod year;
 
 use std::{

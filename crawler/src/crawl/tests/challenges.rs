@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 use super::*;
 
 /// 60 pages below `/a/` and `/b/`. `is_blocked` gets a path and the seconds since the first request.
-fn site_with_wall(is_blocked: impl Fn(&str, u64) -> bool + Send + Sync + 'static) -> FixtureSite {
+fn site_with_challenges(
+    is_blocked: impl Fn(&str, u64) -> bool + Send + Sync + 'static,
+) -> FixtureSite {
     let began = OnceLock::new();
     FixtureSite::default().scripted(move |asked, _| {
         let path = asked.strip_prefix("https://site.example")?;
@@ -35,8 +37,8 @@ fn count(bench: &Bench, wanted: &str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_part_behind_a_wall_is_given_up() {
-    let bench = Bench::new(site_with_wall(|path, _| path.starts_with("/b/")));
+async fn a_part_with_challenges_is_given_up() {
+    let bench = Bench::new(site_with_challenges(|path, _| path.starts_with("/b/")));
     let crawled = bench.run().await;
     assert_eq!(crawled.ending, Ending::Drained);
     let listed = with_reason(&crawled, Reason::Listed);
@@ -50,12 +52,12 @@ async fn a_part_behind_a_wall_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn behind_a_wall_the_start_page_is_asked_for_twice() {
+async fn of_a_site_with_challenges_the_start_page_is_asked_for_twice() {
     for minutes in [20, 100] {
         let is_up = move |path: &str, seconds: u64| {
             path != "/robots.txt" && (10..minutes * 60).contains(&seconds)
         };
-        let bench = Bench::new(site_with_wall(is_up));
+        let bench = Bench::new(site_with_challenges(is_up));
         let crawled = bench.run().await;
         let listed = with_reason(&crawled, Reason::Listed).len();
         if minutes == 20 {

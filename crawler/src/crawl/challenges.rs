@@ -1,5 +1,6 @@
-//! Challenges in a row: a protection against programs is in front of the site, or of a part of it. The start page is asked for: when it
-//! is answered, the first-level directories of those pages are given up; when it is a challenge too, the crawl waits and asks once more.
+//! Challenges in a row: a protection against programs answers in the place of the site, or of a part of it. The start page is asked for:
+//! when it is answered, the first-level directories of those pages are given up; when it is a challenge too, the crawl waits and asks
+//! once more.
 
 use std::time::Duration;
 
@@ -19,62 +20,62 @@ const WAIT: Duration = Duration::from_secs(30 * 60);
 
 /// The pages that answered with a challenge, since the last one that did not.
 #[derive(Debug, Default)]
-pub(super) struct Wall {
+pub(super) struct Challenges {
     in_row: Vec<UrlKey>,
 }
 
-/// What the start page answered.
+/// The answer of the start page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BehindWall {
-    /// A page: a part of the site is behind the wall.
-    Part,
+pub(super) enum StartAnswer {
+    /// A page: a part of the site answers with challenges.
+    Page,
     /// A page, after the wait.
-    Nothing,
+    PageLater,
     /// A challenge, also after the wait.
-    Everything,
+    Challenge,
     /// It failed in another way.
-    Down,
+    Failure,
 }
 
-impl Wall {
+impl Challenges {
     /// Takes a challenge in the place of a page; returns whether there are too many in a row.
-    pub(super) fn meet(&mut self, url: &UrlKey) -> bool {
+    pub(super) fn add(&mut self, url: &UrlKey) -> bool {
         if self.in_row.len() < IN_ROW {
             self.in_row.push(url.clone());
         }
         self.in_row.len() >= IN_ROW
     }
 
-    /// A page was answered well; or the wall was dealt with. The pages that were behind it.
-    pub(super) fn pass(&mut self) -> Vec<UrlKey> {
+    /// A page was answered well, or the start page was asked for: the pages of the row, which ends.
+    pub(super) fn end_row(&mut self) -> Vec<UrlKey> {
         std::mem::take(&mut self.in_row)
     }
 
     /// Returns whether the last answer was a challenge.
-    pub(super) fn is_met(&self) -> bool {
+    pub(super) fn is_row(&self) -> bool {
         !self.in_row.is_empty()
     }
 }
 
 /// Asks for the start page, and once more after the wait when it is a challenge.
-pub(super) async fn look_behind(
+pub(super) async fn ask_start_page(
     gate: Gate,
     (start, host): (UrlKey, HostKey),
     stop: CancellationToken,
-) -> BehindWall {
+) -> StartAnswer {
     match ask(&gate, (&start, &host), &stop).await {
-        Some(false) => return BehindWall::Part,
-        None => return BehindWall::Down,
+        Some(false) => return StartAnswer::Page,
+        None => return StartAnswer::Failure,
         Some(true) => {}
     }
     tokio::select! {
-        () = stop.cancelled() => return BehindWall::Everything,
+        () = stop.cancelled() => return StartAnswer::Challenge,
         () = tokio::time::sleep(WAIT) => {}
     }
     match ask(&gate, (&start, &host), &stop).await {
-        Some(false) => BehindWall::Nothing,
-        Some(true) => BehindWall::Everything,
-        None => BehindWall::Down,
+        Some(false) => StartAnswer::PageLater,
+        Some(true) => StartAnswer::Challenge,
+        None => StartAnswer::Failure,
     }
 }
 
