@@ -39,7 +39,7 @@ fn every_command_has_a_man_page() {
         ("generate", "man completions schema"),
         (
             "catalogue",
-            "init add import list show remove pause resume run-now",
+            "init add import list show fetch remove pause resume run-now",
         ),
     ];
     for (command, names) in actions {

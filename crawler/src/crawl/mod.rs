@@ -307,7 +307,7 @@ pub(crate) async fn crawl(
     let reader =
         PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
     let reader = reader.with_extensions(config.publish.extensions);
-    let reader = Arc::new(reader);
+    let reader = Arc::new(reader.reading_blocks(config.repeats.close_patterns));
     let gate = Gate::new(config, fetch, Arc::clone(&clock), politeness, retry_after);
     let loading = gate.clone();
     let loaded = tokio::task::spawn_blocking(move || loading.load_waits());

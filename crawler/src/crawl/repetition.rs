@@ -192,12 +192,12 @@ pub(super) fn settle(
             .first()
             .is_some_and(|first| first.text.whole != visit.text.whole)
         {
-            mark_copies(&group, (start, repeats), &mut marks, &mut named);
+            mark_copies(&group, start, &mut marks, &mut named);
             group.clear();
         }
         group.push(visit);
     })?;
-    mark_copies(&group, (start, repeats), &mut marks, &mut named);
+    mark_copies(&group, start, &mut marks, &mut named);
     mark_cut(store, repeats, start, (&mut marks, &mut patterns))?;
     let mut changes = Vec::new();
     store.each_text(Texts::All, &mut |visit| {
@@ -456,14 +456,10 @@ fn mark_cut(
 /// which are counted. A published page is a copy when the last crawl saw the same: both have their texts from then.
 fn mark_copies(
     group: &[VisitText],
-    (start, repeats): (&UrlKey, &Repeats),
+    start: &UrlKey,
     marks: &mut BTreeMap<UrlKey, Repeat>,
     named: &mut NamedRepeats,
 ) {
-    // Where patterns are not closed, only what is left out of URLs from the start makes copies.
-    let is_copy = |copy: &UrlKey, of: &UrlKey| {
-        repeats.is_on() || repeats.short_form(copy).is_some_and(|short| short == *of)
-    };
     let mut paths: BTreeMap<String, Vec<&VisitText>> = BTreeMap::new();
     for visit in group {
         paths.entry(bare_path(&visit.key)).or_default().push(visit);
@@ -476,9 +472,7 @@ fn mark_copies(
         for copy in copies.iter().filter(|copy| copy.key != best.key) {
             if copy.is_named {
                 named.copies.add(&copy.key);
-            } else if (!copy.is_published || copy.is_unchanged && best.is_unchanged)
-                && is_copy(&copy.key, &best.key)
-            {
+            } else if !copy.is_published || copy.is_unchanged && best.is_unchanged {
                 marks.insert(copy.key.clone(), Repeat::DuplicateOf(best.key.clone()));
             }
         }

@@ -207,12 +207,8 @@ impl LinkFacts<'_> {
             && !findings.is_cut
             && findings.text.has_few_characters();
         let identity = self.site.identity;
-        let resolved = (findings.links).resolve(
-            (self.site.url, &base),
-            (identity, self.site.reader.reads_blocks),
-            encoding,
-            &mut self.links,
-        );
+        let resolved =
+            (findings.links).resolve((self.site.url, &base), identity, encoding, &mut self.links);
         facts.links_left_out = resolved.left_out;
         facts.warnings.links_cut = resolved.left_out > 0;
         let data = findings.json_ld.read();

@@ -233,7 +233,7 @@ impl RawLinks {
     pub(super) fn resolve(
         mut self,
         (page, base): (&UrlKey, &Url),
-        (identity, takes_written): (&Identity, bool),
+        identity: &Identity,
         encoding: &'static Encoding,
         links: &mut LinkList,
     ) -> Resolved {
@@ -242,8 +242,7 @@ impl RawLinks {
         drop(self.known);
         let mut resolver = ReferenceResolver::new(identity, base, encoding);
         // What is dropped by default may be content, which the crawl finds out.
-        let takes_written = takes_written && identity.drops_defaults();
-        let as_written = takes_written.then(|| identity.as_written());
+        let as_written = identity.drops_defaults().then(|| identity.as_written());
         links.known.reserve(self.links.len());
         let own = bare_path(page);
         let mut in_content = Vec::new();
@@ -425,7 +424,7 @@ mod tests {
         let base = page.to_url();
         let mut links = LinkList::default();
         let identity = Identity::default();
-        raw.resolve((&page, &base), (&identity, true), UTF_8, &mut links);
+        raw.resolve((&page, &base), &identity, UTF_8, &mut links);
         let found: Vec<_> = (links.links)
             .iter()
             .map(|link| (link.target.as_str(), link.nofollow))
@@ -509,7 +508,7 @@ mod tests {
             let page = UrlKey::from_normalised(base).unwrap();
             let (base, identity) = (page.to_url(), Identity::default());
             let mut links = LinkList::default();
-            let resolved = raw.resolve((&page, &base), (&identity, true), UTF_8, &mut links);
+            let resolved = raw.resolve((&page, &base), &identity, UTF_8, &mut links);
             let found = (links.links.len(), resolved.left_out);
             assert_eq!(found, (taken, left_out), "{base} {references:?}");
         };

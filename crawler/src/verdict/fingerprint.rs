@@ -52,13 +52,18 @@ fn reading_text(config: &Config, site: &Site) -> String {
         .as_ref()
         .map_or_else(|| "None".to_owned(), |url| format!("Some(\"{url}\")"));
     format!(
-        "{READING} hash={} {:016x} {} nofollow={} links={} {} {width} {written_as}",
+        "{READING} hash={} {:016x} {} nofollow={} links={} {} {width} {written_as}{}",
         ContentHash::VERSION,
         config.identity.fingerprint(),
         parse_text(&config.parse),
         config.scope.take_nofollow_links,
         config.discover.links,
         site.url(),
+        if config.repeats.close_patterns {
+            ""
+        } else {
+            " no_blocks"
+        },
     )
 }
 
