@@ -52,6 +52,8 @@ impl CrawlLoop<'_> {
         let gate = &self.context.gate;
         if self.documents.is_beyond(number) {
             let unclaimed = self.documents.leave_unread(number, gate.clock.now());
+            // What it names is missing: the crawl is partial.
+            self.known.leave_out(1);
             self.take_unclaimed(unclaimed);
             return;
         }

@@ -238,6 +238,7 @@ async fn a_session_reads_so_many_bytes_of_documents() {
         .iter()
         .filter(|(_, problem)| *problem == Some(SeedProblem::TooMany));
     assert_eq!(unread.count(), 4, "{problems:?}");
+    assert_eq!(crawl_state::not_recorded(&crawled.store).unwrap(), 4);
 }
 
 #[tokio::test(start_paused = true)]
