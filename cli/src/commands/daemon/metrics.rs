@@ -100,7 +100,7 @@ struct Numbers {
     running: Gauge,
     #[cfg(feature = "catalogue")]
     lost_leases: Counter,
-    #[cfg(feature = "catalogue")]
+    /// 0: the storage of a worker cannot be worked with.
     storage_ready: Gauge,
 }
 
@@ -115,7 +115,6 @@ impl Numbers {
         for outcome in SessionOutcome::ALL {
             drop(numbers.sessions.get_or_create(&ended_as(outcome)));
         }
-        #[cfg(feature = "catalogue")]
         numbers.storage_ready.set(1);
         numbers
     }
@@ -379,17 +378,9 @@ impl Metrics {
 
     /// Returns whether the daemon starts the sessions that are due.
     fn is_ready(&self) -> bool {
-        self.is_alive() && self.shared.stop.asked_by().is_none() && self.has_storage()
-    }
-
-    #[cfg(not(feature = "catalogue"))]
-    fn has_storage(&self) -> bool {
-        true
-    }
-
-    #[cfg(feature = "catalogue")]
-    fn has_storage(&self) -> bool {
-        self.shared.numbers.storage_ready.get() != 0
+        self.is_alive()
+            && self.shared.stop.asked_by().is_none()
+            && self.shared.numbers.storage_ready.get() != 0
     }
 
     /// Notes whether the storage of a worker can be worked with.
