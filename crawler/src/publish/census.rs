@@ -334,10 +334,12 @@ impl Pass<'_> {
             Some(Outcome::NotFetched(_) | Outcome::Given(_)) | None => return Ok(()),
         };
         // A redirect that was not asked for again has the answer of an earlier crawl.
-        counts.asked += u64::from(visit.record.attempts > 0);
+        let is_asked = visit.record.attempts > 0;
+        counts.asked += u64::from(is_asked);
         let has_failed = visit.record.reason.state() == State::Failed
             || merged.record.reason == Reason::KeptUnreachable;
-        counts.failed += u64::from(has_failed);
+        // One that was given up with its directory was not asked for.
+        counts.failed += u64::from(has_failed && is_asked);
         let status = visit.record.facts().map(|facts| facts.status);
         counts.refused += u64::from(!has_failed && matches!(status, Some(400 | 431)));
         let facts = match (&visit.record.basis, merged.merged_by) {
