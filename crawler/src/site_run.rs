@@ -211,11 +211,11 @@ pub async fn run(session: Session) -> Ended {
     if damage.is_none() && ended.outcome == SessionOutcome::Internal && !session.dry_run {
         // What no look at a page of the file shows can still be a state that cannot be worked with.
         ended.held = None;
-        damage = ended
-            .site
-            .as_ref()
-            .and_then(|site| (session.places)(site).ok()?.state)
-            .and_then(|state| find_damage(&state));
+        let site = ended.site.as_ref();
+        if let Some(state) = site.and_then(|site| (session.places)(site).ok()?.state) {
+            let looking = spawn_blocking(move || find_damage(&state));
+            damage = looking.await.ok().flatten();
+        }
     }
     match damage {
         Some(damage) => {

@@ -150,7 +150,7 @@ impl Catalogue {
             return Ok(false);
         }
         let sessions = "
-            WITH open AS (UPDATE site SET epoch = NULL, attempts = 0 WHERE host = $1 AND epoch = $2 RETURNING id)
+            WITH open AS (UPDATE site SET epoch = NULL, attempts = greatest(attempts - 1, 0) WHERE host = $1 AND epoch = $2 RETURNING id)
             UPDATE run SET ended = now(), outcome = 'given-back' FROM open WHERE run.site = open.id AND run.ended IS NULL";
         change(&transaction, sessions, &[&host, &lease.epoch]).await?;
         let free = "UPDATE host SET owner = NULL, lease_until = now() WHERE name = $1";

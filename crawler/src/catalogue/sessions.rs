@@ -155,7 +155,7 @@ impl Catalogue {
     ) -> Result<(), CatalogueError> {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
-        let note = "UPDATE site SET state_object = $4, attempts = 0 WHERE id = $1 AND host = $2 AND epoch = $3";
+        let note = "UPDATE site SET state_object = $4, attempts = 0, set_aside = NULL WHERE id = $1 AND host = $2 AND epoch = $3";
         let host = lease.host.as_str();
         let values: [&(dyn ToSql + Sync); 4] = [&site.0, &host, &lease.epoch, &state_object];
         if change(&transaction, note, &values).await? == 0 {

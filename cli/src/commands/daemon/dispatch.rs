@@ -58,6 +58,9 @@ const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
 /// Least time between the end of a session of a site and a publish of it without a crawl.
 const PUBLISH_SPACING: SignedDuration = SignedDuration::from_hours(1);
 
+/// Time after a publish without a crawl that failed until the next one: the guard may refuse it each time.
+const PUBLISH_RETRY: SignedDuration = SignedDuration::from_hours(24);
+
 /// The work of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
@@ -272,7 +275,6 @@ where
             if let Some(site) = self.sites.get(&name).cloned()
                 && self.timetable.occupy(&name, now)
             {
-                self.publish_at.remove(&name);
                 let own = Arc::clone(&site);
                 let publish = |watch| (self.crawl)(Work::Publish, own, watch);
                 self.sessions.start(site, publish);
@@ -307,6 +309,8 @@ where
         let now = self.dependencies.clock.now();
         let is_published = matches!(run.code, ExitCode::Success | ExitCode::Partial);
         match run.summary.changes_at() {
+            // A reload has removed it.
+            _ if !self.sites.contains_key(name) => {}
             Some(at) => {
                 let earliest = now.saturating_add(PUBLISH_SPACING).unwrap_or(at);
                 self.publish_at.insert(name.clone(), at.max(earliest));
@@ -316,7 +320,7 @@ where
             }
             // Tried again, unless a crawl comes first.
             None if !is_crawl => {
-                let later = now.saturating_add(PUBLISH_SPACING).unwrap_or(now);
+                let later = now.saturating_add(PUBLISH_RETRY).unwrap_or(now);
                 self.publish_at.insert(name.clone(), later);
             }
             None => {}

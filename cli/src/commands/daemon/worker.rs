@@ -298,6 +298,8 @@ impl WorkerLoop {
         self.stopping.is_none()
             && self.hosts.len() < self.max_sites
             && self.worker.health.is_ready()
+            // No session begins while one waits to be alone, or is.
+            && self.worker.together.try_read().is_ok()
     }
 
     /// Asks for hosts when there is room for some, and it is time.

@@ -230,7 +230,8 @@ impl SendFence for LeaseFence {
 
     fn tries_again<'a>(&'a self, problem: &'a StorageError) -> FenceFuture<'a, bool> {
         Box::pin(async {
-            self.worker.warn_of_storage(problem);
+            // It is about the bucket of a set, and not about that of the states.
+            self.worker.warn_once(&self.worker.reported.1, problem);
             sleep(RETRY).await;
             self.lease.may_go_on()
         })
