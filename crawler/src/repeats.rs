@@ -132,6 +132,11 @@ impl Repeats {
         self.presumed.find(url, short, page)
     }
 
+    /// All URLs with such parameters that the store has were taken: they are recorded, however many they are.
+    pub fn end_find_written(&mut self) {
+        self.presumed.end_find();
+    }
+
     /// A page that is to be asked for a second time.
     pub fn next_second(&mut self) -> Option<UrlKey> {
         self.presumed.next_wanted()

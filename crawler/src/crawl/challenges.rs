@@ -7,8 +7,12 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    client::{challenge, gate::Gate},
+    client::{
+        challenge,
+        gate::{Gate, Refused},
+    },
     fetch::{BodySink, BodyWish, Request, ResponseHead},
+    politeness::Closed,
     url_key::{HostKey, UrlKey},
 };
 
@@ -22,6 +26,8 @@ const WAIT: Duration = Duration::from_secs(30 * 60);
 #[derive(Debug, Default)]
 pub(super) struct Challenges {
     in_row: Vec<UrlKey>,
+    /// The crawl waits for the start page once in a session.
+    has_waited: bool,
 }
 
 /// The answer of the start page.
@@ -35,12 +41,17 @@ pub(super) enum StartAnswer {
     Challenge,
     /// It failed in another way.
     Failure,
+    /// The host gets no further request.
+    Closed(Closed),
+    /// The session is stopping.
+    Stopped,
 }
 
 impl Challenges {
     /// Takes a challenge in the place of a page; returns whether there are too many in a row.
     pub(super) fn add(&mut self, url: &UrlKey) -> bool {
-        if self.in_row.len() < IN_ROW {
+        // Another try of a page is no other page.
+        if self.in_row.len() < IN_ROW && !self.in_row.contains(url) {
             self.in_row.push(url.clone());
         }
         self.in_row.len() >= IN_ROW
@@ -51,48 +62,67 @@ impl Challenges {
         std::mem::take(&mut self.in_row)
     }
 
+    /// The crawl has waited for the start page.
+    pub(super) fn wait(&mut self) {
+        self.has_waited = true;
+    }
+
+    /// Returns whether it may do so; it does once.
+    pub(super) fn may_wait(&self) -> bool {
+        !self.has_waited
+    }
+
     /// Returns whether the last answer was a challenge.
     pub(super) fn is_row(&self) -> bool {
         !self.in_row.is_empty()
     }
 }
 
-/// Asks for the start page, and once more after the wait when it is a challenge.
+/// Asks for the start page, and, if it `may_wait`, once more after the wait when it is a challenge.
 pub(super) async fn ask_start_page(
     gate: Gate,
     (start, host): (UrlKey, HostKey),
+    may_wait: bool,
     stop: CancellationToken,
 ) -> StartAnswer {
     match ask(&gate, (&start, &host), &stop).await {
-        Some(false) => return StartAnswer::Page,
-        None => return StartAnswer::Failure,
-        Some(true) => {}
+        Ok(false) => return StartAnswer::Page,
+        Ok(true) if !may_wait => return StartAnswer::Challenge,
+        Ok(true) => {}
+        Err(answer) => return answer,
     }
     tokio::select! {
-        () = stop.cancelled() => return StartAnswer::Challenge,
+        () = stop.cancelled() => return StartAnswer::Stopped,
         () = tokio::time::sleep(WAIT) => {}
     }
     match ask(&gate, (&start, &host), &stop).await {
-        Some(false) => StartAnswer::PageLater,
-        Some(true) => StartAnswer::Challenge,
-        None => StartAnswer::Failure,
+        Ok(false) => StartAnswer::PageLater,
+        Ok(true) => StartAnswer::Challenge,
+        Err(answer) => answer,
     }
 }
 
-/// Whether the answer of the start page is a challenge; `None`: it is none, and no page either.
+/// Whether the answer of the start page is a challenge; an error when it is none, and no page either.
 async fn ask(
     gate: &Gate,
     (start, host): (&UrlKey, &HostKey),
     stop: &CancellationToken,
-) -> Option<bool> {
+) -> Result<bool, StartAnswer> {
     gate.reopen(host).await;
     let request = Request::get(start, gate.max_body_bytes);
     let asked = gate.ask_until(&request, stop, Look::default, |_| true);
-    let answered = asked.await.ok()?;
-    let fetched = answered.result.ok()?;
+    let answered = asked.await.map_err(|refused| match refused {
+        Refused::Closed(closed) => StartAnswer::Closed(closed),
+        Refused::Stopping => StartAnswer::Stopped,
+    })?;
+    let is_failure = answered.signal.is_failure();
+    let fetched = answered.result.map_err(|_| StartAnswer::Failure)?;
     let is_challenge = answered.receiver.is_challenge();
-    let is_well = fetched.head.status < 400 && !answered.signal.is_failure();
-    (is_challenge || is_well).then_some(is_challenge)
+    if is_challenge || fetched.head.status < 400 && !is_failure {
+        Ok(is_challenge)
+    } else {
+        Err(StartAnswer::Failure)
+    }
 }
 
 /// The begin of an answer, as far as it may be a challenge.

@@ -375,6 +375,7 @@ impl<'a> CrawlLoop<'a> {
                 && !self.repetition.probe.is_awaited()
                 && !self.revalidation.is_testing()
                 && !self.repetition.seconds.is_asking()
+                && !self.trouble.is_asking()
         };
         idle && (self.end.ending.is_some() || is_drained())
     }
@@ -446,6 +447,7 @@ impl<'a> CrawlLoop<'a> {
         if self.end.ending.is_none()
             && !self.repetition.held.is_empty()
             && !self.repetition.seconds.is_comparing()
+            && !self.trouble.is_asking()
             && self.unvisited.is_over()
             && self.commits.is_home()
             && self.commits.is_empty()

@@ -141,6 +141,16 @@ impl HostTrouble {
         self.challenges.add(url)
     }
 
+    /// Returns whether the crawl may wait for a start page that is a challenge.
+    pub(super) fn may_wait_for_start(&self) -> bool {
+        self.challenges.may_wait()
+    }
+
+    /// The crawl has waited for it.
+    pub(super) fn waited_for_start(&mut self) {
+        self.challenges.wait();
+    }
+
     /// The pages of the row of challenges, which ends.
     pub(super) fn end_challenges(&mut self) -> Vec<UrlKey> {
         self.challenges.end_row()

@@ -3,7 +3,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     ops::ControlFlow,
 };
 
@@ -149,6 +149,7 @@ fn find_written(store: &Store, repeats: &mut Repeats) -> Result<(), StoreError> 
     for (_, url, short, page) in found {
         repeats.find_written(&url, &short, page);
     }
+    repeats.end_find_written();
     Ok(())
 }
 
@@ -200,7 +201,12 @@ pub(super) fn settle(
     mark_copies(&group, start, &mut marks, &mut named);
     mark_cut(store, repeats, start, (&mut marks, &mut patterns))?;
     let mut changes = Vec::new();
+    // Pages that were read stay.
+    let mut read = HashSet::new();
     store.each_text(Texts::All, &mut |visit| {
+        if !repeats.is_on() && repeats.short_form(&visit.key).is_some() {
+            read.insert(visit.key.fingerprint());
+        }
         let is_sure = visit.key == *start || visit.is_named || visit.is_published;
         let mut mark = marks.remove(&visit.key);
         let is_not_found = visit.key != *start && repeats.is_not_found(&visit.text);
@@ -238,7 +244,10 @@ pub(super) fn settle(
     store.each_visit(&mut |url, note| match note.reason {
         // What is left out of URLs from the start is no pattern that was found.
         Reason::DuplicateOf
-            if !repeats.is_on() && !note.is_named && repeats.short_form(url).is_some() =>
+            if !repeats.is_on()
+                && !note.is_named
+                && !read.contains(&url.fingerprint())
+                && repeats.short_form(url).is_some() =>
         {
             forgotten.push(url.clone());
         }

@@ -77,14 +77,20 @@ impl SecondLooks {
     /// Takes a page that can be listed and changed.
     pub(super) fn change(&mut self, url: &UrlKey, content: ContentHash) {
         let directory = Restless::directory_of(url);
-        if !self.changed.contains_key(directory) && self.changed.len() >= MAX_DIRECTORIES {
-            return;
-        }
         let pages = self.changed.entry(directory.to_owned()).or_default();
         pages.insert(url.fingerprint(), (url.clone(), content));
         if pages.len() > AT_LEAST {
             pages.pop_last();
         }
+        if self.changed.len() > MAX_DIRECTORIES {
+            self.changed.pop_last();
+        }
+    }
+
+    /// No time is left: no further page that changed is looked at.
+    pub(super) fn drop_changed(&mut self) {
+        self.changed.clear();
+        self.chosen = None;
     }
 
     /// The next request, if none is out: for `short`, or else for a page that changed when nothing else `is_left`.

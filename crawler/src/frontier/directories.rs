@@ -19,6 +19,8 @@ pub(super) struct Directories {
     /// Failures in a row; none is zero.
     failures: HashMap<Box<str>, u32>,
     given_up: Vec<Box<str>>,
+    /// The pages in no directory are given up.
+    is_root_given_up: bool,
     is_all_given_up: bool,
 }
 
@@ -71,6 +73,10 @@ impl Directories {
     /// Gives up the directories of these URLs; returns those that were not given up before.
     pub(super) fn give_up_of(&mut self, urls: &[UrlKey]) -> Vec<String> {
         let mut new = Vec::new();
+        if !self.is_root_given_up && urls.iter().any(|url| directory_of(url).is_none()) {
+            self.is_root_given_up = true;
+            new.push("the pages in no directory".to_owned());
+        }
         for directory in urls.iter().filter_map(directory_of) {
             let is_known = self.given_up.iter().any(|known| **known == *directory);
             if !is_known && self.given_up.len() < MAX_GIVEN_UP {
@@ -89,7 +95,9 @@ impl Directories {
 
     pub(super) fn is_given_up(&self, url: &UrlKey) -> bool {
         let is = |directory: &str| self.given_up.iter().any(|known| **known == *directory);
-        self.is_all_given_up || !self.given_up.is_empty() && directory_of(url).is_some_and(is)
+        self.is_all_given_up
+            || self.is_root_given_up && directory_of(url).is_none()
+            || !self.given_up.is_empty() && directory_of(url).is_some_and(is)
     }
 }
 

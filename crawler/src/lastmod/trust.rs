@@ -86,19 +86,24 @@ impl Count {
 
     /// The number of wrong crawls that are to be made up for, of which there were `before`.
     fn wrong_crawls(&self, source: DateSource, before: u32) -> u32 {
-        if self.is_above(source, 0) {
+        // A page that was not read has stated no other date, but does not restore trust either.
+        let seen = if before > 0 {
+            self.read
+        } else {
+            self.read + self.unread
+        };
+        if self.is_above(source, seen, 0) {
             (before + 1).min(MAX_WRONG)
-        } else if before > 0 && self.is_above(source, 1) {
+        } else if before > 0 && (seen == 0 || self.is_above(source, seen, 1)) {
             before
         } else {
             before.saturating_sub(1)
         }
     }
 
-    /// Returns whether more dates are wrong than the share number `limit` allows.
-    fn is_above(&self, source: DateSource, limit: usize) -> bool {
+    /// Returns whether more of `all` dates are wrong than the share number `limit` allows.
+    fn is_above(&self, source: DateSource, all: u64, limit: usize) -> bool {
         let is_above = |count: u64, all: u64, percent: [u64; 2]| count * 100 > all * percent[limit];
-        let all = self.read + self.unread;
         if source != DateSource::Header && all < MIN_SAMPLES {
             // One page may be saved again unchanged; a template moves the dates of all pages.
             return is_above(self.wrong, all, MOST_PERCENT);

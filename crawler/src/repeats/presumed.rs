@@ -21,6 +21,9 @@ const SAMPLE: u64 = 50;
 /// Links of one page that differ in its value alone, of which so many are asked for as they are written.
 const FIRST_OF_PAGE: u32 = 3;
 
+/// Pages that are asked for a second time for one path and name, as long as they differ from themselves.
+const MAX_SECONDS: usize = 3;
+
 /// URLs of each name that are recorded as they are written: a session id that is new on each view makes them without end.
 const MAX_RECORDED: u32 = 20_000;
 
@@ -65,12 +68,21 @@ struct Siblings {
 struct Differences {
     /// Hashes of the texts of pages that were read before the page without them, by its fingerprint.
     early: HashMap<u64, Vec<(ParameterPath, u64)>>,
-    /// Paths and names for which that page was, or is to be, asked for a second time.
-    compared: HashSet<u64>,
+    /// Paths and names for which such pages were, or are to be, asked for a second time.
+    compared: HashMap<u64, SecondRequests>,
     /// Those for which it is to be, or is being, asked for, by its fingerprint.
     asking: HashMap<u64, Vec<ParameterPath>>,
     /// Pages that are to be asked for.
     wanted: Vec<UrlKey>,
+}
+
+/// The second requests for a path and a name: any of the pages without it may be the one that does not differ from itself.
+#[derive(Debug, Default)]
+struct SecondRequests {
+    requests: u8,
+    is_asking: bool,
+    /// Pages that are asked for when the one before differs from itself.
+    others: Vec<UrlKey>,
 }
 
 /// A path and a name.
@@ -186,7 +198,7 @@ impl Presumed {
         (whole, of_short): (u64, Option<u64>),
     ) {
         let place = ParameterPath::of(url, short);
-        if whole == 0 || !self.is_sampled || self.differences.compared.contains(&place.key) {
+        if whole == 0 || !self.is_sampled || self.content.contains(&place.key) {
             return;
         }
         match of_short {
@@ -219,8 +231,23 @@ impl Presumed {
     /// may be pages, were not recorded.
     pub(super) fn take_second(&mut self, short: &UrlKey, differs: bool) -> u32 {
         let asking = self.differences.asking.remove(&short.fingerprint());
-        let places = asking.into_iter().flatten().filter(|_| !differs);
-        places.map(|place| self.find_content(&place)).sum()
+        let places = asking.into_iter().flatten();
+        places
+            .map(|place| {
+                if differs {
+                    self.differences.want_other(place);
+                    0
+                } else {
+                    self.find_content(&place)
+                }
+            })
+            .sum()
+    }
+
+    /// See [`super::Repeats::end_find_written`].
+    pub(super) fn end_find(&mut self) {
+        let counts = self.recorded.values_mut();
+        counts.for_each(|count| *count = (*count).min(MAX_RECORDED));
     }
 
     /// They are content there; returns how many URLs were not recorded.
@@ -238,16 +265,38 @@ impl Presumed {
 }
 
 impl Differences {
-    /// Lets `short` be asked for a second time, for a place that was not compared yet.
+    /// Lets `short` be asked for a second time, for a place where no such page was the same twice.
     fn want(&mut self, short: &UrlKey, place: ParameterPath) {
-        if self.compared.len() >= MAX_PATHS || !self.compared.insert(place.key) {
+        if self.compared.len() >= MAX_PATHS && !self.compared.contains_key(&place.key) {
             return;
         }
+        let compared = self.compared.entry(place.key).or_default();
+        let begun = usize::from(compared.requests) + compared.others.len();
+        if begun >= MAX_SECONDS {
+            return;
+        }
+        if compared.is_asking {
+            compared.others.push(short.clone());
+            return;
+        }
+        compared.is_asking = true;
+        compared.requests += 1;
         let asking = self.asking.entry(short.fingerprint()).or_default();
         if asking.is_empty() {
             self.wanted.push(short.clone());
         }
         asking.push(place);
+    }
+
+    /// A page of the place differed from itself: another one is asked for, if there is one.
+    fn want_other(&mut self, place: ParameterPath) {
+        let Some(compared) = self.compared.get_mut(&place.key) else {
+            return;
+        };
+        compared.is_asking = false;
+        if let Some(short) = compared.others.pop() {
+            self.want(&short, place);
+        }
     }
 }
 

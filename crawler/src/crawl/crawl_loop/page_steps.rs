@@ -483,12 +483,13 @@ impl CrawlLoop<'_> {
         if self.end.ending.is_some() || self.trouble.is_asking() {
             return;
         }
+        let may_wait = self.trouble.may_wait_for_start();
         let Context {
             gate, site, host, ..
         } = &self.context;
         let start = (site.start.clone(), host.clone());
         let stop = self.context.shutdown.stop.clone();
-        let work = challenges::ask_start_page(gate.clone(), start, stop);
+        let work = challenges::ask_start_page(gate.clone(), start, may_wait, stop);
         self.spawn(work, Event::ChallengedStart);
         self.trouble.set_asking(true);
         let notice = "answers are challenges of a protection against programs: the start page is requested, and again after half an hour";
@@ -501,13 +502,17 @@ impl CrawlLoop<'_> {
         let urls = self.trouble.end_challenges();
         let start = &self.context.site.start;
         match answer {
-            StartAnswer::PageLater => {}
+            StartAnswer::PageLater => self.trouble.waited_for_start(),
+            StartAnswer::Stopped => {}
             StartAnswer::Page => {
                 let directories = self.frontier.give_up_of(&urls);
+                if directories.is_empty() {
+                    return;
+                }
                 let names = directories.join(", ");
-                let note = Note::blocked_in_part(&names);
                 let example = urls.first().unwrap_or(start).clone();
-                self.report((!directories.is_empty()).then(|| note.naming(&example)));
+                self.note_outage(&Closed::Down);
+                self.report([Note::blocked_in_part(&names).naming(&example)]);
             }
             StartAnswer::Challenge => {
                 let note = Note::blocked(start).naming(start);
@@ -515,6 +520,7 @@ impl CrawlLoop<'_> {
                 self.end.ending.get_or_insert(Ending::Deferred);
             }
             StartAnswer::Failure => self.close(Closed::Down),
+            StartAnswer::Closed(closed) => self.close(closed),
         }
     }
 

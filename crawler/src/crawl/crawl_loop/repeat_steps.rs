@@ -1,6 +1,8 @@
 //! The steps of the loop for what pages repeat: which URLs are not asked for, marks of pages before they are judged, and the probe
 //! for the site's page for URLs that do not exist.
 
+use tokio::time::Instant;
+
 use super::{CrawlLoop, Event};
 use crate::{
     crawl::{
@@ -48,9 +50,13 @@ impl CrawlLoop<'_> {
         let is_left = !self.frontier_is_drained()
             || !self.unvisited.is_over()
             || !self.repetition.held.is_empty();
+        let is_late = Instant::now() >= self.end.deadline;
         let Repetition {
             repeats, seconds, ..
         } = &mut self.repetition;
+        if is_late {
+            seconds.drop_changed();
+        }
         let Some(look) = seconds.next(|| repeats.next_second(), is_left) else {
             return;
         };

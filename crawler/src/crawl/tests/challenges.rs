@@ -72,3 +72,44 @@ async fn of_a_site_with_challenges_the_start_page_is_asked_for_twice() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn pages_in_no_directory_are_given_up_too() {
+    let site = FixtureSite::default().scripted(|asked, _| {
+        let path = asked.strip_prefix("https://site.example")?;
+        let pages: Vec<String> = (0..60).map(|number| format!("/post-{number}")).collect();
+        match path {
+            "/robots.txt" => None,
+            "/" => Some(FixturePage::linking(
+                pages.iter().map(String::as_str).chain(["/a/1"]),
+            )),
+            "/a/1" => Some(FixturePage::linking([])),
+            _ => {
+                let mut challenge = FixturePage::status(403);
+                let sign = ("cf-mitigated".to_owned(), "challenge".to_owned());
+                challenge.headers.push(sign);
+                Some(challenge.after(Duration::from_secs(1)))
+            }
+        }
+    });
+    let bench = Bench::new(site);
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Drained);
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a/1"]);
+    let asked = bench.pages();
+    let asked = asked.iter().filter(|path| path.starts_with("/post-"));
+    assert!(asked.count() < 40);
+    let texts = texts(&crawled);
+    let note = "the rest of the pages in no directory";
+    assert!(texts.iter().any(|text| text.contains(note)), "{texts:?}");
+}
+
+/// The last pages of a crawl do not end it while the start page is asked for.
+#[tokio::test(start_paused = true)]
+async fn a_crawl_whose_last_pages_are_challenges_is_not_over_before_the_start_page_is_known() {
+    let is_blocked =
+        |path: &str, seconds: u64| path != "/robots.txt" && seconds >= 10 && path != "/x";
+    let bench = Bench::new(site_with_challenges(is_blocked));
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Deferred);
+}
