@@ -225,8 +225,7 @@ notes! {
     host_slowed "host-slowed" (count, last)
         "the crawl slowed down or paused after failures (times: {count}); the last failure: {last}";
     blocked "blocked" (start)
-        "{start} answered with a challenge of a protection against programs, and half an hour later again, so the rest of the site was not \
-         requested. Allow the User-Agent of arpent, or the address of this machine, in the protection (CDN, firewall); the next crawl goes on";
+        "{start} answered with a challenge of a protection against programs, also after a wait, so the rest of the site was not requested. Allow the User-Agent of arpent, or the address of this machine, in the protection (CDN, firewall); the next crawl goes on";
     blocked_in_part "blocked-in-part" (directories)
         "ten answers in a row were challenges of a protection against programs, so the rest of {directories} was not requested. Allow the \
          User-Agent of arpent, or the address of this machine, in the protection (CDN, firewall)";

@@ -778,12 +778,12 @@ const CEILINGS: [(&str, usize); 40] = [
     ("cli/settings", 3_850),
     ("cli/args", 1_350),
     ("cli/summary", 1_050),
-    ("crawler", 50_950),
-    ("crawler/crawl", 6_200),
+    ("crawler", 51_100),
+    ("crawler/crawl", 6_250),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_550),
-    ("crawler/client", 2_900),
+    ("crawler/client", 2_950),
     ("crawler/fetch", 2_100),
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
@@ -792,9 +792,9 @@ const CEILINGS: [(&str, usize); 40] = [
     ("crawler/url_key", 1_300),
     ("crawler/notify", 1_250),
     ("crawler/verdict", 1_200),
+    ("crawler/repeats", 1_150),
     ("crawler/export", 1_150),
     ("crawler/catalogue", 1_150),
-    ("crawler/repeats", 1_100),
     ("crawler/storage", 1_050),
     ("crawler/site_run", 1_050),
     ("crawler/seeds", 1_050),
@@ -803,8 +803,8 @@ const CEILINGS: [(&str, usize); 40] = [
     ("crawler/politeness", 850),
     ("crawler/config", 700),
     ("crawler/site_report", 650),
+    ("crawler/frontier", 650),
     ("crawler/robots", 650),
-    ("crawler/frontier", 600),
     ("crawler/lastmod", 600),
     ("sitemap-core", 13_750),
     ("sitemap-core/read", 5_500),
@@ -819,7 +819,7 @@ const CEILINGS: [(&str, usize); 40] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 79_600;
+const CEILING_OF_TESTS: usize = 79_700;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

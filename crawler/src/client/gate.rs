@@ -140,6 +140,14 @@ pub(crate) struct Asked {
     pub(crate) has_cookies: bool,
 }
 
+impl Asked {
+    /// Returns whether the next try uses HTTP/1.1 in the place of HTTP/2.
+    fn wants_http1(&self) -> bool {
+        let is_next = |error: &FetchError| error.kind() == FetchErrorKind::Http1Next;
+        self.result.as_ref().is_err_and(is_next)
+    }
+}
+
 /// The last of several tries.
 pub(crate) struct Answered<S> {
     pub(crate) result: Result<Fetched, FetchError>,
@@ -512,6 +520,7 @@ impl Gate {
     ) -> Result<Answered<S>, Refused> {
         let url = &request.url;
         let mut tries = 0;
+        let mut is_http1 = false;
         loop {
             let permit = self.permit(url, stop).await?;
             let mut receiver = sink();
@@ -522,6 +531,11 @@ impl Gate {
                 _ => Weight::Ignored,
             };
             permit.finish(signal, weight);
+            if asked.wants_http1() && !is_http1 {
+                // Asked in a way that the server understands, it is the same try.
+                is_http1 = true;
+                continue;
+            }
             tries += 1;
             let is_last = tries >= self.limits.max_tries || self.long_wait(signal).is_some();
             if is_last || is_final(&asked.result) {

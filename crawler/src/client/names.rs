@@ -2,7 +2,7 @@
 //! start page, and for an address that cannot exist, at most. It is a name when one of the two redirects to the same path of
 //! the site, when its start page is that of the site to the letter, or when the site asks for https in its place.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     fetch::ResponseHead,
     page::PageFacts,
-    parse::PageParser,
+    parse::{PageParser, PageReader},
     robots::Rules,
     site::Site,
     url_key::{Identity, Origin, SiteNames, UrlKey},
@@ -125,7 +125,9 @@ fn leads_to(url: &UrlKey, target: &UrlKey, site: &Site) -> Option<SpellingAnswer
 /// What one spelling is asked.
 struct SpellingQuestion {
     gate: Gate,
-    parser: PageParser,
+    /// With which the start page of the spelling is read.
+    identity: Arc<Identity>,
+    reader: Arc<PageReader>,
     /// The start page of the site, read as that of this spelling is.
     start_page: PageFacts,
     site: Site,
@@ -143,7 +145,8 @@ impl SpellingQuestion {
         };
         Self {
             start_page: start.facts_by(guide, &identity),
-            parser: PageParser::new(&site.start, &identity.into(), guide.reader),
+            identity: identity.into(),
+            reader: Arc::clone(guide.reader),
             gate: gate.aside(),
             site: site.clone(),
             spelling: spelling.clone(),
@@ -156,7 +159,8 @@ impl SpellingQuestion {
     async fn answer(self) -> Option<SpellingAnswer> {
         let Self {
             gate,
-            parser,
+            identity,
+            reader,
             start_page,
             site,
             spelling,
@@ -172,8 +176,8 @@ impl SpellingQuestion {
         let mut answer = None;
         let url = site.start.at(&spelling).filter(may_ask);
         if let Some(url) = url {
-            let mut sink = Some(PageSink::new(parser, WantedBody::Nothing));
-            let sink = || sink.take().expect("there is one try");
+            let parser = || PageParser::new(&site.start, &identity, &reader);
+            let sink = || PageSink::new(parser(), WantedBody::Nothing);
             let answered = gate.ask(&url, &stop, sink).await.ok()?;
             let fetched = answered.result.ok()?;
             if is_trouble(fetched.head.status) {

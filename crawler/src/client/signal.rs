@@ -47,9 +47,10 @@ pub(crate) fn of(
             | FetchErrorKind::Timeout
             | FetchErrorKind::Reset => Signal::Unreachable,
             FetchErrorKind::Local => Signal::Local,
-            FetchErrorKind::Tls | FetchErrorKind::Protocol | FetchErrorKind::Forbidden => {
-                Signal::Neutral
-            }
+            FetchErrorKind::Tls
+            | FetchErrorKind::Http1Next
+            | FetchErrorKind::Protocol
+            | FetchErrorKind::Forbidden => Signal::Neutral,
         },
     }
 }

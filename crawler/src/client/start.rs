@@ -504,7 +504,7 @@ async fn unanswered(
     stop: &CancellationToken,
 ) -> Note {
     let other_scheme = match error.kind() {
-        FetchErrorKind::Reset | FetchErrorKind::Protocol => {
+        FetchErrorKind::Reset | FetchErrorKind::Http1Next | FetchErrorKind::Protocol => {
             speaks_other_scheme(gate, url, stop).await
         }
         // A server of plain http may wait for the end of what is not a request.

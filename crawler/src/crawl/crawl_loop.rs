@@ -346,7 +346,8 @@ impl<'a> CrawlLoop<'a> {
                 self.end.ending = Some(Ending::Stopped);
             }
             None if now >= self.end.deadline
-                && !(self.frontier_is_drained() && self.unvisited.is_over()) =>
+                && (self.trouble.is_asking()
+                    || !(self.frontier_is_drained() && self.unvisited.is_over())) =>
             {
                 self.end.ending = Some(Ending::LimitReached);
                 self.end.limit = Some(Limit::Time);

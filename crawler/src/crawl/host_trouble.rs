@@ -117,7 +117,8 @@ impl HostTrouble {
         state: HostState,
     ) -> Option<Note> {
         self.health.note(signal, begun);
-        if matches!(signal, Signal::Fine { .. }) {
+        let is_challenge = matches!(answer, Ok((_, facts)) if facts.warnings.challenge);
+        if !is_challenge {
             self.challenges.end_row();
         }
         let cause = match answer {

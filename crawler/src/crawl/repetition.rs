@@ -154,7 +154,12 @@ fn find_written(store: &Store, repeats: &mut Repeats) -> Result<(), StoreError> 
 }
 
 /// The pages of which a second answer is looked at, as far as a crawl that goes on read them.
-pub(super) fn changed_pages(store: &Store, open: OpenCrawl) -> Result<SecondLooks, StoreError> {
+/// The `start` page was answered before the loop, and is none of them.
+pub(super) fn changed_pages(
+    store: &Store,
+    start: &UrlKey,
+    open: OpenCrawl,
+) -> Result<SecondLooks, StoreError> {
     let mut seconds = SecondLooks::new(Restless::load(store)?);
     if !open.resumed || open.is_fresh {
         return Ok(seconds);
@@ -163,6 +168,7 @@ pub(super) fn changed_pages(store: &Store, open: OpenCrawl) -> Result<SecondLook
         if let (Some(page), Some(visit)) = (page, visit)
             && visit.record.reason == Reason::Listed
             && visit.record.basis == Basis::Own
+            && url != start
             && let (Some(before), Some(now)) = (page.record.facts(), visit.record.facts())
             && let Some(content) = changed_content(now, before)
         {

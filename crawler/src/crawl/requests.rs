@@ -259,7 +259,9 @@ impl PageDone {
         if is_long_wait {
             return AfterRequest::Decide;
         }
-        if self.passing && tries < limits.max_tries {
+        let is_next = |error: &FetchError| error.kind() == FetchErrorKind::Http1Next;
+        let is_further = tries == 1 && self.result.as_ref().is_err_and(is_next);
+        if self.passing && (tries < limits.max_tries || is_further) {
             tracing::debug!(target: "crawl", %url, tries, "another try");
             return AfterRequest::Retry(Instant::now() + retry_delay(limits, url, tries));
         }

@@ -107,7 +107,7 @@ pub(super) fn remember(
             repeats: Repeats::new(config, identity),
             probed: (store.read_json::<Probed>(CRAWL_NOT_FOUND)?)
                 .filter(|probed| probed.is_of(open.number)),
-            seconds: repetition::changed_pages(store, open)?,
+            seconds: repetition::changed_pages(store, start, open)?,
         },
     };
     let known = &mut memory.known;

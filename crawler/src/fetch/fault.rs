@@ -3,6 +3,7 @@
 
 use std::{error::Error, fmt, io, net::UdpSocket, time::Duration};
 
+use h2::Reason;
 use jiff::Timestamp;
 use rustls::{CertificateError, InvalidMessage, pki_types::UnixTime};
 
@@ -106,6 +107,7 @@ pub(super) fn describe(
             Cause::Http2 {
                 remote: true,
                 reason,
+                ..
             },
             _,
         ) => (
@@ -116,6 +118,7 @@ pub(super) fn describe(
             Cause::Http2 {
                 remote: false,
                 reason,
+                ..
             },
             _,
         ) => (
@@ -134,9 +137,15 @@ pub(super) fn describe(
     FetchError::new(kind, message)
 }
 
-/// Returns whether a failure is that the server broke the rules of HTTP/2.
+/// Returns whether a failure is that the server broke the rules of HTTP/2, finds that we did, or wants HTTP/1.1 (RFC 9113 7).
 pub(super) fn breaks_http2(error: &FetchError) -> bool {
-    matches!(Cause::of(error), Cause::Http2 { remote: false, .. })
+    match Cause::of(error) {
+        Cause::Http2 { remote, code, .. } => {
+            let wants = [Reason::HTTP_1_1_REQUIRED, Reason::PROTOCOL_ERROR];
+            !remote || code.is_some_and(|code| wants.contains(&code))
+        }
+        _ => false,
+    }
 }
 
 /// The failure of a time limit; `what` did not arrive within `limit`.
@@ -155,6 +164,7 @@ enum Cause<'a> {
     /// The stream or the connection was ended, by the server when `remote`.
     Http2 {
         remote: bool,
+        code: Option<Reason>,
         reason: String,
     },
     /// Nothing we know; the text of the innermost error.
@@ -182,6 +192,7 @@ impl<'a> Cause<'a> {
                 Some(error) => Self::Io(error),
                 None => Self::Http2 {
                     remote: error.is_remote(),
+                    code: error.reason(),
                     reason: error.to_string(),
                 },
             });

@@ -211,7 +211,7 @@ impl HttpFetch {
                 // Browsers go on with HTTP/1.1, and so do all further requests; the next try waits for its permit.
                 self.http1_origins().insert(origin);
                 let message = format!("{error}; the next request uses HTTP/1.1");
-                return Err(FetchError::new(FetchErrorKind::Reset, message).with_source(error));
+                return Err(FetchError::new(FetchErrorKind::Http1Next, message).with_source(error));
             }
             Err(error) => return Err(error),
         };

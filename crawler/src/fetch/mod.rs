@@ -257,6 +257,8 @@ pub enum FetchErrorKind {
     Timeout,
     /// The connection was reset or closed before the head was complete.
     Reset,
+    /// The server broke the rules of HTTP/2, or wants HTTP/1.1: further requests to its origin use that.
+    Http1Next,
     /// The answer is not HTTP, or breaks its rules or our limits for heads.
     Protocol,
     /// The address guard refused the host or every address of it.
@@ -269,7 +271,7 @@ impl FetchErrorKind {
     /// Returns whether another try may help: the failure is on the way, not in the answer.
     pub fn is_passing(self) -> bool {
         match self {
-            Self::Dns | Self::Connect | Self::Timeout | Self::Reset => true,
+            Self::Dns | Self::Connect | Self::Timeout | Self::Reset | Self::Http1Next => true,
             Self::Tls | Self::Protocol | Self::Forbidden | Self::Local => false,
         }
     }

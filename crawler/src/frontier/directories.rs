@@ -93,6 +93,11 @@ impl Directories {
         self.is_all_given_up = true;
     }
 
+    /// The same of a document: those in no directory are the sitemaps of the site, and not pages.
+    pub(super) fn is_document_given_up(&self, url: &UrlKey) -> bool {
+        (self.is_all_given_up || directory_of(url).is_some()) && self.is_given_up(url)
+    }
+
     pub(super) fn is_given_up(&self, url: &UrlKey) -> bool {
         let is = |directory: &str| self.given_up.iter().any(|known| **known == *directory);
         self.is_all_given_up
@@ -146,6 +151,15 @@ mod tests {
         assert_eq!(directories.give_up_failing(), 1);
         assert!(directories.is_given_up(&url("/a/2")) && !directories.is_given_up(&url("/b/2")));
         assert_eq!(directories.give_up_failing(), 0);
+    }
+
+    #[test]
+    fn sitemaps_in_no_directory_are_not_given_up_with_its_pages() {
+        let mut directories = Directories::default();
+        directories.give_up_of(&[url("/post-1"), url("/a/1")]);
+        let map = url("/sitemap-2.xml");
+        assert!(directories.is_given_up(&map) && !directories.is_document_given_up(&map));
+        assert!(directories.is_document_given_up(&url("/a/sitemap.xml")));
     }
 
     #[test]

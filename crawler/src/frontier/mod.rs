@@ -496,6 +496,11 @@ impl Frontier {
         self.directories.is_given_up(url)
     }
 
+    /// The same of a sitemap or feed; those in no directory are read on.
+    pub fn is_document_given_up(&self, url: &UrlKey) -> bool {
+        self.directories.is_document_given_up(url)
+    }
+
     /// URLs that wait for another try.
     pub fn tries_waiting(&self) -> usize {
         self.soon.len() + self.later.len()

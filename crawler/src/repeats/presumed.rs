@@ -79,9 +79,10 @@ struct Differences {
 /// The second requests for a path and a name: any of the pages without it may be the one that does not differ from itself.
 #[derive(Debug, Default)]
 struct SecondRequests {
-    requests: u8,
+    /// Fingerprints of the pages.
+    begun: Vec<u64>,
     is_asking: bool,
-    /// Pages that are asked for when the one before differs from itself.
+    /// Those that are asked for when the one before differs from itself.
     others: Vec<UrlKey>,
 }
 
@@ -271,16 +272,20 @@ impl Differences {
             return;
         }
         let compared = self.compared.entry(place.key).or_default();
-        let begun = usize::from(compared.requests) + compared.others.len();
-        if begun >= MAX_SECONDS {
+        let fingerprint = short.fingerprint();
+        if compared.begun.len() >= MAX_SECONDS || compared.begun.contains(&fingerprint) {
             return;
         }
+        compared.begun.push(fingerprint);
         if compared.is_asking {
             compared.others.push(short.clone());
-            return;
+        } else {
+            compared.is_asking = true;
+            self.ask(short, place);
         }
-        compared.is_asking = true;
-        compared.requests += 1;
+    }
+
+    fn ask(&mut self, short: &UrlKey, place: ParameterPath) {
         let asking = self.asking.entry(short.fingerprint()).or_default();
         if asking.is_empty() {
             self.wanted.push(short.clone());
@@ -293,9 +298,10 @@ impl Differences {
         let Some(compared) = self.compared.get_mut(&place.key) else {
             return;
         };
-        compared.is_asking = false;
-        if let Some(short) = compared.others.pop() {
-            self.want(&short, place);
+        let other = compared.others.pop();
+        compared.is_asking = other.is_some();
+        if let Some(short) = other {
+            self.ask(&short, place);
         }
     }
 }

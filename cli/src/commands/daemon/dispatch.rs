@@ -320,7 +320,12 @@ where
             }
             // Tried again, unless a crawl comes first.
             None if !is_crawl => {
-                let later = now.saturating_add(PUBLISH_RETRY).unwrap_or(now);
+                let wait = if run.code == ExitCode::Refused {
+                    PUBLISH_RETRY
+                } else {
+                    PUBLISH_SPACING
+                };
+                let later = now.saturating_add(wait).unwrap_or(now);
                 self.publish_at.insert(name.clone(), later);
             }
             None => {}

@@ -58,7 +58,8 @@ impl CrawlLoop<'_> {
             return;
         }
         let url = self.documents.url_to_request(number);
-        let is_given_up = |url: &UrlKey| self.is_of_host(url) && self.frontier.is_given_up(url);
+        let is_given_up =
+            |url: &UrlKey| self.is_of_host(url) && self.frontier.is_document_given_up(url);
         if copy.is_none() && url.as_ref().is_some_and(is_given_up) {
             let unclaimed = self.documents.give_up(number, GIVEN_UP, gate.clock.now());
             self.take_unclaimed(unclaimed);

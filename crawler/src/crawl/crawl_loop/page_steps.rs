@@ -492,7 +492,7 @@ impl CrawlLoop<'_> {
         let work = challenges::ask_start_page(gate.clone(), start, may_wait, stop);
         self.spawn(work, Event::ChallengedStart);
         self.trouble.set_asking(true);
-        let notice = "answers are challenges of a protection against programs: the start page is requested, and again after half an hour";
+        let notice = "answers are challenges of a protection against programs: the start page is requested, and the crawl may wait for half an hour";
         self.mention(notice.to_owned());
     }
 
@@ -558,7 +558,7 @@ impl CrawlLoop<'_> {
 
     /// Sends the next test of the server.
     pub(super) fn dispatch_test(&mut self) {
-        if self.end.ending.is_some() {
+        if self.end.ending.is_some() || self.trouble.is_asking() {
             return;
         }
         if let Some(test) = self.revalidation.next_test() {

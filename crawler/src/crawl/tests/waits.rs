@@ -1,6 +1,9 @@
 //! Waiting for the host: `Crawl-delay`, `Retry-After`, other tries.
 
-use super::*;
+use super::{
+    seeding::{discovering, urlset},
+    *,
+};
 
 #[tokio::test(start_paused = true)]
 async fn passing_failures_are_tried_three_times() {
@@ -24,6 +27,32 @@ async fn passing_failures_are_tried_three_times() {
         3
     );
     assert_eq!(crawled.fetched, 4, "retries are not counted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_by_http_1_1_after_one_by_http_2_is_no_further_try() {
+    for path in ["/robots.txt", "/", "/page", "/map.xml"] {
+        let map = urlset(["/listed".to_owned()]);
+        let site = site([
+            ("/", FixturePage::linking(["/page"])),
+            ("/page", FixturePage::linking([])),
+            ("/listed", FixturePage::linking([])),
+            ("/map.xml", map),
+            (
+                "/robots.txt",
+                FixturePage::text("Sitemap: https://site.example/map.xml"),
+            ),
+        ]);
+        let site = site.scripted(move |url, earlier| {
+            (earlier == 0 && url.ends_with(&format!("site.example{path}")))
+                .then(|| FixturePage::failing(FetchErrorKind::Http1Next))
+        });
+        let mut bench = discovering(site);
+        bench.config.limits.max_tries = 1;
+        let crawled = bench.run().await;
+        let listed = with_reason(&crawled, Reason::Listed);
+        assert_eq!(listed, ["/", "/listed", "/page"], "{path}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -146,17 +146,14 @@ enum Turn<'w> {
 }
 
 impl<'w> Turn<'w> {
-    /// Waits for it; `None`: the lease ends before.
+    /// The turn; one alone is waited for. `None`: the host is given back.
     async fn of(worker: &'w Worker, lease: &Lease, is_alone: bool) -> Option<Self> {
-        let turn = async {
-            if is_alone {
-                Self::Alone(worker.together.write().await)
-            } else {
-                Self::Together(worker.together.read().await)
-            }
-        };
+        if !is_alone {
+            // While another session waits to be alone, this host is for other workers.
+            return worker.together.try_read().ok().map(Self::Together);
+        }
         tokio::select! {
-            turn = turn => Some(turn),
+            turn = worker.together.write() => Some(Self::Alone(turn)),
             () = lease.stop.shutdown.stopped() => None,
         }
     }

@@ -130,6 +130,18 @@ async fn stream_that_the_server_ends_is_a_reset() {
 }
 
 #[tokio::test]
+async fn stream_that_the_server_ends_for_http_1_1_is_asked_so() {
+    let authority = Authority::new();
+    for reason in [Reason::HTTP_1_1_REQUIRED, Reason::PROTOCOL_ERROR] {
+        let server = start(&authority, move |_, _, mut exchange| {
+            exchange.1.send_reset(reason);
+        });
+        let (kind, message) = failure(&fetch(&authority, &server), &url(&server)).await;
+        assert_eq!(kind, FetchErrorKind::Http1Next, "{message}");
+    }
+}
+
+#[tokio::test]
 async fn connection_that_the_server_ends_is_a_reset() {
     let authority = Authority::new();
     let server = start(&authority, |wire, _, _| {
@@ -185,7 +197,7 @@ async fn head_over_the_limit_is_refused() {
     assert_eq!(kind, FetchErrorKind::Protocol, "{message}");
     // The client does not tell it from other faults, so it is tried by HTTP/1.1.
     let (kind, message) = check(200, 2_000).await;
-    assert_eq!(kind, FetchErrorKind::Reset, "{message}");
+    assert_eq!(kind, FetchErrorKind::Http1Next, "{message}");
 }
 
 /// A field of a head in HPACK, neither indexed nor compressed (RFC 7541 6.2.2).
@@ -231,7 +243,7 @@ async fn a_server_that_breaks_the_rules_is_asked_by_http_1_1() {
         });
         let (fetch, url) = (fetch(&authority, &server), url(&server));
         let (kind, message) = failure(&fetch, &url).await;
-        assert_eq!(kind, FetchErrorKind::Reset, "{message}");
+        assert_eq!(kind, FetchErrorKind::Http1Next, "{message}");
         assert!(
             message.ends_with("the next request uses HTTP/1.1"),
             "{message}"
