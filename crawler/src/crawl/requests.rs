@@ -265,7 +265,9 @@ impl PageDone {
             tracing::debug!(target: "crawl", %url, tries, "another try");
             return AfterRequest::Retry(Instant::now() + retry_delay(limits, url, tries));
         }
-        if validators.is_some_and(|sent| !is_answer_to(sent, &self.result)) {
+        let is_named_otherwise = matches!(self.own_location, Some(OwnLocation::Written(_)));
+        let goes_on = is_named_otherwise && lease.written().is_none();
+        if !goes_on && validators.is_some_and(|sent| !is_answer_to(sent, &self.result)) {
             tracing::debug!(target: "crawl", %url, "no answer to a conditional request");
             return AfterRequest::RetrySoon;
         }

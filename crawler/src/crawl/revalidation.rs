@@ -164,10 +164,12 @@ impl Revalidation {
     /// The validators that a page is requested with; `None`: for the whole page.
     pub(super) fn validators_for(&self, lease: &Lease, judge: &Judge) -> Option<Validators> {
         let answer = lease.earlier()?.answer.as_deref()?;
+        // It redirected to its other writing, which has the page.
+        let leads_on = lease.earlier_tries() == 1 && lease.written().is_some();
         let is_asked = !self.is_off
             && self.trust.is_given()
             // A request that failed with validators is sent again without them.
-            && lease.earlier_tries() == 0
+            && (lease.earlier_tries() == 0 || leads_on)
             && !is_sample(lease.url(), self.crawl);
         is_asked.then(|| judge.validators(answer))?
     }

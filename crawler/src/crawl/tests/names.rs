@@ -292,7 +292,8 @@ async fn a_redirect_to_the_same_url_in_another_writing_is_asked_for_once() {
                 let path = own.into_iter().find(|own| written(own) == path)?;
                 let back = FixturePage::redirect(302, &format!("https://site.example{path}"));
                 if has_way {
-                    inner.0.lock().unwrap().get(&path).cloned()
+                    let page = inner.0.lock().unwrap().get(&path).cloned();
+                    page.map(|page| page.with_header("etag", "\"1\""))
                 } else {
                     Some(back)
                 }
@@ -301,6 +302,11 @@ async fn a_redirect_to_the_same_url_in_another_writing_is_asked_for_once() {
             if has_way {
                 let ran = run(&mut bench).await;
                 assert_eq!(ran.listed().len(), 61, "{}", written("/p1"));
+                let first = ran.requests.len();
+                let again = run(&mut bench).await;
+                assert_eq!(again.listed().len(), 61, "{}", written("/p1"));
+                assert!(again.not_modified > 50, "{}", again.not_modified);
+                assert!(again.requests.len() <= first, "{}", written("/p1"));
             } else if written("/") != "/" {
                 let failed = bench.crawl(START, &Shutdown::default()).await;
                 assert!(failed.is_err(), "{}", written("/p1"));
