@@ -50,13 +50,13 @@ enum SpellingAnswer {
     Other,
 }
 
-/// Asks the spellings of `site`, whose start page is the last of `hops`, as far as they are not known, or `is_due` again. A
-/// failure changes nothing.
+/// Asks the spellings of `site`, whose start page is the last of `hops`, as far as they are not known, or all again. A failure
+/// changes nothing.
 pub(crate) async fn ask(
     guide: &Guide<'_>,
     (site, hops): (&Site, &[Hop]),
     known: &KnownNames,
-    is_due: &(dyn Fn(&Origin) -> bool + Sync),
+    all: bool,
 ) -> KnownNames {
     let spellings = site.origin.spellings();
     let mut answers: BTreeMap<Origin, SpellingAnswer> = BTreeMap::new();
@@ -75,8 +75,7 @@ pub(crate) async fn ask(
             let is_upgraded = spelling.host == site.origin.host && &*spelling.scheme == "http";
             if is_upgraded && start.asks_for_https {
                 answers.insert(spelling.clone(), SpellingAnswer::Same);
-            } else if !answers.contains_key(spelling)
-                && (known.is_name(spelling).is_none() || is_due(spelling))
+            } else if !answers.contains_key(spelling) && (known.is_name(spelling).is_none() || all)
             {
                 questions.push(SpellingQuestion::new(guide, site, start, spelling));
             }

@@ -67,7 +67,7 @@ use crate::{
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
     store::{Store, StoreError},
-    url_key::{HostKey, Origin, UrlKey},
+    url_key::{HostKey, UrlKey},
     verdict::{Judge, identity_of, read_as},
 };
 
@@ -454,8 +454,8 @@ async fn name_site(
         known
     } else {
         let site = (&started.site, &started.hops[..]);
-        let is_due = |spelling: &Origin| validators::is_spelling_turn(spelling, next.number);
-        let asking = Box::pin(names::ask(guide, site, &known, &is_due));
+        let all = validators::is_turn_of_names(next.number);
+        let asking = Box::pin(names::ask(guide, site, &known, all));
         tokio::select! {
             asked = tokio::time::timeout_at(deadline, asking) => asked.ok(),
             () = guide.stop.cancelled() => None,

@@ -7,7 +7,7 @@ use crate::{
     fetch::{FetchErrorKind, Validators},
     page::{BodyEnd, Canonical, ContentHash, CrawlId, PageFacts},
     store::{MetaValue, Store, StoreError},
-    url_key::{Origin, UrlKey},
+    url_key::UrlKey,
 };
 
 use super::FetchedFacts;
@@ -89,9 +89,9 @@ pub(super) fn is_redirect_turn(url: &UrlKey, crawl: CrawlId) -> bool {
     is_turn(url.fingerprint(), crawl, SELDOM)
 }
 
-/// Returns whether crawl number `crawl` asks again whether a spelling is a name of the site: on one crawl in seven.
-pub(super) fn is_spelling_turn(spelling: &Origin, crawl: CrawlId) -> bool {
-    is_turn(UrlKey::fingerprint_of(&spelling.to_string()), crawl, SELDOM)
+/// Returns whether crawl number `crawl` asks again which spellings are names of the site: the seventh, and each seventh after it.
+pub(super) fn is_turn_of_names(crawl: CrawlId) -> bool {
+    is_turn(0, crawl, SELDOM)
 }
 
 fn is_turn(fingerprint: u64, crawl: CrawlId, every: u64) -> bool {

@@ -210,6 +210,9 @@ async fn a_name_stays_until_an_answer_contradicts() {
     });
     write(&says, "http://site.example", "");
     assert_eq!(run(&mut bench).await.listed().len(), 61);
+    let again = run(&mut bench).await;
+    assert_eq!(again.listed().len(), 61);
+    assert!(elsewhere(&again.requests).is_empty(), "a known name");
     *state.lock().unwrap() = "down";
     for _ in 0..8 {
         assert_eq!(run(&mut bench).await.listed().len(), 61);
