@@ -1,10 +1,8 @@
 //! The command line: its names, help and shape, nothing else. Values stay text here; [`crate::settings`] reads and checks them
 //! once, for flags, variables and files alike.
 //!
-//! An option that is a setting has the setting's name, by which [`crate::settings::typed`] finds it.
-//!
-//! Each command has a file for its options. Options that several commands have are in a group, which is part of their structs
-//! (`#[command(flatten)]`).
+//! Each command has a file for its own options; those that are settings come from the table of settings
+//! ([`options`]).
 
 mod audit;
 mod build;
@@ -22,14 +20,8 @@ mod report;
 mod status;
 mod why;
 
-// What several commands have in common.
-mod announcing;
-mod entries;
 mod findings;
-mod place;
-mod reporting;
-mod requests;
-mod state;
+mod options;
 
 use std::fmt::Write as _;
 
@@ -208,12 +200,7 @@ pub(crate) fn command() -> clap::Command {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use clap::CommandFactory as _;
-
     use super::*;
-    use crate::settings::{table::SETTINGS, typed};
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -257,131 +244,35 @@ mod tests {
         assert!(count > 25, "{count}");
     }
 
-    /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 15] = [
-        (
-            "init",
-            &[
-                "url", "output", "server", "schedule", "yes", "force", "json", "config",
-            ],
-        ),
-        ("crawl", &["config"]),
-        ("build", &["config"]),
-        (
-            "check",
-            &[
-                "paths", "base_url", "robots", "format", "json", "fail_on", "baseline", "repeats",
-                "explain", "pages", "config",
-            ],
-        ),
-        (
-            "audit",
-            &[
-                "site", "sitemap", "log", "format", "json", "fail_on", "baseline", "repeats",
-                "config",
-            ],
-        ),
-        ("diff", &["first", "second", "json", "config"]),
-        ("notify", &["list", "submit_all", "json", "config"]),
-        ("daemon", &["config"]),
-        ("catalogue", &["config"]),
-        ("status", &["config", "json", "max_age"]),
-        (
-            "report",
-            &["site", "html", "csv", "ndjson", "json", "config"],
-        ),
-        ("why", &["url", "site", "live", "json", "config"]),
-        ("publish", &["rollback", "config"]),
-        ("forget", &["json", "config"]),
-        ("generate", &[]),
-    ];
-
     #[test]
-    fn every_command_is_looked_at() {
-        let command = Args::command();
-        let commands: BTreeSet<_> = command
-            .get_subcommands()
-            .map(clap::Command::get_name)
-            .collect();
-        assert_eq!(commands, COMMANDS.map(|(name, _)| name).into());
-        for (name, own) in COMMANDS {
-            let command = command.find_subcommand(name).unwrap();
-            let options: BTreeSet<_> = command
-                .get_arguments()
-                .map(|option| option.get_id().as_str())
-                .collect();
-            for option in own {
-                assert!(options.contains(option), "{name} has no --{option}");
-            }
+    fn options_of_settings_arrive_under_their_names() {
+        let typed = |line: &str| {
+            let args = Args::try_parse_from(line.split(' ')).unwrap();
+            let typed = match args.command {
+                Command::Crawl(args) => args.typed(),
+                Command::Catalogue(args) => args.settings.0,
+                Command::Why(args) => args.settings.0,
+                _ => panic!("{line}"),
+            };
+            format!("{typed:?}").replace("line: None", "")
+        };
+        let crawl = typed("arpent crawl -c f u --rate 2 -x /a --exclude=/b -qvv --no-gzip -H A:b");
+        for expected in [
+            "Some(\"f\")",
+            "(\"urls\", List(",
+            "(\"rate\", Text(\"2\"))",
+            "(\"quiet\", Bare(\"true\"))",
+            "(\"verbose\", Bare(\"2\"))",
+            "(\"no_gzip\", Bare(\"true\"))",
+            "Text(\"/a\")",
+            "Text(\"/b\")",
+            "Text(\"A:b\")",
+        ] {
+            assert!(crawl.contains(expected), "{expected}: {crawl}");
         }
-    }
-
-    #[test]
-    fn every_option_is_a_setting_of_the_same_name() {
-        let command = Args::command();
-        let names: BTreeSet<_> = SETTINGS.iter().map(|setting| setting.name).collect();
-        for (name, own) in COMMANDS {
-            let command = command.find_subcommand(name).unwrap();
-            for option in command
-                .get_arguments()
-                .map(|option| option.get_id().as_str())
-            {
-                assert!(
-                    own.contains(&option) || names.contains(option),
-                    "{name}: --{option} is not a setting"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn every_typed_option_arrives_under_its_name() {
-        let command = Args::command();
-        for (command_name, own) in COMMANDS {
-            let command = command.find_subcommand(command_name).unwrap();
-            for option in command.get_arguments() {
-                let name = option.get_id().as_str();
-                if own.contains(&name) {
-                    continue;
-                }
-                let mut line = vec!["arpent".to_owned(), command_name.to_owned()];
-                match option.get_action() {
-                    _ if option.is_positional() => line.push("x".to_owned()),
-                    clap::ArgAction::Set | clap::ArgAction::Append => {
-                        line.extend([format!("--{}", name.replace('_', "-")), "x".to_owned()]);
-                    }
-                    _ => line.push(format!("--{}", name.replace('_', "-"))),
-                }
-                // These do not start without.
-                match command_name {
-                    "check" => line.push("file".to_owned()),
-                    "init" | "why" | "report" | "audit" => line.push("url".to_owned()),
-                    "catalogue" => line.push("init".to_owned()),
-                    "diff" => line.extend(["a", "b"].map(str::to_owned)),
-                    "forget" if !option.is_positional() => line.push("site".to_owned()),
-                    _ => {}
-                }
-                let typed = match Args::try_parse_from(line).unwrap().command {
-                    Command::Init(args) => typed(&args),
-                    Command::Crawl(args) => typed(&args),
-                    Command::Build(args) => typed(&args),
-                    Command::Check(args) => typed(&args),
-                    Command::Audit(args) => typed(&args),
-                    Command::Diff(args) => typed(&args),
-                    Command::Report(args) => typed(&args),
-                    Command::Why(args) => typed(&args),
-                    Command::Notify(args) => typed(&args),
-                    Command::Daemon(args) => typed(&args),
-                    Command::Catalogue(args) => typed(&args),
-                    Command::Status(args) => typed(&args),
-                    Command::Publish(args) => typed(&args),
-                    Command::Forget(args) => typed(&args),
-                    Command::Generate(args) => panic!("{args:?} has no settings"),
-                };
-                let names = typed.into_iter().map(|(name, _)| name);
-                let names: Vec<_> = names.filter(|own| *own == name || *own != "urls").collect();
-                assert_eq!(names, [name], "{command_name}");
-            }
-        }
+        let none = "Typed { config: None, values: [] }";
+        assert_eq!(typed("arpent why u"), none);
+        let catalogue = typed("arpent catalogue list --catalogue postgres://h/d -c f");
+        assert!(catalogue.contains("postgres://h/d") && catalogue.contains("\"f\""));
     }
 }

@@ -408,7 +408,7 @@ impl Summary {
         }
         if self.not_recorded > 0 {
             lines.push(format!(
-                "  {} left out (not-recorded): beyond max_links or max_link_bytes of a page, max_known_urls or max_state_bytes",
+                "  {} left out (not-recorded): beyond max_links or 2 MiB of a page, max_known_urls or max_state_bytes",
                 human::count(self.not_recorded, "link")
             ));
         }

@@ -24,7 +24,9 @@ use std::{
     sync::Arc,
 };
 
-pub use self::identity::{Identity, MAX_REFERENCE_BYTES, SESSION_PARAMETERS, TRACKING_PARAMETERS};
+pub use self::identity::{
+    Identity, MAX_REFERENCE_BYTES, Normalize, SESSION_PARAMETERS, TRACKING_PARAMETERS,
+};
 pub use self::names::SiteNames;
 pub use self::stand_in::{StandIn, StandInError};
 pub(crate) use self::{

@@ -161,7 +161,7 @@ pub fn judge(
 pub fn targets(
     facts: &PageFacts,
     follow: Follow,
-    take_nofollow_links: bool,
+    ignores_nofollow: bool,
 ) -> impl Iterator<Item = (&UrlKey, Via, &str)> {
     let canonical = facts.canonical.other();
     let sent_to = [
@@ -179,7 +179,7 @@ pub fn targets(
         .links
         .iter()
         .enumerate()
-        .filter(move |(_, link)| take_nofollow_links || !link.nofollow)
+        .filter(move |(_, link)| ignores_nofollow || !link.nofollow)
         .map(|(number, link)| (&link.target, link.via, facts.link_texts.get(number)));
     let (takes_targets, takes_links) = match follow {
         Follow::Nothing => (false, false),

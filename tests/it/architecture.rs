@@ -680,8 +680,7 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// Structs with more fields than [`MAX_FIELDS`], and how many. A new one is not added, and no number grows.
-const KNOWN_WIDE: [(&str, usize); 18] = [
-    ("cli/src/args/crawl.rs: CrawlArgs", 20),
+const KNOWN_WIDE: [(&str, usize); 17] = [
     ("cli/src/commands/daemon/dispatch.rs: Dispatcher", 16),
     ("cli/src/commands/status.rs: SiteStatus", 18),
     ("cli/src/settings/mod.rs: Settings", 22),
@@ -773,12 +772,12 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 40] = [
-    ("cli", 17_700),
-    ("cli/commands", 10_100),
-    ("cli/settings", 3_850),
-    ("cli/args", 1_350),
+    ("cli", 17_500),
+    ("cli/commands", 10_050),
+    ("cli/settings", 4_000),
     ("cli/summary", 1_050),
-    ("crawler", 51_100),
+    ("cli/args", 1_000),
+    ("crawler", 50_950),
     ("crawler/crawl", 6_300),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
@@ -790,11 +789,11 @@ const CEILINGS: [(&str, usize); 40] = [
     ("crawler/page", 1_500),
     ("crawler/html", 1_400),
     ("crawler/url_key", 1_300),
-    ("crawler/notify", 1_250),
     ("crawler/verdict", 1_200),
     ("crawler/repeats", 1_150),
     ("crawler/export", 1_150),
     ("crawler/catalogue", 1_150),
+    ("crawler/notify", 1_100),
     ("crawler/storage", 1_050),
     ("crawler/site_run", 1_050),
     ("crawler/seeds", 1_050),
@@ -819,7 +818,7 @@ const CEILINGS: [(&str, usize); 40] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 79_700;
+const CEILING_OF_TESTS: usize = 79_300;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

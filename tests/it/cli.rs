@@ -88,9 +88,9 @@ fn help_lists_the_options_that_work_and_no_other() {
     options.sort_unstable();
     options.dedup();
     let expected = "--ca-file --changefreq --color --concurrency --config --contact --delay --discover --dry-run --exclude \
-        --file-group --file-mode --follow-only --force --format --fresh --header --help --hook-shell --ignore --include --index \
+        --file-group --file-mode --follow-only --force --format --fresh --header --help --hook-command --ignore --include --index \
         --indexnow --json --layout --list-only --log-format --max-depth --max-pages --max-time --no-gzip --output --ping --priority \
-        --proxy --public-url --publish-as --quiet --rate --resolve --robots-file --schema-location --scope --section --seeds --state \
+        --proxy --public-url --publish-as --quiet --rate --resolve --schema-location --scope --section --seeds --state \
         --user-agent --verbose --with";
     assert_eq!(options, expected.split_whitespace().collect::<Vec<_>>());
 }

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crawler::url_key::{Identity, UrlKey, UrlKeyError};
+use crawler::url_key::{Identity, Normalize, UrlKey, UrlKeyError};
 use serde_json::Value;
 use url::Url;
 
@@ -59,9 +59,12 @@ fn wpt_sides(row: &Value) -> (Key, Option<(String, Key)>) {
 #[test]
 fn crawler_commons_normalizes_alike() {
     let identity = Identity {
-        collapse_slashes: true,
-        sort_parameters: true,
-        collapse_ampersands: true,
+        normalize: Normalize {
+            slashes: true,
+            parameter_order: true,
+            empty_parameters: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check("crawler_commons_normalizer", 110, |row| {
@@ -87,20 +90,29 @@ fn crawler_commons_resolves_alike() {
 #[test]
 fn nutch_normalizes_alike() {
     let basic = Identity {
-        collapse_slashes: true,
+        normalize: Normalize {
+            slashes: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check("nutch_basic", 85, |row| sides(&basic, row));
     let sorting = Identity {
-        sort_parameters: true,
+        normalize: Normalize {
+            parameter_order: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check("nutch_querystring_sort", 5, |row| sides(&sorting, row));
     let by_expressions = Identity {
         drop_sessions: with_sessions(&["sid", "_sid", "sessionid", "_sessionid", "bv_sessionid"]),
-        collapse_slashes: true,
-        collapse_ampersands: true,
-        drop_index_pages: true,
+        normalize: Normalize {
+            slashes: true,
+            empty_parameters: true,
+            index_pages: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check("nutch_regex_default", 60, |row| sides(&by_expressions, row));
@@ -113,7 +125,10 @@ fn stormcrawler_normalizes_alike() {
         let dropped = row["options"]["queryElementsToRemove"].as_array();
         let identity = Identity {
             drop_parameters: dropped.into_iter().flatten().map(owned).collect(),
-            sort_parameters: dropped.is_some(),
+            normalize: Normalize {
+                parameter_order: dropped.is_some(),
+                ..Normalize::default()
+            },
             ..identity()
         };
         sides(&identity, row)
@@ -124,7 +139,10 @@ fn stormcrawler_normalizes_alike() {
 fn heritrix_canonicalizes_alike() {
     let identity = Identity {
         drop_sessions: with_sessions(&["sid"]),
-        collapse_ampersands: true,
+        normalize: Normalize {
+            empty_parameters: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check("heritrix_canonicalize", 20, |row| sides(&identity, row));

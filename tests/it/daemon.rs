@@ -155,9 +155,9 @@ fn a_missed_crawl_is_made_up_once_and_reported() {
     let file = [
         SHARED,
         &table("good", &good.url("/"), YEARLY),
-        "[site.notify]\nhook_shell = \"cat > published.json; echo $ARPENT_EVENT > event\"\n",
+        "[site.notify]\nhook_command = \"cat > published.json; echo $ARPENT_EVENT > event\"\n",
         &table("gone", &gone.url("/"), YEARLY),
-        "[site.notify]\nhook_shell = \"echo $ARPENT_EVENT $ARPENT_EXIT_CODE > failed\"\n",
+        "[site.notify]\nhook_command = \"echo $ARPENT_EVENT $ARPENT_EXIT_CODE > failed\"\n",
     ]
     .concat();
     make_due(&bench, &["good", "gone"]);
@@ -506,7 +506,6 @@ fn status_shows_what_is_known_of_each_site() {
     );
     let file = [
         SHARED,
-        "run.json = true\n",
         &table("good", &good.url("/"), YEARLY),
         // `status` does not need the secrets.
         "requests.basic_auth = { variable = \"SECRET\" }\n",

@@ -194,7 +194,7 @@ fn a_publish_is_compared_with_the_one_before_and_a_hook_gets_the_difference() {
     let site = site(&edition);
     let hook = "cat > hooked";
     let crawl = |ahead: &str| {
-        let options = ["--hook-shell", hook];
+        let options = ["--hook-command", hook];
         let ran = bench.crawl_ahead(ahead, &site.url("/"), &options);
         ran.expect_code(0).summary()
     };
@@ -224,7 +224,7 @@ fn a_publish_is_compared_with_the_one_before_and_a_hook_gets_the_difference() {
     let mut rollback = bench.program();
     rollback
         .args(["publish", &site.url("/"), "--rollback", "--json"])
-        .args(["--hook-shell", hook, "--output"])
+        .args(["--hook-command", hook, "--output"])
         .arg(bench.output())
         .arg("--state")
         .arg(bench.state());

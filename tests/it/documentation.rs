@@ -352,7 +352,6 @@ fn every_command_works() {
     let other = url.replace("127.0.0.1", "localhost");
     prepare(&bench, &url);
     let set = format!("sitemaps/http_127.0.0.1_{}", site.port());
-    let robots = "--robots-file /srv/www/robots.txt";
     let readme = Document::read(root().join("README.md"));
     let pages: Vec<Document> = std::iter::once(readme).chain(guide()).collect();
     // Commands that restore or compare earlier sets need some.
@@ -374,7 +373,6 @@ fn every_command_works() {
             .replace("https://staging.example.com/", &other)
             .replace("https://a.example/", &url)
             .replace("https://b.example/", &other)
-            .replace(robots, "--robots-file robots.txt")
             .replace("PUBLIC", "https://www.example.com/");
         let mut command = sh(
             &bench,

@@ -27,7 +27,7 @@ use crate::support::{
 };
 
 /// Few tries and short waits.
-const QUICK: &str = "limits.max_tries = 2\nlimits.retry_delays = [\"10ms\"]\n";
+const QUICK: &str = "limits.max_tries = 2\ntesting.retry_delays = [\"10ms\"]\n";
 
 /// A site of `count` pages and a start page that links to them.
 fn site_of(count: usize) -> Site {

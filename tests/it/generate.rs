@@ -36,7 +36,7 @@ fn every_command_has_a_man_page() {
     assert!(expected.len() > 10, "{help}");
     expected.insert("arpent.1".to_owned());
     let actions = [
-        ("generate", "man completions schema"),
+        ("generate", "man completions settings schema"),
         (
             "catalogue",
             "init add import list show fetch remove pause resume run-now",

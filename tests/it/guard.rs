@@ -72,8 +72,8 @@ struct World {
 }
 
 /// One try for each request, and hosts that fail do not pause.
-const QUICK: &str = "limits.max_tries = 1\nlimits.retry_delays = [\"0s\"]\npoliteness.failures_before_pause = 10000\n[notify]\n\
-                     hook_shell = 'echo $ARPENT_EVENT $ARPENT_OUTCOME $ARPENT_EXIT_CODE >> hooks; cat > summary'\n";
+const QUICK: &str = "limits.max_tries = 1\ntesting.retry_delays = [\"0s\"]\ntesting.failures_before_pause = 10000\n[notify]\n\
+                     hook_command = 'echo $ARPENT_EVENT $ARPENT_OUTCOME $ARPENT_EXIT_CODE >> hooks; cat > summary'\n";
 
 impl World {
     fn new() -> Self {

@@ -15,7 +15,7 @@ use crate::support::{
 };
 
 /// Few tries and short waits.
-const QUICK: &str = "limits.max_tries = 2\nlimits.retry_delays = [\"10ms\"]\n";
+const QUICK: &str = "limits.max_tries = 2\ntesting.retry_delays = [\"10ms\"]\n";
 
 fn crawl(bench: &Bench, url: &str, options: &[&str]) -> Ran {
     let config = bench.settings(QUICK);

@@ -2,7 +2,7 @@
 
 mod engines;
 mod hooks;
-mod robots_file;
+mod robots_lines;
 
 use std::{
     fs,
@@ -33,7 +33,7 @@ struct World {
 }
 
 /// The first lines of every settings file: one try for each request.
-const ONE_TRY: &str = "limits.max_tries = 1\nlimits.retry_delays = [\"0s\"]\n";
+const ONE_TRY: &str = "limits.max_tries = 1\ntesting.retry_delays = [\"0s\"]\n";
 
 impl World {
     fn new() -> Self {
@@ -183,7 +183,7 @@ const SECOND: [&str; 4] = ["/", "/1", "/2", "/changes"];
 
 #[test]
 fn a_ping_is_encoded_as_in_the_protocol_and_sent_again_until_it_is_received() {
-    let world = World::with_settings("limits.retry_delays = [\"0s\"]\n", "");
+    let world = World::with_settings("testing.retry_delays = [\"0s\"]\n", "");
     let template = format!(
         "http://engine.test:{}/ping?sitemap={{sitemap}}&key=secret-of-ours",
         world.engine.port()
@@ -252,7 +252,7 @@ fn after_a_kill_before_the_notifications_the_next_session_sends_them() {
         &world.settings,
         "--ping",
         &template,
-        "--hook-shell",
+        "--hook-command",
         hook,
     ];
     let mut running = world.bench.spawn(&world.site.url("/"), &options);

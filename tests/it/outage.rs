@@ -18,8 +18,8 @@ use crate::support::{
 };
 
 /// A host that fails six times in a row is down. Requests that are sent at the same time fail together.
-const IMPATIENT: &str = "politeness.failures_before_pause = 3\npoliteness.pause = \"10ms\"\npoliteness.max_pause = \"10ms\"\n\
-                         politeness.max_pauses = 1\nlimits.max_tries = 1\n";
+const IMPATIENT: &str = "testing.failures_before_pause = 3\ntesting.pause = \"10ms\"\ntesting.max_pause = \"10ms\"\n\
+                         testing.max_pauses = 1\nlimits.max_tries = 1\n";
 
 /// Pages that answer while the others are down.
 const UP: usize = 10;
@@ -87,7 +87,7 @@ fn a_damaged_file_of_waits_is_renamed_and_all_hosts_are_left_alone_for_a_while()
     for damaged in ["\0\0\0", "site.example\tsoon\n"] {
         let site = Site::of_two_pages();
         let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
-        let settings = bench.settings("politeness.pause = \"200ms\"\n");
+        let settings = bench.settings("testing.pause = \"200ms\"\n");
         let file = bench.state().join("retry-after");
         fs::create_dir_all(bench.state()).expect("created");
         fs::write(&file, damaged).expect("written");

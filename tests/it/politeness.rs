@@ -266,7 +266,7 @@ fn redirects_and_retries_run_under_the_same_rate() {
             },
         });
         let bench = Bench::with_options(["--rate", rate, "--concurrency", "32"]);
-        let config = bench.settings("limits.retry_delays = [\"10ms\"]");
+        let config = bench.settings("testing.retry_delays = [\"10ms\"]");
         bench
             .crawl(&site.url("/"), &["--config", &config])
             .expect_code(0);
@@ -316,7 +316,7 @@ fn redirects_and_retries_keep_the_delay() {
             _ => Response::linking(["/"]),
         });
         let bench = Bench::new();
-        let config = bench.settings("limits.retry_delays = [\"10ms\"]");
+        let config = bench.settings("testing.retry_delays = [\"10ms\"]");
         let options = ["--config", &config, "--delay", delay];
         bench.crawl(&site.url("/"), &options).expect_code(0);
         site.log()
@@ -348,7 +348,7 @@ fn in_two_seconds() -> String {
 fn check_retry_after(path: &'static str, refuse: impl Fn() -> Response + Send + Sync + 'static) {
     let site = refusing(path, refuse);
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
-    let config = bench.settings("limits.retry_delays = [\"10ms\"]");
+    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
     bench
         .crawl(&site.url("/"), &["--config", &config])
         .expect_code(0);
@@ -378,7 +378,7 @@ fn retry_after_is_kept_wherever_it_is_asked_for() {
     // A crawler that does not wait.
     let site = refusing("/page/1", || Response::status(503));
     let bench = Bench::new();
-    let config = bench.settings("limits.retry_delays = [\"10ms\"]");
+    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
     bench
         .crawl(&site.url("/"), &["--config", &config])
         .expect_code(0);
@@ -397,7 +397,7 @@ fn with_several_requests_out_none_follows_a_retry_after() {
         _ => usual.after(milliseconds(300)),
     });
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "4"]);
-    let config = bench.settings("limits.retry_delays = [\"10ms\"]");
+    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
     bench
         .crawl(&site.url("/"), &["--config", &config])
         .expect_code(0);
@@ -413,7 +413,7 @@ fn a_long_retry_after_of_a_page_costs_that_page_only() {
         Response::status(503).with("Retry-After", "31536000")
     });
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
-    let config = bench.settings("limits.retry_delays = [\"10ms\"]");
+    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
     let options = ["--config", config.as_str()];
     let ran = bench.crawl(&site.url("/"), &options).expect_code(3);
     let summary = ran.summary();

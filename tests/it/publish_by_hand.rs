@@ -171,8 +171,8 @@ fn others_are_notified_as_after_a_crawl() {
     let (port, folder) = (engine.port(), world.bench.path().display());
     let settings = world.bench.settings(&format!(
         "limits.max_tries = 1\nrequests.resolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\nindexnow = true\n\
-         indexnow_endpoint = \"http://engine.test:{port}/indexnow\"\nrobots_file = \"{folder}/robots.txt\"\n\
-         hook_shell = 'echo $ARPENT_EVENT $ARPENT_OUTCOME $ARPENT_EXIT_CODE >> {folder}/hooks'\n"
+         indexnow_endpoint = \"http://engine.test:{port}/indexnow\"\n\
+         hook_command = 'echo $ARPENT_EVENT $ARPENT_OUTCOME $ARPENT_EXIT_CODE >> {folder}/hooks'\n"
     ));
     let publish = |options: &[&str], code: i32| {
         let options = [
@@ -203,7 +203,6 @@ fn others_are_notified_as_after_a_crawl() {
     let check = |called: &str, urls: &str| {
         assert_eq!(sent(), (called.to_owned(), urls.to_owned()));
     };
-    fs::write(world.bench.path().join("robots.txt"), "User-agent: *\n").expect("it can be written");
     let with_settings = ["--config", settings.as_str()];
     world.crawl(&with_settings).expect_code(0);
     check("published published 0", "");
@@ -217,21 +216,17 @@ fn others_are_notified_as_after_a_crawl() {
         last_session(&world),
         (json!("unchanged"), json!(0), json!(11))
     );
-    let robots = world.bench.path().join("robots.txt");
-    fs::write(&robots, "").expect("it can be written");
     let summary = publish(&["--exclude", "/p1"], 0).summary();
     check("published published 0", "/p1");
     assert_eq!(
         summary["notified"].as_array().map(Vec::len),
-        Some(2),
+        Some(1),
         "{summary}"
     );
     assert_eq!(
         last_session(&world),
         (json!("published"), json!(0), json!(10))
     );
-    let line = format!("Sitemap: {}\n", world.site.url("/sitemap.xml"));
-    assert_eq!(fs::read_to_string(&robots).expect("it can be read"), line);
 
     // Back to the set with that page, and to the one before, in which another page has another date, but has not changed.
     publish(&["--rollback"], 0);

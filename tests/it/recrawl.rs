@@ -243,7 +243,7 @@ fn asked_once(site: &Site, summary: &Value, others: &[&str]) -> usize {
 }
 
 /// A settings file with one try for each request.
-const QUICK: &str = "limits.max_tries = 1\npoliteness.failures_before_pause = 1000\n";
+const QUICK: &str = "limits.max_tries = 1\ntesting.failures_before_pause = 1000\n";
 
 #[test]
 fn a_further_crawl_that_is_killed_comes_to_the_same_set() {

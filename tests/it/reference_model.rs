@@ -100,7 +100,7 @@ fn a_crawled_site_gives_the_files_of_the_model() {
     let bench = Bench::new();
     let [file_entries, min_section, min_subsection] = THRESHOLDS;
     let config = bench.settings(&format!(
-        "output.file_entries = {file_entries}\noutput.min_section = {min_section}\noutput.min_subsection = {min_subsection}\n"
+        "output.file_entries = {file_entries}\noutput.min_section = {min_section}\ntesting.min_subsection = {min_subsection}\n"
     ));
     let options = ["--config", config.as_str()];
 

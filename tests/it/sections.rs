@@ -84,7 +84,7 @@ fn pages_are_in_the_sitemap_of_the_first_glob_that_matches_or_of_their_directory
     assert_eq!(bench.published().differences(&before), [] as [String; 0]);
     // The other formats have the same files; files of formats that are switched off leave.
     let config = bench.settings(
-        "output.grace = \"0s\"\noutput.format = [\"xml\", \"txt\"]\noutput.no_gzip = true\n",
+        "testing.grace = \"0s\"\noutput.format = [\"xml\", \"txt\"]\noutput.no_gzip = true\n",
     );
     let options = ["--config", &config, "--section", "*.pdf=papers"];
     bench.crawl(&site.url("/"), &options).expect_code(0);

@@ -25,7 +25,6 @@ politeness.rate = "unlimited"
 discovery.discover = ["links"]
 output.output = "out"
 output.state = "state"
-run.json = true
 limits.max_tries = 1
 "#;
 
@@ -33,7 +32,8 @@ limits.max_tries = 1
 fn command(bench: &Bench, file: &str, arguments: &[&str]) -> Command {
     let config = bench.settings(file);
     let mut command = bench.program();
-    command.args(["crawl", "--config", &config]).args(arguments);
+    let fixed = ["crawl", "--json", "--config", &config];
+    command.args(fixed).args(arguments);
     command
 }
 
@@ -157,7 +157,6 @@ fn only_so_many_sites_and_requests_are_under_way() {
         assert_eq!(ran.summaries().len(), 3);
         assert_eq!(most.load(Ordering::SeqCst), 1, "{limit}");
     }
-    check("politeness.max_in_flight = 1");
     check("max_sites = 1\npoliteness.concurrency = 1");
 }
 

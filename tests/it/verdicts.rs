@@ -40,8 +40,8 @@ use crate::support::{
 const SETTINGS: &str = "
 requests.max_body_bytes = 65536
 limits.max_tries = 2
-limits.retry_delays = [\"10ms\"]
-politeness.failures_before_pause = 1000
+testing.retry_delays = [\"10ms\"]
+testing.failures_before_pause = 1000
 guard.max_alike_share = 1
 ";
 
@@ -349,7 +349,7 @@ fn a_page_that_costs_too_much_is_not_judged_and_fails() {
     let lines = Arc::new(AtomicUsize::new(50_000));
     let site = with_costly_page("<meta name=robots content=noindex>", Arc::clone(&lines));
     let bench = Bench::new();
-    let config = bench.settings("pages.max_parse_time = \"1ms\"");
+    let config = bench.settings("testing.max_parse_time = \"1ms\"");
     let crawl = || bench.crawl(&site.url("/"), &["--config", &config]);
     let ran = crawl().expect_code(3);
     assert_eq!(bench.published().urls(), [site.url("/")]);
@@ -374,7 +374,7 @@ fn a_page_that_costs_too_much_one_day_stays_listed() {
     let lines = Arc::new(AtomicUsize::new(0));
     let site = with_costly_page("", Arc::clone(&lines));
     let bench = Bench::new();
-    let config = bench.settings("pages.max_parse_time = \"1ms\"");
+    let config = bench.settings("testing.max_parse_time = \"1ms\"");
     let crawl = || bench.crawl(&site.url("/"), &["--config", &config]);
     let both = [site.url("/"), site.url("/costly")];
     crawl().expect_code(0);

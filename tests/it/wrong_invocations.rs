@@ -119,7 +119,6 @@ fn each_names_the_cause_and_the_next_step() {
         "catalogue",
         "catalogue list --state lost",
         "catalogue resume",
-        "daemon --lease-time 1s",
         "daemon --catalogue mysql://db.example/arpent",
         "check --explain R99",
     ] {

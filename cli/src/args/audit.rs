@@ -2,48 +2,34 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
-
-use super::{findings::FindingArgs, requests::RequestArgs, state::StateArgs};
+use super::{findings::FindingArgs, options::SettingOptions};
+use crate::settings::options::AUDIT;
 
 /// Arguments of `arpent audit`.
-#[derive(Debug, Clone, Default, Serialize, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct AuditArgs {
     /// URL of a crawled site, or of a page of it
     #[arg(value_name = "URL")]
-    #[serde(skip)]
     pub(crate) site: String,
 
     /// Sitemap, index, feed or folder to read in place of those that the site names (repeatable)
     ///
     /// arpent also reads the sitemaps that an index lists. If only files and folders are given, arpent sends no request.
     #[arg(long, value_name = "URL|FILE|DIR")]
-    #[serde(skip)]
     pub(crate) sitemap: Vec<PathBuf>,
 
     /// Access log of the web server; - is standard input (repeatable)
     ///
     /// The log is in combined log format or in JSON lines, plain or gzipped.
     #[arg(long, value_name = "FILE|-")]
-    #[serde(skip)]
     pub(crate) log: Vec<PathBuf>,
 
     #[command(flatten)]
-    #[serde(skip)]
     pub(crate) findings: FindingArgs,
 
     #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) state: StateArgs,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    requests: RequestArgs,
-
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    pub(crate) settings: SettingOptions<AUDIT>,
 }
 
 /// Shown above the options by `--help`.

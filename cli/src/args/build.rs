@@ -1,86 +1,25 @@
 //! Arguments of `arpent build`.
 
-use std::path::PathBuf;
-
-use serde::Serialize;
-
-use super::{entries::EntryArgs, reporting::ReportingArgs};
+use super::options::SettingOptions;
+use crate::settings::options::{BUILD, Typed};
 
 /// Arguments of `arpent build`.
-#[derive(Debug, Default, Serialize, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct BuildArgs {
     /// Lists of URLs, sitemaps or folders of HTML files; - is standard input
     #[arg(value_name = "FILE|DIR|-")]
     inputs: Vec<String>,
 
-    /// Directory of the site; the sitemaps list only URLs in it
-    #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
-
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Format of the lists [default: detected from their first bytes]
-    #[arg(long, value_name = "text|csv|ndjson|sitemap", help_heading = "Input")]
-    input_format: Option<String>,
-
-    /// Publish nothing if a line or a value cannot be used [default: leave it out, exit code 3]
-    #[arg(long, help_heading = "Input")]
-    strict: bool,
-
-    /// Use the time of a file as the lastmod of its page, if it is plausible; or never [default: mtime]
-    #[arg(
-        long,
-        value_name = "mtime|none",
-        help_heading = "Input",
-        hide_short_help = true
-    )]
-    lastmod: Option<String>,
-
-    /// URL of the file about.html: /about (drop), /about.html (keep), or by its canonical link (auto) [default: auto]
-    #[arg(
-        long,
-        value_name = "drop|keep|auto",
-        help_heading = "Input",
-        hide_short_help = true
-    )]
-    html_suffix: Option<String>,
-
-    /// List only URLs that match (repeatable)
-    #[arg(short, long, value_name = "GLOB", help_heading = "Input")]
-    include: Vec<String>,
-
-    /// Do not list URLs that match (repeatable)
-    #[arg(short = 'x', long, value_name = "GLOB", help_heading = "Input")]
-    exclude: Vec<String>,
-
-    /// Folder of the sitemaps [default: sitemaps/SITE]
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
-    output: Option<String>,
-
-    /// Folder of the states; with it, arpent also stores the state of lists
-    #[arg(
-        long,
-        value_name = "DIR",
-        help_heading = "Output",
-        hide_short_help = true
-    )]
-    state: Option<String>,
-
-    /// URL where the sitemaps will be served [default: the base URL]
-    #[arg(long, value_name = "URL", help_heading = "Output")]
-    public_url: Option<String>,
-
     #[command(flatten)]
-    #[serde(flatten)]
-    entries: EntryArgs,
+    pub(crate) settings: SettingOptions<BUILD>,
+}
 
-    #[command(flatten)]
-    #[serde(flatten)]
-    reporting: ReportingArgs,
+impl BuildArgs {
+    /// What was typed.
+    pub(crate) fn typed(&self) -> Typed {
+        self.settings.0.with_all("inputs", &self.inputs)
+    }
 }
 
 /// Shown above the options by `--help`.

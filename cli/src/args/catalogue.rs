@@ -2,28 +2,18 @@
 
 use std::path::PathBuf;
 
-use serde::{Serialize, Serializer};
+use super::options::SettingOptions;
+use crate::settings::options::{ADD, CATALOGUE, Typed};
 
 /// Arguments of `arpent catalogue`.
-#[derive(Debug, Serialize, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct CatalogueArgs {
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE", global = true)]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
-    /// URL of the database [default: catalogue of the settings]
-    #[arg(long, value_name = "URL", global = true)]
-    catalogue: Option<String>,
-
-    /// URL of the bucket of the states, for fetch [default: storage of the settings]
-    #[arg(long, value_name = "URL", global = true)]
-    storage: Option<String>,
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions<CATALOGUE>,
 
     /// What is done.
     #[command(subcommand)]
-    #[serde(skip)]
     pub(crate) action: CatalogueAction,
 }
 
@@ -105,30 +95,32 @@ pub(crate) enum CatalogueAction {
 }
 
 /// Arguments of `arpent catalogue add`.
-#[derive(Debug, Serialize, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct AddArgs {
     /// Start URL of the site
     #[arg(value_name = "URL")]
-    #[serde(rename = "urls", serialize_with = "as_list")]
     url: String,
 
     /// Name of the site [default: made from its URL]
     #[arg(long, value_name = "NAME")]
-    #[serde(skip)]
     pub(crate) name: Option<String>,
 
-    /// URL of the bucket of its sitemaps [default: output of the settings]
-    #[arg(short, long, value_name = "URL")]
-    output: Option<String>,
-
-    /// Schedule of its crawls, such as "30 2 * * *"
-    #[arg(long, value_name = "CRON")]
-    schedule: Option<String>,
+    #[command(flatten)]
+    settings: SettingOptions<ADD>,
 }
 
-/// The setting is a list.
-fn as_list<S: Serializer>(url: &String, serializer: S) -> Result<S::Ok, S::Error> {
-    [url].serialize(serializer)
+impl AddArgs {
+    /// What was typed, with the settings file of the command.
+    pub(crate) fn typed(&self, of_command: &Typed) -> Typed {
+        let typed = self
+            .settings
+            .0
+            .with_all("urls", std::slice::from_ref(&self.url));
+        Typed {
+            config: of_command.config.clone(),
+            ..typed
+        }
+    }
 }
 
 /// State of a site in a catalogue.

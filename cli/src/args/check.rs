@@ -2,23 +2,20 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
-
-use super::{findings::FindingArgs, requests::RequestArgs};
+use super::{findings::FindingArgs, options::SettingOptions};
+use crate::settings::options::CHECK;
 
 /// Arguments of `arpent check`.
-#[derive(Debug, Clone, Default, Serialize, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {
     /// Files, folders, URLs of sitemaps or sites; - is standard input
     #[arg(value_name = "FILE|DIR|URL|-", required_unless_present = "explain")]
-    #[serde(skip)]
     pub(crate) paths: Vec<PathBuf>,
 
     /// URL where the file is served, or with / at its end, its folder
     #[arg(long, value_name = "URL")]
     // The setting of this name is that of `build`.
-    #[serde(skip)]
     pub(crate) base_url: Option<String>,
 
     /// Read robots.txt of this host from a file instead of requesting it (repeatable)
@@ -28,7 +25,6 @@ pub(crate) struct CheckArgs {
     pub(crate) robots: Vec<String>,
 
     #[command(flatten)]
-    #[serde(skip)]
     pub(crate) findings: FindingArgs,
 
     /// Print the explanation of a rule, such as R13, and check nothing
@@ -41,18 +37,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N|all", help_heading = "URLs")]
     pub(crate) pages: Option<String>,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE", help_heading = "URLs")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
     #[command(flatten)]
-    #[serde(flatten)]
-    requests: RequestArgs,
-
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    pub(crate) settings: SettingOptions<CHECK>,
 }
 
 /// Shown above the options by `--help`.

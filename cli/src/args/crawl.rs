@@ -1,134 +1,25 @@
 //! Arguments of `arpent crawl`.
 
-use std::path::PathBuf;
-
-use serde::Serialize;
-
-use super::{
-    announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, reporting::ReportingArgs,
-    requests::RequestArgs,
-};
+use super::options::SettingOptions;
+use crate::settings::options::{CRAWL, Typed};
 
 /// Arguments of `arpent crawl`.
-#[derive(Debug, Default, Serialize, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = MORE_HELP)]
 pub(crate) struct CrawlArgs {
     /// Sites to crawl: the directory of each URL, and everything below it
     #[arg(value_name = "URL")]
     pub(crate) urls: Vec<String>,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
     #[command(flatten)]
-    #[serde(flatten)]
-    place: PlaceArgs,
+    pub(crate) settings: SettingOptions<CRAWL>,
+}
 
-    #[command(flatten)]
-    #[serde(flatten)]
-    entries: EntryArgs,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    requests: RequestArgs,
-
-    /// Requests in flight per host, at most [default: 4]
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Requests",
-        hide_short_help = true
-    )]
-    concurrency: Option<String>,
-
-    /// Sources of URLs [default: links,sitemaps,feeds,list]
-    ///
-    /// links: links on pages. sitemaps: sitemaps that robots.txt names. feeds: feeds that pages name. list: the lists of --seeds.
-    #[arg(
-        long,
-        value_name = "SOURCES",
-        help_heading = "Scope",
-        hide_short_help = true
-    )]
-    discover: Vec<String>,
-
-    /// Also crawl the URLs in this file; - is standard input
-    ///
-    /// The file has one absolute URL per line, or is a table (CSV), a sitemap or a feed. Repeatable.
-    #[arg(long, value_name = "FILE|-", help_heading = "Scope")]
-    seeds: Vec<String>,
-
-    /// Crawl the directory of the URL, or its whole origin [default: dir]
-    #[arg(
-        long,
-        value_name = "dir|origin",
-        help_heading = "Scope",
-        hide_short_help = true
-    )]
-    scope: Option<String>,
-
-    /// Fetch and list only URLs that match (repeatable)
-    #[arg(short, long, value_name = "GLOB", help_heading = "Scope")]
-    include: Vec<String>,
-
-    /// Neither fetch nor list URLs that match (repeatable)
-    #[arg(short = 'x', long, value_name = "GLOB", help_heading = "Scope")]
-    exclude: Vec<String>,
-
-    /// Fetch matching URLs for their links, but do not list them (repeatable)
-    #[arg(
-        long,
-        value_name = "GLOB",
-        help_heading = "Scope",
-        hide_short_help = true
-    )]
-    follow_only: Vec<String>,
-
-    /// List matching URLs without fetching them (repeatable)
-    #[arg(
-        long,
-        value_name = "GLOB",
-        help_heading = "Scope",
-        hide_short_help = true
-    )]
-    list_only: Vec<String>,
-
-    /// Ignore these rules of your own site (comma-separated, repeatable)
-    #[arg(
-        long,
-        value_name = "robots,noindex,canonical,retry-after",
-        help_heading = "Scope",
-        hide_short_help = true
-    )]
-    ignore: Vec<String>,
-
-    /// Stop after N pages [default: 1000000]
-    ///
-    /// The same command continues the crawl.
-    #[arg(long, value_name = "N", help_heading = "Scope")]
-    max_pages: Option<String>,
-
-    /// Stop after this time; the same command continues [default: 24h]
-    #[arg(long, value_name = "T", help_heading = "Scope", hide_short_help = true)]
-    max_time: Option<String>,
-
-    /// Fetch only pages that are at most N links from the start [default: unlimited]
-    #[arg(long, value_name = "N", help_heading = "Scope", hide_short_help = true)]
-    max_depth: Option<String>,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    announcing: AnnouncingArgs,
-
-    /// Start with an empty state; the old state is renamed, not deleted
-    #[arg(long, help_heading = "Run", hide_short_help = true)]
-    fresh: bool,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    reporting: ReportingArgs,
+impl CrawlArgs {
+    /// What was typed.
+    pub(crate) fn typed(&self) -> Typed {
+        self.settings.0.with_all("urls", &self.urls)
+    }
 }
 
 /// Shown above the options by `--help`.
@@ -140,7 +31,7 @@ limits the rate of its requests, and publishes the sitemaps when the crawl ends.
 continues it.
 
 Most options are also settings (--max-pages is max_pages) in the settings file and variables (ARPENT_MAX_PAGES). An option \
-replaces the variable, the variable replaces the file. config/default.toml documents every setting.
+replaces the variable, the variable replaces the file. arpent generate settings prints all of them.
 
 Without --config, arpent reads the first of these files that exists:
   - arpent.toml in the current folder

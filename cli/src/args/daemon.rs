@@ -1,48 +1,14 @@
 //! Arguments of `arpent daemon`.
 
-use serde::Serialize;
-
-use super::state::StateArgs;
+use super::options::SettingOptions;
+use crate::settings::options::DAEMON;
 
 /// Arguments of `arpent daemon`.
-#[derive(Debug, Clone, Default, Serialize, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct DaemonArgs {
     #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) state: StateArgs,
-
-    /// Answer Prometheus and health checks at this address, such as 127.0.0.1:9464
-    #[arg(long, value_name = "ADDR")]
-    metrics: Option<String>,
-
-    /// Crawl the sites of the catalogue at this URL, together with other daemons
-    #[arg(long, value_name = "URL")]
-    catalogue: Option<String>,
-
-    /// URL of the bucket for the states of the sites of a catalogue
-    #[arg(long, value_name = "URL")]
-    storage: Option<String>,
-
-    /// Time after which another daemon takes over the sites of one that does not answer [default: 60s]
-    #[arg(long, value_name = "T", hide_short_help = true)]
-    lease_time: Option<String>,
-
-    /// Time between two copies of the state of a site of a catalogue [default: 5m]
-    #[arg(long, value_name = "T", hide_short_help = true)]
-    checkpoint_interval: Option<String>,
-
-    /// Format of the log on stderr [default: text]
-    #[arg(long, value_name = "json|text")]
-    log_format: Option<String>,
-
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    quiet: bool,
-
-    /// Print more on stderr; -vv and -vvv print still more
-    #[arg(short, long, action = clap::ArgAction::Count)]
-    verbose: u8,
+    pub(crate) settings: SettingOptions<DAEMON>,
 }
 
 /// Shown above the options by `--help`.

@@ -1,39 +1,26 @@
 //! Arguments of `arpent diff`.
 
-use serde::Serialize;
-
-use super::{requests::RequestArgs, state::StateArgs};
+use super::options::SettingOptions;
+use crate::settings::options::DIFF;
 
 /// Arguments of `arpent diff`.
-#[derive(Debug, Clone, Default, Serialize, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct DiffArgs {
     /// The older set
     #[arg(value_name = "A")]
-    #[serde(skip)]
     pub(crate) first: String,
 
     /// The newer set
     #[arg(value_name = "B")]
-    #[serde(skip)]
     pub(crate) second: String,
 
     /// Print one JSON object
     #[arg(long)]
-    #[serde(skip)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) state: StateArgs,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    requests: RequestArgs,
-
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    pub(crate) settings: SettingOptions<DIFF>,
 }
 
 /// Shown above the options by `--help`.

@@ -1,29 +1,29 @@
 //! Arguments of `arpent forget`.
 
-use serde::Serialize;
-
-use super::state::StateArgs;
+use super::options::SettingOptions;
+use crate::settings::options::{FORGET, Typed};
 
 /// Arguments of `arpent forget`.
-#[derive(Debug, Default, Serialize, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct ForgetArgs {
     /// Crawled sites: the URL of the site, or a URL that was given to arpent crawl
     #[arg(value_name = "SITE", required = true)]
     urls: Vec<String>,
 
-    /// Print the files that would be removed, and remove nothing
-    #[arg(short = 'n', long)]
-    dry_run: bool,
-
     /// Print one JSON object for each site
     #[arg(long)]
-    #[serde(skip)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) state: StateArgs,
+    pub(crate) settings: SettingOptions<FORGET>,
+}
+
+impl ForgetArgs {
+    /// What was typed.
+    pub(crate) fn typed(&self) -> Typed {
+        self.settings.0.with_all("urls", &self.urls)
+    }
 }
 
 /// Shown above the options by `--help`.

@@ -26,6 +26,8 @@ pub(crate) enum Generated {
         #[arg(value_name = "SHELL")]
         shell: clap_complete::Shell,
     },
+    /// Print a settings file with every setting, its documentation and its default
+    Settings,
     /// Print the JSON Schema of what a command prints with --json
     Schema {
         /// The command; report-rows: the lines of report --ndjson; fleet: status --catalogue
@@ -60,6 +62,7 @@ const EXAMPLES: &str = "\
 Examples:
   arpent generate man /usr/local/share/man/man1
   arpent generate completions bash
+  arpent generate settings
   arpent generate schema crawl";
 
 /// Shown below the examples by `--help`.

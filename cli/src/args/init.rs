@@ -3,57 +3,44 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use serde::Serialize;
 
-use super::requests::RequestArgs;
+use super::options::SettingOptions;
+use crate::settings::options::INIT;
 
 /// Arguments of `arpent init`.
-#[derive(Debug, Clone, Serialize, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct InitArgs {
     /// The site: the URL where its crawl begins
     #[arg(value_name = "URL")]
-    #[serde(skip)]
     pub(crate) url: String,
 
     /// Write the files into this folder [default: the current one]
     #[arg(short = 'o', long, value_name = "DIR")]
-    #[serde(skip)]
     pub(crate) output: Option<PathBuf>,
 
     /// Write the configuration of this web server
     #[arg(long, value_enum, default_value_t = Server::Nginx)]
-    #[serde(skip)]
     pub(crate) server: Server,
 
     /// Write a daily schedule: a timer of systemd, or a line of a crontab
     #[arg(long, value_enum, default_value_t = Scheduler::Systemd)]
-    #[serde(skip)]
     pub(crate) schedule: Scheduler,
 
     /// Ask nothing: take the defaults. So does a program whose standard input or error is no terminal
     #[arg(short = 'y', long)]
-    #[serde(skip)]
     pub(crate) yes: bool,
 
     /// Replace files that exist
     #[arg(long)]
-    #[serde(skip)]
     pub(crate) force: bool,
 
     /// Print one JSON object: what the site answered, and the files that were written
     #[arg(long)]
-    #[serde(skip)]
     pub(crate) json: bool,
 
-    /// Read settings of requests from this TOML file
-    #[arg(short = 'c', long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
     #[command(flatten)]
-    #[serde(flatten)]
-    requests: RequestArgs,
+    pub(crate) settings: SettingOptions<INIT>,
 }
 
 /// A web server.

@@ -1,16 +1,10 @@
 //! Arguments of `arpent publish`.
 
-use std::path::PathBuf;
-
-use serde::Serialize;
-
-use super::{
-    announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, reporting::ReportingArgs,
-    requests::RequestArgs,
-};
+use super::options::SettingOptions;
+use crate::settings::options::{PUBLISH, Typed};
 
 /// Arguments of `arpent publish`.
-#[derive(Debug, Default, Serialize, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct PublishArgs {
     /// Crawled sites, as they were given to arpent crawl
@@ -28,42 +22,15 @@ pub(crate) struct PublishArgs {
     )]
     pub(crate) rollback: Option<u32>,
 
-    /// Read settings from this TOML file
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(crate) config: Option<PathBuf>,
-
     #[command(flatten)]
-    #[serde(flatten)]
-    place: PlaceArgs,
+    pub(crate) settings: SettingOptions<PUBLISH>,
+}
 
-    #[command(flatten)]
-    #[serde(flatten)]
-    entries: EntryArgs,
-
-    /// List only URLs that match (repeatable)
-    #[arg(short, long, value_name = "GLOB", help_heading = "Scope")]
-    include: Vec<String>,
-
-    /// Do not list URLs that match (repeatable)
-    #[arg(short = 'x', long, value_name = "GLOB", help_heading = "Scope")]
-    exclude: Vec<String>,
-
-    /// Ignore these rules of your own site (comma-separated, repeatable)
-    #[arg(long, value_name = "noindex,canonical", help_heading = "Scope")]
-    ignore: Vec<String>,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    requests: RequestArgs,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    announcing: AnnouncingArgs,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    reporting: ReportingArgs,
+impl PublishArgs {
+    /// What was typed.
+    pub(crate) fn typed(&self) -> Typed {
+        self.settings.0.with_all("urls", &self.urls)
+    }
 }
 
 /// Shown above the options by `--help`.
@@ -76,7 +43,7 @@ the settings that needs new requests has no effect until the next crawl. --force
 --rollback restores an earlier set byte for byte. arpent archives the last three published sets beside the state. A rollback \
 deletes what the last crawls decided; unchanged pages keep their lastmod. The next crawl finds the changes of the site again.
 
-Hooks, engines and a robots.txt file are notified as after a crawl. After a rollback, IndexNow is notified of the URLs that it adds \
+Hooks and engines are notified as after a crawl. After a rollback, IndexNow is notified of the URLs that it adds \
 or removes. A dry run changes nothing and sends no notification.";
 
 /// Shown below the options.

@@ -2,42 +2,35 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
-
-use super::state::StateArgs;
+use super::options::SettingOptions;
+use crate::settings::options::REPORT;
 
 /// Arguments of `arpent report`.
-#[derive(Debug, Clone, Default, Serialize, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct ReportArgs {
     /// The crawled site, or a URL in it; optional if there is only one site
     #[arg(value_name = "SITE")]
-    #[serde(skip)]
     pub(crate) site: Option<String>,
 
     /// Write the report as one HTML page that needs no network
     #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
     pub(crate) html: Option<PathBuf>,
 
     /// Write urls.csv, links.csv, conflicts.csv, patterns.csv and runs.csv into this folder
     #[arg(long, value_name = "DIR")]
-    #[serde(skip)]
     pub(crate) csv: Option<PathBuf>,
 
     /// Write one JSON object per URL, link, conflict, pattern and session; - is standard output
     #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
     pub(crate) ndjson: Option<PathBuf>,
 
     /// Print the report as one JSON object
     #[arg(long)]
-    #[serde(skip)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) state: StateArgs,
+    pub(crate) settings: SettingOptions<REPORT>,
 }
 
 /// Shown above the options by `--help`.

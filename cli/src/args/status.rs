@@ -1,20 +1,14 @@
 //! Arguments of `arpent status`.
 
-use serde::Serialize;
-
-use super::state::StateArgs;
+use super::options::SettingOptions;
+use crate::settings::options::{STATUS, Typed};
 
 /// Arguments of `arpent status`.
-#[derive(Debug, Default, Serialize, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct StatusArgs {
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) state: StateArgs,
-
     /// Show the fleet of the catalogue at this URL; without URL, that of the settings
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
-    #[serde(skip_serializing_if = "is_of_settings")]
     pub(crate) catalogue: Option<String>,
 
     /// Print one JSON object
@@ -28,12 +22,17 @@ pub(crate) struct StatusArgs {
     /// time at which it was added.
     #[arg(long, value_name = "T")]
     pub(crate) max_age: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions<STATUS>,
 }
 
-/// Returns whether the settings have the URL.
-#[expect(clippy::ref_option, reason = "serde calls it")]
-fn is_of_settings(url: &Option<String>) -> bool {
-    url.as_deref().is_none_or(str::is_empty)
+impl StatusArgs {
+    /// What was typed.
+    pub(crate) fn typed(&self) -> Typed {
+        let url = self.catalogue.as_ref().filter(|url| !url.is_empty());
+        self.settings.0.with("catalogue", url)
+    }
 }
 
 /// Shown above the options by `--help`.

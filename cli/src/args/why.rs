@@ -1,42 +1,32 @@
 //! Arguments of `arpent why`.
 
-use serde::Serialize;
-
-use super::{requests::RequestArgs, state::StateArgs};
+use super::options::SettingOptions;
+use crate::settings::options::WHY;
 
 /// Arguments of `arpent why`.
-#[derive(Debug, Clone, Default, Serialize, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct WhyArgs {
     /// URL to explain
     #[arg(value_name = "URL")]
-    #[serde(skip)]
     pub(crate) url: String,
 
     /// The crawled site, for a URL outside of it
     #[arg(long, value_name = "SITE")]
-    #[serde(skip)]
     pub(crate) site: Option<String>,
 
     /// Also request the URL now, and compare the answer with the crawl
     ///
     /// arpent follows the redirects of the URL.
     #[arg(long)]
-    #[serde(skip)]
     pub(crate) live: bool,
 
     /// Print one JSON object
     #[arg(long)]
-    #[serde(skip)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) state: StateArgs,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    requests: RequestArgs,
+    pub(crate) settings: SettingOptions<WHY>,
 }
 
 /// Shown above the options by `--help`.

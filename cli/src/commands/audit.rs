@@ -45,14 +45,10 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    if args.quiet {
+    if args.settings.0.has("quiet") {
         output.be_quiet();
     }
-    let settings = load(
-        Purpose::Ask,
-        (args.state.config.as_deref(), args),
-        environment,
-    )?;
+    let settings = load(Purpose::Ask, args.settings.0.clone(), environment)?;
     begin_log(&settings.shared, output);
     let url = settings
         .shared

@@ -30,7 +30,7 @@ use crate::{
     human,
     output::Output,
     panicked::blocking,
-    settings::{BuildSettings, Environment, settled, typed},
+    settings::{BuildSettings, Environment, settled},
     summary::{RobotsFile, Summary},
     supervisor::Supervisor,
 };
@@ -48,8 +48,9 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    foresee_log(&typed(args), environment, output);
-    let settings = BuildSettings::load(args, environment, read_settings_file)?;
+    let typed = args.typed();
+    foresee_log(&typed, environment, output);
+    let settings = BuildSettings::load(typed, environment, read_settings_file)?;
     let common = &settings.common;
     begin_log(common, output);
     let site = common

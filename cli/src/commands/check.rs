@@ -33,7 +33,7 @@ pub(crate) fn run(
     if let Some(rule) = &args.explain {
         return explain(rule, output);
     }
-    if args.quiet {
+    if args.settings.0.has("quiet") {
         output.be_quiet();
     }
     let inputs = args.paths.iter().filter(|path| is_input(path));
@@ -155,7 +155,7 @@ fn live(
     output: &Output,
 ) -> failure::Result<ExitCode> {
     let settings = Settings::load_check(
-        (args.config.as_deref(), args),
+        args.settings.0.clone(),
         urls,
         environment,
         read_settings_file,

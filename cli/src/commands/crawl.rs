@@ -10,7 +10,6 @@ pub(super) mod site;
 use std::{io, path::Path};
 
 use crawler::{politeness::Politeness, publish::check_output, site::Site, site_run::SessionError};
-use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
 use self::{board::Board, many::crawl_all, site::Crawler};
@@ -25,7 +24,7 @@ use crate::{
     output::Output,
     settings::{
         CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,
-        SettingsError, Typed, typed,
+        SettingsError, Typed,
     },
     supervisor::Supervisor,
 };
@@ -40,12 +39,13 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    foresee_log(&typed(args), environment, output);
+    let typed = args.typed();
+    foresee_log(&typed, environment, output);
     let CrawlSettings {
         sites,
         shared,
         max_sites,
-    } = load(Purpose::Crawl, (args.config.as_deref(), args), environment)?;
+    } = load(Purpose::Crawl, typed, environment)?;
     begin_log(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::OfCores, async {
@@ -65,21 +65,16 @@ pub(super) fn run(
     })
 }
 
-/// The settings of the sites of a command with these arguments, among them the path of its settings file.
+/// The settings of the sites of a command for which this was typed.
 ///
 /// # Errors
 /// See [`CrawlSettings::load`].
 pub(super) fn load(
     purpose: Purpose,
-    (config, args): (Option<&Path>, &impl Serialize),
+    typed: Typed,
     environment: &Environment,
 ) -> Result<CrawlSettings, SettingsError> {
-    CrawlSettings::load(
-        purpose,
-        (config, typed(args)),
-        environment,
-        read_settings_file,
-    )
+    CrawlSettings::load(purpose, typed, environment, read_settings_file)
 }
 
 /// Makes what is wrong with the settings part of the log that they ask for, as far as that is known before they

@@ -40,7 +40,7 @@ use crate::{
     failure::{self, Context as _, Misuse},
     output::Output,
     panicked::caught,
-    settings::{CrawlSettings, Environment, Purpose, typed},
+    settings::{CrawlSettings, Environment, Purpose},
     signal::{DaemonSignals, Stop},
 };
 
@@ -54,10 +54,11 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    foresee_log(&typed(&args), environment, output);
+    let typed = args.settings.0.clone();
+    foresee_log(&typed, environment, output);
     let load_for = {
-        let (args, environment) = (args.clone(), environment.clone());
-        move |purpose| load(purpose, (args.state.config.as_deref(), &args), &environment)
+        let environment = environment.clone();
+        move |purpose| load(purpose, typed.clone(), &environment)
     };
     let of_worker = load_for(Purpose::Worker)?;
     if of_worker.shared.fleet.catalogue.is_some() {

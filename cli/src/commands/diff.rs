@@ -36,13 +36,13 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    if args.quiet {
+    if args.settings.0.has("quiet") {
         output.be_quiet();
     }
     let names = [&args.first, &args.second].map(|typed| TypedSet::of(typed));
     let urls = names.iter().filter_map(TypedSet::url).collect();
     let settings = Settings::load_check(
-        (args.state.config.as_deref(), args),
+        args.settings.0.clone(),
         urls,
         environment,
         read_settings_file,

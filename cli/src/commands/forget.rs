@@ -30,11 +30,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    let settings = load(
-        Purpose::Look,
-        (args.state.config.as_deref(), args),
-        environment,
-    )?;
+    let settings = load(Purpose::Look, args.typed(), environment)?;
     let mut worst = ExitCode::Success;
     for site in &settings.sites {
         match forget(site) {

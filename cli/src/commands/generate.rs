@@ -1,5 +1,5 @@
-//! `arpent generate`: man pages and completions, made from the command line as [`crate::args`] defines it, and the JSON Schemas of the
-//! results. Nothing is read.
+//! `arpent generate`: man pages and completions, made from the command line as [`crate::args`] defines it, the settings file
+//! with the defaults, and the JSON Schemas of the results. Nothing is read.
 
 #[cfg(test)]
 mod tests;
@@ -13,6 +13,7 @@ use crate::{
     exit_code::ExitCode,
     failure,
     output::Output,
+    settings::default_file,
 };
 
 /// Runs `arpent generate`.
@@ -30,6 +31,7 @@ pub(super) fn run(arguments: &GenerateArgs, output: &Output) -> failure::Result<
         Generated::Completions { shell } => {
             clap_complete::generate(*shell, &mut args::command(), "arpent", &mut text);
         }
+        Generated::Settings => text.extend_from_slice(default_file().as_bytes()),
         Generated::Schema { of } => text.extend_from_slice(schema_of(*of).as_bytes()),
     }
     for line in String::from_utf8_lossy(&text).lines() {

@@ -41,7 +41,7 @@ pub(super) fn run(
     output: &Output,
 ) -> failure::Result<ExitCode> {
     let mut settings = Settings::load_check(
-        (args.config.as_deref(), args),
+        args.settings.0.clone(),
         vec![args.url.clone()],
         environment,
         read_settings_file,

@@ -38,7 +38,6 @@ pub(super) fn notifier_of(
 pub(super) fn notices(notifications: &Notifications, standing: &PublishedSet) -> Vec<String> {
     let Notifications {
         submitted,
-        would_write,
         would_ping,
         ..
     } = notifications;
@@ -50,11 +49,7 @@ pub(super) fn notices(notifications: &Notifications, standing: &PublishedSet) ->
         notices,
         ..
     } = submitted;
-    let path = would_write.iter().map(|path| path.display());
-    let mut lines: Vec<String> = path
-        .map(|path| format!("the missing lines would be added to {path}"))
-        .chain(notices.iter().cloned())
-        .collect();
+    let mut lines = notices.clone();
     if *would_send > 0 {
         let urls = human::count(*would_send, "URL");
         lines.push(format!("IndexNow would be notified of {urls}"));

@@ -44,8 +44,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    let CrawlSettings { sites, shared, .. } =
-        load(Purpose::Crawl, (args.config.as_deref(), args), environment)?;
+    let CrawlSettings { sites, shared, .. } = load(Purpose::Crawl, args.typed(), environment)?;
     begin_log(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::One, async {

@@ -44,11 +44,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    let settings = load(
-        Purpose::Look,
-        (args.state.config.as_deref(), args),
-        environment,
-    )?;
+    let settings = load(Purpose::Look, args.settings.0.clone(), environment)?;
     let site = match &args.site {
         Some(site) => site.clone(),
         None => only_site(&settings)?,

@@ -164,11 +164,7 @@ pub(super) fn run(
         #[cfg(not(feature = "catalogue"))]
         return Err(super::catalogue::missing());
     }
-    let settings = load(
-        Purpose::Look,
-        (args.state.config.as_deref(), args),
-        environment,
-    )?;
+    let settings = load(Purpose::Look, args.typed(), environment)?;
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
     let state = &settings.shared.state;
     let has_daemon = lock::is_held(state);

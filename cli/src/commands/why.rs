@@ -57,7 +57,7 @@ pub(super) fn run(
     } else {
         Purpose::Look
     };
-    let settings = load(purpose, (args.state.config.as_deref(), args), environment)?;
+    let settings = load(purpose, args.settings.0.clone(), environment)?;
     let asked = asked_url(args, &settings)?;
     let clock = dependencies::clock(environment);
     let explanation = if args.live {

@@ -19,10 +19,10 @@ use super::{
     CrawlSettings, Environment, FileText, Layers, MAX_FILE_BYTES, Purpose, SettingsError,
     SiteSettings, Typed,
     file::{SITE, SITE_NAME, SITE_URL, Section, SiteTable, is_secret},
-    merge::{Among, VARIABLE_PREFIX, problems_in_order, setting_of, variable_value},
+    merge::{Among, VARIABLE_PREFIX, problems_in_order, variable_value},
     problem::{Origin, Problem},
     sites::{Chosen, choose, none_twice},
-    table::{SETTINGS, Special},
+    table::{SETTINGS, Special, setting_of},
     tables::{NAMESPACE, PAGE_RULE},
     value::Value,
 };
@@ -50,8 +50,11 @@ pub(crate) fn site_of_text(
         FileText::read(asked, MAX_FILE_BYTES)
     };
     let state = Value::Text(state.display().to_string());
-    let config = (Some(path.as_path()), MAX_FILE_BYTES);
-    let mut layers = Layers::read(config, vec![("state", state)], environment, &read_file)?;
+    let typed = Typed {
+        config: Some(path.clone()),
+        values: vec![("state", state)],
+    };
+    let mut layers = Layers::read(typed, MAX_FILE_BYTES, environment, &read_file)?;
     layers.variables = &NONE;
     let sites = CrawlSettings::merged(Purpose::Crawl, &layers)?.sites;
     let found = sites.len();
@@ -83,12 +86,11 @@ pub(crate) struct FleetPlaces {
 /// # Errors
 /// As [`CrawlSettings::load`].
 pub(crate) fn fleet_places(
-    (config, typed): (Option<&Path>, Typed),
+    typed: Typed,
     environment: &Environment,
     read_file: impl Fn(&Path) -> io::Result<FileText>,
 ) -> Result<FleetPlaces, SettingsError> {
-    let config = (config, MAX_FILE_BYTES);
-    let mut layers = Layers::read(config, typed, environment, &read_file)?;
+    let mut layers = Layers::read(typed, MAX_FILE_BYTES, environment, &read_file)?;
     let Section {
         values,
         page_rules,
@@ -126,13 +128,12 @@ impl StoredSites {
     /// # Errors
     /// As [`CrawlSettings::load`]. Or an output is not object storage, or a secret is not a reference.
     pub(crate) fn load(
-        (config, typed): (Option<&Path>, Typed),
+        typed: Typed,
         name: Option<&str>,
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        let config = (config, MAX_SITES_FILE_BYTES);
-        let mut layers = Layers::read(config, typed, environment, &read_file)?;
+        let mut layers = Layers::read(typed, MAX_SITES_FILE_BYTES, environment, &read_file)?;
         layers.world.hides_secrets = true;
         layers.warnings.clear();
         let mut shared = layers.shared();
@@ -152,7 +153,6 @@ impl StoredSites {
                     .resolve(&layers, Purpose::Store, among, &[])
                     .and_then(|mut resolved| {
                         warnings.append(&mut resolved.warnings);
-                        warnings.extend(resolved.site.meant_for_one_session());
                         stored_site(&layers, table, &resolved.site)
                     });
             match stored {

@@ -13,7 +13,7 @@ use toml::{
 use super::{
     problem::{Origin, Problem, nearest},
     request::{has_password, has_user_info, is_secret_header},
-    table::{SETTINGS, Setting, Special, TABLES},
+    table::{SETTINGS, Setting, Special, setting_of, tables},
     tables::{NAMESPACE, NamespaceTable, PAGE_RULE, PageRuleTable},
     value::{Item, Value},
 };
@@ -111,7 +111,7 @@ impl SettingsFile {
             } else {
                 let problems = &mut file.problems;
                 file.shared
-                    .take(&place, key, value, Table::default(), problems);
+                    .take(&place, key, value, TableOfFile::default(), problems);
             }
         }
         file.shared.sort();
@@ -169,7 +169,7 @@ impl Section {
         place: &Place,
         key: &Spanned<Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
-        table: Table,
+        table: TableOfFile,
         problems: &mut Vec<Problem>,
     ) {
         let name: &str = key.get_ref();
@@ -187,11 +187,8 @@ impl Section {
                     return;
                 }
                 (_, Some(entries)) => {
-                    if let Some(name) = TABLES
-                        .iter()
-                        .find(|table| !table.is_empty() && **table == name)
-                    {
-                        let table = Table { name, ..table };
+                    if let Some(name) = tables().find(|table| *table == name) {
+                        let table = TableOfFile { name, ..table };
                         for (key, value) in entries {
                             self.take(place, key, value, table, problems);
                         }
@@ -201,8 +198,8 @@ impl Section {
                 (_, None) => {}
             }
         }
-        let setting = SETTINGS.iter().find(|setting| setting.name == name);
-        if setting.is_none() && table.name.is_empty() && TABLES.contains(&name) {
+        let setting = setting_of(name);
+        if setting.is_none() && table.name.is_empty() && tables().any(|table| table == name) {
             let of_site = if table.is_of_site { "site." } else { "" };
             let message = format!("expected a table: write [{of_site}{name}] above its settings");
             problems.push(place.problem(&key.span(), name, &message));
@@ -230,29 +227,29 @@ impl Section {
 
 /// A table of the file.
 #[derive(Debug, Clone, Copy, Default)]
-struct Table {
+struct TableOfFile {
     /// The table of a site, or one in it.
     is_of_site: bool,
     /// The name of a table of settings; empty: above all of them.
     name: &'static str,
 }
 
-impl Table {
+impl TableOfFile {
     /// A message for a key that is not a setting, with the setting that was probably meant.
     fn unknown(self, name: &str) -> String {
-        let tables: &[&str] = match (self.name.is_empty(), self.is_of_site) {
+        let keys: &[&str] = match (self.name.is_empty(), self.is_of_site) {
             (false, _) => &[],
             (true, true) => &[PAGE_RULE, NAMESPACE, SITE_URL, SITE_NAME],
             (true, false) => &[PAGE_RULE, NAMESPACE, SITE],
         };
-        let of_settings = TABLES.iter().filter(|_| self.name.is_empty());
-        let settings = SETTINGS.iter().map(|setting| setting.name);
-        let known = settings.chain(tables.iter().chain(of_settings).copied());
+        let of_settings = tables().filter(|_| self.name.is_empty());
+        let settings = SETTINGS.iter().filter(|setting| setting.is_in_files());
+        let settings = settings.map(|setting| setting.name);
+        let known = settings.chain(keys.iter().copied()).chain(of_settings);
         let Some(nearest) = nearest(name, known.filter(|name| !name.is_empty())) else {
             return "no such setting".to_owned();
         };
-        let setting = SETTINGS.iter().find(|setting| setting.name == nearest);
-        match setting.and_then(|setting| self.misplaced(setting)) {
+        match setting_of(nearest).and_then(|setting| self.misplaced(setting)) {
             Some(place) => format!("no such setting; did you mean {nearest}, which is {place}?"),
             None => format!("no such setting; did you mean {nearest}?"),
         }
@@ -260,6 +257,12 @@ impl Table {
 
     /// Reason why `setting` may not be here; `None`: it may.
     fn misplaced(self, setting: &Setting) -> Option<String> {
+        if setting.is(Special::Option) {
+            let option = setting.name.replace('_', "-");
+            return Some(format!(
+                "an option alone, for one start of arpent: --{option}"
+            ));
+        }
         if self.is_of_site {
             if setting.name == "urls" {
                 return Some("a site has one url; write one table [[site]] for each site".into());
@@ -362,9 +365,9 @@ impl Place {
                 SITE_URL => &mut url,
                 SITE_NAME => &mut name,
                 _ => {
-                    let table = Table {
+                    let table = TableOfFile {
                         is_of_site: true,
-                        ..Table::default()
+                        ..TableOfFile::default()
                     };
                     section.take(self, key, value, table, problems);
                     continue;

@@ -23,7 +23,7 @@ use super::{
     file::Section,
     problem::{Origin, Problem, nearest},
     secret::World,
-    table::{SETTINGS, Setting, Special},
+    table::{SETTINGS, Setting, Special, setting_of},
     tables::NAMESPACE,
     value::{Item, Value, Wrong},
 };
@@ -41,9 +41,6 @@ pub(super) struct Merge {
 
 /// Prefix of the variables that are settings.
 pub(super) const VARIABLE_PREFIX: &str = "ARPENT_";
-
-/// Settings that are meant for one site: a forgotten variable must not reach others.
-const NOT_FROM_VARIABLES: [&str; 1] = ["ignore"];
 
 /// Variables that a hook gets: when it starts the program again, they are not mistakes.
 const HOOK_VARIABLES: [&str; 5] = ["event", "site", "outcome", "exit_code", "sitemaps_dir"];
@@ -106,16 +103,21 @@ impl Merge {
             };
             let is_capital = name == name.to_ascii_uppercase();
             let name = name.to_ascii_lowercase();
-            let names = SETTINGS.iter().map(|setting| setting.name);
-            match SETTINGS
-                .iter()
-                .find(|setting| is_capital && setting.name == name)
-            {
-                Some(setting) if NOT_FROM_VARIABLES.contains(&setting.name) => {
+            let names = SETTINGS.iter().filter(|setting| setting.is_in_files());
+            let names = names.map(|setting| setting.name);
+            match setting_of(&name).filter(|_| is_capital) {
+                Some(setting) if setting.is(Special::NoVariable) || setting.is(Special::Option) => {
                     if !text.trim_ascii().is_empty() {
-                        let wrong = Wrong::new(format!(
-                            "not read from the environment, because it would apply to every site; use --{name}, or the settings file of the site"
-                        ));
+                        let option = name.replace('_', "-");
+                        let wrong = Wrong::new(if setting.is(Special::Option) {
+                            format!(
+                                "not read from the environment, because it is for one start of arpent; use the option --{option}"
+                            )
+                        } else {
+                            format!(
+                                "not read from the environment, because it would apply to every site; use --{option}, or the settings file of the site"
+                            )
+                        });
                         self.wrong(setting.name, Origin::Variable(variable.clone()), wrong);
                     }
                 }
@@ -179,11 +181,6 @@ impl Merge {
             .iter()
             .any(|problem| problem.setting == setting || problem.setting.is_empty())
     }
-}
-
-/// The row of the table that is called `name`.
-pub(super) fn setting_of(name: &str) -> Option<&'static Setting> {
-    SETTINGS.iter().find(|setting| setting.name == name)
 }
 
 /// Problems as one reads: the file from its first line on, then the layers above. A problem of several sites is reported once.

@@ -4,10 +4,12 @@
 
 #[cfg(feature = "catalogue")]
 mod catalogue;
+mod default_file;
 mod file;
 mod fleet;
 mod merge;
 mod notify;
+pub(crate) mod options;
 mod output;
 mod problem;
 mod request;
@@ -15,7 +17,6 @@ mod secret;
 mod sites;
 pub(crate) mod table;
 mod tables;
-mod typed;
 mod units;
 pub(crate) mod value;
 
@@ -32,18 +33,18 @@ use std::{
 
 use crawler::{config::Config, site::Site, url_key::UrlKey};
 use jiff::tz::TimeZone;
-use serde::Serialize;
 
 #[cfg(feature = "catalogue")]
 pub(crate) use self::catalogue::{MAX_SITES_FILE_BYTES, StoredSites, fleet_places, site_of_text};
 pub(crate) use self::{
+    default_file::default_file,
     file::MAX_FILE_BYTES,
+    options::Typed,
     output::is_storage,
     problem::SettingsError,
     request::{DIRECTORY_FORM, contact, directory, is_secret_header, with_scheme},
     secret::FileText,
     sites::{CrawlSettings, Purpose, SiteSettings, settled},
-    typed::{Typed, typed},
     units::duration,
 };
 use self::{
@@ -56,7 +57,6 @@ use self::{
     table::{SETTINGS, Special},
     value::Value,
 };
-use crate::args::BuildArgs;
 
 /// Format of the log on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,8 +70,9 @@ pub(crate) enum LogFormat {
 
 impl LogFormat {
     /// Format of the log that options and variables ask for, before anything is checked: an unknown word means text.
-    pub(crate) fn of_log(typed: &[(&'static str, Value)], environment: &Environment) -> Self {
-        let typed = typed.iter().find(|(name, _)| *name == "log_format");
+    pub(crate) fn of_log(typed: &Typed, environment: &Environment) -> Self {
+        let mut typed = typed.values.iter();
+        let typed = typed.find(|(name, _)| *name == "log_format");
         let is_json = match typed {
             Some((_, value)) => *value == Value::Text("json".to_owned()),
             None => environment
@@ -187,25 +188,20 @@ fn usual_places(environment: &Environment) -> Vec<PathBuf> {
 }
 
 impl Settings {
-    /// The settings of a command that crawls no site and begins at the URLs `starts`: those that the file `config` has for all
+    /// The settings of a command that crawls no site and begins at the URLs `starts`: those that the settings file has for all
     /// sites.
     ///
     /// # Errors
     /// As [`CrawlSettings::load`].
     pub(crate) fn load_check(
-        (config, args): (Option<&Path>, &impl Serialize),
+        typed: Typed,
         starts: Vec<String>,
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        Layers::read(
-            (config, MAX_FILE_BYTES),
-            typed(args),
-            environment,
-            &read_file,
-        )?
-        .shared()
-        .finish_check(starts, environment)
+        Layers::read(typed, MAX_FILE_BYTES, environment, &read_file)?
+            .shared()
+            .finish_check(starts, environment)
     }
 }
 
@@ -220,12 +216,11 @@ impl BuildSettings {
     /// # Errors
     /// As [`CrawlSettings::load`].
     pub(crate) fn load(
-        args: &BuildArgs,
+        typed: Typed,
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        let config = (args.config.as_deref(), MAX_FILE_BYTES);
-        Layers::read(config, typed(args), environment, &read_file)?
+        Layers::read(typed, MAX_FILE_BYTES, environment, &read_file)?
             .shared()
             .finish_build(environment)
     }
@@ -247,8 +242,8 @@ struct Layers<'w> {
 impl<'w> Layers<'w> {
     /// Reads the settings file, if there is one; the named one may be as large as the number beside it.
     fn read(
-        (config, max_bytes): (Option<&Path>, usize),
-        typed: Vec<(&'static str, Value)>,
+        Typed { config, values }: Typed,
+        max_bytes: usize,
         environment: &'w Environment,
         read_file: &'w dyn Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
@@ -260,7 +255,7 @@ impl<'w> Layers<'w> {
                 hides_secrets: false,
             },
             variables: environment,
-            typed,
+            typed: values,
             found: None,
             warnings: Vec::new(),
         };
@@ -268,7 +263,7 @@ impl<'w> Layers<'w> {
             .get(CONFIG_VARIABLE)
             .filter(|path| !path.is_empty())
             .map(PathBuf::from);
-        let named = config.map(Path::to_owned).or(config_variable);
+        let named = config.or(config_variable);
         let is_named = named.is_some();
         let places = named.map_or_else(|| usual_places(environment), |path| vec![path]);
         for path in &places {

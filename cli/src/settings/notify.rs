@@ -9,7 +9,7 @@ use crawler::{
 
 use super::{
     request::has_user_info,
-    value::{Read, Value, Wrong, optional_text, text, words},
+    value::{Read, Value, Wrong, list, optional_text, text, words},
 };
 
 /// The URL of an engine; empty means the default.
@@ -24,18 +24,15 @@ pub(crate) fn endpoint(value: &Value) -> Read<String> {
     }
 }
 
-/// The URL of a key's file, which may have the key in it.
-pub(crate) fn key_location(value: &Value) -> Read<Option<String>> {
-    const EXPECTED: &str = "expected the http or https URL of a file, without query and user name";
-    let Ok(text) = optional_text(value, EXPECTED) else {
-        return Err(Wrong::new(EXPECTED));
-    };
-    let Some(text) = text else { return Ok(None) };
-    let is_file = !text.contains(['?', '#']) && !text.ends_with('/') && !has_user_info(&text);
-    match service_url(&text).filter(|_| is_file) {
-        Some(_) => Ok(Some(text)),
-        None => Err(Wrong::new(EXPECTED)),
+/// A command line for `sh`, or a program with its arguments.
+pub(crate) fn hook_command(value: &Value) -> Read<Vec<String>> {
+    const EXPECTED: &str = "a command line, or a list of a program and its arguments";
+    if let Value::List(_) = value {
+        return list(value, |item| text(item, EXPECTED).map(str::to_owned));
     }
+    let line = optional_text(value, EXPECTED)?;
+    let command = line.map(|line| ["sh".to_owned(), "-c".to_owned(), line]);
+    Ok(command.map_or_else(Vec::new, Vec::from))
 }
 
 /// The URL of an engine with a place for that of the sitemap.

@@ -18,9 +18,10 @@ use crawler::{
 use super::{
     Environment, FileText, Layers, Settings, SettingsError, Typed,
     file::{MAX_FILE_BYTES, SiteTable},
-    merge::{Among, Merge, problems_in_order, setting_of, start_of},
+    merge::{Among, Merge, problems_in_order, start_of},
     output::is_storage,
     problem::{Origin, Problem},
+    table::setting_of,
 };
 
 /// Sites that are crawled at the same time by default.
@@ -71,27 +72,25 @@ pub(crate) struct SiteSettings {
 }
 
 impl CrawlSettings {
-    /// Merges the arguments of a command for sites (the path of its settings file, and its options) with the environment, the
-    /// settings file and the defaults. `read_file` reads the settings file and files with secrets; everything else is passed in.
+    /// Merges what was typed for a command for sites with the environment, the settings file and the defaults. `read_file` reads the settings file and files with secrets; everything else is passed in.
     ///
     /// # Errors
     /// The file cannot be read, or anything in any of the layers makes no sense for any of the sites; all problems
     /// at once.
     pub(crate) fn load(
         purpose: Purpose,
-        (config, typed): (Option<&Path>, Typed),
+        typed: Typed,
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        let config = (config, MAX_FILE_BYTES);
-        let mut layers = Layers::read(config, typed, environment, &read_file)?;
+        let mut layers = Layers::read(typed, MAX_FILE_BYTES, environment, &read_file)?;
         if purpose == Purpose::Worker {
             return Self::of_worker(&layers);
         }
         if purpose == Purpose::Look {
             layers.forget_secrets();
         }
-        let mut settings = Self::merged(purpose, &layers)?;
+        let settings = Self::merged(purpose, &layers)?;
         if purpose == Purpose::Daemon {
             settings.fit_for_daemon()?;
         }
@@ -120,9 +119,8 @@ impl CrawlSettings {
 
     /// # Errors
     /// No site has a schedule.
-    fn fit_for_daemon(&mut self) -> Result<(), SettingsError> {
-        let scheduled = || self.sites.iter().filter(|site| site.schedule.is_some());
-        if scheduled().next().is_none() {
+    fn fit_for_daemon(&self) -> Result<(), SettingsError> {
+        if self.sites.iter().all(|site| site.schedule.is_none()) {
             return Err(SettingsError::Problems(vec![Problem {
                 origin: Origin::Default,
                 setting: "schedule".to_owned(),
@@ -131,8 +129,6 @@ impl CrawlSettings {
                     .to_owned(),
             }]));
         }
-        let warnings = scheduled().flat_map(|site| site.meant_for_one_session());
-        self.shared.warnings.extend(warnings);
         Ok(())
     }
 
@@ -190,19 +186,6 @@ impl SiteSettings {
     /// The site as far as it is known before its start URL was requested: a redirect may still change its origin.
     pub(super) fn foreseen(&self) -> Site {
         foreseen(&self.start, &self.settings)
-    }
-
-    /// Warnings about settings that a daemon applies to every session.
-    pub(super) fn meant_for_one_session(&self) -> impl Iterator<Item = String> {
-        let Self { name, settings, .. } = self;
-        let switches = [
-            ("fresh", settings.fresh),
-            ("force", settings.config.publish.force),
-        ];
-        let on = switches.into_iter().filter(|(_, is_on)| *is_on);
-        on.map(move |(setting, _)| {
-            format!("{name}: {setting} is meant for one session, but the daemon applies it to every session")
-        })
     }
 
     /// The host that its requests go to; with and without `www.` it is the same, because the one redirects to the
@@ -392,7 +375,6 @@ impl SiteDraft<'_> {
             identity: _,
         } = self;
         let mut merge = layers.merge(layers.file.section_of(table));
-        merge.check_key_location(&start, among);
         if purpose == Purpose::Notify {
             merge.for_notifying();
         }

@@ -14,7 +14,7 @@ mod values;
 
 use std::{collections::BTreeSet, io};
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::Parser as _;
 use crawler::{
     config::{
         Credentials, ElementValue, Extensions, Format, Namespace, NamespaceElement, PageAction,
@@ -23,7 +23,11 @@ use crawler::{
     site::settle,
 };
 
-use super::{merge::default_state_folder, *};
+use super::{
+    merge::default_state_folder,
+    table::{Setting, TABLES},
+    *,
+};
 use crate::args::{Args, Command};
 
 /// Settings of all sites, loaded from arguments after `arpent crawl`, variables and a file `config.toml`.
@@ -60,7 +64,7 @@ fn load_sites(
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     CrawlSettings::load(
         Purpose::Crawl,
-        (args.config.as_deref(), typed(&args)),
+        args.typed(),
         &environment.collect(),
         |path| match file {
             Some(text) if path == Path::new("config.toml") => Ok(text.to_owned().into()),

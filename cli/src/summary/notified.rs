@@ -24,6 +24,5 @@ pub(crate) fn text(notified: &Notified) -> String {
         Channel::Ping => {
             format!("received by {to} (ping); an answer is no promise to read the sitemap")
         }
-        Channel::RobotsFile => format!("{} added to {to}", human::count(*sent, "line")),
     }
 }

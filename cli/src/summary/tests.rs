@@ -371,7 +371,7 @@ fn links_beyond_a_bound_are_counted_and_make_a_run_partial() {
     report.not_recorded = 1_234;
     summary.set_report(report);
     assert!(summary.is_partial());
-    let told = "  1,234 links left out (not-recorded): beyond max_links or max_link_bytes of a page, max_known_urls or max_state_bytes";
+    let told = "  1,234 links left out (not-recorded): beyond max_links or 2 MiB of a page, max_known_urls or max_state_bytes";
     assert!(
         summary.text().contains(&told.to_owned()),
         "{:?}",

@@ -65,8 +65,6 @@ pub struct ScopeConfig {
     pub follow_only: Vec<String>,
     /// Listed, not fetched.
     pub list_only: Vec<String>,
-    /// Links marked `nofollow`, `ugc` or `sponsored` are taken as well. Default: no.
-    pub take_nofollow_links: bool,
     /// Links that log out, delete and the like are followed although requests carry credentials or cookies of the user. Default no.
     pub follow_actions: bool,
 }
@@ -82,10 +80,12 @@ pub struct IgnoreConfig {
     /// `Crawl-delay` and its `Sitemap` lines count all the same. Default: no.
     pub robots: bool,
     /// `noindex`, the noindex part of `none`, and `unavailable_after` keep no page out, in meta elements and in
-    /// headers. `nofollow` is another matter and counts. Default: no.
+    /// headers. Default: no.
     pub noindex: bool,
     /// A canonical link to another URL keeps no page out; where it leads is looked at as any link is. Default: no.
     pub canonical: bool,
+    /// Links marked `nofollow`, `ugc` or `sponsored` are followed. The `nofollow` of a whole page counts. Default: no.
+    pub nofollow: bool,
     /// `Retry-After` is not obeyed, neither that of an answer nor one remembered of an earlier session. Default: no.
     pub retry_after: bool,
 }
@@ -97,6 +97,7 @@ impl IgnoreConfig {
             (self.robots, "robots"),
             (self.noindex, "noindex"),
             (self.canonical, "canonical"),
+            (self.nofollow, "nofollow"),
             (self.retry_after, "retry-after"),
         ]
         .into_iter()

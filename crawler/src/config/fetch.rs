@@ -178,6 +178,17 @@ impl Default for FetchConfig {
 }
 
 impl FetchConfig {
+    /// Waits for a head for `timeout` at most, for a connection for as long, but not beyond the default, inside of a body for half of
+    /// it, and for a whole request for twice of it.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        let default = Self::default();
+        self.dns_timeout = timeout.min(default.dns_timeout);
+        self.connect_timeout = timeout.min(default.connect_timeout);
+        self.head_timeout = timeout;
+        self.idle_timeout = timeout / 2;
+        self.total_timeout = timeout.saturating_mul(2);
+    }
+
     /// The cookies that are sent: none of the site beside a header `Cookie` of the settings, which counts then.
     pub fn cookie_use(&self) -> CookieUse {
         let mut names = self.headers.iter().map(|(name, _)| name);

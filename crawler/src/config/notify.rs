@@ -1,6 +1,6 @@
 //! Settings for notifications of a published set.
 
-use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf};
 
 use super::Secret;
 
@@ -42,30 +42,21 @@ pub struct NotifyConfig {
     pub indexnow_endpoint: String,
     /// The file that holds the key. Default: a key is made and kept in the state.
     pub indexnow_key_file: Option<PathBuf>,
-    /// URL of the file on the site that proves the key; its directory limits what may be sent. Default: the
-    /// key's file in the output, which is written there.
-    pub indexnow_key_location: Option<String>,
     /// URLs to ask for when something was published, with `{sitemap}` in the place of the encoded URL of each
     /// index. They may hold keys. Default none: the large engines take no such requests any more.
     pub ping: Vec<Secret>,
-    /// The robots.txt that gets the `Sitemap` lines it lacks. Default none.
-    pub robots_file: Option<PathBuf>,
     /// A program with its arguments that is called after a session. Default none.
     pub hook_command: Vec<String>,
-    /// A command line for `sh -c` that is called after a session. Default none.
-    pub hook_shell: Option<String>,
     /// URLs that get a POST with JSON after a session. They may hold keys. Default none.
     pub hook_url: Vec<Secret>,
     /// The events that hooks are called for. Default everything.
     pub hook_events: BTreeSet<HookEvent>,
-    /// How long a hook's program may run. Default 60 s.
-    pub hook_timeout: Duration,
 }
 
 impl NotifyConfig {
     /// Returns whether anything is called after a session.
     pub fn has_hooks(&self) -> bool {
-        !self.hook_command.is_empty() || self.hook_shell.is_some() || !self.hook_url.is_empty()
+        !self.hook_command.is_empty() || !self.hook_url.is_empty()
     }
 }
 
@@ -75,14 +66,10 @@ impl Default for NotifyConfig {
             indexnow: false,
             indexnow_endpoint: INDEXNOW_ENDPOINT.to_owned(),
             indexnow_key_file: None,
-            indexnow_key_location: None,
             ping: Vec::new(),
-            robots_file: None,
             hook_command: Vec::new(),
-            hook_shell: None,
             hook_url: Vec::new(),
             hook_events: HookEvent::ALL.into(),
-            hook_timeout: Duration::from_secs(60),
         }
     }
 }

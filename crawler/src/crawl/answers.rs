@@ -92,8 +92,8 @@ impl Work {
         config: &'a Config,
         distance: u16,
     ) -> impl Iterator<Item = FoundUrl<'a>> {
-        let take_nofollow_links = config.scope.take_nofollow_links;
-        let targets = verdict::targets(facts, follow, take_nofollow_links);
+        let ignores_nofollow = config.ignore.nofollow;
+        let targets = verdict::targets(facts, follow, ignores_nofollow);
         targets.filter_map(move |(key, via, text)| {
             let hops = match via {
                 Via::Link | Via::Alternate if !config.discover.links => return None,

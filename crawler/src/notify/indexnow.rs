@@ -287,8 +287,7 @@ impl Sender<'_> {
         let standing = self.submission.standing;
         let output = Path::new(&standing.output);
         // On another host it would prove nothing of this one.
-        let is_served = self.submission.config.indexnow_key_location.is_none()
-            && are_on_one_host(&standing.directory, &standing.site);
+        let is_served = are_on_one_host(&standing.directory, &standing.site);
         let name = self.key.file_name();
         let wanted = is_served.then_some(name.as_str());
         let old = store.value(KEY_FILE)?;
@@ -315,8 +314,8 @@ impl Sender<'_> {
         // On some disks upper and lower case are one.
         if name.to_ascii_lowercase().starts_with(SITEMAP) {
             self.submitted.problems.push(format!(
-                "the key's file would have the name of a sitemap: a key that begins with {SITEMAP} needs \
-                 indexnow_key_location"
+                "the key's file would have the name of a sitemap: expected a key that does not begin with \
+                 {SITEMAP}"
             ));
             return Ok(());
         }
@@ -386,24 +385,17 @@ impl Sender<'_> {
 
     /// The file that proves the key, which is asked for.
     fn proof(&self, call: &mut Caller<'_>) -> Proof {
-        let Submission {
-            config, standing, ..
-        } = self.submission;
+        let standing = self.submission.standing;
         let (directory, site) = (&standing.directory, &standing.site);
-        let location = match &config.indexnow_key_location {
-            Some(location) => location.clone(),
-            None if are_on_one_host(directory, site) => {
-                format!("{directory}{}", self.key.file_name())
-            }
-            None => {
-                return Err(format!(
-                    "the set of {site} is served at {directory}, on another host, where no file proves the key; \
-                     set indexnow_key_location to a file on the host of the site that holds it"
-                ));
-            }
+        let place = if are_on_one_host(directory, site) {
+            directory.clone()
+        } else {
+            // No file there proves the key for the site.
+            let site = Loc::parse(site).map_err(|error| error.to_string())?;
+            format!("{}/", site.origin())
         };
-        let location = Loc::parse(&location)
-            .map_err(|error| format!("indexnow_key_location cannot be used: {error}"))?;
+        let location = Loc::parse(&format!("{place}{}", self.key.file_name()))
+            .map_err(|error| format!("no file can prove the key: {error}"))?;
         self.check(location, call)
     }
 
@@ -554,8 +546,7 @@ impl Sender<'_> {
     fn finish(mut self) -> Submitted {
         if self.outside > 0 {
             self.submitted.problems.push(format!(
-                "{} of the URLs are outside of the directory of the key's file and are not sent; \
-                 a file in a directory above covers more (indexnow_key_location)",
+                "{} of the URLs are outside of the directory of the key's file and are not sent",
                 self.outside
             ));
         }

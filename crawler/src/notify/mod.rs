@@ -1,11 +1,11 @@
-//! Notifications of a published set. It reads the outbox of the store, writes a key file and a robots.txt when the settings
-//! ask for them, and runs the programs of hooks until they end or their time is over. It calls services only through a
-//! function that it is given, which waits for permits and answers. So it blocks its caller, and starts no tasks.
+//! Notifications of a published set. It reads the outbox of the store, writes a key file when the settings ask for it, and runs
+//! the programs of hooks until they end or their time is over. It calls services only through a function that it is given, which
+//! waits for permits and answers. So it blocks its caller, and starts no tasks.
 //!
 //! ```text
 //! publish -> outbox -> IndexNow: key -> its file in the output -> GET: it is served -> POST, 10,000 URLs each
 //!                      -> 200 or 202: notified; anything else: the URLs stay in the outbox
-//! publish -> sitemap URLs -> a request for each index (ping), a line in robots.txt
+//! publish -> sitemap URLs -> a request for each index (ping)
 //! session -> summary -> hooks: a program, a URL
 //! ```
 //!
@@ -17,7 +17,7 @@ mod indexnow;
 mod key;
 mod notifications;
 mod ping;
-mod robots_file;
+mod robots_lines;
 mod webhook;
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ pub use self::{
     key::{Key, KeyError},
     notifications::{Channel, Notifications, Notified, notify},
     ping::{PingTemplate, PingTemplateError, Pinged, ping},
-    robots_file::{RobotsFileError, Written, add_lines, missing_lines, write_lines},
+    robots_lines::missing_lines,
     webhook::{call_webhook, service_url, shown_url},
 };
 

@@ -1,18 +1,11 @@
-//! All notifications of the settings, in a fixed order: a robots.txt file, the engine of `IndexNow`, engines that take the
-//! request of the protocol.
+//! All notifications of the settings, in a fixed order: the engine of `IndexNow`, engines that take the request of the protocol.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{
-    Caller, PingTemplate, Submission, Submitted, Written, ping, service_url, shown_url, submit,
-    with_causes, write_lines,
-};
+use super::{Caller, PingTemplate, Submission, Submitted, ping, service_url, shown_url, submit};
 use crate::{
     config::HookEvent,
     publish::{Unnotified, note_unnotified, unnotified},
@@ -28,8 +21,6 @@ pub enum Channel {
     IndexNow,
     /// An engine gets the URL of an index.
     Ping,
-    /// A robots.txt file gets lines.
-    RobotsFile,
 }
 
 /// A receiver that was notified, or was not.
@@ -55,8 +46,6 @@ pub struct Notifications {
     pub notified: Vec<Notified>,
     /// The result for the URLs for the engine of `IndexNow`; its problems are among those of all.
     pub submitted: Submitted,
-    /// The robots.txt file that a dry run would write to.
-    pub would_write: Option<PathBuf>,
     /// The engines that a dry run would ask to read each sitemap.
     pub would_ping: u64,
     /// The failures, each a fragment. It is tried again the next time.
@@ -81,9 +70,6 @@ pub fn notify(
         config, dry_run, ..
     } = *submission;
     let mut notifications = Notifications::default();
-    if let Some(path) = &config.robots_file {
-        notifications.write(path, submission);
-    }
     if config.indexnow {
         notifications.submitted = submit(store, submission, clock, call)?;
         notifications.take_submitted(&config.indexnow_endpoint);
@@ -109,20 +95,6 @@ pub fn notify(
 }
 
 impl Notifications {
-    /// Gives the robots.txt file its lines.
-    fn write(&mut self, path: &Path, submission: &Submission<'_>) {
-        if submission.dry_run {
-            self.would_write = Some(path.to_owned());
-            return;
-        }
-        let to = path.display().to_string();
-        match write_lines(path, &submission.standing.sitemaps) {
-            Ok(Written::Unchanged) => {}
-            Ok(Written::Added(urls)) => self.add(Channel::RobotsFile, to, urls.len() as u64, None),
-            Err(error) => self.add(Channel::RobotsFile, to, 0, Some(with_causes(&error))),
-        }
-    }
-
     fn take_submitted(&mut self, endpoint: &str) {
         let Submitted {
             sent,

@@ -199,36 +199,26 @@ fn a_set_of_urls_goes_out_in_requests_of_ten_thousand() {
 }
 
 #[test]
-fn a_key_location_of_the_settings_proves_the_key_for_its_host() {
+fn of_a_set_on_another_host_the_key_is_proved_in_the_root_of_the_site() {
     let mut bench = Bench::new(&["https://h.example/a", "https://old.example/b"]);
     let key = Key::make(&mut bench.store).unwrap();
-    let file = bench.folder.path().join("mine.txt");
-    bench.config.indexnow_key_location = Some("https://h.example/mine.txt".to_owned());
-    std::fs::write(&file, "\u{feff}other-key-1\n").unwrap();
+    bench.standing.directory = "https://maps.example/h/".to_owned();
+    let name = key.file_name();
+    let file = bench.folder.path().join(&name);
     let submitted = bench.submit(200);
     assert_eq!(bench.sent(), Vec::<Vec<String>>::new());
+    assert_eq!(submitted.problems.len(), 1, "{submitted:?}");
+    assert!(!file.exists(), "there it would prove nothing");
+    std::fs::write(&file, "\u{feff}other-key-1\n").unwrap();
+    let submitted = bench.submit(200);
     assert_eq!(
         submitted.problems,
-        ["the key's file https://h.example/mine.txt does not have the key, but another key"]
+        ["the key's file https://h.example/<key>.txt does not have the key, but another key"]
     );
-    // No file is written where the settings name another file that proves the key.
-    assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 1);
     std::fs::write(&file, format!("{}\r\n", key.reveal())).unwrap();
     let submitted = bench.submit(200);
     assert_eq!(bench.sent(), [["https://h.example/a"]]);
     assert_eq!((submitted.sent, submitted.waiting), (1, 1));
-}
-
-#[test]
-fn a_set_on_another_host_needs_a_key_location() {
-    let mut bench = Bench::new(&["https://h.example/a"]);
-    bench.standing.directory = "https://maps.example/h/".to_owned();
-    let submitted = bench.submit(200);
-    assert!(
-        submitted.problems[0].contains("set indexnow_key_location"),
-        "{submitted:?}"
-    );
-    assert_eq!(bench.calls.borrow().len(), 0);
 }
 
 #[test]
@@ -250,13 +240,14 @@ fn a_key_is_in_no_message_whatever_the_servers_say() {
     let echo = format!("{}{key}", "x".repeat(40));
     let submitted = bench.submit_with(NOW, &|_| Ok(answer(400, &echo)));
     assert!(!submitted.problems[0].contains(&key[..8]), "{submitted:?}");
-    let file = bench.folder.path().join("mine.txt");
+    bench.standing.directory = "https://maps.example/h/".to_owned();
+    bench.submit(200);
+    let file = bench.folder.path().join(format!("{key}.txt"));
     std::fs::write(&file, format!("<p>{key}</p>")).unwrap();
-    bench.config.indexnow_key_location = Some("https://h.example/mine.txt".to_owned());
     let submitted = bench.submit(200);
     assert_eq!(
         submitted.problems,
-        ["the key's file https://h.example/mine.txt does not have the key, but \"<p><key></p>\""]
+        ["the key's file https://h.example/<key>.txt does not have the key, but \"<p><key></p>\""]
     );
 }
 

@@ -276,8 +276,8 @@ reasons! {
         SEND_WHOLE_BODY;
     /// Parsing was cut off before the end of the page: the content of the rest is not known.
     Unparsable = "unparsable", Failed, Nothing, LeftOut, [],
-        "not judged: parsing was cut off at max_parse_time, or at the memory of the parser",
-        "make the page smaller or less deeply nested, or raise max_parse_time";
+        "not judged: parsing was cut off after 5 s of CPU time, or at the memory of the parser",
+        "make the page smaller or less deeply nested";
     /// An `exclude` rule, or no `include` rule matches.
     ExcludedByRule = "excluded-by-rule", Excluded, Sure, -, [UserRule],
         "left out by an include or exclude rule",

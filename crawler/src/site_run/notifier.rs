@@ -4,6 +4,7 @@ use std::{
     future::Future,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use jiff::Timestamp;
@@ -27,6 +28,9 @@ use crate::{
     store::{Store, StoreError, with_causes},
     url_key::{Origin, UrlKey},
 };
+
+/// How long the program of a hook may run: longer than any request of such a program takes.
+const HOOK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// As whom an origin gets a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -163,23 +167,19 @@ impl Notifier {
     ) -> Vec<String> {
         let settings = Arc::clone(&self.settings);
         let config = &settings.config.notify;
-        let shell = config.hook_shell.as_ref();
-        let shell = shell.map(|line| ["sh", "-c", line].map(str::to_owned).to_vec());
-        let direct = Some(config.hook_command.clone()).filter(|command| !command.is_empty());
         let mut problems = Vec::new();
-        for (command, name) in [(direct, "hook_command"), (shell, "hook_shell")] {
-            let Some(command) = command else { continue };
+        if !config.hook_command.is_empty() {
             let run = HookRun {
-                command: &command,
+                command: &config.hook_command,
                 event,
                 variables,
                 withheld: &settings.withheld,
                 summary,
-                timeout: config.hook_timeout,
+                timeout: HOOK_TIMEOUT,
             };
             let ended = run_command(&run, self.shutdown.aborted());
             if let Err(error) = self.runtime.block_on(ended) {
-                problems.push(format!("{name} {}", with_causes(&error)));
+                problems.push(format!("hook_command {}", with_causes(&error)));
             }
         }
         for url in &config.hook_url {

@@ -66,10 +66,6 @@ const RULES_VERSION: u32 = 1;
 ///
 /// A `%` that starts no escape stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, each a setting of its own"
-)]
 pub struct Identity {
     /// Query parameters that are dropped, compared without case; a trailing `*` matches a prefix.
     /// Default: [`TRACKING_PARAMETERS`].
@@ -79,19 +75,30 @@ pub struct Identity {
     /// is dropped where its value has at least 16 letters and digits, a name that begins with `(` as a segment of a path.
     /// Default: [`SESSION_PARAMETERS`].
     pub drop_sessions: Vec<String>,
-    /// `//` in a path becomes `/`. Default: off, it changes the meaning on some servers.
-    pub collapse_slashes: bool,
-    /// Parameters are sorted by name, stable. Default: off.
-    pub sort_parameters: bool,
-    /// Empty parameters (`&&`, a leading or trailing `&`) are dropped. Default: off.
-    pub collapse_ampersands: bool,
-    /// `index.html` and the like at the end of a path are dropped. Default: off.
-    pub drop_index_pages: bool,
+    /// Further differences that are ignored. Default: none.
+    pub normalize: Normalize,
     /// The URLs of another directory are those of the crawled one. Default: none. Filled in when the
     /// site is known.
     pub stand_in: Option<StandIn>,
     /// Other spellings of the origin of the site that mean the site. Default: none. Filled in when the site is known.
     pub names: Option<SiteNames>,
+}
+
+/// Differences between URLs that some servers ignore, and others do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each a word of one setting"
+)]
+pub struct Normalize {
+    /// `//` in a path becomes `/`.
+    pub slashes: bool,
+    /// Parameters are sorted by name, stable.
+    pub parameter_order: bool,
+    /// Empty parameters (`&&`, a leading or trailing `&`) are dropped.
+    pub empty_parameters: bool,
+    /// `index.html` and the like at the end of a path are dropped.
+    pub index_pages: bool,
 }
 
 impl Default for Identity {
@@ -100,10 +107,7 @@ impl Default for Identity {
         Self {
             drop_parameters: owned(TRACKING_PARAMETERS),
             drop_sessions: owned(SESSION_PARAMETERS),
-            collapse_slashes: false,
-            sort_parameters: false,
-            collapse_ampersands: false,
-            drop_index_pages: false,
+            normalize: Normalize::default(),
             stand_in: None,
             names: None,
         }
@@ -248,10 +252,10 @@ impl Identity {
         replace(&mut text, |path| {
             normal_form::without_session_segments(path, &self.drop_sessions)
         });
-        if self.collapse_slashes {
+        if self.normalize.slashes {
             replace(&mut text, normal_form::without_doubled_slashes);
         }
-        if self.drop_index_pages {
+        if self.normalize.index_pages {
             replace(&mut text, normal_form::without_index_page);
         }
         changed(text)
@@ -268,8 +272,8 @@ impl Identity {
         let rules = normal_form::QueryRules {
             drop: &self.drop_parameters,
             sessions: &self.drop_sessions,
-            sort: self.sort_parameters,
-            drop_empty: self.collapse_ampersands,
+            sort: self.normalize.parameter_order,
+            drop_empty: self.normalize.empty_parameters,
         };
         replace(&mut text, |query| normal_form::query(query, rules));
         changed(text)
@@ -295,14 +299,14 @@ impl fmt::Display for Identity {
         };
         write!(
             f,
-            "rules={RULES_VERSION} drop_parameters={} drop_sessions={} collapse_slashes={} sort_parameters={} \
-             collapse_ampersands={} drop_index_pages={}",
+            "rules={RULES_VERSION} drop_parameters={} drop_sessions={} slashes={} parameter_order={} \
+             empty_parameters={} index_pages={}",
             list(&self.drop_parameters),
             list(&self.drop_sessions),
-            self.collapse_slashes,
-            self.sort_parameters,
-            self.collapse_ampersands,
-            self.drop_index_pages,
+            self.normalize.slashes,
+            self.normalize.parameter_order,
+            self.normalize.empty_parameters,
+            self.normalize.index_pages,
         )?;
         if let Some(stand_in) = &self.stand_in {
             write!(f, " stand_in={}", stand_in.text())?;

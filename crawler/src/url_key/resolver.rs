@@ -31,8 +31,8 @@ struct PlainBase<'a> {
 impl<'a> ReferenceResolver<'a> {
     /// For a page with this base URL and encoding.
     pub(crate) fn new(identity: &'a Identity, base: &'a Url, encoding: &'static Encoding) -> Self {
-        let is_plain = !identity.collapse_slashes
-            && !identity.drop_index_pages
+        let is_plain = !identity.normalize.slashes
+            && !identity.normalize.index_pages
             && identity.stand_in.is_none()
             && (identity.names.as_ref()).is_none_or(|names| names.keeps(base))
             && base.username().is_empty()
@@ -151,6 +151,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::url_key::Normalize;
 
     const BASES: [&str; 8] = [
         "https://example.com/",
@@ -223,11 +224,12 @@ mod tests {
         fn common_forms_are_resolved_as_by_the_parser(
             pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..7),
             base in proptest::sample::select(&BASES[..]),
-            collapse_slashes: bool,
-            drop_index_pages: bool,
+            slashes: bool,
+            index_pages: bool,
         ) {
             assert_same(&Identity::default(), base, &pieces.concat());
-            let identity = Identity { collapse_slashes, drop_index_pages, ..Identity::default() };
+            let normalize = Normalize { slashes, index_pages, ..Normalize::default() };
+            let identity = Identity { normalize, ..Identity::default() };
             assert_same(&identity, base, &pieces.concat());
         }
 

@@ -166,14 +166,20 @@ fn cfid_and_cftoken_are_dropped_only_together() {
 #[test]
 fn optional_rules_do_what_they_promise() {
     let slashes = Identity {
-        collapse_slashes: true,
+        normalize: Normalize {
+            slashes: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check_with(&slashes, "http://h//a///b//?c//d", "http://h/a/b/?c//d");
     check_with(&slashes, "http://h/a/;jsessionid=1/b", "http://h/a/b");
 
     let sorted = Identity {
-        sort_parameters: true,
+        normalize: Normalize {
+            parameter_order: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check_with(
@@ -184,14 +190,20 @@ fn optional_rules_do_what_they_promise() {
     check_with(&sorted, "http://h/?%7e=1&a", "http://h/?a&~=1");
 
     let ampersands = Identity {
-        collapse_ampersands: true,
+        normalize: Normalize {
+            empty_parameters: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check_with(&ampersands, "http://h/?&a&&b=1&", "http://h/?a&b=1");
     check_with(&ampersands, "http://h/?&", "http://h/");
 
     let index = Identity {
-        drop_index_pages: true,
+        normalize: Normalize {
+            index_pages: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     check_with(&index, "http://h/a/Index.HTML?b", "http://h/a/?b");
@@ -431,7 +443,10 @@ fn a_fingerprint_distinguishes_changed_settings() {
         ..identity()
     };
     let sorted = Identity {
-        sort_parameters: true,
+        normalize: Normalize {
+            parameter_order: true,
+            ..Normalize::default()
+        },
         ..identity()
     };
     let mut reordered = identity();
@@ -444,6 +459,6 @@ fn a_fingerprint_distinguishes_changed_settings() {
         none.to_string(),
         "rules=1 drop_parameters= drop_sessions=(s(*,aspsessionid*,cfid+cftoken,jsessionid,\
          phpsessid,session=,session_id=,sessionid=,sid= \
-         collapse_slashes=false sort_parameters=false collapse_ampersands=false drop_index_pages=false",
+         slashes=false parameter_order=false empty_parameters=false index_pages=false",
     );
 }

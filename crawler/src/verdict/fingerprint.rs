@@ -28,7 +28,7 @@ pub(crate) fn identity_of(config: &Config, lists: &[&str]) -> String {
         "{:016x} parse={:016x} nofollow={} exact_depth={} sources={:016x}{written_as}",
         config.identity.fingerprint(),
         hash(&parse_text(&config.parse)),
-        config.scope.take_nofollow_links,
+        config.ignore.nofollow,
         config.limits.max_depth.is_some(),
         hash(&sources),
     )
@@ -56,7 +56,7 @@ fn reading_text(config: &Config, site: &Site) -> String {
         ContentHash::VERSION,
         config.identity.fingerprint(),
         parse_text(&config.parse),
-        config.scope.take_nofollow_links,
+        config.ignore.nofollow,
         config.discover.links,
         site.url(),
         if config.repeats.close_patterns {
@@ -180,12 +180,12 @@ mod tests {
         }
         check(
             &Config::default(),
-            "bc5870df52ef28f3 parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
-            0x1ba2_0d22_1e51_6221,
+            "b8f86f803af8fbee parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
+            0xf93b_a85f_c1e3_347c,
         );
         let mut other = config();
         other.scope.width = ScopeWidth::Origin;
-        other.scope.take_nofollow_links = true;
+        other.ignore.nofollow = true;
         other.limits.max_depth = Some(3);
         other.discover = DiscoverConfig::LINKS;
         other.written_as = Some(
@@ -195,8 +195,8 @@ mod tests {
         );
         check(
             &other,
-            "bc5870df52ef28f3 parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
-            0x8a57_fb44_d91d_6ced,
+            "b8f86f803af8fbee parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
+            0x008e_e0a6_ccff_8932,
         );
     }
 }

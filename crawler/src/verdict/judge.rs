@@ -347,7 +347,6 @@ fn settings_text(config: &Config) -> String {
         exclude,
         follow_only,
         list_only,
-        take_nofollow_links,
         follow_actions,
     } = &config.scope;
     let width = match width {
@@ -363,7 +362,7 @@ fn settings_text(config: &Config) -> String {
     } = config.publish.extensions;
     format!(
         "1 width={width} include={include:?} exclude={exclude:?} follow_only={follow_only:?} list_only={list_only:?} \
-         nofollow={take_nofollow_links} max_depth={:?} ignore={ignored:?} images={images} hreflang={hreflang} news={news} video={video} \
+         max_depth={:?} ignore={ignored:?} images={images} hreflang={hreflang} news={news} video={video} \
          close_patterns={} keep_failing_ms={} avoids_actions={}",
         config.limits.max_depth,
         config.repeats.close_patterns,

@@ -28,7 +28,8 @@ fn lines(prefix: &str, count: usize) -> String {
 #[test]
 fn a_section_that_outgrows_a_file_is_divided_and_its_first_file_stays() {
     let builds = Builds::new();
-    let config = "output.file_entries = 1000\noutput.min_subsection = 100\noutput.no_gzip = true\n";
+    let config =
+        "output.file_entries = 1000\ntesting.min_subsection = 100\noutput.no_gzip = true\n";
     let config = builds.file("config.toml", config);
     let build = |shop: usize| {
         let list = lines("shop/a/", shop) + &lines("shop/b/", 150) + &lines("blog/", 200);

@@ -42,8 +42,7 @@ fn a_long_sitemap_costs_no_memory_of_its_size() {
         })
     });
     let bench = bench();
-    let config =
-        bench.settings("requests.head_timeout = \"10m\"\nrequests.total_timeout = \"10m\"\n");
+    let config = bench.settings("requests.timeout = \"10m\"\n");
     let options = ["--config", config.as_str(), "--exclude", "/p/a-name*"];
     let running = bench.spawn(&site.url("/"), &options);
     *process.lock().unwrap() = Some(running.id());

@@ -55,7 +55,7 @@ fn documents_that_cannot_be_read_are_reported_and_the_entries_before_are_used() 
         })
     });
     let bench = bench();
-    let config = bench.settings("limits.max_tries = 1\npoliteness.failures_before_pause = 1000\n");
+    let config = bench.settings("limits.max_tries = 1\ntesting.failures_before_pause = 1000\n");
     let summary = crawl(&bench, &site, &["--config", &config]);
     let told: BTreeMap<String, String> = troubles(&summary)
         .into_iter()

@@ -146,7 +146,7 @@ fn a_site_that_goes_down_is_refused() {
     let before = bench.published();
     is_down.store(true, Ordering::SeqCst);
     let config = bench.settings(
-        "limits.max_tries = 1\npoliteness.failures_before_pause = 2\npoliteness.pause = \"50ms\"\npoliteness.max_pause = \"100ms\"\npoliteness.max_pauses = 2\n",
+        "limits.max_tries = 1\ntesting.failures_before_pause = 2\ntesting.pause = \"50ms\"\ntesting.max_pause = \"100ms\"\ntesting.max_pauses = 2\n",
     );
     let ran = bench
         .crawl(&site.url("/"), &["--config", &config])

@@ -174,20 +174,17 @@ impl Fleet {
         let folder = self.path().join(&name);
         fs::create_dir(&folder).expect("a folder can be made");
         let settings = folder.join("worker.toml");
-        fs::write(&settings, format!("max_sites = {max_sites}\n")).expect("it can be written");
+        let [lease, interval] = [LEASE, CHECKPOINT_INTERVAL].map(|time| time.as_secs());
+        let text = format!(
+            "max_sites = {max_sites}\n[testing]\nlease_time = {lease}\ncheckpoint_interval = {interval}\n"
+        );
+        fs::write(&settings, text).expect("it can be written");
         let log = folder.join("log");
-        let times = [LEASE, CHECKPOINT_INTERVAL].map(|time| format!("{}s", time.as_secs()));
         let storage = format!("s3://{STATES}/fleet");
         let mut command = self.command(&name, &["daemon", "--state", "state"]);
         command
             .current_dir(&folder)
             .args(["--config", "worker.toml", "--storage", &storage])
-            .args([
-                "--lease-time",
-                &times[0],
-                "--checkpoint-interval",
-                &times[1],
-            ])
             .stdout(Stdio::null())
             .stderr(File::create(&log).expect("a log can be made"));
         let child = command.spawn().expect("the program starts");

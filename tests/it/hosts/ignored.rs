@@ -108,7 +108,7 @@ fn a_site_that_forbids_everything_is_crawled_when_that_is_ignored() {
         });
         let bench = Bench::new();
         let config = bench.settings(
-            "limits.max_tries = 1\nscope.ignore = [\"robots\"]\nlimits.retry_delays = [\"1ms\"]\n",
+            "limits.max_tries = 1\nscope.ignore = [\"robots\"]\ntesting.retry_delays = [\"1ms\"]\n",
         );
         let ran = bench
             .crawl(&site.url("/"), &["--config", &config])

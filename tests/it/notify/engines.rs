@@ -1,6 +1,6 @@
 //! Notifications of engines: each change once, with a key that is proven.
 
-use super::{ONE_TRY, SECOND, World};
+use super::{SECOND, World};
 
 #[test]
 fn changes_are_submitted_once_and_the_first_set_is_not() {
@@ -95,7 +95,7 @@ fn every_status_of_the_engine_has_its_meaning() {
 
 #[test]
 fn a_passing_failure_is_tried_again_and_a_long_wait_is_obeyed() {
-    let world = World::with_settings("limits.retry_delays = [\"0s\"]\n", "");
+    let world = World::with_settings("testing.retry_delays = [\"0s\"]\n", "");
     world.submit().expect_code(0);
     world.changes();
     world.answers(2);
@@ -136,69 +136,4 @@ fn after_a_kill_before_the_answer_is_stored_the_urls_are_submitted_again() {
     assert_eq!(world.submitted(), [SECOND]);
     world.submit().expect_code(0);
     assert_eq!(world.submitted(), Vec::<Vec<String>>::new());
-}
-
-#[test]
-fn a_key_on_another_host_is_reported_before_any_request() {
-    let world = World::new();
-    let check = |notify: &str, options: &[&str], expected: Option<&str>| {
-        world.bench.settings(&format!("{ONE_TRY}{notify}"));
-        let ran = world.crawl(options);
-        let found = ran.stderr.contains("config.toml:");
-        assert_eq!(found, expected.is_some(), "{notify}: {}", ran.stderr);
-        if let Some(expected) = expected {
-            let ran = ran.expect_code(2);
-            let own = world.site.origin().replace("http://", "");
-            let expected = expected.replace("SITE", &own);
-            assert!(ran.stderr.contains(&expected), "{notify}: {}", ran.stderr);
-            assert!(!ran.stderr.contains("secret-key"), "{}", ran.stderr);
-            assert_eq!(world.site.pages(), [] as [String; 0]);
-        }
-        world.site.clear_log();
-    };
-    let elsewhere = "[notify]\nindexnow = true\nindexnow_key_location = \"https://other.example/secret-key.txt\"\n";
-    let why = "a file on other.example does not prove the key for SITE; expected the URL of a file on SITE";
-    check(elsewhere, &[], Some(why));
-    // Another port is another host, as IndexNow has it.
-    let port = "[notify]\nindexnow_key_location = \"http://127.0.0.1:1/secret-key.txt\"\n";
-    check(port, &["--dry-run"], Some("a file on 127.0.0.1:1 does not"));
-    // What counts is the host that the set is written for.
-    check(
-        elsewhere,
-        &["--publish-as", "https://www.other.example/"],
-        None,
-    );
-    let own = format!(
-        "[notify]\nindexnow_key_location = \"{}\"\n",
-        world.site.url("/k.txt")
-    );
-    check(&own, &[], None);
-    check(
-        &own,
-        &["--publish-as", "https://other.example/"],
-        Some("does not prove the key for other.example"),
-    );
-}
-
-#[test]
-fn without_the_key_served_nothing_is_sent() {
-    let world = World::new();
-    world.submit().expect_code(0);
-    world.changes();
-    let location = world.site.url("/not-there.txt");
-    // Nothing was noted yet.
-    let ran = world
-        .notify(&["--indexnow", "--indexnow-key-location", &location])
-        .expect_code(0);
-    assert!(ran.stdout.contains("robots.txt"), "{}", ran.stdout);
-    world.crawl(&[]).expect_code(0);
-    let ran = world
-        .notify(&["--indexnow", "--indexnow-key-location", &location])
-        .expect_code(3);
-    assert!(
-        ran.stderr.contains("/not-there.txt answered 404"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(world.requests().len(), 0);
 }

@@ -83,7 +83,7 @@ fn a_hook_inherits_no_secret() {
     let site = Site::start(|_| Response::html("<title>a page</title>"));
     let bench = Bench::new();
     let settings = bench.settings(
-        "requests.header = [{ variable = \"OF_THE_HEADER\" }]\n[notify]\nhook_shell = \"env > seen\"\n",
+        "requests.header = [{ variable = \"OF_THE_HEADER\" }]\n[notify]\nhook_command = \"env > seen\"\n",
     );
     let mut command = bench.program();
     command
@@ -121,12 +121,12 @@ fn a_hook_that_failed_is_called_again_until_it_succeeds() {
     let settings = bench.settings(ONE_TRY);
     let hook = "echo $ARPENT_EVENT $ARPENT_OUTCOME >> called; test -e well";
     let crawl = |code: i32| {
-        let options = ["--config", &settings, "--hook-shell", hook];
+        let options = ["--config", &settings, "--hook-command", hook];
         bench.crawl(&site.url("/"), &options).expect_code(code)
     };
     let ran = crawl(0);
     assert!(
-        ran.stderr.contains("hook_shell ended with"),
+        ran.stderr.contains("hook_command ended with"),
         "{}",
         ran.stderr
     );
@@ -157,23 +157,23 @@ fn a_hook_that_fails_is_a_warning() {
     let bench = Bench::new();
     let hook = "echo the reason is here; exit 9";
     let ran = bench
-        .crawl(&site.url("/"), &["--hook-shell", hook])
+        .crawl(&site.url("/"), &["--hook-command", hook])
         .expect_code(0);
     assert_eq!(ran.summary()["outcome"], "published");
     assert!(
         ran.stderr
-            .contains("hook_shell ended with exit status: 9: the reason is here")
+            .contains("hook_command ended with exit status: 9: the reason is here")
     );
     // Only the chosen events.
     let bench = Bench::new();
     let settings =
-        bench.settings("[notify]\nhook_events = [\"refused\"]\nhook_shell = \"touch called\"\n");
+        bench.settings("[notify]\nhook_events = [\"refused\"]\nhook_command = \"touch called\"\n");
     let ran = bench.crawl(&site.url("/"), &["--config", &settings]);
     assert_eq!(ran.expect_code(0).summary()["outcome"], "published");
     assert!(!bench.path().join("called").exists());
     let bench = Bench::new();
     // A dry run calls no hook.
-    let options = ["--hook-shell", "touch called", "--dry-run"];
+    let options = ["--hook-command", "touch called", "--dry-run"];
     bench.crawl(&site.url("/"), &options).expect_code(0);
     assert!(!bench.path().join("called").exists());
 }

@@ -124,7 +124,7 @@ fn a_page_that_fails_since_yesterday_stays_when_the_clock_of_this_machine_jumps_
     let bench = Bench::new();
     let crawl_on = |host: usize, ours: &str, code| {
         day.store(host, Ordering::SeqCst);
-        let config = bench.settings("politeness.pause = \"1ms\"\nlimits.retry_delays = [\"0s\"]\n");
+        let config = bench.settings("testing.pause = \"1ms\"\ntesting.retry_delays = [\"0s\"]\n");
         bench
             .crawl_ahead(ours, &site.url("/"), &["--config", &config])
             .expect_code(code);

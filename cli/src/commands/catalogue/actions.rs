@@ -8,7 +8,6 @@ use crawler::{
     storage::StateStorage,
 };
 use jiff::Timestamp;
-use serde::Serialize;
 
 use super::{
     entering::{self, Entered},
@@ -26,7 +25,7 @@ use crate::{
     failure::{self, Context as _, Failure, Misuse},
     human,
     output::Output,
-    settings::{Environment, fleet_places, site_of_text, typed},
+    settings::{Environment, Typed, fleet_places, site_of_text},
 };
 
 /// Runs `arpent catalogue`.
@@ -39,11 +38,11 @@ pub(in crate::commands) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    let config = args.config.as_deref();
-    let (url, storage) = places_of((config, args), environment, output)?;
+    let typed = &args.settings.0;
+    let (url, storage) = places_of(typed.clone(), environment, output)?;
     // Files are read before the database is asked.
     let entered = match &args.action {
-        CatalogueAction::Add(add) => entering::site(config, add, environment)?,
+        CatalogueAction::Add(add) => entering::site((typed, add), environment)?,
         CatalogueAction::Import { files } => entering::sites(files, environment)?,
         CatalogueAction::Init
         | CatalogueAction::List { .. }
@@ -167,26 +166,25 @@ async fn fetch(
     Ok(ExitCode::Success)
 }
 
-/// The URL of the catalogue by the options of a command, among them the path of its settings file.
+/// The URL of the catalogue by what was typed for a command.
 ///
 /// # Errors
 /// The settings make no sense, or have no catalogue.
 pub(in crate::commands) fn url_of(
-    (config, args): (Option<&Path>, &impl Serialize),
+    typed: Typed,
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<String> {
-    places_of((config, args), environment, output).map(|(url, _)| url)
+    places_of(typed, environment, output).map(|(url, _)| url)
 }
 
 /// The same, with the URL of the storage of the states, if there is one.
 fn places_of(
-    (config, args): (Option<&Path>, &impl Serialize),
+    typed: Typed,
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<(String, Option<String>)> {
-    let typed = typed(args);
-    let places = fleet_places((config, typed), environment, read_settings_file)?;
+    let places = fleet_places(typed, environment, read_settings_file)?;
     for warning in places.warnings {
         output.warn(&warning);
     }

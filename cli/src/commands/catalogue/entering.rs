@@ -15,9 +15,7 @@ use crate::{
     failure::{self, Failure, Misuse},
     human,
     output::Output,
-    settings::{
-        Environment, FileText, MAX_SITES_FILE_BYTES, SettingsError, StoredSites, Typed, typed,
-    },
+    settings::{Environment, FileText, MAX_SITES_FILE_BYTES, SettingsError, StoredSites, Typed},
 };
 
 /// Warnings that are printed; the others are counted.
@@ -37,13 +35,12 @@ pub(super) struct Entered {
 /// # Errors
 /// The settings make no sense for a catalogue, or there are several sites.
 pub(super) fn site(
-    config: Option<&Path>,
-    args: &AddArgs,
+    (of_command, args): (&Typed, &AddArgs),
     environment: &Environment,
 ) -> failure::Result<Entered> {
     let name = args.name.as_deref();
     let StoredSites { sites, warnings } =
-        StoredSites::load((config, typed(args)), name, environment, read)?;
+        StoredSites::load(args.typed(of_command), name, environment, read)?;
     if sites.len() > 1 {
         let message = "the settings file has several sites with this URL; arpent catalogue import FILE adds all sites of a file";
         return Err(Misuse(message.to_owned()).into());
@@ -65,7 +62,7 @@ pub(super) fn sites(files: &[PathBuf], environment: &Environment) -> failure::Re
         ..Entered::default()
     };
     for file in files {
-        let found = StoredSites::load((Some(file), Typed::new()), None, environment, read);
+        let found = StoredSites::load(Typed::of_file(file), None, environment, read);
         let mut found = found.map_err(|error| match error {
             SettingsError::Unreadable { path, source } => Failure::from(Misuse(format!(
                 "FILE: failed to read {}: {source}; expected a settings file with sites",

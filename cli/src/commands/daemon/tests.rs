@@ -26,7 +26,7 @@ use crate::{
     args::{Args, Command},
     commands::crawl::site::SiteResult,
     exit_code::ExitCode,
-    settings::{CrawlSettings, SettingsError, SiteSettings, typed},
+    settings::{CrawlSettings, SettingsError, SiteSettings},
     signal::{Asked, StopSignal},
     summary::Summary,
 };
@@ -34,7 +34,7 @@ use crate::{
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Above the sites: nobody reads what is said.
-const SHARED: &str = "run.quiet = true\ntime_zone = \"Europe/Paris\"\n";
+const SHARED: &str = "time_zone = \"Europe/Paris\"\n";
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -96,7 +96,7 @@ fn load(file: &str, state: &Path) -> Result<CrawlSettings, SettingsError> {
     };
     CrawlSettings::load(
         Purpose::Daemon,
-        (args.state.config.as_deref(), typed(&args)),
+        args.settings.0,
         &Environment::new(),
         |_| Ok(file.to_owned().into()),
     )
@@ -200,21 +200,6 @@ impl Bench {
 
 fn terminate() -> Happening {
     Happening::Signal(StopSignal::Terminate)
-}
-
-#[test]
-fn what_is_meant_for_one_run_is_warned_of() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = format!(
-        "{}run.fresh = true\n{}guard.force = true\n",
-        site("a", "a.example", "@daily"),
-        site("b", "b.example", "")
-    );
-    let settings = load(&file, folder.path()).unwrap();
-    assert_eq!(
-        settings.shared.warnings,
-        ["a: fresh is meant for one session, but the daemon applies it to every session"]
-    );
 }
 
 /// A run that takes its time, unless it obeys a stop.

@@ -164,9 +164,8 @@ impl Plan<'_> {
         let agent = Some(&fetch.user_agent).filter(|agent| !agent.starts_with(&own_agent));
         let contact = Some(&self.answers.contact).filter(|contact| !contact.is_empty());
         // Headers of a file or of a variable may be secret, whatever their names.
-        let options = serde_json::to_value(self.args).unwrap_or_default();
-        let typed = options["header"].as_array().into_iter().flatten();
-        let headers = typed.filter_map(Value::as_str).filter(|header| {
+        let typed = self.args.settings.0.texts("header");
+        let headers = typed.filter(|header| {
             let name = header.split(':').next().unwrap_or_default().trim_ascii();
             !is_secret_header(name)
         });

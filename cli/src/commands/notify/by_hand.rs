@@ -49,11 +49,7 @@ pub(in crate::commands) fn run(
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    let CrawlSettings { sites, shared, .. } = load(
-        Purpose::Notify,
-        (args.state.config.as_deref(), args),
-        environment,
-    )?;
+    let CrawlSettings { sites, shared, .. } = load(Purpose::Notify, args.typed(), environment)?;
     begin_log(&shared, output);
     let notifies_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
     if args.submit_all && !sites.iter().any(notifies_engine) {

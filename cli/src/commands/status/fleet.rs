@@ -31,7 +31,7 @@ pub(super) fn run(
     output: &Output,
 ) -> failure::Result<ExitCode> {
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
-    let url = url_of((args.state.config.as_deref(), args), environment, output)?;
+    let url = url_of(args.typed(), environment, output)?;
     let now = dependencies::clock(environment).now();
     let fleet = runtime::run(Threads::One, async {
         let catalogue = open(&url).await?;

@@ -21,6 +21,7 @@ pub(crate) struct Draft {
     pub(in crate::settings) contact: Option<String>,
     pub(in crate::settings) basic_auth: Option<Credentials>,
     pub(in crate::settings) bearer_token: Option<Credentials>,
+    pub(in crate::settings) timeout: Option<Duration>,
     /// The settings that a value goes to as it is.
     pub(in crate::settings) settings: Settings,
 }

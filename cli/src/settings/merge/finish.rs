@@ -165,6 +165,7 @@ impl Merge {
             contact,
             basic_auth,
             bearer_token,
+            timeout,
             state,
             mut settings,
             ..
@@ -175,6 +176,9 @@ impl Merge {
             config.fetch.user_agent = format!("{} (+{contact})", config.fetch.user_agent);
         }
         config.fetch.credentials = basic_auth.or(bearer_token);
+        if let Some(timeout) = timeout {
+            config.fetch.set_timeout(timeout);
+        }
         settings.time_zone.get_or_insert(TimeZone::UTC);
         Ok(Settings {
             urls,

@@ -6,7 +6,7 @@ use crawler::{
     config::{Config, ScopeWidth},
     pattern::Pattern,
     site::settle_so_far,
-    url_key::{Identity, UrlKey},
+    url_key::UrlKey,
 };
 
 use super::super::{
@@ -89,38 +89,8 @@ impl<'s> Among<'s> {
 }
 
 impl Merge {
-    /// The file of the `IndexNow` key proves it for the URLs of its own host only, which a redirect from `start` changes at
-    /// most by its `www.`. One location for sites of several origins is a problem of its own.
-    pub(in crate::settings) fn check_key_location(&mut self, start: &UrlKey, among: Among<'_>) {
-        const SETTING: &str = "indexnow_key_location";
-        let config = &self.draft.config;
-        let Some(location) = config.notify.indexnow_key_location.as_deref() else {
-            return;
-        };
-        if !among.have_one_origin() && !self.own.contains(SETTING) {
-            return;
-        }
-        let site = config.written_as.as_ref().unwrap_or(start);
-        // Only URLs were taken.
-        let Ok(location) = Identity::default().parse(location) else {
-            return;
-        };
-        let (site, location) = (authority(site), authority(&location));
-        let bare = |authority: &str| authority.trim_start_matches("www.").to_owned();
-        if bare(&site) != bare(&location) {
-            self.misfit(
-                SETTING,
-                format!("a file on {location} does not prove the key for {site}; expected the URL of a file on {site} that contains the key"),
-            );
-        }
-    }
-
     /// Values that make sense alone, but not with each other: for the sites `urls` `among` others.
     pub(super) fn check_together(&mut self, urls: &[UrlKey], among: Among<'_>) {
-        let politeness = &self.draft.config.politeness;
-        if politeness.max_pause < politeness.pause {
-            self.misfit("max_pause", "max_pause is shorter than pause");
-        }
         if self.draft.basic_auth.is_some() && self.draft.bearer_token.is_some() {
             self.misfit(
                 "bearer_token",
@@ -151,18 +121,10 @@ impl Merge {
 
     /// Reports settings of one site that are written for several.
     fn check_what_is_of_one_site(&mut self) {
-        const FILE: &str =
-            "several sites cannot have the same file; write it into [site.notify] of one site";
         const CREDENTIALS: &str = "several sites would get these credentials; write them into the table [[site]] of one site";
-        let Config { notify, fetch, .. } = &self.draft.config;
+        let fetch = &self.draft.config.fetch;
         let mut headers = fetch.headers.iter();
         let of_one_site = [
-            ("robots_file", notify.robots_file.is_some(), FILE),
-            (
-                "indexnow_key_location",
-                notify.indexnow_key_location.is_some(),
-                FILE,
-            ),
             ("basic_auth", self.draft.basic_auth.is_some(), CREDENTIALS),
             (
                 "bearer_token",
@@ -283,11 +245,4 @@ impl Merge {
             }
         }
     }
-}
-
-/// Host, and port where it is not the scheme's default: http and https may mix.
-fn authority(url: &UrlKey) -> String {
-    let origin = url.origin().to_string();
-    let authority = origin.split_once("://").map(|(_, authority)| authority);
-    authority.unwrap_or(&origin).to_owned()
 }

@@ -28,7 +28,7 @@ max_pages = 1000
 ping = ["https://ping.example/?sitemap={sitemap}"]
 
 [fleet]
-lease_time = "10s"
+storage = "s3://states/all"
 
 [[page_rule]]
 selector = ".sold-out"
@@ -85,7 +85,7 @@ fn variables(variables: &[(&str, &str)]) -> Environment {
 /// What `arpent catalogue import` makes of a file.
 fn import(file: &str, environment: &Environment) -> Result<StoredSites, SettingsError> {
     let path = Path::new("sites.toml");
-    StoredSites::load((Some(path), Typed::new()), None, environment, |asked| {
+    StoredSites::load(Typed::of_file(path), None, environment, |asked| {
         assert_eq!(asked, path, "no secret is read");
         Ok(file.to_owned().into())
     })
@@ -101,11 +101,9 @@ fn add(arguments: &[&str], file: &str) -> Result<StoredSites, SettingsError> {
     else {
         panic!("`arpent catalogue add` was typed");
     };
-    let config = Some(Path::new("sites.toml"));
+    let typed = args.typed(&Typed::of_file(Path::new("sites.toml")));
     let name = args.name.as_deref();
-    StoredSites::load((config, typed(&args)), name, &variables(&[]), |_| {
-        Ok(file.to_owned().into())
-    })
+    StoredSites::load(typed, name, &variables(&[]), |_| Ok(file.to_owned().into()))
 }
 
 /// The problems of a file with one site in a catalogue, one a line.
@@ -125,7 +123,7 @@ fn a_site_comes_back_from_its_text_as_it_was() {
     ]);
     let crawled = CrawlSettings::load(
         Purpose::Crawl,
-        (Some(Path::new("sites.toml")), Typed::new()),
+        Typed::of_file(Path::new("sites.toml")),
         &environment,
         |_| Ok(TWO.to_owned().into()),
     )

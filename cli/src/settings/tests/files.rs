@@ -22,34 +22,25 @@ fn the_default_file_is_the_default() {
 }
 
 #[test]
-fn every_setting_stands_in_the_default_file_in_the_order_of_the_table() {
-    let text = config_file("default.toml");
-    let file = SettingsFile::parse(Path::new("default.toml"), &text, MAX_FILE_BYTES);
+fn the_default_file_is_made_from_the_table() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/default.toml");
+    crawler::testing::assert_guide(path, &default_file());
+    let file = SettingsFile::parse(Path::new("default.toml"), &default_file(), MAX_FILE_BYTES);
     assert_eq!(file.problems, []);
     let values = file.shared.values.iter();
     let written: Vec<_> = values.map(|written| written.name).collect();
-    let known: Vec<_> = SETTINGS.iter().map(|setting| setting.name).collect();
+    let known = SETTINGS.iter().filter(|setting| setting.is_in_files());
+    let known: Vec<_> = known.map(|setting| setting.name).collect();
     assert_eq!(written, known);
-    assert!(text.contains("\n# [[page_rule]]\n"));
-    assert!(text.contains("\n# [[namespace]]\n"));
-    assert!(text.contains("\n# [[site]]\n"));
 }
 
 #[test]
-fn every_setting_of_the_default_file_is_explained() {
-    let text = config_file("default.toml");
-    let lines: Vec<_> = text.lines().collect();
-    // Pairs that share one comment, second first.
-    let shared: BTreeSet<_> = ["bearer_token", "max_pause"].into();
-    for setting in SETTINGS {
-        let start = format!("{} = ", setting.name);
-        let at = lines
-            .iter()
-            .position(|line| line.starts_with(&start))
-            .unwrap();
-        let explained = lines[at - 1].starts_with("# ") || shared.contains(setting.name);
-        assert!(explained, "{}", setting.name);
-    }
+fn there_are_few_settings_and_each_is_explained() {
+    let is_common = |setting: &&Setting| setting.is(Special::Common);
+    assert_eq!(SETTINGS.iter().filter(is_common).count(), 25);
+    let in_files = SETTINGS.iter().filter(|setting| setting.is_in_files());
+    assert!(in_files.count() <= 85);
+    assert!(SETTINGS.iter().all(|setting| !setting.docs.is_empty()));
 }
 
 #[test]
@@ -110,58 +101,52 @@ fn a_broken_file_names_the_line() {
 
 /// The lines of a comment as one paragraph.
 fn in_markdown(comment: &[&str]) -> String {
-    comment.join(" ").replace('<', "&lt;").replace('*', "\\*")
+    let lines: Vec<&str> = comment.iter().map(|line| line.trim()).collect();
+    lines.join(" ").replace('<', "&lt;").replace('*', "\\*")
 }
 
-/// The page of the guide that lists every setting, made from `default.toml` and the command line.
+/// The page of the guide that lists every setting, made from the table.
 fn settings_page() -> String {
-    let text = config_file("default.toml");
-    let command = Args::command();
-    let crawl = command.find_subcommand("crawl").unwrap();
-    let build = command.find_subcommand("build").unwrap();
-    let mut page = "# Settings\n\nEvery setting with its default, by the tables of the settings file. `config/default.toml` has the same \
-                    text. [Configuration](configuration.md) describes the file.\n"
+    let mut page = "# Settings\n\nEvery setting with its default, by the tables of the settings file. `arpent generate settings` prints the \
+                    same as a file. [Configuration](configuration.md) describes the file.\n\nMost sites need no other settings than some of \
+                    these:"
         .to_owned();
-    let mut comment: Vec<&str> = Vec::new();
-    let mut lines = text
-        .lines()
-        .skip_while(|line| !line.starts_with("# -----"))
-        .peekable();
-    while let Some(line) = lines.next() {
-        let name = line.split_once(" = ").map_or("", |(name, _)| name);
-        if line.starts_with("# ----- Page rules") {
-            break;
-        } else if let Some(title) = line.strip_prefix("# ----- ") {
-            writeln!(page, "\n## {}", title.trim_end_matches(['-', ' '])).unwrap();
-        } else if let Some(text) = line.strip_prefix('#') {
-            comment.push(text.trim());
-        } else if line.starts_with('[') {
-            let about = format!("Table `{line}`. {}", in_markdown(&comment));
+    let common = SETTINGS
+        .iter()
+        .filter(|setting| setting.is(Special::Common));
+    let links = common.map(|setting| format!(" [{0}](#{0})", setting.name));
+    page += &links.collect::<Vec<_>>().join(",");
+    page += ".\n";
+    for table in TABLES {
+        let settings = SETTINGS
+            .iter()
+            .filter(|setting| setting.table == table.name);
+        let settings: Vec<_> = settings.filter(|setting| setting.is_in_files()).collect();
+        if settings.is_empty() {
+            continue;
+        }
+        writeln!(page, "\n## {}", table.title).unwrap();
+        if !table.name.is_empty() {
+            let about = format!("Table `[{}]`. {}", table.name, in_markdown(table.about));
             writeln!(page, "\n{}", about.trim_end()).unwrap();
-            comment.clear();
-        } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
-            let mut value = line.split_once(" = ").unwrap().1.to_owned();
-            while value.starts_with('[') && !value.ends_with(']') {
-                value += lines.next().unwrap().trim();
-            }
-            let option = [crawl, build].iter().find_map(|command| {
-                let named = command
-                    .get_arguments()
-                    .find(|option| option.get_id() == name);
-                named.and_then(clap::Arg::get_long)
+        }
+        for setting in settings {
+            let name = setting.name;
+            let value = setting.default.replace("\n    ", "").replace('\n', "");
+            let option = setting.option.map_or_else(String::new, |_| {
+                format!(", option `--{}`", name.replace('_', "-"))
             });
-            let option = option.map_or_else(String::new, |long| format!("option `--{long}`, "));
+            let variable = if setting.is(Special::NoVariable) {
+                String::new()
+            } else {
+                format!(", variable `ARPENT_{}`", name.to_ascii_uppercase())
+            };
+            let docs = in_markdown(setting.docs);
             writeln!(
                 page,
-                "\n### {name}\n\n{}\n\nDefault `{value}`, {option}variable `ARPENT_{}`.",
-                in_markdown(&comment),
-                setting.name.to_ascii_uppercase()
+                "\n### {name}\n\n{docs}\n\nDefault `{value}`{option}{variable}."
             )
             .unwrap();
-            // The next one may share the comment.
-            if lines.peek().is_none_or(|next| next.is_empty()) {
-                comment.clear();
-            }
         }
     }
     page

@@ -9,7 +9,7 @@ fn fleet(file: &str) -> Result<Fleet, SettingsError> {
 #[test]
 fn times_of_a_fleet_have_bounds() {
     fn check(setting: &str, value: &str, expected: Result<u64, &str>) {
-        let found = fleet(&format!("[fleet]\n{setting} = {value}"));
+        let found = fleet(&format!("[testing]\n{setting} = {value}"));
         let found = found.map(|fleet| match setting {
             "lease_time" => fleet.lease_time.as_secs(),
             _ => fleet.checkpoint_interval.as_secs(),
@@ -56,7 +56,7 @@ fn a_worker_needs_no_site() {
     let load = |file: &'static str| {
         CrawlSettings::load(
             Purpose::Worker,
-            (Some(Path::new("worker.toml")), Typed::new()),
+            Typed::of_file(Path::new("worker.toml")),
             &[("HOME".to_owned(), "/home/me".to_owned())].into(),
             |_| Ok(file.to_owned().into()),
         )

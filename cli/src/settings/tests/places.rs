@@ -260,12 +260,9 @@ fn without_a_home_directory_the_state_must_be_named() {
     else {
         panic!("`arpent crawl` was typed");
     };
-    let error = CrawlSettings::load(
-        Purpose::Crawl,
-        (args.config.as_deref(), typed(&args)),
-        &Environment::new(),
-        |_| Ok(String::new().into()),
-    )
+    let error = CrawlSettings::load(Purpose::Crawl, args.typed(), &Environment::new(), |_| {
+        Ok(String::new().into())
+    })
     .unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -18,26 +18,21 @@ fn load_with(
         .iter()
         .chain(&[("HOME", "/home/me"), ("LOCALAPPDATA", "C:\\home")])
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    CrawlSettings::load(
-        Purpose::Crawl,
-        (args.config.as_deref(), typed(&args)),
-        &variables.collect(),
-        |path| {
-            let (text, is_open_to_all) = match path.to_str().unwrap() {
-                "config.toml" => (file, is_open_to_all),
-                "auth" => ("user:secret\r\n", false),
-                "open" | "/run/credentials/token" => ("token\n", path == Path::new("open")),
-                "/run/credentials/cookie" => ("Cookie: a=b", false),
-                "other" => ("other", false),
-                "empty" => ("\n", false),
-                _ => return Err(io::Error::from(io::ErrorKind::NotFound)),
-            };
-            Ok(FileText {
-                text: text.to_owned(),
-                is_open_to_all,
-            })
-        },
-    )
+    CrawlSettings::load(Purpose::Crawl, args.typed(), &variables.collect(), |path| {
+        let (text, is_open_to_all) = match path.to_str().unwrap() {
+            "config.toml" => (file, is_open_to_all),
+            "auth" => ("user:secret\r\n", false),
+            "open" | "/run/credentials/token" => ("token\n", path == Path::new("open")),
+            "/run/credentials/cookie" => ("Cookie: a=b", false),
+            "other" => ("other", false),
+            "empty" => ("\n", false),
+            _ => return Err(io::Error::from(io::ErrorKind::NotFound)),
+        };
+        Ok(FileText {
+            text: text.to_owned(),
+            is_open_to_all,
+        })
+    })
 }
 
 #[test]

@@ -137,12 +137,12 @@ fn each_site_has_its_own_notifications() {
     let file = r#"
 [notify]
 indexnow = true
-hook_shell = "shared"
+hook_command = "shared"
 [[site]]
 url = "https://a.example/"
 [site.notify]
-robots_file = "a.txt"
-hook_shell = "own"
+indexnow = false
+hook_command = "own"
 [[site]]
 url = "https://b.example/"
 "#;
@@ -150,17 +150,11 @@ url = "https://b.example/"
         .iter()
         .map(|site| {
             let notify = site.settings.config.notify.clone();
-            (notify.indexnow, notify.hook_shell, notify.robots_file)
+            (notify.indexnow, notify.hook_command)
         })
         .collect();
-    let text = |text: &str| Some(text.to_owned());
-    assert_eq!(
-        found,
-        [
-            (true, text("own"), Some("a.txt".into())),
-            (true, text("shared"), None)
-        ]
-    );
+    let shell = |line: &str| ["sh", "-c", line].map(str::to_owned).to_vec();
+    assert_eq!(found, [(false, shell("own")), (true, shell("shared"))]);
 }
 
 #[test]

@@ -9,12 +9,7 @@ use super::*;
 /// Every optional rule at once, and each alone.
 fn identities() -> impl Strategy<Value = Identity> {
     (any::<[bool; 4]>(), any::<bool>()).prop_map(|(switches, drops)| {
-        let [
-            collapse_slashes,
-            sort_parameters,
-            collapse_ampersands,
-            drop_index_pages,
-        ] = switches;
+        let [slashes, parameter_order, empty_parameters, index_pages] = switches;
         let default = identity();
         Identity {
             drop_parameters: if drops {
@@ -27,10 +22,12 @@ fn identities() -> impl Strategy<Value = Identity> {
             } else {
                 vec!["a*".to_owned()]
             },
-            collapse_slashes,
-            sort_parameters,
-            collapse_ampersands,
-            drop_index_pages,
+            normalize: Normalize {
+                slashes,
+                parameter_order,
+                empty_parameters,
+                index_pages,
+            },
             stand_in: None,
             names: None,
         }

@@ -1,8 +1,6 @@
-//! The `Sitemap` lines of robots.txt: looked for in the live file, and written when the settings name a file.
+//! The `Sitemap` lines of robots.txt: looked for in the live file.
 
-use std::fs;
-
-use super::{ONE_TRY, World};
+use super::ONE_TRY;
 use crate::support::{
     program::{Bench, Ran},
     site::{Response, Site},
@@ -55,30 +53,4 @@ fn a_robots_txt_behind_a_password_is_read_with_it() {
         "{}",
         ran.stderr
     );
-}
-
-#[test]
-fn a_robots_file_gets_its_line_and_nothing_else() {
-    let world = World::new();
-    let path = world.bench.path().join("robots.txt");
-    fs::write(&path, "User-agent: *\r\nDisallow: /private").unwrap();
-    world.crawl(&["--robots-file", "robots.txt"]).expect_code(0);
-    let sitemap = world.site.url("/sitemap.xml");
-    let expected = format!("User-agent: *\r\nDisallow: /private\r\nSitemap: {sitemap}\r\n");
-    assert_eq!(fs::read_to_string(&path).unwrap(), expected);
-    let written = fs::metadata(&path).unwrap().modified().unwrap();
-    world.changes();
-    world.crawl(&["--robots-file", "robots.txt"]).expect_code(0);
-    world
-        .notify(&["--robots-file", "robots.txt"])
-        .expect_code(0);
-    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), written);
-    // A file that cannot be written does not affect the crawl.
-    let ran = world
-        .crawl(&["--robots-file", "missing/robots.txt"])
-        .expect_code(0);
-    assert!(ran.stderr.contains("missing/robots.txt"), "{}", ran.stderr);
-    world
-        .notify(&["--robots-file", "missing/robots.txt"])
-        .expect_code(3);
 }

@@ -1,0 +1,65 @@
+//! The settings file with every setting, its documentation and its default: `config/default.toml`.
+
+use std::{fmt::Write as _, iter};
+
+use super::table::{SETTINGS, Special, TABLES, Table};
+use crate::human;
+
+/// The begin of the file, with a place for the names of the settings that most users need.
+const BEGIN: &str = include_str!("templates/begin.toml");
+
+/// The settings that are tables: page rules, namespaces and sites.
+const END: &str = include_str!("templates/end.toml");
+
+/// Columns of a line.
+const WIDTH: usize = 100;
+
+/// The text of the file.
+pub(crate) fn default_file() -> String {
+    let mut text = BEGIN.replace("{common}", &common());
+    for table in TABLES {
+        let settings = SETTINGS
+            .iter()
+            .filter(|setting| setting.table == table.name);
+        let mut settings = settings.filter(|setting| setting.is_in_files()).peekable();
+        if settings.peek().is_none() {
+            continue;
+        }
+        add_head(table, &mut text);
+        for setting in settings {
+            add_comment(setting.docs, &mut text);
+            _ = writeln!(text, "{} = {}\n", setting.name, setting.default);
+        }
+    }
+    text + END
+}
+
+/// The names of the settings that most users need, as lines of a comment.
+fn common() -> String {
+    let settings = SETTINGS
+        .iter()
+        .filter(|setting| setting.is(Special::Common));
+    let names: Vec<&str> = settings.map(|setting| setting.name).collect();
+    let lines = human::wrapped(&names.join(", "), WIDTH - 2).into_iter();
+    let lines: Vec<String> = lines.map(|line| format!("# {}", line.trim())).collect();
+    lines.join("\n")
+}
+
+fn add_head(table: &Table, text: &mut String) {
+    let title = format!("# ----- {} ", table.title);
+    let rest = iter::repeat_n('-', WIDTH.saturating_sub(title.len()));
+    text.push_str(&title);
+    text.extend(rest);
+    text.push('\n');
+    add_comment(table.about, text);
+    if !table.name.is_empty() {
+        _ = writeln!(text, "[{}]", table.name);
+    }
+    text.push('\n');
+}
+
+fn add_comment(lines: &[&str], text: &mut String) {
+    for line in lines {
+        _ = writeln!(text, "#{line}");
+    }
+}
