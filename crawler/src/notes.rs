@@ -155,10 +155,6 @@ notes! {
     start_asks_for_password "start-asks-for-password" (url)
         "{url} has a password field. If the pages can be read only after that login, a crawl finds the login page alone: \
          let the server answer this User-Agent without it, or send a session with --header \"Cookie: name=value\"";
-    answers_twice "answers-twice" (url, site)
-        "{url} answers 200 as {site} does: let it redirect there, or search engines see two sites";
-    throttled "throttled" (count, all)
-        "{count} of {all} answers are 429 (too many requests): set a lower rate, or a delay";
     links_lead_elsewhere "links-lead-elsewhere" (count, all, site, other)
         "{count} of {all} links on the start page lead to {other}, which is not part of the site {site}, so they are not \
          followed. Crawl {other}/, or use --publish-as {other}/ if {site} is a copy of it";

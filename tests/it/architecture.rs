@@ -195,7 +195,15 @@ const MODULES: [(&str, &[&str]); 42] = [
     (
         "survey",
         &[
-            "check", "client", "config", "fetch", "notes", "page", "robots", "seeds", "site",
+            "check",
+            "client",
+            "config",
+            "crawl_state",
+            "notes",
+            "page",
+            "robots",
+            "site",
+            "store",
             "url_key",
         ],
     ),
@@ -728,7 +736,7 @@ fn fields_of(block: &str) -> Vec<&str> {
 }
 
 /// Types with `impl` blocks in more than two files, and in how many. A new one is not added, and no number grows.
-const KNOWN_SCATTERED: [(&str, usize); 11] = [
+const KNOWN_SCATTERED: [(&str, usize); 10] = [
     ("cli: Merge", 3),
     ("crawler: Attempt", 3),
     ("crawler: Audit", 3),
@@ -737,7 +745,6 @@ const KNOWN_SCATTERED: [(&str, usize); 11] = [
     ("crawler: Documents", 3),
     ("crawler: SetReading", 3),
     ("crawler: Store", 6),
-    ("crawler: Surveyor", 3),
     ("sitemap-core: Document", 7),
     ("sitemap-core: Set", 4),
 ];
@@ -772,18 +779,18 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 40] = [
-    ("cli", 17_500),
-    ("cli/commands", 10_050),
-    ("cli/settings", 4_000),
+    ("cli", 17_550),
+    ("cli/commands", 10_000),
+    ("cli/settings", 4_100),
     ("cli/summary", 1_050),
     ("cli/args", 1_000),
-    ("crawler", 50_950),
+    ("crawler", 50_600),
     ("crawler/crawl", 6_300),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_550),
-    ("crawler/client", 2_950),
-    ("crawler/fetch", 2_100),
+    ("crawler/client", 2_900),
+    ("crawler/fetch", 2_050),
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
     ("crawler/page", 1_500),

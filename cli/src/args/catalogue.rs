@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use super::options::SettingOptions;
-use crate::settings::options::{ADD, CATALOGUE, Typed};
+#[cfg(feature = "catalogue")]
+use crate::settings::options::Typed;
+use crate::settings::options::{ADD, CATALOGUE};
 
 /// Arguments of `arpent catalogue`.
 #[derive(Debug, clap::Args)]
@@ -109,6 +111,7 @@ pub(crate) struct AddArgs {
     settings: SettingOptions<ADD>,
 }
 
+#[cfg(feature = "catalogue")]
 impl AddArgs {
     /// What was typed, with the settings file of the command.
     pub(crate) fn typed(&self, of_command: &Typed) -> Typed {

@@ -65,9 +65,8 @@ pub(crate) enum Scheduler {
 pub(super) const INIT_HELP: &str = "\
 Look at a site and write settings to crawl it: arpent.toml, a part of the web server's configuration, a schedule
 
-The site gets at most 50 requests, under the rules of its robots.txt and at the pace of a crawl. arpent follows the redirects of the \
-URL and asks for http, https, www. and the name without it. It counts the URLs of the site's own sitemaps, and asks for a sample of \
-pages. The report shows logins, cookies, pages that only scripts fill, refusals, the speed, and how long a crawl takes.
+If the site was crawled before, arpent reads the state of the crawl. Otherwise it asks what every crawl asks first: robots.txt, and \
+the start URL with its redirects. It reports logins, cookies, start pages that only scripts fill, and refusals.
 
 On a terminal arpent asks for the start URL, a contact, the folder of the sitemaps, the URL where they are served, and the time of \
 the daily crawl. A file that exists is never replaced without --force.";

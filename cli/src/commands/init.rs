@@ -1,4 +1,4 @@
-//! `arpent init`: looks at a site ([`crawler::survey`]), asks what only its owner knows ([`questions`]), writes the files for a
+//! `arpent init`: looks at a site or at the state of its crawl ([`crawler::survey`]), asks what only its owner knows ([`questions`]), writes the files for a
 //! crawl ([`files`]), and reports ([`report`]).
 
 mod files;
@@ -11,13 +11,19 @@ use std::{
 };
 
 use crawler::{
-    check::CheckProgress, config::ScopeWidth, site::settle_so_far, survey::survey, url_key::UrlKey,
+    check::CheckProgress,
+    config::ScopeWidth,
+    site::settle_so_far,
+    store::Store,
+    survey::{look, of_crawl},
+    url_key::UrlKey,
 };
 
 use self::{files::Plan, questions::Answers};
 use super::{
     crawl::{begin_log, read_settings_file},
     dependencies,
+    names::site_of,
     requesting::{Means, with_network},
     runtime::{self, Threads},
 };
@@ -48,9 +54,7 @@ pub(super) fn run(
     )?;
     begin_log(&settings, output);
     let typed = settings.urls.pop().context("no URL")?;
-    // Who looks at a site asks once.
-    settings.config.limits.max_tries = 1;
-    let config = settings.config;
+    let config = settings.config.clone();
     let folder = absolute(args.output.as_deref().unwrap_or(Path::new(".")))?;
     if folder.is_file() {
         let folder = folder.display();
@@ -61,26 +65,27 @@ pub(super) fn run(
     }
     let known_names = [files::SETTINGS, files::server(args.server).0];
     files::refuse_existing(args, &folder, &known_names)?;
-    let means = Means {
-        config: config.clone(),
-        clock: dependencies::clock(environment),
-        retry_after: dependencies::retry_after(&settings.state),
-        progress: CheckProgress::default(),
-    };
-    let (of_survey, progress) = (config.clone(), means.progress.clone());
-    let looked = with_network(means, output, move |network| {
-        let downloader = (network.connect)(&typed.origin())?;
-        Ok(survey(
-            &typed,
-            &of_survey,
-            &downloader,
-            &network,
-            &progress,
-        )?)
-    });
-    let survey = match looked? {
-        (Err(_), Some(stopped)) => return Ok(stopped),
-        (survey, _) => survey?,
+    let named = site_of(&settings, &typed)?;
+    let state = settings.state_of(&named.site);
+    let survey = if state.is_file() {
+        let store = Store::open_to_read(&state)?.context("the state is gone")?;
+        of_crawl(&store, &named.site, &typed)?
+    } else {
+        let means = Means {
+            config: config.clone(),
+            clock: dependencies::clock(environment),
+            retry_after: dependencies::retry_after(&settings.state),
+            progress: CheckProgress::default(),
+        };
+        let (of_survey, progress) = (config.clone(), means.progress.clone());
+        let looked = with_network(means, output, move |network| {
+            let downloader = (network.connect)(&typed.origin())?;
+            Ok(look(&typed, &of_survey, &downloader, &network, &progress)?)
+        });
+        match looked? {
+            (Err(_), Some(stopped)) => return Ok(stopped),
+            (survey, _) => survey?,
+        }
     };
     if !args.json {
         report::summary(&survey, output);

@@ -1,6 +1,6 @@
 //! The option of a setting as a row of the table describes it, and settings that were typed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::value::{Item, Value};
 
@@ -98,7 +98,8 @@ pub(crate) struct Typed {
 
 impl Typed {
     /// The settings file alone.
-    pub(crate) fn of_file(path: &Path) -> Self {
+    #[cfg(any(test, feature = "catalogue"))]
+    pub(crate) fn of_file(path: &std::path::Path) -> Self {
         Self {
             config: Some(path.to_owned()),
             ..Self::default()

@@ -193,7 +193,7 @@ pub(crate) const DIRECTORY_FORM: &str =
 const SITE_PLACE: &str = "{site}";
 
 /// Placeholder in a public URL for the host of the site.
-const HOST_PLACE: &str = "{host}";
+pub(super) const HOST_PLACE: &str = "{host}";
 
 /// Names allowed in braces in a public URL, for messages.
 const PLACES_FORM: &str = "only {site} and {host} in braces";

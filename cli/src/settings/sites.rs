@@ -10,6 +10,7 @@ use std::{
 };
 
 use crawler::{
+    config::ScopeWidth,
     schedule::Schedule,
     site::{Site, settle_so_far},
     url_key::{HostKey, Identity, UrlKey},
@@ -214,6 +215,12 @@ pub(super) struct SiteDraft<'l> {
     pub(super) table: Option<&'l SiteTable>,
     /// By which its start URL was read, where the table has settings for that.
     identity: Option<Identity>,
+    /// The width of its scope, where the table has it.
+    width: Option<ScopeWidth>,
+    /// It was typed, and the file has no site for it.
+    is_typed: bool,
+    /// The places of the file are those of its sites, and this is none of them.
+    is_beside: bool,
 }
 
 /// A site with its settings, and where it is named.
@@ -245,17 +252,16 @@ pub(super) fn choose<'l>(
             Err(problem) => shared.problems.push(problem),
         }
     }
-    let has_identities = tables.iter().any(|draft| draft.identity.is_some());
     let mut named: Vec<UrlKey> = tables.iter().map(|draft| draft.start.clone()).collect();
     let mut known: BTreeSet<UrlKey> = named.iter().cloned().collect();
     let mut written = written_urls(layers, shared);
     written.retain(|url| known.insert(url.clone()));
     // A typed URL that the file does not have is another site: the output of the file's site is not its output.
-    named.extend(written);
+    named.extend(written.iter().cloned());
+    let listed = written;
     let origin = shared.origin("urls");
     let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
     let mut drafts: Vec<SiteDraft<'_>> = Vec::new();
-    let mut starts: BTreeSet<UrlKey> = BTreeSet::new();
     let texts = std::mem::take(&mut shared.draft.urls);
     if texts.is_empty()
         && layers.file.sites.is_empty()
@@ -268,38 +274,56 @@ pub(super) fn choose<'l>(
             _ => "expected a URL on the command line, or urls in a settings file (--config FILE)",
         });
     }
+    let has_sites = !named.is_empty();
+    let selects_sites = is_selection && matches!(purpose, Purpose::Crawl | Purpose::Notify);
+    let width = shared.draft.config.scope.width;
     for text in texts {
         shared.note_missing_scheme(&text);
-        let start = shared.start_of(&text);
-        let is_meant = |draft: &SiteDraft<'_>| match &draft.identity {
-            Some(identity) => start_of(&text, identity).as_ref() == Ok(&draft.start),
-            None => start.as_ref() == Ok(&draft.start),
-        };
-        let is_known = start.as_ref().is_ok_and(|start| starts.contains(start));
-        if is_known || has_identities && drafts.iter().any(is_meant) {
-            continue;
-        }
-        if tables.iter().any(is_meant) {
-            // One URL may be that of several sites, each written to a place of its own.
-            let (meant, others): (Vec<_>, Vec<_>) = tables.into_iter().partition(is_meant);
-            starts.extend(meant.iter().map(|draft| draft.start.clone()));
-            drafts.extend(meant);
-            tables = others;
-            continue;
-        }
-        match start {
-            Ok(start) => {
-                starts.insert(start.clone());
-                drafts.push(SiteDraft {
-                    start,
-                    name: None,
-                    origin: origin.clone(),
-                    table: None,
-                    identity: None,
-                });
+        let start = match shared.start_of(&text) {
+            Ok(start) => start,
+            Err(message) => {
+                shared.misfit("urls", message);
+                continue;
             }
-            Err(message) => shared.misfit("urls", message),
+        };
+        let rank = |draft: &SiteDraft<'_>| {
+            let identity = draft.identity.as_ref();
+            let typed = identity.and_then(|identity| start_of(&text, identity).ok());
+            draft.rank(typed.as_ref().unwrap_or(&start), width, selects_sites)
+        };
+        let best_of = |drafts: &[SiteDraft<'_>]| drafts.iter().filter_map(rank).max();
+        let (best, chosen) = (best_of(&tables), best_of(&drafts));
+        if chosen.is_some() && chosen >= best {
+            continue;
         }
+        let listed = listed.iter().filter(|url| selects_sites || **url == start);
+        let listed = listed.map(|url| SiteDraft::of_url(url.clone(), &origin));
+        let listed = listed.filter_map(|draft| Some((rank(&draft)?, draft)));
+        let listed = listed.max_by_key(|(rank, _)| *rank);
+        let mut meant = match (best, listed) {
+            (None, None) => vec![SiteDraft {
+                is_typed: is_selection,
+                is_beside: is_selection && has_sites,
+                ..SiteDraft::of_url(start.clone(), &origin)
+            }],
+            (best, Some((rank, draft))) if best.is_none_or(|best| best < rank) => vec![draft],
+            // One URL may be that of several sites, each written to a place of its own.
+            (best, _) => {
+                let is_meant = |draft: &SiteDraft<'_>| rank(draft) == best;
+                let (meant, others) = tables.into_iter().partition(is_meant);
+                tables = others;
+                meant
+            }
+        };
+        if let Some(other) = meant.iter().find(|draft| draft.start != start)
+            && selects_sites
+        {
+            shared.warnings.push(format!(
+                "{start} is in the site {} of the settings file, which is crawled as a whole",
+                other.start
+            ));
+        }
+        drafts.append(&mut meant);
     }
     if !is_selection {
         drafts.append(&mut tables);
@@ -334,12 +358,17 @@ fn draft_of<'l>(
     layers: &Layers<'_>,
     shared: &Merge,
 ) -> Result<SiteDraft<'l>, Problem> {
+    let own = || table.section.values.iter().map(|own| own.name);
     let is_of_identity = |name| setting_of(name).is_some_and(|row| row.table == "identity");
-    let mut own = table.section.values.iter();
-    let identity = own.any(|written| is_of_identity(written.name)).then(|| {
+    let (has_identity, has_scope) = (own().any(is_of_identity), own().any(|name| name == "scope"));
+    let config = (has_identity || has_scope).then(|| {
         let section = layers.file.section_of(Some(table));
-        layers.merge_without_secrets(section).draft.config.identity
+        layers.merge_without_secrets(section).draft.config
     });
+    let width = config.as_ref().map(|config| config.scope.width);
+    let identity = config
+        .map(|config| config.identity)
+        .filter(|_| has_identity);
     let start = match &identity {
         Some(identity) => start_of(&table.url, identity),
         None => shared.start_of(&table.url),
@@ -355,10 +384,38 @@ fn draft_of<'l>(
         origin: table.origin.clone(),
         table: Some(table),
         identity,
+        width,
+        is_typed: false,
+        is_beside: false,
     })
 }
 
 impl SiteDraft<'_> {
+    /// A site with the settings of all.
+    fn of_url(start: UrlKey, origin: &Origin) -> Self {
+        Self {
+            start,
+            name: None,
+            origin: origin.clone(),
+            table: None,
+            identity: None,
+            width: None,
+            is_typed: false,
+            is_beside: false,
+        }
+    }
+
+    /// How well the site matches a URL: by its start URL before all, else, if it may be `selected` so, by the directory that it covers;
+    /// `None`: not at all.
+    fn rank(&self, url: &UrlKey, width: ScopeWidth, selected: bool) -> Option<usize> {
+        if self.start == *url {
+            return Some(usize::MAX);
+        }
+        let site = settle_so_far(&self.start, &[], self.width.unwrap_or(width));
+        let may_be = selected && !self.is_typed;
+        (may_be && site.contains(url)).then_some(site.directory.len())
+    }
+
     /// The settings of the site, or their problems.
     pub(super) fn resolve(
         self,
@@ -372,9 +429,13 @@ impl SiteDraft<'_> {
             name,
             origin,
             table,
-            identity: _,
+            is_beside,
+            ..
         } = self;
         let mut merge = layers.merge(layers.file.section_of(table));
+        if is_beside {
+            merge.leave_out_places_of_others(&start);
+        }
         if purpose == Purpose::Notify {
             merge.for_notifying();
         }

@@ -31,8 +31,7 @@ use crate::{
     clock::Clock,
     config::Config,
     fetch::{
-        BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Headers, LimitedFetch,
-        RequestLimit, ResponseHead,
+        BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Headers, ResponseHead,
     },
     machine::hex,
     outcome::SessionOutcome,
@@ -360,16 +359,6 @@ impl Downloader {
     #[must_use]
     pub fn with_identity(mut self, identity: &Identity) -> Self {
         self.gate.identity = Arc::new(identity.clone());
-        self
-    }
-
-    /// Sends requests only while `limit` allows.
-    #[must_use]
-    pub fn with_request_limit(mut self, limit: &RequestLimit) -> Self {
-        self.gate.fetch = Arc::new(LimitedFetch {
-            fetch: self.gate.fetch,
-            limit: limit.clone(),
-        });
         self
     }
 

@@ -12,7 +12,6 @@ mod decode;
 mod dns;
 mod fault;
 mod guard;
-mod limited;
 mod route;
 mod tls;
 
@@ -21,9 +20,6 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 use jiff::Timestamp;
 
 use crate::{page::BodyEnd, url_key::UrlKey};
-
-pub(crate) use self::limited::LimitedFetch;
-pub use self::limited::RequestLimit;
 
 /// A boxed future, as in the `futures` crate.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

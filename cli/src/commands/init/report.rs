@@ -1,8 +1,6 @@
-//! What `arpent init` prints: what the site answered, and what to do next.
+//! What `arpent init` prints: what is known of the site, and what to do next.
 
-use std::{iter, time::Duration};
-
-use crawler::survey::{MAX_REQUESTS, PageSample, SitemapAnswer, Survey, UrlAnswer};
+use crawler::survey::{Survey, UrlAnswer};
 use serde_json::json;
 
 use super::{
@@ -33,14 +31,15 @@ impl Facts<'_> {
     }
 }
 
-/// Prints what the site answered.
+/// Prints what the site answered, or what its last crawl found.
 pub(super) fn summary(survey: &Survey, output: &Output) {
     let mut facts = Facts { output, last: "" };
     facts.print("site", &survey.site);
-    for (name, answers) in [("start", &survey.hops), ("also", &survey.spellings)] {
-        for answer in answers {
-            facts.print(name, &answer_line(answer, iter::empty()));
-        }
+    for answer in &survey.hops {
+        let UrlAnswer { url, status, .. } = answer;
+        let target = answer.redirects_to.as_ref();
+        let target = target.map_or_else(String::new, |target| format!(", redirects to {target}"));
+        facts.print("start", &format!("{url} answers {status}{target}"));
     }
     let robots = &survey.robots;
     facts.print(
@@ -53,64 +52,24 @@ pub(super) fn summary(survey: &Survey, output: &Output) {
     if let Some(delay) = robots.crawl_delay_s {
         facts.print("robots.txt", &format!("  Crawl-delay: {delay}"));
     }
-    for sitemap in &survey.sitemaps {
-        facts.print("sitemaps", &sitemap_line(sitemap));
+    for sitemap in &robots.sitemaps {
+        facts.print("robots.txt", &format!("  Sitemap: {sitemap}"));
     }
-    let links = human::count(survey.links as u64, "link");
-    facts.print("start page", &format!("{links} to pages of the site"));
-    facts.print("sample", &sample_line(&survey.sample));
-    let is_listed = survey.sitemaps.iter().any(|sitemap| sitemap.urls > 0);
-    let about = if is_listed { "about" } else { "at least" };
-    let urls = human::count(survey.urls, "URL");
-    facts.print("size", &format!("{about} {urls} in sitemaps and links"));
-    let time = human::duration(Duration::from_secs(survey.seconds));
-    facts.print(
-        "time",
-        &format!("{about} {time} at the pace of these settings"),
-    );
-    let requests = human::count(survey.requests.into(), "request");
-    facts.print("asked", &format!("{requests} of at most {MAX_REQUESTS}"));
+    if let Some(links) = survey.links {
+        let links = human::count(links as u64, "link");
+        facts.print("start page", &format!("{links} to pages of the site"));
+    }
+    if let Some(crawl) = &survey.crawl {
+        let urls = human::count(crawl.known, "known URL");
+        let (listed, ended) = (
+            human::number(crawl.listed),
+            crawl.ended.strftime("%Y-%m-%d"),
+        );
+        facts.print("last crawl", &format!("{listed} of {urls} listed, {ended}"));
+    }
     for note in &survey.notes {
         facts.print("note", &note.text);
     }
-}
-
-/// The answer of a URL, and more facts about it.
-fn answer_line(answer: &UrlAnswer, more: impl Iterator<Item = String>) -> String {
-    let status = match answer.status {
-        Some(status) => format!("{} answers {status}", answer.url),
-        None => format!("{} does not answer", answer.url),
-    };
-    let target = answer.redirects_to.iter();
-    let target = target.map(|target| format!("redirects to {target}"));
-    let parts = iter::once(status).chain(target).chain(more);
-    let parts: Vec<_> = parts.chain(answer.error.clone()).collect();
-    parts.join(", ")
-}
-
-fn sitemap_line(sitemap: &SitemapAnswer) -> String {
-    let index = sitemap.is_index.then(|| "an index".to_owned());
-    let counts = [
-        (sitemap.urls, ""),
-        (sitemap.elsewhere, " outside of the crawled directory"),
-    ];
-    let counts = counts.into_iter().filter(|(urls, _)| *urls > 0);
-    let counts = counts.map(|(urls, place)| format!("{}{place}", human::count(urls, "URL")));
-    answer_line(&sitemap.answer, index.into_iter().chain(counts))
-}
-
-fn sample_line(sample: &PageSample) -> String {
-    let statuses = sample.statuses.iter();
-    let statuses = statuses.map(|(status, count)| format!("{count} answered {status}"));
-    let unanswered = Some(sample.unanswered).filter(|count| *count > 0);
-    let unanswered = unanswered.map(|count| format!("{count} did not answer"));
-    let answers: Vec<_> = statuses.chain(unanswered).collect();
-    let pages = human::count(sample.pages().into(), "page");
-    let median = human::duration(sample.median_answer);
-    format!(
-        "{pages}: {}, median time of an answer {median}",
-        answers.join(", ")
-    )
 }
 
 /// Prints the files, and what to do next.

@@ -11,7 +11,7 @@ use crawler::{
 
 use super::super::{
     problem::Origin,
-    request::{has_password, has_user_info, is_one_for_a_host, is_secret_header},
+    request::{HOST_PLACE, has_password, has_user_info, is_one_for_a_host, is_secret_header},
 };
 use super::{Merge, VARIABLE_PREFIX};
 
@@ -89,6 +89,23 @@ impl<'s> Among<'s> {
 }
 
 impl Merge {
+    /// Leaves out places of the settings file that are meant for sites of other origins than that of `start`.
+    pub(in crate::settings) fn leave_out_places_of_others(&mut self, start: &UrlKey) {
+        let is_of_file = |name| matches!(self.origin(name), Origin::File { .. });
+        let (of_site, of_url) = (is_of_file("publish_as"), is_of_file("public_url"));
+        let config = &mut self.draft.config;
+        let origin = start.origin();
+        if of_site {
+            let own = |url: &UrlKey| url.is_on(&origin);
+            config.written_as = config.written_as.take().filter(own);
+        }
+        if of_url {
+            let own =
+                |url: &String| url.contains(HOST_PLACE) || url.starts_with(&format!("{origin}/"));
+            config.publish.public_url = config.publish.public_url.take().filter(own);
+        }
+    }
+
     /// Values that make sense alone, but not with each other: for the sites `urls` `among` others.
     pub(super) fn check_together(&mut self, urls: &[UrlKey], among: Among<'_>) {
         if self.draft.basic_auth.is_some() && self.draft.bearer_token.is_some() {

@@ -82,10 +82,39 @@ fn urls_that_are_typed_choose_among_the_sites() {
     check(&[b, a, b], TWO, &[(b, 3.0), (a, 1.0)]);
     let other = "https://c.example/";
     check(&[other, a], TWO, &[(other, 3.0), (a, 1.0)]);
+    // The site whose scope covers it longest.
+    check(&["https://a.example/x/y"], TWO, &[(a, 1.0)]);
+    check(&["https://b.example/docs/x", b], TWO, &[(b, 3.0)]);
+    check(&["https://b.example/"], TWO, &[("https://b.example/", 3.0)]);
+    let inner = format!("{TWO}\n[[site]]\nurl = \"https://a.example/x/\"\npoliteness.rate = 2\n");
+    check(
+        &["https://a.example/x/y"],
+        &inner,
+        &[("https://a.example/x/", 2.0)],
+    );
+    check(&["https://a.example/z"], &inner, &[(a, 1.0)]);
     // Those of the list above the tables come first, each once.
     let list = format!("urls = [\"{other}\", \"{b}\"]\n{TWO}");
     check(&[], &list, &[(other, 3.0), (b, 3.0), (a, 1.0)]);
     check(&[a], &list, &[(a, 1.0)]);
+}
+
+#[test]
+fn places_of_another_origin_are_not_those_of_a_typed_site() {
+    let check = |typed: &str, expected: (Option<&str>, Option<&str>)| {
+        let file = "urls = [\"https://staging.example/\"]\noutput.publish_as = \"https://www.example/\"\n\
+                    output.public_url = \"https://www.example/maps/\"\n";
+        let sites = sites(&[typed], &[], file);
+        let config = &sites[0].settings.config;
+        let written_as = config.written_as.as_ref().map(UrlKey::as_str);
+        assert_eq!((written_as, config.publish.public_url.as_deref()), expected);
+    };
+    let both = (
+        Some("https://www.example/"),
+        Some("https://www.example/maps/"),
+    );
+    check("https://staging.example/", both);
+    check("https://other.example/", (None, None));
 }
 
 #[test]
@@ -224,7 +253,7 @@ fn a_site_has_one_place_whichever_are_chosen() {
         assert_eq!(
             [
                 settings.output_of(&known.name()).display().to_string(),
-                settings.public_url_of(&known).unwrap().unwrap(),
+                settings.public_url_of(&known).unwrap().unwrap_or_default(),
             ],
             expected,
             "{arguments:?} {variables:?} {file}"
@@ -248,7 +277,8 @@ fn a_site_has_one_place_whichever_are_chosen() {
         check(&[], &[("ARPENT_URLS", a)], file, named);
         let beside = "https://c.example/";
         let c = named.map(|place| place.replace("a.example", "c.example"));
-        check(&[beside], &[], file, [&c[0], &c[1]]);
+        // The place of the maps is that of the sites of the file.
+        check(&[beside], &[], file, [&c[0], ""]);
     }
     check(
         &[a],
@@ -263,8 +293,11 @@ fn a_site_has_one_place_whichever_are_chosen() {
     check(&[a], &[], &a_table, plain);
     check(&[a, "https://c.example/"], &[], &a_table, named);
     check(&[], &[], &a_urls, plain);
-    check(&[a], &[], &a_urls.replace("a.ex", "z.ex"), named);
-    check(&[a], &[], &a_table.replace("a.ex", "z.ex"), named);
+    let beside = [named[0], ""];
+    check(&[a], &[], &a_urls.replace("a.ex", "z.ex"), beside);
+    check(&[a], &[], &a_table.replace("a.ex", "z.ex"), beside);
+    // A file without sites is for every site.
+    check(&[a], &[], places, plain);
     // One directory for a host does not become right by choosing.
     let file = tables
         .replace("maps.example/", "maps.example/{host}/")
