@@ -58,8 +58,8 @@ pub struct UrlAnswer {
 pub struct SurveyedRobots {
     /// Its URL.
     pub url: String,
-    /// The status of the answer; 200 when there is a file.
-    pub status: u16,
+    /// The status of the answer; 200 when there is a file. `None`: the state of a crawl was read.
+    pub status: Option<u16>,
     /// The group that counts and its first rules, as lines.
     pub rules: Vec<String>,
     /// `Crawl-delay` in seconds.
@@ -93,11 +93,15 @@ pub fn of_crawl(store: &Store, site: &Site, typed: &UrlKey) -> Result<Survey, St
             listed: run.listed?,
         })
     });
+    let robots = robots_of(site, &robots.unwrap_or_else(Rules::allow_all));
     Ok(Survey {
         start: start_of(site, typed),
         site: site.url(),
         hops: Vec::new(),
-        robots: robots_of(site, &robots.unwrap_or_else(Rules::allow_all)),
+        robots: SurveyedRobots {
+            status: None,
+            ..robots
+        },
         links: None,
         crawl: crawls.next(),
         notes: Vec::new(),
@@ -180,7 +184,7 @@ fn robots_of(site: &Site, robots: &Rules) -> SurveyedRobots {
     let sitemaps = place.map(|place| robots.sitemap_urls(&place));
     SurveyedRobots {
         url,
-        status: robots.refusal().unwrap_or(200),
+        status: Some(robots.refusal().unwrap_or(200)),
         rules: rules.take(MAX_RULES).map(str::to_owned).collect(),
         crawl_delay_s: robots.crawl_delay().as_ref().map(Duration::as_secs_f64),
         sitemaps: sitemaps.iter().flatten().map(ToString::to_string).collect(),

@@ -42,10 +42,9 @@ pub(super) fn summary(survey: &Survey, output: &Output) {
         facts.print("start", &format!("{url} answers {status}{target}"));
     }
     let robots = &survey.robots;
-    facts.print(
-        "robots.txt",
-        &format!("{} answers {}", robots.url, robots.status),
-    );
+    let status = robots.status;
+    let status = status.map_or_else(String::new, |status| format!(" answers {status}"));
+    facts.print("robots.txt", &format!("{}{status}", robots.url));
     for rule in &robots.rules {
         facts.print("robots.txt", &format!("  {rule}"));
     }
