@@ -104,7 +104,7 @@ def statuses(play):
         play.site.pages[f"/s{status}"] = (status, {"Location": "/p1"}, "")
     for status in (400, 401, 403, 404, 410, 451, 500, 503):
         play.site.pages[f"/s{status}"] = (status, {}, f"status {status}")
-    play.file("arpent.toml", "retry_delays = [\"0s\"]\n")
+    play.file("arpent.toml", "testing.retry_delays = [\"0s\"]\n")
     play.crawl()
     play.arpent("report")
     play.arpent("why", play.url + "/s500")
@@ -297,7 +297,7 @@ def changed_settings(play):
     small(play)
     play.crawl("--max-pages", "4", "--concurrency", "1")
     play.crawl("--discover", "links")
-    play.file("arpent.toml", 'drop_parameters = ["a"]\n')
+    play.file("arpent.toml", 'identity.drop_parameters = ["a"]\n')
     play.crawl()
     play.file("arpent.toml", "nonsense = 1\n")
     play.crawl()
@@ -414,7 +414,7 @@ def site_goes_down(play):
     for path in list(play.site.pages):
         if path.startswith("/p"):
             play.site.pages[path] = (503, {}, "down")
-    play.file("arpent.toml", "retry_delays = [\"0s\"]\nmax_tries = 1\n")
+    play.file("arpent.toml", "testing.retry_delays = [\"0s\"]\nlimits.max_tries = 1\n")
     play.crawl("--concurrency", "1", "--max-time", "20s")
     play.arpent("status")
 
@@ -543,13 +543,11 @@ def notifications(play):
     small(play, 4)
     play.site.pages["/ping"] = (200, {}, "ok")
     play.site.pages["/refusing"] = (429, {}, "no")
-    play.crawl("--hook-shell", "echo $ARPENT_OUTCOME >> hook.txt")
+    play.crawl("--hook-command", "echo $ARPENT_OUTCOME >> hook.txt")
     play.page("/p1", text="changed")
-    play.crawl("--ping", play.url + "/ping", "--hook-shell", "exit 3")
+    play.crawl("--ping", play.url + "/ping", "--hook-command", "exit 3")
     play.arpent("notify", play.url + "/", "--ping", play.url + "/refusing", "-n")
-    play.arpent("notify", play.url + "/", "--robots-file", "robots.txt")
-    play.file("robots.txt", "User-agent: *\nDisallow:\n")
-    play.arpent("notify", play.url + "/", "--robots-file", "robots.txt", "--json")
+    play.arpent("notify", play.url + "/", "--json")
 
 
 @history
@@ -557,7 +555,7 @@ def hooks(play):
     small(play, 3)
     play.site.pages["/hook"] = lambda headers, earlier: (200 if earlier else 500, {}, "")
     hook = f'hook_url = ["{play.url}/hook"]\nhook_command = ["sh", "-c", "env | grep ARPENT_OUTCOME"]\n'
-    play.file("arpent.toml", 'retry_delays = ["0s"]\nmax_tries = 1\n[notify]\n' + hook)
+    play.file("arpent.toml", 'testing.retry_delays = ["0s"]\nlimits.max_tries = 1\n[notify]\n' + hook)
     play.crawl()
     play.crawl()
     play.crawl()
@@ -623,7 +621,7 @@ def several_sites(play):
     play.page("/docs/a")
     play.site.pages["/broken/"] = (500, {}, "broken")
     sites = "".join(f'[[site]]\nurl = "{play.url}{path}"\noutput = "out{path}"\n' for path in ("/docs/", "/broken/"))
-    play.file("arpent.toml", 'rate = "unlimited"\n' + sites)
+    play.file("arpent.toml", 'politeness.rate = "unlimited"\n' + sites)
     play.arpent("crawl")
     play.arpent("crawl", "--json")
     play.arpent("status")
