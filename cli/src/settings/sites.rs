@@ -275,6 +275,8 @@ pub(super) fn choose<'l>(
         });
     }
     let has_sites = !named.is_empty();
+    let has_identities = tables.iter().any(|draft| draft.identity.is_some());
+    let mut starts: BTreeSet<UrlKey> = BTreeSet::new();
     let selects_sites = is_selection && matches!(purpose, Purpose::Crawl | Purpose::Notify);
     let width = shared.draft.config.scope.width;
     for text in texts {
@@ -292,11 +294,16 @@ pub(super) fn choose<'l>(
             draft.rank(typed.as_ref().unwrap_or(&start), width, selects_sites)
         };
         let best_of = |drafts: &[SiteDraft<'_>]| drafts.iter().filter_map(rank).max();
-        let (best, chosen) = (best_of(&tables), best_of(&drafts));
-        if chosen.is_some() && chosen >= best {
+        let is_chosen = || {
+            let chosen = best_of(&drafts);
+            chosen.is_some() && chosen >= best_of(&tables)
+        };
+        // A file may have many URLs.
+        if starts.contains(&start) || (selects_sites || has_identities) && is_chosen() {
             continue;
         }
-        let listed = listed.iter().filter(|url| selects_sites || **url == start);
+        let best = best_of(&tables);
+        let listed = listed.iter().filter(|_| is_selection);
         let listed = listed.map(|url| SiteDraft::of_url(url.clone(), &origin));
         let listed = listed.filter_map(|draft| Some((rank(&draft)?, draft)));
         let listed = listed.max_by_key(|(rank, _)| *rank);
@@ -323,6 +330,7 @@ pub(super) fn choose<'l>(
                 other.start
             ));
         }
+        starts.extend(meant.iter().map(|draft| draft.start.clone()));
         drafts.append(&mut meant);
     }
     if !is_selection {
@@ -411,9 +419,11 @@ impl SiteDraft<'_> {
         if self.start == *url {
             return Some(usize::MAX);
         }
+        if !selected || self.is_typed || !url.is_on(&self.start.origin()) {
+            return None;
+        }
         let site = settle_so_far(&self.start, &[], self.width.unwrap_or(width));
-        let may_be = selected && !self.is_typed;
-        (may_be && site.contains(url)).then_some(site.directory.len())
+        site.contains(url).then_some(site.directory.len())
     }
 
     /// The settings of the site, or their problems.

@@ -64,7 +64,7 @@ impl BodyReader {
         sink: &mut (dyn BodySink + Send),
     ) -> ControlFlow<BodyEnd> {
         self.framing_bytes += self.piece_framing;
-        // Pieces of an honest body are longer than what is around them.
+        // Pieces of an ordinary body are longer than what is around them.
         let framing = self.framing_bytes.saturating_sub(self.wire_bytes);
         let taken = self.wire_bytes.saturating_add(framing);
         let (mut input, surplus) = split_at_most(wire, self.max_bytes.saturating_sub(taken));
