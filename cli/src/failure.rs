@@ -398,7 +398,7 @@ mod tests {
         check(Unwritable(message()), 4);
         check(PublishError::Empty, 4);
         check(PublishError::Foreign(PathBuf::from("x")), 4);
-        check(PublishError::Astray(PathBuf::from("x")), 4);
+        check(PublishError::NotAFolder(PathBuf::from("x")), 4);
         check(
             PublishError::Io {
                 action: "write",

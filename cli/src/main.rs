@@ -11,25 +11,27 @@
 //! | `panicked`, `fault` | what becomes of a bug? |
 //! | `failure` | why did it end early, and which option helps? |
 //! | `exit_code` | what does the parent process get? |
-//! | `live`, `summary`, `human`, `untrusted` | what does it look like? |
+//! | `print`, `live`, `untrusted`, `whole_file` | what does it look like? |
 //! | `log` | what does it look like for programs that collect logs? |
-//! | `output` | the only file that prints |
+//! | `output` | the only file that writes to stdout and stderr |
 
 mod args;
 mod commands;
 mod exit_code;
 mod failure;
 mod fault;
-mod human;
 mod live;
 mod log;
 mod output;
 mod panicked;
+mod print;
 mod settings;
 mod signal;
-mod summary;
 mod supervisor;
 mod untrusted;
+mod whole_file;
+
+use crawler::human;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -15,6 +15,8 @@ use tracing_subscriber::{
 
 use serde_json::{Map, Value};
 
+pub(crate) use crawler::view::Tone;
+
 use crate::{
     args::ColorChoice,
     human,
@@ -62,21 +64,6 @@ struct Screen {
     names_sites: bool,
     /// The live view as it is drawn: the cursor is at the end of its last line, so that the echo of Ctrl-C begins no line.
     live: Option<String>,
-}
-
-/// Style of data on a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Paint {
-    /// As everything.
-    Plain,
-    /// To be seen first.
-    Bold,
-    /// An error.
-    Error,
-    /// A warning.
-    Warning,
-    /// A note, or help.
-    Note,
 }
 
 /// Kind of a message; text begins with the word, a log has it as its level.
@@ -211,15 +198,15 @@ impl Output {
     }
 
     /// A line of data made of pieces, coloured where stdout is a terminal.
-    pub(crate) fn data_painted(&self, pieces: &[(Paint, &str)]) {
+    pub(crate) fn data_painted(&self, pieces: &[(Tone, &str)]) {
         let mut line = String::new();
         for (paint, text) in pieces {
             let colour = match paint {
-                Paint::Plain => "",
-                Paint::Bold => "\x1b[1m",
-                Paint::Error => "\x1b[1;31m",
-                Paint::Warning => "\x1b[1;33m",
-                Paint::Note => "\x1b[1;36m",
+                Tone::Plain => "",
+                Tone::Strong => "\x1b[1m",
+                Tone::Error => "\x1b[1;31m",
+                Tone::Warning => "\x1b[1;33m",
+                Tone::Note => "\x1b[1;36m",
             };
             if self.shared.data_colours && !colour.is_empty() {
                 line.push_str(colour);
@@ -233,7 +220,7 @@ impl Output {
     }
 
     /// A line of data; on a terminal its words are put on several lines where it is too long, indented like the first.
-    pub(crate) fn data_wrapped(&self, paint: Paint, line: &str) {
+    pub(crate) fn data_wrapped(&self, paint: Tone, line: &str) {
         let width = terminal_size::terminal_size_of(io::stdout())
             .map_or(usize::MAX, |(width, _)| usize::from(width.0));
         // A command stays whole, to be copied.

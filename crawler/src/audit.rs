@@ -11,6 +11,7 @@ mod access_log;
 mod compare;
 mod finding;
 mod sources;
+mod view;
 
 use std::{
     collections::HashMap,

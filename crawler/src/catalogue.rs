@@ -17,6 +17,7 @@ mod sessions;
 mod sites;
 mod status;
 mod tls;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub use self::{
     sessions::{NextSite, SiteEnd, SiteId, SiteSession},
     sites::{ImportCount, NewSite, next_run},
     status::{CatalogueRun, FleetStatus, SiteDetails, SiteRow, SiteState, WorkerRow},
+    view::FleetReport,
 };
 
 /// The steps that make the tables, in order; a step that was released never changes.

@@ -2,6 +2,7 @@
 //! first URLs, in all and by first-level directory. Nothing is judged or printed here.
 
 mod count;
+mod view;
 
 use sitemap_core::LastMod;
 

@@ -29,30 +29,30 @@ use crate::{
     page::{CrawlId, DateSource, LedgerEntry, Outcome, PageFacts, PageRecord, Reason, State},
     robots::Rules,
     store::{Store, StoreError, names::LASTMOD_DISTRUSTED},
-    url_key::{StandIn, UrlKey},
+    url_key::{PublishAs, UrlKey},
     verdict::Merged,
 };
 
 pub use self::counts::{ExtensionCounts, KindCounts, LeftOut};
 pub use self::rules::{EntryRules, EntryRulesError, Sameness};
 pub(crate) use self::spelling::Spelling;
-pub use self::view::{EachMerged, View};
+pub use self::view::{EachMerged, MergedView};
 
 /// How pages become entries.
 #[derive(Debug)]
 pub struct Export {
     now: Timestamp,
     dating: Dating,
-    stand_in: Option<StandIn>,
+    stand_in: Option<PublishAs>,
     rules: EntryRules,
     extensions: PageExtensions,
     /// The parts that certain pages are listed without, with the fingerprints of the pages.
-    exceptions: HashSet<(Without, u64)>,
+    exceptions: HashSet<(OmittedPart, u64)>,
 }
 
 /// A part that a page is listed without, because no sitemap may have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Without {
+pub enum OmittedPart {
     /// The whole entry: the page is not listed, for this reason.
     Entry(Reason),
     /// Those of its extensions that [`Extensions::retain_writable`](sitemap_core::extension::Extensions::retain_writable) takes away.
@@ -104,7 +104,7 @@ impl Export {
     /// The store failed.
     pub fn new(
         store: &Store,
-        stand_in: Option<&StandIn>,
+        stand_in: Option<&PublishAs>,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
         let distrusted = store.value(LASTMOD_DISTRUSTED)?;
@@ -148,7 +148,7 @@ impl Export {
     }
 
     /// Lists the page `key` without this part from now on. Every such page takes 16 bytes of memory.
-    pub(crate) fn leave_out(&mut self, without: Without, key: &UrlKey) {
+    pub(crate) fn leave_out(&mut self, without: OmittedPart, key: &UrlKey) {
         self.exceptions.insert((without, key.fingerprint()));
     }
 
@@ -163,7 +163,7 @@ impl Export {
         if reason.state() != State::Listed {
             return reason;
         }
-        let refusal = refusals.find(|refusal| self.lacks(Without::Entry(*refusal), key));
+        let refusal = refusals.find(|refusal| self.lacks(OmittedPart::Entry(*refusal), key));
         refusal.unwrap_or(reason)
     }
 
@@ -173,7 +173,7 @@ impl Export {
     }
 
     /// Returns whether the page `key` is listed without this part.
-    fn lacks(&self, without: Without, key: &UrlKey) -> bool {
+    fn lacks(&self, without: OmittedPart, key: &UrlKey) -> bool {
         !self.exceptions.is_empty() && self.exceptions.contains(&(without, key.fingerprint()))
     }
 
@@ -226,7 +226,7 @@ impl Export {
     /// The store failed, or `visit` did.
     pub fn visit<E: From<StoreError>>(
         &self,
-        view: &View<'_>,
+        view: &MergedView<'_>,
         from: Option<&UrlKey>,
         visit: &mut VisitListed<'_, E>,
     ) -> Result<(), E> {
@@ -248,7 +248,7 @@ impl Export {
     /// The store failed.
     pub(crate) fn listed(
         &self,
-        view: &View<'_>,
+        view: &MergedView<'_>,
         key: &UrlKey,
         merged: &Merged,
         known: Option<&LedgerEntry>,
@@ -263,11 +263,11 @@ impl Export {
         let mut extensions = self.extensions.add(view, key, record, &mut entry)?;
         let news = entry.extensions.take_news();
         let source = source.filter(|_| entry.lastmod.is_some());
-        let news = news.filter(|_| !self.lacks(Without::News, key));
-        if self.lacks(Without::Extensions, key) {
+        let news = news.filter(|_| !self.lacks(OmittedPart::News, key));
+        if self.lacks(OmittedPart::Extensions, key) {
             entry.extensions = sitemap_core::extension::Extensions::default();
             extensions = ExtensionCounts::default();
-        } else if self.lacks(Without::Unwritable, key) {
+        } else if self.lacks(OmittedPart::Unwritable, key) {
             // The trial of the entry reported it.
             drop(entry.extensions.retain_writable(&entry.loc));
         }
@@ -297,7 +297,7 @@ impl Export {
         if let Some(facts) = record.facts() {
             values = self.values(facts);
         }
-        if let Some(Outcome::Given(given)) = &record.outcome {
+        if let Some(Outcome::Supplied(given)) = &record.outcome {
             entry.changefreq = given.changefreq;
             entry.priority = given.priority;
             entry.extensions.clone_from(&given.extensions);
@@ -320,7 +320,7 @@ impl Export {
 }
 
 /// The URL that `url` is written as; `None` when it is outside of the site that URLs are written as.
-fn written(stand_in: Option<&StandIn>, url: &UrlKey) -> Option<UrlKey> {
+fn written(stand_in: Option<&PublishAs>, url: &UrlKey) -> Option<UrlKey> {
     match stand_in {
         Some(stand_in) => stand_in.shown(url),
         None => Some(url.clone()),

@@ -71,7 +71,7 @@ impl Dating {
     ) -> Option<Dated> {
         let facts = match &record.outcome {
             _ if is_as_published(record) => return self.published(known?),
-            Some(Outcome::Given(given)) => {
+            Some(Outcome::Supplied(given)) => {
                 let value = given.lastmod.clone()?;
                 let source = DateSource::Input;
                 return Some(Dated { value, source });
@@ -273,5 +273,5 @@ fn seen_at(record: &PageRecord) -> Option<Timestamp> {
 
 /// Returns whether nothing but the published entry is known of a page.
 fn is_as_published(record: &PageRecord) -> bool {
-    record.reason.has(Mark::Kept) && record.facts().is_none()
+    record.reason.has(Mark::Retained) && record.facts().is_none()
 }

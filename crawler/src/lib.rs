@@ -8,6 +8,8 @@
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+pub mod summary;
+
 pub mod site_run;
 
 #[cfg(feature = "catalogue")]
@@ -70,7 +72,10 @@ pub mod pattern;
 
 pub mod url_key;
 
+pub mod view;
+
 pub mod clock;
+pub mod human;
 
 /// `true` if this was built for tests: with debug assertions, or with the feature `testing`. Only such a program may offer
 /// functions that only a test has a use for, e.g. faults on demand.

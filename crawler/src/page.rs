@@ -23,7 +23,7 @@ pub use self::facts::{
     BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Link, PageFacts,
     Refresh, StatedDates, StatedElement,
 };
-pub use self::given::{Given, InputExtensionsError, extensions_from_json};
+pub use self::given::{InputExtensionsError, Supplied, extensions_from_json};
 pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::link_texts::{LinkTexts, TakenLinks};
 pub use self::reason::{Evidence, ListingFault, Mark, Reason, State};
@@ -129,11 +129,11 @@ impl Kept {
     /// The reason for which the page stays listed.
     pub fn listed_as(&self) -> Reason {
         if self.reason == Reason::Gone {
-            Reason::KeptGoneOnce
+            Reason::GoneOnce
         } else if self.reason == Reason::Queued {
-            Reason::KeptNotReached
+            Reason::NotReached
         } else {
-            Reason::KeptUnreachable
+            Reason::Unreachable
         }
     }
 }
@@ -186,13 +186,13 @@ pub enum Outcome {
     /// An answer.
     Answered(Box<PageFacts>),
     /// There was none, and none is needed: an input of the user has the values for the sitemap.
-    Given(Box<Given>),
+    Supplied(Box<Supplied>),
 }
 
 impl Outcome {
     /// Nothing is known of a page but that it is in the published set, which another state made: there was no attempt,
     /// or none that decides whether it is to leave.
-    pub const PUBLISHED: Self = Self::NotFetched(Reason::KeptNotReached);
+    pub const PUBLISHED: Self = Self::NotFetched(Reason::NotReached);
 }
 
 /// The record of one URL: of the last attempt in a [`Visit`], of the answer that counts in a [`Page`].
@@ -248,7 +248,7 @@ impl Page {
     pub fn settle_reach(&mut self, published_in_part: Option<CrawlId>) {
         let is_reached = published_in_part.is_none_or(|crawl| self.crawl == crawl);
         if self.record.reason == Reason::Listed && !is_reached {
-            self.record.reason = Reason::KeptNotReached;
+            self.record.reason = Reason::NotReached;
         }
     }
 }
@@ -304,9 +304,8 @@ impl PageRecord {
     pub fn facts(&self) -> Option<&PageFacts> {
         match &self.outcome {
             Some(Outcome::Answered(facts)) => Some(facts),
-            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_)) | None => {
-                None
-            }
+            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Supplied(_))
+            | None => None,
         }
     }
 

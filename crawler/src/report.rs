@@ -25,7 +25,7 @@ pub struct Report {
     /// URLs in the sitemap.
     pub listed: u64,
     /// Those of them that stay there although they did not answer well this time, by the code of their reason.
-    pub kept: BTreeMap<&'static str, u64>,
+    pub retained: BTreeMap<&'static str, u64>,
     /// URLs that are not, by the code of their reason ([`Reason::code`]); no reason with a count of 0.
     pub excluded: BTreeMap<&'static str, u64>,
     /// URLs that could not be fetched after all tries, by the code of their reason.
@@ -122,8 +122,8 @@ impl Report {
                 // Sitemaps and feeds are not known URLs, whatever leads to them.
                 continue;
             }
-            if reason.has(Mark::Kept) {
-                *report.kept.entry(reason.code()).or_default() += count;
+            if reason.has(Mark::Retained) {
+                *report.retained.entry(reason.code()).or_default() += count;
             }
             match reason.state() {
                 State::Listed => report.listed += count,
@@ -138,7 +138,7 @@ impl Report {
     /// Returns whether some URL failed after its tries, was not reached, was cut short or not recorded, or more than a tenth of the set
     /// may be missing in places that were cut.
     pub fn is_partial(&self) -> bool {
-        let kept = [Reason::KeptUnreachable, Reason::KeptNotReached];
+        let kept = [Reason::Unreachable, Reason::NotReached];
         self.failed() > 0
             || self.queued > 0
             || self.not_recorded > 0
@@ -147,7 +147,7 @@ impl Report {
             || self.excluded.contains_key(Reason::CutShort.code())
             || kept
                 .iter()
-                .any(|reason| self.kept.contains_key(reason.code()))
+                .any(|reason| self.retained.contains_key(reason.code()))
     }
 
     /// Pages of places that were cut which are not listed because of that, or were not asked for. A place counts for as many at least as
@@ -162,14 +162,14 @@ impl Report {
 
     /// Returns whether a tenth of the set, or more, answered 404 for the first time.
     fn is_much_gone(&self) -> bool {
-        let gone = self.kept.get(Reason::KeptGoneOnce.code());
+        let gone = self.retained.get(Reason::GoneOnce.code());
         gone.is_some_and(|gone| gone * 10 >= self.listed)
     }
 
     /// Listed URLs that could not be fetched this time.
-    pub fn kept_unreachable(&self) -> u64 {
-        let code = Reason::KeptUnreachable.code();
-        self.kept.get(code).copied().unwrap_or_default()
+    pub fn retained_unreachable(&self) -> u64 {
+        let code = Reason::Unreachable.code();
+        self.retained.get(code).copied().unwrap_or_default()
     }
 
     /// URLs that were left out, for whatever reason.
@@ -231,12 +231,12 @@ mod tests {
         }
         assert_eq!((report.listed, report.queued), (listed, queued));
         assert_eq!(
-            report.kept.keys().copied().collect::<Vec<_>>(),
-            ["kept-gone-once", "kept-not-reached", "kept-unreachable"]
+            report.retained.keys().copied().collect::<Vec<_>>(),
+            ["gone-once", "not-reached", "unreachable"]
         );
         assert_eq!(
-            report.kept_unreachable(),
-            report.kept["kept-gone-once"] + 1,
+            report.retained_unreachable(),
+            report.retained["gone-once"] + 1,
             "the next reason"
         );
         assert!(

@@ -83,7 +83,7 @@ pub enum ScheduleError {
 
 /// Progress of a schedule. It is stored between sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Past {
+pub struct ScheduleState {
     /// The schedule that it is about, as [`Schedule::text`] has it.
     pub schedule: String,
     /// Since when the schedule is in force: slots before were never its own.
@@ -196,8 +196,8 @@ impl Schedule {
     }
 
     /// The past of a schedule that is in force from `now` on.
-    pub fn begin(&self, now: Timestamp) -> Past {
-        Past {
+    pub fn begin(&self, now: Timestamp) -> ScheduleState {
+        ScheduleState {
             schedule: self.text.clone(),
             since: now,
             served: None,
@@ -210,7 +210,7 @@ impl Schedule {
     ///
     /// A caller that stores a past stores this in its place: a schedule that began again at each look would never reach a slot.
     #[must_use]
-    pub fn believed(&self, past: &Past, now: Timestamp) -> Past {
+    pub fn believed(&self, past: &ScheduleState, now: Timestamp) -> ScheduleState {
         let is_ahead = past.served.is_some_and(|served| {
             served > now && self.slot_after(now).is_none_or(|next| served > next)
         });
@@ -221,7 +221,7 @@ impl Schedule {
     }
 
     /// The next crawl after `past`.
-    pub fn next(&self, past: &Past, now: Timestamp) -> NextRun {
+    pub fn next(&self, past: &ScheduleState, now: Timestamp) -> NextRun {
         let past = self.believed(past, now);
         let Some(first) = self.slot_after(past.dealt_with_until()) else {
             return NextRun::Never;
@@ -246,13 +246,13 @@ impl Schedule {
     }
 
     /// Notes that a crawl for `slot` was started.
-    pub fn serve(&self, past: &mut Past, slot: Timestamp) {
+    pub fn serve(&self, past: &mut ScheduleState, slot: Timestamp) {
         past.served = Some(slot);
     }
 
     /// Notes that an earlier crawl has ended at `now`: slots whose crawls would have started meanwhile are skipped. Returns their
     /// number, at most 1,000.
-    pub fn skip(&self, past: &mut Past, now: Timestamp) -> u32 {
+    pub fn skip(&self, past: &mut ScheduleState, now: Timestamp) -> u32 {
         *past = self.believed(past, now);
         let mut skipped = 0;
         let mut slot = past.dealt_with_until();
@@ -275,7 +275,7 @@ impl Schedule {
     }
 }
 
-impl Past {
+impl ScheduleState {
     /// Time up to which all slots are served.
     fn dealt_with_until(&self) -> Timestamp {
         self.served.map_or(self.since, |slot| slot.max(self.since))

@@ -420,18 +420,18 @@ fn corrupt(name: &str, text: &str) -> StoreError {
 pub struct Tally {
     /// Read to the end.
     pub read: u64,
-    /// Of these, those that were not fetched again: they did not change by their index.
-    pub kept: u64,
+    /// Read documents that were not fetched again: they did not change by their index.
+    pub cached: u64,
     /// Published by arpent itself.
-    pub own: u64,
+    pub published_by_arpent: u64,
     /// Not read yet.
     pub waiting: u64,
-    /// Not, or not wholly, read, or read in spite of a defect.
-    pub troubled: u64,
-    /// Of these, those that failed in a way that may be over in the next session.
+    /// Documents that were not read, or not wholly, or in spite of a defect.
+    pub with_problems: u64,
+    /// Documents that failed in a way that may be over in the next session.
     pub passing: u64,
-    /// Of the troubled ones the first [`MAX_FAILURES_NAMED`].
-    pub troubles: Vec<Document>,
+    /// The first [`MAX_FAILURES_NAMED`] documents with problems.
+    pub problems: Vec<Document>,
     /// The defects of the entries of all of them, by rule.
     pub entries: BTreeMap<String, RuleTally>,
     /// URLs that they name outside of what is crawled.
@@ -469,16 +469,16 @@ impl Tally {
                 DocumentState::Waiting => tally.waiting += 1,
                 DocumentState::Read => {
                     tally.read += 1;
-                    tally.kept += u64::from(document.is_kept);
+                    tally.cached += u64::from(document.is_kept);
                 }
-                DocumentState::Own => tally.own += 1,
+                DocumentState::Own => tally.published_by_arpent += 1,
                 DocumentState::Absent | DocumentState::Failed => {}
             }
             if document.problem.is_some() && document.state != DocumentState::Absent {
-                tally.troubled += 1;
+                tally.with_problems += 1;
                 tally.passing += u64::from(document.problem.is_some_and(SeedProblem::is_passing));
-                if tally.troubles.len() < MAX_FAILURES_NAMED {
-                    tally.troubles.push(document);
+                if tally.problems.len() < MAX_FAILURES_NAMED {
+                    tally.problems.push(document);
                 }
             }
         }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     config::ScopeWidth,
-    url_key::{Origin, StandIn, StandInError, UrlKey},
+    url_key::{Origin, PublishAs, StandInError, UrlKey},
 };
 
 /// Longest [`Site::name`], in bytes: with `.db` and temporary endings it stays below the 255 bytes
@@ -31,7 +31,7 @@ pub struct Site {
     /// Start of the crawl: the start URL after the redirects that decided the site.
     pub start: UrlKey,
     /// The site that the directory represents in all output; `None`: itself.
-    pub stand_in: Option<StandIn>,
+    pub stand_in: Option<PublishAs>,
 }
 
 /// Reason why a start URL does not decide a site. Each message has advice.
@@ -94,7 +94,7 @@ impl Site {
         let directory = UrlKey::from_normalised(&self.url());
         let directory = directory.unwrap_or_else(|_| self.start.to_directory());
         Ok(Self {
-            stand_in: Some(StandIn::new(&directory, original)?),
+            stand_in: Some(PublishAs::new(&directory, original)?),
             ..self
         })
     }

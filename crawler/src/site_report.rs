@@ -6,6 +6,7 @@ mod conflicts;
 mod known;
 mod outline;
 mod rows;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -61,7 +62,7 @@ pub fn each_row<E>(
         is_published,
     }))?;
     for run in store.runs()? {
-        show(ReportRow::Run(Box::new(run)))?;
+        show(ReportRow::Session(Box::new(run)))?;
     }
     let patterns = store.patterns()?;
     for pattern in &patterns {

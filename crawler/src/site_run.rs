@@ -8,6 +8,7 @@ mod notifier;
 mod opening;
 mod outcome;
 mod session_row;
+mod status;
 mod stored;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -23,6 +24,7 @@ pub use self::{
     notifier::{EndOfSession, Notifier, NotifierConfig},
     opening::Opened,
     outcome::SessionError,
+    status::{LastEnd, SiteStatus, StatusReport, Zone},
     stored::{Stored, StoredRequest},
 };
 use self::{

@@ -28,7 +28,7 @@ pub use self::identity::{
     Identity, MAX_REFERENCE_BYTES, Normalize, SESSION_PARAMETERS, TRACKING_PARAMETERS,
 };
 pub use self::names::SiteNames;
-pub use self::stand_in::{StandIn, StandInError};
+pub use self::stand_in::{PublishAs, StandInError};
 pub(crate) use self::{
     actions::is_action,
     fingerprint::FingerprintHasher,
@@ -320,6 +320,12 @@ fn host_bytes(authority: &str) -> usize {
         .1
         .find(':')
         .map_or(authority.len(), |colon| after_brackets + colon)
+}
+
+impl serde::Serialize for HostKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
 }
 
 impl HostKey {

@@ -74,7 +74,7 @@ pub struct Verdict {
 
 /// A page in outline, as [`settle`] needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Brief {
+pub struct PageSummary {
     /// The reason in its record, settled or not.
     pub reason: Reason,
     /// The page that it leads to instead of being listed: the target of its redirect, meta refresh or canonical link.
@@ -117,7 +117,7 @@ pub fn judge(
             without_links(Reason::Queued)
         }
         // A page that is listed as it was published is judged by no rule.
-        Outcome::NotFetched(Reason::KeptNotReached) if standing == Judgement::FollowOnly => {
+        Outcome::NotFetched(Reason::NotReached) if standing == Judgement::FollowOnly => {
             without_links(Reason::FollowOnly)
         }
         Outcome::NotFetched(reason @ (Reason::PatternClosed | Reason::DuplicateOf))
@@ -129,12 +129,12 @@ pub fn judge(
         }
         Outcome::NotFetched(reason) => without_links(*reason),
         Outcome::NoAnswer { .. } => without_links(Reason::NetworkError),
-        Outcome::Given(_) => without_links(match standing {
+        Outcome::Supplied(_) => without_links(match standing {
             Judgement::FollowOnly => Reason::FollowOnly,
             Judgement::Outside
             | Judgement::Excluded(_)
             | Judgement::ListOnly
-            | Judgement::Inside => Reason::Given,
+            | Judgement::Inside => Reason::FromInput,
         }),
         Outcome::Answered(facts) => {
             let page = Answer {
@@ -200,9 +200,9 @@ pub fn targets(
 pub fn settle(
     key: &UrlKey,
     record: &PageRecord,
-    lookup: &mut dyn FnMut(&UrlKey) -> Option<Brief>,
+    lookup: &mut dyn FnMut(&UrlKey) -> Option<PageSummary>,
 ) -> Option<Reason> {
-    let brief = Brief::of(record);
+    let brief = PageSummary::of(record);
     // Without a target it is no chain.
     let chain = Chain::of(brief.reason).filter(|_| brief.next.is_some())?;
     let end = chain.end(key, brief, lookup);
@@ -234,7 +234,7 @@ fn target_of(record: &PageRecord) -> Option<&UrlKey> {
     }
 }
 
-impl Brief {
+impl PageSummary {
     /// The brief of a stored record.
     pub fn of(record: &PageRecord) -> Self {
         Self {
@@ -453,8 +453,8 @@ impl Chain {
     fn end(
         self,
         key: &UrlKey,
-        brief: Brief,
-        lookup: &mut dyn FnMut(&UrlKey) -> Option<Brief>,
+        brief: PageSummary,
+        lookup: &mut dyn FnMut(&UrlKey) -> Option<PageSummary>,
     ) -> ChainEnd {
         let mut seen = Vec::new();
         let mut page = key.clone();
@@ -490,8 +490,8 @@ impl Chain {
 fn leads_back(
     page: &UrlKey,
     target: &UrlKey,
-    brief: Option<&Brief>,
-    lookup: &mut dyn FnMut(&UrlKey) -> Option<Brief>,
+    brief: Option<&PageSummary>,
+    lookup: &mut dyn FnMut(&UrlKey) -> Option<PageSummary>,
 ) -> bool {
     let mut at = target.clone();
     let mut brief = brief.cloned();

@@ -5,6 +5,7 @@ mod evidence;
 mod found;
 mod live;
 mod published_file;
+mod view;
 
 #[cfg(test)]
 mod tests;

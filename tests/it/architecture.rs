@@ -32,6 +32,7 @@ const OWNERS: [(&str, &[&str]); 30] = [
         &["cli/src/args/generate.rs", "cli/src/commands/generate.rs"],
     ),
     ("clap_mangen", &["cli/src/commands/generate.rs"]),
+    ("comfy_table", &["cli/src/print/text.rs"]),
     ("cookie_store", &["crawler/src/client/cookies.rs"]),
     ("croner", &["crawler/src/schedule.rs"]),
     ("deadpool_postgres", &["crawler/src/catalogue"]),
@@ -46,7 +47,6 @@ const OWNERS: [(&str, &[&str]); 30] = [
     ),
     ("csv_core", &["sitemap-core/src/read/list.rs"]),
     ("object_store", &["crawler/src/storage"]),
-    ("plotters", &["cli/src/commands/report/charts.rs"]),
     ("prometheus_client", &["cli/src/commands/daemon/metrics.rs"]),
     ("quick_xml", &["sitemap-core/src/"]),
     (
@@ -128,9 +128,16 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The modules of the crawler from top to bottom, and what each uses besides itself: modules below it.
-const MODULES: [(&str, &[&str]); 42] = [
+const MODULES: [(&str, &[&str]); 45] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
+    (
+        "summary",
+        &[
+            "build", "config", "export", "human", "notes", "notify", "outcome", "page", "publish",
+            "report", "robots", "seeds", "site", "site_run", "url_key", "view",
+        ],
+    ),
     // One session of a site, from the open state to how it ended.
     (
         "site_run",
@@ -141,6 +148,7 @@ const MODULES: [(&str, &[&str]); 42] = [
             "crawl",
             "crawl_state",
             "fetch",
+            "human",
             "machine",
             "notes",
             "notify",
@@ -158,12 +166,20 @@ const MODULES: [(&str, &[&str]); 42] = [
             "store",
             "url_key",
             "verdict",
+            "view",
         ],
     ),
     // Statements to a database. It runs no session.
     (
         "catalogue",
-        &["outcome", "retry_after", "schedule", "url_key"],
+        &[
+            "human",
+            "outcome",
+            "retry_after",
+            "schedule",
+            "url_key",
+            "view",
+        ],
     ),
     // The state compared with the URLs that others name. It sends requests only through what it is given.
     (
@@ -173,6 +189,7 @@ const MODULES: [(&str, &[&str]); 42] = [
             "clock",
             "config",
             "crawl_state",
+            "human",
             "outcome",
             "page",
             "robots",
@@ -184,12 +201,22 @@ const MODULES: [(&str, &[&str]); 42] = [
             "store",
             "url_key",
             "verdict",
+            "view",
         ],
     ),
     // The state on all URLs. It sends no request.
     (
         "site_report",
-        &["crawl_state", "page", "repeats", "site", "store", "url_key"],
+        &[
+            "crawl_state",
+            "human",
+            "page",
+            "repeats",
+            "site",
+            "store",
+            "url_key",
+            "view",
+        ],
     ),
     // The answers of a site to some requests. It sends requests only through what it is given.
     (
@@ -217,6 +244,7 @@ const MODULES: [(&str, &[&str]); 42] = [
             "config",
             "crawl_state",
             "fetch",
+            "human",
             "lastmod",
             "outcome",
             "page",
@@ -228,6 +256,7 @@ const MODULES: [(&str, &[&str]); 42] = [
             "store",
             "url_key",
             "verdict",
+            "view",
         ],
     ),
     // It sends requests through a function that it is given.
@@ -245,7 +274,10 @@ const MODULES: [(&str, &[&str]); 42] = [
             "site", "store", "url_key", "verdict",
         ],
     ),
-    ("diff", &["check", "report", "sitemap_set", "store"]),
+    (
+        "diff",
+        &["check", "human", "report", "sitemap_set", "store", "view"],
+    ),
     (
         "sitemap_set",
         &[
@@ -385,7 +417,9 @@ const MODULES: [(&str, &[&str]); 42] = [
     ("page", &["url_key"]),
     ("pattern", &["url_key"]),
     ("url_key", &[]),
+    ("view", &["human"]),
     ("clock", &[]),
+    ("human", &[]),
 ];
 
 /// Dependencies that would bring a runtime, a network or a disk into `sitemap-core`.
@@ -688,11 +722,9 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// Structs with more fields than [`MAX_FIELDS`], and how many. A new one is not added, and no number grows.
-const KNOWN_WIDE: [(&str, usize); 17] = [
+const KNOWN_WIDE: [(&str, usize); 15] = [
     ("cli/src/commands/daemon/dispatch.rs: Dispatcher", 16),
-    ("cli/src/commands/status.rs: SiteStatus", 18),
     ("cli/src/settings/mod.rs: Settings", 22),
-    ("cli/src/summary.rs: Summary", 42),
     ("crawler/src/config/fetch.rs: FetchConfig", 17),
     ("crawler/src/config/publish.rs: PublishConfig", 27),
     ("crawler/src/crawl/documents.rs: Documents", 16),
@@ -779,12 +811,11 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 40] = [
-    ("cli", 17_550),
-    ("cli/commands", 10_000),
+    ("cli", 15_000),
+    ("cli/commands", 8_200),
     ("cli/settings", 4_100),
-    ("cli/summary", 1_050),
     ("cli/args", 1_000),
-    ("crawler", 50_600),
+    ("crawler", 53_100),
     ("crawler/crawl", 6_300),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
@@ -794,21 +825,22 @@ const CEILINGS: [(&str, usize); 40] = [
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
     ("crawler/page", 1_500),
+    ("crawler/catalogue", 1_400),
     ("crawler/html", 1_400),
     ("crawler/url_key", 1_300),
+    ("crawler/site_run", 1_250),
     ("crawler/verdict", 1_200),
     ("crawler/repeats", 1_150),
     ("crawler/export", 1_150),
-    ("crawler/catalogue", 1_150),
     ("crawler/notify", 1_100),
     ("crawler/storage", 1_050),
-    ("crawler/site_run", 1_050),
+    ("crawler/why", 1_050),
     ("crawler/seeds", 1_050),
-    ("crawler/audit", 900),
-    ("crawler/why", 850),
+    ("crawler/summary", 1_050),
+    ("crawler/site_report", 1_000),
+    ("crawler/audit", 950),
     ("crawler/politeness", 850),
     ("crawler/config", 700),
-    ("crawler/site_report", 650),
     ("crawler/frontier", 650),
     ("crawler/robots", 650),
     ("crawler/lastmod", 600),

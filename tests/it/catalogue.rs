@@ -235,7 +235,7 @@ fn sites_are_paused_resumed_and_run_now() {
     let aside = "UPDATE site SET set_aside = 'its workers died' WHERE name <> 'b'";
     database.postgres.sql(aside);
     let list = database.print("catalogue list --state set-aside");
-    assert!(list.contains("\n  its workers died\n"), "{list}");
+    assert!(list.contains("\n    its workers died\n"), "{list}");
     assert_eq!(
         database.print("catalogue resume --set-aside"),
         "resumed: 2 sites\n"
@@ -265,10 +265,10 @@ fn a_site_is_shown_with_its_settings_and_sessions() {
         "  listed        1,234\n",
         "settings:\n  [[site]]\n",
         "  variable = \"B_AUTH\"\n",
-        "last sessions:\n  BEGAN                 ENDED                 OUTCOME       WORKER\n",
-        "  2026-11-26 04:30:00Z  2026-11-26 04:31:40Z  lost          w-2\n    the worker did not renew its lease",
-        "  2026-11-26 03:30:00Z  2026-11-26 03:30:04Z  refused       w-1\n    the site is down\n",
-        "  2026-11-26 02:30:00Z  2026-11-26 02:31:00Z  published     w-1\n",
+        "last sessions:\n  BEGAN                 ENDED                 OUTCOME    WORKER\n",
+        "  2026-11-26 04:30:00Z  2026-11-26 04:31:40Z  lost       w-2\n      the worker did not renew its lease",
+        "  2026-11-26 03:30:00Z  2026-11-26 03:30:04Z  refused    w-1\n      the site is down\n",
+        "  2026-11-26 02:30:00Z  2026-11-26 02:31:00Z  published  w-1\n",
     ] {
         assert!(shown.contains(part), "{part:?}: {shown}");
     }
@@ -297,11 +297,11 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
     assert_eq!(
         status.stdout,
         "3 sites: 1 set-aside, 2 waiting\n\
-         last sessions: 1 published\n\
-         0 hosts leased to workers; b.example is due since 3 min ago\n\
+         \x20 last sessions: 1 published\n\
+         \x20 0 hosts leased to workers; b.example is due since 3 min ago\n\n\
          3 workers: 1 lost\n  w-1: 3 sites, version 0.1.0, seen now, is stopping\n  \
          w-2: lost, last seen 10 min ago; its hosts are free when its leases have ended\n  \
-         w-3: 0 sites, version 0.1.0, seen now, not ready: its storage does not answer\n\
+         w-3: 0 sites, version 0.1.0, seen now, not ready: its storage does not answer\n\n\
          set aside:\n  docs: its workers died\n"
     );
     database.print("status --catalogue --max-age 2d");

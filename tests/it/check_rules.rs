@@ -91,12 +91,12 @@ const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const SITEMAP: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
 /// Files by name, and the arguments besides the path: the file itself if there is one, else their folder.
-struct Given {
+struct Supplied {
     files: Vec<(String, Vec<u8>)>,
     arguments: Vec<String>,
 }
 
-impl Given {
+impl Supplied {
     fn file(name: &str, content: impl Into<Vec<u8>>) -> Self {
         Self {
             files: vec![(name.to_owned(), content.into())],
@@ -136,7 +136,7 @@ impl Found {
     }
 }
 
-fn check(given: &Given) -> Found {
+fn check(given: &Supplied) -> Found {
     let folder = tempfile::tempdir().unwrap();
     for (name, content) in &given.files {
         let path = folder.path().join(name);
@@ -178,14 +178,20 @@ fn command(folder: &Path, path: &str, arguments: &[String]) -> Command {
 
 /// `fail` breaks the rule in this line, `pass` does not; an error decides the exit code.
 #[track_caller]
-fn rule(rule: &str, severity: &str, line: impl Into<Option<u64>>, fail: &Given, pass: &Given) {
+fn rule(
+    rule: &str,
+    severity: &str,
+    line: impl Into<Option<u64>>,
+    fail: &Supplied,
+    pass: &Supplied,
+) {
     breaks(rule, severity, line.into(), &check(fail));
     keeps(rule, &check(pass));
 }
 
 /// The same of a rule that breaks by breaking another one, which is reported.
 #[track_caller]
-fn rule_as(rule: &str, reported: &str, line: u64, fail: &Given, pass: &Given) {
+fn rule_as(rule: &str, reported: &str, line: u64, fail: &Supplied, pass: &Supplied) {
     breaks(reported, "error", Some(line), &check(fail));
     record(rule, Seen::BrokenAs(number(reported)));
     let found = check(pass);
@@ -218,7 +224,7 @@ fn keeps(rule: &str, found: &Found) {
 
 /// An allowed document has no findings at all.
 #[track_caller]
-fn allowed(rule: &str, given: &Given) {
+fn allowed(rule: &str, given: &Supplied) {
     let found = check(given);
     assert_eq!(found.findings, [Value::Null; 0], "{rule}");
     assert_eq!(found.code, 0, "{rule}");
@@ -237,16 +243,16 @@ fn message<'a>(found: &'a Found, rule: &str) -> &'a str {
 }
 
 /// A urlset of these lines, of which the first is line 3.
-fn urlset(lines: &str) -> Given {
-    Given::file("sitemap.xml", urlset_text(lines))
+fn urlset(lines: &str) -> Supplied {
+    Supplied::file("sitemap.xml", urlset_text(lines))
 }
 
 fn urlset_text(lines: &str) -> String {
     format!("{HEAD}<urlset xmlns=\"{SITEMAP}\">\n{lines}\n</urlset>\n")
 }
 
-fn index(lines: &str) -> Given {
-    Given::file("sitemap.xml", index_text(lines))
+fn index(lines: &str) -> Supplied {
+    Supplied::file("sitemap.xml", index_text(lines))
 }
 
 fn index_text(lines: &str) -> String {
@@ -254,25 +260,25 @@ fn index_text(lines: &str) -> String {
 }
 
 /// One page with these elements after its `loc`, in line 3.
-fn page(elements: &str) -> Given {
+fn page(elements: &str) -> Supplied {
     urlset(&format!(
         "<url><loc>https://h.example/a</loc>{elements}</url>"
     ))
 }
 
 /// One page with this URL, in line 3.
-fn loc(url: &str) -> Given {
+fn loc(url: &str) -> Supplied {
     urlset(&format!("<url><loc>{url}</loc></url>"))
 }
 
-fn sitemap(elements: &str) -> Given {
+fn sitemap(elements: &str) -> Supplied {
     index(&format!(
         "<sitemap><loc>https://h.example/a.xml</loc>{elements}</sitemap>"
     ))
 }
 
 /// One page with extensions, in line 3.
-fn extended(elements: &str) -> Given {
+fn extended(elements: &str) -> Supplied {
     let namespaces = [
         ("image", "http://www.google.com/schemas/sitemap-image/1.1"),
         ("video", "http://www.google.com/schemas/sitemap-video/1.1"),
@@ -284,12 +290,12 @@ fn extended(elements: &str) -> Given {
     let text = format!(
         "{HEAD}<urlset xmlns=\"{SITEMAP}\"{namespaces}>\n<url><loc>https://h.example/a</loc>{elements}</url>\n</urlset>\n"
     );
-    Given::file("sitemap.xml", text)
+    Supplied::file("sitemap.xml", text)
 }
 
 const GOOD: &str = "<url><loc>https://h.example/a</loc></url>";
 
-fn good() -> Given {
+fn good() -> Supplied {
     urlset(GOOD)
 }
 

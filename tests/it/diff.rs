@@ -139,10 +139,10 @@ fn folders_sitemaps_and_urls_are_compared() {
     let text = diff(&bench, &["old", &url]).expect_code(0).stdout;
     for line in [
         "1 added, 1 removed, 1 with another lastmod, 1 unchanged",
-        "https://h/a/: 0 added, 1 removed, 1 with another lastmod, 0 unchanged",
-        "  - https://h/a/2",
-        "  ~ https://h/a/1",
-        "  + https://h/b/2",
+        "  https://h/a/: 0 added, 1 removed, 1 with another lastmod, 0 unchanged",
+        "    - https://h/a/2",
+        "    ~ https://h/a/1",
+        "    + https://h/b/2",
     ] {
         assert!(text.lines().any(|known| known == line), "{line}: {text}");
     }

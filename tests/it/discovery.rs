@@ -103,7 +103,7 @@ fn crawl(bench: &Bench, site: &Site, options: &[&str]) -> Value {
 
 /// The problems of documents: codes by path (or file).
 fn troubles(summary: &Value) -> BTreeMap<String, String> {
-    let troubles = summary["seeds"]["troubles"].as_array().expect("a list");
+    let troubles = summary["seeds"]["problems"].as_array().expect("a list");
     let text = |value: &Value| value.as_str().expect("text").to_owned();
     troubles
         .iter()
@@ -167,7 +167,7 @@ fn pages_of_a_zipped_index_an_atom_feed_and_a_list_are_found_and_listed() {
     );
     let index = site.url("/maps/index.xml.gz");
     assert_eq!(
-        summary["seeds"]["troubles"][0]["named_by"],
+        summary["seeds"]["problems"][0]["named_by"],
         Value::from(index)
     );
     assert_eq!(number(&summary["seeds"], "read"), 5);
@@ -297,7 +297,7 @@ fn a_site_without_a_sitemap_has_nothing_wrong_with_it() {
             site(move |request, _| (request.target == "/sitemap.xml").then(|| answer.clone()));
         let summary = crawl(&bench(), &site, &[]);
         assert_eq!(asked(&site, "/sitemap.xml"), 1);
-        assert_eq!(number(&summary["seeds"], "troubled"), 0, "{shown:?}");
+        assert_eq!(number(&summary["seeds"], "with_problems"), 0, "{shown:?}");
         assert_eq!(number(&summary, "known"), 1, "{shown:?}");
     }
 }

@@ -339,7 +339,7 @@ fn pages_that_answer_404_once_stay_and_the_second_time_the_guard_refuses() {
     // A tenth of the set or more: nobody has to find out by the second crawl.
     let summary = world.crawl(&[]).expect_code(3).summary();
     assert_eq!(summary["notes"][0]["code"], "gone-at-once");
-    assert_eq!(summary["kept"]["kept-gone-once"], PAGES);
+    assert_eq!(summary["retained"]["gone-once"], PAGES);
     let unchanged = || {
         let changed = world.bench.published().differences(&before);
         assert_eq!(changed, [] as [String; 0]);
@@ -434,7 +434,7 @@ fn a_crawl_with_a_limit_publishes_what_it_found_and_keeps_the_rest() {
     assert_adds_up(&summary);
     assert_eq!(summary["outcome"], "partial");
     assert_eq!(summary["excluded"], serde_json::json!({"gone": 5}));
-    assert_eq!(summary["kept"]["kept-not-reached"], PAGES + 1 - 20);
+    assert_eq!(summary["retained"]["not-reached"], PAGES + 1 - 20);
     assert_eq!(
         (number(&summary, "listed"), number(&summary, "queued")),
         (41, 0)
@@ -451,7 +451,7 @@ fn a_crawl_with_a_limit_publishes_what_it_found_and_keeps_the_rest() {
     let summary = world.crawl(&[]).expect_code(0).summary();
     assert_adds_up(&summary);
     assert_eq!(
-        (&summary["outcome"], &summary["kept"]),
+        (&summary["outcome"], &summary["retained"]),
         (&"unchanged".into(), &serde_json::json!({}))
     );
     assert_eq!(
@@ -473,7 +473,7 @@ fn pages_that_nothing_links_to_stay_until_the_crawl_is_drained() {
     world.is(Mode::FiveGoneUnlinked);
     let summary = world.crawl(&["--max-pages", "1"]).expect_code(3).summary();
     assert_adds_up(&summary);
-    assert_eq!(summary["kept"]["kept-not-reached"], PAGES);
+    assert_eq!(summary["retained"]["not-reached"], PAGES);
     assert_eq!(listed(&world), whole);
     // Several sessions, of a few pages each.
     for _ in 0..4 {
@@ -501,8 +501,8 @@ fn pages_that_were_not_requested_stay_when_the_host_asks_for_a_long_pause() {
         (number(&summary, "listed"), number(&summary, "failed")),
         (46, 0)
     );
-    let kept = number(&summary["kept"], "kept-not-reached");
-    let failed = number(&summary["kept"], "kept-unreachable");
+    let kept = number(&summary["retained"], "not-reached");
+    let failed = number(&summary["retained"], "unreachable");
     assert!(kept >= PAGES as u64 - 20, "{summary}");
     assert_eq!(
         world.bench.published().differences(&before),

@@ -42,11 +42,7 @@ fn pages_that_stay_listed_have_their_reason_everywhere() {
     command.env("ARPENT_MAX_TRIES", "1");
     let limited = Ran::of(command).expect_code(3);
     let reasons = assert_agree(&bench, &url, &limited.summary());
-    for kept in [
-        Reason::KeptGoneOnce,
-        Reason::KeptUnreachable,
-        Reason::KeptNotReached,
-    ] {
+    for kept in [Reason::GoneOnce, Reason::Unreachable, Reason::NotReached] {
         assert!(reasons.contains(&kept), "{kept:?}: {reasons:?}");
     }
 }

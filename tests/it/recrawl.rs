@@ -275,7 +275,7 @@ fn a_further_crawl_that_is_killed_comes_to_the_same_set() {
     }
     let ran = bench.crawl(&site.url("/"), &["--config", &settings[1]]);
     let summary = ran.expect_code(3).summary();
-    for name in ["known", "listed", "failed", "excluded", "kept"] {
+    for name in ["known", "listed", "failed", "excluded", "retained"] {
         assert_eq!(summary[name], expected[name], "{name}");
     }
     let mut sets = [whole, killed].map(|(bench, site)| bench.published().dates(&site.origin()));

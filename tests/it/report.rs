@@ -178,12 +178,12 @@ fn files_are_complete_and_nothing_in_them_runs() {
     let text = report(&bench, &[&url]).expect_code(0).stdout;
     for line in [
         "3 of 7 known URLs listed",
-        "1 gone: answered 404 or 410",
-        "broken links: 1 URL",
+        "1  gone               excluded  answered 404 or 410",
+        "Broken links to 1 URL",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    for file in ["conflicts", "patterns", "runs"] {
+    for file in ["conflicts", "patterns", "sessions"] {
         assert_eq!(
             read(&format!("csv/{file}.csv")).lines().count(),
             rows(&read("r.ndjson"), file.trim_end_matches('s')).len() + 1
@@ -264,7 +264,7 @@ fn conflicts_orphans_and_sessions_are_reported() {
     let orphans = urls.iter().filter(|row| row["is_orphan"] == true);
     let orphans: Vec<_> = orphans.map(|row| row["url"].as_str().unwrap()).collect();
     assert_eq!(orphans, [site.url("/orphan")]);
-    let runs = rows(&ran.stdout, "run");
+    let runs = rows(&ran.stdout, "session");
     assert_eq!(runs.len(), 2);
     for (run, summary) in runs.iter().zip([&first, &second]) {
         for name in [
@@ -284,10 +284,10 @@ fn conflicts_orphans_and_sessions_are_reported() {
     assert_eq!([&runs[0]["crawl"], &runs[1]["crawl"]], [1, 2]);
     let text = report(&bench, &[]).expect_code(0).stdout;
     for line in [
-        "orphans: 1 URL that no page links to",
+        "Orphans: 1 URL that no page links to",
         "1 time: has noindex, and pages link to it",
-        "politeness of the last session",
-        "sessions, the newest first",
+        "Politeness of the last session",
+        "Sessions, the newest first",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
@@ -300,7 +300,7 @@ fn a_killed_and_a_refused_session_have_rows() {
     drop(bench.crawl(&site.url("/"), &["--max-pages", "1"]));
     drop(bench.crawl(&site.url("/"), &["--exclude", "/*"]));
     let ran = report(&bench, &["--ndjson", "-", &site.url("/")]).expect_code(0);
-    let runs = rows(&ran.stdout, "run");
+    let runs = rows(&ran.stdout, "session");
     let outcomes: Vec<_> = runs.iter().map(|run| run["outcome"].as_str()).collect();
     assert_eq!(outcomes, [Some("partial"), Some("refused")]);
     assert_eq!([&runs[0]["exit_code"], &runs[1]["exit_code"]], [3, 4]);

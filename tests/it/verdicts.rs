@@ -310,12 +310,12 @@ fn every_reason_has_a_page() {
         Reason::ActionLink,
         Reason::Unparsable,
         Reason::InternalError,
-        Reason::Given,
+        Reason::FromInput,
         Reason::SeedDocument,
         Reason::EntryRefused,
-        Reason::KeptGoneOnce,
-        Reason::KeptUnreachable,
-        Reason::KeptNotReached,
+        Reason::GoneOnce,
+        Reason::Unreachable,
+        Reason::NotReached,
         Reason::NotInSet,
         Reason::PatternClosed,
         Reason::NothingNew,
@@ -382,6 +382,6 @@ fn a_page_that_costs_too_much_one_day_stays_listed() {
     lines.store(50_000, Ordering::SeqCst);
     let summary = crawl().expect_code(3).summary();
     assert_eq!(bench.published().urls(), both);
-    assert_eq!(summary["kept"]["kept-unreachable"], 1, "{summary}");
+    assert_eq!(summary["retained"]["unreachable"], 1, "{summary}");
     assert_agree(&bench, &site.url("/"), &summary);
 }

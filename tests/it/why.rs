@@ -220,7 +220,7 @@ fn live_answers_are_judged_and_compared_with_the_state() {
     let ran = why(&bench, &["--live", &site.url("/closed")]).expect_code(0);
     for line in [
         "not asked   ",
-        "robots now  disallowed by \"Disallow: /closed\" (line 5, User-agent: arpent)",
+        "robots.txt  disallowed by \"Disallow: /closed\" (line 5, User-agent: arpent)",
         "now: robots-disallowed: disallowed by robots.txt",
         "changed     the state has the answer of ",
     ] {
@@ -239,9 +239,9 @@ fn live_needs_no_state() {
     )
     .expect_code(0);
     for line in [
-        format!("answer now  {}: 301 (redirected)", site.url("/moved")),
-        "              location: /moved2".to_owned(),
-        format!("            {}: 200 (listed)", site.url("/c")),
+        format!("answer      {}: 301 (redirected)", site.url("/moved")),
+        "      location: /moved2".to_owned(),
+        format!("answer      {}: 200 (listed)", site.url("/c")),
         "now: redirected: redirects to another URL".to_owned(),
     ] {
         assert!(ran.stdout.contains(&line), "{line}: {}", ran.stdout);

@@ -13,28 +13,24 @@ use crawler::{
     sitemap_set::SetPlace,
     store::Store,
 };
-use serde_json::{Map, json};
-use sitemap_core::read::{Severity, Source};
+use sitemap_core::read::Source;
 
 use super::{
     check::url_of,
     crawl::{begin_log, load, site::places_of},
     dependencies,
-    findings::{FindingPrinter, MoreFindings, PrintedFinding, PrintedRule, paint_of},
+    findings::{FindingPrinter, MoreFindings, PrintedFinding, PrintedRule},
     names::covering,
-    requesting::{Means, with_network},
+    requesting::{RequestContext, with_network},
 };
 use crate::{
     args::AuditArgs,
     exit_code::ExitCode,
     failure::{self, Context as _, Misuse},
-    human,
-    output::{Output, Paint},
+    output::Output,
+    print::print_view,
     settings::{Environment, Purpose, with_scheme},
 };
-
-/// Width of the severities, and of the codes, before the counts.
-const WIDTHS: (usize, usize) = (9, 20);
 
 /// Runs the command.
 ///
@@ -62,7 +58,7 @@ pub(super) fn run(
     let retry_after = dependencies::retry_after(&settings.state);
     let mut printer = FindingPrinter::new(&args.findings, output)?;
     let clock = dependencies::clock(environment);
-    let means = Means {
+    let means = RequestContext {
         config: config.clone(),
         clock: Arc::clone(&clock),
         retry_after,
@@ -130,8 +126,8 @@ fn print(outcome: &AuditOutcome, printer: &mut FindingPrinter<'_>, output: &Outp
         print_group(group, printer);
     }
     printer.finish(
-        |output| text_outcome(outcome, output),
-        |output| json_outcome(outcome, output),
+        |output| print_view(&outcome.view(), output),
+        |output| output.data_json(&format!("],\"summary\":{}}}", outcome.document())),
     );
     for reason in &outcome.unread {
         output.warn(&format!("not read: {reason}"));
@@ -178,91 +174,4 @@ fn rule_of(kind: AuditKind) -> PrintedRule {
         title: kind.title().to_owned(),
         help: kind.help().to_owned(),
     }
-}
-
-fn text_outcome(outcome: &AuditOutcome, output: &Output) {
-    let AuditOutcome {
-        site,
-        documents,
-        sitemap_urls,
-        feed_urls,
-        known,
-        listed,
-        logs,
-        ..
-    } = outcome;
-    let number = |count: &u64| human::number(*count);
-    output.data(&format!(
-        "{site}: {} known to the crawl, {} listed by it; {} in sitemaps and {} in feeds ({})",
-        human::count(*known, "URL"),
-        number(listed),
-        human::count(*sitemap_urls, "URL"),
-        number(feed_urls),
-        human::count(*documents, "document"),
-    ));
-    if logs.lines > 0 {
-        output.data(&format!(
-            "{}: {} for pages of the site, {} to other hosts, {} that cannot be read",
-            human::count(logs.lines, "log line"),
-            human::count(logs.pages, "request"),
-            number(&logs.other_hosts),
-            number(&logs.unreadable),
-        ));
-    }
-    let (of_severity, of_code) = WIDTHS;
-    for AuditGroup { kind, count, .. } in &outcome.groups {
-        let severity = kind.severity();
-        output.data_painted(&[
-            (
-                paint_of(severity),
-                &format!("{:<of_severity$}", severity.to_string()),
-            ),
-            (
-                Paint::Plain,
-                &format!("{:<of_code$}{}", kind.code(), human::number(*count)),
-            ),
-        ]);
-    }
-    if outcome.sitemap_urls == 0 {
-        output.info("no sitemap was read, so the URLs that the crawl lists are not compared");
-    }
-    if outcome.left_out > 0 {
-        let left_out = human::number(outcome.left_out);
-        output.info(&format!(
-            "entries of sitemaps and feeds that cannot be read: {left_out}; arpent check prints the reasons"
-        ));
-    }
-    if !outcome.groups.is_empty() {
-        output.info(&format!(
-            "next: arpent why URL explains a URL; arpent report {site} shows the pages with broken links"
-        ));
-    }
-}
-
-fn json_outcome(outcome: &AuditOutcome, output: &Output) {
-    let groups = outcome.groups.iter();
-    let counts: Map<_, _> = groups
-        .map(|group| (group.kind.code().to_owned(), json!(group.count)))
-        .collect();
-    let of = |severity| {
-        let groups = outcome.groups.iter();
-        let groups = groups.filter(|group| group.kind.severity() == severity);
-        groups.map(|group| group.count).sum::<u64>()
-    };
-    let summary = json!({
-        "site": outcome.site,
-        "known": outcome.known,
-        "listed": outcome.listed,
-        "documents": outcome.documents,
-        "sitemap_urls": outcome.sitemap_urls,
-        "feed_urls": outcome.feed_urls,
-        "left_out": outcome.left_out,
-        "unread": outcome.unread,
-        "logs": outcome.logs,
-        "errors": of(Severity::Error),
-        "warnings": of(Severity::Warning),
-        "notes": of(Severity::Note),
-        "counts": counts,
-    });
-    output.data_json(&format!("],\"summary\":{summary}}}"));
 }

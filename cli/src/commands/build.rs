@@ -12,13 +12,14 @@ use crawler::{
     report::Report,
     site::{Site, settle},
     site_run::{Places, SessionOutcome, Stored, StoredRequest},
+    summary::{RobotsFile, Summary},
 };
 use tokio::time::Instant;
 
 use super::{
     crawl::{begin_log, check_site, foresee_log, read_settings_file, site::places_of},
     dependencies, print,
-    published::{print_published, report_opened},
+    published::{print_published, report_opened, set_output},
     report_error,
     runtime::{self, Threads},
 };
@@ -31,7 +32,6 @@ use crate::{
     output::Output,
     panicked::blocking,
     settings::{BuildSettings, Environment, settled},
-    summary::{RobotsFile, Summary},
     supervisor::Supervisor,
 };
 
@@ -189,7 +189,7 @@ impl BuildJob {
             }
             .into());
         }
-        summary.output = Some(common.place_of(&self.site.name()));
+        set_output(summary, common.place_of(&self.site.name()));
         self.output.show(&["  writing the sitemaps".to_owned()]);
         // Not before: an input may be waited for as long as it likes.
         let _lock = match early {

@@ -4,14 +4,12 @@
 #[cfg(feature = "catalogue")]
 mod actions;
 #[cfg(feature = "catalogue")]
-mod entering;
+mod import;
 #[cfg(feature = "catalogue")]
 mod listing;
 
 #[cfg(feature = "catalogue")]
-use self::actions::second;
-#[cfg(feature = "catalogue")]
-pub(super) use self::actions::{minute, open, run, url_of};
+pub(super) use self::actions::{open, run, url_of};
 
 #[cfg(not(feature = "catalogue"))]
 use crate::{

@@ -14,13 +14,13 @@ use self::printer::Printer;
 use super::{
     crawl::{begin_log, read_settings_file},
     dependencies,
-    requesting::{Means, with_network},
+    requesting::{RequestContext, with_network},
 };
 use crate::{
     args::CheckArgs,
     exit_code::ExitCode,
     failure::{self, Context as _, Failure, Misuse},
-    output::{Output, Paint},
+    output::{Output, Tone},
     settings::{Environment, Settings},
 };
 
@@ -161,7 +161,7 @@ fn live(
         read_settings_file,
     )?;
     begin_log(&settings, output);
-    let means = Means {
+    let means = RequestContext {
         config: settings.config.clone(),
         clock: dependencies::clock(environment),
         retry_after: dependencies::retry_after(&settings.state),
@@ -225,9 +225,9 @@ fn explain(typed: &str, output: &Output) -> failure::Result<ExitCode> {
     };
     let rule = text.rule.to_string();
     output.data_painted(&[
-        (Paint::Bold, &rule),
-        (Paint::Plain, ": "),
-        (Paint::Plain, &text.title),
+        (Tone::Strong, &rule),
+        (Tone::Plain, ": "),
+        (Tone::Plain, &text.title),
     ]);
     output.data("");
     text.section.lines().for_each(|line| output.data(line));

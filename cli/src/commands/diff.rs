@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crawler::{
     check::{CheckProgress, Network},
-    diff::{Comparison, SectionDiff, SetDiff},
+    diff::{Comparison, SetDiff},
     publish::{PublishError, retained_files},
-    report::SetChanges,
-    sitemap_set::{SetError, SetOutline, SetPlace},
+    sitemap_set::{SetError, SetPlace},
     store::{SetSide, Store},
 };
 
@@ -16,14 +15,14 @@ use super::{
     crawl::{begin_log, read_settings_file},
     dependencies,
     names::site_of,
-    requesting::{Means, with_network},
+    requesting::{RequestContext, with_network},
 };
 use crate::{
     args::DiffArgs,
     exit_code::ExitCode,
-    failure::{self, Context as _, Failure, Misuse},
-    human,
+    failure::{self, Failure, Misuse},
     output::Output,
+    print::print_result,
     settings::{Environment, Settings},
 };
 
@@ -49,8 +48,7 @@ pub(super) fn run(
     )?;
     begin_log(&settings, output);
     let clock = dependencies::clock(environment);
-    let is_json = args.json;
-    let means = Means {
+    let means = RequestContext {
         config: settings.config.clone(),
         clock,
         retry_after: dependencies::retry_after(&settings.state),
@@ -64,13 +62,7 @@ pub(super) fn run(
         (Err(_), Some(stopped)) => return Ok(stopped),
         (diff, _) => diff?,
     };
-    if is_json {
-        output.data_json(&serde_json::to_string(&diff).context("failed to print the result")?);
-    } else {
-        for line in text_of(&diff) {
-            output.data(&line);
-        }
-    }
+    print_result(args.json, &diff, || diff.view(), output)?;
     Ok(ExitCode::Success)
 }
 
@@ -163,68 +155,8 @@ fn compare(
     Ok(comparison.finish()?)
 }
 
-/// The result for people.
-fn text_of(diff: &SetDiff) -> Vec<String> {
-    let mut lines = vec![outline("A", &diff.a), outline("B", &diff.b)];
-    lines.push(counts(&diff.changes, diff.unchanged));
-    let sections = diff.sections.iter();
-    for section in sections.filter(|section| !section.changes.is_empty()) {
-        add_section(section, &mut lines);
-    }
-    if diff.sections_cut {
-        let count = human::number(diff.sections.len() as u64);
-        lines.push(format!(
-            "only the first {count} directories are shown; the sums have all"
-        ));
-    }
-    lines
-}
-
-fn outline(side: &str, set: &SetOutline) -> String {
-    let left_out = match set.left_out {
-        0 => String::new(),
-        1 => ", 1 entry that cannot be read".to_owned(),
-        count => format!(", {} entries that cannot be read", human::number(count)),
-    };
-    format!(
-        "{side}: {}: {} in {}{left_out}",
-        set.set,
-        human::count(set.urls, "URL"),
-        human::count(set.sitemaps, "sitemap"),
-    )
-}
-
-fn counts(changes: &SetChanges, unchanged: u64) -> String {
-    format!(
-        "{} added, {} removed, {} with another lastmod, {} unchanged",
-        human::number(changes.added.count),
-        human::number(changes.removed.count),
-        human::number(changes.lastmod_moved.count),
-        human::number(unchanged),
-    )
-}
-
-fn add_section(section: &SectionDiff, lines: &mut Vec<String>) {
-    let counts = counts(&section.changes, section.unchanged);
-    lines.push(format!("{}: {counts}", section.section));
-    let SetChanges {
-        added,
-        removed,
-        lastmod_moved,
-    } = &section.changes;
-    for (mark, urls) in [('+', added), ('-', removed), ('~', lastmod_moved)] {
-        lines.extend(urls.first.iter().map(|url| format!("  {mark} {url}")));
-        let more = urls.count - urls.first.len() as u64;
-        if more > 0 {
-            lines.push(format!("  {mark} and {} more", human::number(more)));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crawler::report::SetChange;
-
     use super::*;
 
     #[test]
@@ -238,51 +170,5 @@ mod tests {
         check("https://h/@+1", url("https://h/@+1"));
         let kept = TypedSet::Kept("https://h/docs/".to_owned(), 12);
         check("https://h/docs/@12", kept);
-    }
-
-    #[test]
-    fn the_text_has_counts_sections_and_the_first_urls() {
-        let set = |name: &str, left_out| SetOutline {
-            set: name.to_owned(),
-            sitemaps: 1,
-            urls: 1_200,
-            left_out,
-        };
-        let mut changes = SetChanges::default();
-        for number in 0..3 {
-            changes.add(SetChange::Added, &format!("https://h/a/{number}"), 2);
-        }
-        changes.add(SetChange::LastmodMoved, "https://h/a/x", 2);
-        let section = |name: &str, changes| SectionDiff {
-            section: name.to_owned(),
-            changes,
-            unchanged: 7,
-        };
-        let diff = SetDiff {
-            version: 1,
-            a: set("old", 2),
-            b: set("new", 0),
-            changes: changes.clone(),
-            unchanged: 14,
-            sections: vec![
-                section("https://h/", SetChanges::default()),
-                section("https://h/a/", changes),
-            ],
-            sections_cut: true,
-        };
-        assert_eq!(
-            text_of(&diff),
-            [
-                "A: old: 1,200 URLs in 1 sitemap, 2 entries that cannot be read",
-                "B: new: 1,200 URLs in 1 sitemap",
-                "3 added, 0 removed, 1 with another lastmod, 14 unchanged",
-                "https://h/a/: 3 added, 0 removed, 1 with another lastmod, 7 unchanged",
-                "  + https://h/a/0",
-                "  + https://h/a/1",
-                "  + and 1 more",
-                "  ~ https://h/a/x",
-                "only the first 2 directories are shown; the sums have all",
-            ]
-        );
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     args::FindingArgs,
     failure::Misuse,
     human,
-    output::{Output, Paint},
+    output::{Output, Tone},
 };
 
 /// The name of what is found in no document, and not about one URL.
@@ -178,11 +178,11 @@ impl<'a> FindingPrinter<'a> {
             Format::Text => {
                 let count = human::number(more.count);
                 self.output.data_painted(&[
-                    (Paint::Bold, more.document.unwrap_or(ALL)),
-                    (Paint::Plain, ": "),
-                    (paint_of(more.severity), &heading(more.severity, &more.rule)),
+                    (Tone::Strong, more.document.unwrap_or(ALL)),
+                    (Tone::Plain, ": "),
+                    (Tone::of(more.severity), &heading(more.severity, &more.rule)),
                     (
-                        Paint::Plain,
+                        Tone::Plain,
                         &format!(": {count} more like this (--repeats N shows more)"),
                     ),
                 ]);
@@ -226,15 +226,15 @@ impl<'a> FindingPrinter<'a> {
             Source::Rule => "",
         };
         self.output.data_painted(&[
-            (Paint::Bold, &place),
-            (Paint::Plain, ": "),
+            (Tone::Strong, &place),
+            (Tone::Plain, ": "),
             (
-                paint_of(finding.severity),
+                Tone::of(finding.severity),
                 &heading(finding.severity, &finding.rule),
             ),
-            (Paint::Plain, ": "),
-            (Paint::Bold, finding.message),
-            (Paint::Plain, only_schema),
+            (Tone::Plain, ": "),
+            (Tone::Strong, finding.message),
+            (Tone::Plain, only_schema),
         ]);
         match (finding.excerpt, finding.url) {
             (Some(excerpt), _) if !excerpt.text.is_empty() => {
@@ -247,7 +247,7 @@ impl<'a> FindingPrinter<'a> {
                 self.output.data(&format!("    {text}"));
                 let mark = format!("    {}^", " ".repeat(excerpt.marker));
                 self.output
-                    .data_painted(&[(paint_of(finding.severity), &mark)]);
+                    .data_painted(&[(Tone::of(finding.severity), &mark)]);
             }
             (_, Some(url)) if finding.document.is_some() => {
                 self.output.data(&format!("    {url}"));
@@ -260,10 +260,10 @@ impl<'a> FindingPrinter<'a> {
         let helped = self.helped.get(&finding.rule.id);
         if helped.is_none_or(|helped| helped != finding.help) {
             self.output.data_painted(&[
-                (Paint::Plain, "    "),
-                (Paint::Note, "help"),
-                (Paint::Plain, ": "),
-                (Paint::Plain, finding.help),
+                (Tone::Plain, "    "),
+                (Tone::Note, "help"),
+                (Tone::Plain, ": "),
+                (Tone::Plain, finding.help),
             ]);
             self.helped
                 .insert(finding.rule.id.clone(), finding.help.to_owned());
@@ -355,13 +355,4 @@ fn properties(document: Option<&str>, position: Option<Position>, rule: &Printed
 
 fn heading(severity: Severity, rule: &PrintedRule) -> String {
     format!("{severity}[{}]", rule.id)
-}
-
-/// The colour of a severity.
-pub(super) fn paint_of(severity: Severity) -> Paint {
-    match severity {
-        Severity::Error => Paint::Error,
-        Severity::Warning => Paint::Warning,
-        Severity::Note => Paint::Note,
-    }
 }

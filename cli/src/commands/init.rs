@@ -24,7 +24,7 @@ use super::{
     crawl::{begin_log, read_settings_file},
     dependencies,
     names::site_of,
-    requesting::{Means, with_network},
+    requesting::{RequestContext, with_network},
     runtime::{self, Threads},
 };
 use crate::{
@@ -71,7 +71,7 @@ pub(super) fn run(
         let store = Store::open_to_read(&state)?.context("the state is gone")?;
         of_crawl(&store, &named.site, &typed)?
     } else {
-        let means = Means {
+        let means = RequestContext {
             config: config.clone(),
             clock: dependencies::clock(environment),
             retry_after: dependencies::retry_after(&settings.state),

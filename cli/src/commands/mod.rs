@@ -23,13 +23,15 @@ mod runtime;
 mod status;
 mod why;
 
+use crawler::summary::Summary;
+
 use crate::{
     args::{ColorChoice, Command},
     exit_code::ExitCode,
     failure::Failure,
-    output::{Output, Paint},
+    output::Output,
+    print::print_view,
     settings::{Environment, with_scheme},
-    summary::Summary,
 };
 
 /// The whole program.
@@ -106,15 +108,7 @@ fn print(summary: &Summary, json: bool, output: &Output) {
     if json {
         output.data_json(&summary.json());
     } else {
-        for (number, line) in summary.text().iter().enumerate() {
-            let paint = match line {
-                _ if number == 0 => Paint::Bold,
-                line if line.starts_with("  NOTE: ") => Paint::Note,
-                line if line.ends_with(" failed:") => Paint::Error,
-                _ => Paint::Plain,
-            };
-            output.data_wrapped(paint, line);
-        }
+        print_view(&summary.view(), output);
     }
 }
 

@@ -8,6 +8,7 @@ use crawler::{
     politeness::Politeness,
     publish::is_published,
     site_run::{Held, Stored, StoredRequest},
+    summary::{RobotsFile, Summary},
 };
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -19,7 +20,7 @@ use super::{
     },
     names::find_state,
     print,
-    published::{print_published, report_opened},
+    published::{print_published, report_opened, set_output},
     report_error,
     runtime::{self, Threads},
 };
@@ -30,7 +31,6 @@ use crate::{
     output::Output,
     panicked::blocking,
     settings::{CrawlSettings, Environment, Purpose, SiteSettings},
-    summary::{RobotsFile, Summary},
     supervisor::Supervisor,
 };
 
@@ -118,7 +118,7 @@ pub(super) async fn publish_site(
         error: None,
     };
     // Of a site that was never crawled there is nothing to note beside.
-    if !is_dry && run.summary.state.is_some() {
+    if !is_dry && run.summary.surroundings.state.is_some() {
         crawler.report_end(site, &run, started, end).await;
     }
     run
@@ -134,13 +134,13 @@ fn publish(
 ) -> failure::Result<(ExitCode, Held)> {
     let settings = &configured.settings;
     let (site, path) = find_state(settings, &configured.start)?;
-    summary.state = Some(path.clone());
+    summary.surroundings.state = Some(path.clone());
     summary.set_site(&site);
     check_site(settings, &site)?;
     let places = places_of(settings, &site)?;
     let config = places.config(&settings.config);
-    summary.has_old_set = is_published(&places.output);
-    summary.output = Some(settings.place_of(&site.written().name()));
+    summary.surroundings.has_old_set = is_published(&places.output);
+    set_output(summary, settings.place_of(&site.written().name()));
     crawler
         .places
         .take(configured, &site, [&path, &places.output])?;

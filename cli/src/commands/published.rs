@@ -1,13 +1,13 @@
 //! The end of work that may have published: prints the set, made by a crawl, a build or a publish.
 
-use crawler::site_run::{Ended, Held, Opened, SessionOutcome};
+use std::path::PathBuf;
 
-use crate::{
-    exit_code::ExitCode,
-    failure, human,
-    output::Output,
+use crawler::{
+    site_run::{Ended, Held, Opened, SessionOutcome},
     summary::{RobotsFile, Summary},
 };
+
+use crate::{exit_code::ExitCode, failure, human, output::Output, settings::is_storage};
 
 /// Prints all of it, and puts it into the summary of the site. What is locked is handed back.
 ///
@@ -41,6 +41,12 @@ pub(super) fn print_published(
         ExitCode::Success
     };
     Ok((code, ended.held))
+}
+
+/// Sets the place of the set: a folder, or the URL of object storage.
+pub(super) fn set_output(summary: &mut Summary, place: PathBuf) {
+    summary.surroundings.is_in_storage = is_storage(&place);
+    summary.surroundings.output = Some(place);
 }
 
 /// Prints what opening the state of the site at `url` found: a state that was damaged, or that did not know the published set.

@@ -1,13 +1,8 @@
 //! `arpent report`: finds the state of a site, and writes what [`crawler::site_report`] shows of it: as text, JSON, NDJSON, CSV, or a page for
 //! browsers.
 
-mod charts;
-mod csv;
-mod file;
-mod html;
-mod json;
-mod sections;
-mod text;
+mod page;
+mod tables;
 
 use std::io::{self, Write as _};
 
@@ -16,14 +11,16 @@ use crawler::{
     store::Store,
 };
 
-use self::{csv::CsvFolder, file::WholeFile, html::HtmlPage};
+use self::{page::HtmlPage, tables::CsvFolder};
 use super::{crawl::load, names::covering, status};
 use crate::{
     args::ReportArgs,
     exit_code::ExitCode,
     failure::{self, Context as _, Failure, Misuse},
     output::Output,
+    print::print_result,
     settings::{CrawlSettings, Environment, Purpose, with_scheme},
+    whole_file::WholeFile,
 };
 
 /// Destination of the rows of a report.
@@ -54,7 +51,7 @@ pub(super) fn run(
     let (_, (site, path)) = covering(&settings, &url)?;
     let store = Store::open_to_read(&path)?.context("the state is gone")?;
     let mut sinks = sinks_of(args, output)?;
-    let is_text = sinks.is_empty() && !args.json;
+    let is_printed = sinks.is_empty() || args.json;
     let mut outline = ReportOutline::default();
     each_row(&store, &site, &mut |row| {
         outline.add(&row);
@@ -67,13 +64,10 @@ pub(super) fn run(
     for sink in sinks {
         sink.finish(&outline).map_err(unwritable)?;
     }
-    if args.json {
-        output.data_json(&json::document(&site.url(), &outline).to_string());
-    }
-    if is_text {
-        for line in text::lines(&site.url(), &outline) {
-            output.data(&line);
-        }
+    if is_printed {
+        let url = site.url();
+        let json = outline.document(&url);
+        print_result(args.json, &json, || outline.view(&url), output)?;
     }
     Ok(ExitCode::Success)
 }

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The means of the work.
-pub(super) struct Means {
+pub(super) struct RequestContext {
     /// The settings of requests.
     pub(super) config: Config,
     pub(super) clock: Arc<dyn Clock>,
@@ -38,11 +38,11 @@ pub(super) struct Means {
 /// # Errors
 /// The program cannot start, or the work panicked.
 pub(super) fn with_network<T: Send + 'static>(
-    means: Means,
+    means: RequestContext,
     output: &Output,
     work: impl FnOnce(Network<'_>) -> failure::Result<T> + Send + 'static,
 ) -> failure::Result<(failure::Result<T>, Option<ExitCode>)> {
-    let Means {
+    let RequestContext {
         config,
         clock,
         retry_after,

@@ -22,7 +22,7 @@ use super::{
     CONFIG_VARIABLE, Environment, SettingsError,
     file::Section,
     problem::{Origin, Problem, nearest},
-    secret::World,
+    secret::SecretSources,
     table::{SETTINGS, Setting, Special, setting_of},
     tables::NAMESPACE,
     value::{Item, Value, Wrong},
@@ -47,7 +47,7 @@ const HOOK_VARIABLES: [&str; 5] = ["event", "site", "outcome", "exit_code", "sit
 
 impl Merge {
     /// Adds the layer of a settings file.
-    pub(super) fn section(&mut self, section: Section, world: &World<'_>) {
+    pub(super) fn section(&mut self, section: Section, world: &SecretSources<'_>) {
         for written in section.values {
             let Some(setting) = setting_of(written.name) else {
                 continue;

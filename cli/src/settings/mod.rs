@@ -53,7 +53,7 @@ use self::{
     merge::{Merge, VARIABLE_PREFIX},
     problem::{Origin, Problem},
     request::public_url_of,
-    secret::{CREDENTIALS_VARIABLE, World, add_variables_of},
+    secret::{CREDENTIALS_VARIABLE, SecretSources, add_variables_of},
     table::{SETTINGS, Special},
     value::Value,
 };
@@ -229,7 +229,7 @@ impl BuildSettings {
 /// Everything that was written anywhere, the lowest layer first.
 struct Layers<'w> {
     file: SettingsFile,
-    world: World<'w>,
+    world: SecretSources<'w>,
     /// Variables that are settings.
     variables: &'w Environment,
     typed: Vec<(&'static str, Value)>,
@@ -249,7 +249,7 @@ impl<'w> Layers<'w> {
     ) -> Result<Self, SettingsError> {
         let mut layers = Self {
             file: SettingsFile::default(),
-            world: World {
+            world: SecretSources {
                 environment,
                 read_file,
                 hides_secrets: false,
@@ -343,14 +343,14 @@ impl<'w> Layers<'w> {
 
     /// The same without a secret.
     fn merge_without_secrets(&self, section: Section) -> Merge {
-        let world = World {
+        let world = SecretSources {
             hides_secrets: true,
             ..self.world
         };
         self.merge_in(&world, section)
     }
 
-    fn merge_in(&self, world: &World<'_>, section: Section) -> Merge {
+    fn merge_in(&self, world: &SecretSources<'_>, section: Section) -> Merge {
         let mut merge = Merge::default();
         merge.section(section, world);
         merge.environment(self.variables);

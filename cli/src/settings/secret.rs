@@ -130,7 +130,7 @@ impl From<String> for FileText {
 
 /// The outside world, as far as settings come from there.
 #[derive(Clone, Copy)]
-pub(super) struct World<'w> {
+pub(super) struct SecretSources<'w> {
     pub(super) environment: &'w Environment,
     pub(super) read_file: &'w dyn Fn(&Path) -> io::Result<FileText>,
     /// No secret is read: another text of its form takes its place.
@@ -148,7 +148,7 @@ fn stand_in(setting: &str) -> &'static str {
     }
 }
 
-impl World<'_> {
+impl SecretSources<'_> {
     /// The value of the secret `setting`: a table names the place of the secret. Problems of the place are added to `warnings`.
     pub(super) fn reveal(
         &self,

@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 use sitemap_core::{ChangeFreq, LastMod, Priority, UrlEntry, extension::Text};
 
 use super::quoted;
-use crate::page::Given;
+use crate::page::Supplied;
 
 /// An entry whose URL is not looked at yet.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Draft {
     /// As written, absolute or relative.
     pub(super) loc: String,
-    pub(super) given: Given,
+    pub(super) given: Supplied,
     /// Extensions as they are written, by the names that [`extensions_from_json`] knows.
     ///
     /// [`extensions_from_json`]: crate::page::extensions_from_json
@@ -179,7 +179,7 @@ impl From<UrlEntry> for Draft {
     fn from(entry: UrlEntry) -> Self {
         Self {
             loc: entry.loc.to_string(),
-            given: Given {
+            given: Supplied {
                 lastmod: entry.lastmod,
                 changefreq: entry.changefreq,
                 priority: entry.priority,

@@ -170,7 +170,7 @@ impl FolderReader<'_> {
         let verdict = verdict::judge(&url, &outcome, self.scope, &Policy::default(), now);
         let bytes = match &outcome {
             Outcome::Answered(facts) => facts.body_bytes,
-            Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => 0,
+            Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Supplied(_) => 0,
         };
         self.sequence += 1;
         let record = PageRecord {

@@ -9,7 +9,7 @@ use super::{
     BuildError,
     draft::{Draft, Field},
     quoted,
-    rows::{EntryRows, Row},
+    rows::{EntryRows, InputRow},
 };
 
 /// The rows of a list.
@@ -49,7 +49,7 @@ impl<R: BufRead> ListRows<R> {
 }
 
 impl<R: BufRead + Send> EntryRows for ListRows<R> {
-    fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
+    fn next(&mut self, name: &str) -> Result<Option<InputRow>, BuildError> {
         let row = self.list.next();
         let read = self.list.lines().number();
         let Some(row) = row.map_err(|error| BuildError::of_list(name, read, error))? else {
@@ -73,7 +73,7 @@ impl<R: BufRead + Send> EntryRows for ListRows<R> {
             }
             draft
         });
-        Ok(Some(Row {
+        Ok(Some(InputRow {
             line: row.line,
             said,
         }))

@@ -46,7 +46,7 @@ use url::Url;
 use self::{
     draft::Draft,
     input::open_list,
-    rows::{EntryRows, Row},
+    rows::{EntryRows, InputRow},
 };
 use crate::{
     config::{Config, ElementValue, Namespace},
@@ -57,7 +57,7 @@ use crate::{
     robots::Rules,
     scope::{Judgement, Scope, ScopeError},
     site::Site,
-    store::{GivenUrl, Giving, Store, StoreError},
+    store::{InputBatch, Store, StoreError, SuppliedUrl},
     url_key::UrlKey,
     verdict::{self, Policy},
 };
@@ -315,12 +315,12 @@ pub fn load(
         report,
     };
     let mut failure = None;
-    let gave = store.take_given(&mut || match lists.next() {
-        Ok(Some(url)) => Giving::Url(url),
-        Ok(None) => Giving::End,
+    let gave = store.take_supplied(&mut || match lists.next() {
+        Ok(Some(url)) => InputBatch::Url(url),
+        Ok(None) => InputBatch::End,
         Err(error) => {
             failure = Some(error);
-            Giving::GiveUp
+            InputBatch::GiveUp
         }
     })?;
     if let Some(error) = failure {
@@ -358,7 +358,7 @@ struct List {
 
 impl Lists<'_> {
     /// The next URL of the site.
-    fn next(&mut self) -> Result<Option<GivenUrl>, BuildError> {
+    fn next(&mut self) -> Result<Option<SuppliedUrl>, BuildError> {
         loop {
             let Some(list) = &mut self.current else {
                 let Some(source) = self.waiting.next() else {
@@ -370,7 +370,7 @@ impl Lists<'_> {
             let row = list.rows.next(&list.name)?;
             self.loaded.bytes += list.rows.bytes() - list.counted;
             list.counted = list.rows.bytes();
-            let Some(Row { line, said }) = row else {
+            let Some(InputRow { line, said }) = row else {
                 let name = Arc::clone(&list.name);
                 if list.rows.has_trailing_bytes() {
                     let note = Note::bytes_after_compressed(&name).naming(&name);
@@ -428,7 +428,7 @@ impl Lists<'_> {
     }
 
     /// The URL of an entry, if it is one of the site.
-    fn url(&mut self, line: u64, draft: Draft) -> Option<GivenUrl> {
+    fn url(&mut self, line: u64, draft: Draft) -> Option<SuppliedUrl> {
         let identity = &self.request.config.identity;
         let checked = check_reference(&draft.loc).and_then(|text| self.check_path(text));
         let key = match checked.and_then(|reference| {
@@ -490,12 +490,12 @@ impl Lists<'_> {
             );
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
-        let outcome = Outcome::Given(Box::new(given));
+        let outcome = Outcome::Supplied(Box::new(given));
         let reason = self.reason(&key, &outcome);
-        let Outcome::Given(given) = outcome else {
+        let Outcome::Supplied(given) = outcome else {
             return None;
         };
-        Some(GivenUrl {
+        Some(SuppliedUrl {
             key,
             given: *given,
             reason,

@@ -9,7 +9,7 @@ use super::{
     BuildError,
     draft::{Draft, Field},
     quoted,
-    rows::{EntryRows, Row},
+    rows::{EntryRows, InputRow},
 };
 
 /// Longest object in bytes: a thousand images of 2,047 characters, and room.
@@ -38,7 +38,7 @@ impl<R: BufRead> NdjsonRows<R> {
 }
 
 impl<R: BufRead + Send> EntryRows for NdjsonRows<R> {
-    fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
+    fn next(&mut self, name: &str) -> Result<Option<InputRow>, BuildError> {
         loop {
             let line = self
                 .lines
@@ -60,7 +60,7 @@ impl<R: BufRead + Send> EntryRows for NdjsonRows<R> {
                     .and_then(|object| draft(&object, &self.wanted, &mut self.unused)),
             };
             let line = self.lines.number();
-            return Ok(Some(Row { line, said }));
+            return Ok(Some(InputRow { line, said }));
         }
     }
 

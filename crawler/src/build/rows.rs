@@ -4,7 +4,7 @@ use super::{BuildError, draft::Draft};
 
 /// One entry of a list.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct InputRow {
     /// The line of its beginning, from 1.
     pub(super) line: u64,
     /// The entry, or the reason why it cannot be used.
@@ -14,7 +14,7 @@ pub(super) struct Row {
 /// The rows of a list in one format.
 pub(super) trait EntryRows: Send {
     /// The next entry of the list, which is called `name`.
-    fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError>;
+    fn next(&mut self, name: &str) -> Result<Option<InputRow>, BuildError>;
 
     /// Bytes that were read, after decompression.
     fn bytes(&self) -> u64;

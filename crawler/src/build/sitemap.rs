@@ -13,7 +13,7 @@ use sitemap_core::{
 use super::{
     BuildError,
     draft::Draft,
-    rows::{EntryRows, Row},
+    rows::{EntryRows, InputRow},
 };
 
 /// A list may be longer than a sitemap; what bounds it is the disk.
@@ -26,7 +26,7 @@ const LIMITS: Limits = Limits {
 pub(super) struct SitemapRows<R: BufRead> {
     reader: Reader<R>,
     /// Read, but not asked for yet: at most [`MAX_FINDINGS`](sitemap_core::read::MAX_FINDINGS) and one.
-    waiting: VecDeque<Row>,
+    waiting: VecDeque<InputRow>,
     has_trailing_bytes: bool,
 }
 
@@ -45,7 +45,7 @@ impl<R: BufRead> SitemapRows<R> {
         item: Result<Item, ReadError>,
         findings: Vec<ReadFinding>,
         name: &str,
-    ) -> Result<Row, BuildError> {
+    ) -> Result<InputRow, BuildError> {
         let line = self.reader.entry_position().line;
         match item {
             Ok(Item::Url(entry)) => {
@@ -61,19 +61,19 @@ impl<R: BufRead> SitemapRows<R> {
                         draft.corrections.push(said);
                     }
                 }
-                Ok(Row {
+                Ok(InputRow {
                     line,
                     said: Ok(draft),
                 })
             }
-            Ok(Item::Sitemap(entry)) => Ok(Row {
+            Ok(Item::Sitemap(entry)) => Ok(InputRow {
                 line,
                 said: Err(format!(
                     "{} is a sitemap that an index names, expected a page; give the sitemaps of the index instead",
                     entry.loc
                 )),
             }),
-            Err(ReadError::Entry(finding)) => Ok(Row {
+            Err(ReadError::Entry(finding)) => Ok(InputRow {
                 line: finding.position.line,
                 said: Err(finding.problem.to_string()),
             }),
@@ -116,7 +116,7 @@ fn is_lost_entry(problem: &Problem) -> bool {
 }
 
 impl<R: BufRead + Send> EntryRows for SitemapRows<R> {
-    fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
+    fn next(&mut self, name: &str) -> Result<Option<InputRow>, BuildError> {
         if self.waiting.is_empty() {
             let item = self.reader.next();
             let (lost, findings): (Vec<_>, Vec<_>) = self
@@ -127,9 +127,9 @@ impl<R: BufRead + Send> EntryRows for SitemapRows<R> {
             self.has_trailing_bytes |= findings
                 .iter()
                 .any(|finding| finding.problem == Problem::TrailingBytes);
-            let mut rows: Vec<Row> = lost
+            let mut rows: Vec<InputRow> = lost
                 .into_iter()
-                .map(|finding| Row {
+                .map(|finding| InputRow {
                     line: finding.position.line,
                     said: Err(finding.problem.to_string()),
                 })

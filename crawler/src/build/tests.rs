@@ -95,7 +95,7 @@ fn a_prefix_means_one_namespace_and_the_other_is_reported_by_its_line() {
         ]
     );
     for (path, expected) in [("/a", 1), ("/b", 0), ("/c", 0), ("/d", 1), ("/e", 0)] {
-        let Some(Outcome::Given(given)) = page(&store, path).unwrap().outcome else {
+        let Some(Outcome::Supplied(given)) = page(&store, path).unwrap().outcome else {
             panic!("{path}");
         };
         assert_eq!(given.extensions.custom_elements().len(), expected, "{path}");
@@ -186,7 +186,7 @@ fn feeds_are_lists_too() {
     for feed in [rss, atom] {
         let (store, loaded, told) = load_list(feed, &Config::default(), &|| false);
         assert_eq!(loaded.unwrap().entries, 1, "{feed}: {told:?}");
-        let Some(Outcome::Given(given)) = page(&store, "/a").unwrap().outcome else {
+        let Some(Outcome::Supplied(given)) = page(&store, "/a").unwrap().outcome else {
             panic!("{feed}");
         };
         let lastmod = given.lastmod.unwrap();
@@ -333,7 +333,7 @@ fn dates_before_the_web_are_left_out() {
         "{told:?}"
     );
     for (path, expected) in [("/a", None), ("/c", None), ("/d", Some("1990-01-01"))] {
-        let Some(Outcome::Given(given)) = page(&store, path).unwrap().outcome else {
+        let Some(Outcome::Supplied(given)) = page(&store, path).unwrap().outcome else {
             panic!("{path}");
         };
         assert_eq!(
@@ -383,7 +383,7 @@ fn a_value_that_is_read_otherwise_than_it_is_written_is_reported() {
             told.ends_with("is read as daily, expected lower case (R16)"),
             "{told}"
         );
-        let Some(Outcome::Given(given)) = page(&store, "/a").unwrap().outcome else {
+        let Some(Outcome::Supplied(given)) = page(&store, "/a").unwrap().outcome else {
             panic!("{list}");
         };
         assert_eq!(

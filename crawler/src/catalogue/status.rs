@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
+use serde::Serialize;
 use tokio_postgres::{Row, types::ToSql};
 
 use super::{
@@ -30,7 +31,8 @@ const WORKERS: &str = "
     WHERE seen >= now() - interval '1 hour' ORDER BY name";
 
 /// Activity of a site.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SiteState {
     /// A session is under way.
     Running,
@@ -77,7 +79,7 @@ impl SiteState {
 }
 
 /// A site in a list.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct SiteRow {
     /// Its name.
@@ -87,6 +89,7 @@ pub struct SiteRow {
     /// Its activity.
     pub state: SiteState,
     /// No session begins before it is resumed; one may be under way.
+    #[serde(rename = "paused")]
     pub is_paused: bool,
     /// The reason for which it is set aside.
     pub set_aside: Option<String>,
@@ -95,10 +98,12 @@ pub struct SiteRow {
     /// Its schedule.
     pub schedule: Option<String>,
     /// Its next session; `None`: none is planned, or it waits until it is resumed.
+    #[serde(rename = "next")]
     pub next_run: Option<Timestamp>,
     /// Outcome of its last session that ended.
     pub outcome: Option<String>,
     /// End of the last session that published or found nothing to change.
+    #[serde(rename = "last_good")]
     pub published: Option<Timestamp>,
     /// URLs in its set.
     pub listed: Option<u64>,
@@ -139,7 +144,7 @@ pub struct SiteDetails {
 }
 
 /// A session in the history of a site.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct CatalogueRun {
     /// The worker.
@@ -155,7 +160,7 @@ pub struct CatalogueRun {
 }
 
 /// A worker, as it described itself.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct WorkerRow {
     /// Its name.
@@ -167,12 +172,15 @@ pub struct WorkerRow {
     /// Time at which it described itself last.
     pub seen: Timestamp,
     /// It did not describe itself for three minutes.
+    #[serde(rename = "lost")]
     pub is_lost: bool,
     /// Sites with a session under way.
     pub sites: u32,
     /// Claims no more hosts, and ends its sessions.
+    #[serde(rename = "draining")]
     pub is_draining: bool,
     /// `false`: the storage of the states does not answer it, and it claims no hosts.
+    #[serde(rename = "ready")]
     pub is_ready: bool,
 }
 

@@ -26,7 +26,7 @@ use crate::{
     },
     retry_after::{RetryAfterError, RetryAfterFile},
     robots::{self, RobotsSink, Rules},
-    url_key::{HostKey, Identity, Origin, SiteNames, StandIn, UrlKey},
+    url_key::{HostKey, Identity, Origin, PublishAs, SiteNames, UrlKey},
 };
 
 /// How often a host without a free permit is looked at again: its permits may be held by another crawl.
@@ -215,7 +215,7 @@ impl Gate {
     }
 
     /// The same gate for a site that represents another, whose URLs are then the site's own.
-    pub(crate) fn standing_in(&self, stand_in: Option<StandIn>) -> Self {
+    pub(crate) fn standing_in(&self, stand_in: Option<PublishAs>) -> Self {
         let identity = Identity {
             stand_in,
             ..Identity::clone(&self.identity)

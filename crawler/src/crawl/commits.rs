@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::{
     bytes::{EFFECT_BYTES, bytes_of, bytes_of_facts},
     revalidation::{NotModified, Rereads},
-    unvisited::PortionAfter,
+    unlinked::PortionAfter,
 };
 use crate::{
     frontier::QueueQuery,

@@ -49,7 +49,7 @@ use super::{
     revalidation::{Revalidation, TestEnd},
     rules::{RobotsChange, SiteRules},
     second_look::SecondAnswer,
-    unvisited::Unvisited,
+    unlinked::Unvisited,
 };
 use crate::{
     client::{

@@ -57,7 +57,7 @@ pub(super) type Excludes<'a> = &'a mut dyn FnMut(&UrlKey) -> bool;
 pub(super) type DocumentWork = Pin<Box<dyn Future<Output = DocumentEnd> + Send>>;
 
 /// A URL that was taken for a document, and is a page like any other as far as something leads to it as to one.
-pub(super) type Unclaimed = Option<(UrlKey, FoundAs)>;
+pub(super) type LinkedDocument = Option<(UrlKey, FoundAs)>;
 
 /// The documents of a crawl.
 pub(super) struct Documents {
@@ -82,7 +82,7 @@ pub(super) struct Documents {
     warnings: usize,
     /// Bytes that were read in this session, unpacked.
     bytes_read: u64,
-    reading: InHand,
+    reading: CurrentDocument,
     /// The changes that are to be stored.
     next: Commit,
 }
@@ -98,7 +98,7 @@ pub(super) struct NamingDocument {
 
 /// The document that is being read, and its input.
 #[derive(Default)]
-struct InHand {
+struct CurrentDocument {
     active: Option<Active>,
     loading: Option<Loading>,
     /// The lists of the user, by their numbers.
@@ -175,7 +175,7 @@ impl Documents {
             excluded: SeenUrls::default(),
             warnings: 0,
             bytes_read: 0,
-            reading: InHand::default(),
+            reading: CurrentDocument::default(),
             next: Commit::default(),
         };
         for document in documents {
@@ -541,14 +541,19 @@ impl Documents {
     }
 
     /// Fails the document `number`, which is one too many to read.
-    pub(super) fn leave_unread(&mut self, number: usize, now: Timestamp) -> Unclaimed {
+    pub(super) fn leave_unread(&mut self, number: usize, now: Timestamp) -> LinkedDocument {
         let most = MAX_SESSION_BYTES >> 20;
         let detail = format!("a session reads {most} MiB of sitemaps and feeds");
         self.fail(number, SeedProblem::TooMany, &detail, now)
     }
 
     /// Fails the document `number` without a request, because of `detail`.
-    pub(super) fn give_up(&mut self, number: usize, detail: &str, now: Timestamp) -> Unclaimed {
+    pub(super) fn give_up(
+        &mut self,
+        number: usize,
+        detail: &str,
+        now: Timestamp,
+    ) -> LinkedDocument {
         self.fail(number, SeedProblem::ServerError, detail, now)
     }
 

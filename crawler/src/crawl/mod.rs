@@ -27,7 +27,7 @@ mod revalidation;
 mod rules;
 mod second_look;
 mod session;
-mod unvisited;
+mod unlinked;
 mod validators;
 mod ways;
 

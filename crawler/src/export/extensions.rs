@@ -15,7 +15,7 @@ use sitemap_core::{
 };
 
 use super::{
-    View,
+    MergedView,
     counts::{ExtensionCounts, KindCounts, LeftOut},
     hreflang, written,
 };
@@ -24,7 +24,7 @@ use crate::{
     page::{PageFacts, PageRecord},
     robots::Rules,
     store::StoreError,
-    url_key::{StandIn, UrlKey},
+    url_key::{PublishAs, UrlKey},
 };
 
 /// Bytes that the images of one entry take in a file at most. With as many versions in other languages as a page
@@ -41,7 +41,7 @@ pub(super) struct PageExtensions {
     /// `None`: not known, so that nothing is disallowed.
     robots: Option<Rules>,
     /// The site that URLs are written as.
-    stand_in: Option<StandIn>,
+    stand_in: Option<PublishAs>,
     /// The time by which an article is news.
     now: Timestamp,
 }
@@ -50,7 +50,7 @@ impl PageExtensions {
     pub(super) fn new(
         wanted: Extensions,
         robots: Option<Rules>,
-        stand_in: Option<StandIn>,
+        stand_in: Option<PublishAs>,
         now: Timestamp,
     ) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl PageExtensions {
     /// The store failed.
     pub(super) fn add(
         &self,
-        view: &View<'_>,
+        view: &MergedView<'_>,
         key: &UrlKey,
         record: &PageRecord,
         entry: &mut UrlEntry,

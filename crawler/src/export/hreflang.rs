@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map::Entry};
 use sitemap_core::extension::Hreflang;
 
 use super::{
-    View,
+    MergedView,
     counts::{KindCounts, LeftOut},
 };
 use crate::{
@@ -38,7 +38,7 @@ const DEFAULT: &str = "x-default";
 /// # Errors
 /// The store failed.
 pub(super) fn verified(
-    view: &View<'_>,
+    view: &MergedView<'_>,
     key: &UrlKey,
     versions: &[LanguageVersion],
     counts: &mut KindCounts,
@@ -126,7 +126,7 @@ type LookedUp = (HashMap<UrlKey, UrlKey>, HashMap<UrlKey, Merged>);
 
 /// Looks up the `versions` of the page `key` that are on its host.
 fn look_up(
-    view: &View<'_>,
+    view: &MergedView<'_>,
     key: &UrlKey,
     versions: &[LanguageVersion],
 ) -> Result<LookedUp, StoreError> {

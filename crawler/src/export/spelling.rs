@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use sitemap_core::Loc;
 
-use super::{Export, View, written};
+use super::{Export, MergedView, written};
 use crate::{
     page::{Reason, State},
     store::StoreError,
@@ -27,7 +27,7 @@ impl Spelling {
     pub(crate) fn objection(
         &mut self,
         export: &Export,
-        view: &View<'_>,
+        view: &MergedView<'_>,
         key: &UrlKey,
     ) -> Result<Option<Reason>, StoreError> {
         let stand_in = export.stand_in.as_ref();

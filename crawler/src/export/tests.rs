@@ -328,7 +328,7 @@ fn a_url_that_grows_too_long_when_written_is_not_listed() {
 fn spelling_and_length_are_those_of_what_a_site_is_written_as() {
     let written = |bench: &mut Bench, original: &str| {
         let original = UrlKey::from_normalised(original).unwrap();
-        bench.site.stand_in = Some(StandIn::new(&key("/"), &original).unwrap());
+        bench.site.stand_in = Some(PublishAs::new(&key("/"), &original).unwrap());
         bench.publish();
         let urls = bench.entries().into_iter().map(|(url, _)| url);
         urls.collect::<Vec<_>>()

@@ -13,7 +13,7 @@ use crate::{
 
 /// The merged view of a state.
 #[derive(Debug)]
-pub struct View<'s> {
+pub struct MergedView<'s> {
     store: &'s Store,
     judge: Judge,
     mode: Mode,
@@ -44,7 +44,7 @@ impl Mode {
     }
 }
 
-impl<'s> View<'s> {
+impl<'s> MergedView<'s> {
     /// The view of `store` by the rules of `judge` at `now`.
     pub fn new(store: &'s Store, judge: &Judge, mode: Mode, now: Timestamp) -> Self {
         Self {

@@ -366,7 +366,7 @@ impl Sender<'_> {
         }
         if !unsendable.is_empty() {
             // No sitemap can list them: they would wait for ever.
-            let step = OutboxStep::Told {
+            let step = OutboxStep::Sent {
                 urls: unsendable,
                 at: clock(),
             };
@@ -469,7 +469,7 @@ impl Sender<'_> {
                     self.submitted.unchecked += count;
                 }
                 let at = clock();
-                OutboxStep::Told { urls: keys(), at }
+                OutboxStep::Sent { urls: keys(), at }
             }
             400 | 422 if gives_up => OutboxStep::GiveUp(keys()),
             400 | 422 => OutboxStep::Tried(keys()),

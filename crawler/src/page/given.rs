@@ -11,7 +11,7 @@ pub use self::read::{InputExtensionsError, extensions_from_json};
 
 /// The data of an input of the user on a URL, checked: it is written as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Given {
+pub struct Supplied {
     /// When the page changed.
     pub lastmod: Option<LastMod>,
     /// How often it changes.
@@ -25,7 +25,7 @@ pub struct Given {
     pub fields: BTreeMap<String, String>,
 }
 
-impl Given {
+impl Supplied {
     /// Seconds since 1970 of the change; `None` when it is not stated.
     pub fn changed_second(&self) -> Option<i64> {
         Some(self.lastmod.as_ref()?.latest_instant().as_second())

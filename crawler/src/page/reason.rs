@@ -58,7 +58,7 @@ pub enum Mark {
     /// The URL redirects to another page, so a link to it may name that page.
     Redirect,
     /// The page stays listed without a new answer.
-    Kept,
+    Retained,
     /// A rule of the user leaves the URL out.
     UserRule,
     /// The attempt only shows trouble of the host.
@@ -150,20 +150,20 @@ reasons! {
         "in the sitemap by a list-only rule, not fetched",
         "";
     /// Listed without being fetched, because an input of the user's names it.
-    Given = "given", Listed, Sure, -, [],
+    FromInput = "from-input", Listed, Sure, -, [],
         "in the sitemap because an input names it, not fetched",
         "";
     /// Was listed before and answered 404 for the first time: a second 404 at least an hour later takes it out.
-    KeptGoneOnce = "kept-gone-once", Listed, Sure, Dead, [Fault Broken Kept],
+    GoneOnce = "gone-once", Listed, Sure, Dead, [Fault Broken Retained],
         "still in the sitemap after one 404: a second one at least an hour later removes it",
         "let the page answer 200 if it is to stay; a second 404, at least an hour after the first, removes it";
     /// Was listed before and could not be fetched, which is not evidence that it is gone; listed with the data of its last good answer.
-    KeptUnreachable = "kept-unreachable", Listed, Sure, Failing, [Fault Broken Kept],
+    Unreachable = "unreachable", Listed, Sure, Failing, [Fault Broken Retained],
         "still in the sitemap with the data of its last good answer: could not be fetched this time",
         "find out why the page cannot be fetched; it stays listed for the time of keep_failing";
     /// Was listed before and is still waiting, because the session ended at a limit, or redirects to a URL that is; listed with
     /// the data of its last good answer.
-    KeptNotReached = "kept-not-reached", Listed, Sure, -, [Kept NeedsOtherPages],
+    NotReached = "not-reached", Listed, Sure, -, [Retained NeedsOtherPages],
         "still in the sitemap with the data of its last good answer: not requested this time",
         "nothing to do if the crawl ended at a limit: the next crawl requests the page";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).

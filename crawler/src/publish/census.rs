@@ -14,17 +14,17 @@ use sitemap_core::{
 
 use super::{
     PublishError, PublishRequest,
+    entry_check::{LeftOutNotes, Trial, Tried, declare},
     guard::{GuardCounts, Signs},
     journal::{Journal, change_of, set_change_of},
     manifest::Manifest,
     recent::Recent,
     remarks::Remarks,
     sections::Sections,
-    trial::{LeftOutNotes, Trial, Tried, declare},
 };
 use crate::{
     config::{Layout, PublishConfig},
-    export::{Export, ExtensionCounts, Listed, Sameness, Spelling, View, Without},
+    export::{Export, ExtensionCounts, Listed, MergedView, OmittedPart, Sameness, Spelling},
     lastmod::Statistics,
     notes::Note,
     page::{Basis, DateSource, Mark, Outcome, Page, PageFacts, Reason, State, Visit},
@@ -107,7 +107,7 @@ struct Pass<'a> {
     articles: u64,
     numbers: Numbers,
     left_out: LeftOutNotes,
-    exceptions: Vec<(Without, UrlKey)>,
+    exceptions: Vec<(OmittedPart, UrlKey)>,
     remarks: Remarks,
 }
 
@@ -118,7 +118,7 @@ impl Census {
     /// # Errors
     /// The store failed, or the settings contradict each other.
     pub(super) fn take(
-        view: &View<'_>,
+        view: &MergedView<'_>,
         request: &PublishRequest<'_>,
         export: &mut Export,
         sections: &Sections,
@@ -175,7 +175,7 @@ impl Pass<'_> {
     fn take_in(
         &mut self,
         request: &PublishRequest<'_>,
-        view: &View<'_>,
+        view: &MergedView<'_>,
         export: &Export,
         spelling: &mut Spelling,
         (key, rows, merged): (&UrlKey, &Rows, Option<Merged>),
@@ -196,7 +196,7 @@ impl Pass<'_> {
             && let Some(objection) = spelling.objection(export, view, key)?
         {
             self.exceptions
-                .push((Without::Entry(objection), key.clone()));
+                .push((OmittedPart::Entry(objection), key.clone()));
             reason = objection;
         }
         let listed = if reason.state() == State::Listed {
@@ -261,13 +261,13 @@ impl Pass<'_> {
             mut without,
         } = tried;
         let entry = &listed.entry;
-        let is_refused = |(without, _): &(Without, _)| matches!(without, Without::Entry(_));
+        let is_refused = |(without, _): &(OmittedPart, _)| matches!(without, OmittedPart::Entry(_));
         if !without.iter().any(is_refused)
             && let Err(error) = self.push(&listed)
         {
             match error {
                 PartitionError::Key { .. } | PartitionError::KeyTooLong { .. } => {
-                    let without_entry = Without::Entry(Reason::EntryRefused);
+                    let without_entry = OmittedPart::Entry(Reason::EntryRefused);
                     without.push((without_entry, format!("{}: {error} (R58)", entry.loc)));
                 }
                 error => {
@@ -318,7 +318,7 @@ impl Pass<'_> {
     /// Counts the answer of a visit for the guard.
     fn count_answer(
         &mut self,
-        view: &View<'_>,
+        view: &MergedView<'_>,
         key: &UrlKey,
         visit: Option<&Visit>,
         before: Option<&Signs>,
@@ -331,13 +331,13 @@ impl Pass<'_> {
         let has_answer = match &visit.record.outcome {
             Some(Outcome::Answered(_)) => true,
             Some(Outcome::NoAnswer { .. }) => false,
-            Some(Outcome::NotFetched(_) | Outcome::Given(_)) | None => return Ok(()),
+            Some(Outcome::NotFetched(_) | Outcome::Supplied(_)) | None => return Ok(()),
         };
         // A redirect that was not asked for again has the answer of an earlier crawl.
         let is_asked = visit.record.attempts > 0;
         counts.asked += u64::from(is_asked);
         let has_failed = visit.record.reason.state() == State::Failed
-            || merged.record.reason == Reason::KeptUnreachable;
+            || merged.record.reason == Reason::Unreachable;
         // One that was given up with its directory was not asked for.
         counts.failed += u64::from(has_failed && is_asked);
         let status = visit.record.facts().map(|facts| facts.status);
@@ -451,7 +451,7 @@ fn signs_before(page: Option<&Page>, visit: Option<&Visit>) -> Option<Signs> {
 }
 
 /// The answer at the end of the redirects of an answer.
-fn end_of(view: &View<'_>, facts: &PageFacts) -> Result<Option<PageFacts>, StoreError> {
+fn end_of(view: &MergedView<'_>, facts: &PageFacts) -> Result<Option<PageFacts>, StoreError> {
     let mut end = None;
     let mut next = facts.location.clone();
     for _ in 0..MAX_HOPS {

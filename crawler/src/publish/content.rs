@@ -16,8 +16,10 @@ use sitemap_core::{
 use super::{
     PublishError, PublishRequest,
     census::Census,
+    entry_check::declare,
     file::{
-        self, BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed,
+        self, BuiltFile, ContentSummary, FileContent, Hashing, check_written, over_limit,
+        write_failed,
     },
     files::{Feed, FileEntries, PlannedFile, PlannedSet, SectionsOf, UrlShare, ViewEntries},
     folder::{Folder, Temporary},
@@ -25,17 +27,16 @@ use super::{
     place::Address,
     previous::Previous,
     sections::Sections,
-    trial::declare,
 };
 use crate::{
-    export::{Export, Listed, View, VisitListed},
+    export::{Export, Listed, MergedView, VisitListed},
     page::State,
     url_key::UrlKey,
 };
 
 /// Everything needed to build the files of one publish.
 pub(super) struct Builder<'a> {
-    pub(super) view: &'a View<'a>,
+    pub(super) view: &'a MergedView<'a>,
     pub(super) export: &'a Export,
     pub(super) request: &'a PublishRequest<'a>,
     pub(super) census: &'a Census,
@@ -283,7 +284,7 @@ impl Builder<'_> {
 
 impl Generated<'_> {
     /// Writes the entries; their SHA-256 and their counts.
-    fn write_entries(&self, out: impl Write) -> Result<Weighed, PublishError> {
+    fn write_entries(&self, out: impl Write) -> Result<ContentSummary, PublishError> {
         let (builder, planned) = (self.builder, self.planned);
         let out = Hashing::new(out);
         let (out, summary) = match self.entries {
@@ -306,7 +307,7 @@ impl Generated<'_> {
 }
 
 impl FileContent for Generated<'_> {
-    fn write(&self, out: &mut dyn Write) -> Result<Weighed, PublishError> {
+    fn write(&self, out: &mut dyn Write) -> Result<ContentSummary, PublishError> {
         self.write_entries(out)
     }
 

@@ -22,7 +22,7 @@ pub enum PublishError {
     Foreign(PathBuf),
     /// A folder on the way to a file is a link, or not a folder: its target is not ours.
     #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]
-    Astray(PathBuf),
+    NotAFolder(PathBuf),
     /// Another session has the lock of the output.
     #[error("another session is publishing to {}, which is in use by {holder}", output.display())]
     Busy {
@@ -117,7 +117,7 @@ impl PublishError {
             Self::Empty
             | Self::Refused(_)
             | Self::Foreign(_)
-            | Self::Astray(_)
+            | Self::NotAFolder(_)
             | Self::Unmounted { .. }
             | Self::Outdated { .. }
             | Self::NoRoom { .. }

@@ -36,12 +36,12 @@ pub(super) struct BuiltFile {
     pub(super) kind: FileKind,
     /// Of an index: the names of the files that it names.
     pub(super) members: Vec<String>,
-    pub(super) made: Made,
+    pub(super) made: BuildResult,
 }
 
 /// Result of building a file.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct BuildResult {
     pub(super) record: FileRecord,
     /// It differs from the published file.
     pub(super) changed: bool,
@@ -49,12 +49,12 @@ pub(super) struct Made {
 }
 
 /// A content before compression: its SHA-256, hex, and its counts.
-pub(super) type Weighed = (String, FileSummary);
+pub(super) type ContentSummary = (String, FileSummary);
 
 /// The content of a file.
 pub(super) trait FileContent {
     /// Writes it, before compression.
-    fn write(&self, out: &mut dyn Write) -> Result<Weighed, PublishError>;
+    fn write(&self, out: &mut dyn Write) -> Result<ContentSummary, PublishError>;
 
     /// Returns whether what was written may become visible.
     fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError>;
@@ -67,11 +67,11 @@ pub(super) fn make(
     name: &str,
     content: &dyn FileContent,
     folder: Option<&mut Folder>,
-) -> Result<Made, PublishError> {
+) -> Result<BuildResult, PublishError> {
     go_on(request)?;
     let known = previous.file(name);
     let changed_at = changed_at(request, known);
-    let record = |(sha256, summary): Weighed, file_sha256: &str| FileRecord {
+    let record = |(sha256, summary): ContentSummary, file_sha256: &str| FileRecord {
         name: name.to_owned(),
         sha256,
         file_sha256: file_sha256.to_owned(),
@@ -87,19 +87,19 @@ pub(super) fn make(
         let weighed = content.write(&mut io::sink())?;
         let same = known.filter(|known| known.sha256 == weighed.0);
         return Ok(match same {
-            Some(known) => Made::unchanged(known.clone()),
-            None => Made::new(record(weighed, ""), None),
+            Some(known) => BuildResult::unchanged(known.clone()),
+            None => BuildResult::new(record(weighed, ""), None),
         });
     };
     if let Some(path) = folder.astray(name) {
-        return Err(PublishError::Astray(path));
+        return Err(PublishError::NotAFolder(path));
     }
     let on_disk = folder.hash(name)?;
     let mut buffer = Buffer::default();
     let weighed = content.write(&mut buffer)?;
     let intact = known.filter(|known| on_disk.as_ref() == Some(&known.file_sha256));
     if let Some(known) = intact.filter(|known| known.sha256 == weighed.0) {
-        return Ok(Made::unchanged(known.clone()));
+        return Ok(BuildResult::unchanged(known.clone()));
     }
     let (path, file) = folder.create_temporary()?;
     write_to(name, &path, &file, |out| match &buffer.bytes {
@@ -111,8 +111,8 @@ pub(super) fn make(
     let record = record(weighed, &temporary.file_sha256);
     Ok(
         match stands_as(previous, folder, record, on_disk.as_deref(), changed_at) {
-            Ok(record) => Made::unchanged(record),
-            Err(record) => Made::new(record, Some(temporary)),
+            Ok(record) => BuildResult::unchanged(record),
+            Err(record) => BuildResult::new(record, Some(temporary)),
         },
     )
 }
@@ -141,7 +141,7 @@ pub(super) fn stands_as(
     }
 }
 
-impl Made {
+impl BuildResult {
     pub(super) fn new(record: FileRecord, temporary: Option<Temporary>) -> Self {
         Self {
             record,

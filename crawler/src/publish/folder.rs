@@ -20,7 +20,7 @@ use sha2::{Digest as _, Sha256};
 use super::fault;
 use super::{
     PublishError,
-    rights::{Rights, text_of},
+    permissions::{Rights, text_of},
 };
 use crate::{
     machine::hex,
@@ -97,7 +97,7 @@ impl Folder {
                 return Err(failed("create", &folder)(error));
             }
             Err(_) if self.astray(&format!("{TEMPORARY}/")).is_some() => {
-                return Err(PublishError::Astray(folder));
+                return Err(PublishError::NotAFolder(folder));
             }
             Ok(()) | Err(_) => {}
         }

@@ -28,7 +28,9 @@ use super::{
 use crate::{
     crawl_state::{self, Phase},
     machine::open_regular,
-    page::{Basis, DateSource, Given, LedgerEntry, Outcome, Page, PageRecord, Reason, State, Via},
+    page::{
+        Basis, DateSource, LedgerEntry, Outcome, Page, PageRecord, Reason, State, Supplied, Via,
+    },
     report::{SetChange, SetChanges},
     seeds::OwnFiles,
     site::Site,
@@ -258,21 +260,21 @@ impl SetImport<'_> {
 
     /// The page row of an entry.
     fn page(&self, before: Option<&Page>, entry: UrlEntry, lastmod: Option<String>) -> Page {
-        let given = Given {
+        let given = Supplied {
             changefreq: entry.changefreq,
             priority: entry.priority,
             extensions: entry.extensions,
-            ..Given::default()
+            ..Supplied::default()
         };
-        let outcome = if given == Given::default() {
+        let outcome = if given == Supplied::default() {
             Outcome::PUBLISHED
         } else {
-            Outcome::Given(Box::new(given))
+            Outcome::Supplied(Box::new(given))
         };
         let found = before.map(|page| &page.record);
         Page {
             record: PageRecord {
-                reason: Reason::KeptNotReached,
+                reason: Reason::NotReached,
                 depth: found.map_or(DEPTH, |found| found.depth),
                 via: found.map_or(Via::Earlier, |found| found.via),
                 found_on: found.and_then(|found| found.found_on.clone()),

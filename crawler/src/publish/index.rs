@@ -10,7 +10,9 @@ use sitemap_core::{
 
 use super::{
     PublishError, PublishRequest,
-    file::{BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed},
+    file::{
+        BuiltFile, ContentSummary, FileContent, Hashing, check_written, over_limit, write_failed,
+    },
     folder::Temporary,
     manifest::UNKNOWN,
     place::Address,
@@ -34,7 +36,7 @@ pub(super) fn schema_location(request: &PublishRequest<'_>) -> SchemaLocation {
 }
 
 impl Index<'_> {
-    fn write_entries(&self, out: impl Write) -> Result<Weighed, PublishError> {
+    fn write_entries(&self, out: impl Write) -> Result<ContentSummary, PublishError> {
         let name = self.address.name.as_str();
         let failed = |error| write_failed(name, error);
         let mut writer = IndexWriter::with_schema_location(
@@ -60,7 +62,7 @@ impl Index<'_> {
 }
 
 impl FileContent for Index<'_> {
-    fn write(&self, out: &mut dyn Write) -> Result<Weighed, PublishError> {
+    fn write(&self, out: &mut dyn Write) -> Result<ContentSummary, PublishError> {
         self.write_entries(out)
     }
 

@@ -37,7 +37,7 @@ pub(super) fn make_way(
 /// Which of `names` have to be backed up before they are replaced, because they are not as arpent left them.
 ///
 /// # Errors
-/// [`PublishError::Foreign`]: one is a file of others, and `force` is off; [`PublishError::Astray`].
+/// [`PublishError::Foreign`]: one is a file of others, and `force` is off; [`PublishError::NotAFolder`].
 pub(super) fn in_the_way<'n>(
     request: &PublishRequest<'_>,
     folder: &Folder,
@@ -47,7 +47,7 @@ pub(super) fn in_the_way<'n>(
     let mut others = Vec::new();
     for name in names {
         if let Some(path) = folder.astray(name) {
-            return Err(PublishError::Astray(path));
+            return Err(PublishError::NotAFolder(path));
         }
         match previous.ownership(name, folder)? {
             Ownership::Ours => {}

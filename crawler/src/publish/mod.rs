@@ -19,6 +19,7 @@
 mod census;
 mod content;
 mod disk;
+mod entry_check;
 mod error;
 #[cfg(test)]
 mod fault;
@@ -34,6 +35,7 @@ mod journal;
 mod manifest;
 mod output_lock;
 mod pending;
+mod permissions;
 mod place;
 mod previous;
 mod promote;
@@ -41,11 +43,9 @@ mod published_set;
 mod recent;
 mod remarks;
 mod retained;
-mod rights;
 mod sections;
 mod set;
 mod settle;
-mod trial;
 mod unnotified;
 
 #[cfg(test)]
@@ -63,8 +63,8 @@ use self::{
     generations::Restored,
     guard::Baseline,
     manifest::Manifest,
+    permissions::Rights,
     previous::Previous,
-    rights::Rights,
     sections::Sections,
     set::ReadySet,
     settle::Replacement,
@@ -72,7 +72,7 @@ use self::{
 use crate::{
     config::PublishConfig,
     crawl_state::{self, Phase},
-    export::{EntryRules, Export, ExtensionCounts, View},
+    export::{EntryRules, Export, ExtensionCounts, MergedView},
     notes::Note,
     page::{CrawlId, DateSource, Reason},
     report::{Report, SetChanges},
@@ -224,13 +224,13 @@ fn publish_view(
     let mut reasons = reasons.clone();
     if request.mode == Mode::AtRest {
         // No crawl is under way that could have reached them.
-        let imported = reasons.counts.remove(&Reason::KeptNotReached);
+        let imported = reasons.counts.remove(&Reason::NotReached);
         *reasons.counts.entry(Reason::Listed).or_default() += imported.unwrap_or_default();
     }
     *report = Some(Report::of(store, &reasons, *orphans)?);
     let baseline = judged.guard(store, request, &previous.manifest)?;
     let mut published = put_out(store, request, |store, request, folder| {
-        let view = View::new(store, request.judge, request.mode, request.now);
+        let view = MergedView::new(store, request.judge, request.mode, request.now);
         let census = &judged.census;
         let builder = Builder {
             view: &view,
@@ -339,7 +339,7 @@ impl Judged {
             .with_rules(rules)
             .with_extensions(request.config.extensions, request.robots.cloned());
         let sections = Sections::new(request)?;
-        let view = View::new(store, request.judge, request.mode, request.now);
+        let view = MergedView::new(store, request.judge, request.mode, request.now);
         let crawl = crawl_state::number(store)?;
         let mut census = Census::take(&view, request, &mut export, &sections, previous)?;
         let distrusted = export.judge_dates(crawl, &census.numbers.dates);

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     PublishError,
     folder::{canonical, create_folders, failed},
-    rights::Rights,
+    permissions::Rights,
 };
 use crate::{
     config::PublishConfig,

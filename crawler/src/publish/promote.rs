@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{commit, guard::mark, journal::change_of, pending::Pending};
 use crate::{
     crawl_state::{self, Phase},
-    export::{Export, View},
+    export::{Export, MergedView},
     page::{Basis, CrawlId, LedgerEntry, Outcome, Page, PageRecord, Promotion, Reason, State},
     store::{
         Commit, PageLinks, PageRow, Store, StoreError,
@@ -59,7 +59,7 @@ impl Promoting<'_> {
         loop {
             let mut steps = Vec::new();
             let mut next = None;
-            let view = View::new(store, self.judge, self.mode, self.at);
+            let view = MergedView::new(store, self.judge, self.mode, self.at);
             view.each::<StoreError>(from.as_ref(), &mut |key, rows, merged| {
                 if steps.len() == BATCH {
                     next = Some(key.clone());
@@ -119,7 +119,7 @@ impl Promoting<'_> {
     /// The step of one URL; `None`: its row stays as it is.
     fn step(
         &self,
-        view: &View<'_>,
+        view: &MergedView<'_>,
         key: &UrlKey,
         rows: &Rows,
         merged: Option<Merged>,

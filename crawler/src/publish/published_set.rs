@@ -10,7 +10,7 @@ use super::{
     MANIFEST_COPY, PublishError, PublishRequest, Published,
     folder::{Folder, canonical},
     manifest::is_name,
-    rights::Rights,
+    permissions::Rights,
 };
 use crate::{
     machine::hex,

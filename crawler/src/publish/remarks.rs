@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
-    export::View,
+    export::MergedView,
     notes::{ExampleCount, Note, grouped},
     page::{PageRecord, Reason},
     store::StoreError,
@@ -44,7 +44,7 @@ impl Remarks {
     /// The store failed.
     pub(super) fn take(
         &mut self,
-        view: &View<'_>,
+        view: &MergedView<'_>,
         key: &UrlKey,
         record: &PageRecord,
     ) -> Result<(), StoreError> {
@@ -54,7 +54,7 @@ impl Remarks {
                 self.redirects.entry(path).or_default().add(target);
             }
         }
-        if record.reason == Reason::KeptGoneOnce {
+        if record.reason == Reason::GoneOnce {
             self.gone.add(key);
         }
         if record.reason == Reason::Listed
@@ -85,7 +85,11 @@ impl Remarks {
     ///
     /// # Errors
     /// The store failed.
-    pub(super) fn notes(&self, view: &View<'_>, listed: u64) -> Result<Vec<Note>, StoreError> {
+    pub(super) fn notes(
+        &self,
+        view: &MergedView<'_>,
+        listed: u64,
+    ) -> Result<Vec<Note>, StoreError> {
         let back = |count: &String| Note::canonical_redirects_back(count);
         let unknown = |count: &String| Note::canonical_unknown(count);
         let canonicals = [

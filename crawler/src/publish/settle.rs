@@ -11,9 +11,9 @@ use super::{
     install,
     manifest::Manifest,
     pending::{Pending, PendingKind},
+    permissions::Rights,
     previous, problem,
     promote::Promoting,
-    rights::Rights,
     set::ReadySet,
     unnotified,
 };

@@ -225,7 +225,7 @@ fn a_clock_that_was_ahead_stops_nothing_once_it_is_right() {
         let mut started_again = Timetable::new(1);
         started_again.set_sites(sites.clone(), |_| kept.first().cloned(), now);
         let since = at("2026-06-01T00:00:00Z");
-        let before = kept.first().map(|past| Past {
+        let before = kept.first().map(|past| ScheduleState {
             since,
             ..past.clone()
         });
@@ -509,12 +509,13 @@ fn a_restart_makes_up_a_missed_night_once() {
         from,
         at("2026-06-02T12:00:00Z"),
     );
-    let pasts: std::collections::BTreeMap<String, Past> = timetable
+    let pasts: std::collections::BTreeMap<String, ScheduleState> = timetable
         .pasts()
         .map(|(name, past)| (name.to_owned(), past))
         .collect();
     let text = serde_json::to_string(&pasts).unwrap();
-    let pasts: std::collections::BTreeMap<String, Past> = serde_json::from_str(&text).unwrap();
+    let pasts: std::collections::BTreeMap<String, ScheduleState> =
+        serde_json::from_str(&text).unwrap();
 
     let back = at("2026-06-04T09:00:00Z");
     let mut timetable = Timetable::new(1);
@@ -587,7 +588,7 @@ fn a_run_that_was_cut_off_is_due_again_and_one_that_ended_is_not() {
     timetable.ended("a", three);
     timetable.interrupted("b");
     // The program ends during the crawl of c.
-    let pasts: Vec<(String, Past)> = timetable
+    let pasts: Vec<(String, ScheduleState)> = timetable
         .pasts()
         .map(|(name, past)| (name.to_owned(), past))
         .collect();

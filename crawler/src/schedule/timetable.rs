@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 
-use super::{NextRun, Past, Schedule};
+use super::{NextRun, Schedule, ScheduleState};
 use crate::url_key::HostKey;
 
 /// A site that is to be crawled by a schedule.
@@ -49,7 +49,7 @@ pub struct Timetable {
 #[derive(Debug)]
 struct TimetableSite {
     planned: Planned,
-    past: Past,
+    past: ScheduleState,
 }
 
 /// A crawl in progress.
@@ -64,7 +64,7 @@ struct Running {
 impl TimetableSite {
     /// The past when `run` was cut short: its slot is still to be served. A schedule that is in force since later does not have
     /// the slot.
-    fn past_without(&self, run: &Running) -> Past {
+    fn past_without(&self, run: &Running) -> ScheduleState {
         let mut past = self.past.clone();
         if past.served == Some(run.slot) {
             past.served = run.served_before;
@@ -88,7 +88,7 @@ impl Timetable {
     pub fn set_sites(
         &mut self,
         sites: impl IntoIterator<Item = Planned>,
-        mut load_past: impl FnMut(&str) -> Option<Past>,
+        mut load_past: impl FnMut(&str) -> Option<ScheduleState>,
         now: Timestamp,
     ) {
         let mut before = std::mem::take(&mut self.sites);
@@ -193,7 +193,7 @@ impl Timetable {
 
     /// The past of each site, to be stored for the next session. A crawl in progress is not included: if the program ends before
     /// it, the next session continues it at once.
-    pub fn pasts(&self) -> impl Iterator<Item = (&str, Past)> {
+    pub fn pasts(&self) -> impl Iterator<Item = (&str, ScheduleState)> {
         self.sites.iter().map(|(name, site)| {
             let past = match self.running.get(name) {
                 Some(run) => site.past_without(run),

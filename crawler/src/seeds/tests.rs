@@ -50,8 +50,11 @@ fn documents_come_back_and_those_of_an_earlier_run_do_not() {
     put_all(&mut store, &[index.clone(), child.clone()]);
     assert_eq!(take_up(&mut store, 1).unwrap(), [index, child.clone()]);
     let tally = Tally::read(&store).unwrap();
-    assert_eq!((tally.waiting, tally.troubled, tally.passing), (1, 1, 1));
-    let trouble = &tally.troubles[0];
+    assert_eq!(
+        (tally.waiting, tally.with_problems, tally.passing),
+        (1, 1, 1)
+    );
+    let trouble = &tally.problems[0];
     assert_eq!(
         trouble.named_by.as_deref(),
         Some("https://example.com/index.xml")
@@ -423,7 +426,7 @@ fn rules_are_tallied_over_all_documents() {
         ("R20".to_owned(), rule(1, 1, "R20")),
     ];
     assert_eq!(tally.entries, expected.into());
-    assert_eq!((tally.troubled, tally.passing), (0, 0));
+    assert_eq!((tally.with_problems, tally.passing), (0, 0));
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub struct ConflictOutline {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportOutline {
     /// The sessions, the oldest first.
-    pub runs: Vec<RunRow>,
+    pub sessions: Vec<RunRow>,
     /// Known URLs.
     pub known: u64,
     /// Listed ones.
@@ -114,7 +114,7 @@ impl ReportOutline {
     pub fn add(&mut self, row: &ReportRow) {
         match row {
             ReportRow::Report(_) => {}
-            ReportRow::Run(run) => self.runs.push(RunRow::clone(run)),
+            ReportRow::Session(run) => self.sessions.push(RunRow::clone(run)),
             ReportRow::Pattern(pattern) => self.patterns.push(pattern.clone()),
             ReportRow::Url(url) => self.add_url(url),
             ReportRow::Link(link) => self.add_link(link),
@@ -142,8 +142,8 @@ impl ReportOutline {
     }
 
     /// The last session that ended.
-    pub fn last_run(&self) -> Option<&RunRow> {
-        self.runs.iter().rev().find(|run| run.ended.is_some())
+    pub fn last_session(&self) -> Option<&RunRow> {
+        self.sessions.iter().rev().find(|run| run.ended.is_some())
     }
 
     /// The globs for the setting `exclude` that end places without end, and no listed page.

@@ -20,7 +20,7 @@ pub enum ReportRow {
     /// The first row.
     Report(ReportHead),
     /// A session.
-    Run(Box<RunRow>),
+    Session(Box<RunRow>),
     /// A place that was cut, or a parameter that was left out.
     Pattern(PatternRow),
     /// A link to a URL that is broken, or that redirects.

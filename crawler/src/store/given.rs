@@ -5,10 +5,10 @@
 use rusqlite::{Connection, params};
 
 use super::{
-    Gave, GivenUrl, Giving, NextGiven,
+    InputBatch, InputCounts, NextSupplied, SuppliedUrl,
     values::{NotFetched, Sql},
 };
-use crate::page::{Given, Via};
+use crate::page::{Supplied, Via};
 
 /// The columns of a URL, and after them the two that decide which of several counts: those without a date come last.
 const GATHER: &str = "
@@ -33,11 +33,14 @@ ORDER BY url, changed DESC NULLS LAST, weight DESC, given_lastmod, given_changef
 ON CONFLICT (url) DO NOTHING";
 
 /// Takes everything that `next` gives. Runs inside a transaction that the caller commits or drops.
-pub(super) fn take(transaction: &Connection, next: &mut NextGiven<'_>) -> rusqlite::Result<Gave> {
+pub(super) fn take(
+    transaction: &Connection,
+    next: &mut NextSupplied<'_>,
+) -> rusqlite::Result<InputCounts> {
     transaction.execute_batch(GATHER)?;
-    let mut gave = Gave::default();
+    let mut gave = InputCounts::default();
     if let Some(total) = gather(transaction, next)? {
-        let parameters = params![Sql(&Via::Input), Sql(&NotFetched::Given)];
+        let parameters = params![Sql(&Via::Input), Sql(&NotFetched::Supplied)];
         gave.urls = transaction.execute(SETTLE, parameters)? as u64;
         gave.repeated = total - gave.urls;
     }
@@ -46,17 +49,17 @@ pub(super) fn take(transaction: &Connection, next: &mut NextGiven<'_>) -> rusqli
 }
 
 /// Puts the URLs down as they come; their number, or `None` when all is to be forgotten.
-fn gather(transaction: &Connection, next: &mut NextGiven<'_>) -> rusqlite::Result<Option<u64>> {
+fn gather(transaction: &Connection, next: &mut NextSupplied<'_>) -> rusqlite::Result<Option<u64>> {
     let mut add = transaction.prepare(ADD)?;
     let mut total = 0;
     loop {
-        let GivenUrl { key, given, reason } = match next() {
-            Giving::Url(url) => url,
-            Giving::End => return Ok(Some(total)),
-            Giving::GiveUp => return Ok(None),
+        let SuppliedUrl { key, given, reason } = match next() {
+            InputBatch::Url(url) => url,
+            InputBatch::End => return Ok(Some(total)),
+            InputBatch::GiveUp => return Ok(None),
         };
         let texts = given.texts();
-        let weight = i64::try_from(Given::weight(&texts)).unwrap_or(i64::MAX);
+        let weight = i64::try_from(Supplied::weight(&texts)).unwrap_or(i64::MAX);
         let [lastmod, changefreq, priority, extensions] = texts;
         add.execute(params![
             key.as_str(),

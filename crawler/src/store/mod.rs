@@ -73,8 +73,8 @@ pub use self::texts::Texts;
 use crate::{
     machine::Lock,
     page::{
-        Canonical, ClosedPattern, Given, Page, PageRecord, PageText, Promotion, Reading, Reason,
-        Repeat, SitemapDate, TakenLinks, Via, Visit,
+        Canonical, ClosedPattern, Page, PageRecord, PageText, Promotion, Reading, Reason, Repeat,
+        SitemapDate, Supplied, TakenLinks, Via, Visit,
     },
     url_key::UrlKey,
 };
@@ -249,29 +249,29 @@ impl CachedSitemap {
 
 /// One URL of an input of the user's.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GivenUrl {
+pub struct SuppliedUrl {
     /// Which URL.
     pub key: UrlKey,
     /// The data.
-    pub given: Given,
+    pub given: Supplied,
     /// Its reason, listed or not: the same for each time that the URL is given.
     pub reason: Reason,
 }
 
 /// The next item of an input.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Giving {
+pub enum InputBatch {
     /// A URL, in any order, any number of times.
-    Url(GivenUrl),
+    Url(SuppliedUrl),
     /// Nothing more.
     End,
     /// Nothing more, and nothing of what was given shall stay.
     GiveUp,
 }
 
-/// How much [`Store::take_given`] took.
+/// How much [`Store::take_supplied`] took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Gave {
+pub struct InputCounts {
     /// Different URLs that the crawl did not know.
     pub urls: u64,
     /// How often a URL was given that had been given before, or that the crawl knew.
@@ -279,7 +279,7 @@ pub struct Gave {
 }
 
 /// Gives one URL after the other.
-pub type NextGiven<'a> = dyn FnMut() -> Giving + 'a;
+pub type NextSupplied<'a> = dyn FnMut() -> InputBatch + 'a;
 
 /// How large a state is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -483,7 +483,10 @@ impl Store {
     ///
     /// # Errors
     /// Nothing was taken.
-    pub fn take_given(&mut self, next: &mut NextGiven<'_>) -> Result<Gave, StoreError> {
+    pub fn take_supplied(
+        &mut self,
+        next: &mut NextSupplied<'_>,
+    ) -> Result<InputCounts, StoreError> {
         self.write(|transaction| given::take(transaction, next))
     }
 

@@ -7,7 +7,7 @@ use super::{
     error::{failure, with_causes},
     files::{self, absolute},
     names,
-    schema::{self, Care},
+    schema::{self, OpenCheck},
 };
 use crate::machine::{Lock, is_remote};
 
@@ -54,7 +54,7 @@ impl Store {
         files::create_folder(&path)?;
         let lock = files::lock(&path)?;
         files::end_replacement(&path, &lock)?;
-        Self::open_held(path, lock, Care::Trust)
+        Self::open_held(path, lock, OpenCheck::Trust)
     }
 
     /// Opens the state `path`, which must exist, to see what would come of work on it: what is written shows in what
@@ -101,7 +101,7 @@ impl Store {
         }
         files::end_replacement(&path, &lock)?;
         files::create_file(&path)?;
-        let problem = match (damage, schema::open(&path, Care::Check)) {
+        let problem = match (damage, schema::open(&path, OpenCheck::Check)) {
             (None, Ok(connection)) => {
                 let store = Self::with(connection, Some(lock), path);
                 return Ok(Sound {
@@ -119,12 +119,12 @@ impl Store {
         };
         let suffix = files::corrupt(timestamp);
         let aside = replace(&path, &lock, &suffix)?;
-        let store = Self::open_held(path, lock, Care::Trust)?;
+        let store = Self::open_held(path, lock, OpenCheck::Trust)?;
         let damaged = Some(Damaged { aside, problem });
         Ok(Sound { store, damaged })
     }
 
-    fn open_held(path: PathBuf, lock: Lock, care: Care) -> Result<Self, StoreError> {
+    fn open_held(path: PathBuf, lock: Lock, care: OpenCheck) -> Result<Self, StoreError> {
         files::create_file(&path)?;
         let connection = schema::open(&path, care)?;
         Ok(Self::with(connection, Some(lock), path))
@@ -155,7 +155,7 @@ fn salvaged(path: &Path) -> Result<Vec<(String, Option<String>)>, StoreError> {
         tracing::debug!(target: "store", "{error}");
         Ok(())
     };
-    let connection = match schema::open(path, Care::Salvage) {
+    let connection = match schema::open(path, OpenCheck::Salvage) {
         Ok(connection) => connection,
         Err(error) => return lost(error).map(|()| Vec::new()),
     };

@@ -72,7 +72,7 @@ pub enum OutboxStep {
     /// Nothing waits any more.
     Forget,
     /// An engine has these: they leave, and are not sent again before [`RESEND_GAP`].
-    Told {
+    Sent {
         /// Which URLs.
         urls: Vec<UrlKey>,
         /// When.
@@ -115,7 +115,7 @@ pub(super) fn apply(transaction: &Connection, step: &OutboxStep) -> rusqlite::Re
                  UPDATE outbox SET change = NULL WHERE change IS NOT NULL;",
             )
             .map(drop),
-        OutboxStep::Told { urls, at } => {
+        OutboxStep::Sent { urls, at } => {
             let mut told = transaction.prepare_cached(
                 "INSERT INTO outbox (url, since, tries, sent_at) VALUES (?1, ?2, 0, ?2)
                  ON CONFLICT (url) DO UPDATE SET change = NULL, sent_at = excluded.sent_at",

@@ -13,9 +13,9 @@ use super::{
 };
 use crate::{
     page::{
-        Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Kept, LedgerDates,
+        Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Kept, LedgerDates,
         LedgerEntry, LinkTexts, Outcome, Page, PageFacts, PageRecord, PageText, Reason,
-        SitemapDate, StatedDates, Visit, extensions_from_json,
+        SitemapDate, StatedDates, Supplied, Visit, extensions_from_json,
     },
     url_key::UrlKey,
 };
@@ -122,7 +122,7 @@ impl Attempt {
                 ..Self::default()
             },
             Some(Outcome::Answered(facts)) => Self::of_facts(key, facts, encoder)?,
-            Some(Outcome::Given(given)) => Self::of_given(given),
+            Some(Outcome::Supplied(given)) => Self::of_given(given),
         };
         attempt.fetched_at = record.fetched_at;
         attempt.confirmed = record.basis == Basis::Confirmed;
@@ -137,10 +137,10 @@ impl Attempt {
         }
     }
 
-    fn of_given(given: &Given) -> Self {
+    fn of_given(given: &Supplied) -> Self {
         let [.., given_extensions] = given.texts();
         Self {
-            not_fetched: Some(NotFetched::Given),
+            not_fetched: Some(NotFetched::Supplied),
             given_lastmod: given.lastmod.clone(),
             given_changefreq: given.changefreq,
             given_priority: given.priority,
@@ -280,7 +280,7 @@ impl Attempt {
         }
         match self.not_fetched {
             Some(NotFetched::Because(reason)) => return Ok(Some(Outcome::NotFetched(reason))),
-            Some(NotFetched::Given) => {}
+            Some(NotFetched::Supplied) => {}
             None => return Ok(self.error.map(|error| Outcome::NoAnswer { error })),
         }
         let (extensions, fields) = match self.given_extensions {
@@ -288,7 +288,7 @@ impl Attempt {
                 .ok_or_else(|| failure(RowError::Extensions(text.clone())))?,
             None => Default::default(),
         };
-        Ok(Some(Outcome::Given(Box::new(Given {
+        Ok(Some(Outcome::Supplied(Box::new(Supplied {
             lastmod: self.given_lastmod,
             changefreq: self.given_changefreq,
             priority: self.given_priority,
@@ -391,7 +391,7 @@ fn page(mut record: PageRecord, published: Published) -> rusqlite::Result<Page> 
     })
 }
 
-/// The extensions and fields that [`Given::texts`] wrote: all of them, or it is not such a text.
+/// The extensions and fields that [`Supplied::texts`] wrote: all of them, or it is not such a text.
 fn extensions_from_text(text: &str) -> Option<(Extensions, BTreeMap<String, String>)> {
     let mut object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
     let fields = match object.remove("fields") {

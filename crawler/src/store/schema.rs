@@ -125,7 +125,7 @@ CREATE VIEW summary AS
 
 /// How much is asked of a file before it is worked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Care {
+pub(super) enum OpenCheck {
     /// It is marked as a state; damage is found where it is read.
     Trust,
     /// All of it is looked at.
@@ -147,7 +147,7 @@ pub(super) fn temporary() -> rusqlite::Result<Connection> {
 
 /// Opens the existing file `path`, which may be empty, and makes sure that it is a state that this
 /// version can work with. A file that is anything else is not changed.
-pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
+pub(super) fn open(path: &Path, care: OpenCheck) -> Result<Connection, StoreError> {
     let map = |error| failure("open", path, error);
     let has_log = fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -160,7 +160,7 @@ pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
     if !has_log {
         check_length(path, identity.page_bytes)?;
     }
-    if care == Care::Salvage {
+    if care == OpenCheck::Salvage {
         protect(&connection).map_err(map)?;
         return Ok(connection);
     }
@@ -176,7 +176,7 @@ pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
     }
     if identity.is_empty {
         create(&mut connection).map_err(map)?;
-    } else if care == Care::Check {
+    } else if care == OpenCheck::Check {
         check_pages(&connection, path, "quick_check")?;
     }
     keep_log(&connection, false).map_err(map)?;
@@ -211,9 +211,9 @@ fn keep_log(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
 }
 
 /// The damage that a look at every row and every entry of an index of the state `path` finds (`PRAGMA integrity_check`);
-/// several times as slow as [`Care::Check`].
+/// several times as slow as [`OpenCheck::Check`].
 pub(crate) fn find_damage(path: &Path) -> Option<String> {
-    let found = open(path, Care::Salvage)
+    let found = open(path, OpenCheck::Salvage)
         .and_then(|connection| check_pages(&connection, path, "integrity_check"));
     let error = found.err()?;
     (error.kind() == StoreErrorKind::Corrupt).then(|| with_causes(&error))

@@ -177,10 +177,10 @@ pub(super) enum NotFetched {
     /// A verdict needed none.
     Because(Reason),
     /// An input of the user has the values for the sitemap.
-    Given,
+    Supplied,
 }
 
-/// [`NotFetched::Given`]; no reason has this code.
+/// [`NotFetched::Supplied`]; no reason has this code.
 const GIVEN: &str = "input";
 
 /// Begins the text of [`BodyEnd::Undecodable`].
@@ -190,13 +190,13 @@ impl NotFetched {
     fn word(self) -> &'static str {
         match self {
             Self::Because(reason) => reason.code(),
-            Self::Given => GIVEN,
+            Self::Supplied => GIVEN,
         }
     }
 
     fn from_code(word: &str) -> Option<Self> {
         match word {
-            GIVEN => Some(Self::Given),
+            GIVEN => Some(Self::Supplied),
             _ => Reason::from_code(word).map(Self::Because),
         }
     }

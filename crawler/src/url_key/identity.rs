@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, sync::LazyLock};
 use encoding_rs::{EncoderResult, Encoding, UTF_8};
 use url::{EncodingOverride, Position, Url};
 
-use super::{SiteNames, StandIn, UrlKey, UrlKeyError, normal_form};
+use super::{PublishAs, SiteNames, UrlKey, UrlKeyError, normal_form};
 
 /// Longest text that is read, in bytes: enough for a key with its session ids, tracking parameters, dot segments and fragment,
 /// and a bound on the work that one link can cost.
@@ -79,7 +79,7 @@ pub struct Identity {
     pub normalize: Normalize,
     /// The URLs of another directory are those of the crawled one. Default: none. Filled in when the
     /// site is known.
-    pub stand_in: Option<StandIn>,
+    pub stand_in: Option<PublishAs>,
     /// Other spellings of the origin of the site that mean the site. Default: none. Filled in when the site is known.
     pub names: Option<SiteNames>,
 }

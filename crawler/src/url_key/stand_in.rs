@@ -19,7 +19,7 @@ use super::{Origin, UrlKey, UrlKeyError};
 /// # Ok::<(), crawler::url_key::UrlKeyError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandIn {
+pub struct PublishAs {
     crawled: UrlKey,
     original: UrlKey,
     /// The original directory and its counterparts at the other spellings of its origin, which mean it.
@@ -36,7 +36,7 @@ pub struct StandInError {
     original: UrlKey,
 }
 
-impl StandIn {
+impl PublishAs {
     /// `crawled` represents `original`; of both, the directory counts: the path up to its last slash.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl StandIn {
         (!names_it).then_some(shown)
     }
 
-    /// The way back from [`StandIn::original`]; `None` when `original` is outside the directory that the
+    /// The way back from [`PublishAs::original`]; `None` when `original` is outside the directory that the
     /// crawled one represents, or the crawled URL would be too long.
     pub fn crawled_of(&self, original: &UrlKey) -> Option<UrlKey> {
         self.exchanged_back(original)?.ok()
@@ -159,8 +159,8 @@ mod tests {
         UrlKey::from_normalised(url).unwrap()
     }
 
-    fn stand_in(crawled: &str, original: &str) -> StandIn {
-        StandIn::new(&key(crawled), &key(original)).unwrap()
+    fn stand_in(crawled: &str, original: &str) -> PublishAs {
+        PublishAs::new(&key(crawled), &key(original)).unwrap()
     }
 
     #[test]
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn an_original_inside_of_what_is_crawled_is_refused() {
         fn check(crawled: &str, original: &str) {
-            let error = StandIn::new(&key(crawled), &key(original)).unwrap_err();
+            let error = PublishAs::new(&key(crawled), &key(original)).unwrap_err();
             assert!(error.to_string().starts_with(original), "{error}");
         }
         check("https://h.example/", "https://h.example/");

@@ -232,8 +232,8 @@ impl Judge {
             .before_fetch(url, record.depth)
             .unwrap_or(Reason::ExcludedByRule);
         match (&record.outcome, &record.basis, before) {
-            (Some(outcome @ Outcome::Given(_)), Basis::Own, _)
-                if record.reason != Reason::KeptNotReached =>
+            (Some(outcome @ Outcome::Supplied(_)), Basis::Own, _)
+                if record.reason != Reason::NotReached =>
             {
                 // A URL of an input needs no request.
                 self.after_fetch(url, outcome).reason
@@ -241,11 +241,11 @@ impl Judge {
             (Some(outcome), Basis::Kept(kept), Reason::Queued) => self.of_kept(url, outcome, kept),
             // A URL that an imported set names.
             (
-                Some(outcome @ (Outcome::NotFetched(Reason::KeptNotReached) | Outcome::Given(_))),
+                Some(outcome @ (Outcome::NotFetched(Reason::NotReached) | Outcome::Supplied(_))),
                 _,
                 Reason::Queued,
             ) => match self.after_fetch(url, outcome).reason {
-                Reason::Given => Reason::KeptNotReached,
+                Reason::FromInput => Reason::NotReached,
                 reason => reason,
             },
             (

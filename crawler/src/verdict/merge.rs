@@ -14,7 +14,7 @@
 use jiff::Timestamp;
 
 use super::{
-    Brief, Judge, MAX_HOPS,
+    Judge, MAX_HOPS, PageSummary,
     removal::{self, expires},
     settle, target_of,
 };
@@ -186,7 +186,7 @@ impl Merging<'_> {
             record.reason = reason;
             return Some(merged(record, MergedBy::Decided));
         }
-        record.reason = Reason::KeptNotReached;
+        record.reason = Reason::NotReached;
         record.basis = Basis::Kept(Kept {
             reason: Reason::Queued,
             since: page.failing_since.unwrap_or(Timestamp::UNIX_EPOCH),
@@ -259,7 +259,7 @@ impl Merging<'_> {
     ) -> Result<Option<Reason>, E> {
         let mut failure = None;
         let settled = settle(key, record, &mut |target| match lookup(target) {
-            Ok(rows) => Some(Brief::of(&self.own(target, &rows)?.record)),
+            Ok(rows) => Some(PageSummary::of(&self.own(target, &rows)?.record)),
             Err(error) => {
                 failure = Some(error);
                 None

@@ -63,7 +63,7 @@ fn has_passed(time: Duration, since: Timestamp, now: Timestamp) -> bool {
 fn status_of(outcome: &Outcome) -> Option<u16> {
     match outcome {
         Outcome::Answered(facts) => Some(facts.status),
-        Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
+        Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Supplied(_) => None,
     }
 }
 
@@ -79,7 +79,7 @@ fn error_of(outcome: &Outcome, reason: Reason) -> String {
         Outcome::Answered(facts) if facts.status != 200 => format!("status {}", facts.status),
         Outcome::Answered(_) => "the body could not be read to its end".to_owned(),
         Outcome::NotFetched(reason) => reason.text().to_owned(),
-        Outcome::Given(_) => String::new(),
+        Outcome::Supplied(_) => String::new(),
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn only_evidence_takes_a_page_out() {
         let before = listed(None, None);
-        let kept = Some(Reason::KeptUnreachable);
+        let kept = Some(Reason::Unreachable);
         check(&no_answer(), Reason::NetworkError, &before, kept);
         for status in [500, 503, 429] {
             check(&answered(status), Reason::ServerError, &before, kept);
@@ -179,19 +179,14 @@ mod tests {
     fn another_document_in_the_place_of_a_page_is_proof_when_it_is_there_again() {
         let reason = Reason::NotAPage;
         let before = listed(None, None);
-        check(
-            &answered(200),
-            reason,
-            &before,
-            Some(Reason::KeptUnreachable),
-        );
+        check(&answered(200), reason, &before, Some(Reason::Unreachable));
         let since = Some("2026-02-28T12:00:00Z");
         check(&answered(200), reason, &listed(since, since), None);
     }
 
     #[test]
     fn a_second_404_an_hour_later_is_proof() {
-        let once = Some(Reason::KeptGoneOnce);
+        let once = Some(Reason::GoneOnce);
         let check = |since: Option<&str>, expected| {
             check(
                 &answered(404),
@@ -223,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_page_that_fails_is_kept_for_a_month() {
-        let kept = Some(Reason::KeptUnreachable);
+        let kept = Some(Reason::Unreachable);
         for (since, expected) in [
             ("2026-02-28T12:00:00Z", kept),
             ("2026-01-30T12:00:01Z", kept),

@@ -164,7 +164,7 @@ fn answered(facts: PageFacts) -> Outcome {
 }
 
 fn given() -> Outcome {
-    Outcome::Given(Box::default())
+    Outcome::Supplied(Box::default())
 }
 
 fn judge_at(path: &str, outcome: &Outcome, policy: Policy) -> Verdict {
@@ -186,11 +186,7 @@ fn every_reason_is_reached() {
         Reason::NotInSet,
     ];
     // Whether a listed page stays so is asked where its history is known.
-    let kept = [
-        Reason::KeptGoneOnce,
-        Reason::KeptUnreachable,
-        Reason::KeptNotReached,
-    ];
+    let kept = [Reason::GoneOnce, Reason::Unreachable, Reason::NotReached];
     let decided_elsewhere = exported.into_iter().chain(kept);
     let reached: BTreeSet<Reason> = judged.chain(settled).chain(decided_elsewhere).collect();
     assert_eq!(reached, Reason::ALL.iter().copied().collect());

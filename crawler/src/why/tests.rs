@@ -51,7 +51,10 @@ fn every_reason_has_advice_unless_the_url_is_listed() {
     let mut texts = HashSet::new();
     for reason in Reason::ALL {
         let advice = reason.advice();
-        let is_fine = matches!(reason, Reason::Listed | Reason::ListOnly | Reason::Given);
+        let is_fine = matches!(
+            reason,
+            Reason::Listed | Reason::ListOnly | Reason::FromInput
+        );
         assert_eq!(advice.is_none(), is_fine, "{reason:?}");
         texts.extend(advice);
     }

@@ -13,9 +13,9 @@ use super::{
     clusters::MAX_COMPARED_LINKS,
     finding::{Diagnosis, Spot, Tally},
     is_near,
-    place::Territory,
+    place::AllowedUrls,
     refused::{self, Refused},
-    set::{Known, MAX_COMPARED_URLS, Suspicion, fingerprint_of},
+    set::{Known, MAX_COMPARED_URLS, SameTimeIndex, fingerprint_of},
     tomorrow,
 };
 use crate::{
@@ -55,7 +55,7 @@ pub(super) fn check(
     }
     let mut pass = Pass {
         id,
-        territory: Territory::new(validator.set.route(id)),
+        territory: AllowedUrls::new(validator.set.route(id)),
         tally: Tally::new(validator.options.max_repeats),
         values: Values::default(),
         refused: Refused::default(),
@@ -102,7 +102,7 @@ pub(super) fn check(
 /// A document while it is read.
 struct Pass<'a, 's> {
     id: DocumentId,
-    territory: Territory,
+    territory: AllowedUrls,
     tally: Tally,
     values: Values,
     refused: Refused,
@@ -421,7 +421,7 @@ impl Pass<'_, '_> {
         if let Some(problem) = self.values.conclude_index(kind, &times)
             && let (Some(position), Some(latest)) = (first, &self.values.latest)
         {
-            self.validator.set.suspicions.push(Suspicion {
+            self.validator.set.suspicions.push(SameTimeIndex {
                 index: self.id,
                 position,
                 changed: latest.latest_instant(),

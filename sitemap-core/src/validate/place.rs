@@ -75,7 +75,7 @@ enum Claim {
 
 /// The URLs that a document may list, from its place or, without one, from its entries.
 #[derive(Debug)]
-pub(super) struct Territory {
+pub(super) struct AllowedUrls {
     /// The place of the document, first, and those of the indexes that lead to it.
     route: Vec<Loc>,
     claim: Option<Claim>,
@@ -93,7 +93,7 @@ struct Common {
     path: String,
 }
 
-impl Territory {
+impl AllowedUrls {
     /// `route` is the place of the document and those of the indexes that lead to it; empty when the place is not known.
     pub(super) fn new(route: Vec<Loc>) -> Self {
         Self {
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn origins_differ_in_one_way() {
         let check = |page: &str, expected: u8| {
-            let mut territory = Territory::new(vec![loc("http://h:100/sitemap.xml")]);
+            let mut territory = AllowedUrls::new(vec![loc("http://h:100/sitemap.xml")]);
             let problems = territory.judge_page(&loc(page), &Proofs::default());
             assert_eq!(problems[0].rule().0, expected, "{page}");
         };
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn only_www_means_nothing_else() {
         let check = |page: &str, expected: &[u8]| {
-            let mut territory = Territory::new(vec![loc("https://www.h:8443/sitemap.xml")]);
+            let mut territory = AllowedUrls::new(vec![loc("https://www.h:8443/sitemap.xml")]);
             let problems = territory.judge_page(&loc(page), &Proofs::default());
             let notes = problems
                 .iter()
@@ -355,12 +355,12 @@ mod tests {
 
     #[test]
     fn www_is_reported_once_and_the_place_is_unchanged() {
-        let mut territory = Territory::new(vec![loc("https://www.h/sitemap.xml")]);
+        let mut territory = AllowedUrls::new(vec![loc("https://www.h/sitemap.xml")]);
         let mut count = |page| territory.judge_page(&loc(page), &Proofs::default()).len();
         assert_eq!((count("https://h/x"), count("https://h/y")), (2, 1));
         assert_eq!((count("https://g/x"), count("https://h/z")), (1, 1));
         assert_eq!(territory.common_directory(), None);
-        let mut unknown = Territory::new(Vec::new());
+        let mut unknown = AllowedUrls::new(Vec::new());
         assert_eq!(unknown.common_directory(), None);
         unknown.judge_page(&loc("https://h/a/b/c"), &Proofs::default());
         assert_eq!(unknown.common_directory().unwrap(), "https://h/a/b/");
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn default_port_is_left_out() {
-        let mut territory = Territory::new(vec![loc("https://h:443/sitemap.xml")]);
+        let mut territory = AllowedUrls::new(vec![loc("https://h:443/sitemap.xml")]);
         assert_eq!(
             territory.judge_page(&loc("https://h/x"), &Proofs::default()),
             []
@@ -396,7 +396,7 @@ mod tests {
         let mut proofs = Proofs::default();
         proofs.add(&loc("https://host1.example/robots.txt"), index.clone());
         proofs.add(&loc("https://host2.example/robots.txt"), place.clone());
-        let mut territory = Territory::new(vec![place.clone(), index]);
+        let mut territory = AllowedUrls::new(vec![place.clone(), index]);
         let mut rules = |page| -> Vec<u8> {
             let problems = territory.judge_page(&loc(page), &proofs);
             problems.iter().map(|problem| problem.rule().0).collect()

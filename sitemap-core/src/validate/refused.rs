@@ -63,7 +63,7 @@ pub(super) struct StrayProblem {
 }
 
 /// Sitemaps by the fingerprint of their directory.
-type Homes = HashMap<u64, DocumentId>;
+type SitemapsByDirectory = HashMap<u64, DocumentId>;
 
 impl Refused {
     /// Takes in the problem of a URL at its place.
@@ -194,8 +194,8 @@ impl Set {
 
     /// The sitemaps in which a URL could be listed, the first of each directory. A feed lists recent URLs only, and a sitemap for
     /// another host lists that host.
-    fn sitemaps_by_directory(&self) -> Homes {
-        let mut homes = Homes::new();
+    fn sitemaps_by_directory(&self) -> SitemapsByDirectory {
+        let mut homes = SitemapsByDirectory::new();
         for (number, document) in self.documents.iter().enumerate() {
             let id = DocumentId(number);
             let is_sitemap = document.kind.is_some_and(|kind| match kind {
@@ -215,7 +215,7 @@ impl Set {
 }
 
 /// The sitemap in the lowest directory that covers a URL.
-fn home_of(stray: &Stray, homes: &Homes) -> Option<DocumentId> {
+fn home_of(stray: &Stray, homes: &SitemapsByDirectory) -> Option<DocumentId> {
     let path = path_of(&stray.url);
     let slashes = path.rmatch_indices('/');
     let mut directories = slashes.map(|(slash, _)| &path[..=slash]);

@@ -52,7 +52,7 @@ pub(super) struct Listing {
 
 /// An index whose sitemaps all have the current time as `lastmod`, which may be true.
 #[derive(Debug)]
-pub(super) struct Suspicion {
+pub(super) struct SameTimeIndex {
     pub(super) index: DocumentId,
     pub(super) position: Position,
     pub(super) changed: jiff::Timestamp,
@@ -70,7 +70,7 @@ pub(super) struct Set {
     pub(super) listings: Vec<Listing>,
     /// URLs that their documents may not list, those of a document together.
     pub(super) strays: Vec<Stray>,
-    pub(super) suspicions: Vec<Suspicion>,
+    pub(super) suspicions: Vec<SameTimeIndex>,
     /// Documents that list, or lead to lists of, only another origin.
     for_others: HashSet<DocumentId>,
     /// Listed sitemaps that could not be read, by the fingerprint of their place: the index for which this was reported, and the

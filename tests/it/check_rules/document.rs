@@ -1,7 +1,8 @@
 //! Content of a urlset: XML, elements, URLs and values (R1 to R26).
 
 use super::{
-    GOOD, Given, HEAD, SITEMAP, check, good, index, loc, page, rule, sitemap, urlset, urlset_text,
+    GOOD, HEAD, SITEMAP, Supplied, check, good, index, loc, page, rule, sitemap, urlset,
+    urlset_text,
 };
 
 pub(super) fn xml_and_its_root() {
@@ -12,22 +13,22 @@ pub(super) fn xml_and_its_root() {
         &urlset("<url><loc>https://h.example/a</url>"),
         &good(),
     );
-    let late = Given::file("sitemap.xml", format!("\n{}", urlset_text(GOOD)));
+    let late = Supplied::file("sitemap.xml", format!("\n{}", urlset_text(GOOD)));
     rule("R1", "error", 2, &late, &good());
-    let doctype = Given::file(
+    let doctype = Supplied::file(
         "sitemap.xml",
         urlset_text(GOOD).replacen("<urlset", "<!DOCTYPE urlset>\n<urlset", 1),
     );
     rule("R1", "error", 2, &doctype, &good());
     let other_encoding = urlset_text(GOOD).replacen("UTF-8", "ISO-8859-1", 1);
-    let other_encoding = Given::file("sitemap.xml", other_encoding);
+    let other_encoding = Supplied::file("sitemap.xml", other_encoding);
     rule("R2", "error", 1, &other_encoding, &good());
     // Under the name by which it can be found in the file.
     assert_eq!(
         check(&other_encoding).findings[0]["message"],
         "encoding is ISO-8859-1 (read as windows-1252), expected UTF-8"
     );
-    let marked = Given::file("sitemap.xml", format!("\u{feff}{}", urlset_text(GOOD)));
+    let marked = Supplied::file("sitemap.xml", format!("\u{feff}{}", urlset_text(GOOD)));
     rule("R2", "note", 1, &marked, &good());
     rule(
         "R3",
@@ -36,11 +37,12 @@ pub(super) fn xml_and_its_root() {
         &loc("https://h.example/?a=1&b=2"),
         &loc("https://h.example/?a=1&amp;b=2"),
     );
-    let html = Given::file("sitemap.xml", "<!-- a page -->\n<html><body/></html>");
+    let html = Supplied::file("sitemap.xml", "<!-- a page -->\n<html><body/></html>");
     rule("R4", "error", 2, &html, &good());
-    let two_roots = Given::file("sitemap.xml", urlset_text(GOOD) + "<urlset/>\n");
+    let two_roots = Supplied::file("sitemap.xml", urlset_text(GOOD) + "<urlset/>\n");
     rule("R4", "error", 5, &two_roots, &good());
-    let namespace = |uri: &str| Given::file("sitemap.xml", urlset_text(GOOD).replace(SITEMAP, uri));
+    let namespace =
+        |uri: &str| Supplied::file("sitemap.xml", urlset_text(GOOD).replace(SITEMAP, uri));
     for wrong in [
         "",
         "https://www.sitemaps.org/schemas/sitemap/0.9",
@@ -59,7 +61,7 @@ pub(super) fn xml_and_its_root() {
         "R5",
         "error",
         3,
-        &Given::file("sitemap.xml", half_prefixed),
+        &Supplied::file("sitemap.xml", half_prefixed),
         &good(),
     );
     let historic = namespace("http://www.google.com/schemas/sitemap/0.84");
@@ -71,19 +73,19 @@ pub(super) fn xml_and_its_root() {
         "warning",
         2,
         &historic,
-        &Given::file("sitemap.xml", prefixed),
+        &Supplied::file("sitemap.xml", prefixed),
     );
 }
 
 pub(super) fn beginning_names_and_prefixes_that_are_read_all_the_same() {
     let warning = "Warning: Undefined variable in /srv/map.php on line 3\n\n";
-    let noisy = Given::file("sitemap.xml", format!("{warning}{}", urlset_text(GOOD)));
+    let noisy = Supplied::file("sitemap.xml", format!("{warning}{}", urlset_text(GOOD)));
     rule("R1", "error", 3, &noisy, &good());
     let upper_case = |name: &str| {
         let text = urlset_text(GOOD)
             .replace(&format!("<{name}"), &format!("<{}", name.to_uppercase()))
             .replace(&format!("</{name}"), &format!("</{}", name.to_uppercase()));
-        Given::file("sitemap.xml", text)
+        Supplied::file("sitemap.xml", text)
     };
     rule("R4", "error", 2, &upper_case("urlset"), &good());
     rule("R6", "error", 3, &upper_case("loc"), &good());
@@ -94,7 +96,7 @@ pub(super) fn beginning_names_and_prefixes_that_are_read_all_the_same() {
     let found = check(&page(&declared));
     assert!(!found.has("R70", "error", Some(3)), "{:#?}", found.findings);
     let feed = "<rss version=\"2.0\"><channel>\n<item><link>https://h.example/a</link>\n<media:content/></item></channel></rss>";
-    let found = check(&Given::file("feed.xml", feed));
+    let found = check(&Supplied::file("feed.xml", feed));
     assert!(found.has("R70", "error", Some(3)), "{:#?}", found.findings);
 }
 
@@ -123,7 +125,7 @@ pub(super) fn elements_of_an_entry() {
         "R6",
         "warning",
         2,
-        &Given::file("sitemap.xml", wrong_case),
+        &Supplied::file("sitemap.xml", wrong_case),
         &good(),
     );
     rule(
@@ -417,7 +419,7 @@ pub(super) fn urls_are_listed_once() {
     );
     let with_date =
         urlset_text("<url><loc>https://h.example/a</loc><lastmod>2024-05-17</lastmod></url>");
-    let two = |one: &str, other: &str| Given::file("a.xml", one).and("b.xml", other);
+    let two = |one: &str, other: &str| Supplied::file("a.xml", one).and("b.xml", other);
     rule(
         "R26",
         "warning",
@@ -431,7 +433,7 @@ pub(super) fn urls_are_listed_once() {
                 <entry><title>a</title><link href=\"https://h.example/a\"/><id>https://h.example/a</id>\
                 <updated>2024-05-18T00:00:00Z</updated></entry></feed>";
     let text = "https://h.example/a\n";
-    let others = || Given::file("a.txt", text).and("b.atom", feed);
+    let others = || Supplied::file("a.txt", text).and("b.atom", feed);
     rule(
         "R26",
         "warning",

@@ -1,7 +1,7 @@
 //! Schemas, namespaces and the extensions of search engines (R68 to R71).
 
 use super::{
-    GOOD, Given, SITEMAP, check, extended, good, loc, now, page, rule, urlset, urlset_text,
+    GOOD, SITEMAP, Supplied, check, extended, good, loc, now, page, rule, urlset, urlset_text,
 };
 
 pub(super) fn schema_and_namespaces() {
@@ -17,7 +17,7 @@ pub(super) fn schema_and_namespaces() {
         let attribute = format!(
             "<urlset xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"{SITEMAP} {SITEMAP}/{schema}\""
         );
-        Given::file(
+        Supplied::file(
             "sitemap.xml",
             urlset_text(GOOD).replacen("<urlset", &attribute, 1),
         )
@@ -35,7 +35,7 @@ pub(super) fn schema_and_namespaces() {
         "R70",
         "error",
         2,
-        &Given::file(
+        &Supplied::file(
             "sitemap.xml",
             urlset_text(GOOD).replacen("<urlset", &undeclared, 1),
         ),
@@ -50,7 +50,7 @@ pub(super) fn schema_and_namespaces() {
         let text = urlset_text(&format!(
             "<url><loc>https://h.example/a</loc><x:y{below}>1</x:y></url>"
         ));
-        Given::file(
+        Supplied::file(
             "sitemap.xml",
             text.replacen("<urlset", &format!("<urlset{root}"), 1),
         )
@@ -153,7 +153,7 @@ pub(super) fn extensions() {
                 )
             })
             .collect();
-        Given::file("sitemap.xml", format!("{head}{}{tail}", lines.join("\n")))
+        Supplied::file("sitemap.xml", format!("{head}{}{tail}", lines.join("\n")))
     };
     rule("R71", "error", 1_003, &articles(1_001), &articles(1_000));
 }
@@ -203,6 +203,7 @@ pub(super) fn versions_in_other_languages() {
         )
     };
     let both = own.clone() + &link("de", "b");
-    let two = |links: &str| Given::file("a.xml", file("a", &both)).and("b.xml", file("b", links));
+    let two =
+        |links: &str| Supplied::file("a.xml", file("a", &both)).and("b.xml", file("b", links));
     rule("R71", "warning", 3, &two(&link("de", "b")), &two(&both));
 }

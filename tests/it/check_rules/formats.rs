@@ -1,6 +1,6 @@
 //! Feeds and text files (R45 to R57).
 
-use super::{GOOD, Given, check, gzip, rule, urlset_text};
+use super::{GOOD, Supplied, check, gzip, rule, urlset_text};
 
 /// One item in line 3 of its feed, and one entry.
 const ITEM: &str = "<item><link>https://h.example/blog/a</link><pubDate>Mon, 02 Mar 2026 04:00:11 GMT</pubDate></item>";
@@ -9,31 +9,31 @@ const ENTRY: &str = "<entry><link href=\"https://h.example/blog/a\"/><updated>20
 const ATOM_1: &str = "http://www.w3.org/2005/Atom";
 
 /// An RSS feed with these items; the attribute has the version.
-fn rss_of(version: &str, items: &str) -> Given {
+fn rss_of(version: &str, items: &str) -> Supplied {
     let text = format!(
         "<?xml version=\"1.0\"?>\n<rss{version}><channel><title>T</title><link>https://h.example/</link><description>D</description>\n{items}\n</channel></rss>\n"
     );
-    Given::file("feed.rss", text)
+    Supplied::file("feed.rss", text)
 }
 
-fn rss(items: &str) -> Given {
+fn rss(items: &str) -> Supplied {
     rss_of(" version=\"2.0\"", items)
 }
 
 /// An Atom feed with these entries, in this namespace.
-fn atom_of(namespace: &str, entries: &str) -> Given {
+fn atom_of(namespace: &str, entries: &str) -> Supplied {
     let text = format!(
         "<?xml version=\"1.0\"?>\n<feed xmlns=\"{namespace}\"><title>T</title>\n{entries}\n</feed>\n"
     );
-    Given::file("feed.atom", text)
+    Supplied::file("feed.atom", text)
 }
 
-fn atom(entries: &str) -> Given {
+fn atom(entries: &str) -> Supplied {
     atom_of(ATOM_1, entries)
 }
 
 pub(super) fn feeds() {
-    let rdf = Given::file(
+    let rdf = Supplied::file(
         "feed.xml",
         "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns=\"http://purl.org/rss/1.0/\">\n<item><link>https://h.example/a</link></item>\n</rdf:RDF>",
     );
@@ -72,7 +72,7 @@ pub(super) fn feeds() {
     );
     let with_sitemap = rss(ITEM).and("sitemap.xml", urlset_text(GOOD));
     rule("R48", "note", None, &rss(ITEM), &with_sitemap);
-    let place = |given: Given| given.at("https://h.example/blog/");
+    let place = |given: Supplied| given.at("https://h.example/blog/");
     let outside = ITEM.replace("/blog/", "/shop/");
     rule("R49", "error", 3, &place(rss(&outside)), &place(rss(ITEM)));
 }
@@ -120,7 +120,7 @@ pub(super) fn dates_of_feeds() {
 }
 
 pub(super) fn text_files() {
-    let text = |content: &str| Given::file("urls.txt", content);
+    let text = |content: &str| Supplied::file("urls.txt", content);
     let good = text("https://h.example/a\nhttps://h.example/b\n");
     rule(
         "R50",
@@ -144,7 +144,7 @@ pub(super) fn text_files() {
         &text("\u{feff}https://h.example/a\n"),
         &good,
     );
-    let latin = Given::file(
+    let latin = Supplied::file(
         "urls.txt",
         b"https://h.example/a\nhttps://h.example/\xfc\n".to_vec(),
     );
@@ -193,7 +193,7 @@ pub(super) fn text_files() {
         &place("https://h.example/a/x\n"),
     );
     let once = gzip(b"https://h.example/a\n");
-    let gz = |bytes: Vec<u8>| Given::file("urls.txt.gz", bytes);
+    let gz = |bytes: Vec<u8>| Supplied::file("urls.txt.gz", bytes);
     rule("R56", "warning", 1, &gz(gzip(&once)), &gz(once.clone()));
     // The end of the compressed text and its sum are missing.
     let two = gzip(b"https://h.example/a\nhttps://h.example/b\n");

@@ -1,7 +1,8 @@
 //! URLs that a sitemap may list at its place, and proofs by robots.txt (R58 to R67, R73 to R79).
 
 use super::{
-    GOOD, Given, check, index, index_text, keeps, loc, message, rule, rule_as, urlset, urlset_text,
+    GOOD, Supplied, check, index, index_text, keeps, loc, message, rule, rule_as, urlset,
+    urlset_text,
 };
 
 pub(super) fn places() {
@@ -133,7 +134,7 @@ pub(super) fn urls_that_are_dropped_are_counted() {
     let dropped = "all 4 URLs are dropped by search engines";
     assert_eq!(message(&found, "R61"), dropped);
     // A text file and a feed have the same rules.
-    let text = |urls: &str| Given::file("urls.txt", urls).at("https://h.example/docs/urls.txt");
+    let text = |urls: &str| Supplied::file("urls.txt", urls).at("https://h.example/docs/urls.txt");
     rule(
         "R61",
         "note",
@@ -145,7 +146,7 @@ pub(super) fn urls_that_are_dropped_are_counted() {
 
 pub(super) fn sections_have_sitemaps_of_their_own() {
     let section = |page: &str| {
-        Given::file(
+        Supplied::file(
             "docs/sitemap.xml",
             urlset_text(&format!("<url><loc>https://h.example{page}</loc></url>")),
         )
@@ -197,7 +198,7 @@ pub(super) fn sets_for_other_hosts_may_be_below_the_root() {
     // An index leads to such a list, or is named by the other host.
     let index = |child: &str, page: &str| {
         let child = format!("<sitemap><loc>https://maps.example/host1/{child}</loc></sitemap>");
-        Given::file("sitemap.xml", index_text(&child))
+        Supplied::file("sitemap.xml", index_text(&child))
             .and(
                 "a.xml",
                 urlset_text(&format!("<url><loc>{page}</loc></url>")),
@@ -214,7 +215,7 @@ pub(super) fn sets_for_other_hosts_may_be_below_the_root() {
     let named = index("gone.xml", own)
         .and("host1.robots", format!("Sitemap: {place}\n"))
         .with("--robots", "https://host1.example=host1.robots");
-    let reported = |given: &Given| {
+    let reported = |given: &Supplied| {
         let found = check(given).findings;
         let notes = found.iter().filter(|finding| finding["rule"] == "R62");
         notes
@@ -227,7 +228,7 @@ pub(super) fn sets_for_other_hosts_may_be_below_the_root() {
 
 /// The missing line is reported with its robots.txt, for any difference of the origin, and its URL is possible in a robots.txt.
 pub(super) fn the_missing_line_is_reported() {
-    let help = |given: &Given, rule: &str| {
+    let help = |given: &Supplied, rule: &str| {
         let found = check(given).findings;
         let finding = found.into_iter().find(|finding| finding["rule"] == rule);
         finding.unwrap()["help"].as_str().unwrap().to_owned()
@@ -265,7 +266,7 @@ pub(super) fn sitemaps_on_other_hosts() {
     let place = "https://maps.example/host1/sitemap.xml";
     let page = |url: &str| loc(url).at(place);
     let line = format!("User-agent: *\nDisallow:\nSitemap: {place}\n");
-    let proven = |given: Given, host: &str| {
+    let proven = |given: Supplied, host: &str| {
         given
             .and(&format!("{host}.robots"), line.as_str())
             .with("--robots", &format!("https://{host}={host}.robots"))
@@ -341,7 +342,7 @@ pub(super) fn sitemaps_on_other_hosts() {
 pub(super) fn robots_of_the_folder() {
     let index = index_text("<sitemap><loc>https://h.example/a.xml</loc></sitemap>");
     let set = |robots: &str| {
-        Given::file("sitemap.xml", index.as_str())
+        Supplied::file("sitemap.xml", index.as_str())
             .and("a.xml", urlset_text("<url><loc>https://h.example/a</loc></url>\n<url><loc>https://h.example/b</loc></url>"))
             .and("robots.txt", robots)
             .at("https://h.example/")

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{
-    GOOD, Given, allowed, check, good, gzip, index, index_text, keeps, message, now, rule, run,
+    GOOD, Supplied, allowed, check, good, gzip, index, index_text, keeps, message, now, rule, run,
     sitemap, urlset, urlset_text,
 };
 
@@ -27,7 +27,7 @@ pub(super) fn limits() {
         };
         let listed = ["a", "b"]
             .map(|name| format!("<sitemap><loc>https://h.example/{name}.xml</loc></sitemap>"));
-        Given::file("sitemap.xml", index_text(&listed.concat()))
+        Supplied::file("sitemap.xml", index_text(&listed.concat()))
             .and("a.xml", half("a", 30_000))
             .and("b.xml", half("b", 30_000 + more))
             .at("https://h.example/")
@@ -43,7 +43,7 @@ pub(super) fn limits() {
         let lines: Vec<String> = (0..count)
             .map(|number| format!("https://h.example/{number}\n"))
             .collect();
-        Given::file("urls.txt", lines.concat())
+        Supplied::file("urls.txt", lines.concat())
     };
     rule("R30", "note", None, &list(50_001), &list(50_000));
     // Lines of a thousand bytes between the entry in line 3 and the last tag, of which the second half is beyond the limit.
@@ -59,9 +59,12 @@ pub(super) fn limits() {
         let lines = text.lines().count() as u64;
         text.push_str(tail);
         assert_eq!(text.len(), bytes);
-        (Given::file("sitemap.xml.gz", gzip(text.as_bytes())), lines)
+        (
+            Supplied::file("sitemap.xml.gz", gzip(text.as_bytes())),
+            lines,
+        )
     };
-    let reported_once = |fail: &Given| {
+    let reported_once = |fail: &Supplied| {
         let errors = check(fail).findings;
         let errors = errors
             .iter()
@@ -82,7 +85,7 @@ pub(super) fn limits() {
 
 pub(super) fn compression() {
     let text = urlset_text(GOOD).into_bytes();
-    let gz = |bytes: Vec<u8>| Given::file("sitemap.xml.gz", bytes);
+    let gz = |bytes: Vec<u8>| Supplied::file("sitemap.xml.gz", bytes);
     let good = gz(gzip(&text));
     rule(
         "R29",
@@ -98,11 +101,11 @@ pub(super) fn compression() {
     rule("R29", "warning", 4, &gz(followed), &good);
     // With any name, and in several members.
     let two_members = [gzip(&text[..50]), gzip(&text[50..])].concat();
-    assert_eq!(check(&Given::file("sitemap.xml", two_members)).code, 0);
+    assert_eq!(check(&Supplied::file("sitemap.xml", two_members)).code, 0);
 }
 
 pub(super) fn indexes() {
-    let root = |text: String| Given::file("sitemap.xml", text);
+    let root = |text: String| Supplied::file("sitemap.xml", text);
     let good = sitemap("");
     let text = index_text("<sitemap><loc>https://h.example/a.xml</loc></sitemap>");
     rule(
@@ -172,7 +175,7 @@ pub(super) fn indexes() {
         index(&lines.join("\n"))
     };
     rule("R32", "error", 50_003, &many(50_001), &many(50_000));
-    let gz = |bytes: Vec<u8>| Given::file("sitemap.xml.gz", bytes);
+    let gz = |bytes: Vec<u8>| Supplied::file("sitemap.xml.gz", bytes);
     let once = gzip(text.as_bytes());
     rule("R33", "warning", 1, &gz(gzip(&once)), &gz(once.clone()));
 }
@@ -180,7 +183,7 @@ pub(super) fn indexes() {
 pub(super) fn several_indexes() {
     let both = "Sitemap: https://h.example/sitemap.xml\nSitemap: https://h.example/sitemap-2.xml\n";
     let named = |first: &str, robots: Option<&str>| {
-        let given = Given::file("sitemap.xml", index_text(first))
+        let given = Supplied::file("sitemap.xml", index_text(first))
             .and(
                 "sitemap-2.xml",
                 index_text(&LISTED.replace("a.xml", "b.xml")),
@@ -227,7 +230,7 @@ pub(super) fn several_indexes() {
 
 pub(super) fn listed_sitemaps_are_judged_at_their_own_place() {
     let set = |page: &str| {
-        Given::file(
+        Supplied::file(
             "sitemap.xml",
             index_text("<sitemap><loc>https://h.example/docs/a.xml</loc></sitemap>"),
         )
@@ -248,7 +251,7 @@ pub(super) fn listed_sitemaps_are_judged_at_their_own_place() {
         "index https://h.example/sitemap.xml covers this URL, but its sitemap is judged at its own place"
     );
     // Of a sitemap that no index lists, no index could list the page either.
-    let alone = Given::file(
+    let alone = Supplied::file(
         "docs/a.xml",
         urlset_text("<url><loc>https://h.example/x</loc></url>"),
     )
@@ -283,7 +286,7 @@ pub(super) fn sitemaps_that_are_read_again_each_time() {
 }
 
 pub(super) fn entries_of_an_index() {
-    let at = |given: Given| given.at("https://h.example/maps/");
+    let at = |given: Supplied| given.at("https://h.example/maps/");
     let child = |url: &str| at(index(&format!("<sitemap><loc>{url}</loc></sitemap>")));
     let below = child("https://h.example/maps/a.xml");
     rule(
@@ -329,7 +332,7 @@ pub(super) fn entries_of_an_index() {
     );
 
     let set = |index: &str, other: &str| {
-        Given::file("sitemap.xml", index)
+        Supplied::file("sitemap.xml", index)
             .and("a.xml", other)
             .at("https://h.example/")
     };
@@ -417,7 +420,7 @@ pub(super) fn damaged_compression_is_reported_after_all_that_can_be_read() {
     let mut file = gzip(urlset_text(GOOD).as_bytes());
     let last = file.len() - 1;
     file[last] ^= 1;
-    let found = check(&Given::file("sitemap.xml.gz", file));
+    let found = check(&Supplied::file("sitemap.xml.gz", file));
     assert!(found.has("R29", "error", Some(4)), "{:#?}", found.findings);
     assert_eq!(found.code, 1);
 }

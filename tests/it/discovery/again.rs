@@ -52,7 +52,11 @@ fn sets_of_arpent_itself_are_not_evidence() {
         let summary = crawl(&bench, &site, options);
         assert_eq!(number(&summary, "listed"), listed, "{options:?}: {summary}");
         assert_eq!(number(&summary, "orphans"), 0, "{options:?}");
-        assert_eq!(number(&summary["seeds"], "own"), 1, "{options:?}");
+        assert_eq!(
+            number(&summary["seeds"], "published_by_arpent"),
+            1,
+            "{options:?}"
+        );
         assert_eq!(troubles(&summary), BTreeMap::new(), "{options:?}");
     };
     check(&[], 3);

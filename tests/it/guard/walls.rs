@@ -78,7 +78,7 @@ fn after_a_login_wall_pages_that_a_limited_crawl_does_not_reach_stay() {
         world.is(Mode::Well);
         let summary = night(&world, 3, "15").expect_code(3).summary();
         assert_adds_up(&summary);
-        assert_eq!(summary["kept"]["kept-not-reached"], PAGES + 1 - 15);
+        assert_eq!(summary["retained"]["not-reached"], PAGES + 1 - 15);
         assert_unchanged(&world, &before);
     }
 }

@@ -90,7 +90,7 @@ fn a_lost_state_costs_no_page_that_nothing_links_to() {
     is(Edition::Gone);
     fs::remove_dir_all(bench.state()).expect("the state");
     let summary = crawl_on(2, &bench, &site, &[]).expect_code(3).summary();
-    assert_eq!(summary["kept"]["kept-gone-once"], 10, "{summary}");
+    assert_eq!(summary["retained"]["gone-once"], 10, "{summary}");
     assert_eq!(bench.published().differences(&before), [""; 0]);
     let summary = crawl_on(3, &bench, &site, &[]).expect_code(0).summary();
     assert_eq!(summary["excluded"]["gone"], 10, "{summary}");
@@ -151,7 +151,7 @@ fn a_set_that_was_built_from_a_list_is_known_to_the_first_crawl() {
     let summary = crawl_on(1, &bench, &site, &[]).expect_code(3).summary();
     // All of the list, and the start page.
     assert_eq!(summary["listed"], PAGES + 1, "{summary}");
-    assert_eq!(summary["kept"]["kept-gone-once"], 10, "{summary}");
+    assert_eq!(summary["retained"]["gone-once"], 10, "{summary}");
     let summary = crawl_on(2, &bench, &site, &[]).expect_code(0).summary();
     assert_eq!(summary["excluded"]["gone"], 10, "{summary}");
 }

@@ -7,10 +7,9 @@ use crawler::{
     machine::private,
     storage::StateStorage,
 };
-use jiff::Timestamp;
 
 use super::{
-    entering::{self, Entered},
+    import::{self, Entered},
     listing,
 };
 use crate::{
@@ -42,8 +41,8 @@ pub(in crate::commands) fn run(
     let (url, storage) = places_of(typed.clone(), environment, output)?;
     // Files are read before the database is asked.
     let entered = match &args.action {
-        CatalogueAction::Add(add) => entering::site((typed, add), environment)?,
-        CatalogueAction::Import { files } => entering::sites(files, environment)?,
+        CatalogueAction::Add(add) => import::site((typed, add), environment)?,
+        CatalogueAction::Import { files } => import::sites(files, environment)?,
         CatalogueAction::Init
         | CatalogueAction::List { .. }
         | CatalogueAction::Show { .. }
@@ -204,16 +203,6 @@ pub(in crate::commands) async fn open(url: &str) -> Result<Catalogue, CatalogueE
     let catalogue = Catalogue::connect(url).await?;
     catalogue.check_version().await?;
     Ok(catalogue)
-}
-
-/// A second, for people.
-pub(super) fn second(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
-}
-
-/// A minute, for people.
-pub(in crate::commands) fn minute(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%MZ").to_string()
 }
 
 async fn init(catalogue: &Catalogue, output: &Output) -> failure::Result<ExitCode> {

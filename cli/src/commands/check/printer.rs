@@ -16,7 +16,7 @@ use crate::{
     exit_code::ExitCode,
     failure::Misuse,
     human,
-    output::{Output, Paint},
+    output::{Output, Tone},
 };
 
 /// Prints the events of a check and its outcome.
@@ -92,17 +92,17 @@ fn text_outcome(outcome: &CheckOutcome, output: &Output) {
         entries => format!("{} entries", human::number(entries)),
     };
     let files = human::count(outcome.documents.len() as u64, "file");
-    let paint = |number, paint| if number == 0 { Paint::Plain } else { paint };
+    let paint = |number, paint| if number == 0 { Tone::Plain } else { paint };
     output.data_painted(&[
-        (Paint::Plain, &format!("{files}, {entries}{asked}: ")),
-        (paint(errors, Paint::Error), &human::count(errors, "error")),
-        (Paint::Plain, ", "),
+        (Tone::Plain, &format!("{files}, {entries}{asked}: ")),
+        (paint(errors, Tone::Error), &human::count(errors, "error")),
+        (Tone::Plain, ", "),
         (
-            paint(warnings, Paint::Warning),
+            paint(warnings, Tone::Warning),
             &human::count(warnings, "warning"),
         ),
-        (Paint::Plain, ", "),
-        (paint(notes, Paint::Note), &human::count(notes, "note")),
+        (Tone::Plain, ", "),
+        (paint(notes, Tone::Note), &human::count(notes, "note")),
     ]);
 }
 

@@ -14,6 +14,7 @@ use crawler::{
     site_run::SessionOutcome,
     storage::SendFence,
     store::held_since,
+    summary::Summary,
 };
 use tokio::time::Instant;
 
@@ -30,7 +31,6 @@ use crate::{
     panicked::caught,
     settings::{Environment, SiteSettings},
     signal::Stop,
-    summary::Summary,
 };
 
 /// The parts that all sites of a program share. Clones share them.
@@ -112,7 +112,7 @@ pub(in crate::commands) struct End {
 pub(in crate::commands) fn summary_of(site: &SiteSettings) -> Summary {
     let mut summary = Summary::new(site.start.as_str());
     summary.set_asked(&site.settings.config);
-    summary.state_options = site.settings.state_options();
+    summary.surroundings.state_options = site.settings.state_options();
     summary
 }
 
@@ -178,7 +178,7 @@ impl Crawler {
     ) -> End {
         // Another run has the state: that one notes how it ends. The output, which it has too, is asked for first.
         let is_beside = result.as_ref().is_err_and(|error| {
-            let has_state = || summary.state.as_deref().and_then(held_since);
+            let has_state = || summary.surroundings.state.as_deref().and_then(held_since);
             error.cause() == Cause::StateInUse
                 || (error.outcome() == SessionOutcome::Busy && has_state().is_some())
         });
@@ -202,7 +202,7 @@ impl Crawler {
         summary: &mut Summary,
     ) -> (ExitCode, Option<String>, Option<Failure>) {
         let message = error.in_full();
-        summary.set_failed(&error);
+        summary.set_failed(message.clone(), error.outcome());
         match (error.code(), self.stop.asked_by()) {
             // The library knows that it was stopped, but not by which signal.
             (ExitCode::Interrupted, Some(signal)) => (signal.into(), Some(message), None),

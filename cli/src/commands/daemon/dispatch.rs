@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use super::{
-    schedule_file::{self, Pasts, ScheduleRecord},
+    schedule_file::{self, ScheduleRecord, ScheduleStates},
     service::{self, ServiceManager},
     words,
 };
@@ -406,7 +406,7 @@ where
         self.stop_timeout = settings.shared.stop_timeout.0;
         let before: Vec<String> = self.sites.keys().cloned().collect();
         // A site that was gone meanwhile begins with a new schedule.
-        self.take(settings, Pasts::new());
+        self.take(settings, ScheduleStates::new());
         let before: Vec<_> = before.iter().map(String::as_str).collect();
         let now: Vec<_> = self.sites.keys().map(String::as_str).collect();
         self.dependencies
@@ -416,7 +416,7 @@ where
     }
 
     /// The sites of `settings` that have a schedule take the place of those of before.
-    fn take(&mut self, settings: &CrawlSettings, mut pasts: Pasts) {
+    fn take(&mut self, settings: &CrawlSettings, mut pasts: ScheduleStates) {
         let scheduled = settings.sites.iter().filter_map(|site| {
             let planned = Planned {
                 name: site.name.clone(),

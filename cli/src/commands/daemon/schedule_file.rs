@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crawler::schedule::Past;
+use crawler::schedule::ScheduleState;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,13 +24,13 @@ const VERSION: u64 = 1;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The past of the schedule of each site, by its name.
-pub(in crate::commands) type Pasts = BTreeMap<String, Past>;
+pub(in crate::commands) type ScheduleStates = BTreeMap<String, ScheduleState>;
 
 /// The stored record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::commands) struct ScheduleRecord {
     /// The past of each schedule.
-    pub(in crate::commands) sites: Pasts,
+    pub(in crate::commands) sites: ScheduleStates,
     /// The sessions that were under way when it was written, by the names of their sites, and when they began. True
     /// while the daemon that wrote it is there.
     #[serde(default)]
@@ -100,12 +100,12 @@ mod tests {
     fn what_was_kept_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(folder.path()).unwrap(), ScheduleRecord::default());
-        let past = |served: Option<&str>| Past {
+        let past = |served: Option<&str>| ScheduleState {
             schedule: "30 2 * * * Europe/Paris".to_owned(),
             since: Timestamp::UNIX_EPOCH,
             served: served.map(|time| time.parse().unwrap()),
         };
-        let pasts: Pasts = [
+        let pasts: ScheduleStates = [
             ("shop".to_owned(), past(Some("2026-06-01T00:30:00Z"))),
             ("docs".to_owned(), past(None)),
         ]

@@ -15,6 +15,7 @@ use clap::Parser as _;
 use crawler::{
     export::{ExtensionCounts, KindCounts},
     site_run::SessionOutcome,
+    summary::Summary,
     testing::TestClock,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -28,7 +29,6 @@ use crate::{
     exit_code::ExitCode,
     settings::{CrawlSettings, SettingsError, SiteSettings},
     signal::{Asked, StopSignal},
-    summary::Summary,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);

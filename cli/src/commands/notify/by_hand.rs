@@ -9,7 +9,7 @@ use std::{
 use crawler::{
     client::DownloadError,
     clock::Clock,
-    notify::{ENGINES, missing_lines, submit_all},
+    notify::{ENGINES, Notified, missing_lines, submit_all},
     page::State,
     politeness::Politeness,
     publish::{PublishedSet, published_set},
@@ -35,7 +35,6 @@ use crate::{
     output::Output,
     panicked::Panicked,
     settings::{CrawlSettings, Environment, Purpose, Settings, SiteSettings},
-    summary::text_of_notified,
     supervisor::Supervisor,
 };
 
@@ -150,7 +149,7 @@ impl ByHand {
         let done = self
             .notifier
             .notify(&mut store, &standing, true, self.dry_run)?;
-        let notified = done.notified.iter().map(text_of_notified);
+        let notified = done.notified.iter().map(Notified::text);
         let notices = notices(&done, &standing);
         for line in notified.chain(notices.clone()) {
             self.print(&format!("  {line}"));

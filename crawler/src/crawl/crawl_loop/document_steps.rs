@@ -4,7 +4,7 @@ use super::{CrawlLoop, Event, page_steps::GIVEN_UP};
 use crate::{
     client::DownloadedDocument,
     crawl::{
-        documents::{DocumentEnd, NamingDocument, Unclaimed},
+        documents::{DocumentEnd, LinkedDocument, NamingDocument},
         known::FoundUrl,
     },
     page::{Reason, Via},
@@ -162,7 +162,7 @@ impl CrawlLoop<'_> {
     }
 
     /// Takes what was taken for a document for a page.
-    fn take_unclaimed(&mut self, unclaimed: Unclaimed) {
+    fn take_unclaimed(&mut self, unclaimed: LinkedDocument) {
         let Some((url, claim)) = unclaimed else {
             return;
         };

@@ -656,7 +656,7 @@ impl CrawlLoop<'_> {
                 let taken = self.follow(work, facts, verdict, &mut reading);
                 (!self.is_state_full()).then_some(taken)
             }
-            Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
+            Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Supplied(_) => None,
         };
         self.conclude_work(work, verdict.reason, outcome, (Basis::Own, links), reading);
     }

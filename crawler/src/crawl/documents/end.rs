@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Active, DocumentEnd, Documents, Keep, Unclaimed, url_of};
+use super::{Active, DocumentEnd, Documents, Keep, LinkedDocument, url_of};
 use crate::{
     client::{DownloadError, MAX_DOCUMENT_BYTES},
     notes::Note,
@@ -25,7 +25,7 @@ pub(in crate::crawl) struct AfterDocument {
     /// Bytes that came over the wire.
     pub(in crate::crawl) wire_bytes: u64,
     /// It was none.
-    pub(in crate::crawl) page: Unclaimed,
+    pub(in crate::crawl) page: LinkedDocument,
     /// The host of the site gets no further request.
     pub(in crate::crawl) closed: Option<Closed>,
 }
@@ -107,7 +107,7 @@ impl Documents {
         end: &BodyEnd,
         keep: Keep,
         now: Timestamp,
-    ) -> Unclaimed {
+    ) -> LinkedDocument {
         let document = &mut self.all[number];
         (document.entries, document.findings) = (reading.entries, reading.findings);
         document.troubles = reading.troubles;
@@ -167,7 +167,7 @@ impl Documents {
         problem: SeedProblem,
         detail: &str,
         now: Timestamp,
-    ) -> Unclaimed {
+    ) -> LinkedDocument {
         let document = &mut self.all[number];
         *document = document.clone().with_problem(problem, detail);
         // Nothing names it; a page that is sent for every missing URL is not a document.

@@ -1,7 +1,7 @@
 //! Documents and pages: a feed that a page names or is, and a document that a page links to. A document is not a
 //! page; a URL that turns out not to be a document is a page like any other.
 
-use super::{Documents, Excludes, Unclaimed, named_by, url_of};
+use super::{Documents, Excludes, LinkedDocument, named_by, url_of};
 use crate::{
     client::{
         DownloadedDocument,
@@ -121,7 +121,7 @@ impl Documents {
 
     /// Something leads to the document at `url` as to a page: it is not a page, unless the document turns out to be
     /// none.
-    pub(in crate::crawl) fn claim(&mut self, url: &UrlKey, claim: FoundAs) -> Unclaimed {
+    pub(in crate::crawl) fn claim(&mut self, url: &UrlKey, claim: FoundAs) -> LinkedDocument {
         // Otherwise a document was found there after a redirect.
         let number = self.number_of(url)?;
         let document = &mut self.all[number];
@@ -154,7 +154,7 @@ impl Documents {
 
     /// A URL that was taken for a document, and may not be one, is a page like any other, if something leads to it as to
     /// one.
-    pub(super) fn unclaimed(&self, number: usize) -> Unclaimed {
+    pub(super) fn unclaimed(&self, number: usize) -> LinkedDocument {
         let document = &self.all[number];
         url_of(document).zip(document.claim.clone())
     }

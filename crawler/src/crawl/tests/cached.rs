@@ -148,13 +148,13 @@ async fn what_an_index_says_did_not_change_is_not_asked_for_again() {
     let (mut bench, says) = bench(&files);
     let first = run(&mut bench).await;
     assert_eq!(first.asked, ["/a.xml", "/b.xml", "/c.xml", "/sitemap.xml"]);
-    assert_eq!((first.tally.read, first.tally.kept), (4, 0));
+    assert_eq!((first.tally.read, first.tally.cached), (4, 0));
     assert_eq!(copies(&bench), ["/a.xml", "/b.xml"]);
 
     bench.now = "2026-03-02T12:00:00Z".parse().unwrap();
     let second = run(&mut bench).await;
     assert_eq!(second.asked, ["/c.xml", "/sitemap.xml"]);
-    assert_eq!((second.tally.read, second.tally.kept), (4, 2));
+    assert_eq!((second.tally.read, second.tally.cached), (4, 2));
     assert_eq!(second.found, first.found);
     assert_eq!(second.found[0], ("/a-page".to_owned(), url("/a.xml")));
 
@@ -165,7 +165,7 @@ async fn what_an_index_says_did_not_change_is_not_asked_for_again() {
     bench.now = "2026-03-03T12:00:00Z".parse().unwrap();
     let third = run(&mut bench).await;
     assert_eq!(third.asked, ["/b.xml", "/sitemap.xml"]);
-    assert_eq!(third.tally.kept, 1);
+    assert_eq!(third.tally.cached, 1);
     let found: Vec<&str> = third.found.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(found, ["/a-page", "/b-page", "/new-page"]);
     assert_eq!(copy(&bench, "/b.xml").lastmod, "2026-03-02T13:00:00Z");
@@ -259,7 +259,7 @@ async fn copies_of_what_the_site_has_no_more_are_dropped() {
     );
     says.0.lock().unwrap().remove("/b.xml");
     let ran = run(&mut bench).await;
-    assert_eq!(ran.tally.troubles[0].problem, Some(SeedProblem::Gone));
+    assert_eq!(ran.tally.problems[0].problem, Some(SeedProblem::Gone));
     assert_eq!(copies(&bench), [""; 0]);
 }
 
@@ -280,7 +280,7 @@ async fn a_copy_that_is_of_no_use_is_asked_for() {
     );
     let second = run(&mut bench).await;
     assert_eq!((&second.asked, &second.found), (&first.asked, &first.found));
-    assert_eq!((second.tally.kept, second.tally.troubled), (0, 0));
+    assert_eq!((second.tally.cached, second.tally.with_problems), (0, 0));
     assert_eq!(copy(&bench, "/a.xml").body, whole.body);
 
     // arpent published the same bytes meanwhile: they are not evidence.
@@ -294,7 +294,7 @@ async fn a_copy_that_is_of_no_use_is_asked_for() {
         },
     );
     let third = run(&mut bench).await;
-    assert_eq!((third.tally.own, third.found.len()), (1, 0));
+    assert_eq!((third.tally.published_by_arpent, third.found.len()), (1, 0));
     assert_eq!(copies(&bench), [""; 0]);
 
     says.set("/a.xml", urlset(&["/other-page"]));
@@ -305,7 +305,7 @@ async fn a_copy_that_is_of_no_use_is_asked_for() {
     let closed = run(&mut bench).await;
     assert_eq!(closed.asked, ["/sitemap.xml"]);
     assert_eq!(
-        closed.tally.troubles[0].problem,
+        closed.tally.problems[0].problem,
         Some(SeedProblem::RobotsDisallowed)
     );
     assert_eq!((closed.found.len(), copies(&bench).len()), (0, 0));
@@ -369,7 +369,7 @@ async fn a_run_that_is_stopped_while_it_reads_copies_goes_on() {
             "after {stop_after}"
         );
         let tally = Tally::read(&crawled.store).unwrap();
-        assert_eq!((tally.read, tally.kept), (9, 8), "after {stop_after}");
+        assert_eq!((tally.read, tally.cached), (9, 8), "after {stop_after}");
         assert_eq!(
             with_reason(&crawled, Reason::Listed).len(),
             first.found.len() + 1

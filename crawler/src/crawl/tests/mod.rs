@@ -31,7 +31,7 @@ use super::*;
 use crate::{
     config::{DiscoverConfig, GuardConfig, PublishConfig, Rate},
     crawl_state::{self, Phase},
-    export::View,
+    export::MergedView,
     fetch::FetchErrorKind,
     page::{Basis, PageRecord, Reason, State, Visit},
     politeness::Politeness,

@@ -196,7 +196,7 @@ async fn a_link_to_a_feed_that_does_not_answer_is_a_page_that_failed() {
             bench.config.limits.max_tries = 1;
             let crawled = bench.run().await;
             let tally = Tally::read(&crawled.store).unwrap();
-            assert_eq!((tally.troubled, tally.passing), (1, 1));
+            assert_eq!((tally.with_problems, tally.passing), (1, 1));
             let failed = visits(&crawled)
                 .into_values()
                 .filter(|visit| visit.reason.state() == State::Failed);
@@ -294,7 +294,7 @@ async fn a_feed_that_answers_when_it_is_asked_for_as_a_page_is_read_after_all() 
     let crawled = bench.run().await;
     assert_eq!(known_and_listed(&crawled), (3, 3));
     let tally = Tally::read(&crawled.store).unwrap();
-    assert_eq!((tally.read, tally.troubled), (1, 0));
+    assert_eq!((tally.read, tally.with_problems), (1, 0));
     assert_eq!(asked(&bench, "/feed"), 2);
 }
 

@@ -116,7 +116,7 @@ fn view(crawled: &Crawled) -> BTreeMap<String, Reason> {
     let mode = Mode::of(&crawled.store, false).unwrap();
     let now = crawled.judge.our_time();
     let mut reasons = BTreeMap::new();
-    View::new(&crawled.store, &crawled.judge, mode, now)
+    MergedView::new(&crawled.store, &crawled.judge, mode, now)
         .each::<StoreError>(None, &mut |key, _, merged| {
             let path = key.path_and_query().to_owned();
             reasons.extend(merged.map(|merged| (path, merged.record.reason)));

@@ -286,7 +286,7 @@ async fn a_document_that_must_not_be_fetched_is_no_reason_to_wait_for_it() {
     let told = [(inside.to_owned(), Some(SeedProblem::Forbidden))];
     assert_eq!(problems(&crawled), told);
     let tally = seeds::Tally::read(&crawled.store).unwrap();
-    assert_eq!((tally.troubled, tally.passing), (1, 0));
+    assert_eq!((tally.with_problems, tally.passing), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -474,7 +474,7 @@ async fn our_own_index_may_be_missing_before_it_is_up() {
         bench.config.limits.max_tries = 1;
         let crawled = bench.run().await;
         let tally = seeds::Tally::read(&crawled.store).unwrap();
-        assert_eq!(tally.troubled > 0, expected, "{named} {public_url:?}");
+        assert_eq!(tally.with_problems > 0, expected, "{named} {public_url:?}");
     }
     let gone = || FixturePage::status(404);
     let place = Some("https://files.example/maps/");
@@ -511,7 +511,7 @@ async fn our_own_index_on_the_site_itself_is_missing_only_when_it_is_not_there()
         let crawled = bench.run().await;
         let tally = seeds::Tally::read(&crawled.store).unwrap();
         assert_eq!(tally.passing > 0, is_told);
-        assert_eq!(tally.troubled > 0, is_told);
+        assert_eq!(tally.with_problems > 0, is_told);
     }
 }
 
@@ -561,7 +561,7 @@ async fn what_documents_name_outside_of_the_crawl_is_counted() {
         .await
         .unwrap();
     let tally = seeds::Tally::read(&crawled.store).unwrap();
-    assert_eq!((tally.outside, tally.troubled), (2, 0));
+    assert_eq!((tally.outside, tally.with_problems), (2, 0));
     let outside = tally.outside_in[0].outside.clone().unwrap();
     assert_eq!((outside.count, outside.example), (2, url("/blog")));
 }
@@ -621,7 +621,7 @@ async fn our_own_index_may_be_missing_at_its_place_until_it_is_published() {
         }
         let crawled = bench.run().await;
         let tally = seeds::Tally::read(&crawled.store).unwrap();
-        assert_eq!(tally.troubled > 0, expected, "{named} {published}");
+        assert_eq!(tally.with_problems > 0, expected, "{named} {published}");
     }
     check("sitemap.xml", FixturePage::status(404), false, false).await;
     check("sitemap.xml", FixturePage::status(503), false, true).await;

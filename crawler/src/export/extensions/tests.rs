@@ -122,7 +122,7 @@ fn export(
     let scope = Scope::new(&site, &Config::default().scope).unwrap();
     let clock = Arc::new(SystemClock);
     let judge = Judge::new(&Config::default(), scope, Rules::default(), 0, clock);
-    let view = View::new(&store, &judge, Mode::Crawl, now);
+    let view = MergedView::new(&store, &judge, Mode::Crawl, now);
     let export = Export::new(&store, None, now)
         .unwrap()
         .with_extensions(wanted, robots);

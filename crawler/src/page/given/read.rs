@@ -426,7 +426,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::page::Given;
+    use crate::page::Supplied;
 
     fn read(object: &Value) -> (Extensions, Vec<String>) {
         let resolve = |text: &str| {
@@ -501,9 +501,9 @@ mod tests {
         let news = extensions.news().unwrap();
         assert_eq!(news.get("title"), Some("Something"));
         assert_eq!(extensions.custom_elements()[0].name(), "price");
-        let given = Given {
+        let given = Supplied {
             extensions,
-            ..Given::default()
+            ..Supplied::default()
         };
         let text = given.texts()[3].clone().unwrap();
         let (again, errors) = read(&serde_json::from_str(&text).unwrap());

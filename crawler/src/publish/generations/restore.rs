@@ -7,7 +7,7 @@ use super::list::{Archived, Generation, restorable};
 use crate::{
     publish::{
         MANIFEST, PublishError, PublishRequest,
-        file::{self, BuiltFile, Made, changed_at, stands_as},
+        file::{self, BuildResult, BuiltFile, changed_at, stands_as},
         files::FileKind,
         folder::{Folder, canonical, failed, hash_file},
         go_on,
@@ -134,14 +134,14 @@ fn copy(
     previous: &Previous,
     archived: &FileRecord,
     folder: Option<&mut Folder>,
-) -> Result<Made, PublishError> {
+) -> Result<BuildResult, PublishError> {
     go_on(request)?;
     let known = previous.file(&archived.name);
     if let Some(path) = folder
         .as_ref()
         .and_then(|folder| folder.astray(&archived.name))
     {
-        return Err(PublishError::Astray(path));
+        return Err(PublishError::NotAFolder(path));
     }
     let on_disk = match &folder {
         Some(folder) => folder.hash(&archived.name)?,
@@ -156,7 +156,7 @@ fn copy(
         && known.file_sha256 == archived.file_sha256
         && on_disk.as_ref() == Some(&archived.file_sha256)
     {
-        return Ok(Made::unchanged(known.clone()));
+        return Ok(BuildResult::unchanged(known.clone()));
     }
     let path = path_of(request, archived)?;
     let found = hash_file(&path).map_err(failed("read", &path))?;
@@ -168,17 +168,17 @@ fn copy(
         )));
     }
     let Some(folder) = folder else {
-        return Ok(Made::new(record, None));
+        return Ok(BuildResult::new(record, None));
     };
     let record = match stands_as(previous, folder, record, on_disk.as_deref(), changed_at) {
-        Ok(record) => return Ok(Made::unchanged(record)),
+        Ok(record) => return Ok(BuildResult::unchanged(record)),
         Err(record) => record,
     };
     let (temporary, file) = folder.create_temporary()?;
     let mut source = File::open(&path).map_err(failed("read", &path))?;
     io::copy(&mut source, &mut &file).map_err(failed("write", &temporary))?;
     let temporary = Folder::finish_temporary(temporary, &file, changed_at)?;
-    Ok(Made::new(record, Some(temporary)))
+    Ok(BuildResult::new(record, Some(temporary)))
 }
 
 fn path_of(request: &PublishRequest<'_>, archived: &FileRecord) -> Result<PathBuf, PublishError> {

@@ -126,7 +126,7 @@ fn a_folder_that_is_a_link_is_refused_even_by_force() {
     std::os::unix::fs::symlink(&target, &link).unwrap();
     let error = bench.publish().unwrap_err();
     assert!(
-        matches!(&error, PublishError::Astray(path) if *path == link),
+        matches!(&error, PublishError::NotAFolder(path) if *path == link),
         "{error}"
     );
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0);

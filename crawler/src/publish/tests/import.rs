@@ -30,7 +30,7 @@ fn a_lost_state_knows_the_pages_and_their_dates_again() {
     let listed = bench.listed();
     assert_eq!(listed.len(), 273);
     let page = &listed["/blog/7"];
-    assert_eq!(page.record.reason, Reason::KeptNotReached);
+    assert_eq!(page.record.reason, Reason::NotReached);
     assert_eq!(
         page.dates.as_ref().unwrap().source,
         Some(DateSource::Imported)

@@ -9,9 +9,9 @@ use sitemap_core::{
 
 use super::*;
 use crate::{
-    export::{ExtensionCounts, Listed, Without},
-    page::{Given, State},
-    publish::{file::entry_at, trial::Trial},
+    export::{ExtensionCounts, Listed, OmittedPart},
+    page::{State, Supplied},
+    publish::{entry_check::Trial, file::entry_at},
 };
 
 fn pages(paths: &[&str]) -> BTreeMap<String, u64> {
@@ -82,7 +82,7 @@ fn a_bad_extension_costs_no_page() {
     let [(without, why)] = &tried[0].without[..] else {
         panic!("{tried:?}");
     };
-    assert_eq!(*without, Without::Unwritable);
+    assert_eq!(*without, OmittedPart::Unwritable);
     assert!(
         why.starts_with("extensions of https://shop.example/a: "),
         "{why}"
@@ -109,9 +109,9 @@ fn a_bad_extension_costs_no_other_one() {
         extensions.add(video).unwrap();
     }
     let record = PageRecord {
-        outcome: Some(Outcome::Given(Box::new(Given {
+        outcome: Some(Outcome::Supplied(Box::new(Supplied {
             extensions,
-            ..Given::default()
+            ..Supplied::default()
         }))),
         ..bench.store.visit(&key("/a")).unwrap().unwrap().record
     };

@@ -16,9 +16,9 @@ use sitemap_core::{
 
 use super::*;
 use crate::page::{
-    BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Given, Kept,
-    LanguageVersion, LedgerDates, LedgerEntry, LinkTexts, Refresh, SitemapDate, StatedDates,
-    StatedElement, TakenLinks, Warnings,
+    BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Kept, LanguageVersion,
+    LedgerDates, LedgerEntry, LinkTexts, Refresh, SitemapDate, StatedDates, StatedElement,
+    Supplied, TakenLinks, Warnings,
 };
 
 proptest! {
@@ -199,12 +199,12 @@ fn outcome() -> impl Strategy<Value = Option<Outcome>> {
         1 => reason().prop_map(|reason| Some(Outcome::NotFetched(reason))),
         1 => Just(Some(Outcome::PUBLISHED)),
         1 => any::<String>().prop_map(|error| Some(Outcome::NoAnswer { error })),
-        1 => given().prop_map(|given| Some(Outcome::Given(Box::new(given)))),
+        1 => given().prop_map(|given| Some(Outcome::Supplied(Box::new(given)))),
         5 => facts().prop_map(|facts| Some(Outcome::Answered(Box::new(facts)))),
     ]
 }
 
-fn given() -> impl Strategy<Value = Given> {
+fn given() -> impl Strategy<Value = Supplied> {
     let dates = [
         "2026-02-07",
         "2026-02-07T23:59:59Z",
@@ -218,13 +218,15 @@ fn given() -> impl Strategy<Value = Given> {
         extensions(),
         btree_map("[a-z]{1,3}", any::<String>(), 0..3),
     )
-        .prop_map(|(lastmod, changefreq, tenths, extensions, fields)| Given {
-            lastmod,
-            changefreq,
-            priority: tenths.map(|tenths| Priority::from_tenths(tenths).unwrap()),
-            extensions,
-            fields,
-        })
+        .prop_map(
+            |(lastmod, changefreq, tenths, extensions, fields)| Supplied {
+                lastmod,
+                changefreq,
+                priority: tenths.map(|tenths| Priority::from_tenths(tenths).unwrap()),
+                extensions,
+                fields,
+            },
+        )
 }
 
 /// Extensions with texts that a stored form has to escape. What each kind comes to as text has its own

@@ -271,15 +271,15 @@ fn what_is_rehearsed_shows_and_does_not_stay() {
     let before = fs::read(&path).unwrap();
     let mut store = Store::rehearse(&path).unwrap();
     let mut left = vec![
-        Giving::GiveUp,
-        Giving::Url(GivenUrl {
+        InputBatch::GiveUp,
+        InputBatch::Url(SuppliedUrl {
             key: url("/c"),
-            given: Given::default(),
-            reason: Reason::Given,
+            given: Supplied::default(),
+            reason: Reason::FromInput,
         }),
     ];
-    let gave = store.take_given(&mut || left.pop().unwrap()).unwrap();
-    assert_eq!(gave, Gave::default());
+    let gave = store.take_supplied(&mut || left.pop().unwrap()).unwrap();
+    assert_eq!(gave, InputCounts::default());
     commit(&mut store, |commit| {
         commit.clears_visits = true;
         commit.values = vec![("name".to_owned(), Some("value".to_owned()))];

@@ -5,27 +5,27 @@ use sitemap_core::LastMod;
 use super::*;
 
 /// Gives `urls` one after the other, and then returns `end`.
-fn give(store: &mut Store, urls: &[GivenUrl], end: Giving) -> Gave {
-    let mut urls = urls.iter().cloned().map(Giving::Url).chain([end]);
+fn give(store: &mut Store, urls: &[SuppliedUrl], end: InputBatch) -> InputCounts {
+    let mut urls = urls.iter().cloned().map(InputBatch::Url).chain([end]);
     let mut next = || urls.next().expect("nothing is asked for after the end");
-    store.take_given(&mut next).unwrap()
+    store.take_supplied(&mut next).unwrap()
 }
 
-fn given(path: &str, lastmod: Option<&str>, priority: Option<u8>) -> GivenUrl {
-    GivenUrl {
+fn given(path: &str, lastmod: Option<&str>, priority: Option<u8>) -> SuppliedUrl {
+    SuppliedUrl {
         key: discovery(path, 0).key,
-        given: Given {
+        given: Supplied {
             lastmod: lastmod.map(|text| LastMod::parse(text).unwrap()),
             priority: priority.map(|tenths| sitemap_core::Priority::from_tenths(tenths).unwrap()),
-            ..Given::default()
+            ..Supplied::default()
         },
-        reason: Reason::Given,
+        reason: Reason::FromInput,
     }
 }
 
-fn stored(store: &Store, url: &GivenUrl) -> Option<Given> {
+fn stored(store: &Store, url: &SuppliedUrl) -> Option<Supplied> {
     match store.visit(&url.key).unwrap()?.record.outcome {
-        Some(Outcome::Given(given)) => Some(*given),
+        Some(Outcome::Supplied(given)) => Some(*given),
         _ => None,
     }
 }
@@ -37,7 +37,7 @@ fn a_given_url_is_a_finished_visit() {
         given("/b", None, Some(3)),
         given("/a", Some("2026-01-02"), None),
     ];
-    let gave = give(&mut store, &urls, Giving::End);
+    let gave = give(&mut store, &urls, InputBatch::End);
     assert_eq!((gave.urls, gave.repeated), (2, 0));
     let keys: Vec<UrlKey> = rows(&store, None)
         .into_iter()
@@ -47,17 +47,17 @@ fn a_given_url_is_a_finished_visit() {
     for url in &urls {
         assert_eq!(stored(&store, url).as_ref(), Some(&url.given));
         let record = store.visit(&url.key).unwrap().unwrap().record;
-        assert_eq!((record.reason, record.via), (Reason::Given, Via::Input));
+        assert_eq!((record.reason, record.via), (Reason::FromInput, Via::Input));
     }
     assert_eq!(queue(&store), []);
 }
 
 #[test]
 fn of_several_the_best_counts_whatever_the_order() {
-    fn check(worse: &GivenUrl, better: &GivenUrl) {
+    fn check(worse: &SuppliedUrl, better: &SuppliedUrl) {
         for urls in [[worse, better], [better, worse]] {
             let mut store = Store::in_memory().unwrap();
-            let gave = give(&mut store, &urls.map(Clone::clone), Giving::End);
+            let gave = give(&mut store, &urls.map(Clone::clone), InputBatch::End);
             assert_eq!((gave.urls, gave.repeated), (1, 1));
             assert_eq!(stored(&store, better).as_ref(), Some(&better.given));
         }
@@ -89,7 +89,7 @@ fn what_was_visited_already_stays() {
         commit.finished = vec![finished(&found, record(Reason::Noindex))];
     });
     let urls = [given("/known", None, None), given("/new", None, None)];
-    let gave = give(&mut store, &urls, Giving::End);
+    let gave = give(&mut store, &urls, InputBatch::End);
     assert_eq!((gave.urls, gave.repeated), (1, 1));
     let known = store.visit(&found.key).unwrap().unwrap();
     assert_eq!(known.record.reason, Reason::Noindex);
@@ -99,10 +99,13 @@ fn what_was_visited_already_stays() {
 fn nothing_stays_of_what_was_given_up() {
     let mut store = Store::in_memory().unwrap();
     let urls = [given("/a", None, None)];
-    assert_eq!(give(&mut store, &urls, Giving::GiveUp), Gave::default());
+    assert_eq!(
+        give(&mut store, &urls, InputBatch::GiveUp),
+        InputCounts::default()
+    );
     assert_eq!(stored(&store, &urls[0]), None);
     // The next one begins with nothing.
     let others = [given("/b", None, None)];
-    assert_eq!(give(&mut store, &others, Giving::End).urls, 1);
+    assert_eq!(give(&mut store, &others, InputBatch::End).urls, 1);
     assert_eq!(stored(&store, &urls[0]), None);
 }

@@ -15,7 +15,7 @@ fn add(paths: &[&str], change: UrlChange, since: &str) -> OutboxStep {
 }
 
 fn told(path: &str, at: &str) -> OutboxStep {
-    OutboxStep::Told {
+    OutboxStep::Sent {
         urls: vec![url(path)],
         at: time(at),
     }

@@ -303,7 +303,7 @@ fn a_url_that_waits_says_what_its_page_row_says() {
     };
     let imported = PageRecord {
         outcome: Some(Outcome::PUBLISHED),
-        ..waiting_record(Reason::KeptNotReached)
+        ..waiting_record(Reason::NotReached)
     };
     let row = |path, record| page_row(url(path), page_of(record), PageLinks::Own);
     commit(&mut store, |commit| {

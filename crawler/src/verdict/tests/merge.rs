@@ -111,7 +111,7 @@ fn row(text: &str) -> Page {
     let mut words = text.split(' ');
     let (reason, outcome) = match words.next().unwrap() {
         "listed" => (R::Listed, status(200)),
-        "imported" => (R::KeptNotReached, Outcome::PUBLISHED),
+        "imported" => (R::NotReached, Outcome::PUBLISHED),
         "not-in-set" => (R::NotInSet, status(200)),
         "excluded" => (R::ExcludedByRule, status(200)),
         "gone" => (R::Gone, status(404)),
@@ -178,28 +178,24 @@ fn a_decided_visit_counts_and_without_sure_evidence_the_page_row_does() {
     check("listed", "410", R::Gone);
     check("", "503", R::ServerError);
     check("gone", "503", R::ServerError);
-    check("listed", "503", R::KeptUnreachable);
-    check("listed", "no-answer", R::KeptUnreachable);
-    check("imported", "503", R::KeptUnreachable);
-    check("listed", "404", R::KeptGoneOnce);
-    check("imported", "404", R::KeptGoneOnce);
+    check("listed", "503", R::Unreachable);
+    check("listed", "no-answer", R::Unreachable);
+    check("imported", "503", R::Unreachable);
+    check("listed", "404", R::GoneOnce);
+    check("imported", "404", R::GoneOnce);
     // The second 404 an hour later, and the end of thirty days; the visits are of noon of 1 May.
-    check("listed gone=2026-05-01T11:00:01Z", "404", R::KeptGoneOnce);
+    check("listed gone=2026-05-01T11:00:01Z", "404", R::GoneOnce);
     check("listed gone=2026-05-01T11:00:00Z", "404", R::Gone);
-    check(
-        "listed failing=2026-04-02T12:00:00Z",
-        "503",
-        R::KeptUnreachable,
-    );
+    check("listed failing=2026-04-02T12:00:00Z", "503", R::Unreachable);
     check("listed failing=2026-04-01T12:00:00Z", "503", R::ServerError);
 }
 
 #[test]
 fn what_the_crawl_has_not_decided_counts_by_its_page_row() {
     let crawl = |page, visit, expected| check(Mode::Crawl, &[("/a", page, visit)], expected);
-    crawl("listed", "", Some(R::KeptNotReached));
-    crawl("listed", "waits", Some(R::KeptNotReached));
-    crawl("imported", "", Some(R::KeptNotReached));
+    crawl("listed", "", Some(R::NotReached));
+    crawl("listed", "waits", Some(R::NotReached));
+    crawl("imported", "", Some(R::NotReached));
     crawl("gone", "", None);
     crawl("excluded", "", None);
     crawl("gone", "waits", Some(R::Queued));
@@ -240,11 +236,11 @@ fn a_page_that_leads_elsewhere_is_decided_when_its_target_is() {
             check(Mode::Crawl, &urls, Some(expected));
         };
         check("listed", ("", "200"), alone);
-        check("listed", ("", "waits"), R::KeptNotReached);
-        check("listed", ("listed", ""), R::KeptNotReached);
-        check("listed", ("", "503"), R::KeptUnreachable);
-        check("listed", ("listed", "503"), R::KeptUnreachable);
-        check("listed", ("listed", "404"), R::KeptUnreachable);
+        check("listed", ("", "waits"), R::NotReached);
+        check("listed", ("listed", ""), R::NotReached);
+        check("listed", ("", "503"), R::Unreachable);
+        check("listed", ("listed", "503"), R::Unreachable);
+        check("listed", ("listed", "404"), R::Unreachable);
         check(
             "listed failing=2026-04-01T12:00:00Z",
             ("listed", "503"),
@@ -261,9 +257,9 @@ fn a_page_that_leads_elsewhere_is_decided_when_its_target_is() {
         check(Mode::Crawl, &urls, Some(expected));
     };
     through("200", R::Redirected);
-    through("waits", R::KeptNotReached);
-    through("503", R::KeptUnreachable);
-    through(">/a", R::KeptUnreachable);
+    through("waits", R::NotReached);
+    through("503", R::Unreachable);
+    through(">/a", R::Unreachable);
     let unknown = [("/a", "listed", ">/b")];
     check(Mode::Crawl, &unknown, Some(R::Redirected));
 }
@@ -285,7 +281,7 @@ fn at_rest_the_page_rows_count_by_their_reasons() {
     // The visits of a refused crawl.
     check("listed", "noindex", Some(R::Listed));
     check("", "200", None);
-    check("imported", "", Some(R::KeptNotReached));
+    check("imported", "", Some(R::NotReached));
     check("gone", "", Some(R::Gone));
     check("excluded", "", Some(R::Listed));
     check("not-in-set", "", Some(R::NotInSet));

@@ -159,7 +159,7 @@ fn settled(key: &UrlKey, records: &BTreeMap<UrlKey, PageRecord>) -> Reason {
     let mut looked_up = 0;
     let mut lookup = |key: &UrlKey| {
         looked_up += 1;
-        records.get(key).map(Brief::of)
+        records.get(key).map(PageSummary::of)
     };
     let reason = settle(key, &records[key], &mut lookup).unwrap_or(records[key].reason);
     assert!(looked_up <= 2 * MAX_HOPS, "{looked_up} look-ups");

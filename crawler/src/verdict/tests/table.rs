@@ -83,7 +83,7 @@ fn by_rules() -> Vec<Row> {
             R::ListOnly,
             Nothing,
         ),
-        ("/d/p", given(), R::Given, Nothing),
+        ("/d/p", given(), R::FromInput, Nothing),
         ("/d/follow", given(), R::FollowOnly, Nothing),
         ("/d/excluded", given(), R::ExcludedByRule, Nothing),
         // The rules changed since.

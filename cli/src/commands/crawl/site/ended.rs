@@ -6,6 +6,7 @@ use std::{path::PathBuf, sync::Arc};
 use crawler::{
     site_run::{EndOfSession, LastSession, Notifier, SessionRecord},
     store::Store,
+    summary::Summary,
 };
 use jiff::Timestamp;
 
@@ -18,7 +19,6 @@ use crate::{
     failure,
     panicked::blocking,
     settings::SiteSettings,
-    summary::Summary,
 };
 
 impl Crawler {
@@ -34,24 +34,28 @@ impl Crawler {
             return;
         }
         let summary = &run.summary;
-        let state = summary.state.as_deref();
+        let state = summary.surroundings.state.as_deref();
         let is_of_another = state.is_some_and(|state| self.places.is_of_another(site, state));
         let has_record = !end.is_beside && !is_of_another;
         let text = |path: &Option<PathBuf>| Some(path.as_ref()?.display().to_string());
         let end = EndOfSession {
             outcome: summary.outcome,
-            has_news: summary.has_changed() || summary.awaits_hooks,
+            has_news: summary.has_changed() || summary.surroundings.awaits_hooks,
             variables: vec![
                 ("ARPENT_SITE", summary.site.clone()),
                 ("ARPENT_OUTCOME", summary.outcome.as_str().to_owned()),
                 ("ARPENT_EXIT_CODE", (run.code as i32).to_string()),
                 (
                     "ARPENT_SITEMAPS_DIR",
-                    text(&summary.output).unwrap_or_default(),
+                    text(&summary.surroundings.output).unwrap_or_default(),
                 ),
             ],
             summary: summary.json(),
-            awaited_in: summary.state.clone().filter(|_| summary.awaits_hooks),
+            awaited_in: summary
+                .surroundings
+                .state
+                .clone()
+                .filter(|_| summary.surroundings.awaits_hooks),
             record: has_record.then(|| record_of(site, run, started, end.message)),
         };
         let mut notifier = self.notifier(site);
@@ -91,7 +95,7 @@ impl Crawler {
                     output.warn(&format!("{}: {problem}", summary.site));
                 }
                 summary.notified = done.notified;
-                summary.awaits_hooks = done.awaits_hooks;
+                summary.surroundings.awaits_hooks = done.awaits_hooks;
             }
             Ok(None) => {}
             Err(error) => output.warn(&format!(
@@ -113,7 +117,7 @@ fn record_of(
     let (settings, summary) = (&site.settings, &run.summary);
     let as_typed = Named::as_typed(settings, &site.start);
     let first = settings.last_session_of(&as_typed.site);
-    let (path, is_known) = if let Some(state) = &summary.state {
+    let (path, is_known) = if let Some(state) = &summary.surroundings.state {
         (state.with_extension("last.json"), true)
     } else {
         // Commands that cannot do without the names report that they cannot be read.
@@ -131,8 +135,8 @@ fn record_of(
             message,
             failed_in_a_row: 0,
             last_good: None,
-            state: text(&summary.state),
-            output: text(&summary.output),
+            state: text(&summary.surroundings.state),
+            output: text(&summary.surroundings.output),
             summary: serde_json::to_value(summary).unwrap_or_default(),
         },
         path,

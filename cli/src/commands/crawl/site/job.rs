@@ -18,6 +18,7 @@ use crawler::{
         self, CrawlError, CrawlFacts, Ending, Held, Limit, Places, PlacesOf, Session, SessionError,
     },
     store::Store,
+    summary::{RobotsFile, Summary},
 };
 
 use super::super::{
@@ -28,14 +29,13 @@ use super::Crawler;
 use crate::{
     commands::{
         dependencies, names,
-        published::{print_published, report_opened},
+        published::{print_published, report_opened, set_output},
     },
     exit_code::ExitCode,
     failure::{self, Misuse},
     human,
     panicked::{Panicked, blocking, caught},
     settings::{Settings, SiteSettings},
-    summary::{RobotsFile, Summary},
 };
 
 /// The work on one site.
@@ -56,7 +56,7 @@ impl CrawlJob<'_> {
         }
         let lists = self.lists().await?;
         let before = self.before_requests().await?;
-        self.summary.has_old_set = before.has_old_set;
+        self.summary.surroundings.has_old_set = before.has_old_set;
         before.checked?;
         let mut config = config_of(site);
         config.fetch.was_public = before.was_public;
@@ -75,7 +75,11 @@ impl CrawlJob<'_> {
         }
         let ended = ended?;
         let settings = &site.settings;
-        self.summary.state = state.get().cloned().or(self.summary.state.take());
+        self.summary.surroundings.state = state.get().cloned().or(self
+            .summary
+            .surroundings
+            .state
+            .take());
         if let Some(opened) = &ended.opened {
             let url = ended.site.as_ref().map(Site::url).unwrap_or_default();
             report_opened(opened, &url, &crawler.output);
@@ -96,7 +100,7 @@ impl CrawlJob<'_> {
         } else {
             "the same command continues the crawl"
         };
-        self.summary.stopped_by = self.stopped_by(facts, next);
+        self.summary.surroundings.stopped_by = self.stopped_by(facts, next);
         let robots = RobotsFile::of(site, facts.robots.as_ref());
         let (code, held) = print_published(self.summary, ended, &robots, &crawler.output)?;
         if let Some(Held {
@@ -225,8 +229,8 @@ impl CrawlJob<'_> {
     /// Notes where state and output of `site` are, and whether there is a set already.
     fn set_places(&mut self, site: &Site) {
         let settings = &self.site.settings;
-        self.summary.output = Some(settings.place_of(&site.written().name()));
-        self.summary.state = Some(settings.state_of(site));
+        set_output(self.summary, settings.place_of(&site.written().name()));
+        self.summary.surroundings.state = Some(settings.state_of(site));
     }
 
     /// The reason that a crawl ended before everything was decided, and what follows.

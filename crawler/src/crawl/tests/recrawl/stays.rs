@@ -24,7 +24,7 @@ async fn pages_that_fail_keep_their_place_for_a_month() {
         let ran = run(&mut bench).await;
         let expected = |reason| {
             if day <= 30 {
-                Reason::KeptUnreachable
+                Reason::Unreachable
             } else {
                 reason
             }
@@ -59,7 +59,7 @@ async fn pages_that_fail_keep_their_place_for_a_month() {
     }
     let ran = run(&mut bench).await;
     assert_eq!(ran.view["/down"], Reason::ServerError);
-    assert_eq!(ran.view["/wall"], Reason::KeptUnreachable);
+    assert_eq!(ran.view["/wall"], Reason::Unreachable);
     // A page that is back is a page like any other.
     says.link("/down", &[]);
     assert_eq!(run(&mut bench).await.view["/down"], Reason::Listed);
@@ -94,7 +94,7 @@ async fn what_is_gone_leaves_on_evidence() {
     says.set("/moved", FixturePage::redirect(301, "/"));
     says.html("/noindex", "<meta name=robots content=noindex>");
     let ran = run(&mut bench).await;
-    assert_eq!(ran.view["/404"], Reason::KeptGoneOnce);
+    assert_eq!(ran.view["/404"], Reason::GoneOnce);
     assert_eq!(ran.view["/410"], Reason::Gone);
     assert_eq!(ran.view["/moved"], Reason::Redirected);
     assert_eq!(ran.view["/noindex"], Reason::Noindex);
@@ -104,15 +104,15 @@ async fn what_is_gone_leaves_on_evidence() {
     says.link("/back", &[]);
     says.set("/flaky", FixturePage::status(500));
     let ran = run(&mut bench).await;
-    assert_eq!(ran.view["/404"], Reason::KeptGoneOnce);
-    assert_eq!(ran.view["/flaky"], Reason::KeptUnreachable);
+    assert_eq!(ran.view["/404"], Reason::GoneOnce);
+    assert_eq!(ran.view["/flaky"], Reason::Unreachable);
     assert_eq!(ran.view["/back"], Reason::Listed);
     says.remove("/back");
     says.remove("/flaky");
     let ran = run(&mut bench).await;
     assert_eq!(ran.view["/404"], Reason::Gone);
     assert_eq!(ran.view["/flaky"], Reason::Gone);
-    assert_eq!(ran.view["/back"], Reason::KeptGoneOnce);
+    assert_eq!(ran.view["/back"], Reason::GoneOnce);
     let ran = run(&mut bench).await;
     assert_eq!(ran.published(), ["/"]);
     assert_eq!(ran.asked(false).len() + ran.asked(true).len(), 8);
@@ -153,7 +153,7 @@ async fn a_page_that_nothing_leads_to_any_more_stays_while_it_answers() {
         assert_eq!(ran.published(), ["/", "/a", "/b", "/deep"]);
     }
     says.remove("/a");
-    assert_eq!(run(&mut bench).await.view["/a"], Reason::KeptGoneOnce);
+    assert_eq!(run(&mut bench).await.view["/a"], Reason::GoneOnce);
     let ran = run(&mut bench).await;
     assert_eq!(ran.view["/a"], Reason::Gone);
     assert_eq!(ran.published(), ["/", "/b", "/deep"]);

@@ -8,7 +8,7 @@ use std::{
 
 /// A file that is being written beside its place.
 #[derive(Debug)]
-pub(super) struct WholeFile {
+pub(crate) struct WholeFile {
     path: PathBuf,
     beside: PathBuf,
     file: BufWriter<File>,
@@ -17,7 +17,7 @@ pub(super) struct WholeFile {
 
 impl WholeFile {
     /// Begins the file `path`; a link to a file stays one.
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -38,7 +38,7 @@ impl WholeFile {
     }
 
     /// The file is complete.
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
         fs::rename(&self.beside, &self.path)?;

@@ -7,7 +7,6 @@ use std::{
 
 use crawler::catalogue::{Catalogue, NewSite, next_run};
 
-use super::minute;
 use crate::{
     args::AddArgs,
     commands::dependencies,
@@ -120,7 +119,7 @@ impl Entered {
         for site in &self.sites {
             catalogue.add(site, now).await?;
             let next = match next_run(site.schedule.as_ref(), now) {
-                Some(next) => format!("the next crawl is at {}", minute(next)),
+                Some(next) => format!("the next crawl is at {}", human::minute(next)),
                 None => format!(
                     "it has no schedule; arpent catalogue run-now {} crawls it",
                     site.name

@@ -15,9 +15,9 @@ pub(super) enum Unvisited {
     /// After this URL, or from the start.
     After(Option<UrlKey>),
     /// A portion is on its way.
-    Away,
+    Loading,
     /// All of them were queued.
-    Over,
+    Done,
 }
 
 /// The question to the store: the portion after this URL, or the first.
@@ -36,13 +36,13 @@ impl Unvisited {
         if is_needed {
             Self::After(None)
         } else {
-            Self::Over
+            Self::Done
         }
     }
 
     /// Returns whether nothing is left to queue.
     pub(super) fn is_over(&self) -> bool {
-        *self == Self::Over
+        *self == Self::Done
     }
 
     /// Returns whether the store can be asked for a portion.
@@ -52,7 +52,7 @@ impl Unvisited {
 
     /// The portion that the store is asked for now.
     pub(super) fn ask(&mut self) -> Option<PortionAfter> {
-        match std::mem::replace(self, Self::Away) {
+        match std::mem::replace(self, Self::Loading) {
             Self::After(after) => Some(PortionAfter(after)),
             other => {
                 *self = other;
@@ -65,7 +65,7 @@ impl Unvisited {
     pub(super) fn arrived(&mut self, portion: &[(UrlKey, u32)]) {
         *self = match portion.last() {
             Some((last, _)) if portion.len() >= PORTION => Self::After(Some(last.clone())),
-            Some(_) | None => Self::Over,
+            Some(_) | None => Self::Done,
         };
     }
 }

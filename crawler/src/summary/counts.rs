@@ -1,15 +1,14 @@
-//! The counts of a summary as text: URLs by reason, inputs of a build, dates and extensions.
+//! The counts of a summary as lines: URLs by reason, inputs of a build, dates and extensions.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use crawler::{
+use crate::{
     build::Loaded,
     export::{ExtensionCounts, KindCounts},
+    human,
     page::Reason,
+    view::{Row, Section},
 };
-
-use super::files::entries;
-use crate::human;
 
 /// Counts by reason, with the words for each.
 pub(super) fn with_texts(
@@ -22,30 +21,36 @@ pub(super) fn with_texts(
     reasons.iter().map(with_text).collect()
 }
 
-/// Adds a total and its parts (count, code, text), the largest first, each with its first URLs in `examples`, by code.
-pub(super) fn add_reasons(
-    lines: &mut Vec<String>,
+/// So many entries.
+pub(super) fn entries(count: u64) -> String {
+    let noun = if count == 1 { "entry" } else { "entries" };
+    format!("{} {noun}", human::number(count))
+}
+
+/// Adds a total and its parts (count, code, text), the largest first, each with its first URLs in `examples`, by code. Returns the row,
+/// if there is one.
+pub(super) fn add_reasons<'s>(
+    section: &'s mut Section,
     word: &str,
     mut reasons: Vec<(u64, &str, &str)>,
     examples: &BTreeMap<&'static str, Vec<String>>,
-) {
+) -> Option<&'s mut Row> {
     let total: u64 = reasons.iter().map(|(count, ..)| count).sum();
     if total == 0 {
-        return;
+        return None;
     }
-    lines.push(format!("  {} {word}:", human::number(total)));
     reasons.sort_by_key(|(count, code, _)| (Reverse(*count), *code));
-    let width = reasons
-        .first()
-        .map_or(0, |(count, ..)| human::number(*count).len());
+    let largest = reasons.first().map_or(0, |(count, ..)| *count);
+    let width = human::number(largest).len();
+    let mut lines = Vec::new();
     for (count, code, text) in reasons {
-        lines.push(format!(
-            "    {:>width$}  {text} ({code})",
-            human::number(count)
-        ));
+        lines.push(format!("{:>width$}  {text} ({code})", human::number(count)));
         let examples = examples.get(code).into_iter().flatten();
-        lines.extend(examples.map(|url| format!("    {:>width$}    {url}", "")));
+        lines.extend(examples.map(|url| format!("{:>width$}    {url}", "")));
     }
+    let row = section.line(format!("{} {word}:", human::number(total)));
+    row.below(lines, 0);
+    Some(row)
 }
 
 /// What was read of the inputs of a build.
@@ -59,7 +64,7 @@ pub(super) fn read_of(loaded: &Loaded) -> String {
 }
 
 /// Adds what of the inputs of a build is not used as it is.
-pub(super) fn add_unused(loaded: &Loaded, lines: &mut Vec<String>) {
+pub(super) fn add_unused(loaded: &Loaded, section: &mut Section) {
     let rows = [
         (
             loaded.repeated,
@@ -88,7 +93,7 @@ pub(super) fn add_unused(loaded: &Loaded, lines: &mut Vec<String>) {
     ];
     for (count, one, many, what) in rows.into_iter().filter(|row| row.0 > 0) {
         let noun = if count == 1 { one } else { many };
-        lines.push(format!("  {} {noun} {what}", human::number(count)));
+        section.line(format!("{} {noun} {what}", human::number(count)));
     }
 }
 
@@ -96,13 +101,13 @@ pub(super) fn add_unused(loaded: &Loaded, lines: &mut Vec<String>) {
 pub(super) fn add_dates(
     by_source: &BTreeMap<&'static str, u64>,
     listed: u64,
-    lines: &mut Vec<String>,
+    section: &mut Section,
 ) {
     let dated: u64 = by_source.values().sum();
     if dated == 0 {
         if listed > 0 {
-            lines.push(format!(
-                "  no page of {} has a lastmod",
+            section.line(format!(
+                "no page of {} has a lastmod",
                 human::number(listed)
             ));
         }
@@ -114,8 +119,8 @@ pub(super) fn add_dates(
     let sources: Vec<String> = sources
         .map(|(source, count)| format!("{} by {source}", human::number(**count)))
         .collect();
-    lines.push(format!(
-        "  {} of {} with lastmod: {}",
+    section.line(format!(
+        "{} of {} with lastmod: {}",
         human::number(dated),
         human::number(listed),
         sources.join(", ")
@@ -123,7 +128,7 @@ pub(super) fn add_dates(
 }
 
 /// Adds the counts of images, language versions, news and videos, where they were asked for.
-pub(super) fn add_extensions(extensions: &ExtensionCounts, lines: &mut Vec<String>) {
+pub(super) fn add_extensions(extensions: &ExtensionCounts, section: &mut Section) {
     let kinds = [
         (&extensions.images, "image"),
         (&extensions.hreflang, "language link"),
@@ -142,8 +147,8 @@ pub(super) fn add_extensions(extensions: &ExtensionCounts, lines: &mut Vec<Strin
         else {
             continue;
         };
-        lines.push(format!(
-            "  {} in the entries of {}",
+        section.line(format!(
+            "{} in the entries of {}",
             human::count(*written, thing),
             human::count(*pages, "page")
         ));
@@ -155,7 +160,7 @@ pub(super) fn add_extensions(extensions: &ExtensionCounts, lines: &mut Vec<Strin
         let reasons = left_out.iter();
         let reasons = reasons.map(|(reason, count)| (*count, reason.code(), reason.text()));
         add_reasons(
-            lines,
+            section,
             &format!("{thing}{plural} left out"),
             reasons.collect(),
             &BTreeMap::new(),
@@ -168,7 +173,7 @@ pub(super) fn add_extensions(extensions: &ExtensionCounts, lines: &mut Vec<Strin
             ),
         ];
         for (count, what) in rows.into_iter().filter(|(count, _)| **count > 0) {
-            lines.push(format!("  {} {what}", human::count(*count, "page")));
+            section.line(format!("{} {what}", human::count(*count, "page")));
         }
     }
 }

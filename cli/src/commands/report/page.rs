@@ -13,8 +13,8 @@ use crawler::{
 };
 use serde_json::{Value, json};
 
-use super::{RowSink, file::WholeFile, sections};
-use crate::human;
+use super::RowSink;
+use crate::{human, print::sections_of, whole_file::WholeFile};
 
 /// The page.
 const PAGE: &str = include_str!("page.html");
@@ -24,6 +24,9 @@ const ROWS: &str = "/*rows*/";
 
 /// The line of the page that the outline replaces.
 const OUTLINE: &str = "<!--outline-->";
+
+/// Sections of the view whose rows are tables of the page.
+const IN_TABLES: [&str; 3] = ["broken-links", "redirected-links", "conflicts"];
 
 /// Rows of one kind that a page holds: more would not open in a second.
 const MAX_ROWS: u64 = 100_000;
@@ -171,7 +174,7 @@ impl RowSink for HtmlPage {
             ReportRow::Url(_)
             | ReportRow::Link(_)
             | ReportRow::Conflict(_)
-            | ReportRow::Run(_)
+            | ReportRow::Session(_)
             | ReportRow::Pattern(_) => return Ok(()),
         };
         self.write(&value)
@@ -180,7 +183,11 @@ impl RowSink for HtmlPage {
     fn finish(mut self: Box<Self>, outline: &ReportOutline) -> io::Result<()> {
         let (_, between, after) = parts();
         self.file.write_all(between.as_bytes())?;
-        let outline = sections::html(outline) + &self.left_out();
+        let mut view = outline.view("");
+        // The tables of the rows have all of these.
+        view.sections
+            .retain(|section| !IN_TABLES.contains(&section.name));
+        let outline = sections_of(&view) + &self.left_out();
         self.file.write_all(outline.as_bytes())?;
         self.file.write_all(after.as_bytes())?;
         self.file.finish()

@@ -3,8 +3,10 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 /// A whole number with a comma between groups of three digits.
-pub(crate) fn number(number: u64) -> String {
+pub fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
@@ -17,7 +19,7 @@ pub(crate) fn number(number: u64) -> String {
 }
 
 /// A number with its noun: `1 file`, `2 files`.
-pub(crate) fn count(amount: u64, noun: &str) -> String {
+pub fn count(amount: u64, noun: &str) -> String {
     format!(
         "{} {noun}{}",
         number(amount),
@@ -26,7 +28,7 @@ pub(crate) fn count(amount: u64, noun: &str) -> String {
 }
 
 /// Bytes in powers of 1,024 with three digits that matter.
-pub(crate) fn bytes(bytes: u64) -> String {
+pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1_024 {
         return format!("{bytes} B");
@@ -44,7 +46,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
 }
 
 /// A duration to two units at most, coarser the longer it is.
-pub(crate) fn duration(duration: Duration) -> String {
+pub fn duration(duration: Duration) -> String {
     let milliseconds = duration.as_millis();
     if milliseconds < 1_000 {
         return format!("{milliseconds} ms");
@@ -73,7 +75,7 @@ pub(crate) fn duration(duration: Duration) -> String {
 }
 
 /// Pages per second: two digits that matter.
-pub(crate) fn speed(per_second: f64) -> String {
+pub fn speed(per_second: f64) -> String {
     match per_second {
         fast if fast >= 9.95 => format!("{fast:.0}"),
         slow if slow >= 0.095 || slow == 0.0 => format!("{slow:.1}"),
@@ -81,9 +83,28 @@ pub(crate) fn speed(per_second: f64) -> String {
     }
 }
 
+/// A time to the minute, in UTC.
+pub fn minute(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%MZ").to_string()
+}
+
+/// The distance of a time from `now` in words: `3 h ago`, `in 3 h`, or `now` for less than a second.
+pub fn relative(time: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(time).unsigned_abs().as_secs();
+    if seconds == 0 {
+        return "now".to_owned();
+    }
+    let distance = duration(Duration::from_secs(seconds));
+    if time <= now {
+        format!("{distance} ago")
+    } else {
+        format!("in {distance}")
+    }
+}
+
 /// The words of a line on lines of at most `width` characters, unless one word is longer. Further lines are indented two columns
 /// more than the first.
-pub(crate) fn wrapped(line: &str, width: usize) -> Vec<String> {
+pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     let text = line.trim_start_matches(' ');
     let indent = line.len() - text.len();
     let mut lines = Vec::new();
@@ -177,5 +198,20 @@ mod tests {
         assert_eq!(wrapped("  one", 3), ["  one"]);
         assert_eq!(wrapped("a  b", 80), ["a  b"]);
         assert_eq!(wrapped("", 80), [""]);
+    }
+
+    #[test]
+    fn distances_are_whole_seconds() {
+        fn check(time: &str, expected: &str) {
+            let at = |text: &str| text.parse().unwrap();
+            let now = at("2026-06-02T12:00:00Z");
+            assert_eq!(relative(at(time), now), expected, "{time}");
+        }
+        check("2026-06-02T12:00:00.958Z", "now");
+        check("2026-06-02T11:59:59.042Z", "now");
+        check("2026-06-02T12:00:00Z", "now");
+        check("2026-06-02T12:00:01.9Z", "in 1 s");
+        check("2026-06-02T11:59:57.5Z", "2 s ago");
+        check("2026-06-02T12:05:00Z", "in 5 min");
     }
 }

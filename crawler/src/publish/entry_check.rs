@@ -13,7 +13,7 @@ use sitemap_core::{
 
 use super::PublishError;
 use crate::{
-    export::{Listed, Without},
+    export::{Listed, OmittedPart},
     notes::Note,
     page::Reason,
 };
@@ -41,7 +41,7 @@ pub(super) struct Tried<T> {
     pub(super) listed: Listed,
     pub(super) known: T,
     /// The parts that it is listed without, each with the cause.
-    pub(super) without: Vec<(Without, String)>,
+    pub(super) without: Vec<(OmittedPart, String)>,
 }
 
 impl<T> Trial<T> {
@@ -128,7 +128,7 @@ impl<T> Trial<T> {
             let (without, why) = match without {
                 Some((without, why)) => (without, format!("extensions of {loc}: {why}")),
                 None => (
-                    Without::Entry(Reason::EntryRefused),
+                    OmittedPart::Entry(Reason::EntryRefused),
                     format!("{loc}: {problem}"),
                 ),
             };
@@ -138,7 +138,7 @@ impl<T> Trial<T> {
             && let Err(problem) = self.try_entries([&news], namespaces)
         {
             let why = format!("article of {}: {problem}", news.loc);
-            tried.without.push((Without::News, why));
+            tried.without.push((OmittedPart::News, why));
             tried.listed.news = None;
         }
     }
@@ -150,7 +150,7 @@ impl<T> Trial<T> {
         entry: &mut UrlEntry,
         problem: &str,
         namespaces: &Namespaces,
-    ) -> Option<(Without, String)> {
+    ) -> Option<(OmittedPart, String)> {
         let refused = entry.extensions.retain_writable(&entry.loc);
         if !refused.is_empty() && self.try_entries([&*entry], namespaces).is_ok() {
             let reported = refused.iter().take(MAX_REPORTED_OF_ENTRY);
@@ -158,11 +158,11 @@ impl<T> Trial<T> {
             if refused.len() > reported.len() {
                 reported.push(format!("and {} more", refused.len() - reported.len()));
             }
-            return Some((Without::Unwritable, reported.join("; ")));
+            return Some((OmittedPart::Unwritable, reported.join("; ")));
         }
         entry.extensions = Extensions::default();
         let is_good = self.try_entries([&*entry], namespaces).is_ok();
-        is_good.then(|| (Without::Extensions, problem.to_owned()))
+        is_good.then(|| (OmittedPart::Extensions, problem.to_owned()))
     }
 
     /// Writes the entries and reads them back; the error is the problem in words.

@@ -1,14 +1,29 @@
-//! The whole line of JSON, and the whole page of text.
+//! The whole line of JSON, and the whole view.
 
-use crawler::{
-    export::{ExtensionCounts, KindCounts, LeftOut},
+use std::collections::BTreeMap;
+
+use super::{robots::tests::robots_file, *};
+use crate::{
+    export::{KindCounts, LeftOut},
     page::{DateSource, Reason},
     publish::{Journal, PublishedFile},
     report::SetChanges,
     seeds::{Document, DocumentKind, Outside, RuleTally, SeedProblem, Tally},
 };
 
-use super::{robots::tests::robots_file, *};
+/// The view as lines.
+fn lines_of(summary: &Summary) -> Vec<String> {
+    let view = summary.view();
+    let mut lines = vec![view.title];
+    for row in view.sections.iter().flat_map(|section| &section.rows) {
+        lines.push(format!("  {}", row.cells[0].text()));
+        lines.extend(row.below.iter().map(|line| format!("    {line}")));
+        if row.more > 0 {
+            lines.push(format!("    and {} more", crate::human::number(row.more)));
+        }
+    }
+    lines
+}
 
 fn summary() -> Summary {
     let mut summary = Summary::new("https://www.example.com/docs");
@@ -19,8 +34,8 @@ fn summary() -> Summary {
     let mut report = Report::from_counts(&BTreeMap::from([
         (Reason::Listed, 1_200),
         (Reason::ListOnly, 31),
-        (Reason::KeptUnreachable, 2),
-        (Reason::KeptGoneOnce, 1),
+        (Reason::Unreachable, 2),
+        (Reason::GoneOnce, 1),
         (Reason::Noindex, 150),
         (Reason::Gone, 50),
         (Reason::CanonicalElsewhere, 50),
@@ -36,18 +51,18 @@ fn summary() -> Summary {
     report.orphans = 2;
     report.seeds = Tally {
         read: 3,
-        kept: 1,
-        troubled: 1,
-        troubles: vec![news],
+        cached: 1,
+        with_problems: 1,
+        problems: vec![news],
         ..Tally::default()
     };
     summary.set_report(report);
-    summary.fetched = 1_400;
-    summary.not_modified = 100;
-    summary.bytes_in = 12_900_000;
-    summary.resumed = true;
+    summary.work.fetched = 1_400;
+    summary.work.not_modified = 100;
+    summary.work.bytes_in = 12_900_000;
+    summary.surroundings.resumed = true;
     summary.set_duration(Duration::from_micros(123_456_789));
-    summary.output = Some(PathBuf::from("sitemaps/https_www.example.com_docs"));
+    summary.surroundings.output = Some(PathBuf::from("sitemaps/https_www.example.com_docs"));
     summary.outcome = SessionOutcome::Partial;
     let published = Published {
         files: vec![
@@ -78,8 +93,8 @@ fn summary() -> Summary {
         problems: Vec::new(),
     };
     summary.set_published(&published, &robots_file(Some(&[])));
-    summary.state = Some(PathBuf::from("state/https_www.example.com_docs.db"));
-    summary.stopped_by = Some("max_pages = 1400 was reached".to_owned());
+    summary.surroundings.state = Some(PathBuf::from("state/https_www.example.com_docs.db"));
+    summary.surroundings.stopped_by = Some("max_pages = 1400 was reached".to_owned());
     summary.notes.push(Note::feed_empty().naming(&"/a"));
     summary
 }
@@ -91,17 +106,17 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
         concat!(
             r#"{"version":1,"site":"https://www.example.com/docs/","outcome":"partial","known":1494,"listed":1234,"#,
             r#""excluded":{"canonical-elsewhere":50,"gone":50,"noindex":150},"failed":3,"queued":7,"not_recorded":0,"#,
-            r#""cut":[],"fetched":1400,"not_modified":100,"files":["#,
+            r#""cut":[],"orphans":2,"seeds":{"read":3,"cached":1,"published_by_arpent":0,"waiting":0,"#,
+            r#""with_problems":1,"problems":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
+            r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}],"entries":[]},"#,
+            r#""retained":{"gone-once":1,"unreachable":2},"fetched":1400,"not_modified":100,"duration_s":123.457,"#,
+            r#""bytes_in":12900000,"files":["#,
             r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
             r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
             r#""changes":{"added":{"count":0,"first":[]},"removed":{"count":0,"first":[]},"lastmod_moved":{"count":0,"first":[]}},"#,
-            r#""lastmod":{"header":200,"json-ld":1000},"duration_s":123.457,"bytes_in":12900000,"publish_as":null,"ignored":[],"robots_txt":["#,
-            r#"{"url":"https://www.example.com/robots.txt","#,
+            r#""lastmod":{"header":200,"json-ld":1000},"robots_txt":[{"url":"https://www.example.com/robots.txt","#,
             r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}],"#,
-            r#""orphans":2,"seeds":{"read":3,"kept":1,"own":0,"waiting":0,"#,
-            r#""troubled":1,"troubles":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
-            r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}],"#,
-            r#""entries":[]},"kept":{"kept-gone-once":1,"kept-unreachable":2},"notes":["#,
+            r#""publish_as":null,"ignored":[],"notes":["#,
             r#"{"code":"feed-empty","count":1,"example":"/a","text":"no page has a lastmod, so there is no feed of recent "#,
             r#"changes: a feed lists pages with the time of their change"}]}"#
         )
@@ -122,7 +137,7 @@ fn what_is_wrong_with_entries_has_a_line_for_each_rule() {
         report.seeds.entries.insert(format!("R{number}"), tally);
     }
     summary.set_report(report);
-    let text = summary.text();
+    let text = lines_of(&summary);
     let place = text
         .iter()
         .position(|line| line.contains("wrong in entries"))
@@ -136,7 +151,7 @@ fn what_is_wrong_with_entries_has_a_line_for_each_rule() {
         told[1],
         "    1,011 R11 in 12 files, e.g. https://www.example.com/a.xml, line 2, byte 7: no date (R11)"
     );
-    assert_eq!(told[11], "    and 2 more rules");
+    assert_eq!(told[11], "    and 2 more");
 }
 
 #[test]
@@ -158,7 +173,7 @@ fn advice_to_widen_the_scope_is_given_where_it_helps() {
             seeds,
             ..Report::default()
         });
-        summary.text().join("\n")
+        lines_of(&summary).join("\n")
     };
     let outside = "2 URLs of sitemaps, feeds and lists outside the site, not taken";
     let near = text("https://www.example.com/blog/a");
@@ -171,7 +186,7 @@ fn advice_to_widen_the_scope_is_given_where_it_helps() {
 #[test]
 fn extensions_are_told_of_where_they_were_asked_for() {
     let mut summary = summary();
-    summary.files.clear();
+    summary.set.files.clear();
     let images = KindCounts {
         pages: 2,
         written: 1_001,
@@ -194,7 +209,7 @@ fn extensions_are_told_of_where_they_were_asked_for() {
     summary.set_published(&published, &robots_file(None));
     let json = summary.json();
     let (_, json) = json.split_once(r#""extensions":"#).unwrap();
-    let (json, _) = json.split_once(r#","duration_s""#).unwrap();
+    let (json, _) = json.split_once(r#","robots_txt""#).unwrap();
     assert_eq!(
         json,
         concat!(
@@ -212,7 +227,7 @@ fn extensions_are_told_of_where_they_were_asked_for() {
     12  without a link back (no-return-link)
      4  on another host, where the link back cannot be checked (other-host)
 ";
-    let text = summary.text().join("\n");
+    let text = lines_of(&summary).join("\n");
     assert!(text.contains(expected), "{text}");
 }
 
@@ -225,7 +240,7 @@ fn a_build_counts_what_it_read() {
             files,
             ..Loaded::default()
         });
-        let text = summary.text().join("\n");
+        let text = lines_of(&summary).join("\n");
         assert!(
             text.contains(&format!(" known; {expected} read in ")),
             "{text}"
@@ -257,7 +272,7 @@ fn a_build_tells_what_its_inputs_were() {
         r#""left_out":1,"values_left_out":2}"#
     );
     assert!(json.contains(input), "{json}");
-    let text = summary.text().join("\n");
+    let text = lines_of(&summary).join("\n");
     for words in [
         "1,234 listed of 1,494 URLs known; 1,500 entries read in 2 min 3 s (12.1 KiB)\n",
         "  3 entries that repeat the URL of another, of which the better one counts\n",
@@ -276,8 +291,8 @@ https://www.example.com/docs/: published, but partial
   1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
   this session continued the crawl
   3 of the listed kept:
-    2  still in the sitemap with the data of its last good answer: could not be fetched this time (kept-unreachable)
-    1  still in the sitemap after one 404: a second one at least an hour later removes it (kept-gone-once)
+    2  still in the sitemap with the data of its last good answer: could not be fetched this time (unreachable)
+    1  still in the sitemap after one 404: a second one at least an hour later removes it (gone-once)
   250 excluded:
     150  has noindex (noindex)
      50  names another URL as canonical (canonical-elsewhere)
@@ -304,7 +319,7 @@ https://www.example.com/docs/: published, but partial
   what was left out, and broken links:
     arpent report https://www.example.com/docs/
   NOTE: no page has a lastmod, so there is no feed of recent changes: a feed lists pages with the time of their change";
-    assert_eq!(summary().text().join("\n"), expected);
+    assert_eq!(lines_of(&summary()).join("\n"), expected);
 }
 
 #[test]
@@ -312,16 +327,17 @@ fn a_failed_site_has_a_summary_too() {
     let mut summary = Summary::new("https://example.com/");
     summary.outcome = SessionOutcome::Unreachable;
     assert_eq!(
-        summary.text(),
+        lines_of(&summary),
         ["https://example.com/: could not be crawled"]
     );
     assert_eq!(
         summary.json(),
         concat!(
             r#"{"version":1,"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
-            r#""failed":0,"queued":0,"not_recorded":0,"cut":[],"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
-            r#""publish_as":null,"ignored":[],"robots_txt":[],"#,
-            r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{},"notes":[]}"#
+            r#""failed":0,"queued":0,"not_recorded":0,"cut":[],"orphans":0,"seeds":{"read":0,"cached":0,"#,
+            r#""published_by_arpent":0,"waiting":0,"with_problems":0,"problems":[],"entries":[]},"retained":{},"#,
+            r#""fetched":0,"not_modified":0,"duration_s":0.0,"bytes_in":0,"files":[],"lastmod":{},"robots_txt":[],"#,
+            r#""publish_as":null,"ignored":[],"notes":[]}"#
         )
     );
 }
@@ -331,9 +347,9 @@ fn old_sitemaps_are_spoken_of_only_where_there_are_some() {
     fn check(has_old_set: bool, expected: &str) {
         let mut summary = Summary::new("https://example.com/");
         summary.outcome = SessionOutcome::Refused;
-        summary.has_old_set = has_old_set;
+        summary.surroundings.has_old_set = has_old_set;
         assert_eq!(
-            summary.text(),
+            lines_of(&summary),
             [format!("https://example.com/: {expected}")]
         );
     }
@@ -348,15 +364,15 @@ fn without_links_nobody_knows_what_no_page_leads_to() {
     let mut summary = summary();
     summary.set_asked(&config);
     let told = "  2 URLs known by sitemaps, feeds or lists only: links were not followed";
-    assert!(summary.text().contains(&told.to_owned()));
+    assert!(lines_of(&summary).contains(&told.to_owned()));
 }
 
 #[test]
 fn many_files_are_not_all_named_in_the_text() {
     let mut summary = summary();
-    let file = summary.files[1].clone();
-    summary.files = vec![file; 1_020];
-    let text = summary.text();
+    let file = summary.set.files[1].clone();
+    summary.set.files = vec![file; 1_020];
+    let text = lines_of(&summary);
     assert_eq!(
         text.iter().filter(|line| line.contains("entries")).count(),
         20
@@ -373,9 +389,9 @@ fn links_beyond_a_bound_are_counted_and_make_a_run_partial() {
     assert!(summary.is_partial());
     let told = "  1,234 links left out (not-recorded): beyond max_links or 2 MiB of a page, max_known_urls or max_state_bytes";
     assert!(
-        summary.text().contains(&told.to_owned()),
+        lines_of(&summary).contains(&told.to_owned()),
         "{:?}",
-        summary.text()
+        lines_of(&summary)
     );
     assert!(summary.json().contains(r#""not_recorded":1234,"#));
 }
@@ -401,8 +417,8 @@ fn what_failed_or_was_not_reached_makes_a_run_partial() {
                 | Reason::Blocked
                 | Reason::InternalError
                 | Reason::CutShort
-                | Reason::KeptUnreachable
-                | Reason::KeptNotReached
+                | Reason::Unreachable
+                | Reason::NotReached
         );
         check(reason, expected);
     }

@@ -1,15 +1,17 @@
 //! The lines that robots.txt should have so that search engines find the set, and those that it has.
 
-use crawler::{
+use serde::Serialize;
+
+use crate::{
     robots::Rules,
     site::Site,
     url_key::{Identity, Origin, UrlKey},
+    view::Section,
 };
-use serde::Serialize;
 
 /// One line that robots.txt should have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct RobotsLine {
+pub(super) struct SitemapLine {
     /// URL of the robots.txt.
     url: String,
     /// The line.
@@ -20,7 +22,7 @@ pub(super) struct RobotsLine {
     present: Option<bool>,
 }
 
-impl RobotsLine {
+impl SitemapLine {
     /// The URL of the sitemap that the line names.
     pub(super) fn sitemap(&self) -> Option<&str> {
         self.line.strip_prefix("Sitemap: ")
@@ -29,7 +31,7 @@ impl RobotsLine {
 
 /// The robots.txt of the site that the set is of, as far as a session has seen it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RobotsFile {
+pub struct RobotsFile {
     origin: Origin,
     /// The sitemaps it names; `None` when it was not read, or is not shown to us.
     sitemaps: Option<Vec<String>>,
@@ -37,7 +39,7 @@ pub(crate) struct RobotsFile {
 
 impl RobotsFile {
     /// That of `site`, which a crawl read as `robots`. The file of the site that a crawled one is written as is not read.
-    pub(crate) fn of(site: &Site, robots: Option<&Rules>) -> Self {
+    pub fn of(site: &Site, robots: Option<&Rules>) -> Self {
         let origin = site.written().origin;
         let is_of_site = origin == site.origin;
         let robots = robots.filter(|robots| is_of_site && !robots.is_hidden());
@@ -55,7 +57,7 @@ impl RobotsFile {
     }
 
     /// That of `site`, when nothing was fetched.
-    pub(crate) fn unread(site: &Site) -> Self {
+    pub fn unread(site: &Site) -> Self {
         Self {
             origin: site.written().origin,
             sitemaps: None,
@@ -63,11 +65,11 @@ impl RobotsFile {
     }
 
     /// The line for the sitemap at `url`.
-    pub(super) fn line_for(&self, url: &str) -> RobotsLine {
+    pub(super) fn line_for(&self, url: &str) -> SitemapLine {
         let identity = Identity::default();
         let key = identity.parse(url).ok();
         let names = |named: &String| key.is_some() && identity.parse(named).ok() == key;
-        RobotsLine {
+        SitemapLine {
             url: format!("{}/robots.txt", self.origin),
             line: format!("Sitemap: {url}"),
             required: key.as_ref().is_some_and(|key| !key.is_on(&self.origin)),
@@ -79,36 +81,33 @@ impl RobotsFile {
     }
 }
 
-/// Adds the lines to the text.
-pub(super) fn add_lines(all: &[RobotsLine], lines: &mut Vec<String>) {
-    let mut title = String::new();
+/// Adds the lines to a view.
+pub(super) fn add_to(all: &[SitemapLine], section: &mut Section) {
     for robots in all {
         let url = &robots.url;
-        let own_title = match (robots.present, robots.required) {
-            (Some(true), _) => format!("  {url} has the line:"),
-            (Some(false), false) => "  for robots.txt:".to_owned(),
-            (None, false) => format!("  for {url} (not read):"),
+        let title = match (robots.present, robots.required) {
+            (Some(true), _) => format!("{url} has the line:"),
+            (Some(false), false) => "for robots.txt:".to_owned(),
+            (None, false) => format!("for {url} (not read):"),
             (Some(false), true) => format!(
-                "  {url} needs this line, or engines do not accept sitemaps that are served elsewhere:"
+                "{url} needs this line, or engines do not accept sitemaps that are served elsewhere:"
             ),
             (None, true) => format!(
-                "  {url} (not read) needs this line, or engines do not accept sitemaps that are served elsewhere:"
+                "{url} (not read) needs this line, or engines do not accept sitemaps that are served elsewhere:"
             ),
         };
-        if own_title != title {
-            title = own_title;
-            lines.push(title.clone());
+        let last = section.rows.last_mut();
+        match last.filter(|row| *row.cells == [title.as_str().into()]) {
+            Some(row) => row.below.push(robots.line.clone()),
+            None => section.line(title).below.push(robots.line.clone()),
         }
-        lines.push(format!("    {}", robots.line));
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use crawler::publish::Published;
-
     use super::*;
-    use crate::summary::Summary;
+    use crate::{publish::Published, summary::Summary};
 
     /// That of `www.example.com`, with these sitemaps.
     pub(in crate::summary) fn robots_file(sitemaps: Option<&[&str]>) -> RobotsFile {
@@ -122,7 +121,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_robots_txt_lacks_is_told_by_how_much_it_matters() {
+    fn missing_line_of_robots_txt_is_named() {
         fn check(sitemap: &str, seen: Option<&[&str]>, expected: &str) {
             let mut summary = Summary::new("https://www.example.com/");
             let published = Published {
@@ -130,15 +129,14 @@ pub(super) mod tests {
                 ..Published::default()
             };
             summary.set_published(&published, &robots_file(seen));
-            let lines = summary.text();
-            assert_eq!(
-                lines[1..],
-                [expected.to_owned(), format!("    Sitemap: {sitemap}")]
-            );
+            let view = summary.view();
+            let row = &view.sections[0].rows[0];
+            assert_eq!(row.cells[0].text(), expected);
+            assert_eq!(row.below, [format!("Sitemap: {sitemap}")]);
         }
         let own = "https://www.example.com/sitemap.xml";
-        let robots = "  https://www.example.com/robots.txt";
-        check(own, Some(&[]), "  for robots.txt:");
+        let robots = "https://www.example.com/robots.txt";
+        check(own, Some(&[]), "for robots.txt:");
         check(own, Some(&[own]), &format!("{robots} has the line:"));
         check(
             own,
@@ -148,7 +146,7 @@ pub(super) mod tests {
         check(
             own,
             None,
-            "  for https://www.example.com/robots.txt (not read):",
+            "for https://www.example.com/robots.txt (not read):",
         );
         for foreign in [
             "https://maps.example.net/sitemap.xml",

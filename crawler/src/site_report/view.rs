@@ -1,0 +1,368 @@
+//! A report as people read it.
+
+use std::{cmp::Reverse, time::Duration};
+
+use serde_json::{Map, Value, json};
+
+use super::{ConflictKind, ReportOutline, SectionOutline, TargetOutline};
+use crate::{
+    human,
+    page::Reason,
+    store::RunRow,
+    view::{Curve, MAX_ROWS, View},
+};
+
+/// Pages that take less are not slow.
+const SLOW_MS: u64 = 1_000;
+
+/// Pages with fewer bytes are not heavy.
+const HEAVY_BYTES: u64 = 1024 * 1024;
+
+impl ReportOutline {
+    /// The report on `site`.
+    pub fn view(&self, site: &str) -> View {
+        let mut view = View::new(format!(
+            "{site}: {} of {} listed",
+            human::number(self.listed),
+            human::count(self.known, "known URL")
+        ));
+        self.add_counts(&mut view);
+        self.add_reasons(&mut view);
+        self.add_targets(&mut view, false);
+        self.add_targets(&mut view, true);
+        self.add_conflicts(&mut view);
+        self.add_duplicates(&mut view);
+        if self.orphans > 0 {
+            let count = human::count(self.orphans, "URL");
+            let title = format!("Orphans: {count} that no page links to");
+            let section = view.section("orphans", title);
+            for url in &self.first_orphans {
+                section.line(url);
+            }
+            section.more = self.orphans - self.first_orphans.len() as u64;
+        }
+        self.add_patterns(&mut view);
+        self.add_directories(&mut view);
+        let section = view.section("lastmod", "Evidence for lastmod");
+        section.heads(&["URLs", "Source"]);
+        for (source, count) in &self.lastmod_sources {
+            section.row([(*count).into(), (*source).into()]);
+        }
+        self.add_times(&mut view);
+        self.add_politeness(&mut view);
+        self.add_sessions(&mut view);
+        view
+    }
+
+    /// The report on `site` as one JSON object: counts, and the first URLs of each reason.
+    pub fn document(&self, site: &str) -> Value {
+        let reasons = self.reasons.iter().map(|((state, reason), urls)| {
+            json!({"state": state, "reason": reason, "count": urls.count, "examples": urls.examples})
+        });
+        let sections = self.sections.iter().map(|(path, section)| {
+            let (known, listed, reasons) = (section.known, section.listed, &section.reasons);
+            json!({"path": path, "known": known, "listed": listed, "reasons": reasons})
+        });
+        let conflicts = self.conflicts.iter();
+        let conflicts: Map<String, Value> = conflicts
+            .map(|(kind, conflicts)| (kind.code(), json!(conflicts.count)))
+            .collect();
+        json!({
+            "version": 1,
+            "site": site,
+            "known": self.known,
+            "listed": self.listed,
+            "failed": self.failed,
+            "reasons": reasons.collect::<Vec<_>>(),
+            "sections": sections.collect::<Vec<_>>(),
+            "broken_targets": self.targets_of(false).len(),
+            "redirected_targets": self.targets_of(true).len(),
+            "duplicates": self.duplicates.len(),
+            "patterns": self.patterns,
+            "orphans": {"count": self.orphans, "examples": self.first_orphans},
+            "conflicts": conflicts,
+            "lastmod": self.lastmod_sources,
+        })
+    }
+
+    fn add_counts(&self, view: &mut View) {
+        let of_queue = self.reasons.iter();
+        let of_queue = of_queue.filter(|((state, _), _)| *state == "queued");
+        let queued: u64 = of_queue.map(|(_, urls)| urls.count).sum();
+        let conflicts = self.conflicts.values().map(|kind| kind.count).sum();
+        let facts = [
+            ("left out", self.known - self.listed - self.failed - queued),
+            ("failed", self.failed),
+            ("not reached", queued),
+            ("broken targets", self.targets_of(false).len() as u64),
+            ("conflicts", conflicts),
+            ("orphans", self.orphans),
+        ];
+        let section = view.section("numbers", "");
+        for (name, count) in facts.into_iter().filter(|(_, count)| *count > 0) {
+            section.fact(name, Some(count));
+        }
+    }
+
+    fn add_reasons(&self, view: &mut View) {
+        let mut reasons: Vec<_> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(_, urls)| Reverse(urls.count));
+        let section = view.section("reasons", "URLs by reason");
+        section.heads(&["URLs", "Reason", "State", "Meaning"]);
+        section.has_bars = true;
+        for ((state, code), urls) in reasons {
+            let text = Reason::from_code(code).map_or("", Reason::text);
+            let cells = [
+                urls.count.into(),
+                (*code).into(),
+                (*state).into(),
+                text.into(),
+            ];
+            let row = section.row(cells);
+            if *code != Reason::Listed.code() {
+                row.below(&urls.examples, urls.count);
+            }
+        }
+    }
+
+    /// Targets of links that redirect, or that are broken, those on most pages first.
+    fn targets_of(&self, is_redirect: bool) -> Vec<(&String, &TargetOutline)> {
+        let targets = self.targets.iter();
+        let targets = targets.filter(|(_, target)| target.is_redirect == is_redirect);
+        let mut targets: Vec<_> = targets.collect();
+        targets.sort_by_key(|(_, target)| Reverse(target.pages));
+        targets
+    }
+
+    fn add_targets(&self, view: &mut View, is_redirect: bool) {
+        let targets = self.targets_of(is_redirect);
+        let count = human::count(targets.len() as u64, "URL");
+        let (name, title) = if is_redirect {
+            (
+                "redirected-links",
+                format!("Links to {count} that redirect"),
+            )
+        } else {
+            ("broken-links", format!("Broken links to {count}"))
+        };
+        let section = view.section(name, title);
+        section.heads(&["Pages", "Reason", "Target of the link"]);
+        section.rows(MAX_ROWS, targets.into_iter(), |section, (url, target)| {
+            let cells = [target.pages.into(), target.reason.into(), (&**url).into()];
+            let examples = target.examples.iter().map(|(page, text)| match text {
+                Some(text) => format!("{page} \"{text}\""),
+                None => page.clone(),
+            });
+            section.row(cells).below(examples, target.pages);
+        });
+    }
+
+    fn add_conflicts(&self, view: &mut View) {
+        let section = view.section("conflicts", "Conflicts");
+        for (kind, conflicts) in &self.conflicts {
+            let examples = conflicts.examples.iter().map(|conflict| {
+                let words = [&conflict.language, &conflict.target];
+                let words = words.into_iter().flatten().map(String::as_str);
+                let words = words.chain(conflict.target_reason);
+                let words: String = words.flat_map(|word| [" ", word]).collect();
+                format!("{}{words}", conflict.url)
+            });
+            let count = human::count(conflicts.count, "time");
+            let row = section.line(format!("{count}: {}", kind.text()));
+            row.below(examples, conflicts.count);
+        }
+        if !self.has_languages {
+            section.line(
+                "the crawl did not read versions in other languages; --with hreflang reads them",
+            );
+        }
+    }
+
+    fn add_duplicates(&self, view: &mut View) {
+        let mut duplicates: Vec<_> = self.duplicates.iter().collect();
+        duplicates.sort_by_key(|(_, copies)| Reverse(copies.count));
+        let count = human::count(duplicates.len() as u64, "listed page");
+        let section = view.section("duplicates", format!("Copies of {count}"));
+        section.heads(&["Copies", "Listed page"]);
+        section.rows(
+            MAX_ROWS,
+            duplicates.into_iter(),
+            |section, (url, copies)| {
+                let row = section.row([copies.count.into(), (&**url).into()]);
+                row.below(&copies.examples, copies.count);
+            },
+        );
+    }
+
+    fn add_patterns(&self, view: &mut View) {
+        let section = view.section(
+            "patterns",
+            "Parts without end, and parameters without effect",
+        );
+        section.heads(&[
+            "Requested",
+            "Not listed",
+            "Not requested",
+            "Part",
+            "Kind",
+            "Example",
+        ]);
+        section.rows(MAX_ROWS, self.patterns.iter(), |section, pattern| {
+            section.row([
+                pattern.asked.into(),
+                pattern.left_out.into(),
+                pattern.not_asked.into(),
+                (&*pattern.name).into(),
+                pattern.kind.into(),
+                (&*pattern.example).into(),
+            ]);
+        });
+        if let Some(line) = self.exclude_line() {
+            section.line(format!(
+                "{line} ends those with a rule; no listed page matches"
+            ));
+        }
+    }
+
+    /// The line of the settings that ends all places without end that hold no listed page.
+    fn exclude_line(&self) -> Option<String> {
+        // A glob of ours has no apostrophe but one of a URL, which TOML writes in quotes.
+        let rules = self.excludes().map(|glob| {
+            if glob.contains('\'') {
+                format!("{glob:?}")
+            } else {
+                format!("'{glob}'")
+            }
+        });
+        let rules: Vec<String> = rules.collect();
+        (!rules.is_empty()).then(|| format!("exclude = [{}]", rules.join(", ")))
+    }
+
+    fn add_directories(&self, view: &mut View) {
+        let mut directories: Vec<_> = self.sections.iter().collect();
+        directories.sort_by_key(|(_, directory)| Reverse(directory.known));
+        let section = view.section("sections", "URLs by directory");
+        section.heads(&["Known", "Listed", "Directory", "Left out"]);
+        section.has_bars = true;
+        section.rows(
+            MAX_ROWS,
+            directories.into_iter(),
+            |section, (path, directory)| {
+                section.row([
+                    directory.known.into(),
+                    directory.listed.into(),
+                    (&**path).into(),
+                    reasons_of(directory).into(),
+                ]);
+            },
+        );
+    }
+
+    fn add_times(&self, view: &mut View) {
+        let shares = [(50, "half"), (90, "90%"), (99, "99%")].map(|(percent, name)| {
+            let time = milliseconds(self.duration_ms(percent)?);
+            Some(format!("{name} within {time}"))
+        });
+        let shares: Option<Vec<String>> = shares.into_iter().collect();
+        let section = view.section("times", "Slow and heavy pages");
+        if let Some(shares) = shares {
+            section.line(format!("of the pages {}", shares.join(", ")));
+        }
+        for (took, url) in self.slow.iter().filter(|(took, _)| *took >= SLOW_MS) {
+            section.row([milliseconds(*took).into(), (&**url).into()]);
+        }
+        for (bytes, url) in self.heavy.iter().filter(|(bytes, _)| *bytes >= HEAVY_BYTES) {
+            section.row([human::bytes(*bytes).into(), (&**url).into()]);
+        }
+    }
+
+    /// How polite the last session was.
+    fn add_politeness(&self, view: &mut View) {
+        let Some(run) = self.last_session() else {
+            return;
+        };
+        let requests = run.requests.unwrap_or_default();
+        let seconds = run
+            .ended
+            .map(|ended| ended.duration_since(run.began).as_secs_f64());
+        #[expect(clippy::cast_precision_loss, reason = "a rate has two digits")]
+        let rate = seconds
+            .filter(|seconds| *seconds > 0.0)
+            .map(|seconds| requests as f64 / seconds);
+        let section = view.section("politeness", "Politeness of the last session");
+        section.fact("requests", Some(requests));
+        section.fact("requests per second", rate.map(human::speed));
+        let waited = run.waited_ms.unwrap_or_default();
+        section.fact("waited for the host", Some(milliseconds(waited)));
+        section.fact(
+            "Retry-After obeyed",
+            Some(run.retry_afters.unwrap_or_default()),
+        );
+        section.fact("slowdowns", Some(run.slowdowns.unwrap_or_default()));
+        let disallowed = run.robots_disallowed.unwrap_or_default();
+        section.fact("URLs disallowed by robots.txt", Some(disallowed));
+        section.fact(
+            "time between requests at the end",
+            run.interval_ms.map(milliseconds),
+        );
+    }
+
+    fn add_sessions(&self, view: &mut View) {
+        let curve = |name, value: fn(&RunRow) -> Option<u64>| {
+            let points = self.sessions.iter();
+            let points = points.filter_map(|run| Some((run.began.as_second(), value(run)?)));
+            Curve {
+                name,
+                points: points.collect(),
+            }
+        };
+        let section = view.section("growth", "Sessions, the newest first");
+        section.heads(&[
+            "Began (UTC)",
+            "Took",
+            "Outcome",
+            "Listed",
+            "Known",
+            "Failed",
+            "Fetched",
+        ]);
+        section.curves = vec![
+            curve("listed", |run| run.listed),
+            curve("known", |run| run.known),
+        ];
+        section.rows(MAX_ROWS, self.sessions.iter().rev(), |section, run| {
+            let took = run.ended.map(|ended| ended.duration_since(run.began));
+            let took = took.and_then(|took| Duration::try_from(took).ok());
+            section.row([
+                run.began.strftime("%Y-%m-%d %H:%M").to_string().into(),
+                took.map(human::duration).into(),
+                run.outcome.as_deref().unwrap_or("no end").into(),
+                run.listed.into(),
+                run.known.into(),
+                run.failed.into(),
+                run.fetched.into(),
+            ]);
+        });
+    }
+}
+
+impl ConflictKind {
+    /// The code of the kind, as in the rows.
+    fn code(self) -> String {
+        let code = serde_json::to_value(self).unwrap_or_default();
+        code.as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// The reasons of a directory, the most frequent first.
+fn reasons_of(directory: &SectionOutline) -> String {
+    let mut reasons: Vec<_> = directory.reasons.iter().collect();
+    reasons.sort_by_key(|(_, count)| Reverse(**count));
+    let reasons = reasons.iter();
+    let reasons = reasons.map(|(code, count)| format!("{code} {}", human::number(**count)));
+    reasons.collect::<Vec<_>>().join(", ")
+}
+
+fn milliseconds(time: u64) -> String {
+    human::duration(Duration::from_millis(time))
+}

@@ -1,0 +1,259 @@
+//! The summary as people read it.
+
+use super::{
+    Summary,
+    counts::{add_dates, add_extensions, add_reasons, add_unused, entries, read_of, with_texts},
+    robots::{self, SitemapLine},
+};
+use crate::{
+    human,
+    notify::{Channel, Notified},
+    outcome::SessionOutcome,
+    view::{Section, Tone, View},
+};
+
+/// Files that a view names; the JSON names all.
+const MAX_FILES_SHOWN: usize = 20;
+
+impl Summary {
+    /// The outcome; what is missing; the counts; the files; what to do.
+    pub fn view(&self) -> View {
+        let written_as = self.written_as.as_ref();
+        let written_as = written_as.map_or_else(String::new, |url| format!(" as {url}"));
+        let mut view = View::new(format!("{}{written_as}: {}", self.site, self.ending()));
+        let section = view.section("summary", "");
+        for place in &self.counts.cut {
+            let missing = human::count(place.left_out + place.not_asked, "page");
+            section.line(format!(
+                "{missing} may be missing: {} goes on without end",
+                place.name
+            ));
+        }
+        self.add_notes(section, true);
+        if let Some(message) = self.message.as_ref().filter(|_| self.guard.is_some()) {
+            section.line(message);
+        }
+        if self.counts.known > 0 || self.work.fetched > 0 || self.work.input.is_some() {
+            self.add_counts(section);
+        }
+        if !self.set.files.is_empty() {
+            self.add_files(section);
+        }
+        add_extensions(&self.set.extensions, section);
+        robots::add_to(&self.set.robots_txt, section);
+        for notified in &self.notified {
+            section.line(notified.text());
+        }
+        let surroundings = &self.surroundings;
+        if let Some(state) = surroundings
+            .state
+            .as_ref()
+            .filter(|_| self.counts.known > 0)
+        {
+            section.line(format!("state in {}", state.display()));
+            if !surroundings.is_build {
+                let command = format!("arpent report {}{}", self.site, surroundings.state_options);
+                let row = section.line("what was left out, and broken links:");
+                row.below([command], 0);
+            }
+        }
+        self.add_notes(section, false);
+        view
+    }
+
+    /// How the session ended, with the numbers that matter, as one line.
+    pub fn line(&self) -> String {
+        let ending = text_of(self.outcome);
+        if self.counts.known == 0 && self.work.fetched == 0 {
+            return ending.to_owned();
+        }
+        format!(
+            "{ending}: {} listed of {} known, {} fetched in {}",
+            human::number(self.counts.listed),
+            human::count(self.counts.known, "URL"),
+            human::count(self.work.fetched, "page"),
+            human::duration(self.duration()),
+        )
+    }
+
+    /// Adds the notes that come first, or the others. What ended the crawl is said as its error.
+    fn add_notes(&self, section: &mut Section, first: bool) {
+        let notes = self.notes.iter();
+        let notes = notes.filter(|note| note.comes_first() == first);
+        for note in notes.filter(|note| self.message.as_ref() != Some(&note.text)) {
+            section
+                .line(format!("NOTE: {}", note.text))
+                .toned(Tone::Note);
+        }
+    }
+
+    /// The outcome in a few words.
+    fn ending(&self) -> &'static str {
+        match self.outcome {
+            SessionOutcome::Refused if !self.surroundings.has_old_set => "not published",
+            // A build reads its inputs from their beginning again.
+            SessionOutcome::Interrupted if self.surroundings.is_build => {
+                "interrupted, nothing published"
+            }
+            outcome => text_of(outcome),
+        }
+    }
+
+    fn add_counts(&self, section: &mut Section) {
+        let (counts, done) = (&self.counts, &self.work);
+        let word = match self.outcome {
+            SessionOutcome::Interrupted => "to be listed",
+            _ => "listed",
+        };
+        let known = human::count(counts.known, "URL");
+        let listed = format!("{} {word} of {known} known", human::number(counts.listed));
+        let (took, bytes) = (
+            human::duration(self.duration()),
+            human::bytes(done.bytes_in),
+        );
+        if let Some(loaded) = &done.input {
+            section.line(format!(
+                "{listed}; {} read in {took} ({bytes})",
+                read_of(loaded)
+            ));
+            add_unused(loaded, section);
+        } else {
+            section.line(format!(
+                "{listed}; {} fetched in {took} ({} not modified, {bytes})",
+                human::count(done.fetched, "page"),
+                human::number(done.not_modified),
+            ));
+            if self.surroundings.resumed {
+                section.line("this session continued the crawl");
+            }
+        }
+        let report = &self.report;
+        let examples = &report.examples;
+        let parts = [
+            ("of the listed kept", &report.retained),
+            ("excluded", &report.excluded),
+            ("failed", &report.failed_reasons),
+        ];
+        for (word, reasons) in parts {
+            if let Some(row) = add_reasons(section, word, with_texts(reasons), examples)
+                && word == "failed"
+            {
+                row.toned(Tone::Error);
+            }
+        }
+        if report.queued > 0 {
+            section.line(format!("{} not reached", human::number(report.queued)));
+        }
+        if report.not_recorded > 0 {
+            section.line(format!(
+                "{} left out (not-recorded): beyond max_links or 2 MiB of a page, max_known_urls or max_state_bytes",
+                human::count(report.not_recorded, "link")
+            ));
+        }
+        if let Some(reason) = &self.surroundings.stopped_by {
+            section.line(reason);
+        }
+        if report.orphans > 0 {
+            let why = if self.surroundings.is_without_links {
+                "links were not followed"
+            } else {
+                "no page leads to them"
+            };
+            let urls = human::count(report.orphans, "URL");
+            section.line(format!(
+                "{urls} known by sitemaps, feeds or lists only: {why}"
+            ));
+        }
+        counts.seeds.add_to(&report.seeds, &self.site, section);
+        add_dates(&self.set.lastmod, counts.listed, section);
+        if self.set.duplicates > 0 {
+            section.line(format!(
+                "{} of the listed pages {} another one byte for byte; a canonical link would say which counts",
+                human::number(self.set.duplicates),
+                if self.set.duplicates == 1 { "repeats" } else { "repeat" }
+            ));
+        }
+    }
+
+    fn add_files(&self, section: &mut Section) {
+        let set = &self.set;
+        let written = set.files.iter().filter(|file| file.changed).count();
+        let place = self.surroundings.output.as_ref();
+        let place = place.map_or_else(String::new, |folder| format!(" in {}", folder.display()));
+        let (files, written) = (set.files.len() as u64, written as u64);
+        let dropped = match set.dropped {
+            0 => String::new(),
+            dropped => format!(", {} dropped", human::number(dropped as u64)),
+        };
+        let is_dry = self.outcome == SessionOutcome::DryRun;
+        let verb = if is_dry { "to write" } else { "written" };
+        let shown = || set.files.iter().take(MAX_FILES_SHOWN);
+        let width = shown()
+            .map(|file| file.name.chars().count())
+            .max()
+            .unwrap_or(0);
+        let lines = shown().map(|file| {
+            let word = if file.changed { verb } else { "unchanged" };
+            format!("{:<width$}  {}, {word}", file.name, entries(file.entries))
+        });
+        let row = section.line(format!(
+            "{}{place}: {} {verb}, {} unchanged{dropped}",
+            human::count(files, "file"),
+            human::number(written),
+            human::number(files - written),
+        ));
+        row.below(lines, files);
+        let sitemap = set.robots_txt.first().and_then(SitemapLine::sitemap);
+        if let Some((directory, _)) = sitemap.and_then(|url| url.rsplit_once('/'))
+            && !is_dry
+            && !self.surroundings.is_in_storage
+        {
+            section.line(format!(
+                "copy the files to {directory}/, unless the folder is served there"
+            ));
+        }
+    }
+}
+
+impl Notified {
+    /// What the receiver got, without what failed, which is reported as a warning.
+    pub fn text(&self) -> String {
+        let Self {
+            channel,
+            to,
+            sent,
+            waiting,
+            ..
+        } = self;
+        let urls = human::count(*sent, "URL");
+        let rest = match waiting {
+            0 => String::new(),
+            waiting => format!(", {} wait", human::number(*waiting)),
+        };
+        match channel {
+            Channel::IndexNow => format!("{urls} sent to {to} (IndexNow){rest}"),
+            Channel::Ping if *sent == 0 => format!("not received by {to} (ping)"),
+            Channel::Ping => {
+                format!("received by {to} (ping); an answer is no promise to read the sitemap")
+            }
+        }
+    }
+}
+
+/// A few words for people.
+fn text_of(outcome: SessionOutcome) -> &'static str {
+    match outcome {
+        SessionOutcome::Published => "published",
+        SessionOutcome::Unchanged => "unchanged",
+        SessionOutcome::Partial => "published, but partial",
+        SessionOutcome::DryRun => "dry run, nothing written",
+        SessionOutcome::Refused => "not published, the published sitemaps stay",
+        SessionOutcome::Unreachable => "could not be crawled",
+        SessionOutcome::Busy => "busy",
+        SessionOutcome::Settings => "not begun: a setting, or what it names, cannot be used",
+        SessionOutcome::Interrupted => {
+            "interrupted, nothing published; the same command goes on from here"
+        }
+        SessionOutcome::Internal => "internal error",
+    }
+}
