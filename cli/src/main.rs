@@ -8,7 +8,6 @@
 //! | `settings` | what is meant, and where was it written? |
 //! | `commands` | what is done, in which order? |
 //! | `supervisor`, `signal` | what happens beside the work: progress, signals |
-//! | `panicked`, `fault` | what becomes of a bug? |
 //! | `failure` | why did it end early, and which option helps? |
 //! | `exit_code` | what does the parent process get? |
 //! | `print`, `live`, `untrusted`, `whole_file` | what does it look like? |
@@ -19,11 +18,9 @@ mod args;
 mod commands;
 mod exit_code;
 mod failure;
-mod fault;
 mod live;
 mod log;
 mod output;
-mod panicked;
 mod print;
 mod settings;
 mod signal;

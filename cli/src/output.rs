@@ -15,13 +15,15 @@ use tracing_subscriber::{
 
 use serde_json::{Map, Value};
 
-pub(crate) use crawler::view::Tone;
+use crawler::driver::{MessageSink, Messenger};
+pub(crate) use crawler::{driver::MessageKind as Kind, view::Tone};
+
+use crawler::failure::words_of;
 
 use crate::{
     args::ColorChoice,
     human,
     log::{LogStyle, ModuleLog, own_line, site_span, time_now},
-    panicked::words_of,
     settings::Environment,
     untrusted::{escape, escape_json, shorten},
 };
@@ -66,17 +68,6 @@ struct Screen {
     live: Option<String>,
 }
 
-/// Kind of a message; text begins with the word, a log has it as its level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// News.
-    Plain,
-    /// A message that the user should not miss.
-    Warning,
-    /// A failure.
-    Error,
-}
-
 impl Output {
     /// Colours as `color` sets them: by default only on a terminal that can show them, and not with `NO_COLOR` (no-color.org).
     pub(crate) fn new(environment: &Environment, color: ColorChoice) -> Self {
@@ -104,6 +95,11 @@ impl Output {
             shared: Arc::new(shared),
             site: None,
         }
+    }
+
+    /// The messages of the library go here.
+    pub(crate) fn messenger(&self) -> Messenger {
+        Messenger::new(Arc::new(self.clone()))
     }
 
     /// The output for messages about the site `name`: a log has the name in each line.
@@ -387,6 +383,19 @@ impl Output {
             .screen
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MessageSink for Output {
+    fn message(&self, kind: Kind, site: Option<&str>, line: &str, fields: &Map<String, Value>) {
+        match site {
+            Some(site) => self.of_site(site).print(kind, line, fields),
+            None => self.print(kind, line, fields),
+        }
+    }
+
+    fn span(&self, name: &str) -> Span {
+        self.span_of_site(name)
     }
 }
 

@@ -1,64 +1,12 @@
 //! SIGINT and SIGTERM: the first asks for a clean stop, the second drops what is in flight, the third ends the process at once.
-//! SIGHUP asks a daemon to read its settings again, and is ignored by any other job without a terminal. It only counts and
-//! translates; the engine does the stopping.
+//! SIGHUP asks a daemon to read its settings again, and is ignored by any other job without a terminal. It only
+//! translates; the library does the stopping.
 
+use std::io;
 #[cfg(unix)]
 use std::io::IsTerminal as _;
-use std::{
-    io,
-    sync::{Arc, OnceLock},
-};
 
-use crawler::client::Shutdown;
-
-/// A signal that stops the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StopSignal {
-    /// SIGINT: Ctrl-C.
-    Interrupt,
-    /// SIGTERM: service managers, `kill`.
-    Terminate,
-}
-
-/// Result of a signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reaction {
-    /// No new requests.
-    Stopping,
-    /// Requests in flight are dropped.
-    Aborting,
-    /// Nothing helped so far: the process ends now.
-    Dying,
-}
-
-/// The signals so far, and their requests to the crawls. Clones share their state.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Stop {
-    /// Handed to the engines.
-    pub(crate) shutdown: Shutdown,
-    first: Arc<OnceLock<StopSignal>>,
-}
-
-impl Stop {
-    /// The first signal, if any.
-    pub(crate) fn asked_by(&self) -> Option<StopSignal> {
-        self.first.get().copied()
-    }
-
-    /// Obeys a signal.
-    pub(crate) fn obey(&self, signal: StopSignal) -> Reaction {
-        self.first.get_or_init(|| signal);
-        if self.shutdown.is_aborting() {
-            Reaction::Dying
-        } else if self.shutdown.is_stopping() {
-            self.shutdown.abort();
-            Reaction::Aborting
-        } else {
-            self.shutdown.stop();
-            Reaction::Stopping
-        }
-    }
-}
+pub(crate) use crawler::client::{Reaction, SignalRequest, Stop, StopSignal};
 
 /// The signals of the system.
 #[cfg(unix)]
@@ -140,15 +88,6 @@ impl Signals {
     }
 }
 
-/// Requests of the outside to a program that runs until it is stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// To stop.
-    Stop(StopSignal),
-    /// To read the settings again: SIGHUP, where there is one.
-    Reload,
-}
-
 /// The signals to such a program. While it exists they do not end the process by themselves.
 #[derive(Debug)]
 pub(crate) struct DaemonSignals {
@@ -171,40 +110,15 @@ impl DaemonSignals {
     }
 
     /// The next signal. Cancel safe: a signal that is not taken stays.
-    pub(crate) async fn next(&mut self) -> Asked {
+    pub(crate) async fn next(&mut self) -> SignalRequest {
         #[cfg(unix)]
         let hangup = self.hangup.recv();
         #[cfg(not(unix))]
         let hangup = std::future::pending::<()>();
         // Both arms are cancel safe: neither loses anything when it is dropped.
         tokio::select! {
-            signal = self.stop.next() => Asked::Stop(signal),
-            _ = hangup => Asked::Reload,
+            signal = self.stop.next() => SignalRequest::Stop(signal),
+            _ = hangup => SignalRequest::Reload,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_signal_asks_harder() {
-        let stop = Stop::default();
-        assert_eq!(stop.asked_by(), None);
-        assert_eq!(stop.obey(StopSignal::Terminate), Reaction::Stopping);
-        assert!(stop.shutdown.is_stopping() && !stop.shutdown.is_aborting());
-        assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Aborting);
-        assert!(stop.shutdown.is_aborting());
-        assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Dying);
-        assert_eq!(stop.asked_by(), Some(StopSignal::Terminate));
-    }
-
-    #[test]
-    fn a_signal_after_the_grace_ends_the_process() {
-        let stop = Stop::default();
-        assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Stopping);
-        stop.shutdown.abort();
-        assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Dying);
     }
 }

@@ -4,11 +4,12 @@ use std::{future::Future, pin::pin, time::Duration};
 
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
+use crawler::failure::{Panicked, caught};
+
 use crate::{
     exit_code::ExitCode,
     failure::{self, Context as _},
     output::Output,
-    panicked::{Panicked, caught},
     signal::{Reaction, Signals, Stop, StopSignal},
 };
 

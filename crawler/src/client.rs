@@ -16,6 +16,7 @@ mod shutdown;
 pub(crate) mod signal;
 pub(crate) mod start;
 mod start_page;
+mod stop;
 
 #[cfg(test)]
 mod tests;
@@ -27,4 +28,5 @@ pub use self::{
     shutdown::Shutdown,
     start::StartError,
     start_page::{StartPage, start_page},
+    stop::{Reaction, SignalRequest, Stop, StopSignal},
 };

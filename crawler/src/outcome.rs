@@ -1,5 +1,8 @@
 //! How a session, or a command, ended, in one word. Each error that can end one has a method `outcome`.
 
+mod exit_code;
+
+pub use self::exit_code::ExitCode;
 use crate::page::words;
 
 words! {

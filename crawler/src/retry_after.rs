@@ -97,6 +97,15 @@ impl RetryAfterFile {
         }
     }
 
+    /// Remembers beside the states in `folder`; an empty path: only for this start of the program.
+    pub fn of_states(folder: &Path) -> Self {
+        if folder.as_os_str().is_empty() {
+            Self::default()
+        } else {
+            Self::in_file(&folder.join("retry-after"))
+        }
+    }
+
     /// The waits that have not ended at `now`; none, where there is no file. A file that is damaged is set aside, as
     /// `<name>.corrupt-<time>`; what can be read of it stays in force, and every host waits for `pause`.
     ///

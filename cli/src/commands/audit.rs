@@ -17,7 +17,7 @@ use sitemap_core::read::Source;
 
 use super::{
     check::url_of,
-    crawl::{begin_log, load, site::places_of},
+    crawl::{begin_log, load},
     dependencies,
     findings::{FindingPrinter, MoreFindings, PrintedFinding, PrintedRule},
     names::covering,
@@ -54,8 +54,8 @@ pub(super) fn run(
     let url = url.map_err(|error| Misuse(format!("{}: {error}", args.site)))?;
     let (settings, (site, path)) =
         covering(&settings, &url).context(format!("run arpent crawl {url} first"))?;
-    let config = places_of(settings, &site)?.config(&settings.config);
-    let retry_after = dependencies::retry_after(&settings.state);
+    let config = settings.places_of(&site)?.config(&settings.config);
+    let retry_after = crawler::retry_after::RetryAfterFile::of_states(&settings.state);
     let mut printer = FindingPrinter::new(&args.findings, output)?;
     let clock = dependencies::clock(environment);
     let means = RequestContext {

@@ -9,6 +9,7 @@ use crawler::{
     clock::Clock,
     config::ScopeWidth,
     crawl_state,
+    driver::{Faults, print_published, report_opened, set_output},
     report::Report,
     site::{Site, settle},
     site_run::{Places, SessionOutcome, Stored, StoredRequest},
@@ -17,20 +18,18 @@ use crawler::{
 use tokio::time::Instant;
 
 use super::{
-    crawl::{begin_log, check_site, foresee_log, read_settings_file, site::places_of},
-    dependencies, print,
-    published::{print_published, report_opened, set_output},
-    report_error,
+    crawl::{begin_log, foresee_log, read_settings_file},
+    dependencies, print, report_error,
     runtime::{self, Threads},
 };
+use crawler::failure::blocking;
+
 use crate::{
     args::BuildArgs,
     exit_code::ExitCode,
     failure::{self, Context as _, Failure, FaultyInput, Misuse},
-    fault::Faults,
     human,
     output::Output,
-    panicked::blocking,
     settings::{BuildSettings, Environment, settled},
     supervisor::Supervisor,
 };
@@ -61,7 +60,7 @@ pub(super) fn run(
     let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
     let json = common.json;
     let began = Instant::now();
-    if let Err(error) = check_site(common, &site) {
+    if let Err(error) = common.check_site(&site) {
         let failure = Failure::from(error);
         report_error(&failure, output);
         summary.outcome = failure.outcome();
@@ -141,7 +140,7 @@ impl BuildJob {
         let places = Places {
             state,
             generations: None,
-            ..places_of(common, &self.site)?
+            ..common.places_of(&self.site)?
         };
         let config = places.config(&common.config);
         let stored = StoredRequest {
@@ -159,7 +158,7 @@ impl BuildJob {
             .then(lock)
             .transpose()?;
         let (mut store, opened) = stored.open(None)?;
-        report_opened(&opened, &self.site.url(), &self.output);
+        report_opened(&opened, &self.site.url(), &self.output.messenger());
         // Whatever an earlier build left open, this one begins with nothing.
         let now = self.clock.now();
         crawl_state::open(&mut store, "build", now, true)?;
@@ -206,7 +205,7 @@ impl BuildJob {
             ended.outcome = SessionOutcome::Partial;
         }
         let robots = RobotsFile::unread(&self.site);
-        print_published(summary, ended, &robots, &self.output).map(|(code, _)| code)
+        print_published(summary, ended, &robots, &self.output.messenger()).map(|(code, _)| code)
     }
 
     fn sources(&self) -> Result<Vec<BuildSource>, BuildError> {

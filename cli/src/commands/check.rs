@@ -164,7 +164,7 @@ fn live(
     let means = RequestContext {
         config: settings.config.clone(),
         clock: dependencies::clock(environment),
-        retry_after: dependencies::retry_after(&settings.state),
+        retry_after: crawler::retry_after::RetryAfterFile::of_states(&settings.state),
         progress: options.progress.clone(),
     };
     let (args, of_work) = (args.clone(), output.clone());

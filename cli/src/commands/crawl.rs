@@ -2,19 +2,18 @@
 //! site that fails does not stop the others; a signal does.
 
 pub(super) mod board;
-pub(super) mod lists;
-mod many;
-pub(super) mod sessions;
-pub(super) mod site;
 
-use std::{io, path::Path};
+use std::{io, path::Path, sync::Arc};
 
-use crawler::{politeness::Politeness, publish::check_output, site::Site, site_run::SessionError};
+use crawler::{
+    driver::{self, Crawler, crawl_all},
+    politeness::Politeness,
+};
 use tracing::level_filters::LevelFilter;
 
-use self::{board::Board, many::crawl_all, site::Crawler};
+use self::board::Board;
 use super::{
-    print,
+    dependencies, print,
     runtime::{self, Threads},
 };
 use crate::{
@@ -52,10 +51,11 @@ pub(super) fn run(
         let mut supervisor = Supervisor::new(output)?;
         let politeness = Politeness::new(&shared.config.politeness);
         let stop = supervisor.stop().clone();
-        let crawler = Crawler::new(output, politeness, stop, environment);
-        let mut board = Board::new(sites.len());
+        let clock = dependencies::clock(environment);
+        let crawler = Crawler::new(&output.messenger(), politeness, stop, clock, environment);
+        let mut board = Board::new(sites.len(), output);
         let mut worst = ExitCode::Success;
-        let shown = board.clone();
+        let shown: Arc<dyn driver::Board> = Arc::new(board.clone());
         let work = crawl_all(&crawler, &sites, max_sites, &shown, |run| {
             print(&run.summary, shared.json, output);
             worst = worst.worse(run.code);
@@ -100,16 +100,6 @@ pub(super) fn begin_log(settings: &Settings, output: &Output) {
     for warning in &settings.warnings {
         output.warn(warning);
     }
-}
-
-/// Checks that the set of `site` can be written to its place and served from there.
-pub(super) fn check_site(settings: &Settings, site: &Site) -> Result<(), SessionError> {
-    settings.public_url_of(site)?;
-    if !settings.dry_run {
-        let output = settings.output_of(&site.written().name());
-        check_output(&output, &settings.config.publish)?;
-    }
-    Ok(())
 }
 
 pub(super) fn log_level(settings: &Settings) -> LevelFilter {

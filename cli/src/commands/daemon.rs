@@ -2,47 +2,61 @@
 //! when; this module owns the rest: settings that may be read again, the file of the schedules, signals, and the service
 //! manager.
 
-mod dispatch;
-pub(super) mod lock;
 #[cfg(feature = "metrics")]
 mod metrics;
-pub(super) mod schedule_file;
-mod service;
-mod words;
-#[cfg(feature = "catalogue")]
-mod worker;
 
 #[cfg(test)]
 mod tests;
 
 use std::{io::ErrorKind, net::SocketAddr, path::Path, sync::Arc};
 
-use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
+use crawler::{
+    clock::Clock,
+    driver::{
+        Crawler, DaemonParts, DaemonSettings, DaemonWork, Dispatcher, Observer, ScheduleRecord,
+        ServiceManager, lock_daemon, publish_site, read_schedules, schedule_file_in,
+        set_schedules_aside,
+    },
+    failure::caught,
+    politeness::Politeness,
+    store::StoreError,
+};
+#[cfg(feature = "catalogue")]
+use crawler::{
+    failure::Failure,
+    fleet::{WorkerParts, WorkerSettings, run_worker as work_in_fleet},
+};
 
 #[cfg(feature = "metrics")]
 use self::metrics::Metrics;
-#[cfg(feature = "catalogue")]
-pub(super) use self::worker::restore;
-use self::{
-    dispatch::{Dependencies, Dispatcher, Work},
-    schedule_file::ScheduleRecord,
-    service::ServiceManager,
-};
 use super::{
-    crawl::{begin_log, foresee_log, load, site::Crawler},
+    crawl::{begin_log, board::Board, foresee_log, load},
     dependencies,
-    publish::publish_site,
     runtime::{self, Threads},
 };
+#[cfg(feature = "catalogue")]
+use crate::settings::site_of_text;
 use crate::{
     args::DaemonArgs,
     exit_code::ExitCode,
     failure::{self, Context as _, Misuse},
     output::Output,
-    panicked::caught,
     settings::{CrawlSettings, Environment, Purpose},
     signal::{DaemonSignals, Stop},
 };
+
+/// The settings of the loop of a daemon.
+fn settings_of(settings: &CrawlSettings) -> DaemonSettings {
+    let shared = &settings.shared;
+    DaemonSettings {
+        sites: settings.sites.clone(),
+        max_sites: settings.max_sites,
+        state: shared.state.clone(),
+        stop_timeout: shared.stop_timeout.0,
+        politeness: shared.config.politeness.clone(),
+        warnings: shared.warnings.clone(),
+    }
+}
 
 /// Runs `arpent daemon`.
 ///
@@ -71,7 +85,7 @@ pub(super) fn run(
     begin_log(&settings.shared, output);
     let clock = dependencies::clock(environment);
     let state = settings.shared.state.clone();
-    let lock = lock::acquire(&state)?;
+    let lock = lock_daemon(&state)?;
     let record = read_record(&state, &*clock, output)?;
     output.begin_log(true);
     // Crawls under way were left unfinished: as after a crash, the next start continues them.
@@ -79,13 +93,23 @@ pub(super) fn run(
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
         let stop = Stop::default();
         let politeness = Politeness::new(&settings.shared.config.politeness);
-        let crawler = Crawler::new(output, politeness, stop.clone(), environment);
+        let messages = output.messenger();
+        let crawler = Crawler::new(
+            &messages,
+            politeness,
+            stop.clone(),
+            Arc::clone(&clock),
+            environment,
+        );
         let service = ServiceManager::new();
         #[cfg(feature = "metrics")]
         let (crawler, metrics, _responder) =
             Metrics::begin_for(&settings, crawler, &service, output).await?;
         #[cfg(feature = "metrics")]
         let shown = metrics.clone();
+        let observer: Option<Arc<dyn Observer>> = None;
+        #[cfg(feature = "metrics")]
+        let observer = observer.or_else(|| Some(Arc::new(metrics?)));
         let load = move || {
             let mut settings = load_again()?;
             if settings.shared.metrics != address {
@@ -97,29 +121,28 @@ pub(super) fn run(
             if let Some(metrics) = &shown {
                 metrics.take(&settings);
             }
-            Ok(settings)
+            Ok(settings_of(&settings))
         };
-        let dependencies = Dependencies {
-            output: output.clone(),
+        let dependencies = DaemonParts {
+            output: messages,
+            board: Arc::new(Board::new(usize::MAX, output)),
             clock,
             stop,
             politeness: Arc::clone(&crawler.politeness),
             service,
             load: Arc::new(load),
         };
-        let dispatcher = Dispatcher::new(dependencies, &settings, record, |work, site, watch| {
+        let shared = settings_of(&settings);
+        let dispatcher = Dispatcher::new(dependencies, &shared, record, |work, site, watch| {
             let crawler = crawler.for_site(&site);
-            #[cfg(feature = "metrics")]
-            let counted = metrics
-                .as_ref()
-                .filter(|_| work == Work::Crawl)
-                .map(|metrics| metrics.begin(&site.name, watch.progress.subscribe()));
+            let observer = observer.as_ref().filter(|_| work == DaemonWork::Crawl);
+            let counted =
+                observer.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
             async move {
                 let run = match work {
-                    Work::Crawl => crawler.run(&site, watch).await,
-                    Work::Publish => publish_site(&crawler, &site, None).await,
+                    DaemonWork::Crawl => crawler.run(&site, watch).await,
+                    DaemonWork::Publish => publish_site(&crawler, &site, None).await,
                 };
-                #[cfg(feature = "metrics")]
                 if let Some(counted) = counted {
                     counted.end(run.summary.outcome);
                 }
@@ -127,7 +150,7 @@ pub(super) fn run(
             }
         });
         // Sites that are gone from the settings, or changed there, are nobody's from now on.
-        drop(settings);
+        drop((settings, shared));
         let work = dispatcher.run(async || signals.next().await);
         Ok(caught(Box::pin(work)).await?)
     });
@@ -156,7 +179,7 @@ fn run_worker(_: &CrawlSettings, _: &Environment, _: &Output) -> failure::Result
 /// Runs a daemon whose sites are those of a catalogue.
 ///
 /// # Errors
-/// See [`worker::run`]; another daemon uses the folder of the states.
+/// The settings make no sense for a worker, or the catalogue cannot be reached or has other tables; another daemon uses the folder of the states.
 #[cfg(feature = "catalogue")]
 fn run_worker(
     settings: &CrawlSettings,
@@ -166,25 +189,43 @@ fn run_worker(
     let address = settings.shared.metrics;
     check_metrics(address)?;
     begin_log(&settings.shared, output);
-    let lock = lock::acquire(&settings.shared.state)?;
+    let lock = lock_daemon(&settings.shared.state)?;
     output.begin_log(true);
     let ended = runtime::run(Threads::OfCores, async {
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
         let politeness = Politeness::new(&settings.shared.config.politeness);
-        let crawler = Crawler::new(output, politeness, Stop::default(), environment);
+        let clock = dependencies::clock(environment);
+        let messages = output.messenger();
+        let crawler = Crawler::new(&messages, politeness, Stop::default(), clock, environment);
         let service = ServiceManager::new();
         #[cfg(feature = "metrics")]
         let (crawler, metrics, _responder) =
             Metrics::begin_for(settings, crawler, &service, output).await?;
-        let work = worker::run(
-            settings,
+        let observer: Option<Arc<dyn Observer>> = None;
+        #[cfg(feature = "metrics")]
+        let observer = observer.or_else(|| Some(Arc::new(metrics?)));
+        let fleet = &settings.shared.fleet;
+        let worker = WorkerSettings {
+            catalogue: fleet.catalogue.clone().unwrap_or_default(),
+            storage: fleet.storage.clone(),
+            lease_time: fleet.lease_time,
+            checkpoint_interval: fleet.checkpoint_interval,
+            state: settings.shared.state.clone(),
+            max_sites: settings.max_sites,
+            stop_timeout: settings.shared.stop_timeout.0,
+        };
+        let environment = environment.clone();
+        let parts = WorkerParts {
             crawler,
-            environment,
-            #[cfg(feature = "metrics")]
-            metrics,
+            // Always one of several: others may come.
+            board: Arc::new(Board::new(usize::MAX, output)),
+            observer,
+            read_site: Arc::new(move |name, text, folder| {
+                site_of_text(name, text, folder, &environment).map_err(Failure::from)
+            }),
             service,
-            async || signals.next().await,
-        );
+        };
+        let work = work_in_fleet(worker, parts, async || signals.next().await);
         caught(Box::pin(work)).await?
     });
     drop(lock);
@@ -197,15 +238,15 @@ fn read_record(
     clock: &dyn Clock,
     output: &Output,
 ) -> failure::Result<ScheduleRecord> {
-    let path = schedule_file::file_in(state);
-    let error = match schedule_file::read(state) {
+    let path = schedule_file_in(state);
+    let error = match read_schedules(state) {
         Ok(record) => return Ok(record),
         Err(error) => error,
     };
     let path_text = path.display();
     match error.kind() {
         ErrorKind::InvalidData => {
-            let aside = schedule_file::set_aside(&path, clock.now()).map_err(|source| {
+            let aside = set_schedules_aside(&path, clock.now()).map_err(|source| {
                 let message = format!("{path_text} is damaged ({error}), and cannot be renamed");
                 StoreError::of_io(message, source)
             })?;

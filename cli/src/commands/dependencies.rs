@@ -1,11 +1,10 @@
-//! The clock and the file of the `Retry-After` times, which the program gives to the library.
+//! The clock that the program gives to the library.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use crawler::{
     IS_FOR_TESTS,
     clock::{Clock, SystemClock},
-    retry_after::RetryAfterFile,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -38,14 +37,5 @@ impl Clock for ShiftedClock {
     fn now(&self) -> Timestamp {
         let now = SystemClock.now();
         now.checked_add(self.0).unwrap_or(now)
-    }
-}
-
-/// `Retry-After` of hosts, in the folder `state`; known only to this start of the program if the folder does not exist.
-pub(super) fn retry_after(state: &Path) -> RetryAfterFile {
-    if state.as_os_str().is_empty() {
-        RetryAfterFile::default()
-    } else {
-        RetryAfterFile::in_file(&state.join("retry-after"))
     }
 }

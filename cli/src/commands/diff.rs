@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crawler::{
     check::{CheckProgress, Network},
     diff::{Comparison, SetDiff},
+    driver::site_of_start,
     publish::{PublishError, retained_files},
     sitemap_set::{SetError, SetPlace},
     store::{SetSide, Store},
@@ -14,7 +15,6 @@ use super::{
     check::url_of,
     crawl::{begin_log, read_settings_file},
     dependencies,
-    names::site_of,
     requesting::{RequestContext, with_network},
 };
 use crate::{
@@ -51,7 +51,7 @@ pub(super) fn run(
     let means = RequestContext {
         config: settings.config.clone(),
         clock,
-        retry_after: dependencies::retry_after(&settings.state),
+        retry_after: crawler::retry_after::RetryAfterFile::of_states(&settings.state),
         progress: CheckProgress::default(),
     };
     let progress = means.progress.clone();
@@ -118,7 +118,7 @@ impl TypedSet {
             Self::Path(path) => SetPlace::Path(path.clone()),
             Self::Url(url) => SetPlace::Url(settings.config.identity.parse(url)?),
             Self::Kept(url, back) => {
-                let site = site_of(settings, &settings.config.identity.parse(url)?)?.site;
+                let site = site_of_start(settings, &settings.config.identity.parse(url)?)?.site;
                 let unreadable = |reason| SetError::Unreadable {
                     set: self.name(),
                     reason,

@@ -5,14 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crawler::store::{self, StoreError};
+use crawler::{
+    driver::{Named, forget_names, names_of_site, site_of_start},
+    store::{self, StoreError},
+};
 use serde_json::{Value, json};
 
-use super::{
-    crawl::load,
-    names::{self, Named},
-    report_error,
-};
+use super::{crawl::load, report_error};
 use crate::{
     args::ForgetArgs,
     exit_code::ExitCode,
@@ -85,13 +84,13 @@ impl Removed {
 fn forget(site: &SiteSettings) -> failure::Result<Removed> {
     let settings = &site.settings;
     let folder = &settings.state;
-    let Named { site, is_known } = names::site_of(settings, &site.start)?;
+    let Named { site, is_known } = site_of_start(settings, &site.start)?;
     let failed = |path: &Path, error| {
         StoreError::of_io(format!("failed to remove {}", path.display()), error)
     };
     let state = settings.state_of(&site);
     let build_state = settings.build_state_of(&site);
-    let names = names::of_site(folder, &site)?;
+    let names = names_of_site(folder, &site)?;
     let beside = [
         settings.generations_of(&site),
         settings.last_session_of(&site),
@@ -127,7 +126,7 @@ fn forget(site: &SiteSettings) -> failure::Result<Removed> {
                 };
                 removed.map_err(|error| failed(&path, error))?;
             }
-            names::forget(folder, &site).map_err(|error| failed(folder, error))
+            forget_names(folder, &site).map_err(|error| failed(folder, error))
         })?;
     }
     Ok(Removed {

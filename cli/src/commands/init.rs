@@ -13,6 +13,7 @@ use std::{
 use crawler::{
     check::CheckProgress,
     config::ScopeWidth,
+    driver::site_of_start,
     site::settle_so_far,
     store::Store,
     survey::{look, of_crawl},
@@ -23,16 +24,16 @@ use self::{files::Plan, questions::Answers};
 use super::{
     crawl::{begin_log, read_settings_file},
     dependencies,
-    names::site_of,
     requesting::{RequestContext, with_network},
     runtime::{self, Threads},
 };
+use crawler::failure::Panicked;
+
 use crate::{
     args::InitArgs,
     exit_code::ExitCode,
     failure::{self, Context as _, Misuse},
     output::Output,
-    panicked::Panicked,
     settings::{Environment, Settings},
     signal::Signals,
 };
@@ -65,7 +66,7 @@ pub(super) fn run(
     }
     let known_names = [files::SETTINGS, files::server(args.server).0];
     files::refuse_existing(args, &folder, &known_names)?;
-    let named = site_of(&settings, &typed)?;
+    let named = site_of_start(&settings, &typed)?;
     let state = settings.state_of(&named.site);
     let survey = if state.is_file() {
         let store = Store::open_to_read(&state)?.context("the state is gone")?;
@@ -74,7 +75,7 @@ pub(super) fn run(
         let means = RequestContext {
             config: config.clone(),
             clock: dependencies::clock(environment),
-            retry_after: dependencies::retry_after(&settings.state),
+            retry_after: crawler::retry_after::RetryAfterFile::of_states(&settings.state),
             progress: CheckProgress::default(),
         };
         let (of_survey, progress) = (config.clone(), means.progress.clone());

@@ -16,7 +16,6 @@ mod init;
 mod names;
 mod notify;
 mod publish;
-mod published;
 mod report;
 mod requesting;
 mod runtime;

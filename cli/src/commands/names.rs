@@ -1,131 +1,22 @@
-//! Names of sites: start URLs as they were typed, each with the site that its redirects led to last. A small file in the
-//! folder of the states. A crawl notes here what it learns; every command that takes a URL asks here which site it means.
+//! Sites of the settings, or of the folder of the states, that a URL on the command line means.
 
-use std::{
-    fs::File,
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use crawler::{
-    config::ScopeWidth,
-    machine::{json_file, private},
-    site::{Site, settle_so_far},
-    store::StoreError,
+    driver::{SessionSettings, find_state},
+    site::Site,
     url_key::UrlKey,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::{
     failure::{self, Cause, Misuse},
-    settings::{CrawlSettings, Settings},
+    settings::CrawlSettings,
 };
 
-/// The file in the folder of the states.
-const FILE: &str = "names.json";
-
-/// The file of the names in the folder `state`.
-#[cfg(feature = "catalogue")]
-pub(super) fn file_in(state: &Path) -> PathBuf {
-    state.join(FILE)
-}
-
-/// Names that are remembered; those that were learnt first are forgotten first.
-const MAX_NAMES: usize = 10_000;
-
-/// Largest file that is read, in bytes: a name takes three URLs.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
-
-/// A start URL as it was typed, and where it led.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Name {
-    typed: String,
-    /// The URL of the site.
-    site: String,
-    /// URL at which its crawl begins.
-    start: String,
-}
-
-/// The site that a start URL means.
-#[derive(Debug)]
-pub(super) struct Named {
-    pub(super) site: Site,
-    /// The URL is a name of the site: the site's own URL, or a start URL that led to it.
-    pub(super) is_known: bool,
-}
-
-impl Named {
-    /// The site of a start URL that never led to a site, as far as the URL itself shows it.
-    pub(super) fn as_typed(settings: &Settings, typed: &UrlKey) -> Self {
-        let site = settle_so_far(typed, &[], settings.config.scope.width);
-        let is_known = site.url() == typed.as_str();
-        Self { site, is_known }
-    }
-}
-
-/// The site that `typed` led to last; otherwise the one of the URL as it was typed.
-///
-/// # Errors
-/// The file of names cannot be read.
-pub(super) fn site_of(settings: &Settings, typed: &UrlKey) -> Result<Named, StoreError> {
-    let names = read(&settings.state).map_err(|error| {
-        let path = settings.state.join(FILE).display().to_string();
-        let message = format!(
-            "failed to read {path}, the list of start URLs and their sites; if the file is damaged, the next crawl \
-             writes it again"
-        );
-        StoreError::of_io(message, error)
-    })?;
-    let mut as_typed = Named::as_typed(settings, typed);
-    let name = names.iter().find(|name| name.typed == typed.as_str());
-    let keys = name.map(|name| [&name.site, &name.start].map(|url| UrlKey::from_normalised(url)));
-    if let Some([Ok(directory), Ok(start)]) = keys {
-        as_typed.is_known = true;
-        as_typed.site.origin = directory.origin();
-        as_typed.site.start = start;
-        if settings.config.scope.width == ScopeWidth::Directory {
-            directory.path().clone_into(&mut as_typed.site.directory);
-        }
-    }
-    Ok(as_typed)
-}
-
-/// The site that the crawl of `typed` will be, as far as that is known before its first request, written as the settings
-/// want it.
-pub(super) fn foreseen(settings: &Settings, typed: &UrlKey) -> Site {
-    // Commands that cannot do without the names report that they cannot be read.
-    let named = site_of(settings, typed).unwrap_or_else(|_| Named::as_typed(settings, typed));
-    let site = named.site;
-    match &settings.config.written_as {
-        Some(original) => site.clone().standing_for(original).unwrap_or(site),
-        None => site,
-    }
-}
-
-/// The site that `typed` means, written as the settings want it, and its state.
-///
-/// # Errors
-/// It has no state, or cannot be written so; or what is known of names cannot be read.
-pub(super) fn find_state(settings: &Settings, typed: &UrlKey) -> failure::Result<(Site, PathBuf)> {
-    let site = site_of(settings, typed)?.site;
-    let path = settings.state_of(&site);
-    if !path.is_file() {
-        let folder = settings.state.display();
-        let message = format!("there is no state of the site in {folder}; run arpent crawl first");
-        return Err(Misuse(message).into());
-    }
-    let Some(original) = &settings.config.written_as else {
-        return Ok((site, path));
-    };
-    let written = site.standing_for(original);
-    let written = written.map_err(|error| Misuse(format!("publish_as: {error}")))?;
-    Ok((written, path))
-}
-
 /// The settings of the site that is crawled from `start`.
-pub(super) fn settings_of<'a>(settings: &'a CrawlSettings, start: &UrlKey) -> &'a Settings {
+pub(super) fn settings_of<'a>(settings: &'a CrawlSettings, start: &UrlKey) -> &'a SessionSettings {
     let of_file = settings.sites.iter().find(|site| site.start == *start);
-    of_file.map_or(&settings.shared, |site| &site.settings)
+    of_file.map_or(&*settings.shared, |site| &*site.settings)
 }
 
 /// The crawled site with the deepest directory that `url` is in, with its settings and its state.
@@ -135,13 +26,13 @@ pub(super) fn settings_of<'a>(settings: &'a CrawlSettings, start: &UrlKey) -> &'
 pub(super) fn covering<'a>(
     settings: &'a CrawlSettings,
     url: &UrlKey,
-) -> failure::Result<(&'a Settings, (Site, PathBuf))> {
+) -> failure::Result<(&'a SessionSettings, (Site, PathBuf))> {
     let of_file = settings
         .sites
         .iter()
         .map(|site| (&*site.settings, site.start.clone()));
-    let above = directories_of(url).map(|directory| (&settings.shared, directory));
-    let mut best: Option<(&Settings, (Site, PathBuf))> = None;
+    let above = directories_of(url).map(|directory| (&*settings.shared, directory));
+    let mut best: Option<(&SessionSettings, (Site, PathBuf))> = None;
     for (settings, start) in of_file.chain(above) {
         let (site, path) = match find_state(settings, &start) {
             Ok(found) => found,
@@ -175,133 +66,4 @@ fn directories_of(url: &UrlKey) -> impl Iterator<Item = UrlKey> {
     urls.filter_map(|url| UrlKey::from_normalised(&url).ok())
         .collect::<Vec<_>>()
         .into_iter()
-}
-
-/// Remembers in the folder `state` that `typed` led to `site`; where it led before is forgotten.
-///
-/// # Errors
-/// It cannot be written.
-pub(super) fn remember(state: &Path, typed: &UrlKey, site: &Site) -> io::Result<()> {
-    let name = Name {
-        typed: typed.as_str().to_owned(),
-        site: site.url(),
-        start: site.start.as_str().to_owned(),
-    };
-    let is_own_url = name.typed == name.site && name.typed == name.start;
-    change(state, |names| {
-        if names.contains(&name) {
-            return;
-        }
-        names.retain(|known| known.typed != name.typed);
-        if !is_own_url {
-            names.insert(0, name.clone());
-            names.truncate(MAX_NAMES);
-        }
-    })
-}
-
-/// The start URLs that led to `site`, as far as they are not its own URL.
-///
-/// # Errors
-/// They cannot be read.
-pub(super) fn of_site(state: &Path, site: &Site) -> io::Result<Vec<String>> {
-    let url = site.url();
-    let names = read(state)?.into_iter().filter(|name| name.site == url);
-    Ok(names.map(|name| name.typed).collect())
-}
-
-/// Forgets the names of `site`.
-///
-/// # Errors
-/// It cannot be written.
-pub(super) fn forget(state: &Path, site: &Site) -> io::Result<()> {
-    let url = site.url();
-    change(state, |names| names.retain(|name| name.site != url))
-}
-
-/// Names, the newest first.
-fn read(state: &Path) -> io::Result<Vec<Name>> {
-    let names = json_file::read(&state.join(FILE), MAX_BYTES)?;
-    Ok(names.unwrap_or_default())
-}
-
-/// Writes the names as `edit` leaves them, unless that changes nothing. Those of a damaged file are learnt again.
-fn change(state: &Path, edit: impl Fn(&mut Vec<Name>)) -> io::Result<()> {
-    let edited = || {
-        let before = match read(state) {
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
-                ) =>
-            {
-                None
-            }
-            read => Some(read?),
-        };
-        let mut names = before.clone().unwrap_or_default();
-        edit(&mut names);
-        io::Result::Ok((before.as_ref() != Some(&names)).then_some(names))
-    };
-    if edited()?.is_none() {
-        return Ok(());
-    }
-    private::create_folder(state)?;
-    // Several programs may use one file; the kernel releases the lock.
-    let lock = File::create(state.join(FILE).with_extension("lock"))?;
-    lock.lock()?;
-    match edited()? {
-        Some(names) => json_file::write(&state.join(FILE), &names),
-        None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    fn key(url: &str) -> UrlKey {
-        UrlKey::from_normalised(url).unwrap()
-    }
-
-    /// The site that each start URL is a name of.
-    fn known(state: &Path) -> Vec<(String, String)> {
-        let names = read(state).unwrap().into_iter();
-        names.map(|name| (name.typed, name.site)).collect()
-    }
-
-    #[test]
-    fn the_newest_crawl_decides_what_a_name_means() {
-        let folder = tempfile::tempdir().unwrap();
-        let state = folder.path();
-        let learn = |typed: &str, hops: &[&str]| {
-            let hops: Vec<_> = hops.iter().map(|hop| key(hop)).collect();
-            let site = settle_so_far(&key(typed), &hops, ScopeWidth::Directory);
-            remember(state, &key(typed), &site).unwrap();
-            site
-        };
-        learn("https://h.example/", &[]);
-        assert_eq!(fs::read_dir(state).unwrap().count(), 0, "nothing to know");
-        let name = |typed: &str, site: &str| (typed.to_owned(), site.to_owned());
-        let blog = name("https://h.example/blog", "https://h.example/blog/");
-        learn(&blog.0, &[&blog.1]);
-        let www = learn("http://h.example/", &["https://www.h.example/"]);
-        let moved = name("http://h.example/", "https://www.h.example/");
-        assert_eq!(known(state), [moved.clone(), blog.clone()]);
-        assert_eq!(of_site(state, &www).unwrap(), [moved.0]);
-        // Its redirect leads elsewhere, and then nowhere.
-        learn("http://h.example/", &["https://h.example/"]);
-        assert_eq!(known(state)[0].1, "https://h.example/");
-        learn("http://h.example/", &[]);
-        assert_eq!(known(state), std::slice::from_ref(&blog));
-        // Damaged names are learnt again.
-        fs::write(state.join(FILE), "[{").unwrap();
-        read(state).unwrap_err();
-        let site = learn(&blog.0, &[&blog.1]);
-        assert_eq!(known(state), [blog]);
-        forget(state, &site).unwrap();
-        assert_eq!(known(state), []);
-    }
 }

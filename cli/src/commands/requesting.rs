@@ -18,9 +18,9 @@ use tokio::runtime::Handle;
 
 use self::view::CheckView;
 use super::runtime::{self, Threads};
-use crate::{
-    exit_code::ExitCode, failure, output::Output, panicked::Panicked, supervisor::Supervisor,
-};
+use crawler::failure::Panicked;
+
+use crate::{exit_code::ExitCode, failure, output::Output, supervisor::Supervisor};
 
 /// The means of the work.
 pub(super) struct RequestContext {

@@ -7,28 +7,24 @@ mod fleet;
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use crawler::{
+    driver::{
+        Named, ScheduleRecord, SessionSettings, has_daemon, read_schedules, schedule_file_in,
+        site_of_start,
+    },
     schedule::NextRun,
     site_run::{LastSession, SiteStatus, StatusReport, Zone},
     store::with_causes,
 };
 use jiff::Timestamp;
 
-use super::{
-    crawl::load,
-    daemon::{
-        lock,
-        schedule_file::{self, ScheduleRecord},
-    },
-    dependencies,
-    names::{self, Named},
-};
+use super::{crawl::load, dependencies};
 use crate::{
     args::StatusArgs,
     exit_code::ExitCode,
     failure::{self, Misuse},
     output::Output,
     print::print_result,
-    settings::{Environment, Purpose, Settings, SiteSettings, duration},
+    settings::{Environment, Purpose, SiteSettings, duration},
 };
 
 /// End of the name of the file with the last session of a site, after the site's name.
@@ -61,22 +57,22 @@ pub(super) fn run(
     let settings = load(Purpose::Look, args.typed(), environment)?;
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
     let state = &settings.shared.state;
-    let has_daemon = lock::is_held(state);
-    let mut kept = schedule_file::read(state).unwrap_or_else(|error| {
+    let is_daemon_there = has_daemon(state);
+    let mut kept = read_schedules(state).unwrap_or_else(|error| {
         output.warn(&format!(
             "failed to read {}: {error}",
-            schedule_file::file_in(state).display()
+            schedule_file_in(state).display()
         ));
         ScheduleRecord::default()
     });
-    if !has_daemon {
+    if !is_daemon_there {
         // A killed daemon did not remove them.
         kept.running.clear();
     }
     let shared = &settings.shared;
     let mut report = StatusReport {
         now: dependencies::clock(environment).now(),
-        has_daemon,
+        has_daemon: is_daemon_there,
         sites: Vec::new(),
         time_zone: zone_of(shared),
     };
@@ -99,7 +95,7 @@ pub(super) fn run(
     } else {
         print_result(args.json, &report.document(), || report.view(), output)?;
     }
-    if !has_daemon && !args.json && report.sites.iter().any(|site| site.schedule.is_some()) {
+    if !is_daemon_there && !args.json && report.sites.iter().any(|site| site.schedule.is_some()) {
         output.info("no arpent daemon runs with this state");
     }
     Ok(report_faults(&faults, output))
@@ -117,7 +113,7 @@ fn report_faults(faults: &[String], output: &Output) -> ExitCode {
     }
 }
 
-fn zone_of(settings: &Settings) -> Zone {
+fn zone_of(settings: &SessionSettings) -> Zone {
     settings.time_zone.clone().map_or_else(Zone::default, Zone)
 }
 
@@ -148,7 +144,7 @@ fn configured(
         });
     let as_typed = Named::as_typed(&site.settings, &site.start);
     let is_named = site.name != as_typed.site.name();
-    let known = names::site_of(&site.settings, &site.start).unwrap_or_else(|error| {
+    let known = site_of_start(&site.settings, &site.start).unwrap_or_else(|error| {
         output.warn(&with_causes(&error));
         as_typed
     });
@@ -178,7 +174,7 @@ fn configured(
 }
 
 /// A site that the folder of the states knows as `name`.
-fn known(settings: &Settings, name: &str, output: &Output) -> SiteStatus {
+fn known(settings: &SessionSettings, name: &str, output: &Output) -> SiteStatus {
     let mut status = SiteStatus {
         name: name.to_owned(),
         time_zone: zone_of(settings),

@@ -7,6 +7,7 @@ use crawler::{
     check::{CheckProgress, Network},
     clock::Clock,
     config::Config,
+    driver::{Named, SessionSettings, find_state},
     site::Site,
     store::Store,
     url_key::UrlKey,
@@ -14,9 +15,9 @@ use crawler::{
 };
 
 use super::{
-    crawl::{begin_log, load, site::places_of},
+    crawl::{begin_log, load},
     dependencies,
-    names::{Named, covering, find_state, settings_of},
+    names::{covering, settings_of},
     requesting::{RequestContext, with_network},
 };
 use crate::{
@@ -25,7 +26,7 @@ use crate::{
     failure::{self, Cause, Context as _, Misuse},
     output::Output,
     print::print_result,
-    settings::{CrawlSettings, Environment, Purpose, Settings, with_scheme},
+    settings::{CrawlSettings, Environment, Purpose, with_scheme},
 };
 
 /// A URL with the site that it is in.
@@ -60,7 +61,7 @@ pub(super) fn run(
         let means = RequestContext {
             config: asked.config.clone(),
             clock: Arc::clone(&clock),
-            retry_after: dependencies::retry_after(&settings.shared.state),
+            retry_after: crawler::retry_after::RetryAfterFile::of_states(&settings.shared.state),
             progress: CheckProgress::default(),
         };
         let explained = with_network(means, output, move |mut network| {
@@ -79,7 +80,7 @@ pub(super) fn run(
 
 /// The URL of the arguments, by the settings of its site.
 fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedUrl> {
-    let parse = |settings: &Settings, typed: &str| {
+    let parse = |settings: &SessionSettings, typed: &str| {
         let parsed = settings.config.identity.parse(&with_scheme(typed));
         parsed.map_err(|error| {
             Misuse(format!(
@@ -112,7 +113,7 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedU
     let url = parse(settings, &args.url)?;
     Ok(AskedUrl {
         url: site.crawled_key(&url).unwrap_or(url),
-        config: places_of(settings, &site)?.config(&settings.config),
+        config: settings.places_of(&site)?.config(&settings.config),
         site,
         state,
     })

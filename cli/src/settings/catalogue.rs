@@ -225,8 +225,12 @@ fn stored_site(
                 output,
             })
         }
-        (_, Err(SettingsError::Problems(mut found))) => {
-            problems.append(&mut found);
+        (_, Err(error)) => {
+            problems.push(Problem {
+                origin: Origin::Default,
+                setting: String::new(),
+                message: error.to_string(),
+            });
             Err(problems)
         }
         _ => Err(problems),

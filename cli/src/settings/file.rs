@@ -11,8 +11,9 @@ use toml::{
 };
 
 use super::{
+    has_user_info,
     problem::{Origin, Problem, nearest},
-    request::{has_password, has_user_info, is_secret_header},
+    request::{has_password, is_secret_header},
     table::{SETTINGS, Setting, Special, setting_of, tables},
     tables::{NAMESPACE, NamespaceTable, PAGE_RULE, PageRuleTable},
     value::{Item, Value},

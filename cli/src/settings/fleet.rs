@@ -3,7 +3,7 @@
 use std::{fmt, ops::RangeInclusive, path::Path, time::Duration};
 
 use super::{
-    output::is_storage,
+    is_storage,
     value::{Read, Value, Wrong, duration, optional_text},
 };
 

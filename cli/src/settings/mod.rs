@@ -27,12 +27,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     net::SocketAddr,
+    ops::{Deref, DerefMut},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use crawler::{config::Config, site::Site, url_key::UrlKey};
-use jiff::tz::TimeZone;
+pub(crate) use crawler::driver::{SiteSettings, directory, has_user_info, is_storage, settled};
+use crawler::{driver::SessionSettings, site::Site};
 
 #[cfg(feature = "catalogue")]
 pub(crate) use self::catalogue::{MAX_SITES_FILE_BYTES, StoredSites, fleet_places, site_of_text};
@@ -40,19 +41,17 @@ pub(crate) use self::{
     default_file::default_file,
     file::MAX_FILE_BYTES,
     options::Typed,
-    output::is_storage,
     problem::SettingsError,
-    request::{DIRECTORY_FORM, contact, directory, is_secret_header, with_scheme},
+    request::{DIRECTORY_FORM, contact, is_secret_header, with_scheme},
     secret::FileText,
-    sites::{CrawlSettings, Purpose, SiteSettings, settled},
+    sites::{CrawlSettings, Purpose},
     units::duration,
 };
 use self::{
     file::{Section, SettingsFile},
     fleet::Fleet,
     merge::{Merge, VARIABLE_PREFIX},
-    problem::{Origin, Problem},
-    request::public_url_of,
+    problem::Origin,
     secret::{CREDENTIALS_VARIABLE, SecretSources, add_variables_of},
     table::{SETTINGS, Special},
     value::Value,
@@ -86,27 +85,11 @@ impl LogFormat {
 /// The variables of the environment, read once by `main`.
 pub(crate) type Environment = BTreeMap<String, String>;
 
-/// Everything the work on a site needs to know, checked.
+/// Everything a command needs to know, checked.
 #[derive(Debug, Clone, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent settings, each a switch of its own"
-)]
 pub(crate) struct Settings {
-    /// The URLs that the work starts from, none twice: exactly one for the crawl of a site.
-    pub(crate) urls: Vec<UrlKey>,
-    /// For the library. Output folder, credential origins and start host are filled in per site.
-    pub(crate) config: Config,
-    /// Folder of the sets; `None`: `sitemaps/<site>`.
-    pub(crate) output: Option<PathBuf>,
-    /// Folder of the states.
-    pub(crate) state: PathBuf,
-    /// Files with URLs to crawl too; `-` is standard input.
-    pub(crate) seeds: Vec<String>,
-    /// Forget the state.
-    pub(crate) fresh: bool,
-    /// Write no sitemaps.
-    pub(crate) dry_run: bool,
+    /// Settings of sessions.
+    pub(crate) session: SessionSettings,
     /// The result on stdout is JSON.
     pub(crate) json: bool,
     /// Nothing but errors on stderr.
@@ -115,8 +98,6 @@ pub(crate) struct Settings {
     pub(crate) verbose: u32,
     /// Format of stderr.
     pub(crate) log_format: LogFormat,
-    /// The time zone of its schedule, and of times for people; `None`: UTC.
-    pub(crate) time_zone: Option<TimeZone>,
     /// The longest that a daemon takes to stop.
     pub(crate) stop_timeout: StopTimeout,
     /// Where a daemon answers requests for metrics.
@@ -127,15 +108,21 @@ pub(crate) struct Settings {
     pub(crate) found_file: Option<PathBuf>,
     /// Warnings about the settings, each a sentence.
     pub(crate) warnings: Vec<String>,
-    /// Variables that hooks do not inherit.
-    pub(crate) withheld: Vec<String>,
-    /// The output is meant for other sites too, so each gets a folder with its name in it.
-    is_output_shared: bool,
-    /// The public URL is meant for other sites too, so it gets the site's name.
-    is_public_url_shared: bool,
-    /// Origin of the public URL, for a problem that only shows when the site is known.
-    public_url_origin: Origin,
-    state_origin: Origin,
+}
+
+/// Most of the settings are those of sessions.
+impl Deref for Settings {
+    type Target = SessionSettings;
+
+    fn deref(&self) -> &SessionSettings {
+        &self.session
+    }
+}
+
+impl DerefMut for Settings {
+    fn deref_mut(&mut self) -> &mut SessionSettings {
+        &mut self.session
+    }
 }
 
 /// Everything `arpent build` needs to know, checked.
@@ -358,105 +345,5 @@ impl<'w> Layers<'w> {
             merge.value(name, value, Origin::flag(name));
         }
         merge
-    }
-}
-
-impl Settings {
-    /// The folder that the set of a site is written to; `site_name` is the name in the file system of
-    /// the site that it is written as.
-    pub(crate) fn output_of(&self, site_name: &str) -> PathBuf {
-        let place = self.place_of(site_name);
-        if is_storage(&place) {
-            // The set is complete here before it is sent.
-            return self.staged_of(site_name);
-        }
-        place
-    }
-
-    /// The folder of a set that readers get from object storage.
-    pub(crate) fn staged_of(&self, site_name: &str) -> PathBuf {
-        self.state.join(format!("{site_name}.set"))
-    }
-
-    /// The URL of the object storage that the set is sent to; `None`: readers get the folder.
-    pub(crate) fn storage_of(&self, site_name: &str) -> Option<String> {
-        let place = self.place_of(site_name);
-        is_storage(&place).then(|| place.display().to_string())
-    }
-
-    /// Where readers get the set: a folder, or the URL of object storage.
-    pub(crate) fn place_of(&self, site_name: &str) -> PathBuf {
-        match &self.output {
-            Some(place) if self.is_output_shared => place.join(site_name),
-            Some(place) => place.clone(),
-            None => Path::new("sitemaps").join(site_name),
-        }
-    }
-
-    /// The state file of `site`, named after the crawled site, not after the public one.
-    pub(crate) fn state_of(&self, site: &Site) -> PathBuf {
-        self.state.join(format!("{}.db", site.name()))
-    }
-
-    /// The state file of the builds of `site`.
-    pub(crate) fn build_state_of(&self, site: &Site) -> PathBuf {
-        self.state.join(format!("{}.build.db", site.name()))
-    }
-
-    /// The file with the result of the last session of `site`.
-    pub(crate) fn last_session_of(&self, site: &Site) -> PathBuf {
-        self.state.join(format!("{}.last.json", site.name()))
-    }
-
-    /// The folder for copies of the sets of `site` that were published last.
-    pub(crate) fn generations_of(&self, site: &Site) -> PathBuf {
-        self.state.join(format!("{}.generations", site.name()))
-    }
-
-    /// The options with which another command finds the states of these settings, each with a space before it.
-    pub(crate) fn state_options(&self) -> String {
-        match &self.state_origin {
-            Origin::Flag(_) | Origin::Variable(_) => format!(" --state {}", self.state.display()),
-            Origin::File { path, .. } if self.found_file.is_none() => {
-                format!(" --config {}", path.display())
-            }
-            Origin::File { .. } | Origin::Default => String::new(),
-        }
-    }
-
-    /// The URL of the directory where the set of `site` will be served, in the form of the library. A sitemap may only list what
-    /// is below its own directory, unless it is of another origin, whose robots.txt then has to name it (sitemaps.org protocol,
-    /// "Sitemap file location").
-    ///
-    /// # Errors
-    /// The directory is of the origin that the site is written as and does not cover it.
-    pub(crate) fn public_url_of(&self, site: &Site) -> Result<Option<String>, SettingsError> {
-        let Some(template) = &self.config.publish.public_url else {
-            return Ok(None);
-        };
-        let site = site.written();
-        let problem = |message| {
-            SettingsError::Problems(vec![Problem {
-                origin: self.public_url_origin.clone(),
-                setting: "public_url".to_owned(),
-                message,
-            }])
-        };
-        let public_url =
-            public_url_of(template, &site, self.is_public_url_shared).ok_or_else(|| {
-                problem(format!(
-                    "{template} is not a URL for {}; use {{site}} in the path",
-                    site.url()
-                ))
-            })?;
-        if public_url.is_on(&site.origin) && !site.directory.starts_with(public_url.path()) {
-            return Err(problem(format!(
-                "a sitemap in {public_url} may not list {own}, because a sitemap lists only URLs in its own directory (R58); \
-                 expected {own}, a directory above it, or another host whose sitemaps {origin}/robots.txt names",
-                own = site.url(),
-                origin = site.origin,
-            )));
-        }
-        Ok(Some(public_url.to_string()))
     }
 }

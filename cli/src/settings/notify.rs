@@ -8,7 +8,7 @@ use crawler::{
 };
 
 use super::{
-    request::has_user_info,
+    has_user_info,
     value::{Read, Value, Wrong, list, optional_text, text, words},
 };
 

@@ -10,16 +10,10 @@ use crawler::config::{
     ObjectRule, Priority, SectionName,
 };
 
-use super::value::{Read, Value, Wrong, list, optional_text, switches, text, words};
-
-/// URLs of object storage begin so.
-const STORAGES: [&str; 3] = ["s3://", "gs://", "az://"];
-
-/// Returns whether `output` is a URL of object storage, not a folder.
-pub(crate) fn is_storage(output: &Path) -> bool {
-    let text = output.to_str().unwrap_or_default();
-    STORAGES.iter().any(|scheme| text.starts_with(scheme))
-}
+use super::{
+    is_storage,
+    value::{Read, Value, Wrong, list, optional_text, switches, text, words},
+};
 
 /// A folder, or the URL of object storage.
 pub(crate) fn place(value: &Value) -> Read<Option<PathBuf>> {

@@ -6,8 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use crawler::site_run::SessionError;
-
 /// Place of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Origin {
@@ -37,6 +35,17 @@ impl Origin {
         }
     }
 
+    /// The place with the name of `setting`, which is empty when it is about the file as a whole.
+    pub(crate) fn named(&self, setting: &str) -> String {
+        match self {
+            // The name of a flag or variable names the setting well enough.
+            Self::Flag(name) | Self::Variable(name) => name.clone(),
+            Self::File { path, line } if setting.is_empty() => format!("{}:{line}", path.display()),
+            Self::File { path, line } => format!("{}:{line}: {setting}", path.display()),
+            Self::Default => setting.to_owned(),
+        }
+    }
+
     /// The order of reported problems: layer by layer, the file by line.
     pub(crate) fn position(&self) -> (u8, usize) {
         match self {
@@ -61,19 +70,9 @@ pub(crate) struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.origin {
-            // The name of a flag or variable names the setting well enough.
-            Origin::Flag(name) | Origin::Variable(name) => write!(f, "{name}: ")?,
-            Origin::File { path, line } if self.setting.is_empty() => {
-                write!(f, "{}:{line}: ", path.display())?;
-            }
-            Origin::File { path, line } => {
-                write!(f, "{}:{line}: {}: ", path.display(), self.setting)?;
-            }
-            Origin::Default if self.setting.is_empty() => {}
-            Origin::Default => write!(f, "{}: ", self.setting)?,
-        }
-        f.write_str(&self.message)
+        let place = self.origin.named(&self.setting);
+        let colon = if place.is_empty() { "" } else { ": " };
+        write!(f, "{place}{colon}{}", self.message)
     }
 }
 
@@ -101,12 +100,6 @@ impl SettingsError {
             Self::Unreadable { .. } => &[],
             Self::Problems(problems) => problems,
         }
-    }
-}
-
-impl From<SettingsError> for SessionError {
-    fn from(error: SettingsError) -> Self {
-        Self::Settings(error.to_string())
     }
 }
 

@@ -4,7 +4,7 @@ use std::{borrow::Cow, net::IpAddr};
 
 use crawler::{
     config::{Credentials, Resolve, Secret},
-    site::Site,
+    driver::{HOST_PLACE, SITE_PLACE, directory},
     url_key::{Identity, UrlKey},
 };
 
@@ -189,12 +189,6 @@ pub(crate) fn proxy(value: &Value) -> Read<Option<String>> {
 pub(crate) const DIRECTORY_FORM: &str =
     "the http or https URL of a directory, without query and user name";
 
-/// Placeholder in a public URL for the name of the site, as its folder has it.
-const SITE_PLACE: &str = "{site}";
-
-/// Placeholder in a public URL for the host of the site.
-pub(super) const HOST_PLACE: &str = "{host}";
-
 /// Names allowed in braces in a public URL, for messages.
 const PLACES_FORM: &str = "only {site} and {host} in braces";
 
@@ -218,28 +212,6 @@ pub(crate) fn public_url(value: &Value) -> Read<Option<String>> {
     }))
 }
 
-/// The public URL `template` of `site`, which is one of several if `is_one_of_several`: then the site's name is
-/// added, unless there is a place for name or host. `None` when the host makes no URL in its place.
-pub(crate) fn public_url_of(
-    template: &str,
-    site: &Site,
-    is_one_of_several: bool,
-) -> Option<UrlKey> {
-    let has_place = [SITE_PLACE, HOST_PLACE]
-        .iter()
-        .any(|place| template.contains(place));
-    let name = if is_one_of_several && !has_place {
-        format!("{template}{SITE_PLACE}/")
-    } else {
-        template.to_owned()
-    };
-    directory(
-        &name
-            .replace(SITE_PLACE, &site.name())
-            .replace(HOST_PLACE, &site.origin.host),
-    )
-}
-
 /// Returns whether several sites on one host would have the same public URL.
 pub(crate) fn is_one_for_a_host(public_url: &str) -> bool {
     public_url.contains(HOST_PLACE) && !public_url.contains(SITE_PLACE)
@@ -253,19 +225,6 @@ pub(crate) fn written_as(value: &Value) -> Read<Option<UrlKey>> {
     directory(&found)
         .map(Some)
         .ok_or_else(|| Wrong::found(DIRECTORY_FORM, value))
-}
-
-/// The directory that `text` is the URL of, with or without its last slash.
-pub(crate) fn directory(text: &str) -> Option<UrlKey> {
-    if text.contains(['?', '#']) || has_user_info(text) {
-        return None;
-    }
-    let identity = Identity::default();
-    let url = identity.parse(text).ok()?;
-    if url.as_str().ends_with('/') {
-        return Some(url);
-    }
-    identity.parse(&format!("{url}/")).ok()
 }
 
 /// A typed URL with its scheme: a host without one means `https://`.
@@ -284,15 +243,6 @@ pub(crate) fn with_scheme(typed: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(typed)
     }
-}
-
-/// Returns whether the authority of a URL holds a user name or password.
-pub(crate) fn has_user_info(url: &str) -> bool {
-    let authority = url.split_once("//").map_or(url, |(_, rest)| rest);
-    authority
-        .split(['/', '?', '#', '\\'])
-        .next()
-        .is_some_and(|authority| authority.contains('@'))
 }
 
 /// Returns whether the authority of a URL holds a password.

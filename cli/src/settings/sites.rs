@@ -5,23 +5,23 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     fmt, io,
     num::NonZeroU32,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use crawler::{
     config::ScopeWidth,
-    schedule::Schedule,
-    site::{Site, settle_so_far},
-    url_key::{HostKey, Identity, UrlKey},
+    site::settle_so_far,
+    url_key::{Identity, UrlKey},
 };
 
 use super::{
-    Environment, FileText, Layers, Settings, SettingsError, Typed,
+    Environment, FileText, Layers, Settings, SettingsError, SiteSettings, Typed,
     file::{MAX_FILE_BYTES, SiteTable},
+    is_storage,
     merge::{Among, Merge, problems_in_order, start_of},
-    output::is_storage,
     problem::{Origin, Problem},
+    settled,
     table::setting_of,
 };
 
@@ -57,19 +57,6 @@ pub(crate) enum Purpose {
     Look,
     /// Asking a crawled site something: there may be none.
     Ask,
-}
-
-/// One site and its settings.
-#[derive(Debug, Clone)]
-pub(crate) struct SiteSettings {
-    /// Its name in messages and in a timetable; names are unique.
-    pub(crate) name: String,
-    /// Start of its crawl.
-    pub(crate) start: UrlKey,
-    /// Schedule of its crawls.
-    pub(crate) schedule: Option<Schedule>,
-    /// Its settings.
-    pub(crate) settings: Arc<Settings>,
 }
 
 impl CrawlSettings {
@@ -181,28 +168,6 @@ pub(super) fn none_twice(mut warnings: Vec<String>) -> Vec<String> {
     let mut known = HashSet::new();
     warnings.retain(|warning| known.insert(warning.clone()));
     warnings
-}
-
-impl SiteSettings {
-    /// The site as far as it is known before its start URL was requested: a redirect may still change its origin.
-    pub(super) fn foreseen(&self) -> Site {
-        foreseen(&self.start, &self.settings)
-    }
-
-    /// The host that its requests go to; with and without `www.` it is the same, because the one redirects to the
-    /// other.
-    pub(crate) fn host(&self) -> HostKey {
-        let host = self.start.host_str();
-        HostKey::new(host.strip_prefix("www.").unwrap_or(host))
-    }
-}
-
-fn foreseen(start: &UrlKey, settings: &Settings) -> Site {
-    let site = settle_so_far(start, &[], settings.config.scope.width);
-    match &settings.config.written_as {
-        Some(original) => site.clone().standing_for(original).unwrap_or(site),
-        None => site,
-    }
 }
 
 /// A site whose settings are to be put together.
@@ -460,7 +425,7 @@ impl SiteDraft<'_> {
                 name,
                 start,
                 schedule,
-                settings: Arc::new(settings),
+                settings: Arc::new(settings.session),
             },
             warnings,
             origin,
@@ -536,25 +501,4 @@ impl fmt::Display for Resolved {
             Origin::Default | Origin::Variable(_) | Origin::Flag(_) => Ok(()),
         }
     }
-}
-
-/// The path by which the file system knows `path`, as far as it exists: absolute, without links and detours.
-pub(crate) fn settled(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut settled = PathBuf::new();
-    for component in absolute.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                settled.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
-                settled.push(component);
-                if let Ok(real) = settled.canonicalize() {
-                    settled = real;
-                }
-            }
-        }
-    }
-    settled
 }

@@ -21,6 +21,7 @@ use crawler::{
         PageRule, Rate, ScopeWidth,
     },
     site::settle,
+    url_key::UrlKey,
 };
 
 use super::{

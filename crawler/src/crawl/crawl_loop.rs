@@ -78,7 +78,7 @@ const COMMIT_PART: usize = 4;
 
 /// The inputs of a session.
 pub(super) struct Setup<'a> {
-    pub(super) context: Context<'a>,
+    pub(super) context: LoopContext<'a>,
     pub(super) judge: Judge,
     pub(super) memory: Memory,
     pub(super) downloader: Downloader,
@@ -96,7 +96,7 @@ pub(super) struct Setup<'a> {
 
 /// One session of a crawl.
 pub(super) struct CrawlLoop<'a> {
-    context: Context<'a>,
+    context: LoopContext<'a>,
     rules: SiteRules,
     commits: Commits,
     display: Display,
@@ -114,7 +114,7 @@ pub(super) struct CrawlLoop<'a> {
 }
 
 /// The values that do not change.
-pub(super) struct Context<'a> {
+pub(super) struct LoopContext<'a> {
     pub(super) config: &'a Config,
     pub(super) site: Site,
     pub(super) host: HostKey,
@@ -606,7 +606,7 @@ impl<'a> CrawlLoop<'a> {
         }
         let ending = self.end.ending.unwrap_or(Ending::Drained);
         let drained = (ending == Ending::Drained).then(|| self.known.len());
-        let Context { site, config, .. } = &self.context;
+        let LoopContext { site, config, .. } = &self.context;
         let names = self.context.gate.identity.names.as_ref();
         self.display
             .report(names.and_then(|names| note_of_names(site, names)));

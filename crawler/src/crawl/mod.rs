@@ -42,7 +42,7 @@ use tokio::{sync::watch, task::JoinError, time::Instant};
 pub use self::commits::COMMIT_INTERVAL;
 use self::{
     begin::{CrawlOpening, OpenedCrawl, find_site},
-    crawl_loop::{Context, CrawlLoop, Setup},
+    crawl_loop::{CrawlLoop, LoopContext, Setup},
 };
 use crate::{
     client::{
@@ -412,7 +412,7 @@ async fn crawl_through(
     let moved = (!start.is_on(&site.origin))
         .then(|| Note::start_redirected(&start.origin(), &site.origin).naming(start));
     let mut crawl_loop = CrawlLoop::new(Setup {
-        context: Context {
+        context: LoopContext {
             config,
             host: HostKey::new(&site.origin.host),
             site,

@@ -55,31 +55,33 @@ pub(super) fn describe(
     phase: AttemptPhase,
     target: RequestTarget<'_>,
 ) -> FetchError {
-    let cause = Cause::of(error);
+    let cause = FaultCause::of(error);
     let url = target.url;
     let (kind, message) = match (cause, phase) {
         // The answer to the first message of TLS was something else.
-        (Cause::Tls(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)), _) => (
-            FetchErrorKind::Protocol,
-            format!("{target} does not use TLS"),
-        ),
-        (Cause::Tls(error), _) => (FetchErrorKind::Tls, tls_reason(error, target)),
-        (Cause::Io(error), _) if error.kind() == io::ErrorKind::TimedOut => (
+        (FaultCause::Tls(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)), _) => {
+            (
+                FetchErrorKind::Protocol,
+                format!("{target} does not use TLS"),
+            )
+        }
+        (FaultCause::Tls(error), _) => (FetchErrorKind::Tls, tls_reason(error, target)),
+        (FaultCause::Io(error), _) if error.kind() == io::ErrorKind::TimedOut => (
             FetchErrorKind::Timeout,
             format!("no answer from {target}: timed out"),
         ),
-        (Cause::Io(error), _) if local_reason(error).is_some() => (
+        (FaultCause::Io(error), _) if local_reason(error).is_some() => (
             FetchErrorKind::Local,
             format!(
                 "{}; {target} was not asked",
                 local_reason(error).unwrap_or_default()
             ),
         ),
-        (Cause::Io(error), AttemptPhase::Connecting) if is_broken_off(error) => (
+        (FaultCause::Io(error), AttemptPhase::Connecting) if is_broken_off(error) => (
             FetchErrorKind::Reset,
             format!("{target} closed the connection during the TLS handshake"),
         ),
-        (Cause::Io(error), AttemptPhase::Connecting)
+        (FaultCause::Io(error), AttemptPhase::Connecting)
             if error.kind() == io::ErrorKind::ConnectionRefused =>
         {
             (
@@ -87,24 +89,24 @@ pub(super) fn describe(
                 format!("connection refused by {target}"),
             )
         }
-        (Cause::Io(error), AttemptPhase::Connecting) => (
+        (FaultCause::Io(error), AttemptPhase::Connecting) => (
             FetchErrorKind::Connect,
             format!("cannot connect to {target}: {}", io_reason(error)),
         ),
-        (Cause::Io(error), AttemptPhase::Waiting) => (
+        (FaultCause::Io(error), AttemptPhase::Waiting) => (
             FetchErrorKind::Reset,
             format!("connection to {target} broke off: {}", io_reason(error)),
         ),
-        (Cause::Incomplete, _) => (
+        (FaultCause::Incomplete, _) => (
             FetchErrorKind::Reset,
             format!("{target} closed the connection before the head was complete"),
         ),
-        (Cause::NotHttp(reason), _) => (
+        (FaultCause::NotHttp(reason), _) => (
             FetchErrorKind::Protocol,
             format!("{url} does not answer in proper HTTP: {reason}"),
         ),
         (
-            Cause::Http2 {
+            FaultCause::Http2 {
                 remote: true,
                 reason,
                 ..
@@ -115,7 +117,7 @@ pub(super) fn describe(
             format!("{target} ended the HTTP/2 stream: {reason}"),
         ),
         (
-            Cause::Http2 {
+            FaultCause::Http2 {
                 remote: false,
                 reason,
                 ..
@@ -125,11 +127,11 @@ pub(super) fn describe(
             FetchErrorKind::Protocol,
             format!("{target} breaks the rules of HTTP/2: {reason}"),
         ),
-        (Cause::Unknown(reason), AttemptPhase::Connecting) => (
+        (FaultCause::Unknown(reason), AttemptPhase::Connecting) => (
             FetchErrorKind::Connect,
             format!("cannot connect to {target}: {reason}"),
         ),
-        (Cause::Unknown(reason), AttemptPhase::Waiting) => (
+        (FaultCause::Unknown(reason), AttemptPhase::Waiting) => (
             FetchErrorKind::Protocol,
             format!("no answer from {url}: {reason}"),
         ),
@@ -139,8 +141,8 @@ pub(super) fn describe(
 
 /// Returns whether a failure is that the server broke the rules of HTTP/2, finds that we did, or wants HTTP/1.1 (RFC 9113 7).
 pub(super) fn breaks_http2(error: &FetchError) -> bool {
-    match Cause::of(error) {
-        Cause::Http2 { remote, code, .. } => {
+    match FaultCause::of(error) {
+        FaultCause::Http2 { remote, code, .. } => {
             let wants = [Reason::HTTP_1_1_REQUIRED, Reason::PROTOCOL_ERROR];
             !remote || code.is_some_and(|code| wants.contains(&code))
         }
@@ -154,7 +156,7 @@ pub(super) fn timed_out(what: &str, limit: Duration) -> FetchError {
 }
 
 /// The most specific error of a chain.
-enum Cause<'a> {
+enum FaultCause<'a> {
     Tls(&'a rustls::Error),
     Io(&'a io::Error),
     /// HTTP/1.1: the connection ended inside or before the head.
@@ -171,7 +173,7 @@ enum Cause<'a> {
     Unknown(String),
 }
 
-impl<'a> Cause<'a> {
+impl<'a> FaultCause<'a> {
     fn of(error: &'a (dyn Error + 'static)) -> Self {
         let mut last = error;
         let mut found = None;

@@ -249,15 +249,15 @@ impl HttpFetch {
         let attempt = Arc::new(attempt);
         let outcome = self.send_once(message, &attempt, deadline).await;
         outcome.map_err(|failure| match failure {
-            Failure::Total => fault::timed_out(
+            HttpFailure::Total => fault::timed_out(
                 &format!("no answer from {}", target.url),
                 self.total_timeout,
             ),
-            Failure::Head => fault::timed_out(
+            HttpFailure::Head => fault::timed_out(
                 &format!("no complete head from {}", target.url),
                 self.head_timeout,
             ),
-            Failure::Client(error) if error.is_connect() => {
+            HttpFailure::Client(error) if error.is_connect() => {
                 self.router.mark_suspect(attempt.name());
                 if error.is_timeout() {
                     let what = format!("no connection to {target}");
@@ -266,7 +266,7 @@ impl HttpFetch {
                 fault::describe(&error, AttemptPhase::Connecting, target)
                     .with_source(error.without_url())
             }
-            Failure::Client(error) => fault::describe(&error, AttemptPhase::Waiting, target)
+            HttpFailure::Client(error) => fault::describe(&error, AttemptPhase::Waiting, target)
                 .with_source(error.without_url()),
         })
     }
@@ -276,7 +276,7 @@ impl HttpFetch {
         (message, is_http1): (reqwest::Request, bool),
         attempt: &Arc<Attempt>,
         deadline: Instant,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, HttpFailure> {
         let client = if is_http1 {
             &self.http1_client
         } else {
@@ -288,11 +288,11 @@ impl HttpFetch {
         let mut limit = head_deadline();
         loop {
             match timeout_at(limit.min(deadline), &mut sending).await {
-                Ok(outcome) => return outcome.map_err(Failure::Client),
-                Err(_) if limit >= deadline => return Err(Failure::Total),
+                Ok(outcome) => return outcome.map_err(HttpFailure::Client),
+                Err(_) if limit >= deadline => return Err(HttpFailure::Total),
                 // The limit has moved if a connection had to be opened first.
                 Err(_) if limit < head_deadline() => limit = head_deadline(),
-                Err(_) => return Err(Failure::Head),
+                Err(_) => return Err(HttpFailure::Head),
             }
         }
     }
@@ -428,7 +428,7 @@ impl fmt::Debug for HttpFetch {
 }
 
 /// Reason why there is no head.
-enum Failure {
+enum HttpFailure {
     /// The whole request took too long.
     Total,
     /// The head took too long.

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::{Caller, PingTemplate, Submission, Submitted, ping, service_url, shown_url, submit};
 use crate::{
     config::HookEvent,
-    publish::{Unnotified, note_unnotified, unnotified},
+    human,
+    publish::{PublishedSet, Unnotified, note_unnotified, unnotified},
     store::{Store, StoreError},
 };
 
@@ -52,6 +53,55 @@ pub struct Notifications {
     pub problems: Vec<String>,
     /// The hooks were not called for the set yet.
     pub awaits_hooks: bool,
+}
+
+impl Notifications {
+    /// Lines for the user besides the receivers; `set` was published.
+    pub fn notices(&self, set: &PublishedSet) -> Vec<String> {
+        let Notifications {
+            submitted,
+            would_ping,
+            ..
+        } = self;
+        let Submitted {
+            unchecked,
+            resting,
+            would_send,
+            shown,
+            notices,
+            ..
+        } = submitted;
+        let mut lines = notices.clone();
+        if *would_send > 0 {
+            let urls = human::count(*would_send, "URL");
+            lines.push(format!("IndexNow would be notified of {urls}"));
+            lines.extend(shown.iter().map(|line| format!("  {line}")));
+            let more = would_send - shown.len() as u64;
+            if more > 0 {
+                lines.push(format!("  and {} more", human::number(more)));
+            }
+        }
+        if *unchecked > 0 {
+            let urls = human::count(*unchecked, "URL");
+            lines.push(format!(
+                "the engine accepted {urls} and has still to check the key (202)"
+            ));
+        }
+        if *resting > 0 {
+            let urls = human::count(*resting, "URL");
+            lines.push(format!(
+                "{urls} sent less than ten minutes ago; the next notification sends them again"
+            ));
+        }
+        if *would_ping > 0 {
+            let engines = human::count(*would_ping, "engine");
+            let sitemaps = set.sitemaps.iter();
+            lines.extend(
+                sitemaps.map(|sitemap| format!("{engines} would get a request to read {sitemap}")),
+            );
+        }
+        lines
+    }
 }
 
 /// Notifies everybody of the published set. `has_changed`: its files are not those of before; otherwise only those engines are

@@ -4,6 +4,7 @@ use std::{fs, path::Path};
 
 use crawler::{
     catalogue::{Catalogue, CatalogueError, VERSION},
+    fleet::restore_checkpoint,
     machine::private,
     storage::StateStorage,
 };
@@ -16,7 +17,6 @@ use crate::{
     args::{CatalogueAction, CatalogueArgs},
     commands::{
         crawl::read_settings_file,
-        daemon::restore,
         report_error,
         runtime::{self, Threads},
     },
@@ -149,7 +149,7 @@ async fn fetch(
         let message = format!("{} is not empty; expected a new folder", folder.display());
         return Err(Misuse(message).into());
     }
-    if !restore(&states, &checkpoint, folder).await? {
+    if !restore_checkpoint(&states, &checkpoint, folder).await? {
         let message = format!(
             "{storage} does not have {checkpoint}, the last checkpoint of {name}; check the URL of the storage"
         );

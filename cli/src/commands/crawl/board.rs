@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use crawler::site_run::Progress;
+use crawler::{
+    driver::{self, SessionStage, SessionWatch},
+    site_run::Progress,
+};
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
@@ -22,29 +25,11 @@ const FREE_LINES: usize = 4;
 /// The fewest lines of the live view, however low the terminal is.
 const FEWEST_LINES: usize = 3;
 
-/// Stage of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Stage {
-    /// Crawling, or finding out which site it is.
-    #[default]
-    Crawling,
-    /// Writing its set.
-    Publishing,
-}
-
-/// Channels on which a session reports its progress.
-#[derive(Debug, Clone)]
-pub(crate) struct Watch {
-    /// The newest progress of the crawl.
-    pub(crate) progress: watch::Sender<Progress>,
-    /// The stage.
-    pub(crate) stage: watch::Sender<Stage>,
-}
-
 /// The sessions that are under way. Clones share them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Board {
     shared: Arc<Mutex<BoardState>>,
+    output: Output,
 }
 
 #[derive(Debug, Default)]
@@ -58,16 +43,25 @@ struct BoardState {
 
 impl Board {
     /// The board of a program with so many sites.
-    pub(crate) fn new(sites: usize) -> Self {
-        let board = Self::default();
+    pub(crate) fn new(sites: usize, output: &Output) -> Self {
+        let board = Self {
+            shared: Arc::default(),
+            output: output.clone(),
+        };
         board.shared().sites = sites;
         board
     }
 
-    /// The session of the site `name` begins; `delay` is its setting.
-    pub(crate) fn begin(&self, name: &str, delay: Option<Duration>) -> Watch {
+    fn shared(&self) -> MutexGuard<'_, BoardState> {
+        // What is shown may be old after a panic, never wrong.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl driver::Board for Board {
+    fn begin(&self, name: &str, delay: Option<Duration>) -> SessionWatch {
         let (progress, newest) = watch::channel(Progress::default());
-        let (stage, newest_stage) = watch::channel(Stage::default());
+        let (stage, newest_stage) = watch::channel(SessionStage::default());
         let mut shared = self.shared();
         let label = (shared.sites > 1).then(|| name.to_owned());
         let view = SessionView {
@@ -83,29 +77,29 @@ impl Board {
             notices_printed: 0,
         };
         shared.sessions.push((name.to_owned(), view));
-        Watch { progress, stage }
+        SessionWatch { progress, stage }
     }
 
-    /// The session of the site `name` has ended: the last of its news is reported.
-    pub(crate) fn end(&self, name: &str, output: &Output) {
+    fn end(&self, name: &str) {
         let mut shared = self.shared();
         shared.done += 1;
         let position = shared.sessions.iter().position(|(known, _)| known == name);
         if let Some(position) = position {
             let (_, mut view) = shared.sessions.remove(position);
-            view.print_news(&output.of_site(name));
+            view.print_news(&self.output.of_site(name));
         }
     }
 
-    fn shared(&self) -> MutexGuard<'_, BoardState> {
-        // What is shown may be old after a panic, never wrong.
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    fn print_news(&self) {
+        for (name, view) in &mut self.shared().sessions {
+            view.print_news(&self.output.of_site(name));
+        }
     }
 }
 
 impl LiveView for Board {
     fn show(&mut self, output: &Output) {
-        self.print_news(output);
+        driver::Board::print_news(self);
         let mut shared = self.shared();
         if output.is_terminal() {
             // One column stays free: some terminals wrap after a full line.
@@ -124,10 +118,8 @@ impl LiveView for Board {
         }
     }
 
-    fn print_news(&mut self, output: &Output) {
-        for (name, view) in &mut self.shared().sessions {
-            view.print_news(&output.of_site(name));
-        }
+    fn print_news(&mut self, _: &Output) {
+        driver::Board::print_news(self);
     }
 }
 
@@ -173,7 +165,7 @@ fn together(
 #[derive(Debug)]
 struct SessionView {
     newest: watch::Receiver<Progress>,
-    stage: watch::Receiver<Stage>,
+    stage: watch::Receiver<SessionStage>,
     /// Name of the site, where there are several.
     label: Option<String>,
     /// The `delay` setting.
@@ -201,7 +193,7 @@ impl SessionView {
         if let (Some(label), false) = (&self.label, is_known) {
             lines.insert(0, crate::untrusted::shorten(label, width).into_owned());
         }
-        if *self.stage.borrow() == Stage::Publishing {
+        if *self.stage.borrow() == SessionStage::Publishing {
             lines.truncate(usize::from(is_known));
             lines.push("  writing the sitemaps".to_owned());
         }

@@ -17,6 +17,10 @@ use std::{
 
 use crawler::{
     clock::Clock,
+    driver::{
+        AroundFetch, Crawler, ObservedSession, Observer, ServiceManager, SiteSettings,
+        site_of_start,
+    },
     fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
     politeness::SharedPoliteness,
     site_run::{LastSession, Progress, SessionOutcome},
@@ -29,15 +33,10 @@ use prometheus_client::{
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::Instant};
 
-use super::service::ServiceManager;
 use crate::{
-    commands::{
-        crawl::site::{AroundFetch, Crawler},
-        names,
-    },
     failure::{self, Misuse},
     output::Output,
-    settings::{CrawlSettings, SiteSettings},
+    settings::CrawlSettings,
     signal::Stop,
 };
 
@@ -98,7 +97,6 @@ struct Numbers {
     last_publish: Family<Label, Gauge>,
     scheduled: Gauge,
     running: Gauge,
-    #[cfg(feature = "catalogue")]
     lost_leases: Counter,
     /// 0: the storage of a worker cannot be worked with.
     storage_ready: Gauge,
@@ -308,27 +306,6 @@ impl Metrics {
         })
     }
 
-    /// The lease on a host ended before the host was given back.
-    #[cfg(feature = "catalogue")]
-    pub(super) fn lease_lost(&self) {
-        self.shared.numbers.lost_leases.inc();
-    }
-
-    /// A session of the site `name` begins, whose progress is in `newest`.
-    pub(super) fn begin(&self, name: &str, newest: watch::Receiver<Progress>) -> CountedSession {
-        let session = RunningSession {
-            newest,
-            pages: 0,
-            bytes: 0,
-        };
-        self.sites().running.insert(name.to_owned(), session);
-        CountedSession {
-            metrics: self.clone(),
-            name: name.to_owned(),
-            outcome: SessionOutcome::Internal,
-        }
-    }
-
     fn ended(&self, name: &str, outcome: SessionOutcome) {
         let numbers = &self.shared.numbers;
         let mut sites = self.sites();
@@ -383,16 +360,34 @@ impl Metrics {
             && self.shared.numbers.storage_ready.get() != 0
     }
 
-    /// Notes whether the storage of a worker can be worked with.
-    #[cfg(feature = "catalogue")]
-    pub(super) fn set_storage(&self, is_ready: bool) {
-        self.shared.numbers.storage_ready.set(is_ready.into());
-    }
-
     fn sites(&self) -> MutexGuard<'_, Sites> {
         let sites = self.shared.sites.lock();
         // The numbers stay valid when another thread panicked.
         sites.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Metrics {
+    fn begin(&self, name: &str, newest: watch::Receiver<Progress>) -> Box<dyn ObservedSession> {
+        let session = RunningSession {
+            newest,
+            pages: 0,
+            bytes: 0,
+        };
+        self.sites().running.insert(name.to_owned(), session);
+        Box::new(CountedSession {
+            metrics: self.clone(),
+            name: name.to_owned(),
+            outcome: SessionOutcome::Internal,
+        })
+    }
+
+    fn lease_lost(&self) {
+        self.shared.numbers.lost_leases.inc();
+    }
+
+    fn set_storage(&self, is_ready: bool) {
+        self.shared.numbers.storage_ready.set(is_ready.into());
     }
 }
 
@@ -410,16 +405,14 @@ impl RunningSession {
 }
 
 /// A session that is counted until this is dropped: as ended by a bug, unless its end is set.
-#[must_use]
-pub(super) struct CountedSession {
+struct CountedSession {
     metrics: Metrics,
     name: String,
     outcome: SessionOutcome,
 }
 
-impl CountedSession {
-    /// The session has ended.
-    pub(super) fn end(mut self, outcome: SessionOutcome) {
+impl ObservedSession for CountedSession {
+    fn end(mut self: Box<Self>, outcome: SessionOutcome) {
         self.outcome = outcome;
     }
 }
@@ -474,7 +467,7 @@ fn gauge(number: u64) -> i64 {
 
 /// End of the last good session of `site`, if its file can be read. `arpent status` reports why it cannot.
 fn last_good(site: &SiteSettings) -> Option<Timestamp> {
-    let named = names::site_of(&site.settings, &site.start).ok()?;
+    let named = site_of_start(&site.settings, &site.start).ok()?;
     let path = site.settings.last_session_of(&named.site);
     LastSession::read(&path).ok()??.last_good
 }

@@ -13,7 +13,9 @@ use std::{
 
 use clap::Parser as _;
 use crawler::{
+    driver::{SiteResult, SiteSettings},
     export::{ExtensionCounts, KindCounts},
+    failure::Failure,
     site_run::SessionOutcome,
     summary::Summary,
     testing::TestClock,
@@ -25,10 +27,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::*;
 use crate::{
     args::{Args, Command},
-    commands::crawl::site::SiteResult,
     exit_code::ExitCode,
-    settings::{CrawlSettings, SettingsError, SiteSettings},
-    signal::{Asked, StopSignal},
+    settings::CrawlSettings,
+    signal::{SignalRequest, StopSignal},
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -88,18 +89,16 @@ struct Did {
     lasted: Duration,
 }
 
-fn load(file: &str, state: &Path) -> Result<CrawlSettings, SettingsError> {
+fn load(file: &str, state: &Path) -> Result<DaemonSettings, Failure> {
     let line = ["arpent", "daemon", "--config", "config.toml", "--state"];
     let line = line.into_iter().chain(state.to_str());
     let Command::Daemon(args) = Args::try_parse_from(line).unwrap().command else {
         panic!("`arpent daemon` was typed");
     };
-    CrawlSettings::load(
-        Purpose::Daemon,
-        args.settings.0,
-        &Environment::new(),
-        |_| Ok(file.to_owned().into()),
-    )
+    let typed = args.settings.0;
+    let read = |_: &Path| Ok(file.to_owned().into());
+    let loaded = CrawlSettings::load(Purpose::Daemon, typed, &Environment::new(), read);
+    Ok(settings_of(&loaded?))
 }
 
 impl Bench {
@@ -126,13 +125,12 @@ impl Bench {
         output.be_quiet();
         let stop = Stop::default();
         let (read, state) = (Arc::clone(&file), self.state.path().to_owned());
-        let dependencies = Dependencies {
-            output,
+        let dependencies = DaemonParts {
+            board: Arc::new(Board::new(usize::MAX, &output)),
+            output: output.messenger(),
             clock: Arc::clone(&clock),
             stop: stop.clone(),
-            politeness: Arc::new(Mutex::new(Politeness::new(
-                &settings.shared.config.politeness,
-            ))),
+            politeness: Arc::new(Mutex::new(Politeness::new(&settings.politeness))),
             service: ServiceManager::default(),
             load: Arc::new(move || {
                 let file = read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,10 +138,10 @@ impl Bench {
             }),
         };
         let table = Arc::new(Mutex::new(Vec::new()));
-        let record = schedule_file::read(self.state.path()).unwrap();
+        let record = read_schedules(self.state.path()).unwrap();
         let (takes, obeys) = (self.takes, self.obeys);
         let dispatcher = Dispatcher::new(dependencies, &settings, record, |work, site, _| {
-            let what = if work == Work::Publish {
+            let what = if work == DaemonWork::Publish {
                 " published"
             } else {
                 ""
@@ -151,7 +149,7 @@ impl Bench {
             let line = format!("{:.0} {}{what}", clock.now(), site.name);
             table.lock().unwrap().push(line);
             let (stop, takes) = (stop.clone(), takes(&site.name));
-            let news = (site.name == "news" && work == Work::Crawl).then(|| KindCounts {
+            let news = (site.name == "news" && work == DaemonWork::Crawl).then(|| KindCounts {
                 changes_at: Some(clock.now() + SignedDuration::from_hours(30)),
                 ..KindCounts::default()
             });
@@ -174,9 +172,9 @@ impl Bench {
                     match happening {
                         Happening::Reload(text) => {
                             *file.lock().unwrap() = text;
-                            return Asked::Reload;
+                            return SignalRequest::Reload;
                         }
-                        Happening::Signal(signal) => return Asked::Stop(signal),
+                        Happening::Signal(signal) => return SignalRequest::Stop(signal),
                         Happening::Jump(hours) => {
                             hours_ahead.fetch_add(hours, Ordering::SeqCst);
                         }
@@ -237,13 +235,12 @@ async fn a_settings_file_that_hangs_keeps_no_signal_back() {
     let (release, hangs) = std::sync::mpsc::channel::<()>();
     let hangs = Mutex::new(hangs);
     let state = folder.path().to_owned();
-    let dependencies = Dependencies {
-        output,
+    let dependencies = DaemonParts {
+        board: Arc::new(Board::new(usize::MAX, &output)),
+        output: output.messenger(),
         clock: Arc::new(TestClock::starting_at(at("2026-03-01T12:00:00Z"))),
         stop: Stop::default(),
-        politeness: Arc::new(Mutex::new(Politeness::new(
-            &settings.shared.config.politeness,
-        ))),
+        politeness: Arc::new(Mutex::new(Politeness::new(&settings.politeness))),
         service: ServiceManager::default(),
         load: Arc::new(move || {
             // Until the test is over.
@@ -258,9 +255,9 @@ async fn a_settings_file_that_hangs_keeps_no_signal_back() {
         |_, site, _| async move { pretend(&site, MINUTE, None).await },
     );
     let mut signals = VecDeque::from([
-        Asked::Reload,
-        Asked::Reload,
-        Asked::Stop(StopSignal::Terminate),
+        SignalRequest::Reload,
+        SignalRequest::Reload,
+        SignalRequest::Stop(StopSignal::Terminate),
     ]);
     let code = dispatcher
         .run(async || match signals.pop_front() {
@@ -270,7 +267,7 @@ async fn a_settings_file_that_hangs_keeps_no_signal_back() {
         .await;
     assert_eq!(code, ExitCode::Terminated);
     assert!(
-        schedule_file::read(folder.path()).is_ok(),
+        read_schedules(folder.path()).is_ok(),
         "what was done is kept"
     );
     drop(release);
@@ -351,7 +348,7 @@ async fn a_set_that_time_changes_is_published_without_a_crawl() {
     let did = bench.run_for("2026-06-08T00:00:00Z", 24 * 60).await;
     assert_eq!(did.began, ["2026-06-08T07:00:00Z news published"]);
     assert!(
-        schedule_file::read(bench.state.path())
+        read_schedules(bench.state.path())
             .unwrap()
             .publish_at
             .is_empty()
@@ -427,7 +424,7 @@ async fn sites_come_and_go_by_a_reload() {
             "2026-06-02T01:45:00Z b",
         ]
     );
-    let known: Vec<_> = schedule_file::read(bench.state.path())
+    let known: Vec<_> = read_schedules(bench.state.path())
         .unwrap()
         .sites
         .into_keys()

@@ -9,6 +9,7 @@ use std::{
 use crawler::{
     client::DownloadError,
     clock::Clock,
+    driver::{SessionSettings, SiteSettings, find_state, notifier_of},
     notify::{ENGINES, Notified, missing_lines, submit_all},
     page::State,
     politeness::Politeness,
@@ -19,22 +20,20 @@ use crawler::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{notices, notifier_of};
+use crawler::failure::Panicked;
+
 use crate::{
     args::NotifyArgs,
     commands::{
         crawl::{begin_log, load},
-        dependencies,
-        names::find_state,
-        report_error,
+        dependencies, report_error,
         runtime::{self, Threads},
     },
     exit_code::ExitCode,
     failure::{self, Misuse},
     human,
     output::Output,
-    panicked::Panicked,
-    settings::{CrawlSettings, Environment, Purpose, Settings, SiteSettings},
+    settings::{CrawlSettings, Environment, Purpose},
     supervisor::Supervisor,
 };
 
@@ -103,7 +102,7 @@ struct ByHand {
     list: bool,
     dry_run: bool,
     submit_all: bool,
-    settings: Arc<Settings>,
+    settings: Arc<SessionSettings>,
     clock: Arc<dyn Clock>,
     notifier: Notifier,
     output: Output,
@@ -150,7 +149,7 @@ impl ByHand {
             .notifier
             .notify(&mut store, &standing, true, self.dry_run)?;
         let notified = done.notified.iter().map(Notified::text);
-        let notices = notices(&done, &standing);
+        let notices = done.notices(&standing);
         for line in notified.chain(notices.clone()) {
             self.print(&format!("  {line}"));
         }

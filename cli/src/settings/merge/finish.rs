@@ -3,6 +3,7 @@
 use std::{borrow::Cow, path::Path};
 
 use crawler::{
+    driver::{SessionSettings, has_user_info},
     schedule::{Schedule, ScheduleError},
     url_key::{Identity, UrlKey},
 };
@@ -10,8 +11,8 @@ use jiff::tz::TimeZone;
 
 use super::super::{
     BuildSettings, Environment, Settings, SettingsError,
-    problem::Problem,
-    request::{has_user_info, with_scheme},
+    problem::{Origin, Problem},
+    request::with_scheme,
 };
 use super::{Among, Draft, Merge, default_state_folder, problems_in_order};
 
@@ -154,7 +155,7 @@ impl Merge {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
-        let public_url_origin = self.origin("public_url");
+        let public_url_name = self.origin("public_url").named("public_url");
         let state_origin = self.origin("state");
         let is_shared = |name| !self.own.contains(name) && among.share(&self.origin(name));
         let (is_output_shared, is_public_url_shared) =
@@ -179,18 +180,19 @@ impl Merge {
         if let Some(timeout) = timeout {
             config.fetch.set_timeout(timeout);
         }
-        settings.time_zone.get_or_insert(TimeZone::UTC);
-        Ok(Settings {
+        settings.session = SessionSettings {
             urls,
             config,
-            state: state.unwrap_or_default(),
-            warnings: self.warnings,
+            time_zone: Some(settings.session.time_zone.unwrap_or(TimeZone::UTC)),
             is_output_shared,
             is_public_url_shared,
-            public_url_origin,
-            state_origin,
-            ..settings
-        })
+            public_url_name,
+            state: state.unwrap_or_default(),
+            ..settings.session
+        };
+        settings.state_options = state_options(&state_origin, &settings);
+        settings.warnings = self.warnings;
+        Ok(settings)
     }
 
     /// A file is in the place of a folder.
@@ -245,6 +247,17 @@ impl Merge {
     /// It is invalid; the message has the reason.
     pub(in crate::settings) fn start_of(&self, text: &str) -> Result<UrlKey, String> {
         start_of(text, &self.draft.config.identity)
+    }
+}
+
+/// The options with which another command finds the states of these settings, each with a space before it.
+fn state_options(origin: &Origin, settings: &Settings) -> String {
+    match origin {
+        Origin::Flag(_) | Origin::Variable(_) => format!(" --state {}", settings.state.display()),
+        Origin::File { path, .. } if settings.found_file.is_none() => {
+            format!(" --config {}", path.display())
+        }
+        Origin::File { .. } | Origin::Default => String::new(),
     }
 }
 

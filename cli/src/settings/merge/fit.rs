@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 
 use crawler::{
     config::{Config, ScopeWidth},
+    driver::HOST_PLACE,
     pattern::Pattern,
     site::settle_so_far,
     url_key::UrlKey,
 };
 
 use super::super::{
+    has_user_info,
     problem::Origin,
-    request::{HOST_PLACE, has_password, has_user_info, is_one_for_a_host, is_secret_header},
+    request::{has_password, is_one_for_a_host, is_secret_header},
 };
 use super::{Merge, VARIABLE_PREFIX};
 

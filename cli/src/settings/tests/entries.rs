@@ -45,7 +45,7 @@ fn values_for_entries_are_a_glob_and_a_word() {
         &["--changefreq", "/?a=b=daily", "--changefreq", "*=never"],
         Some(r#"output.priority = ["/shop/*=0.8", "*=1"]"#),
     );
-    let entries = settings.config.publish.entries;
+    let entries = settings.session.config.publish.entries;
     let changefreq: Vec<_> = entries
         .changefreq
         .iter()
@@ -122,7 +122,7 @@ fn namespaces_are_tables_of_tables() {
         pages: pages.to_owned(),
         value,
     };
-    let config = good(&[URL], &[], Some(file)).config;
+    let config = good(&[URL], &[], Some(file)).session.config;
     let price = ElementValue::Selected {
         selector: ".price".to_owned(),
         attribute: Some("content".to_owned()),

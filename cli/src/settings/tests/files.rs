@@ -6,19 +6,14 @@ use super::*;
 
 #[test]
 fn the_default_file_is_the_default() {
-    let written = good(&[URL], &[], Some(&config_file("default.toml")));
-    let built_in = good(&[URL], &[], None);
-    assert_eq!(
-        format!(
-            "{:#?}",
-            Settings {
-                public_url_origin: Origin::Default,
-                state_origin: Origin::Default,
-                ..written
-            }
-        ),
-        format!("{built_in:#?}")
-    );
+    let mut written = good(&[URL], &[], Some(&config_file("default.toml")));
+    let mut built_in = good(&[URL], &[], None);
+    for settings in [&mut written, &mut built_in] {
+        // Both have the places of the values.
+        settings.public_url_name.clear();
+        settings.state_options.clear();
+    }
+    assert_eq!(format!("{written:#?}"), format!("{built_in:#?}"));
 }
 
 #[test]

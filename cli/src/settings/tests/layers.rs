@@ -30,6 +30,7 @@ fn a_list_replaces_the_list_below_it() {
         let mut all = vec![URL];
         all.extend(arguments);
         good(&all, variables, Some(r#"scope.exclude = ["/file/*"]"#))
+            .session
             .config
             .scope
             .exclude

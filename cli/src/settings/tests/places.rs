@@ -108,7 +108,7 @@ fn a_site_is_written_as_one_other_directory() {
     fn check(arguments: &[&str], expected: Result<&str, &str>) {
         let found = load(arguments, &[], None);
         let found = found
-            .map(|settings| settings.config.written_as.unwrap().to_string())
+            .map(|settings| settings.session.config.written_as.unwrap().to_string())
             .map_err(|error| error.to_string());
         assert_eq!(
             found.as_deref(),

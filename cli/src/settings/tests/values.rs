@@ -120,9 +120,13 @@ fn values_about_requests_become_what_they_mean() {
 #[test]
 fn the_user_agent_names_the_contact() {
     fn check(variables: &[(&str, &str)], expected: &str) {
-        let own = good(&[URL], &[], None).config.fetch.user_agent;
+        let own = good(&[URL], &[], None).session.config.fetch.user_agent;
         assert_eq!(
-            good(&[URL], variables, None).config.fetch.user_agent,
+            good(&[URL], variables, None)
+                .session
+                .config
+                .fetch
+                .user_agent,
             expected.replace("OWN", &own)
         );
     }

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-use super::{Context, CrawlLoop, Ending, Event, Limit};
+use super::{CrawlLoop, Ending, Event, Limit, LoopContext};
 use crate::{
     client::{
         DownloadError,
@@ -236,7 +236,7 @@ impl CrawlLoop<'_> {
         let (lease, validators, signal) = (request.lease, request.validators, done.signal);
         let weight = self.weigh(&lease, signal);
         request.permit.finish(signal, weight);
-        let Context { gate, host, .. } = &self.context;
+        let LoopContext { gate, host, .. } = &self.context;
         let long_wait = gate.end_of_long_wait(signal);
         let (state, _) = gate.pace_at(host, Instant::now());
         let signal = (signal, request.begun);
@@ -342,7 +342,7 @@ impl CrawlLoop<'_> {
         let Some(chain) = self.requests.session().wait(lease) else {
             return;
         };
-        let Context { gate, site, .. } = &self.context;
+        let LoopContext { gate, site, .. } = &self.context;
         let (gate, origin) = (gate.clone(), site.origin.clone());
         let stop = self.context.shutdown.stop.clone();
         let judge = self.rules.judge().clone();
@@ -442,7 +442,7 @@ impl CrawlLoop<'_> {
 
     /// Asks for the start page once no request is out any more.
     fn ask_start_page(&mut self) {
-        let Context {
+        let LoopContext {
             gate, site, host, ..
         } = &self.context;
         let (gate, url, host) = (gate.clone(), site.start.clone(), host.clone());
@@ -484,7 +484,7 @@ impl CrawlLoop<'_> {
             return;
         }
         let may_wait = self.trouble.may_wait_for_start();
-        let Context {
+        let LoopContext {
             gate, site, host, ..
         } = &self.context;
         let start = (site.start.clone(), host.clone());

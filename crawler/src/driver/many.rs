@@ -5,17 +5,17 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{
     board::Board,
+    crawler::{Crawler, SiteResult},
     sessions::Sessions,
-    site::{Crawler, SiteResult},
+    settings::SiteSettings,
 };
-use crate::settings::SiteSettings;
 
 /// Crawls all of `sites`, at most `max_sites` at a time; each session is given to `done` when it has ended.
-pub(super) async fn crawl_all(
+pub async fn crawl_all(
     crawler: &Crawler,
     sites: &[Arc<SiteSettings>],
     max_sites: usize,
-    board: &Board,
+    board: &Arc<dyn Board>,
     mut done: impl FnMut(SiteResult),
 ) {
     let mut waiting: VecDeque<_> = sites.iter().cloned().collect();

@@ -9,13 +9,6 @@ use std::{
     time::Duration,
 };
 
-use crawler::{
-    catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run},
-    machine::private,
-    site_run::SessionOutcome,
-    storage::StorageError,
-    url_key::HostKey,
-};
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
     runtime::Handle,
@@ -25,23 +18,21 @@ use tokio::{
 use tracing::Instrument as _;
 
 use super::{
-    Worker,
     checkpoint::{CheckpointError, Checkpoints},
-    leases::{Lease, LeaseFence, LeasedFetch, RETRY},
+    leases::{LeaseFence, LeasedFetch, RETRY, SessionLease},
+    worker::Worker,
 };
 use crate::{
-    commands::{
-        crawl::{
-            board::{Stage, Watch},
-            site::{Crawler, SiteResult},
-        },
-        daemon::words,
-        dependencies, report_error,
+    catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run},
+    driver::{
+        Crawler, Messenger, SessionStage, SessionWatch, SiteResult, SiteSettings, kind_of_end,
     },
-    failure::{self, Cause, Failure},
-    output::Output,
-    panicked::blocking,
-    settings::{SiteSettings, site_of_text},
+    failure::{self, Cause, Failure, blocking},
+    machine::private,
+    outcome::SessionOutcome,
+    retry_after::RetryAfterFile,
+    storage::StorageError,
+    url_key::HostKey,
 };
 
 /// Begin of the names of folders in which sessions work.
@@ -65,11 +56,11 @@ enum After {
 }
 
 /// Works on the sites of a host that are due, then gives the host back.
-pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
+pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<SessionLease>) {
     let host = &lease.row.host;
     let mut is_alone = false;
     while lease.may_go_on() {
-        let Some(turn) = Turn::of(&worker, &lease, is_alone).await else {
+        let Some(turn) = SessionTurn::of(&worker, &lease, is_alone).await else {
             break;
         };
         let next = match worker.catalogue.begin(&lease.row, is_alone).await {
@@ -140,14 +131,14 @@ pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<Lease>) {
 
 /// The right to a session: beside others of the worker, or alone, because the site may be what ended its last workers.
 #[expect(dead_code, reason = "it is held until it is dropped")]
-enum Turn<'w> {
+enum SessionTurn<'w> {
     Together(RwLockReadGuard<'w, ()>),
     Alone(RwLockWriteGuard<'w, ()>),
 }
 
-impl<'w> Turn<'w> {
+impl<'w> SessionTurn<'w> {
     /// The turn; one alone is waited for. `None`: the host is given back.
-    async fn of(worker: &'w Worker, lease: &Lease, is_alone: bool) -> Option<Self> {
+    async fn of(worker: &'w Worker, lease: &SessionLease, is_alone: bool) -> Option<Self> {
         if !is_alone {
             // While another session waits to be alone, this host is for other workers.
             return worker.together.try_read().ok().map(Self::Together);
@@ -169,8 +160,8 @@ struct Noted {
 /// The work on one site of a host.
 struct SiteWork<'w> {
     worker: &'w Arc<Worker>,
-    lease: &'w Arc<Lease>,
-    output: Output,
+    lease: &'w Arc<SessionLease>,
+    output: Messenger,
     /// Where the session works: the folder of its state.
     folder: PathBuf,
     noted: Noted,
@@ -186,11 +177,10 @@ impl SiteWork<'_> {
         if let Err(error) = self.make_folder().await {
             return Ok(self.give_back(&error).await);
         }
-        let environment = &worker.environment;
-        let site = site_of_text(&session.name, &session.settings, &self.folder, environment);
+        let site = (worker.read_site)(&session.name, &session.settings, &self.folder);
         let mut site = match site {
             Ok(site) => (*site).clone(),
-            Err(error) => return self.end_without_work(&session, &error.into()).await,
+            Err(error) => return self.end_without_work(&session, &error).await,
         };
         if session.force {
             let mut settings = (*site.settings).clone();
@@ -213,11 +203,9 @@ impl SiteWork<'_> {
         let watch = worker
             .board
             .begin(&site.name, site.settings.config.politeness.delay);
-        #[cfg(feature = "metrics")]
-        let counted = worker
-            .metrics
-            .as_ref()
-            .map(|metrics| metrics.begin(&site.name, watch.progress.subscribe()));
+        let observer = worker.observer.as_ref();
+        let counted =
+            observer.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
         let (ended, end) = oneshot::channel();
         let crawl = async {
             let run = crawler.run(&site, watch.clone()).await;
@@ -228,11 +216,10 @@ impl SiteWork<'_> {
             crawl,
             self.keep_up(&site, &watch, &mut checkpoints, (asked, end))
         );
-        #[cfg(feature = "metrics")]
         if let Some(counted) = counted {
             counted.end(run.summary.outcome);
         }
-        worker.board.end(&site.name, &worker.crawler.output);
+        worker.board.end(&site.name);
         let after = self
             .conclude(&session, &site, &mut run, (&watch, &mut checkpoints))
             .await;
@@ -351,7 +338,7 @@ impl SiteWork<'_> {
         let Some(until) = row.retry_after else {
             return Ok(());
         };
-        let waits = dependencies::retry_after(&self.folder);
+        let waits = RetryAfterFile::of_states(&self.folder);
         let now = self.worker.crawler.clock.now();
         let with_www = HostKey::new(&format!("www.{}", row.host));
         let hosts = [row.host.clone(), with_www];
@@ -400,7 +387,7 @@ impl SiteWork<'_> {
     async fn keep_up(
         &mut self,
         site: &SiteSettings,
-        watch: &Watch,
+        watch: &SessionWatch,
         checkpoints: &mut Checkpoints,
         (mut asked, mut end): (mpsc::Receiver<oneshot::Sender<()>>, oneshot::Receiver<()>),
     ) {
@@ -420,7 +407,7 @@ impl SiteWork<'_> {
             if let Err(error) = self.note_pace(watch).await {
                 tracing::debug!(target: "worker", "the pace of the host cannot be noted: {error}");
             }
-            let is_publishing = *watch.stage.borrow() == Stage::Publishing;
+            let is_publishing = *watch.stage.borrow() == SessionStage::Publishing;
             if stored.is_none() && (due > Instant::now() || is_publishing) {
                 continue;
             }
@@ -442,7 +429,7 @@ impl SiteWork<'_> {
     async fn checkpoint(
         &self,
         site: &SiteSettings,
-        watch: &Watch,
+        watch: &SessionWatch,
         checkpoints: &mut Checkpoints,
     ) -> Result<Duration, CheckpointError> {
         let known = watch.progress.borrow().site.clone();
@@ -459,7 +446,7 @@ impl SiteWork<'_> {
     }
 
     /// Notes what the next worker has to know of the host, as far as it is more than was noted before.
-    async fn note_pace(&mut self, watch: &Watch) -> Result<(), CheckpointError> {
+    async fn note_pace(&mut self, watch: &SessionWatch) -> Result<(), CheckpointError> {
         let (pace, known) = {
             let progress = watch.progress.borrow();
             (progress.pace, progress.site.clone())
@@ -468,7 +455,7 @@ impl SiteWork<'_> {
             Some(self.lease.row.host.clone()),
             known.map(|site| HostKey::new(&site.origin.host)),
         ];
-        let waits = dependencies::retry_after(&self.folder);
+        let waits = RetryAfterFile::of_states(&self.folder);
         let now = self.worker.crawler.clock.now();
         let pause = self
             .worker
@@ -507,7 +494,7 @@ impl SiteWork<'_> {
         session: &SiteSession,
         site: &SiteSettings,
         run: &mut SiteResult,
-        (watch, checkpoints): (&Watch, &mut Checkpoints),
+        (watch, checkpoints): (&SessionWatch, &mut Checkpoints),
     ) -> Result<After, CatalogueError> {
         let lease = self.lease;
         let row = &lease.row;
@@ -600,11 +587,11 @@ impl SiteWork<'_> {
     fn print_end(&self, run: &mut SiteResult) {
         let is_stopped = run.summary.outcome == SessionOutcome::Interrupted;
         if let Some(error) = run.error.take().filter(|_| !is_stopped) {
-            report_error(&error, &self.output);
+            self.output.failure(&error);
         }
         let mut fields = run.summary.log_fields();
         fields.insert("exit_code".to_owned(), (run.code as u8).into());
         self.output
-            .print(words::kind_of_end(run.code), &run.summary.line(), &fields);
+            .print(kind_of_end(run.code), &run.summary.line(), &fields);
     }
 }

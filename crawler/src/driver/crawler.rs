@@ -1,89 +1,92 @@
-//! One site: crawled, published, others notified, and noted how it ended. Whoever calls it decides when, and shows the
+//! One site: crawled, published, others notified, and noted how it ended. The caller decides when, and shows the
 //! progress; nothing here waits for a signal or prints a summary.
 
-mod ended;
-mod job;
-mod places;
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex},
+};
 
-use std::sync::{Arc, Mutex};
+use tokio::time::Instant;
 
-use crawler::{
+use super::{
+    board::SessionWatch, faults::Faults, job::CrawlJob, lists::UserLists, messages::Messenger,
+    reserved::ReservedPlaces, settings::SiteSettings,
+};
+use crate::{
+    client::Stop,
     clock::Clock,
+    failure::{self, Cause, Failure, caught},
     fetch::{BoxFuture, Fetch},
+    outcome::{ExitCode, SessionOutcome},
     politeness::{Politeness, SharedPoliteness},
-    site_run::SessionOutcome,
     storage::SendFence,
     store::held_since,
     summary::Summary,
 };
-use tokio::time::Instant;
-
-use self::job::CrawlJob;
-pub(in crate::commands) use self::job::places_of;
-pub(crate) use self::places::Places;
-use super::{board::Watch, lists::Lists};
-use crate::{
-    commands::dependencies,
-    exit_code::ExitCode,
-    failure::{self, Cause, Failure},
-    fault::Faults,
-    output::Output,
-    panicked::caught,
-    settings::{Environment, SiteSettings},
-    signal::Stop,
-};
 
 /// The parts that all sites of a program share. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Crawler {
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a worker makes one for each session"
+)]
+pub struct Crawler {
     /// Gets messages about what goes wrong.
-    pub(crate) output: Output,
+    pub output: Messenger,
     /// The clocks of all hosts.
-    pub(crate) politeness: SharedPoliteness,
+    pub politeness: SharedPoliteness,
     /// Clock of the computer.
-    pub(crate) clock: Arc<dyn Clock>,
+    pub clock: Arc<dyn Clock>,
     /// Stops all runs.
-    pub(crate) stop: Stop,
+    pub stop: Stop,
     /// For tests.
-    pub(crate) faults: Faults,
+    pub faults: Faults,
     /// URL lists of the user.
-    pub(crate) lists: Lists,
+    pub lists: UserLists,
     /// The places that each site writes to.
-    pub(crate) places: Places,
+    pub places: ReservedPlaces,
     /// Goes around the way to the network of each session.
-    pub(crate) around_fetch: Option<AroundFetch>,
+    pub around_fetch: Option<AroundFetch>,
     /// Asked before object storage is changed, where several machines could send a set.
-    pub(crate) send_fence: Option<Arc<dyn SendFence>>,
+    pub send_fence: Option<Arc<dyn SendFence>>,
     /// Awaited when the crawl is over, before publishing begins.
-    pub(crate) before_publish: Option<BeforePublish>,
+    pub before_publish: Option<BeforePublish>,
+}
+
+impl fmt::Debug for Crawler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Crawler").field(&self.output).finish()
+    }
 }
 
 /// Work before a set is published.
-pub(crate) type BeforePublish = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
+pub type BeforePublish = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Makes a way to the network of another one.
-pub(crate) type AroundFetch = Arc<dyn Fn(Arc<dyn Fetch>) -> Arc<dyn Fetch> + Send + Sync>;
+pub type AroundFetch = Arc<dyn Fn(Arc<dyn Fetch>) -> Arc<dyn Fetch> + Send + Sync>;
 
 /// Result of the work on a site.
 #[derive(Debug)]
-pub(crate) struct SiteResult {
+#[expect(clippy::exhaustive_structs, reason = "tests of the daemon make it")]
+pub struct SiteResult {
     /// Its summary.
-    pub(crate) summary: Summary,
+    pub summary: Summary,
     /// The code that the parent would get if it were the only site.
-    pub(crate) code: ExitCode,
+    pub code: ExitCode,
     /// The error that ended the work, to be reported after its other messages.
-    pub(crate) error: Option<Failure>,
+    pub error: Option<Failure>,
 }
 
 impl SiteResult {
     /// The work never began, because a signal stopped the program before.
-    pub(crate) fn not_begun(site: &SiteSettings, stop: &Stop) -> Self {
+    pub fn not_begun(site: &SiteSettings, stop: &Stop) -> Self {
         let code = stop.asked_by().map_or(ExitCode::Interrupted, Into::into);
         Self::without_work(site, SessionOutcome::Interrupted, code)
     }
 
     /// The work ended by a bug outside of what is caught.
-    pub(crate) fn panicked(site: &SiteSettings) -> Self {
+    pub fn panicked(site: &SiteSettings) -> Self {
         Self::without_work(site, SessionOutcome::Internal, ExitCode::Internal)
     }
 
@@ -99,39 +102,41 @@ impl SiteResult {
 }
 
 /// How the work on a site ended.
-pub(in crate::commands) struct End {
-    pub(in crate::commands) code: ExitCode,
+pub(crate) struct EndedWork {
+    pub code: ExitCode,
     /// The error that ended it.
-    message: Option<String>,
-    pub(in crate::commands) error: Option<Failure>,
+    pub(super) message: Option<String>,
+    pub error: Option<Failure>,
     /// Another session has the state, and will record its own end.
-    is_beside: bool,
+    pub(super) is_beside: bool,
 }
 
 /// The summary of work on `site` that begins.
-pub(in crate::commands) fn summary_of(site: &SiteSettings) -> Summary {
+pub(super) fn summary_of(site: &SiteSettings) -> Summary {
     let mut summary = Summary::new(site.start.as_str());
     summary.set_asked(&site.settings.config);
-    summary.surroundings.state_options = site.settings.state_options();
+    let options = &site.settings.state_options;
+    summary.surroundings.state_options.clone_from(options);
     summary
 }
 
 impl Crawler {
     /// One whose sites share the clocks of `politeness`, until `stop`.
-    pub(in crate::commands) fn new(
-        output: &Output,
+    pub fn new(
+        output: &Messenger,
         politeness: Politeness,
         stop: Stop,
-        environment: &Environment,
+        clock: Arc<dyn Clock>,
+        environment: &BTreeMap<String, String>,
     ) -> Self {
         Self {
             output: output.clone(),
             politeness: Arc::new(Mutex::new(politeness)),
-            clock: dependencies::clock(environment),
+            clock,
             stop,
             faults: Faults::new(environment),
-            lists: Lists::default(),
-            places: Places::default(),
+            lists: UserLists::default(),
+            places: ReservedPlaces::default(),
             around_fetch: None,
             send_fence: None,
             before_publish: None,
@@ -139,7 +144,8 @@ impl Crawler {
     }
 
     /// A copy for the session of one site: its messages have the site's name.
-    pub(crate) fn for_site(&self, site: &SiteSettings) -> Self {
+    #[must_use]
+    pub fn for_site(&self, site: &SiteSettings) -> Self {
         Self {
             output: self.output.of_site(&site.name),
             ..self.clone()
@@ -148,7 +154,7 @@ impl Crawler {
 
     /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is reported and noted, in the
     /// summary and in the file of its last run.
-    pub(crate) async fn run(&self, site: &Arc<SiteSettings>, watch: Watch) -> SiteResult {
+    pub async fn run(&self, site: &Arc<SiteSettings>, watch: SessionWatch) -> SiteResult {
         let mut summary = summary_of(site);
         let (started, began) = (self.clock.now(), Instant::now());
         let mut job = CrawlJob {
@@ -170,12 +176,12 @@ impl Crawler {
     }
 
     /// The exit code for the end of the work on a site, which began at `began`.
-    pub(in crate::commands) fn ended(
+    pub(crate) fn ended(
         &self,
         result: failure::Result<ExitCode>,
         summary: &mut Summary,
         began: Instant,
-    ) -> End {
+    ) -> EndedWork {
         // Another run has the state: that one notes how it ends. The output, which it has too, is asked for first.
         let is_beside = result.as_ref().is_err_and(|error| {
             let has_state = || summary.surroundings.state.as_deref().and_then(held_since);
@@ -187,7 +193,7 @@ impl Crawler {
             Err(error) => self.failed(error, summary),
         };
         summary.set_duration(began.elapsed());
-        End {
+        EndedWork {
             code,
             message,
             error,

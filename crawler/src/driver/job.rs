@@ -6,43 +6,37 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crawler::{
+use super::{
+    board::{SessionStage, SessionWatch},
+    crawler::Crawler,
+    names,
+    published::{print_published, report_opened, set_output},
+    settings::{SessionSettings, SiteSettings},
+};
+use crate::{
     client::with_https_twin,
     config::Config,
     crawl_state,
+    failure::{self, Misuse, Panicked, blocking, caught},
     fetch::{Fetch, http::HttpFetch},
+    human,
+    outcome::ExitCode,
     publish::{PublishError, check_names, is_published},
+    retry_after::RetryAfterFile,
     seeds::SeedList,
     site::Site,
     site_run::{
-        self, CrawlError, CrawlFacts, Ending, Held, Limit, Places, PlacesOf, Session, SessionError,
+        self, CrawlError, CrawlFacts, Ending, Held, Limit, PlacesOf, Session, SessionError,
     },
     store::Store,
     summary::{RobotsFile, Summary},
-};
-
-use super::super::{
-    board::{Stage, Watch},
-    check_site,
-};
-use super::Crawler;
-use crate::{
-    commands::{
-        dependencies, names,
-        published::{print_published, report_opened, set_output},
-    },
-    exit_code::ExitCode,
-    failure::{self, Misuse},
-    human,
-    panicked::{Panicked, blocking, caught},
-    settings::{Settings, SiteSettings},
 };
 
 /// The work on one site.
 pub(super) struct CrawlJob<'j> {
     pub(super) crawler: &'j Crawler,
     pub(super) site: &'j Arc<SiteSettings>,
-    pub(super) watch: Watch,
+    pub(super) watch: SessionWatch,
     /// Gets what is known when it ends, well or not.
     pub(super) summary: &'j mut Summary,
 }
@@ -137,7 +131,7 @@ impl CrawlJob<'_> {
             clock: Arc::clone(&crawler.clock),
             politeness: Arc::clone(&crawler.politeness),
             progress: self.watch.progress.clone(),
-            retry_after: dependencies::retry_after(&settings.state),
+            retry_after: RetryAfterFile::of_states(&settings.state),
             lists,
             dry_run: settings.dry_run,
             shutdown: crawler.stop.shutdown.clone(),
@@ -148,7 +142,7 @@ impl CrawlJob<'_> {
                     if let Some(before) = before {
                         before.await;
                     }
-                    shown.send_replace(Stage::Publishing);
+                    shown.send_replace(SessionStage::Publishing);
                     faults.pass("panic-in-publish");
                 })
             }),
@@ -175,10 +169,10 @@ impl CrawlJob<'_> {
                 ));
             }
             state.set(settings.state_of(site)).ok();
-            check_site(settings, site)?;
-            let found = places_of(settings, site)?;
+            settings.check_site(site)?;
+            let found = settings.places_of(site)?;
             places
-                .take(&configured, site, [&settings.state_of(site), &found.output])
+                .reserve(&configured, site, [&settings.state_of(site), &found.output])
                 .map_err(|Misuse(message)| SessionError::Settings(message))?;
             Ok(found)
         })
@@ -265,22 +259,8 @@ struct Before {
     checked: Result<(), PublishError>,
 }
 
-/// Places of the files of `site`.
-pub(in crate::commands) fn places_of(
-    settings: &Settings,
-    site: &Site,
-) -> Result<Places, SessionError> {
-    Ok(Places {
-        state: Some(settings.state_of(site)),
-        output: settings.output_of(&site.written().name()),
-        storage: settings.storage_of(&site.written().name()),
-        generations: Some(settings.generations_of(site)),
-        public_url: settings.public_url_of(site)?,
-    })
-}
-
 /// Checks that no file of another program is in the way of the set of `site`.
-fn check_names_of(settings: &Settings, site: &Site) -> Result<(), PublishError> {
+fn check_names_of(settings: &SessionSettings, site: &Site) -> Result<(), PublishError> {
     let mut config = settings.config.publish.clone();
     config.output = settings.output_of(&site.written().name());
     check_names(None, site, &config)

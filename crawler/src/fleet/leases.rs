@@ -9,16 +9,16 @@ use std::{
     time::Duration,
 };
 
-use crawler::{
+use tokio::{runtime::Handle, time::sleep};
+
+use super::worker::Worker;
+use crate::{
     catalogue::{Catalogue, CatalogueError, HostLease},
+    client::Stop,
     fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
     machine::boot_time,
     storage::{FenceFuture, SendFence, StorageError},
 };
-use tokio::{runtime::Handle, time::sleep};
-
-use super::Worker;
-use crate::signal::Stop;
 
 /// Heartbeats in one lease time.
 const BEATS: u32 = 6;
@@ -27,7 +27,7 @@ const BEATS: u32 = 6;
 pub(super) const RETRY: Duration = Duration::from_secs(2);
 
 /// The right of this worker to be the only one that sends requests to a host.
-pub(super) struct Lease {
+pub(super) struct SessionLease {
     /// As the catalogue has it.
     pub(super) row: HostLease,
     /// Stops the session under the lease.
@@ -38,13 +38,13 @@ pub(super) struct Lease {
     renewed: Mutex<Option<Duration>>,
 }
 
-impl fmt::Debug for Lease {
+impl fmt::Debug for SessionLease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Lease").field(&self.row).finish()
     }
 }
 
-impl Lease {
+impl SessionLease {
     fn renewed(&self) -> MutexGuard<'_, Option<Duration>> {
         // A time is always valid.
         self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
@@ -87,7 +87,7 @@ impl Lease {
 #[derive(Debug, Clone)]
 pub(super) struct Leases {
     lease_time: Duration,
-    by_epoch: Arc<Mutex<BTreeMap<i64, Arc<Lease>>>>,
+    by_epoch: Arc<Mutex<BTreeMap<i64, Arc<SessionLease>>>>,
 }
 
 impl Leases {
@@ -100,15 +100,15 @@ impl Leases {
         }
     }
 
-    fn by_epoch(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<Lease>>> {
+    fn by_epoch(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<SessionLease>>> {
         // Each change is one step.
         self.by_epoch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a lease that was asked for when the clock of the machine showed `asked`.
-    pub(super) fn add(&self, row: HostLease, asked: Duration) -> Arc<Lease> {
+    pub(super) fn add(&self, row: HostLease, asked: Duration) -> Arc<SessionLease> {
         let epoch = row.epoch;
-        let lease = Arc::new(Lease {
+        let lease = Arc::new(SessionLease {
             row,
             stop: Stop::default(),
             length: self.lease_time,
@@ -124,7 +124,7 @@ impl Leases {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> Vec<Arc<Lease>> {
+    pub(super) fn all(&self) -> Vec<Arc<SessionLease>> {
         self.by_epoch().values().cloned().collect()
     }
 
@@ -172,7 +172,7 @@ impl Leases {
 /// The way to the network under a lease: without the lease no request is sent.
 pub(super) struct LeasedFetch {
     pub(super) fetch: Arc<dyn Fetch>,
-    pub(super) lease: Arc<Lease>,
+    pub(super) lease: Arc<SessionLease>,
 }
 
 impl Fetch for LeasedFetch {
@@ -197,7 +197,7 @@ impl Fetch for LeasedFetch {
 
 /// The fence of the bucket of a site: the lease in the catalogue.
 pub(super) struct LeaseFence {
-    pub(super) lease: Arc<Lease>,
+    pub(super) lease: Arc<SessionLease>,
     pub(super) worker: Arc<Worker>,
     /// The runtime of the program: connections to the catalogue live there.
     pub(super) runtime: Handle,

@@ -6,27 +6,23 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use crawler::{site::Site, url_key::UrlKey};
-
-use crate::{
-    failure::Misuse,
-    settings::{SiteSettings, settled},
-};
+use super::settings::{SiteSettings, settled};
+use crate::{failure::Misuse, site::Site, url_key::UrlKey};
 
 /// Which site writes where, as it turned out: two start URLs may redirect to one site, which only shows when they
 /// are asked. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
+pub struct ReservedPlaces {
     /// Held by sites that are still in the settings.
     taken: Arc<Mutex<BTreeMap<PathBuf, Weak<SiteSettings>>>>,
 }
 
-impl Places {
+impl ReservedPlaces {
     /// `site`, which `configured` turned out to be, writes to `paths`.
     ///
     /// # Errors
     /// Another site writes there.
-    pub(in crate::commands) fn take(
+    pub(super) fn reserve(
         &self,
         configured: &Arc<SiteSettings>,
         site: &Site,

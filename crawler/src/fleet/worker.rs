@@ -7,11 +7,6 @@
 //!            heartbeats renew all leases meanwhile; a lease without renewal stops its session
 //! ```
 
-mod checkpoint;
-mod health;
-mod leases;
-mod session;
-
 use std::{
     collections::HashMap,
     error::Error,
@@ -23,13 +18,6 @@ use std::{
     time::Duration,
 };
 
-use crawler::{
-    catalogue::{Catalogue, CatalogueError, HostLease},
-    machine,
-    storage::{StateStorage, StorageError},
-    store::with_causes,
-    url_key::HostKey,
-};
 use jiff::Timestamp;
 use tokio::{
     sync::RwLock,
@@ -37,25 +25,62 @@ use tokio::{
     time::{Instant, sleep, sleep_until, timeout},
 };
 
-#[cfg(feature = "metrics")]
-use super::metrics::Metrics;
 use super::{
-    dispatch::Stopping,
-    service::{self, ServiceManager},
+    health::{self, StorageHealth},
+    leases::Leases,
+    session,
 };
 use crate::{
-    commands::crawl::{board::Board, site::Crawler},
-    exit_code::ExitCode,
-    failure::{self, Context as _, Misuse},
-    human,
-    panicked::{Panicked, caught},
-    settings::{CrawlSettings, Environment},
-    signal::{Asked, Reaction, StopSignal},
-    supervisor::LiveView as _,
+    catalogue::{Catalogue, CatalogueError, HostLease},
+    client::{Reaction, SignalRequest, StopSignal},
+    driver::{Board, Crawler, Observer, ServiceManager, SiteSettings, Stopping, ready, stopping},
+    failure::{self, Context as _, Misuse, Panicked, caught},
+    human, machine,
+    outcome::ExitCode,
+    storage::{StateStorage, StorageError},
+    store::with_causes,
+    url_key::HostKey,
 };
 
-pub(in crate::commands) use self::checkpoint::restore;
-use self::{health::Health, leases::Leases};
+/// Reads the settings of a site of a catalogue: its name, their text, and the folder of its session.
+pub type ReadSite =
+    Arc<dyn Fn(&str, &str, &Path) -> failure::Result<Arc<SiteSettings>> + Send + Sync>;
+
+/// Settings of a worker.
+#[expect(clippy::exhaustive_structs, reason = "the program fills it in")]
+#[expect(missing_debug_implementations, reason = "URLs may have passwords")]
+pub struct WorkerSettings {
+    /// URL of the database with the sites; it may have a password.
+    pub catalogue: String,
+    /// URL of the object storage with the states, without a last slash.
+    pub storage: Option<String>,
+    /// Time after which another worker may take over the sites of a worker that does not answer: from 2 s to 1 h.
+    pub lease_time: Duration,
+    /// Time between two copies of the state of a site that is crawled: from 1 s to 24 h.
+    pub checkpoint_interval: Duration,
+    /// Folder of the states.
+    pub state: PathBuf,
+    /// Hosts that are worked on at the same time.
+    pub max_sites: usize,
+    /// The longest that the worker takes to stop.
+    pub stop_timeout: Duration,
+}
+
+/// The parts of a program that a worker needs.
+#[expect(clippy::exhaustive_structs, reason = "the program fills it in")]
+#[expect(missing_debug_implementations, reason = "it holds functions")]
+pub struct WorkerParts {
+    /// Common to all sessions; each gets a stop and a way to the network of its own.
+    pub crawler: Crawler,
+    /// Shows the sessions.
+    pub board: Arc<dyn Board>,
+    /// Counts the sessions.
+    pub observer: Option<Arc<dyn Observer>>,
+    /// Reads the settings of sites.
+    pub read_site: ReadSite,
+    /// The service manager that started the program.
+    pub service: ServiceManager,
+}
 
 /// Time between two claims while hosts are due, and after an answer without hosts. A tenth of it, more or less, is chance.
 const POLL: Duration = Duration::from_secs(2);
@@ -72,41 +97,40 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The parts that the sessions of a worker share.
 pub(super) struct Worker {
-    catalogue: Arc<Catalogue>,
-    states: Arc<StateStorage>,
+    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) states: Arc<StateStorage>,
     /// Common to all sessions; each gets a stop and a way to the network of its own.
-    crawler: Crawler,
-    board: Board,
-    environment: Environment,
+    pub(super) crawler: Crawler,
+    pub(super) board: Arc<dyn Board>,
+    pub(super) observer: Option<Arc<dyn Observer>>,
+    pub(super) read_site: ReadSite,
     /// Folder of the work of sessions.
-    folder: PathBuf,
-    checkpoint_interval: Duration,
-    name: String,
+    pub(super) folder: PathBuf,
+    pub(super) checkpoint_interval: Duration,
+    pub(super) name: String,
     began: Timestamp,
-    leases: Leases,
-    health: Health,
+    pub(super) leases: Leases,
+    pub(super) health: StorageHealth,
     /// Held for reading by each session, and for writing by one that has to be alone.
-    together: RwLock<()>,
+    pub(super) together: RwLock<()>,
     /// When a failure of the catalogue and one of the storage were reported last.
-    reported: (Mutex<Option<Instant>>, Mutex<Option<Instant>>),
-    #[cfg(feature = "metrics")]
-    metrics: Option<Metrics>,
+    pub(super) reported: (Mutex<Option<Instant>>, Mutex<Option<Instant>>),
 }
 
 impl Worker {
     /// Reports a failure of the catalogue.
-    fn warn_of(&self, error: &CatalogueError) {
+    pub(super) fn warn_of(&self, error: &CatalogueError) {
         self.warn_once(&self.reported.0, error);
     }
 
     /// Reports a failure of object storage.
-    fn warn_of_storage(&self, error: &StorageError) {
+    pub(super) fn warn_of_storage(&self, error: &StorageError) {
         self.health.fail(Some(error));
         self.warn_once(&self.reported.1, error);
     }
 
     /// Reports a failure that all sessions notice at the same time, and again when it lasts.
-    fn warn_once(&self, reported: &Mutex<Option<Instant>>, error: &dyn Error) {
+    pub(super) fn warn_once(&self, reported: &Mutex<Option<Instant>>, error: &dyn Error) {
         // A time is always valid.
         let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.is_none_or(|reported| reported.elapsed() >= REPORT_AGAIN) {
@@ -118,13 +142,12 @@ impl Worker {
     }
 
     /// A lease ended before its host was given back.
-    fn lease_lost(&self, host: &HostKey) {
+    pub(super) fn lease_lost(&self, host: &HostKey) {
         self.crawler.output.warn(&format!(
             "the lease on {host} is lost: another worker continues from the last checkpoint"
         ));
-        #[cfg(feature = "metrics")]
-        if let Some(metrics) = &self.metrics {
-            metrics.lease_lost();
+        if let Some(observer) = &self.observer {
+            observer.lease_lost();
         }
     }
 
@@ -154,16 +177,12 @@ impl Worker {
 ///
 /// # Errors
 /// The settings make no sense for a worker, or the catalogue cannot be reached or has other tables.
-pub(super) async fn run(
-    settings: &CrawlSettings,
-    crawler: Crawler,
-    environment: &Environment,
-    #[cfg(feature = "metrics")] metrics: Option<Metrics>,
-    service: ServiceManager,
-    asked: impl AsyncFnMut() -> Asked,
+pub async fn run_worker(
+    settings: WorkerSettings,
+    parts: WorkerParts,
+    asked: impl AsyncFnMut() -> SignalRequest,
 ) -> failure::Result<ExitCode> {
-    let fleet = &settings.shared.fleet;
-    let (Some(catalogue), Some(storage)) = (&fleet.catalogue, &fleet.storage) else {
+    let Some(storage) = &settings.storage else {
         let message = "storage: a worker needs a place for the states of its sites; expected, for example, --storage \
                        s3://BUCKET/states";
         return Err(Misuse(message.to_owned()).into());
@@ -177,34 +196,32 @@ pub(super) async fn run(
             "storage: {message}; expected a bucket that exists, and its keys in the environment (AWS_ACCESS_KEY_ID and others)"
         ))
     })?;
-    let catalogue = Catalogue::connect(catalogue).await?;
+    let catalogue = Catalogue::connect(&settings.catalogue).await?;
     catalogue.check_version().await?;
-    let folder = std::path::absolute(&settings.shared.state)?;
+    let folder = std::path::absolute(&settings.state)?;
     remove_work(&folder)?;
     let host = machine::host_name().unwrap_or_else(|| "worker".to_owned());
     let worker = Arc::new(Worker {
         catalogue: Arc::new(catalogue),
         states: Arc::new(states),
-        // Always one of several.
-        board: Board::new(usize::MAX),
-        environment: environment.clone(),
+        board: parts.board,
+        observer: parts.observer,
+        read_site: parts.read_site,
         folder,
-        checkpoint_interval: fleet.checkpoint_interval,
+        checkpoint_interval: settings.checkpoint_interval,
         name: format!("{host}-{}", process::id()),
-        began: crawler.clock.now(),
-        leases: Leases::new(fleet.lease_time),
-        health: Health::default(),
+        began: parts.crawler.clock.now(),
+        leases: Leases::new(settings.lease_time),
+        health: StorageHealth::default(),
         together: RwLock::default(),
         reported: Default::default(),
-        crawler,
-        #[cfg(feature = "metrics")]
-        metrics,
+        crawler: parts.crawler,
     });
     let ended = WorkerLoop {
-        service,
-        lease_time: fleet.lease_time,
+        service: parts.service,
+        lease_time: settings.lease_time,
         max_sites: settings.max_sites,
-        stop_timeout: settings.shared.stop_timeout.0,
+        stop_timeout: settings.stop_timeout,
         hosts: JoinSet::new(),
         epochs: HashMap::new(),
         claiming: JoinSet::new(),
@@ -257,7 +274,7 @@ struct WorkerLoop {
 }
 
 impl WorkerLoop {
-    async fn run(mut self, mut asked: impl AsyncFnMut() -> Asked) -> ExitCode {
+    async fn run(mut self, mut asked: impl AsyncFnMut() -> SignalRequest) -> ExitCode {
         let worker = Arc::clone(&self.worker);
         worker.crawler.output.info(&format!(
             "worker {} of the catalogue at {}, at most {} at a time",
@@ -265,7 +282,7 @@ impl WorkerLoop {
             worker.catalogue.place(),
             human::count(self.max_sites as u64, "host"),
         ));
-        service::ready();
+        ready();
         let mut news_at = Instant::now() + NEWS;
         loop {
             if let Some(code) = self.code_when_stopped() {
@@ -278,8 +295,8 @@ impl WorkerLoop {
             tokio::select! {
                 Some(ended) = self.hosts.join_next_with_id() => self.ended(ended),
                 asked = asked() => match asked {
-                    Asked::Stop(signal) => self.obey(signal),
-                    Asked::Reload => worker.crawler.output.info(
+                    SignalRequest::Stop(signal) => self.obey(signal),
+                    SignalRequest::Reload => worker.crawler.output.info(
                         "a worker reads the settings of a site when its session begins; restart it for its own settings"
                     ),
                 },
@@ -287,7 +304,7 @@ impl WorkerLoop {
                 () = sleep_until(self.claim_at), if claims => {}
                 () = sleep_until(news_at) => {
                     news_at = Instant::now() + NEWS;
-                    worker.board.clone().print_news(&worker.crawler.output);
+                    worker.board.print_news();
                     self.report_to_service();
                 }
             }
@@ -371,7 +388,7 @@ impl WorkerLoop {
         match reaction {
             Reaction::Stopping => {
                 self.stopping = Some(Stopping::new(signal, self.stop_timeout));
-                service::stopping();
+                stopping();
                 output.info(&format!(
                     "stopping within {}; other workers continue with {}",
                     human::duration(self.stop_timeout),

@@ -7,21 +7,23 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crawler::seeds::{SeedList, SeedListError};
-
-use crate::{human, output::Output};
+use super::messages::Messenger;
+use crate::{
+    human,
+    seeds::{SeedList, SeedListError},
+};
 
 /// Name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// The lists of all sites of a program. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Lists {
+pub struct UserLists {
     /// It can be read once only.
     standard_input: Arc<Mutex<Option<SeedList>>>,
 }
 
-impl Lists {
+impl UserLists {
     /// Opens the lists `files`, each once; lines that are left out are reported.
     ///
     /// # Errors
@@ -29,14 +31,14 @@ impl Lists {
     pub(super) fn read(
         &self,
         files: &[String],
-        output: &Output,
+        output: &Messenger,
     ) -> Result<Vec<SeedList>, SeedListError> {
         let mut seen = BTreeSet::new();
         let files = files.iter().filter(|file| seen.insert(*file));
         files.map(|file| self.open(file, output)).collect()
     }
 
-    fn open(&self, file: &str, output: &Output) -> Result<SeedList, SeedListError> {
+    fn open(&self, file: &str, output: &Messenger) -> Result<SeedList, SeedListError> {
         if file != STANDARD_INPUT {
             let list = SeedList::open(Path::new(file))?;
             check(&list, output)?;
@@ -56,7 +58,7 @@ impl Lists {
     }
 }
 
-fn check(list: &SeedList, output: &Output) -> Result<(), SeedListError> {
+fn check(list: &SeedList, output: &Messenger) -> Result<(), SeedListError> {
     let check = list.check()?;
     for bad in &check.told {
         output.warn(&format!("{bad}; the line is left out"));

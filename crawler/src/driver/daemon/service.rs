@@ -12,7 +12,7 @@ const MAX_STATUS: usize = 300;
 
 /// The service manager, if there is one.
 #[derive(Debug, Default)]
-pub(super) struct ServiceManager {
+pub struct ServiceManager {
     /// Longest time between two signs of life.
     watchdog: Option<Duration>,
     alive_at: Option<Instant>,
@@ -24,7 +24,7 @@ pub(super) struct ServiceManager {
 
 impl ServiceManager {
     /// The one that the environment of the program names.
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         #[cfg(unix)]
         let watchdog = sd_notify::watchdog_enabled().filter(|watchdog| !watchdog.is_zero());
         #[cfg(not(unix))]
@@ -38,18 +38,18 @@ impl ServiceManager {
     }
 
     /// Sends the status of the daemon, for people, when it has changed.
-    pub(super) fn report_status(&mut self, status: &str) {
+    pub fn report_status(&mut self, status: &str) {
         if self.status != status {
             status.clone_into(&mut self.status);
-            let line = crate::untrusted::escape(status);
-            let line = crate::untrusted::shorten(&line, MAX_STATUS);
+            let is_shown = |letter: &char| !letter.is_control();
+            let line: String = status.chars().filter(is_shown).take(MAX_STATUS).collect();
             #[cfg(unix)]
             send(&[NotifyState::Status(&line)]);
         }
     }
 
     /// Sends a sign of life, when one is due at `now`.
-    pub(super) fn report_alive(&mut self, now: Instant) {
+    pub fn report_alive(&mut self, now: Instant) {
         self.round.send_replace(Some(now));
         if let Some(watchdog) = self.watchdog
             && self.alive_at.is_none_or(|due| due <= now)
@@ -62,19 +62,18 @@ impl ServiceManager {
     }
 
     /// The time of the last round of the loop, which each round replaces.
-    #[cfg(feature = "metrics")]
-    pub(super) fn rounds(&self) -> watch::Receiver<Option<Instant>> {
+    pub fn rounds(&self) -> watch::Receiver<Option<Instant>> {
         self.round.subscribe()
     }
 
     /// Time of the next sign of life.
-    pub(super) fn alive_at(&self) -> Option<Instant> {
+    pub fn alive_at(&self) -> Option<Instant> {
         self.alive_at
     }
 }
 
 /// The daemon has begun, or has read its settings again.
-pub(super) fn ready() {
+pub fn ready() {
     #[cfg(unix)]
     send(&[NotifyState::Ready]);
 }
@@ -89,7 +88,7 @@ pub(super) fn reloading() {
 }
 
 /// The daemon stops.
-pub(super) fn stopping() {
+pub fn stopping() {
     #[cfg(unix)]
     send(&[NotifyState::Stopping]);
 }

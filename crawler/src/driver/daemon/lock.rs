@@ -1,13 +1,32 @@
 //! One daemon per folder of states.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use crawler::{
+use crate::{
+    failure::{self, Failure},
     machine::{Lock, NotTaken, open_regular, private},
+    outcome::SessionOutcome,
     store::StoreError,
 };
 
-use crate::failure::{self, AnotherDaemon};
+/// A daemon holds the folder of the states already.
+#[derive(Debug, thiserror::Error)]
+#[error("another daemon uses the state {}: {holder}", folder.display())]
+struct AnotherDaemon {
+    /// The folder of the states.
+    folder: PathBuf,
+    /// Name that the process has given itself.
+    holder: String,
+}
+
+impl From<AnotherDaemon> for Failure {
+    fn from(error: AnotherDaemon) -> Self {
+        Self::new(SessionOutcome::Busy, error)
+    }
+}
 
 /// The file in the folder. It stays when the lock is given back, as removing it could split the lock in two.
 const NAME: &str = "daemon.lock";
@@ -15,8 +34,8 @@ const NAME: &str = "daemon.lock";
 /// Takes the lock of `folder`, which is made when it is not there, at once.
 ///
 /// # Errors
-/// [`AnotherDaemon`] has it; or the system refused.
-pub(super) fn acquire(folder: &Path) -> failure::Result<Lock> {
+/// Another daemon has it; or the system refused.
+pub fn acquire(folder: &Path) -> failure::Result<Lock> {
     // As with the states themselves: a disk may come back.
     let refused = |error: io::Error| {
         let message = format!("failed to lock the folder {}", folder.display());
@@ -34,7 +53,7 @@ pub(super) fn acquire(folder: &Path) -> failure::Result<Lock> {
 }
 
 /// Returns true if a daemon has locked `folder`.
-pub(in crate::commands) fn is_held(folder: &Path) -> bool {
+pub fn is_held(folder: &Path) -> bool {
     open_regular(&folder.join(NAME)).is_ok_and(|file| Lock::held_since(&file).is_some())
 }
 

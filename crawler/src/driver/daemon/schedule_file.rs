@@ -7,12 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crawler::schedule::ScheduleState;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crawler::machine::json_file;
+use crate::{machine::json_file, schedule::ScheduleState};
 
 /// The file in the folder of the states.
 const NAME: &str = "schedule.json";
@@ -24,24 +23,25 @@ const VERSION: u64 = 1;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The past of the schedule of each site, by its name.
-pub(in crate::commands) type ScheduleStates = BTreeMap<String, ScheduleState>;
+pub type ScheduleStates = BTreeMap<String, ScheduleState>;
 
 /// The stored record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::commands) struct ScheduleRecord {
+#[expect(clippy::exhaustive_structs, reason = "it is a stored form")]
+pub struct ScheduleRecord {
     /// The past of each schedule.
-    pub(in crate::commands) sites: ScheduleStates,
+    pub sites: ScheduleStates,
     /// The sessions that were under way when it was written, by the names of their sites, and when they began. True
     /// while the daemon that wrote it is there.
     #[serde(default)]
-    pub(in crate::commands) running: BTreeMap<String, Timestamp>,
+    pub running: BTreeMap<String, Timestamp>,
     /// When the set of a site is to be published again without a crawl, by the name of the site.
     #[serde(default)]
-    pub(in crate::commands) publish_at: BTreeMap<String, Timestamp>,
+    pub publish_at: BTreeMap<String, Timestamp>,
 }
 
 /// The file in the folder `state`.
-pub(in crate::commands) fn file_in(state: &Path) -> PathBuf {
+pub fn file_in(state: &Path) -> PathBuf {
     state.join(NAME)
 }
 
@@ -51,7 +51,7 @@ pub(in crate::commands) fn file_in(state: &Path) -> PathBuf {
 /// - [`io::ErrorKind::Unsupported`]: a newer arpent wrote it.
 /// - [`io::ErrorKind::InvalidData`]: it is damaged.
 /// - Others: the system refused.
-pub(in crate::commands) fn read(state: &Path) -> io::Result<ScheduleRecord> {
+pub fn read(state: &Path) -> io::Result<ScheduleRecord> {
     let path = file_in(state);
     let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
     let value = match json_file::read::<Value>(&path, MAX_BYTES) {
@@ -86,7 +86,7 @@ pub(super) fn write(state: &Path, kept: &ScheduleRecord) -> io::Result<()> {
 ///
 /// # Errors
 /// It cannot be renamed.
-pub(super) fn set_aside(damaged: &Path, now: Timestamp) -> io::Result<PathBuf> {
+pub fn set_aside(damaged: &Path, now: Timestamp) -> io::Result<PathBuf> {
     let aside = damaged.with_extension(now.strftime("json.corrupt-%Y%m%dT%H%M%SZ").to_string());
     fs::rename(damaged, &aside)?;
     Ok(aside)

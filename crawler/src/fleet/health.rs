@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use crawler::storage::{StateStorage, StorageError};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::Worker;
+use super::worker::Worker;
+use crate::storage::{StateStorage, StorageError};
 
 /// Time between two requests that look whether the storage answers.
 const LOOK: Duration = Duration::from_secs(30);
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5 * 60);
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Health(Mutex<Option<Trouble>>);
+pub(super) struct StorageHealth(Mutex<Option<Trouble>>);
 
 /// The storage does not answer well.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ struct Trouble {
     is_refused: bool,
 }
 
-impl Health {
+impl StorageHealth {
     fn trouble(&self) -> MutexGuard<'_, Option<Trouble>> {
         // It is set in one step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -99,9 +99,8 @@ pub(super) async fn watch(worker: Arc<Worker>) {
             );
         }
         was_ready = is_ready;
-        #[cfg(feature = "metrics")]
-        if let Some(metrics) = &worker.metrics {
-            metrics.set_storage(is_ready);
+        if let Some(observer) = &worker.observer {
+            observer.set_storage(is_ready);
         }
     }
 }
@@ -121,7 +120,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_worker_is_not_ready_when_it_is_refused_or_waits_for_five_minutes() {
-        let health = Health::default();
+        let health = StorageHealth::default();
         assert!(health.is_ready());
         health.fail(Some(&failure(false)));
         health.fail(None);

@@ -11,11 +11,6 @@ use std::{
     time::Duration,
 };
 
-use crawler::{
-    clock::Clock,
-    politeness::SharedPoliteness,
-    schedule::{Planned, Timetable, TimetableStep},
-};
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
     task::{JoinError, JoinHandle},
@@ -28,22 +23,21 @@ use super::{
     words,
 };
 use crate::{
-    commands::{
-        crawl::{
-            board::{Board, Watch},
-            sessions::Sessions,
-            site::SiteResult,
-        },
-        report_error,
+    client::{Reaction, SignalRequest, Stop, StopSignal},
+    clock::Clock,
+    config::PolitenessConfig,
+    driver::{
+        board::{Board, SessionWatch},
+        crawler::SiteResult,
+        messages::{MessageKind, Messenger},
+        sessions::Sessions,
+        settings::SiteSettings,
     },
-    exit_code::ExitCode,
-    failure::Failure,
+    failure::{self, Failure, Panicked},
     human,
-    output::{Kind, Output},
-    panicked::Panicked,
-    settings::{CrawlSettings, SettingsError, SiteSettings},
-    signal::{Asked, Reaction, Stop, StopSignal},
-    supervisor::LiveView as _,
+    outcome::ExitCode,
+    politeness::SharedPoliteness,
+    schedule::{Planned, Timetable, TimetableStep},
 };
 
 /// Longest wait, so that a clock that was changed is noticed.
@@ -63,37 +57,63 @@ const PUBLISH_RETRY: SignedDuration = SignedDuration::from_hours(24);
 
 /// The work of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub enum DaemonWork {
     /// A crawl, for a slot of the schedule.
     Crawl,
     /// A publish without a crawl, because time has changed the set: an article is news no longer.
     Publish,
 }
 
+/// Settings of a daemon.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "the program fills it in")]
+pub struct DaemonSettings {
+    /// The sites; those without a schedule are not crawled.
+    pub sites: Vec<Arc<SiteSettings>>,
+    /// Sites that are crawled at the same time.
+    pub max_sites: usize,
+    /// Folder of the states.
+    pub state: PathBuf,
+    /// The longest that the daemon takes to stop.
+    pub stop_timeout: Duration,
+    /// Settings of the clocks of all hosts.
+    pub politeness: PolitenessConfig,
+    /// Warnings about the settings, each a sentence.
+    pub warnings: Vec<String>,
+}
+
 /// Reads the settings again.
-pub(super) type Load = Arc<dyn Fn() -> Result<CrawlSettings, SettingsError> + Send + Sync>;
+pub type Load = Arc<dyn Fn() -> failure::Result<DaemonSettings> + Send + Sync>;
 
 /// The settings that were read again.
-type Loaded = Result<Result<CrawlSettings, SettingsError>, JoinError>;
+type Loaded = Result<failure::Result<DaemonSettings>, JoinError>;
 
 /// Dependencies of the daemon.
-pub(super) struct Dependencies {
-    pub(super) output: Output,
-    pub(super) clock: Arc<dyn Clock>,
+#[expect(clippy::exhaustive_structs, reason = "the program fills it in")]
+#[expect(missing_debug_implementations, reason = "it holds a clock")]
+pub struct DaemonParts {
+    /// Gets messages.
+    pub output: Messenger,
+    /// Shows the sessions.
+    pub board: Arc<dyn Board>,
+    /// Clock of the computer.
+    pub clock: Arc<dyn Clock>,
     /// Stops the sessions.
-    pub(super) stop: Stop,
+    pub stop: Stop,
     /// The clocks of all hosts, which new settings reach.
-    pub(super) politeness: SharedPoliteness,
-    pub(super) service: ServiceManager,
-    pub(super) load: Load,
+    pub politeness: SharedPoliteness,
+    /// The service manager that started the program.
+    pub service: ServiceManager,
+    /// Reads the settings again.
+    pub load: Load,
 }
 
 /// Events of the daemon.
-enum Event {
+enum DaemonEvent {
     /// A session has ended.
     Ended(Arc<SiteSettings>, Box<SiteResult>),
     /// A signal came.
-    Asked(Asked),
+    SignalRequest(SignalRequest),
     /// The settings were read again.
     Loaded(Box<Loaded>),
     /// The record was stored, or cannot be stored.
@@ -105,8 +125,9 @@ enum Event {
 }
 
 /// The daemon: what it knows of its sites, and the sessions that are under way.
-pub(super) struct Dispatcher<C> {
-    dependencies: Dependencies,
+#[expect(missing_debug_implementations, reason = "it holds a clock")]
+pub struct Dispatcher<C> {
+    dependencies: DaemonParts,
     /// The work on a site.
     crawl: C,
     timetable: Timetable,
@@ -117,7 +138,6 @@ pub(super) struct Dispatcher<C> {
     began: BTreeMap<String, Timestamp>,
     /// When sites are published without a crawl, by their names.
     publish_at: BTreeMap<String, Timestamp>,
-    board: Board,
     /// The folder of what is stored.
     state: PathBuf,
     /// The record that this daemon stored last.
@@ -125,7 +145,7 @@ pub(super) struct Dispatcher<C> {
     /// Writes it, one at a time.
     storing: Option<JoinHandle<io::Result<ScheduleRecord>>>,
     /// Reads the settings again, one at a time.
-    loading: Option<JoinHandle<Result<CrawlSettings, SettingsError>>>,
+    loading: Option<JoinHandle<failure::Result<DaemonSettings>>>,
     /// They are to be read once more when that is over: they may have changed meanwhile.
     loads_again: bool,
     /// It was reported that nothing can be stored.
@@ -136,17 +156,17 @@ pub(super) struct Dispatcher<C> {
 
 /// A stop that was asked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stopping {
-    pub(super) code: ExitCode,
+pub(crate) struct Stopping {
+    pub(crate) code: ExitCode,
     /// When requests in flight are dropped.
-    pub(super) abort_at: Instant,
+    pub(crate) abort_at: Instant,
     /// When nothing is waited for any longer.
-    pub(super) end_at: Instant,
+    pub(crate) end_at: Instant,
 }
 
 impl Stopping {
     /// A stop by `signal` that may take as long as `timeout`.
-    pub(super) fn new(signal: StopSignal, timeout: Duration) -> Self {
+    pub(crate) fn new(signal: StopSignal, timeout: Duration) -> Self {
         let (now, (share, of)) = (Instant::now(), SHARE_OF_REQUESTS);
         Self {
             code: signal.into(),
@@ -158,34 +178,31 @@ impl Stopping {
 
 impl<C, W> Dispatcher<C>
 where
-    C: Fn(Work, Arc<SiteSettings>, Watch) -> W,
+    C: Fn(DaemonWork, Arc<SiteSettings>, SessionWatch) -> W,
     W: Future<Output = SiteResult> + Send + 'static,
 {
     /// A daemon of the sites in `settings` that have a schedule, of which earlier ones left this `record`; `crawl` does the
     /// work on a site.
-    pub(super) fn new(
-        dependencies: Dependencies,
-        settings: &CrawlSettings,
+    pub fn new(
+        dependencies: DaemonParts,
+        settings: &DaemonSettings,
         record: ScheduleRecord,
         crawl: C,
     ) -> Self {
-        // Always one of several: others may come.
-        let board = Board::new(usize::MAX);
         let mut dispatcher = Self {
             crawl,
             timetable: Timetable::new(settings.max_sites),
             sites: BTreeMap::new(),
-            sessions: Sessions::new(&board, &dependencies.output),
+            sessions: Sessions::new(&dependencies.board, &dependencies.output),
             began: BTreeMap::new(),
             publish_at: record.publish_at,
-            board,
-            state: settings.shared.state.clone(),
+            state: settings.state.clone(),
             stored: None,
             storing: None,
             loading: None,
             loads_again: false,
             storing_fails: false,
-            stop_timeout: settings.shared.stop_timeout.0,
+            stop_timeout: settings.stop_timeout,
             stopping: None,
             dependencies,
         };
@@ -194,7 +211,7 @@ where
     }
 
     /// Sessions until it is asked to stop; `asked` waits for the next signal, and must lose none when it is dropped.
-    pub(super) async fn run(mut self, mut asked: impl AsyncFnMut() -> Asked) -> ExitCode {
+    pub async fn run(mut self, mut asked: impl AsyncFnMut() -> SignalRequest) -> ExitCode {
         self.print_schedules();
         service::ready();
         let mut next_look = self.look();
@@ -206,32 +223,32 @@ where
             let next_beside = self.next_beside();
             let event = tokio::select! {
                 // Cancel safe: an end that was not taken stays.
-                Some((site, run)) = self.sessions.next() => Event::Ended(site, Box::new(run)),
+                Some((site, run)) = self.sessions.next() => DaemonEvent::Ended(site, Box::new(run)),
                 // Cancel safe: a signal that was not taken stays.
-                asked = asked() => Event::Asked(asked),
+                asked = asked() => DaemonEvent::SignalRequest(asked),
                 // Cancel safe: so are these, until they were taken.
-                loaded = end_of(&mut self.loading) => Event::Loaded(Box::new(loaded)),
-                stored = end_of(&mut self.storing) => Event::Stored(stored),
+                loaded = end_of(&mut self.loading) => DaemonEvent::Loaded(Box::new(loaded)),
+                stored = end_of(&mut self.storing) => DaemonEvent::Stored(stored),
                 // Cancel safe: the next round asks again which site is due.
-                () = sleep_until(next_look) => Event::Look,
+                () = sleep_until(next_look) => DaemonEvent::Look,
                 // Cancel safe: so is this.
-                () = sleep_until(next_beside) => Event::Beside,
+                () = sleep_until(next_beside) => DaemonEvent::Beside,
             };
             match event {
-                Event::Ended(site, run) => self.ended(&site, &run),
-                Event::Asked(Asked::Reload) => self.reload(),
-                Event::Asked(Asked::Stop(signal)) => self.obey(signal),
-                Event::Loaded(loaded) => self.loaded(*loaded),
-                Event::Stored(stored) => {
+                DaemonEvent::Ended(site, run) => self.ended(&site, &run),
+                DaemonEvent::SignalRequest(SignalRequest::Reload) => self.reload(),
+                DaemonEvent::SignalRequest(SignalRequest::Stop(signal)) => self.obey(signal),
+                DaemonEvent::Loaded(loaded) => self.loaded(*loaded),
+                DaemonEvent::Stored(stored) => {
                     // What cannot be stored is tried again with the next look, not at once.
                     if self.note_stored(stored) {
                         self.store();
                     }
                     continue;
                 }
-                Event::Look => {}
-                Event::Beside => {
-                    self.board.print_news(&self.dependencies.output);
+                DaemonEvent::Look => {}
+                DaemonEvent::Beside => {
+                    self.dependencies.board.print_news();
                     continue;
                 }
             }
@@ -276,7 +293,7 @@ where
                 && self.timetable.occupy(&name, now)
             {
                 let own = Arc::clone(&site);
-                let publish = |watch| (self.crawl)(Work::Publish, own, watch);
+                let publish = |watch| (self.crawl)(DaemonWork::Publish, own, watch);
                 self.sessions.start(site, publish);
             }
         }
@@ -293,14 +310,14 @@ where
         let fields = [("slot", slot.to_string().into()), ("missed", missed.into())];
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
         self.dependencies.output.of_site(name).print(
-            Kind::Plain,
+            MessageKind::Plain,
             &words::begins(slot, missed),
             &fields.into_iter().collect(),
         );
         self.began.insert(name.to_owned(), now);
         let own = Arc::clone(&site);
         self.sessions
-            .start(site, |watch| (self.crawl)(Work::Crawl, own, watch));
+            .start(site, |watch| (self.crawl)(DaemonWork::Crawl, own, watch));
     }
 
     fn ended(&mut self, site: &SiteSettings, run: &SiteResult) {
@@ -370,11 +387,11 @@ where
         }
         let loaded = loaded
             .map_err(|error| Failure::from(Panicked::from_join(error)))
-            .and_then(|loaded| loaded.map_err(Failure::from));
+            .flatten();
         match loaded {
             Ok(settings) => self.adopt(&settings),
             Err(error) => {
-                report_error(&error, &self.dependencies.output);
+                self.dependencies.output.failure(&error);
                 self.dependencies
                     .output
                     .warn("the settings could not be read again; the current settings stay");
@@ -384,14 +401,14 @@ where
     }
 
     /// New settings apply from now on; a session that is under way has those that it began with.
-    fn adopt(&mut self, settings: &CrawlSettings) {
-        let Dependencies {
+    fn adopt(&mut self, settings: &DaemonSettings) {
+        let DaemonParts {
             output, politeness, ..
         } = &self.dependencies;
-        for warning in &settings.shared.warnings {
+        for warning in &settings.warnings {
             output.warn(warning);
         }
-        if settings.shared.state != self.state {
+        if settings.state != self.state {
             output.warn(&format!(
                 "the times of the schedules stay in {} until the daemon is restarted",
                 self.state.display()
@@ -401,9 +418,9 @@ where
             .lock()
             // The times stay valid when another thread panicked.
             .unwrap_or_else(PoisonError::into_inner)
-            .set_shared_settings(&settings.shared.config.politeness);
+            .set_shared_settings(&settings.politeness);
         self.timetable.set_max_running(settings.max_sites);
-        self.stop_timeout = settings.shared.stop_timeout.0;
+        self.stop_timeout = settings.stop_timeout;
         let before: Vec<String> = self.sites.keys().cloned().collect();
         // A site that was gone meanwhile begins with a new schedule.
         self.take(settings, ScheduleStates::new());
@@ -416,7 +433,7 @@ where
     }
 
     /// The sites of `settings` that have a schedule take the place of those of before.
-    fn take(&mut self, settings: &CrawlSettings, mut pasts: ScheduleStates) {
+    fn take(&mut self, settings: &DaemonSettings, mut pasts: ScheduleStates) {
         let scheduled = settings.sites.iter().filter_map(|site| {
             let planned = Planned {
                 name: site.name.clone(),

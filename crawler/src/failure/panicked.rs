@@ -8,28 +8,28 @@ use std::{
     task::Poll,
 };
 
-use crawler::site_run::SessionOutcome;
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::failure::{self, Failure};
+use super::{Failure, Result as Done};
+use crate::outcome::SessionOutcome;
 
 /// Work that ended by a panic: a bug. The panic itself was reported when it happened.
 #[derive(Debug, thiserror::Error)]
 #[error("ended by an internal error: {message}")]
-pub(crate) struct Panicked {
+pub struct Panicked {
     message: String,
 }
 
 impl Panicked {
     /// With the panic's own words.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
         }
     }
 
     /// From a task that did not come to its end.
-    pub(crate) fn from_join(error: JoinError) -> Self {
+    pub fn from_join(error: JoinError) -> Self {
         match error.try_into_panic() {
             Ok(payload) => Self::from_payload(&*payload),
             Err(error) => Self::new(error.to_string()),
@@ -37,7 +37,7 @@ impl Panicked {
     }
 
     /// From what `catch_unwind` and joined tasks hand back.
-    pub(crate) fn from_payload(payload: &(dyn Any + Send)) -> Self {
+    pub fn from_payload(payload: &(dyn Any + Send)) -> Self {
         Self::new(words_of(payload))
     }
 }
@@ -49,7 +49,7 @@ impl From<Panicked> for Failure {
 }
 
 /// Message of a panic.
-pub(crate) fn words_of(payload: &dyn Any) -> &str {
+pub fn words_of(payload: &dyn Any) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("a panic without a message")
@@ -59,9 +59,7 @@ pub(crate) fn words_of(payload: &dyn Any) -> &str {
 ///
 /// # Errors
 /// It failed, or panicked.
-pub(crate) async fn blocking<T, E>(
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> failure::Result<T>
+pub async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Done<T>
 where
     T: Send + 'static,
     E: Into<Failure> + Send + 'static,
@@ -75,7 +73,7 @@ where
 ///
 /// # Errors
 /// It panicked.
-pub(crate) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
+pub async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
     let mut work = pin!(work);
     // After a panic the work is ready, so it is never polled again.
     poll_fn(

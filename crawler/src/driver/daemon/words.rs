@@ -2,7 +2,11 @@
 
 use jiff::Timestamp;
 
-use crate::{exit_code::ExitCode, human, output::Kind, settings::SiteSettings};
+use crate::{
+    driver::{messages::MessageKind, settings::SiteSettings},
+    human,
+    outcome::ExitCode,
+};
 
 /// Sites that are named in one line; more are counted.
 const MAX_NAMED: usize = 5;
@@ -21,16 +25,16 @@ pub(super) fn begins(slot: Timestamp, missed: u32) -> String {
 }
 
 /// Kind of the message about the end of a crawl.
-pub(super) fn kind_of_end(code: ExitCode) -> Kind {
+pub(crate) fn kind_of_end(code: ExitCode) -> MessageKind {
     match code {
-        ExitCode::Success | ExitCode::Interrupted | ExitCode::Terminated => Kind::Plain,
-        ExitCode::Partial => Kind::Warning,
+        ExitCode::Success | ExitCode::Interrupted | ExitCode::Terminated => MessageKind::Plain,
+        ExitCode::Partial => MessageKind::Warning,
         ExitCode::Invalid
         | ExitCode::Usage
         | ExitCode::Refused
         | ExitCode::NotCrawled
         | ExitCode::Busy
-        | ExitCode::Internal => Kind::Error,
+        | ExitCode::Internal => MessageKind::Error,
     }
 }
 

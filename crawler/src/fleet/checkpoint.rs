@@ -10,21 +10,17 @@ use std::{
     time::Duration,
 };
 
-use crawler::{
+use tokio::time::Instant;
+
+use super::leases::SessionLease;
+use crate::{
     catalogue::{CatalogueError, SiteId},
+    driver::{SessionSettings, names_file_in},
+    failure::{self, Context as _, Failure, blocking},
     machine::private,
     site::Site,
     storage::{StateStorage, StorageError, record_file},
     store::{Store, restore_snapshot},
-};
-use tokio::time::Instant;
-
-use super::leases::Lease;
-use crate::{
-    commands::names,
-    failure::{self, Context as _, Failure},
-    panicked::blocking,
-    settings::Settings,
 };
 
 /// Ending of a packed state.
@@ -32,7 +28,8 @@ const PACKED: &str = ".zst";
 
 /// Why a checkpoint is not stored, noted or restored.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::commands) enum CheckpointError {
+#[non_exhaustive]
+pub enum CheckpointError {
     /// The catalogue does not take it.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
@@ -88,7 +85,7 @@ impl Checkpoints {
     /// Those of a session in `folder` that begins with the checkpoint `current`.
     pub(super) fn new(
         states: &Arc<StateStorage>,
-        lease: &Lease,
+        lease: &SessionLease,
         site: SiteId,
         folder: &Path,
         current: Option<String>,
@@ -111,7 +108,7 @@ impl Checkpoints {
     /// Fills the empty folder of the session from the checkpoint that counts. Returns false if the storage does not have it.
     pub(super) async fn restore(&self) -> Result<bool, CheckpointError> {
         match &self.current {
-            Some(current) => restore(&self.states, current, &self.folder).await,
+            Some(current) => restore_checkpoint(&self.states, current, &self.folder).await,
             None => Ok(true),
         }
     }
@@ -120,7 +117,7 @@ impl Checkpoints {
     /// long it took; `None`: there is no state yet.
     pub(super) async fn store(
         &mut self,
-        settings: &Settings,
+        settings: &SessionSettings,
         site: &Site,
     ) -> Result<Option<(String, Duration)>, CheckpointError> {
         let began = Instant::now();
@@ -142,7 +139,7 @@ impl Checkpoints {
         self.count += 1;
         let name = format!("{}/{}-{}", self.site, self.epoch, self.count);
         let sent = settings.staged_of(&site.written().name());
-        let mut files = vec![names::file_in(&settings.state)];
+        let mut files = vec![names_file_in(&settings.state)];
         files.push(record_file(&sent));
         let state = relative(&state, &self.folder)? + PACKED;
         self.states.put(&format!("{name}/{state}"), &packed).await?;
@@ -193,7 +190,10 @@ impl Checkpoints {
 }
 
 /// Fills the empty `folder` from `checkpoint`. Returns false if the storage does not have it.
-pub(in crate::commands) async fn restore(
+///
+/// # Errors
+/// The storage does not answer, or the folder cannot be written.
+pub async fn restore_checkpoint(
     states: &StateStorage,
     checkpoint: &str,
     folder: &Path,

@@ -3,32 +3,48 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crawler::{
-    site_run::{EndOfSession, LastSession, Notifier, SessionRecord},
+use jiff::Timestamp;
+
+use super::{
+    crawler::{Crawler, EndedWork, SiteResult},
+    names::{Named, site_of_start},
+    settings::{SessionSettings, SiteSettings},
+};
+use crate::{
+    client::Shutdown,
+    clock::Clock,
+    failure::{self, blocking},
+    politeness::SharedPoliteness,
+    retry_after::RetryAfterFile,
+    site_run::{EndOfSession, LastSession, Notifier, NotifierConfig, SessionRecord},
     store::Store,
     summary::Summary,
 };
-use jiff::Timestamp;
 
-use super::{Crawler, End, SiteResult};
-use crate::{
-    commands::{
-        names::{Named, site_of},
-        notify::{notices, notifier_of},
-    },
-    failure,
-    panicked::blocking,
-    settings::SiteSettings,
-};
+/// Notifies others of the site of `settings`. Needs a running runtime.
+pub fn notifier_of(
+    settings: &SessionSettings,
+    politeness: SharedPoliteness,
+    clock: Arc<dyn Clock>,
+    shutdown: Shutdown,
+) -> Notifier {
+    let config = NotifierConfig {
+        config: settings.config.clone(),
+        starts: settings.urls.clone(),
+        withheld: settings.withheld.clone(),
+    };
+    let retry_after = RetryAfterFile::of_states(&settings.state);
+    Notifier::new(config, retry_after, politeness, clock, shutdown)
+}
 
 impl Crawler {
     /// Calls the hooks, and records how the session ended. A failure is a warning: the outcome of the session stays.
-    pub(in crate::commands) async fn report_end(
+    pub(super) async fn report_end(
         &self,
         site: &Arc<SiteSettings>,
         run: &SiteResult,
         started: Timestamp,
-        end: End,
+        end: EndedWork,
     ) {
         if site.settings.dry_run {
             return;
@@ -76,7 +92,7 @@ impl Crawler {
     }
 
     /// Sends the notifications of the settings about the published set. A failure is a warning: the set stays.
-    pub(in crate::commands) async fn notify_of(
+    pub(super) async fn notify_of(
         &self,
         site: &SiteSettings,
         mut store: Store,
@@ -88,7 +104,7 @@ impl Crawler {
         let output = &self.output;
         match done {
             Ok(Some((set, done))) => {
-                for notice in &notices(&done, &set) {
+                for notice in &done.notices(&set) {
                     output.info(notice);
                 }
                 for problem in &done.problems {
@@ -121,7 +137,7 @@ fn record_of(
         (state.with_extension("last.json"), true)
     } else {
         // Commands that cannot do without the names report that they cannot be read.
-        let named = site_of(settings, &site.start).unwrap_or(as_typed);
+        let named = site_of_start(settings, &site.start).unwrap_or(as_typed);
         (settings.last_session_of(&named.site), named.is_known)
     };
     let text = |path: &Option<PathBuf>| Some(path.as_ref()?.display().to_string());

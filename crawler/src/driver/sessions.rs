@@ -7,34 +7,38 @@ use tokio::task::{Id, JoinSet};
 use tracing::Instrument as _;
 
 use super::{
-    board::{Board, Watch},
-    site::SiteResult,
+    board::{Board, SessionWatch},
+    crawler::SiteResult,
+    messages::Messenger,
+    settings::SiteSettings,
 };
-use crate::{commands::report_error, output::Output, panicked::Panicked, settings::SiteSettings};
+use crate::failure::Panicked;
 
 /// The sessions that are under way. When it is dropped they end where they are.
-#[derive(Debug)]
-pub(crate) struct Sessions {
+pub(super) struct Sessions {
     tasks: JoinSet<SiteResult>,
     sites: HashMap<Id, Arc<SiteSettings>>,
-    board: Board,
-    output: Output,
+    board: Arc<dyn Board>,
+    output: Messenger,
 }
 
 impl Sessions {
     /// None yet; what they do is shown on `board`.
-    pub(crate) fn new(board: &Board, output: &Output) -> Self {
+    pub(super) fn new(board: &Arc<dyn Board>, output: &Messenger) -> Self {
         Self {
             tasks: JoinSet::new(),
             sites: HashMap::new(),
-            board: board.clone(),
+            board: Arc::clone(board),
             output: output.clone(),
         }
     }
 
     /// Starts the session of `site`: the work that `begin` makes. Its progress is on the watch.
-    pub(crate) fn start<W>(&mut self, site: Arc<SiteSettings>, begin: impl FnOnce(Watch) -> W)
-    where
+    pub(super) fn start<W>(
+        &mut self,
+        site: Arc<SiteSettings>,
+        begin: impl FnOnce(SessionWatch) -> W,
+    ) where
         W: Future<Output = SiteResult> + Send + 'static,
     {
         let delay = site.settings.config.politeness.delay;
@@ -45,7 +49,7 @@ impl Sessions {
     }
 
     /// The next run that has ended; `None` when none is under way. Cancel safe: an end that was not taken stays.
-    pub(crate) async fn next(&mut self) -> Option<(Arc<SiteSettings>, SiteResult)> {
+    pub(super) async fn next(&mut self) -> Option<(Arc<SiteSettings>, SiteResult)> {
         loop {
             let (id, run) = match self.tasks.join_next_with_id().await? {
                 Ok((id, run)) => (id, Ok(run)),
@@ -54,26 +58,26 @@ impl Sessions {
             let Some(site) = self.sites.remove(&id) else {
                 continue;
             };
-            self.board.end(&site.name, &self.output);
+            self.board.end(&site.name);
             let output = self.output.of_site(&site.name);
             let mut run = run.unwrap_or_else(|panicked| {
                 output.error(&format!("{}: {panicked}", site.start));
                 SiteResult::panicked(&site)
             });
             if let Some(error) = run.error.take() {
-                report_error(&error, &output);
+                output.failure(&error);
             }
             return Some((site, run));
         }
     }
 
     /// The sites of the sessions.
-    pub(crate) fn sites(&self) -> impl Iterator<Item = &SiteSettings> {
+    pub(super) fn sites(&self) -> impl Iterator<Item = &SiteSettings> {
         self.sites.values().map(Arc::as_ref)
     }
 
     /// How many there are.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.sites.len()
     }
 }

@@ -2,22 +2,23 @@
 
 use std::path::PathBuf;
 
-use crawler::{
-    site_run::{Ended, Held, Opened, SessionOutcome},
+use super::{messages::Messenger, settings::is_storage};
+use crate::{
+    failure, human,
+    outcome::{ExitCode, SessionOutcome},
+    site_run::{Ended, Held, Opened},
     summary::{RobotsFile, Summary},
 };
-
-use crate::{exit_code::ExitCode, failure, human, output::Output, settings::is_storage};
 
 /// Prints all of it, and puts it into the summary of the site. What is locked is handed back.
 ///
 /// # Errors
 /// Nothing was published.
-pub(super) fn print_published(
+pub fn print_published(
     summary: &mut Summary,
     ended: Ended,
     robots: &RobotsFile,
-    output: &Output,
+    output: &Messenger,
 ) -> failure::Result<(ExitCode, Option<Held>)> {
     if let Some(report) = ended.report {
         summary.set_report(report);
@@ -44,13 +45,13 @@ pub(super) fn print_published(
 }
 
 /// Sets the place of the set: a folder, or the URL of object storage.
-pub(super) fn set_output(summary: &mut Summary, place: PathBuf) {
+pub fn set_output(summary: &mut Summary, place: PathBuf) {
     summary.surroundings.is_in_storage = is_storage(&place);
     summary.surroundings.output = Some(place);
 }
 
 /// Prints what opening the state of the site at `url` found: a state that was damaged, or that did not know the published set.
-pub(super) fn report_opened(opened: &Opened, url: &str, output: &Output) {
+pub fn report_opened(opened: &Opened, url: &str, output: &Messenger) {
     let imported = opened.imported.as_ref().map(|imported| {
         format!(
             "arpent imported the published set: {} in {}",

@@ -1,0 +1,19 @@
+//! The daemon of one machine: its loop, what it remembers between starts, and its signs of life for the service manager.
+
+mod dispatch;
+mod lock;
+mod schedule_file;
+mod service;
+mod words;
+
+#[cfg(feature = "catalogue")]
+pub(crate) use self::{dispatch::Stopping, words::kind_of_end};
+pub use self::{
+    dispatch::{DaemonParts, DaemonSettings, DaemonWork, Dispatcher, Load},
+    lock::{acquire as lock_daemon, is_held as has_daemon},
+    schedule_file::{
+        ScheduleRecord, ScheduleStates, file_in as schedule_file_in, read as read_schedules,
+        set_aside as set_schedules_aside,
+    },
+    service::{ServiceManager, ready, stopping},
+};
