@@ -1,86 +1,76 @@
-//! The log: each line, of the program or of a module of the library by an event of `tracing`, has its time and its site. As JSON
-//! it is one object per line. It makes the lines; [`Output`] writes them.
+//! The log of the modules of the library: each event of `tracing` becomes a line. [`Output`] writes it.
 
 use std::fmt::{self, Write as _};
 
-use crawler::clock::{Clock as _, SystemClock};
-use serde::Serialize;
+use crawler::failure::words_of;
 use serde_json::{Map, Value};
 use tracing::{
-    Event, Level, Span, Subscriber,
+    Event, Level, Subscriber,
     field::{Field, Visit},
+    level_filters::LevelFilter,
     span::{Attributes, Id},
 };
 use tracing_subscriber::{
-    layer::{Context, Layer},
+    filter::Targets,
+    layer::{Context, Layer, SubscriberExt as _},
     registry::LookupSpan,
+    util::SubscriberInitExt as _,
 };
 
 use crate::{
-    output::{MAX_MESSAGE, Output},
+    log_line::{MAX_MESSAGE, SITE, line},
+    output::Output,
     untrusted::shorten,
 };
 
-/// Target of lines of the program.
-const OWN_TARGET: &str = "arpent";
-
-/// The field of a span with its site.
-const SITE: &str = "site";
-
-/// One line.
-#[derive(Debug, Serialize)]
-struct Line<'l> {
-    /// Of the machine, UTC, with milliseconds.
-    time: String,
-    level: String,
-    /// The module of the line.
-    target: &'l str,
-    /// Name of the site, when the line is about one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<&'l str>,
-    message: &'l str,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    fields: &'l Map<String, Value>,
-}
-
-/// A line of the program.
-pub(crate) fn own_line(
-    level: Level,
-    site: Option<&str>,
-    message: &str,
-    fields: &Map<String, Value>,
-) -> String {
-    line(level, OWN_TARGET, site, message, fields)
-}
-
-fn line(
-    level: Level,
-    target: &str,
-    site: Option<&str>,
-    message: &str,
-    fields: &Map<String, Value>,
-) -> String {
-    let line = Line {
-        time: format!("{:.3}", SystemClock.now()),
-        level: level.as_str().to_ascii_lowercase(),
-        target,
-        site,
-        message: &shorten(message, MAX_MESSAGE),
-        fields,
+/// Sends the log to stderr, from `level` on, and panics with it as errors. Other
+/// libraries log only at the last level, because of their many lines.
+pub(crate) fn begin(output: &Output, level: LevelFilter) {
+    const BELOW: [&str; 8] = [
+        "h2",
+        "hyper",
+        "mio",
+        "object_store",
+        "reqwest",
+        "rustls",
+        "tokio",
+        "tower",
+    ];
+    // The pool of connections to a catalogue repeats what its errors say.
+    const POOL: &str = "deadpool";
+    let below = if level == LevelFilter::TRACE {
+        level
+    } else {
+        level.min(LevelFilter::WARN)
     };
-    // Neither its keys nor its values are of a kind that JSON does not have.
-    serde_json::to_string(&line).unwrap_or_default()
-}
-
-/// The time of a line of text: of the machine, UTC, whole seconds.
-pub(crate) fn time_now() -> String {
-    format!("{:.0}", SystemClock.now())
-}
-
-/// The span of the site `name`: events of modules in it are logged with that name.
-pub(crate) fn site_span(name: &str) -> Span {
-    // At this level, because a span that the filter leaves out names no site.
-    tracing::error_span!(target: OWN_TARGET, "site", site = name)
+    let of_pool = if level == LevelFilter::TRACE {
+        level
+    } else {
+        LevelFilter::OFF
+    };
+    let filter = Targets::new()
+        .with_default(level)
+        .with_targets(BELOW.map(|name| (name, below)))
+        .with_target(POOL, of_pool);
+    let style = if output.is_json_log() {
+        LogStyle::Json
+    } else if level <= LevelFilter::WARN {
+        LogStyle::Messages
+    } else {
+        LogStyle::Verbose
+    };
+    let lines = ModuleLog::new(output, style).with_filter(filter);
+    // Only a second call could fail, and then the first one holds.
+    let _ = tracing_subscriber::registry().with(lines).try_init();
+    let output = output.clone();
+    std::panic::set_hook(Box::new(move |panic| {
+        let place = panic
+            .location()
+            .map(|place| format!(" at {place}"))
+            .unwrap_or_default();
+        let words = words_of(panic.payload());
+        output.error(&format!("internal error{place}: {words}; please report it"));
+    }));
 }
 
 /// Form of the events of modules.
@@ -217,6 +207,7 @@ impl Visit for Words {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log_line::own_line;
 
     #[test]
     fn a_line_is_one_object_with_what_is_known() {

@@ -11,7 +11,7 @@
 //! | `failure` | why did it end early, and which option helps? |
 //! | `exit_code` | what does the parent process get? |
 //! | `print`, `live`, `untrusted`, `whole_file` | what does it look like? |
-//! | `log` | what does it look like for programs that collect logs? |
+//! | `log`, `log_line` | what does it look like for programs that collect logs? |
 //! | `output` | the only file that writes to stdout and stderr |
 
 mod args;
@@ -20,6 +20,7 @@ mod exit_code;
 mod failure;
 mod live;
 mod log;
+mod log_line;
 mod output;
 mod print;
 mod settings;

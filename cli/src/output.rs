@@ -6,30 +6,20 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tracing::{Level, Span, level_filters::LevelFilter};
-use tracing_subscriber::{
-    filter::Targets,
-    layer::{Layer as _, SubscriberExt as _},
-    util::SubscriberInitExt as _,
-};
+use tracing::{Level, Span};
 
 use serde_json::{Map, Value};
 
 use crawler::driver::{MessageSink, Messenger};
 pub(crate) use crawler::{driver::MessageKind as Kind, view::Tone};
 
-use crawler::failure::words_of;
-
 use crate::{
     args::ColorChoice,
     human,
-    log::{LogStyle, ModuleLog, own_line, site_span, time_now},
+    log_line::{MAX_MESSAGE, own_line, site_span, time_now},
     settings::Environment,
     untrusted::{escape, escape_json, shorten},
 };
-
-/// Longest message, in characters: enough for a long URL and its text.
-pub(crate) const MAX_MESSAGE: usize = 4_000;
 
 /// Columns and lines that are assumed when the terminal does not report them.
 const USUAL_SIZE: (u16, u16) = (80, 24);
@@ -136,6 +126,11 @@ impl Output {
     /// From now on only errors go to stderr.
     pub(crate) fn be_quiet(&self) {
         self.screen().quiet = true;
+    }
+
+    /// Returns whether stderr is a log of JSON.
+    pub(crate) fn is_json_log(&self) -> bool {
+        self.screen().is_json
     }
 
     /// Returns whether stderr is a terminal on which lines can be redrawn.
@@ -275,56 +270,6 @@ impl Output {
         let mut screen = self.screen();
         print_message(&screen.erase());
         screen.live = None;
-    }
-
-    /// Sends the log to stderr, from `level` on, and panics with it as errors. Other
-    /// libraries log only at the last level, because of their many lines.
-    pub(crate) fn take_log(&self, level: LevelFilter) {
-        const BELOW: [&str; 8] = [
-            "h2",
-            "hyper",
-            "mio",
-            "object_store",
-            "reqwest",
-            "rustls",
-            "tokio",
-            "tower",
-        ];
-        // The pool of connections to a catalogue repeats what its errors say.
-        const POOL: &str = "deadpool";
-        let below = if level == LevelFilter::TRACE {
-            level
-        } else {
-            level.min(LevelFilter::WARN)
-        };
-        let of_pool = if level == LevelFilter::TRACE {
-            level
-        } else {
-            LevelFilter::OFF
-        };
-        let filter = Targets::new()
-            .with_default(level)
-            .with_targets(BELOW.map(|name| (name, below)))
-            .with_target(POOL, of_pool);
-        let style = if self.screen().is_json {
-            LogStyle::Json
-        } else if level <= LevelFilter::WARN {
-            LogStyle::Messages
-        } else {
-            LogStyle::Verbose
-        };
-        let lines = ModuleLog::new(self, style).with_filter(filter);
-        // Only a second call could fail, and then the first one holds.
-        let _ = tracing_subscriber::registry().with(lines).try_init();
-        let output = self.clone();
-        std::panic::set_hook(Box::new(move |panic| {
-            let place = panic
-                .location()
-                .map(|place| format!(" at {place}"))
-                .unwrap_or_default();
-            let words = words_of(panic.payload());
-            output.error(&format!("internal error{place}: {words}; please report it"));
-        }));
     }
 
     /// A line of the requested log, which always has its time.

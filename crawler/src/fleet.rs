@@ -2,12 +2,15 @@
 //! states, from which any worker goes on.
 
 mod checkpoint;
+mod fence;
 mod health;
 mod leases;
 mod session;
 mod worker;
+mod worker_loop;
 
 pub use self::{
     checkpoint::{CheckpointError, restore_checkpoint},
-    worker::{ReadSite, WorkerParts, WorkerSettings, run_worker},
+    worker::{ReadSite, WorkerParts, WorkerSettings},
+    worker_loop::run_worker,
 };

@@ -107,7 +107,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
             "crawler/src/client/gate.rs",
             "crawler/src/crawl/",
             "crawler/src/driver/sessions.rs",
-            "crawler/src/fleet/worker.rs",
+            "crawler/src/fleet/worker_loop.rs",
         ],
     ),
     // Work that blocks, outside of the threads of the runtime.
@@ -695,20 +695,7 @@ fn few_places_start_threads_tasks_and_programs() {
 }
 
 /// Files that import each other, by their folder. A new one is not added; one that goes is taken out.
-const KNOWN_CIRCLES: [&str; 27] = [
-    "cli/src/log",
-    "cli/src/output",
-    "cli/src/settings/file",
-    "cli/src/settings/merge",
-    "cli/src/settings/table",
-    "cli/src/settings/tables",
-    "crawler/src/driver/crawler",
-    "crawler/src/driver/job",
-    "crawler/src/fleet/checkpoint",
-    "crawler/src/fleet/health",
-    "crawler/src/fleet/leases",
-    "crawler/src/fleet/session",
-    "crawler/src/fleet/worker",
+const KNOWN_CIRCLES: [&str; 14] = [
     "sitemap-core/src/problem",
     "sitemap-core/src/read",
     "sitemap-core/src/read/document",
@@ -841,8 +828,7 @@ fn fields_of(block: &str) -> Vec<&str> {
 }
 
 /// Types with `impl` blocks in more than two files, and in how many. A new one is not added, and no number grows.
-const KNOWN_SCATTERED: [(&str, usize); 10] = [
-    ("cli: Merge", 3),
+const KNOWN_SCATTERED: [(&str, usize); 9] = [
     ("crawler: Attempt", 3),
     ("crawler: Audit", 3),
     ("crawler: Catalogue", 5),
@@ -886,9 +872,9 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 const CEILINGS: [(&str, usize); 42] = [
     ("cli", 11_250),
     ("cli/commands", 5_000),
-    ("cli/settings", 3_950),
+    ("cli/settings", 3_900),
     ("cli/args", 1_000),
-    ("crawler", 57_100),
+    ("crawler", 57_150),
     ("crawler/crawl", 6_300),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
@@ -899,9 +885,9 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler/build", 1_850),
     ("crawler/check", 1_550),
     ("crawler/page", 1_500),
+    ("crawler/fleet", 1_400),
     ("crawler/catalogue", 1_400),
     ("crawler/html", 1_400),
-    ("crawler/fleet", 1_350),
     ("crawler/url_key", 1_300),
     ("crawler/site_run", 1_250),
     ("crawler/verdict", 1_200),

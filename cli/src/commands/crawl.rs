@@ -93,7 +93,7 @@ pub(super) fn begin_log(settings: &Settings, output: &Output) {
     if settings.log_format == LogFormat::Json {
         output.log_as_json();
     }
-    output.take_log(log_level(settings));
+    crate::log::begin(output, log_level(settings));
     if let Some(path) = &settings.found_file {
         output.info(&format!("settings: {}", path.display()));
     }

@@ -14,7 +14,7 @@ use crawler::{
     clock::Clock,
     driver::{
         Crawler, DaemonParts, DaemonSettings, DaemonWork, Dispatcher, Observer, ScheduleRecord,
-        ServiceManager, lock_daemon, publish_site, read_schedules, schedule_file_in,
+        ServiceManager, lock_daemon, publish_site, read_schedules, run_site, schedule_file_in,
         set_schedules_aside,
     },
     failure::caught,
@@ -140,7 +140,7 @@ pub(super) fn run(
                 observer.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
             async move {
                 let run = match work {
-                    DaemonWork::Crawl => crawler.run(&site, watch).await,
+                    DaemonWork::Crawl => run_site(&crawler, &site, watch).await,
                     DaemonWork::Publish => publish_site(&crawler, &site, None).await,
                 };
                 if let Some(counted) = counted {

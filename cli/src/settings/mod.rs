@@ -5,6 +5,7 @@
 #[cfg(feature = "catalogue")]
 mod catalogue;
 mod default_file;
+mod draft;
 mod file;
 mod fleet;
 mod merge;

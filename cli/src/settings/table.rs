@@ -16,9 +16,9 @@ use crawler::{
 use jiff::tz::TimeZone;
 
 use super::{
-    LogFormat, StopTimeout, fleet,
-    merge::Draft,
-    notify,
+    LogFormat, StopTimeout,
+    draft::Draft,
+    fleet, notify,
     options::{
         ADD, AUDIT, BUILD, CATALOGUE, CHECK, CRAWL, DAEMON, DIFF, FORGET, NOTIFIED, NOTIFY,
         PUBLISH, REQUESTS, SETS, STATES, SettingOption, option,

@@ -10,13 +10,13 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    board::SessionWatch, faults::Faults, job::CrawlJob, lists::UserLists, messages::Messenger,
-    reserved::ReservedPlaces, settings::SiteSettings,
+    faults::Faults, lists::UserLists, messages::Messenger, reserved::ReservedPlaces,
+    settings::SiteSettings,
 };
 use crate::{
     client::Stop,
     clock::Clock,
-    failure::{self, Cause, Failure, caught},
+    failure::{self, Cause, Failure},
     fetch::{BoxFuture, Fetch},
     outcome::{ExitCode, SessionOutcome},
     politeness::{Politeness, SharedPoliteness},
@@ -150,29 +150,6 @@ impl Crawler {
             output: self.output.of_site(&site.name),
             ..self.clone()
         }
-    }
-
-    /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is reported and noted, in the
-    /// summary and in the file of its last run.
-    pub async fn run(&self, site: &Arc<SiteSettings>, watch: SessionWatch) -> SiteResult {
-        let mut summary = summary_of(site);
-        let (started, began) = (self.clock.now(), Instant::now());
-        let mut job = CrawlJob {
-            crawler: self,
-            site,
-            watch,
-            summary: &mut summary,
-        };
-        let result = Box::pin(caught(job.crawl())).await;
-        let result = result.map_err(Into::into).flatten();
-        let mut end = self.ended(result, &mut summary, began);
-        let run = SiteResult {
-            summary,
-            code: end.code,
-            error: end.error.take(),
-        };
-        self.report_end(site, &run, started, end).await;
-        run
     }
 
     /// The exit code for the end of the work on a site, which began at `began`.

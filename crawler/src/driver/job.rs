@@ -6,9 +6,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use tokio::time::Instant;
+
 use super::{
     board::{SessionStage, SessionWatch},
-    crawler::Crawler,
+    crawler::{Crawler, SiteResult, summary_of},
     names,
     published::{print_published, report_opened, set_output},
     settings::{SessionSettings, SiteSettings},
@@ -32,18 +34,45 @@ use crate::{
     summary::{RobotsFile, Summary},
 };
 
+/// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is reported and noted, in the
+/// summary and in the file of its last run.
+pub async fn run_site(
+    crawler: &Crawler,
+    site: &Arc<SiteSettings>,
+    watch: SessionWatch,
+) -> SiteResult {
+    let mut summary = summary_of(site);
+    let (started, began) = (crawler.clock.now(), Instant::now());
+    let mut job = CrawlJob {
+        crawler,
+        site,
+        watch,
+        summary: &mut summary,
+    };
+    let result = Box::pin(caught(job.crawl())).await;
+    let result = result.map_err(Into::into).flatten();
+    let mut end = crawler.ended(result, &mut summary, began);
+    let run = SiteResult {
+        summary,
+        code: end.code,
+        error: end.error.take(),
+    };
+    crawler.report_end(site, &run, started, end).await;
+    run
+}
+
 /// The work on one site.
-pub(super) struct CrawlJob<'j> {
-    pub(super) crawler: &'j Crawler,
-    pub(super) site: &'j Arc<SiteSettings>,
-    pub(super) watch: SessionWatch,
+struct CrawlJob<'j> {
+    crawler: &'j Crawler,
+    site: &'j Arc<SiteSettings>,
+    watch: SessionWatch,
     /// Gets what is known when it ends, well or not.
-    pub(super) summary: &'j mut Summary,
+    summary: &'j mut Summary,
 }
 
 impl CrawlJob<'_> {
     /// Crawls and publishes, and notifies others of the set.
-    pub(super) async fn crawl(&mut self) -> failure::Result<ExitCode> {
+    async fn crawl(&mut self) -> failure::Result<ExitCode> {
         let Self { crawler, site, .. } = *self;
         if crawler.stop.asked_by().is_some() {
             return Err(CrawlError::Stopped.into());

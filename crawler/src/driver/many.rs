@@ -6,6 +6,7 @@ use std::{collections::VecDeque, sync::Arc};
 use super::{
     board::Board,
     crawler::{Crawler, SiteResult},
+    job::run_site,
     sessions::Sessions,
     settings::SiteSettings,
 };
@@ -26,7 +27,9 @@ pub async fn crawl_all(
             && let Some(site) = next(&mut waiting, &sessions)
         {
             let (crawler, own) = (crawler.for_site(&site), Arc::clone(&site));
-            sessions.start(site, |watch| async move { crawler.run(&own, watch).await });
+            sessions.start(site, |watch| async move {
+                run_site(&crawler, &own, watch).await
+            });
         }
         let Some((_, run)) = sessions.next().await else {
             break;

@@ -2,17 +2,16 @@
 //! minutes, gives its hosts back and claims none, so that others work on them, until the storage takes an object again.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
-use super::worker::Worker;
 use crate::storage::{StateStorage, StorageError};
 
 /// Time between two requests that look whether the storage answers.
-const LOOK: Duration = Duration::from_secs(30);
+pub(super) const LOOK: Duration = Duration::from_secs(30);
 
 /// Time in which it has to.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -57,7 +56,7 @@ impl StorageHealth {
     }
 
     /// Looks whether the storage answers: after a failure it has to take an object.
-    async fn look(&self, states: &StateStorage, name: &str) {
+    pub(super) async fn look(&self, states: &StateStorage, name: &str) {
         let has_failed = self.trouble().is_some();
         let asked = async {
             if has_failed {
@@ -74,39 +73,10 @@ impl StorageHealth {
     }
 }
 
-/// Looks at the storage again and again, and stops the sessions of the worker when it cannot be worked with.
-pub(super) async fn watch(worker: Arc<Worker>) {
-    let name = format!("worker/{}", worker.name);
-    let output = worker.crawler.output.clone();
-    let mut was_ready = true;
-    loop {
-        sleep(LOOK).await;
-        worker.health.look(&worker.states, &name).await;
-        let is_ready = worker.health.is_ready();
-        if is_ready && !was_ready {
-            output.info("the storage answers again: hosts are claimed");
-        }
-        if !is_ready {
-            // Also those that were claimed meanwhile.
-            for lease in worker.leases.all() {
-                lease.stop.shutdown.stop();
-            }
-        }
-        if !is_ready && was_ready {
-            output.error(
-                "the storage refuses this worker, or does not answer for 5 minutes: its hosts are given back, and none is claimed. \
-                 Check its keys and its address; this worker goes on by itself when the storage answers",
-            );
-        }
-        was_ready = is_ready;
-        if let Some(observer) = &worker.observer {
-            observer.set_storage(is_ready);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use tokio::time::sleep;
+
     use super::*;
 
     fn failure(is_refused: bool) -> StorageError {

@@ -19,13 +19,15 @@ use tracing::Instrument as _;
 
 use super::{
     checkpoint::{CheckpointError, Checkpoints},
-    leases::{LeaseFence, LeasedFetch, RETRY, SessionLease},
+    fence::{LeaseFence, LeasedFetch},
+    leases::{RETRY, SessionLease},
     worker::Worker,
 };
 use crate::{
     catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run},
     driver::{
         Crawler, Messenger, SessionStage, SessionWatch, SiteResult, SiteSettings, kind_of_end,
+        run_site,
     },
     failure::{self, Cause, Failure, blocking},
     machine::private,
@@ -208,7 +210,7 @@ impl SiteWork<'_> {
             observer.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
         let (ended, end) = oneshot::channel();
         let crawl = async {
-            let run = crawler.run(&site, watch.clone()).await;
+            let run = run_site(&crawler, &site, watch.clone()).await;
             let _ = ended.send(());
             run
         };

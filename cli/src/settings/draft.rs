@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
 use crawler::config::{Config, Credentials};
 
-use super::super::Settings;
+use super::Settings;
 
 /// Settings while they are put together.
 #[derive(Debug, Default)]
