@@ -107,7 +107,7 @@ pub(crate) enum Command {
     /// Compare two sets of sitemaps
     #[command(long_about = diff::DIFF_HELP)]
     Diff(Box<DiffArgs>),
-    /// Notify search engines of changes: IndexNow, robots.txt, ping
+    /// Notify search engines of changes (IndexNow, ping), and look for the lines of robots.txt
     #[command(long_about = notify::NOTIFY_HELP)]
     Notify(Box<NotifyArgs>),
     /// Crawl sites by their schedules, until a signal comes

@@ -10,7 +10,7 @@ use crate::{
     untrusted::escape,
 };
 
-/// Rows of a section that are printed.
+/// Rows of a table that are printed, when it is a part of a view.
 const MAX_ROWS: usize = 20;
 
 /// Prints a view.
@@ -35,15 +35,12 @@ fn is_line(row: &Row) -> bool {
 }
 
 fn print_rows(section: &Section, indent: &str, output: &Output) {
-    // A table is printed for all its rows, lists with titles have an end.
-    let most = if section.title.is_empty() {
-        usize::MAX
-    } else {
-        MAX_ROWS
-    };
+    // A table without a title is the whole result.
+    let is_part = !section.title.is_empty() && !section.heads.is_empty();
+    let most = if is_part { MAX_ROWS } else { usize::MAX };
     let shown = &section.rows[..section.rows.len().min(most)];
     let mut aligned = aligned(section.heads, shown).into_iter();
-    if !section.heads.is_empty() {
+    if shown.iter().any(|row| !is_line(row)) && !section.heads.is_empty() {
         let heads = aligned.next().unwrap_or_default();
         output.data_painted(&[(Tone::Strong, &format!("{indent}{heads}"))]);
     }

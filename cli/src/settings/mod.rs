@@ -133,7 +133,7 @@ pub(crate) struct BuildSettings {
     pub(crate) common: Settings,
     /// Files and folders; `-` is standard input. At least one.
     pub(crate) inputs: Vec<String>,
-    /// The state is stored in [`Settings::state`]: the user named that folder, or an input is a folder, in which the `lastmod` of
+    /// The state is stored in [`SessionSettings::state`]: the user named that folder, or an input is a folder, in which the `lastmod` of
     /// a page stays while its content does not change.
     pub(crate) stores_state: bool,
 }

@@ -265,6 +265,7 @@ impl ReportOutline {
         });
         let shares: Option<Vec<String>> = shares.into_iter().collect();
         let section = view.section("times", "Slow and heavy pages");
+        section.heads(&["Time or size", "Page"]);
         if let Some(shares) = shares {
             section.line(format!("of the pages {}", shares.join(", ")));
         }
