@@ -151,7 +151,7 @@ struct Words {
 }
 
 impl Words {
-    /// Its message, followed by its fields.
+    /// The message, followed by its fields.
     fn text(&self) -> String {
         let mut text = self.message.clone();
         for (name, value) in &self.fields {

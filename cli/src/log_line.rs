@@ -19,7 +19,7 @@ pub(crate) const SITE: &str = "site";
 /// One line.
 #[derive(Debug, Serialize)]
 struct Line<'l> {
-    /// Of the machine, UTC, with milliseconds.
+    /// Time of the machine, UTC, with milliseconds.
     time: String,
     level: String,
     /// The module of the line.

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_acts_reaches_the_terminal() {
+    fn control_characters_do_not_reach_the_terminal() {
         fn check(text: &str, expected: &str) {
             assert_eq!(escape(text), expected);
         }

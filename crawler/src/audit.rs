@@ -86,11 +86,11 @@ const ASSETS: [&str; 36] = [
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it holds a clock")]
 pub struct AuditedSite<'a> {
-    /// Its state.
+    /// The state.
     pub store: &'a Store,
-    /// Which site.
+    /// The site.
     pub site: &'a Site,
-    /// Its settings.
+    /// The settings.
     pub config: &'a Config,
     /// Wall time.
     pub clock: &'a Arc<dyn Clock>,

@@ -45,7 +45,7 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// Begins a new crawl that sends no validators and looks at its own visits alone. Default: no.
     pub fresh: bool,
-    /// Which URLs belong to it.
+    /// The URLs that belong to the crawl.
     pub scope: ScopeConfig,
     /// URL of the directory that the site is written as: for a staging copy, the production site. Nothing
     /// is requested there. Default: the site is written as what it is.

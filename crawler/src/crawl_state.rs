@@ -23,7 +23,7 @@ const HOST_DATE: &str = crate::store::names::CRAWL_HOST_DATE;
 const NETWORK: &str = crate::store::names::CRAWL_NETWORK;
 /// The times that this machine's clock and the host's showed in a session in which they were apart (RFC 3339, a blank between).
 const CLOCKS: &str = crate::store::names::CRAWL_CLOCKS;
-/// That the crawl sends no validators and looks at its own visits alone.
+/// Present when the crawl sends no validators and looks at its own visits alone.
 const FRESH: &str = crate::store::names::CRAWL_FRESH;
 
 /// The rules of robots.txt of the site when it was read last ([`Rules::to_text`]).
@@ -32,7 +32,7 @@ const ROBOTS: &str = crate::store::names::CRAWL_ROBOTS;
 /// See [`KnownNames`].
 const NAMES: &str = crate::store::names::CRAWL_NAMES;
 
-/// That nothing is left to ask for.
+/// Present when nothing is left to request.
 const DRAINED: &str = crate::store::names::CRAWL_DRAINED;
 
 /// See [`not_recorded`].
@@ -73,7 +73,7 @@ impl Phase {
 /// The crawl that a session works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenCrawl {
-    /// Its number.
+    /// The number.
     pub number: CrawlId,
     /// `true` if it was begun by an earlier session.
     pub resumed: bool,

@@ -55,7 +55,7 @@ pub struct Export {
 pub enum OmittedPart {
     /// The whole entry: the page is not listed, for this reason.
     Entry(Reason),
-    /// Those of its extensions that [`Extensions::retain_writable`](sitemap_core::extension::Extensions::retain_writable) takes away.
+    /// The extensions that [`Extensions::retain_writable`](sitemap_core::extension::Extensions::retain_writable) takes away.
     Unwritable,
     /// All its extensions.
     Extensions,

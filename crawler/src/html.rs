@@ -62,7 +62,7 @@ pub(crate) enum TextModel {
 pub(crate) enum TextKind {
     /// By the model of the element.
     Model(TextModel),
-    /// Of a CDATA section.
+    /// The text of a CDATA section.
     Cdata,
 }
 

@@ -97,7 +97,7 @@ impl Via {
 /// Whose answer the facts of a record are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Basis {
-    /// That of the last attempt.
+    /// The answer of the last attempt.
     #[default]
     Own,
     /// An earlier one that the last attempt confirmed: it was answered 304.
@@ -258,7 +258,7 @@ impl Page {
 pub struct Visit {
     /// The data of the crawl; its outcome is that of the last attempt, and its reason the verdict of the loop on that alone.
     pub record: PageRecord,
-    /// Its place in the queue.
+    /// The place in the queue.
     pub sequence: u64,
     /// Redirects in a row that led to it.
     pub hops: u8,
@@ -277,7 +277,7 @@ pub struct Promotion {
     pub was_listed: bool,
     /// Main-content hash of the published page (lower 64 bits), where one was known.
     pub content: Option<u64>,
-    /// Its title.
+    /// The title.
     pub title: Option<String>,
     /// It asked for a password.
     pub has_password: bool,

@@ -94,7 +94,7 @@ pub struct Politeness {
     everybody_until: Option<Instant>,
     /// Permits that are out, over all hosts.
     in_flight: u32,
-    /// Of the settings, or as few as there are file descriptors for.
+    /// Bound of the settings, or as few as there are file descriptors for.
     max_in_flight: u32,
     /// Sum of the waits of all hosts.
     waited: Duration,
@@ -125,7 +125,7 @@ impl Settings {
 #[derive(Debug, Default)]
 struct Host {
     clocks: HostClocks,
-    /// Those of the site that is crawled there; `None`: those of the process.
+    /// Settings of the site that is crawled there; `None`: those of the process.
     settings: Option<Arc<Settings>>,
     /// The second opinion on spacing; none for an unlimited rate.
     limiter: Option<Limiter>,
@@ -142,7 +142,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Which host may be contacted.
+    /// The host that may be contacted.
     pub fn host(&self) -> &HostKey {
         &self.host
     }

@@ -63,9 +63,9 @@ pub enum Passage {
 /// A page that was read.
 #[derive(Debug)]
 pub struct ReadPage<'a> {
-    /// Which URL.
+    /// The URL.
     pub url: &'a UrlKey,
-    /// Its text.
+    /// The text.
     pub text: &'a PageText,
     /// What [`Repeats::read`] returned.
     pub said: Said,
@@ -80,7 +80,7 @@ pub struct ReadPage<'a> {
 /// A place that may go on without end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrowingPlace {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// URLs that pages without new text led to there, as they are counted.
     pub led_to: u64,

@@ -24,7 +24,7 @@ pub use self::changes::{ChangedUrls, SetChange, SetChanges};
 pub struct Report {
     /// URLs in the sitemap.
     pub listed: u64,
-    /// Those of them that stay there although they did not answer well this time, by the code of their reason.
+    /// Listed URLs that stay in the sitemap although they did not answer well this time, by the code of their reason.
     pub retained: BTreeMap<&'static str, u64>,
     /// URLs that are not, by the code of their reason ([`Reason::code`]); no reason with a count of 0.
     pub excluded: BTreeMap<&'static str, u64>,

@@ -79,7 +79,7 @@ pub struct Waits {
     pub hosts: Vec<(HostKey, Timestamp)>,
     /// The time before which no host at all may be contacted.
     pub everybody: Option<Timestamp>,
-    /// That the file was damaged, and what became of it, as a sentence.
+    /// The damage of the file, and what became of it, as a sentence.
     pub damage: Option<String>,
 }
 
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_no_permission_and_stays_as_it_is() {
+    fn unreadable_file_is_no_permission() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("retry-after");
         let file = RetryAfterFile::in_file(&path);

@@ -61,7 +61,7 @@ pub struct Rules {
 /// 2.3.1](https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1)).
 #[derive(Debug, Clone)]
 pub enum RobotsAnswer {
-    /// These rules hold.
+    /// The rules hold.
     Rules(Rules),
     /// There is no such file: everything is allowed.
     AllowAll,
@@ -126,7 +126,7 @@ impl Rules {
     /// Reads the rules for `agent`, a product token (see [`agent_token`]), compared without case. A version after a `/` is
     /// ignored.
     ///
-    /// Of a body over [`MAX_ROBOTS_BYTES`] only the first lines count. A line that is not a directive is skipped, so that an HTML
+    /// Only the first lines of a body over [`MAX_ROBOTS_BYTES`] count. A line that is not a directive is skipped, so that an HTML
     /// page gives no rules rather than an error.
     pub fn parse(body: &[u8], agent: &str) -> Self {
         parse::rules(cut(body), agent)

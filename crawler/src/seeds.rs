@@ -122,7 +122,7 @@ enum Meaning {
     NoDocument,
     /// The answer of the site leaves open whether there is one.
     Withheld,
-    /// Its host gives no usable answer; in the next session it may.
+    /// The host gives no usable answer; in the next session it may.
     Unanswered,
     /// It is there, and could not be read; in the next session it may.
     Interrupted,
@@ -147,7 +147,7 @@ macro_rules! problems {
                 match self { $(Self::$name => Meaning::$meaning,)* }
             }
 
-            /// One line for people.
+            /// A line for people.
             pub fn text(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
@@ -172,11 +172,11 @@ problems! {
     Forbidden = "forbidden", Lasting, "must not be fetched";
     /// It redirects in a loop, too often, or nowhere.
     BadRedirect = "bad-redirect", NoDocument, "redirects in a loop, too often, or without a target";
-    /// Its host asks not to be contacted now, or does not answer any more.
+    /// The host asks not to be contacted now, or does not answer any more.
     HostClosed = "host-closed", Unanswered, "was not read: its host gets no further request in this session";
     /// It is something else, e.g. an HTML page.
     NotASitemap = "not-a-sitemap", NoDocument, "is not a sitemap, feed or list";
-    /// Its answer broke off, or may have: an answer without a length may end anywhere.
+    /// The answer broke off, or may have: an answer without a length may end anywhere.
     CutShort = "cut-short", Interrupted, "did not arrive as a whole; what came before was read";
     /// It ends before its end on the server already: it arrived as a whole.
     Truncated = "truncated", Lasting, "ends before its end; what came before was read";
@@ -184,7 +184,7 @@ problems! {
     TooLarge = "too-large", Lasting, "is larger than what is read; what came before was read";
     /// It cannot be read any further.
     Damaged = "damaged", Lasting, "cannot be read to its end; what came before was read";
-    /// Its content coding is unknown or broken.
+    /// The content coding is unknown or broken.
     Undecodable = "undecodable", Lasting, "has a content coding that cannot be decoded";
     /// An index to which more indexes lead than are followed.
     TooDeep = "too-deep", Lasting, "is named through too many indexes; the sitemaps that it names were not read";

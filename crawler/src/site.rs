@@ -20,7 +20,7 @@ const MAX_NAME_BYTES: usize = 150;
 /// Length to which a longer name is cut, in front of its hash.
 const CUT_NAME_BYTES: usize = 120;
 
-/// One origin and the directory that is crawled. Its state is named after it, its set of sitemaps after
+/// An origin and the directory that is crawled. Its state is named after it, its set of sitemaps after
 /// [`Site::written`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {

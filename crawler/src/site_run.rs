@@ -186,7 +186,7 @@ pub struct CrawlFacts {
     pub resumed: bool,
     /// How it ended.
     pub ending: Ending,
-    /// Which limit was reached.
+    /// The limit that was reached.
     pub limit: Option<Limit>,
     /// Finished page requests, retries not counted.
     pub fetched: u64,

@@ -49,7 +49,7 @@ pub enum SetPlace {
 /// Outline of a set that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SetOutline {
-    /// Its name, as it was typed.
+    /// The name, as it was typed.
     pub set: String,
     /// Documents with entries.
     pub sitemaps: u64,

@@ -96,7 +96,7 @@ pub enum StorageError {
     Io {
         /// What was tried.
         action: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The error of the system.
         #[source]

@@ -209,7 +209,7 @@ impl FixturePage {
     }
 }
 
-/// One request that a [`FixtureSite`] saw.
+/// A request that a [`FixtureSite`] saw.
 #[derive(Debug, Clone)]
 pub struct SeenRequest {
     /// Whole URL.

@@ -40,9 +40,9 @@ pub struct View {
 /// Rows that belong together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Section {
-    /// Its name in a page: kebab-case.
+    /// The name in a page: kebab-case.
     pub name: &'static str,
-    /// Its first line; empty: its rows follow what is before it.
+    /// The first line; empty: its rows follow what is before it.
     pub title: String,
     /// Names of the columns; none: the rows are lines, or facts of a name and a value.
     pub heads: &'static [&'static str],

@@ -46,9 +46,9 @@ const MAX_HOPS: usize = 20;
 pub struct Question<'a> {
     /// The state of the site.
     pub store: &'a Store,
-    /// Which site.
+    /// The site.
     pub site: &'a Site,
-    /// Its settings.
+    /// The settings.
     pub config: &'a Config,
     /// Wall time.
     pub clock: &'a Arc<dyn Clock>,
@@ -94,7 +94,7 @@ pub struct UrlExplanation {
     pub site: String,
     /// The crawls of the site know it.
     pub is_known: bool,
-    /// Its state ([`State`]); `unknown` when no crawl met it.
+    /// The state ([`State`]); `unknown` when no crawl met it.
     pub state: &'static str,
     /// The code of its reason ([`Reason::code`]); of an unknown URL the one that it would have, if any.
     pub reason: Option<&'static str>,
@@ -120,7 +120,7 @@ pub struct UrlExplanation {
     pub duplicate_of: Option<NamedUrl>,
     /// The pattern that it is in.
     pub pattern: Option<PatternStory>,
-    /// Its `lastmod`, and the dates that were stated for it.
+    /// The `lastmod`, and the dates that were stated for it.
     pub lastmod: Option<LastmodStory>,
     /// The published sitemap that lists it.
     pub file: Option<String>,
@@ -153,12 +153,12 @@ pub struct LastAnswer {
     pub is_confirmed: bool,
 }
 
-/// One step of a chain of redirects.
+/// A step of a chain of redirects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RedirectStep {
     /// The URL.
     pub url: String,
-    /// Its status; `None`: not known.
+    /// The status; `None`: not known.
     pub status: Option<u16>,
     /// The code of its reason; `None`: the crawls do not know it.
     pub reason: Option<&'static str>,
@@ -182,7 +182,7 @@ pub struct RobotsLine {
     pub allowed: bool,
     /// The line that decides; `None`: no line matches.
     pub line: Option<String>,
-    /// Its number in the file, from 1.
+    /// The number in the file, from 1.
     pub number: Option<usize>,
     /// The `User-agent` of the group that counts.
     pub group: Option<String>,
@@ -195,20 +195,20 @@ pub struct ScopeRule {
     pub judgement: &'static str,
     /// The setting that decides, `scope` for origin and directory.
     pub setting: &'static str,
-    /// Its rule, or the URL of the directory.
+    /// The rule, or the URL of the directory.
     pub rule: Option<String>,
 }
 
 /// A place that was cut, or a parameter that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PatternStory {
-    /// Its name, as `/agenda?` or `?visit=`.
+    /// The name, as `/agenda?` or `?visit=`.
     pub name: String,
     /// Place or parameter.
     pub kind: &'static str,
     /// Pages of it that were asked for.
     pub asked: u64,
-    /// Those of them that are not listed because of it.
+    /// Requested pages that are not listed because of it.
     pub left_out: u64,
     /// URLs of it that were not asked for.
     pub not_asked: u64,

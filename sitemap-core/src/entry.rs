@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::{LastMod, Loc, extension::Extensions, write};
 
-/// One page: the `<url>` of a urlset.
+/// A page: the `<url>` of a urlset.
 ///
 /// Only `loc` is required (R7, R8). Search engines ignore `changefreq` and `priority` or nearly so; leave them out unless the
 /// site's owner asks for them.
@@ -28,7 +28,7 @@ pub struct UrlEntry {
     pub extensions: Extensions,
 }
 
-/// One sitemap file: the `<sitemap>` of an index.
+/// A sitemap file: the `<sitemap>` of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct IndexEntry {

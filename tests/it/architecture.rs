@@ -872,7 +872,7 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 const CEILINGS: [(&str, usize); 42] = [
     ("cli", 11_250),
     ("cli/commands", 5_000),
-    ("cli/settings", 3_900),
+    ("cli/settings", 3_950),
     ("cli/args", 1_000),
     ("crawler", 57_150),
     ("crawler/crawl", 6_300),

@@ -207,7 +207,7 @@ fn each_kind_of_finding_is_reported_with_the_url_it_is_about() {
 }
 
 #[test]
-fn what_a_baseline_has_does_not_count_also_beyond_what_is_shown() {
+fn baseline_counts_beyond_shown_findings() {
     let bench = Bench::new();
     let site = Site::allowing(|request| match request.target.as_str() {
         "/" => Response::linking((0..30).map(|number| format!("/{number}"))),
@@ -276,7 +276,7 @@ fn files_need_no_request_and_warnings_fail_on_demand() {
 }
 
 #[test]
-fn what_cannot_be_read_has_its_exit_code() {
+fn unreadable_sources_have_their_exit_code() {
     let bench = Bench::new();
     let site = Site::allowing(|request| match request.target.as_str() {
         "/" => Response::html("a page"),

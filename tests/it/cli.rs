@@ -169,7 +169,7 @@ fn a_crawl_needs_a_url() {
 }
 
 #[test]
-fn what_others_wrote_cannot_act_on_the_terminal() {
+fn foreign_text_cannot_act_on_the_terminal() {
     check_refused(
         &["crawl", "gopher://\x1b[31m\r\u{202e}/"],
         "error: URL: expected a URL, found \"gopher://\\u{1b}[31m\\u{d}\\u{202e}/\"\n",

@@ -372,7 +372,7 @@ fn with_a_session_of_the_user_no_link_is_followed_that_changes_something() {
 }
 
 #[test]
-fn one_answer_400_costs_no_other_page_its_cookies() {
+fn answer_400_keeps_cookies_of_other_pages() {
     let bench = Bench::with_options(IN_TURN);
     let site = Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::status(404),
@@ -420,7 +420,7 @@ fn a_session_that_the_start_page_shows_by_its_redirect_is_begun_again() {
 }
 
 #[test]
-fn what_is_asked_with_a_cookie_on_the_way_is_judged_without_it() {
+fn cookies_on_the_way_do_not_decide() {
     let bench = Bench::with_options(IN_TURN);
     let site = Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::status(404),

@@ -157,7 +157,7 @@ fn assert_broken(breaches: &[String]) {
 // ----- robots.txt -----
 
 #[test]
-fn nothing_is_asked_for_before_robots_txt() {
+fn robots_txt_is_requested_first() {
     let site = site_of(5, "", slow(milliseconds(50)));
     Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
     let log = site.log();
@@ -203,7 +203,7 @@ fn each_origin_is_asked_for_its_own_robots_txt_before_a_redirect_goes_there() {
 }
 
 #[test]
-fn nothing_that_robots_txt_forbids_is_asked_for() {
+fn disallowed_urls_are_not_requested() {
     let crawl = |robots: &'static str| {
         let site = Site::start(move |request| match request.target.as_str() {
             "/robots.txt" => Response::text(robots),

@@ -23,9 +23,9 @@ const ALL: &str = "all files";
 /// The rule that a finding breaks.
 #[derive(Debug, Clone)]
 pub(super) struct PrintedRule {
-    /// Its name, which is stable.
+    /// The name, which is stable.
     pub(super) id: String,
-    /// Its title.
+    /// The title.
     pub(super) title: String,
     /// The advice for somebody who breaks it.
     pub(super) help: String,

@@ -60,9 +60,9 @@ pub(crate) struct Section {
 pub(crate) struct Written {
     /// The setting.
     pub(crate) name: &'static str,
-    /// Its value.
+    /// The value.
     pub(crate) value: Value,
-    /// Its place.
+    /// The place.
     pub(crate) origin: Origin,
     /// In the table of a site, for this site alone.
     pub(crate) is_own: bool,
@@ -73,7 +73,7 @@ pub(crate) struct Written {
 pub(crate) struct SiteTable {
     /// Start of its crawl.
     pub(crate) url: String,
-    /// Its name.
+    /// The name.
     pub(crate) name: Option<String>,
     /// Place of its URL.
     pub(crate) origin: Origin,

@@ -24,16 +24,16 @@ pub(crate) const WHY: Commands = 1 << 12;
 pub(crate) const PUBLISH: Commands = 1 << 13;
 pub(crate) const FORGET: Commands = 1 << 14;
 
-/// Those that write a set.
+/// Commands that write a set.
 pub(super) const SETS: Commands = CRAWL | BUILD | PUBLISH;
 
-/// Those that notify others of a set.
+/// Commands that notify others of a set.
 pub(super) const NOTIFIED: Commands = CRAWL | PUBLISH | NOTIFY;
 
-/// Those that send requests.
+/// Commands that send requests.
 pub(super) const REQUESTS: Commands = INIT | CRAWL | CHECK | AUDIT | DIFF | NOTIFY | WHY | PUBLISH;
 
-/// Those that use states.
+/// Commands that use states.
 pub(super) const STATES: Commands =
     SETS | AUDIT | DIFF | NOTIFY | DAEMON | STATUS | REPORT | WHY | FORGET;
 

@@ -57,10 +57,10 @@ impl Origin {
     }
 }
 
-/// One thing that is wrong.
+/// A thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// Its place.
+    /// The place.
     pub(crate) origin: Origin,
     /// The setting; empty when it is about the file as a whole.
     pub(crate) setting: String,

@@ -81,7 +81,7 @@ pub(super) fn add_variables_of(value: &Value, names: &mut BTreeSet<String>) {
 /// A file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileText {
-    /// Its content.
+    /// The content.
     pub(crate) text: String,
     /// Every user of the machine can read it.
     pub(crate) is_open_to_all: bool,

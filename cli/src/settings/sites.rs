@@ -176,7 +176,7 @@ pub(super) struct SiteDraft<'l> {
     pub(super) name: Option<String>,
     /// Place of its URL.
     origin: Origin,
-    /// Its table in the file.
+    /// The table in the file.
     pub(super) table: Option<&'l SiteTable>,
     /// By which its start URL was read, where the table has settings for that.
     identity: Option<Identity>,
@@ -203,30 +203,15 @@ pub(super) struct Chosen<'l> {
     pub(super) named: Vec<UrlKey>,
 }
 
-/// The sites that are to be crawled: those that were typed (each with its table, if it has one), otherwise those
-/// of the file. What is wrong with a URL is among the problems of `shared`.
+/// The sites that are to be crawled: those of the file that were typed and new ones for URLs that it does not have, otherwise those of the
+/// file. What is wrong with a URL is among the problems of `shared`.
 pub(super) fn choose<'l>(
     layers: &'l Layers<'_>,
     shared: &mut Merge,
     purpose: Purpose,
 ) -> Chosen<'l> {
-    let mut tables: Vec<SiteDraft<'_>> = Vec::new();
-    for table in &layers.file.sites {
-        match draft_of(table, layers, shared) {
-            Ok(draft) => tables.push(draft),
-            Err(problem) => shared.problems.push(problem),
-        }
-    }
-    let mut named: Vec<UrlKey> = tables.iter().map(|draft| draft.start.clone()).collect();
-    let mut known: BTreeSet<UrlKey> = named.iter().cloned().collect();
-    let mut written = written_urls(layers, shared);
-    written.retain(|url| known.insert(url.clone()));
-    // A typed URL that the file does not have is another site: the output of the file's site is not its output.
-    named.extend(written.iter().cloned());
-    let listed = written;
     let origin = shared.origin("urls");
     let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
-    let mut drafts: Vec<SiteDraft<'_>> = Vec::new();
     let texts = std::mem::take(&mut shared.draft.urls);
     if texts.is_empty()
         && layers.file.sites.is_empty()
@@ -239,14 +224,82 @@ pub(super) fn choose<'l>(
             _ => "expected a URL on the command line, or urls in a settings file (--config FILE)",
         });
     }
-    let has_sites = !named.is_empty();
-    let has_identities = tables.iter().any(|draft| draft.identity.is_some());
-    let mut starts: BTreeSet<UrlKey> = BTreeSet::new();
-    let selects_sites = is_selection && matches!(purpose, Purpose::Crawl | Purpose::Notify);
+    let of_file = sites_of_file(layers, shared, is_selection);
+    let mut named: Vec<UrlKey> = of_file.iter().map(|draft| draft.start.clone()).collect();
+    let drafts = if is_selection {
+        let selects_sites = matches!(purpose, Purpose::Crawl | Purpose::Notify);
+        selected(&texts, of_file, selects_sites, shared)
+    } else {
+        of_file
+    };
+    let mut known: BTreeSet<UrlKey> = named.iter().cloned().collect();
+    let starts = drafts.iter().map(|draft| &draft.start);
+    named.extend(
+        starts
+            .filter(|start| known.insert((*start).clone()))
+            .cloned(),
+    );
+    Chosen { drafts, named }
+}
+
+/// The sites of the file: those of the URLs above its tables, each with its table if it has one, and the other tables. Of URLs that are hidden by typed
+/// ones no problem is reported.
+fn sites_of_file<'l>(
+    layers: &'l Layers<'_>,
+    shared: &mut Merge,
+    is_hidden: bool,
+) -> Vec<SiteDraft<'l>> {
+    let mut tables: Vec<SiteDraft<'_>> = Vec::new();
+    for table in &layers.file.sites {
+        match draft_of(table, layers, shared) {
+            Ok(draft) => tables.push(draft),
+            Err(problem) => shared.problems.push(problem),
+        }
+    }
+    let of_tables: BTreeSet<UrlKey> = tables.iter().map(|draft| draft.start.clone()).collect();
+    let mut known = BTreeSet::new();
+    let mut merge = Merge::default();
+    let values = layers.file.shared.values.iter();
+    for written in values.filter(|written| written.name == "urls") {
+        // Their problems are reported where they count.
+        merge.value(written.name, &written.value, written.origin.clone());
+    }
+    let origin = merge.origin("urls");
+    let mut sites = Vec::new();
+    for text in std::mem::take(&mut merge.draft.urls) {
+        if !is_hidden {
+            shared.note_missing_scheme(&text);
+        }
+        match shared.start_of(&text) {
+            Ok(start) if of_tables.contains(&start) => {
+                sites.extend(tables.extract_if(.., |table| table.start == start));
+            }
+            Ok(start) if known.insert(start.clone()) => {
+                sites.push(SiteDraft::of_url(start, &origin));
+            }
+            Err(message) if !is_hidden => shared.misfit("urls", message),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    sites.append(&mut tables);
+    sites
+}
+
+/// The sites that the typed `texts` mean: those of the file that match best, else new ones. If a URL `selects_sites`, one of the file
+/// matches that covers it.
+fn selected<'l>(
+    texts: &[String],
+    mut of_file: Vec<SiteDraft<'l>>,
+    selects_sites: bool,
+    shared: &mut Merge,
+) -> Vec<SiteDraft<'l>> {
+    let origin = shared.origin("urls");
+    let has_sites = !of_file.is_empty();
     let width = shared.draft.config.scope.width;
+    let mut drafts: Vec<SiteDraft<'_>> = Vec::new();
     for text in texts {
-        shared.note_missing_scheme(&text);
-        let start = match shared.start_of(&text) {
+        shared.note_missing_scheme(text);
+        let start = match shared.start_of(text) {
             Ok(start) => start,
             Err(message) => {
                 shared.misfit("urls", message);
@@ -255,38 +308,27 @@ pub(super) fn choose<'l>(
         };
         let rank = |draft: &SiteDraft<'_>| {
             let identity = draft.identity.as_ref();
-            let typed = identity.and_then(|identity| start_of(&text, identity).ok());
+            let typed = identity.and_then(|identity| start_of(text, identity).ok());
             draft.rank(typed.as_ref().unwrap_or(&start), width, selects_sites)
         };
         let best_of = |drafts: &[SiteDraft<'_>]| drafts.iter().filter_map(rank).max();
-        let is_chosen = || {
-            let chosen = best_of(&drafts);
-            chosen.is_some() && chosen >= best_of(&tables)
-        };
-        // A file may have many URLs.
-        if starts.contains(&start) || (selects_sites || has_identities) && is_chosen() {
+        let (chosen, best) = (best_of(&drafts), best_of(&of_file));
+        if chosen.is_some() && chosen >= best {
             continue;
         }
-        let best = best_of(&tables);
-        let listed = listed.iter().filter(|_| is_selection);
-        let listed = listed.map(|url| SiteDraft::of_url(url.clone(), &origin));
-        let listed = listed.filter_map(|draft| Some((rank(&draft)?, draft)));
-        let listed = listed.max_by_key(|(rank, _)| *rank);
-        let mut meant = match (best, listed) {
-            (None, None) => vec![SiteDraft {
-                is_typed: is_selection,
-                is_beside: is_selection && has_sites,
-                ..SiteDraft::of_url(start.clone(), &origin)
-            }],
-            (best, Some((rank, draft))) if best.is_none_or(|best| best < rank) => vec![draft],
-            // One URL may be that of several sites, each written to a place of its own.
-            (best, _) => {
-                let is_meant = |draft: &SiteDraft<'_>| rank(draft) == best;
-                let (meant, others) = tables.into_iter().partition(is_meant);
-                tables = others;
-                meant
-            }
-        };
+        if best.is_none() {
+            // A typed URL that the file does not have is another site: the output of the file's site is not its output.
+            drafts.push(SiteDraft {
+                is_typed: true,
+                is_beside: has_sites,
+                ..SiteDraft::of_url(start, &origin)
+            });
+            continue;
+        }
+        // One URL may be that of several sites, each written to a place of its own.
+        let is_meant = |draft: &SiteDraft<'_>| rank(draft) == best;
+        let (mut meant, others): (Vec<_>, Vec<_>) = of_file.into_iter().partition(is_meant);
+        of_file = others;
         if let Some(other) = meant.iter().find(|draft| draft.start != start)
             && selects_sites
         {
@@ -295,35 +337,9 @@ pub(super) fn choose<'l>(
                 other.start
             ));
         }
-        starts.extend(meant.iter().map(|draft| draft.start.clone()));
         drafts.append(&mut meant);
     }
-    if !is_selection {
-        drafts.append(&mut tables);
-    }
-    for draft in &drafts {
-        if known.insert(draft.start.clone()) {
-            named.push(draft.start.clone());
-        }
-    }
-    Chosen { drafts, named }
-}
-
-/// The start URLs above the tables of the file, none twice, also when others were typed.
-fn written_urls(layers: &Layers<'_>, shared: &Merge) -> Vec<UrlKey> {
-    let mut merge = Merge::default();
-    let values = layers.file.shared.values.iter();
-    for written in values.filter(|written| written.name == "urls") {
-        // Their problems are reported where they count.
-        merge.value(written.name, &written.value, written.origin.clone());
-    }
-    let texts = merge.draft.urls.iter();
-    let mut urls: Vec<UrlKey> = texts
-        .filter_map(|text| shared.start_of(text).ok())
-        .collect();
-    let mut known = BTreeSet::new();
-    urls.retain(|url| known.insert(url.clone()));
-    urls
+    drafts
 }
 
 fn draft_of<'l>(
@@ -378,17 +394,19 @@ impl SiteDraft<'_> {
         }
     }
 
-    /// How well the site matches a URL: by its start URL before all, else, if it may be `selected` so, by the directory that it covers;
-    /// `None`: not at all.
-    fn rank(&self, url: &UrlKey, width: ScopeWidth, selected: bool) -> Option<usize> {
+    /// How well the site matches a URL: by its start URL before all, else, if it may be `selected` so, by the directory that it covers,
+    /// and a table better than a URL; `None`: not at all.
+    fn rank(&self, url: &UrlKey, width: ScopeWidth, selected: bool) -> Option<(usize, bool)> {
+        let is_table = self.table.is_some();
         if self.start == *url {
-            return Some(usize::MAX);
+            return Some((usize::MAX, is_table));
         }
         if !selected || self.is_typed || !url.is_on(&self.start.origin()) {
             return None;
         }
         let site = settle_so_far(&self.start, &[], self.width.unwrap_or(width));
-        site.contains(url).then_some(site.directory.len())
+        site.contains(url)
+            .then_some((site.directory.len(), is_table))
     }
 
     /// The settings of the site, or their problems.

@@ -30,19 +30,19 @@ use super::{
     },
 };
 
-/// One setting.
+/// A setting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
-    /// Its name everywhere.
+    /// The name everywhere.
     pub(crate) name: &'static str,
     /// The table of the file that it is in; empty: above all tables.
     pub(crate) table: &'static str,
-    /// Its documentation, by lines.
+    /// The documentation, by lines.
     pub(crate) docs: &'static [&'static str],
-    /// Its default, as TOML.
+    /// The default, as TOML.
     pub(crate) default: &'static str,
     specials: &'static [Special],
-    /// Its option.
+    /// The option.
     pub(crate) option: Option<SettingOption>,
     /// Reads a value into the draft.
     pub(crate) read: fn(&mut Draft, &Value) -> Read<()>,
@@ -51,9 +51,9 @@ pub(crate) struct Setting {
 /// A table of the settings file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Table {
-    /// Its name; empty: what is above all tables.
+    /// The name; empty: what is above all tables.
     pub(crate) name: &'static str,
-    /// Its title in the documentation.
+    /// The title in the documentation.
     pub(crate) title: &'static str,
     /// What holds for all of its settings, by lines.
     pub(crate) about: &'static [&'static str],

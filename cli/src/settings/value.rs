@@ -18,12 +18,12 @@ pub(crate) enum Value {
     Table(Vec<(String, Value)>),
 }
 
-/// One value of a list.
+/// A value of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Item {
     /// The value.
     pub(crate) value: Value,
-    /// Its line in the file, when it came from one.
+    /// The line in the file, when it came from one.
     pub(crate) line: Option<usize>,
 }
 

@@ -114,7 +114,7 @@ impl Audit<'_, '_> {
         Ok(self.outcome)
     }
 
-    /// Those URLs of which it matters whether a page links to them, with the first page that does, by fingerprint.
+    /// URLs for which it matters whether a page links to them, with the first page that does, by fingerprint.
     fn linked(&self) -> Result<HashMap<u64, UrlKey>, StoreError> {
         let store = self.of.store;
         let mut wanted: HashSet<u64> = HashSet::new();

@@ -100,13 +100,13 @@ kinds! {
 /// A finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditFinding {
-    /// Its kind.
+    /// The kind.
     pub kind: AuditKind,
     /// The URL it is about.
     pub url: String,
     /// The sitemap or feed that names the URL.
     pub named_by: Option<String>,
-    /// Its message: a fragment of a sentence without a full stop.
+    /// The message: a fragment of a sentence without a full stop.
     pub message: String,
     /// Requests in the logs, of a finding that is about them.
     pub requests: u64,
@@ -119,7 +119,7 @@ pub struct AuditGroup {
     pub kind: AuditKind,
     /// All of them.
     pub count: u64,
-    /// Those that are shown: the first in the order of URLs, or those with the most requests.
+    /// Findings that are shown: the first in the order of URLs, or those with the most requests.
     pub shown: Vec<AuditFinding>,
 }
 

@@ -71,7 +71,7 @@ pub enum BuildSource {
     Open {
         /// For messages.
         name: String,
-        /// Its bytes.
+        /// The bytes.
         bytes: Box<dyn Read + Send>,
     },
 }
@@ -140,7 +140,7 @@ pub enum RemarkKind {
 /// A line of an input that is not used as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// Which input.
+    /// The input.
     pub source: Arc<str>,
     /// Line of it, from 1, after decompression.
     pub line: u64,
@@ -184,7 +184,7 @@ pub enum BuildError {
     /// An input cannot be opened.
     #[error("failed to open {name}")]
     Open {
-        /// Which input.
+        /// The input.
         name: String,
         /// The system's words.
         #[source]
@@ -195,7 +195,7 @@ pub enum BuildError {
         "failed to read {name} after line {line}; arpent publishes nothing from a part of an input"
     )]
     Broken {
-        /// Which input.
+        /// The input.
         name: String,
         /// The last line that was read.
         line: u64,
@@ -206,7 +206,7 @@ pub enum BuildError {
     /// An input is none of the formats that are read.
     #[error("{name}:{line}: {problem}")]
     Format {
-        /// Which input.
+        /// The input.
         name: String,
         /// The line of the defect.
         line: u64,
@@ -216,9 +216,9 @@ pub enum BuildError {
     /// A folder holds more than is walked through.
     #[error("{} {problem}", path.display())]
     TooMuch {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
-        /// Which bound it is over.
+        /// The bound that it is over.
         problem: String,
     },
     /// A rule of the scope cannot be used.

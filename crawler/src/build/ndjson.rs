@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_costs_its_line() {
+    fn line_without_object_is_left_out() {
         let rows = read("[\n{\"loc\":\"/a\"},\n\"/b\"\n{\"loc\":\"/c\"}\n");
         let ok: Vec<bool> = rows.iter().map(|(_, said)| said.is_ok()).collect();
         assert_eq!(ok, [false, false, false, true]);

@@ -2,7 +2,7 @@
 
 use super::{BuildError, draft::Draft};
 
-/// One entry of a list.
+/// An entry of a list.
 #[derive(Debug)]
 pub(super) struct InputRow {
     /// The line of its beginning, from 1.

@@ -103,7 +103,7 @@ fn a_prefix_means_one_namespace_and_the_other_is_reported_by_its_line() {
 }
 
 #[test]
-fn what_is_no_path_is_no_page() {
+fn target_without_path_is_no_page() {
     let list = "#top\nexample.com/a\nWWW.Example.com/b\nexample.com.html\n//example.com/b\n/#top\n";
     let (store, loaded, told) = load_list(list, &Config::default(), &|| false);
     assert_eq!(loaded.unwrap().left_out, 2);
@@ -287,7 +287,7 @@ fn lists_are_read_whatever_is_around_them() {
 }
 
 #[test]
-fn what_stands_behind_a_compressed_list_is_left_out_and_reported() {
+fn bytes_after_a_compressed_list_are_reported() {
     let table = "loc,lastmod\n/a,2026-01-02\n/b,";
     let lines = "{\"loc\":\"/a\"}\n{\"loc\":\"/b\"}";
     let wide: Vec<u8> = "/a\n/b".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -345,7 +345,7 @@ fn dates_before_the_web_are_left_out() {
 }
 
 #[test]
-fn what_breaks_off_is_broken_and_what_is_not_a_list_is_reported() {
+fn truncated_and_foreign_lists_are_reported() {
     let is_broken = |list: &[u8]| {
         let (_, loaded, _) = load_list_of(&example_site(), list, &Config::default(), &|| false);
         match loaded.unwrap_err() {

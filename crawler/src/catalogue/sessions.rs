@@ -55,9 +55,9 @@ pub enum NextSite {
 pub struct SiteSession {
     /// The site.
     pub id: SiteId,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its settings: a settings file with this site alone.
+    /// The settings: a settings file with this site alone.
     pub settings: String,
     /// The state that counts.
     pub state_object: Option<String>,

@@ -73,11 +73,11 @@ pub struct NewSite {
     pub name: String,
     /// Host of its start URL.
     pub host: HostKey,
-    /// Its settings: a settings file with this site alone, and with secrets as references only.
+    /// The settings: a settings file with this site alone, and with secrets as references only.
     pub settings: String,
     /// URL of its set, without a last slash. No other site has the same.
     pub output: String,
-    /// Its times; `None`: on demand.
+    /// The times; `None`: on demand.
     pub schedule: Option<Schedule>,
 }
 
@@ -213,7 +213,7 @@ impl Catalogue {
     }
 
     /// Removes a site with its history. A session under way does not count any more.
-    /// Its sitemaps and its state stay in the object storage.
+    /// The sitemaps and its state stay in the object storage.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownSite`], or the database fails.

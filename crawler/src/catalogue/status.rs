@@ -36,7 +36,7 @@ const WORKERS: &str = "
 pub enum SiteState {
     /// A session is under way.
     Running,
-    /// Its sessions did not end: it runs once a day until one does, or it is resumed.
+    /// The sessions did not end: it runs once a day until one does, or it is resumed.
     SetAside,
     /// It does not run until it is resumed.
     Paused,
@@ -82,11 +82,11 @@ impl SiteState {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct SiteRow {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its host.
+    /// The host.
     pub host: HostKey,
-    /// Its activity.
+    /// The activity.
     pub state: SiteState,
     /// No session begins before it is resumed; one may be under way.
     #[serde(rename = "paused")]
@@ -95,9 +95,9 @@ pub struct SiteRow {
     pub set_aside: Option<String>,
     /// URL of its set.
     pub output: String,
-    /// Its schedule.
+    /// The schedule.
     pub schedule: Option<String>,
-    /// Its next session; `None`: none is planned, or it waits until it is resumed.
+    /// The next session; `None`: none is planned, or it waits until it is resumed.
     #[serde(rename = "next")]
     pub next_run: Option<Timestamp>,
     /// Outcome of its last session that ended.
@@ -131,9 +131,9 @@ impl SiteRow {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SiteDetails {
-    /// Its line in a list.
+    /// The line in a list.
     pub row: SiteRow,
-    /// Its settings.
+    /// The settings.
     pub settings: String,
     /// Time at which it was added.
     pub added: Timestamp,
@@ -149,9 +149,9 @@ pub struct SiteDetails {
 pub struct CatalogueRun {
     /// The worker.
     pub worker: String,
-    /// Its begin.
+    /// The begin.
     pub began: Timestamp,
-    /// Its end; `None`: it is under way, or its worker is dead.
+    /// The end; `None`: it is under way, or its worker is dead.
     pub ended: Option<Timestamp>,
     /// Outcome as the worker has it, or `lost`, `given-back`.
     pub outcome: Option<String>,
@@ -163,7 +163,7 @@ pub struct CatalogueRun {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct WorkerRow {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Version of its program.
     pub version: String,

@@ -859,7 +859,7 @@ async fn workers_are_listed_until_they_end() {
 
 /// Workers, imports and orders at once: no statement fails by a deadlock, and no host is forgotten.
 #[tokio::test]
-async fn what_happens_at_once_leaves_every_host_due() {
+async fn simultaneous_changes_leave_hosts_due() {
     let fleet = fleet!(Fleet::new());
     let host = |n: usize| format!("h{}.test", n % 12);
     let mut sites: Vec<_> = (0..40).map(|n| site(&format!("s{n}"), &host(n))).collect();

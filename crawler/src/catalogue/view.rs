@@ -52,7 +52,7 @@ impl SiteRow {
         view
     }
 
-    /// Its state in words.
+    /// The state in words.
     fn activity(&self) -> String {
         let state = self.state.as_str();
         if self.is_paused && self.state == SiteState::Running {

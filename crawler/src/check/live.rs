@@ -107,7 +107,7 @@ struct WantedDocument {
     listed: Option<(DocumentId, Child)>,
     /// Indexes that lead to it.
     indexes: u32,
-    /// Its answer, if it was requested already.
+    /// The answer, if it was requested already.
     answer: Option<Box<Result<DownloadedDocument, DownloadError>>>,
 }
 

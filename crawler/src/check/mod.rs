@@ -99,7 +99,7 @@ pub enum CheckEvent<'a> {
 /// A document that was checked, or was to be.
 #[derive(Debug, Default)]
 pub struct CheckedDocument {
-    /// Its name in findings: a path or a URL.
+    /// The name in findings: a path or a URL.
     pub name: String,
     /// Its URL, as it was typed or requested.
     pub url: Option<String>,
@@ -107,7 +107,7 @@ pub struct CheckedDocument {
     pub final_url: Option<String>,
     /// HTTP status.
     pub status: Option<u16>,
-    /// Its result, without its children; `None` when it could not be read.
+    /// The result, without its children; `None` when it could not be read.
     pub report: Option<Report>,
 }
 

@@ -18,7 +18,7 @@ pub struct CheckProgress(Arc<Mutex<Figures>>);
 pub struct Figures {
     /// The URL that is fetched or read.
     pub current: String,
-    /// Its host.
+    /// The host.
     pub host: Option<HostKey>,
     /// Number of changes of [`current`](Self::current).
     pub turns: u64,

@@ -73,7 +73,7 @@ pub enum CallError {
     /// The host gets no further request now: it asked to wait for longer than `max_retry_after`, or is down.
     #[error("{host} gets no further request now: {}", reason_of(*closed))]
     Closed {
-        /// Which host.
+        /// The host.
         host: HostKey,
         /// Why.
         closed: Closed,

@@ -28,7 +28,7 @@ const MAX_HEADER_BYTES: usize = 4_096;
 pub(crate) struct Cookies {
     /// The host of the start URL without `www.`: a start URL may redirect to the host with it, or without it.
     host: Box<str>,
-    /// One jar for the whole crawl.
+    /// A jar for the whole crawl.
     is_session: bool,
     kept: Mutex<Jar>,
 }

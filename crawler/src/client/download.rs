@@ -266,7 +266,7 @@ pub enum DownloadError {
     /// The origin must not be contacted: its address is none that may be, or it is spared.
     #[error("{origin} is not contacted: {why}")]
     Forbidden {
-        /// Which origin.
+        /// The origin.
         origin: Origin,
         /// The reason.
         why: String,
@@ -274,7 +274,7 @@ pub enum DownloadError {
     /// Documents came from as many other hosts as they may.
     #[error("{host} is not one of the first {most} hosts; documents are fetched from no more")]
     TooManyHosts {
-        /// Which host.
+        /// The host.
         host: HostKey,
         /// How many there may be.
         most: usize,
@@ -290,7 +290,7 @@ pub enum DownloadError {
     /// No answer after all tries.
     #[error("{url} cannot be fetched: {message}")]
     NoAnswer {
-        /// Which URL of the chain.
+        /// The URL of the chain.
         url: UrlKey,
         /// The kind of failure.
         kind: FetchErrorKind,
@@ -300,7 +300,7 @@ pub enum DownloadError {
     /// The host gets no further request now.
     #[error("{host} gets no further request in this session")]
     Closed {
-        /// Which host.
+        /// The host.
         host: HostKey,
         /// Why.
         closed: Closed,

@@ -129,7 +129,7 @@ impl Drop for HeldPermit {
     }
 }
 
-/// One answered, or unanswered, request.
+/// A request, answered or not.
 pub(crate) struct Asked {
     pub(crate) result: Result<Fetched, FetchError>,
     /// The evidence about the host.
@@ -157,9 +157,9 @@ pub(crate) struct Answered<S> {
     pub(crate) tries: u32,
     /// The evidence about the host.
     pub(crate) signal: Signal,
-    /// That of [`Asked`].
+    /// The value of [`Asked`].
     pub(crate) duration: Duration,
-    /// That of [`Asked`].
+    /// The value of [`Asked`].
     pub(crate) has_cookies: bool,
 }
 

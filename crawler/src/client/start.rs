@@ -69,7 +69,7 @@ impl StartError {
     }
 }
 
-/// One answer on the way from the typed URL to the site.
+/// An answer on the way from the typed URL to the site.
 pub(crate) struct Hop {
     pub(crate) url: UrlKey,
     pub(crate) facts: PageFacts,
@@ -525,7 +525,7 @@ async fn unanswered(
     note.naming(url)
 }
 
-/// That the server of `url` speaks http where https was tried at the same port, or TLS where http was, if it does. It is
+/// A note when the server of `url` speaks http where https was tried at the same port, or TLS where http was. It is
 /// asked once, for its robots.txt.
 async fn speaks_other_scheme(gate: &Gate, url: &UrlKey, stop: &CancellationToken) -> Option<Note> {
     let is_http = url.scheme() == "http";

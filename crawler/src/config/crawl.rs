@@ -48,7 +48,7 @@ pub enum ScopeWidth {
     Origin,
 }
 
-/// Which URLs belong to the crawl.
+/// The URLs that belong to the crawl.
 ///
 /// Patterns are globs: `*` represents any characters (slashes too), `?` one character,
 /// `[...]` and `{a,b}` as usual. A pattern that begins with `http://` or `https://` is compared with

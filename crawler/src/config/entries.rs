@@ -48,11 +48,11 @@ pub struct EntryConfig {
 pub struct Namespace {
     /// The prefix that represents it in files: a letter or `_`, then letters, digits, `-`, `.` and `_`.
     pub prefix: String,
-    /// Its address: an absolute URI that is not that of a known extension.
+    /// The address: an absolute URI that is not that of a known extension.
     pub uri: String,
     /// URL of its schema, for [`PublishConfig::schema_location`](super::PublishConfig::schema_location).
     pub schema: Option<String>,
-    /// Its elements, in the order in which entries have them. At most [`MAX_ELEMENTS`] in all namespaces.
+    /// The elements, in the order in which entries have them. At most [`MAX_ELEMENTS`] in all namespaces.
     pub elements: Vec<NamespaceElement>,
 }
 
@@ -62,9 +62,9 @@ pub const MAX_ELEMENTS: usize = 100;
 /// An element of a [`Namespace`]. Of several with the same name the first that matches and has a value counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespaceElement {
-    /// Its name without prefix.
+    /// The name without prefix.
     pub name: String,
-    /// Which entries have it: glob on path and query (see [`ScopeConfig`](super::ScopeConfig)); `*` for every page.
+    /// The entries that have it: a glob on path and query (see [`ScopeConfig`](super::ScopeConfig)); `*` for every page.
     pub pages: String,
     /// The content.
     pub value: ElementValue,

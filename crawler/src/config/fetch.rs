@@ -104,7 +104,7 @@ pub struct Resolve {
 /// The requests with which cookies that the start host set are sent back to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CookieUse {
-    /// Those on the way from the start URL to the start page, and all when the start page answers only with the cookies of
+    /// Cookies on the way from the start URL to the start page, and all when the start page answers only with the cookies of
     /// that way: a page is judged as search engines see it, which keep no cookies.
     #[default]
     Start,
@@ -121,7 +121,7 @@ pub struct FetchConfig {
     pub user_agent: String,
     /// Extra request headers, sent to [`FetchConfig::credential_origins`] only.
     pub headers: Vec<(String, Secret)>,
-    /// Which requests send cookies of the start host.
+    /// Requests that send cookies of the start host.
     pub cookies: CookieUse,
     /// Credentials, sent to [`FetchConfig::credential_origins`] only.
     pub credentials: Option<Credentials>,
@@ -147,7 +147,7 @@ pub struct FetchConfig {
     pub head_timeout: Duration,
     /// Silence inside a body. Default 15 s.
     pub idle_timeout: Duration,
-    /// One whole request. Default 60 s.
+    /// A whole request. Default 60 s.
     pub total_timeout: Duration,
     /// Decoded bytes, and wire bytes, of one body. Default 15 MiB.
     pub max_body_bytes: u64,

@@ -24,7 +24,7 @@ pub enum PageAction {
         attribute: Option<String>,
     },
     /// The first match, this attribute of it or its text, is kept for own elements ([`ElementValue::Selected`](super::ElementValue::Selected)).
-    /// Of several rules for the same name the first with a value wins.
+    /// The first of several rules for the same name with a value wins.
     Select {
         /// The name under which it is kept: prefix and name of the element, e.g. `shop:price`.
         name: String,

@@ -78,7 +78,7 @@ pub struct PublishConfig {
     pub file_bytes: u64,
     /// Files one index names at most. Default 50,000, the protocol's limit.
     pub index_entries: u64,
-    /// Which formats. Feeds list recent changes only, so XML or text must be among them. Default XML.
+    /// The formats. Feeds list recent changes only, so XML or text must be among them. Default XML.
     pub formats: BTreeSet<Format>,
     /// Pages in a feed at most, from 1 to 50,000. Default 500.
     pub feed_entries: u64,
@@ -121,9 +121,9 @@ pub struct ObjectRule {
 /// A header of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectHeader {
-    /// Which header.
+    /// The header.
     pub field: ObjectField,
-    /// Its value.
+    /// The value.
     pub value: String,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Work {
     pub(super) was_listed: bool,
     /// It is as it was when it was listed before, or when it last redirected to such a page.
     pub(super) is_unchanged: bool,
-    /// Its content, where that is another one than that of its last answer.
+    /// The content, where that is another one than that of its last answer.
     pub(super) changed_to: Option<ContentHash>,
     /// Pages in a row that said nothing new, on the shortest way to it.
     pub(super) distance: u16,

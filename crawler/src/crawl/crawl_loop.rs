@@ -94,7 +94,7 @@ pub(super) struct Setup<'a> {
     pub(super) cookie_chain: Option<CookieChain>,
 }
 
-/// One session of a crawl.
+/// A session of a crawl.
 pub(super) struct CrawlLoop<'a> {
     context: LoopContext<'a>,
     rules: SiteRules,

@@ -114,7 +114,7 @@ struct CurrentDocument {
 #[derive(Default)]
 struct Feeds {
     count: usize,
-    /// Those beyond [`MAX_FEEDS`](crate::seeds::MAX_FEEDS), which are only counted: no documents, so a link to one leads
+    /// Feeds beyond [`MAX_FEEDS`](crate::seeds::MAX_FEEDS), which are only counted: no documents, so a link to one leads
     /// to a page like any other.
     left_out: SeenUrls,
 }

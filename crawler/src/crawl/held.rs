@@ -21,9 +21,9 @@ enum Turn {
     /// URLs come as they are found.
     #[default]
     First,
-    /// Those that are held are looked at again.
+    /// URLs that are held are looked at again.
     Look,
-    /// Those that are still held are decided.
+    /// URLs that are still held are decided.
     Last,
 }
 

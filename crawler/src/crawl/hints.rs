@@ -191,7 +191,7 @@ fn start_notes(facts: &PageFacts, site: &Site, config: &Config, judge: &Judge) -
     notes.chain(elsewhere.flatten()).collect()
 }
 
-/// That nine in ten links of the start page, or more, lead to one place that is not crawled, if they do.
+/// A note when nine in ten links of the start page, or more, lead to one place that is not crawled.
 fn links_elsewhere(facts: &PageFacts, site: &Site, judge: &Judge) -> Option<Note> {
     let Site { start, origin, .. } = site;
     let links = facts.links.iter().filter(|link| link.via == Via::Link);

@@ -150,7 +150,7 @@ pub struct Progress {
 pub struct Resumed {
     /// Known URLs.
     pub known: u64,
-    /// Those of them that were waiting.
+    /// Known URLs that were waiting.
     pub queued: u64,
 }
 
@@ -199,7 +199,7 @@ pub(crate) struct Crawled {
     pub not_modified: u64,
     /// Bytes received, as they came over the wire.
     pub bytes_in: u64,
-    /// Which limit was reached, with [`Ending::LimitReached`].
+    /// The limit that was reached, with [`Ending::LimitReached`].
     pub limit: Option<Limit>,
     /// The current robots.txt of the site; `None` when it could not be read, and that is ignored.
     pub robots: Option<robots::Rules>,

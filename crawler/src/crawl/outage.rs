@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_since_the_last_good_answer_is_asked_for_again() {
+    fn failures_since_a_good_answer_are_requested_again() {
         let [began, later]: [Timestamp; 2] =
             ["2026-03-01T12:00:00Z", "2026-03-01T12:01:00Z"].map(|text| text.parse().unwrap());
         let mut health = Health::new(began, 2);

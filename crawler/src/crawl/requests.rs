@@ -33,7 +33,7 @@ const MAX_ELSEWHERE: usize = 16;
 /// Requests for pages.
 #[derive(Default)]
 pub(super) struct Requests {
-    /// Those that are out, by their tasks.
+    /// Requests that are out, by their tasks.
     out: HashMap<Id, PageRequest>,
     /// Memory that each answer in flight is expected to take: as much as the largest of the last ones.
     of_answer: usize,

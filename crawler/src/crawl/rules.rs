@@ -27,7 +27,7 @@ pub(super) struct SiteRules {
 pub(super) enum RobotsChange {
     /// It has these rules now.
     Rules(robots::Rules),
-    /// Its `Crawl-delay` is too long for a crawl.
+    /// The `Crawl-delay` is too long for a crawl.
     TooSlow(Duration),
     /// The rules stay.
     Nothing,

@@ -36,7 +36,7 @@ const MAX_DIRECTORIES: usize = 100;
 pub(super) struct SecondLooks {
     /// Pages that changed, by the directory and then by the hash of the URL: the first [`AT_LEAST`] of each.
     changed: BTreeMap<String, BTreeMap<u64, (UrlKey, ContentHash)>>,
-    /// Those that are to be asked for, once they were chosen.
+    /// Pages that are to be requested, once they were chosen.
     chosen: Option<VecDeque<(UrlKey, ContentHash)>>,
     /// What is out.
     out: Option<SecondLook>,
@@ -48,9 +48,9 @@ pub(super) struct SecondLooks {
 /// A second request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SecondLook {
-    /// Of a page without parameters that may be content.
+    /// The URL of a page without parameters that may be content.
     Short(UrlKey),
-    /// Of a page that changed, and its content in the first answer.
+    /// The URL of a page that changed, and its content in the first answer.
     Changed(UrlKey, ContentHash),
 }
 

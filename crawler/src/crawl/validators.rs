@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_false_answer_loses_trust_and_thirty_true_ones_in_a_row_regain_it() {
+    fn thirty_true_answers_regain_lost_trust() {
         let mut trust = ValidatorTrust::default();
         assert_eq!(trust.take(200), None);
         assert_eq!(trust.take(503), None);

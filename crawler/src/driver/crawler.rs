@@ -70,7 +70,7 @@ pub type AroundFetch = Arc<dyn Fn(Arc<dyn Fetch>) -> Arc<dyn Fetch> + Send + Syn
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "tests of the daemon make it")]
 pub struct SiteResult {
-    /// Its summary.
+    /// The summary.
     pub summary: Summary,
     /// The code that the parent would get if it were the only site.
     pub code: ExitCode,

@@ -9,7 +9,7 @@ use std::{
 use super::settings::{SiteSettings, settled};
 use crate::{failure::Misuse, site::Site, url_key::UrlKey};
 
-/// Which site writes where, as it turned out: two start URLs may redirect to one site, which only shows when they
+/// The sites by the places that they write to, as it turned out: two start URLs may redirect to one site, which only shows when they
 /// are asked. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct ReservedPlaces {

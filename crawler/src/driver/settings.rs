@@ -31,17 +31,17 @@ pub const SITE_PLACE: &str = "{site}";
 /// Placeholder in a public URL for the host of the site.
 pub const HOST_PLACE: &str = "{host}";
 
-/// One site and its settings.
+/// A site and its settings.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "the program fills it in")]
 pub struct SiteSettings {
-    /// Its name in messages and in a timetable; names are unique.
+    /// The name in messages and in a timetable; names are unique.
     pub name: String,
     /// Start of its crawl.
     pub start: UrlKey,
     /// Schedule of its crawls.
     pub schedule: Option<Schedule>,
-    /// Its settings.
+    /// The settings.
     pub settings: Arc<SessionSettings>,
 }
 

@@ -21,7 +21,7 @@ macro_rules! left_out {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// One line for people.
+            /// A line for people.
             pub fn text(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_stand_in_a_sitemap_is_refused() {
+    fn unwritable_urls_are_refused() {
         let check = |namespaces: &[Namespace], expected: &str| {
             let problem = CustomElements::new(namespaces).unwrap_err();
             assert!(problem.starts_with(expected), "{problem}");

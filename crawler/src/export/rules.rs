@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn one_last_modified_of_most_pages_is_worth_a_word() {
+    fn common_last_modified_has_a_note() {
         // Pages that share one value, pages with others, pages without.
         let check = |shared: u64, others: u64, without: u64, expected: Option<&str>| {
             let mut sameness = Sameness::default();

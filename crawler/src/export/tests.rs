@@ -292,7 +292,7 @@ fn trust_comes_back_after_as_many_right_crawls_as_there_were_wrong_ones() {
 }
 
 #[test]
-fn of_several_spellings_that_a_sitemap_writes_alike_one_is_listed() {
+fn one_of_equal_spellings_is_listed() {
     let mut bench = Bench::new();
     // Identity makes no such keys of `|`; a `%` that starts no escape it must leave alone.
     bench.crawl(

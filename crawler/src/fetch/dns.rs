@@ -37,7 +37,7 @@ const MAX_NAMES: usize = 1_024;
 
 /// Asks the system, and remembers.
 pub(super) struct Resolver {
-    /// One try.
+    /// A try.
     timeout: Duration,
     names: Mutex<HashMap<Box<str>, Arc<DnsCacheSlot>>>,
     calls: Arc<Semaphore>,

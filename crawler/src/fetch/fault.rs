@@ -20,9 +20,9 @@ const MAX_DEPTH: usize = 16;
 pub(super) struct RequestTarget<'a> {
     /// The whole URL.
     pub(super) url: &'a str,
-    /// Its host name.
+    /// The host name.
     pub(super) host: &'a str,
-    /// Its port.
+    /// The port.
     pub(super) port: u16,
     /// A proxy is between it and arpent.
     pub(super) is_proxied: bool,

@@ -43,7 +43,7 @@ pub trait Fetch: Send + Sync {
     }
 }
 
-/// One request: GET, or POST when there is something to send.
+/// A request: GET, or POST when there is something to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The requested URL.

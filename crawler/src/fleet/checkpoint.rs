@@ -82,7 +82,7 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Those of a session in `folder` that begins with the checkpoint `current`.
+    /// Checkpoints of a session in `folder` that begins with the checkpoint `current`.
     pub(super) fn new(
         states: &Arc<StateStorage>,
         lease: &SessionLease,

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_is_given_up_once() {
+    fn failures_are_given_up_once() {
         let mut directories = Directories::default();
         assert_eq!(
             (0..3).filter(|_| directories.failed(&url("/a/1"))).count(),

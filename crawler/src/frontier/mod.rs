@@ -59,12 +59,12 @@ enum Line {
 }
 
 impl Lease {
-    /// Which URL.
+    /// The URL.
     pub fn url(&self) -> &UrlKey {
         &self.waiting.url.key
     }
 
-    /// Its place in the queue.
+    /// The place in the queue.
     pub fn sequence(&self) -> u64 {
         self.waiting.url.sequence
     }
@@ -608,7 +608,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_passes_the_window_comes_back_from_the_store_once() {
+    async fn urls_beyond_the_window_come_back_once() {
         let mut frontier = fresh(false);
         let total = WINDOW_URLS as u64 * 3;
         (1..=total).for_each(|sequence| frontier.offer(url(sequence, 0)));
@@ -664,7 +664,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_does_not_fit_into_the_window_is_read_again() {
+    async fn urls_beyond_the_window_are_read_again() {
         let mut frontier = fresh(false);
         let most = WINDOW_URLS as u64;
         (0..most).for_each(|number| frontier.offer(url(2 * number + 2, 0)));
@@ -754,7 +754,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_waits_aside_comes_after_the_last_level() {
+    async fn urls_set_aside_come_after_the_last_level() {
         let place = |level: u64, number: u64| level << 40 | number;
         let below = |sequence: u64, directory: &str| {
             let key = format!("https://h.example/{directory}/{sequence}");

@@ -57,7 +57,7 @@ impl Rounds {
 
     /// The next place of the group of `url`, unique, and after the place `after`.
     ///
-    /// Its level is `depth`, where all URLs of one depth come before the next one; else it is by `distance`: one distance after the
+    /// The level is `depth`, where all URLs of one depth come before the next one; else it is by `distance`: one distance after the
     /// other.
     pub fn place(&mut self, url: &UrlKey, depth: u32, distance: u16, after: u64) -> u64 {
         let own = if self.level_by_level {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_from_new_text_comes_last() {
+    fn urls_far_from_new_text_come_last() {
         let mut rounds = Rounds::default();
         let mut place = |path: &str, distance| rounds.place(&key(path), 1, distance, 0);
         let (far, farther) = (place("/a/1", 2), place("/a/2", 3));

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_lock_file_is_shown_only_if_it_is_of_us() {
+    fn lock_file_of_others_is_not_shown() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let lock = Lock::take(open(&path)).unwrap();

@@ -63,11 +63,11 @@ pub struct Submission<'a> {
 pub struct Submitted {
     /// URLs that the engine has.
     pub sent: u64,
-    /// Of these, those that it has before it looked at the key (202).
+    /// Sent URLs that the engine took before it looked at the key (202).
     pub unchecked: u64,
     /// URLs that still wait.
     pub waiting: u64,
-    /// Of these, those that were sent less than ten minutes ago.
+    /// Waiting URLs that were sent less than ten minutes ago.
     pub resting: u64,
     /// URLs that a dry run would send.
     pub would_send: u64,
@@ -635,7 +635,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_is_described_without_a_key_in_it() {
+    fn description_of_findings_has_no_key() {
         let key = Key::parse("the-key-of-this-site-0123456789").unwrap();
         let check = |found: &str, expected: &str| assert_eq!(described(found, &key), expected);
         check("", "nothing");

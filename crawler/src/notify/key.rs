@@ -32,7 +32,7 @@ pub enum KeyError {
     /// The file with the key cannot be read.
     #[error("cannot read the key file {path}")]
     File {
-        /// Which file.
+        /// The file.
         path: String,
         /// Why.
         #[source]

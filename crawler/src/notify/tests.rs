@@ -199,7 +199,7 @@ fn a_set_of_urls_goes_out_in_requests_of_ten_thousand() {
 }
 
 #[test]
-fn of_a_set_on_another_host_the_key_is_proved_in_the_root_of_the_site() {
+fn key_is_proved_in_the_root_of_the_site() {
     let mut bench = Bench::new(&["https://h.example/a", "https://old.example/b"]);
     let key = Key::make(&mut bench.store).unwrap();
     bench.standing.directory = "https://maps.example/h/".to_owned();

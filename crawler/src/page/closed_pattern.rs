@@ -19,20 +19,20 @@ words! {
 pub struct ClosedPattern {
     /// The subject.
     pub kind: PatternKind,
-    /// Its name: `/agenda?` for a path with a query, `/guide/` for a directory, `/guide/*` for all below it, `/*` for the site;
+    /// The name: `/agenda?` for a path with a query, `/guide/` for a directory, `/guide/*` for all below it, `/*` for the site;
     /// `?visit=` for a parameter. A run of digits is `0`.
     pub name: String,
     /// The first of the crawls in a row that found it.
     pub crawl: CrawlId,
     /// Pages of it that were asked for.
     pub asked: u64,
-    /// Those of them that are not listed because of it.
+    /// Requested pages that are not listed because of it.
     pub left_out: u64,
     /// URLs of it that were not asked for.
     pub not_asked: u64,
     /// One of the URLs that were left out or not asked for.
     pub example: UrlKey,
-    /// Of a place: a glob for the setting `exclude` that matches it, and no listed page or page by which one was found; `None`:
+    /// A glob for the setting `exclude` that matches it, and no listed page or page by which one was found; `None`:
     /// there is none.
     pub exclude: Option<String>,
 }

@@ -114,7 +114,7 @@ pub enum BodyEnd {
     Undecodable(String),
 }
 
-/// One link taken from a page.
+/// A link taken from a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The target, normalised.

@@ -16,7 +16,7 @@ pub struct Supplied {
     pub lastmod: Option<LastMod>,
     /// How often it changes.
     pub changefreq: Option<ChangeFreq>,
-    /// Its weight within the site.
+    /// The weight within the site.
     pub priority: Option<Priority>,
     /// Pictures, videos, news, versions in other languages, elements of own namespaces. What search engines
     /// dropped of them is not kept.

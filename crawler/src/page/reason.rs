@@ -75,7 +75,7 @@ pub enum Mark {
     ByCanonical,
 }
 
-/// One row for each reason: its name, code and state, what an attempt with it proves about a listed page, the defect where a
+/// A row for each reason: its name, code and state, what an attempt with it proves about a listed page, the defect where a
 /// sitemap or a feed lists the URL, its marks, the text and the advice for people; an empty one: nothing has to be done.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $state:ident, $evidence:ident, $fault:tt, [$($mark:ident)*],
@@ -238,11 +238,11 @@ reasons! {
     UnavailableAfter = "unavailable-after", Excluded, Sure, Noindex, [],
         "its unavailable_after date is past",
         "remove unavailable_after, or set a later date, if search engines are to show the page";
-    /// One canonical link, to another URL in scope.
+    /// A canonical link, to another URL in scope.
     CanonicalElsewhere = "canonical-elsewhere", Excluded, Sure, Canonical, [ByCanonical],
         "names another URL as canonical",
         "nothing to do if search engines are to show the canonical URL; otherwise let the canonical link name the page itself";
-    /// One canonical link, out of the scope.
+    /// A canonical link, out of the scope.
     CanonicalForeign = "canonical-foreign", Excluded, Sure, Canonical, [],
         "names a canonical URL outside this site's scope",
         "let the canonical link name a URL of this site, or crawl the site that it names";
@@ -299,7 +299,7 @@ reasons! {
     Unwritable = "unwritable-url", Excluded, Sure, LeftOut, [Fault NeedsOtherPages],
         "its URL is too long for a sitemap (2,047 bytes)",
         "shorten the URL: a sitemap takes 2,048 characters";
-    /// Its entry would break a rule of the protocol.
+    /// The entry would break a rule of the protocol.
     EntryRefused = "entry-refused", Excluded, Sure, LeftOut, [Fault NeedsOtherPages],
         "its entry would break a rule of the sitemap protocol",
         "read the log of the publish: it names the rule of the protocol that the entry breaks";
@@ -348,7 +348,7 @@ impl Reason {
         self.row().state
     }
 
-    /// One line for people.
+    /// A line for people.
     pub fn text(self) -> &'static str {
         self.row().text
     }

@@ -20,7 +20,7 @@ words! {
 pub struct Reading {
     /// Pages in a row that said nothing new, on the shortest way to the page.
     pub distance: u16,
-    /// Its text; `None`: it has none that was compared.
+    /// The text; `None`: it has none that was compared.
     pub said: Option<Said>,
     /// URLs that it led to, and that no page of the crawl led to before; published ones do not count.
     pub led_to: u32,

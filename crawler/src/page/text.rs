@@ -16,7 +16,7 @@ pub struct TextBlock {
     pub hash: u32,
     /// Hash of its words with digits; 0: it has none. Of blocks that differ in digits only, the sum of theirs.
     pub numbers: u16,
-    /// Its length, a unit for every four bytes of its words; 1 to 255.
+    /// The length, a unit for every four bytes of its words; 1 to 255.
     pub weight: u8,
 }
 
@@ -29,7 +29,7 @@ pub struct PageText {
     /// The same, but for times and for words of 16 and more letters and digits mixed: an error page, or a form to log in, has others
     /// on each view.
     pub alike: u64,
-    /// Its blocks, each once, ordered by their hashes.
+    /// The blocks, each once, ordered by their hashes.
     pub blocks: Vec<TextBlock>,
 }
 

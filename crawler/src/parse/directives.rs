@@ -131,7 +131,7 @@ fn split_bot_name(text: &str) -> Option<(&str, &str)> {
     (is_name && !is_rule(name)).then(|| (name, rest.trim_ascii_start()))
 }
 
-/// One rule of a list, with the state that dates need: a date may have commas, so it ends where the next known rule begins.
+/// A rule of a list, with the state that dates need: a date may have commas, so it ends where the next known rule begins.
 #[derive(Debug)]
 struct Piece<'a> {
     /// The piece, trimmed; of `unavailable_after` only the part before its value.

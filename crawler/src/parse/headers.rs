@@ -77,7 +77,7 @@ pub(super) fn directives(headers: &Headers, robots_names: &[String]) -> Directiv
     sum
 }
 
-/// One link of a `Link` header (RFC 8288).
+/// A link of a `Link` header (RFC 8288).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct HeaderLink {
     /// Target as it is written.

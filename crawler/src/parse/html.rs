@@ -68,7 +68,7 @@ pub(super) struct Findings {
     pub(super) content: MainContent,
     /// Dates that the page states.
     pub(super) dates: RawDates,
-    /// Its structured data.
+    /// The structured data.
     pub(super) json_ld: JsonLdBlocks,
     /// There is a script that runs.
     pub(super) has_script: bool,

@@ -42,14 +42,14 @@ pub(super) fn is_nofollow(rel: &str) -> bool {
         .any(|relation| rel_contains(rel, relation))
 }
 
-/// One reference as it is written, decoded and without its fragment.
+/// A reference as it is written, decoded and without its fragment.
 #[derive(Debug)]
 struct RawLink {
-    /// Its place in the text of all of them.
+    /// The place in the text of all of them.
     text: Range<usize>,
     via: Via,
     nofollow: bool,
-    /// Its place in the content of the page.
+    /// The place in the content of the page.
     regions: Regions,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct RawLinks {
 struct OpenText {
     /// The place of its link; `None`: no text is wanted.
     link: Option<usize>,
-    /// Its first [`MAX_RAW_TEXT_BYTES`], as they are written.
+    /// The first [`MAX_RAW_TEXT_BYTES`], as they are written.
     raw: Vec<u8>,
     /// The alternative text of the first image in it that has one.
     alternative: String,
@@ -84,7 +84,7 @@ struct OpenText {
 /// The result for a reference.
 #[derive(Debug, Default)]
 struct PlacedReference {
-    /// Its place among the links, if there was room for it.
+    /// The place among the links, if there was room for it.
     link: Option<usize>,
     /// It can lead to another page.
     leads_somewhere: bool,

@@ -17,7 +17,7 @@ pub(super) struct OpenGraph {
     videos: Vec<TaggedVideo>,
 }
 
-/// One form of the video of a page.
+/// A form of the video of a page.
 #[derive(Debug, Default)]
 struct TaggedVideo {
     url: Option<String>,

@@ -57,7 +57,7 @@ pub(super) struct HostClocks {
     slowdown: Slowdown,
     failures: Failures,
     latency: Latency,
-    /// Of the last [`WINDOW`] answers: the wait that was asked for, where that is longer than the settings allow.
+    /// Waits that the last [`WINDOW`] answers asked for, where that is longer than the settings allow.
     long_waits: VecDeque<Option<Instant>>,
     /// The results of the requests since it was taken last.
     tally: HostTally,

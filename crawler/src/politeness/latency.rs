@@ -18,7 +18,7 @@ const FALL_DIVISOR: u32 = 8;
 /// The latencies of one host.
 #[derive(Debug, Default)]
 pub(super) struct Latency {
-    /// Of the last answers, at most [`WINDOW`].
+    /// Latencies of the last answers, at most [`WINDOW`].
     recent: VecDeque<Duration>,
     /// The usual latency of the host; known after the first full window.
     baseline: Option<Duration>,

@@ -368,7 +368,7 @@ async fn sleeping_as_asked_spaces_starts_exactly() {
     assert_eq!(starts, [0, 250, 500, 750, 1_000].map(milliseconds));
 }
 
-/// One thing that a random crawl does.
+/// A thing that a random crawl does.
 #[derive(Debug, Clone)]
 enum Step {
     Ask,

@@ -82,7 +82,7 @@ impl<T> Trial<T> {
     /// Tries the pages that wait, and returns them.
     ///
     /// # Errors
-    /// Those of [`Trial::add`].
+    /// The errors of [`Trial::add`].
     pub(super) fn finish(&mut self) -> Result<Vec<Tried<T>>, PublishError> {
         let mut batch = std::mem::take(&mut self.batch);
         self.bytes = 0;

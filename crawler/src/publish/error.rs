@@ -26,7 +26,7 @@ pub enum PublishError {
     /// Another session has the lock of the output.
     #[error("another session is publishing to {}, which is in use by {holder}", output.display())]
     Busy {
-        /// Which folder.
+        /// The folder.
         output: PathBuf,
         /// The process that has it, as far as that is known.
         holder: String,
@@ -37,7 +37,7 @@ pub enum PublishError {
         mount.display(), output.display()
     )]
     Unmounted {
-        /// Which folder.
+        /// The folder.
         output: PathBuf,
         /// The folder at which its disk was mounted.
         mount: PathBuf,
@@ -49,7 +49,7 @@ pub enum PublishError {
         output.display()
     )]
     Outdated {
-        /// Which folder.
+        /// The folder.
         output: PathBuf,
     },
     /// There is no room for the new files; those that were written are removed again.
@@ -58,13 +58,13 @@ pub enum PublishError {
         path.display(), output.display()
     )]
     NoRoom {
-        /// Which folder.
+        /// The folder.
         output: PathBuf,
         /// Bytes of the new files that were written so far.
         written: u64,
         /// Bytes that could still be written then.
         free: u64,
-        /// Which file could not be written.
+        /// The file that could not be written.
         path: PathBuf,
         /// The system's words.
         reason: String,
@@ -74,7 +74,7 @@ pub enum PublishError {
     Io {
         /// The action that was tried, e.g. `write`.
         action: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The system's words.
         #[source]
@@ -85,7 +85,7 @@ pub enum PublishError {
         "the file {name} did not pass the check before publishing: {problem}; this is a bug of arpent, please report it"
     )]
     Check {
-        /// Which file.
+        /// The file.
         name: String,
         /// The defect.
         problem: String,

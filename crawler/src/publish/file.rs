@@ -28,13 +28,13 @@ use super::{
 };
 use crate::machine::{hex, open_regular};
 
-/// One file of a set: what it is, and its temporary when it has to be written.
+/// A file of a set: what it is, and its temporary when it has to be written.
 #[derive(Debug)]
 pub(super) struct BuiltFile {
     pub(super) address: Address,
     pub(super) role: Role,
     pub(super) kind: FileKind,
-    /// Of an index: the names of the files that it names.
+    /// Names of the files that an index names.
     pub(super) members: Vec<String>,
     pub(super) made: BuildResult,
 }

@@ -33,7 +33,7 @@ const FEEDS: [(Format, &str, Feed); 2] = [
     (Format::Atom, ".atom", Feed::Atom),
 ];
 
-/// One file of the new set, before its content is known.
+/// A file of the new set, before its content is known.
 #[derive(Debug, Clone)]
 pub(super) struct PlannedFile {
     /// Path relative to the output, and URL.
@@ -49,7 +49,7 @@ pub(super) struct PlannedFile {
 pub(super) enum FileEntries {
     /// The data of the view.
     OfView(ViewEntries),
-    /// These files, as places in [`PlannedSet::files`].
+    /// The files, as places in [`PlannedSet::files`].
     Index(Vec<usize>),
 }
 
@@ -391,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_file_has_room_for_what_surrounds_its_entries() {
+    fn file_has_room_for_head_and_end() {
         let check = |file_bytes: u64, entries: u64, bytes: u64, expected: bool| {
             let config = PublishConfig {
                 file_bytes,

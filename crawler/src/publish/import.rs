@@ -54,7 +54,7 @@ pub struct Imported {
     pub files: u64,
     /// URLs in them.
     pub pages: u64,
-    /// Those of them that the state had with other values, or not at all.
+    /// Imported pages whose values differ from the state.
     pub changed: u64,
     /// URLs that the state had as listed and that are not in the set.
     pub removed: u64,
@@ -158,7 +158,7 @@ struct SetImport<'a> {
 /// Result of reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileRead {
-    /// Its entries were taken.
+    /// The entries were taken.
     Entries,
     /// A list without dates: the sitemaps have the same URLs with dates.
     List,

@@ -34,7 +34,7 @@ pub(super) fn make_way(
     Ok(backups)
 }
 
-/// Which of `names` have to be backed up before they are replaced, because they are not as arpent left them.
+/// The `names` that have to be backed up before they are replaced, because they are not as arpent left them.
 ///
 /// # Errors
 /// [`PublishError::Foreign`]: one is a file of others, and `force` is off; [`PublishError::NotAFolder`].

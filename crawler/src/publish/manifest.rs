@@ -43,7 +43,7 @@ pub(super) struct Manifest {
     pub(super) dropped: Vec<Dropped>,
 }
 
-/// One published file.
+/// A published file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileRecord {
@@ -64,7 +64,7 @@ pub(super) struct FileRecord {
 /// The time of a file that was written when the clock was wrong. No index states it.
 pub(super) const UNKNOWN: Timestamp = Timestamp::UNIX_EPOCH;
 
-/// One file that is no longer named by an index.
+/// A file that is no longer named by an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Dropped {

@@ -112,7 +112,7 @@ pub struct PublishRequest<'a> {
     pub site: &'a Site,
     /// The current rules.
     pub judge: &'a Judge,
-    /// Which rows of the state count ([`Mode::of`]).
+    /// The rows of the state that count ([`Mode::of`]).
     pub mode: Mode,
     /// The crawl has no URL left to ask for: it is over when it is published.
     pub is_drained: bool,
@@ -138,7 +138,7 @@ pub struct Publishing {
     pub result: Result<Published, PublishError>,
 }
 
-/// One file of the published set.
+/// A file of the published set.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PublishedFile {
     /// Path relative to the output, `/` between folders.

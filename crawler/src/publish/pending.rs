@@ -41,7 +41,7 @@ pub(super) struct Pending {
     pub(super) is_first: bool,
     /// The crawl has no URL left.
     pub(super) is_drained: bool,
-    /// Which rows count.
+    /// The rows that count.
     pub(super) mode: Mode,
     /// Fingerprint of the rules that the files were made by.
     pub(super) rules: u64,

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_read_files_may_go_through_their_folders() {
+    fn readers_of_files_may_enter_their_folders() {
         for (file, folder) in [
             (0o644, 0o755),
             (0o640, 0o750),

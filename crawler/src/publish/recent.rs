@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn of_pages_that_changed_at_once_the_first_urls_count() {
+    fn first_urls_of_a_common_change_count() {
         let same = Some("2026-01-01");
         check(
             &config(2, &[Format::Xml, Format::Rss]),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_page_only_what_a_feed_says_is_kept() {
+    fn row_keeps_only_what_a_feed_needs() {
         let loc = Loc::parse("https://example.com/").unwrap();
         let mut entry = UrlEntry::new(loc.clone());
         entry.lastmod = Some(LastMod::parse("2026-01-01").unwrap());

@@ -342,7 +342,7 @@ fn a_first_publish_writes_the_parts_and_their_index() {
 }
 
 #[test]
-fn nothing_changed_means_nothing_touched() {
+fn unchanged_set_is_not_touched() {
     let mut bench = Bench::new("/");
     bench.crawl(&shop());
     bench.publish().unwrap();
@@ -357,7 +357,7 @@ fn nothing_changed_means_nothing_touched() {
 }
 
 #[test]
-fn one_changed_page_rewrites_its_part_and_the_index() {
+fn changed_page_rewrites_its_part_and_the_index() {
     let mut bench = Bench::new("/");
     let mut pages = shop();
     bench.crawl(&pages);
@@ -463,7 +463,7 @@ fn a_wish_to_stop_publishes_nothing_until_the_first_file_is_about_to_appear() {
 }
 
 #[test]
-fn nothing_to_list_is_refused_and_the_old_set_stays() {
+fn empty_set_is_refused_and_old_set_stays() {
     let mut bench = Bench::new("/");
     bench.crawl(&BTreeMap::new());
     assert!(matches!(bench.publish(), Err(PublishError::Empty)));

@@ -81,7 +81,7 @@ mod tests {
     use crate::store::Store;
 
     #[test]
-    fn what_is_noted_goes_when_all_know() {
+    fn note_goes_when_all_are_notified() {
         let mut store = Store::in_memory().unwrap();
         let noted = |store: &Store| unnotified(store).unwrap();
         assert_eq!(noted(&store), None);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_reported_to_all() {
+    fn unreadable_file_is_reported_to_all() {
         let mut store = Store::in_memory().unwrap();
         let values = vec![(UNNOTIFIED.to_owned(), Some("soon".to_owned()))];
         store.commit(&Commit::of_values(values)).unwrap();

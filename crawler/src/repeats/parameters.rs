@@ -62,7 +62,7 @@ struct Parameter {
 enum Use {
     #[default]
     Unknown,
-    /// Its pages are copies.
+    /// The pages are copies.
     LeftOut,
     /// A page with it has another text, or leads on.
     Content,

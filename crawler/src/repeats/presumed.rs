@@ -15,7 +15,7 @@ use crate::url_key::{Identity, UrlKey};
 /// URLs of each name that are asked for as they are written, the first of the site.
 const FIRST: u32 = 10;
 
-/// Of the others one in so many, by a hash of the URL.
+/// One URL in so many is requested as it is written, by a hash of the URL.
 const SAMPLE: u64 = 50;
 
 /// Links of one page that differ in its value alone, of which so many are asked for as they are written.
@@ -70,7 +70,7 @@ struct Differences {
     early: HashMap<u64, Vec<(ParameterPath, u64)>>,
     /// Paths and names for which such pages were, or are to be, asked for a second time.
     compared: HashMap<u64, SecondRequests>,
-    /// Those for which it is to be, or is being, asked for, by its fingerprint.
+    /// Parameters whose page without them is requested, or waits for it, by the fingerprint of that page.
     asking: HashMap<u64, Vec<ParameterPath>>,
     /// Pages that are to be asked for.
     wanted: Vec<UrlKey>,
@@ -82,7 +82,7 @@ struct SecondRequests {
     /// Fingerprints of the pages.
     begun: Vec<u64>,
     is_asking: bool,
-    /// Those that are asked for when the one before differs from itself.
+    /// URLs that are requested when the one before differs from itself.
     others: Vec<UrlKey>,
 }
 

@@ -84,7 +84,7 @@ fn a_page_is_new_by_half_of_its_text() {
 }
 
 #[test]
-fn what_a_quarter_of_the_pages_share_does_not_count() {
+fn text_of_a_quarter_of_pages_does_not_count() {
     let mut repeats = repeats();
     for number in 0..20 {
         let words = format!("menu footer frame own{number}");
@@ -162,7 +162,7 @@ fn pages_next_to_new_text_count_a_tenth() {
 }
 
 #[test]
-fn what_leads_to_something_new_is_taken_off() {
+fn urls_that_lead_to_new_text_are_refunded() {
     let mut repeats = repeats();
     read_chain(&mut repeats, 1_500, 2);
     assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
@@ -376,7 +376,7 @@ fn a_few_places_that_are_cut_cut_no_site() {
 }
 
 #[test]
-fn nothing_is_judged_when_the_rules_are_off() {
+fn rules_that_are_off_judge_nothing() {
     let mut repeats = repeats_of(&RepeatsConfig {
         close_patterns: false,
         ..RepeatsConfig::default()

@@ -33,7 +33,7 @@ pub(super) fn is_line_end(byte: u8) -> bool {
 /// Collects the body of a robots.txt, and stops when it has enough.
 #[derive(Debug, Default)]
 pub struct RobotsSink {
-    /// One byte above the limit: it distinguishes a body of exactly that size from one that was cut.
+    /// A byte above the limit: it distinguishes a body of exactly that size from one that was cut.
     body: Vec<u8>,
 }
 

@@ -11,11 +11,11 @@ use crate::url_key::HostKey;
 /// A site that is to be crawled by a schedule.
 #[derive(Debug, Clone)]
 pub struct Planned {
-    /// Its name; names are unique.
+    /// The name; names are unique.
     pub name: String,
     /// The host that its requests go to.
     pub host: HostKey,
-    /// Its schedule.
+    /// The schedule.
     pub schedule: Schedule,
 }
 

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_names_is_retired() {
+    fn unnamed_files_are_retired() {
         let mut kept = CachedSitemaps::default();
         let [old, young, named] =
             ["old", "young", "named"].map(|name| url(&format!("https://example.com/{name}.xml")));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_pack_well_is_not_kept() {
+    fn incompressible_copies_are_not_stored() {
         let mut state = 1_u64;
         let noise = |bytes: usize, state: &mut u64| -> Vec<u8> {
             let next = |_| {

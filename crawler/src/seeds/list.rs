@@ -59,7 +59,7 @@ pub enum SeedListError {
     /// It cannot be read.
     #[error("failed to read the URL list {name}")]
     Io {
-        /// Which list.
+        /// The list.
         name: String,
         /// The system's words.
         #[source]
@@ -68,7 +68,7 @@ pub enum SeedListError {
     /// It has lines, none of which is a URL.
     #[error("no line of the URL list {name} is a URL; the first of {lines}: {first}")]
     NoUrl {
-        /// Which list.
+        /// The list.
         name: String,
         /// Lines that are not empty.
         lines: u64,
@@ -78,7 +78,7 @@ pub enum SeedListError {
     /// It is not known where its URLs are.
     #[error("{name}:{line}: {problem}")]
     Refused {
-        /// Which list.
+        /// The list.
         name: String,
         /// The line that shows it, from 1.
         line: u64,
@@ -88,7 +88,7 @@ pub enum SeedListError {
     /// A file in XML, or compressed, that is not a sitemap, index or feed.
     #[error("the URL list {name} is neither lines of URLs nor a sitemap or feed: {problem}")]
     NotAList {
-        /// Which list.
+        /// The list.
         name: String,
         /// The message of the reader.
         problem: String,
@@ -96,7 +96,7 @@ pub enum SeedListError {
     /// A sitemap or feed that cannot be read to its end.
     #[error("the URL list {name} cannot be read to its end: {problem}")]
     Broken {
-        /// Which list.
+        /// The list.
         name: String,
         /// The message of the reader.
         problem: String,
@@ -104,7 +104,7 @@ pub enum SeedListError {
     /// More than is read.
     #[error("the URL list {name} is larger than {MAX_LIST_BYTES} bytes")]
     TooLarge {
-        /// Which list.
+        /// The list.
         name: String,
     },
 }
@@ -120,7 +120,7 @@ impl SeedListError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{list}:{line}: {problem}")]
 pub struct BadLine {
-    /// Which list.
+    /// The list.
     pub list: String,
     /// Counted from 1.
     pub line: u64,
@@ -135,7 +135,7 @@ pub enum LineProblem {
     /// It is not an absolute http(s) URL.
     #[error("expected an absolute http:// or https:// URL, found {text:?} ({reason})")]
     NoUrl {
-        /// Its beginning.
+        /// The beginning.
         text: String,
         /// The defect.
         reason: UrlKeyError,
@@ -203,7 +203,7 @@ impl SeedList {
         }
     }
 
-    /// Its name, for people.
+    /// The name, for people.
     pub fn name(&self) -> &str {
         &self.name
     }

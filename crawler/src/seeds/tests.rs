@@ -332,7 +332,7 @@ fn reading(body: &str) -> DocumentReading {
 }
 
 #[test]
-fn what_a_document_is_not_is_reported() {
+fn wrong_kind_of_document_is_reported() {
     fn check(body: &str, expected: Option<SeedProblem>) {
         let problem = reading(body).problem.map(|(problem, _)| problem);
         assert_eq!(problem, expected, "{body:?}");
@@ -430,7 +430,7 @@ fn rules_are_tallied_over_all_documents() {
 }
 
 #[test]
-fn what_may_be_gone_at_the_next_run_is_no_fault_of_the_file() {
+fn passing_failure_is_no_fault_of_the_file() {
     assert!(SeedProblem::CutShort.is_passing());
     assert!(!SeedProblem::Truncated.is_passing());
     assert!(!SeedProblem::Damaged.is_passing());

@@ -69,7 +69,7 @@ impl EntryTroubles {
     }
 }
 
-/// One rule over all documents of a session.
+/// A rule over all documents of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RuleTally {
     /// Entries that break it.

@@ -16,7 +16,7 @@ use crate::{
 /// not looked at for links back.
 const MAX_PAIRS: usize = 1 << 21;
 
-/// Which listed pages name which others as versions in other languages.
+/// Pairs of listed pages that name each other as versions in other languages.
 #[derive(Debug, Default)]
 pub(super) struct Versions {
     pairs: HashSet<u64>,

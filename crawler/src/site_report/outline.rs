@@ -31,7 +31,7 @@ pub struct SectionOutline {
     pub listed: u64,
     /// Known URLs.
     pub known: u64,
-    /// Those that are not listed, by the code of their reason.
+    /// URLs that are not listed, by the code of their reason.
     pub reasons: BTreeMap<&'static str, u64>,
 }
 

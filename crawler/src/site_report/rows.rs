@@ -13,7 +13,7 @@ use crate::{
 /// Version of the rows.
 pub const REPORT_VERSION: u32 = 1;
 
-/// One row of a report.
+/// A row of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ReportRow {
@@ -45,13 +45,13 @@ pub struct ReportHead {
 /// A place that was cut, or a parameter that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PatternRow {
-    /// Its name, as `/agenda?` or `?visit=`.
+    /// The name, as `/agenda?` or `?visit=`.
     pub name: String,
     /// Place or parameter.
     pub kind: &'static str,
     /// Pages of it that were asked for.
     pub asked: u64,
-    /// Those of them that are not listed because of it.
+    /// Requested pages that are not listed because of it.
     pub left_out: u64,
     /// URLs of it that were not asked for.
     pub not_asked: u64,
@@ -66,11 +66,11 @@ pub struct PatternRow {
 pub struct UrlRow {
     /// The URL.
     pub url: String,
-    /// Its state ([`State`]).
+    /// The state ([`State`]).
     pub state: &'static str,
     /// The code of its reason ([`Reason::code`](crate::page::Reason::code)).
     pub reason: &'static str,
-    /// Its first-level directory.
+    /// The first-level directory.
     pub section: String,
     /// Fewest known hops from the start URL.
     pub depth: u32,
@@ -100,7 +100,7 @@ pub struct UrlRow {
     pub attempts: u32,
     /// The page has noindex.
     pub noindex: bool,
-    /// Its canonical URL, when that is another one.
+    /// The canonical URL, when that is another one.
     pub canonical: Option<String>,
     /// The target of its redirect.
     pub redirects_to: Option<String>,
@@ -112,7 +112,7 @@ pub struct UrlRow {
     pub languages: Option<usize>,
     /// The published `lastmod`.
     pub lastmod: Option<String>,
-    /// Its source.
+    /// The source.
     pub lastmod_source: Option<&'static str>,
     /// The first publish that knew it.
     pub first_seen: Option<Timestamp>,
@@ -167,7 +167,7 @@ pub enum ConflictKind {
 }
 
 impl ConflictKind {
-    /// One line for people.
+    /// A line for people.
     pub fn text(self) -> &'static str {
         match self {
             Self::CanonicalSeveral => "names several canonical URLs, of which none counts",

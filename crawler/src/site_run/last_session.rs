@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn written_record_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/site.last.json");
         assert_eq!(LastSession::read(&path).unwrap(), None);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_file_is_an_error() {
+    fn other_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("site.last.json");
         fs::write(&path, "{}").unwrap();

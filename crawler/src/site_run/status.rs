@@ -32,7 +32,7 @@ pub struct StatusReport {
 #[derive(Debug, Clone, Default, Serialize)]
 #[expect(clippy::exhaustive_structs, reason = "the program fills it in")]
 pub struct SiteStatus {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Start URL of its crawl.
     pub start: Option<String>,
@@ -64,7 +64,7 @@ pub struct LastEnd {
     failed_in_a_row: Option<u32>,
     started: Option<Timestamp>,
     ended: Option<Timestamp>,
-    /// Of the set, when the session was good.
+    /// URLs of the set, when the session was good.
     listed: Option<u64>,
     last_good: Option<Timestamp>,
     state: Option<String>,
@@ -111,7 +111,7 @@ impl Zone {
 }
 
 impl StatusReport {
-    /// One line for each site, and what went wrong below it.
+    /// A line for each site, and what went wrong below it.
     pub fn view(&self) -> View {
         let mut view = View::default();
         let section = view.section("sites", "");

@@ -22,7 +22,7 @@ use crate::{
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct StoredRequest<'a> {
-    /// Which site.
+    /// The site.
     pub site: &'a Site,
     /// The settings of the site ([`super::Places::config`]).
     pub config: &'a Config,

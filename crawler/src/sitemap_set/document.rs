@@ -26,7 +26,7 @@ pub(super) enum DocumentRole {
 
 /// A document before it is read.
 pub(super) struct SetDocument<'d> {
-    /// Its path or URL.
+    /// The path or URL.
     pub(super) name: String,
     pub(super) place: Option<&'d Loc>,
     pub(super) role: DocumentRole,

@@ -60,7 +60,7 @@ impl fmt::Debug for Bucket {
 /// An object that was found.
 #[derive(Debug)]
 pub(super) struct FoundObject {
-    /// Its content is the one that arpent sent, as far as its metadata has it.
+    /// The content is the one that arpent sent, as far as its metadata has it.
     pub(super) sent: Sent,
     /// It belongs to the site.
     pub(super) is_ours: bool,

@@ -19,14 +19,14 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// Of a visit that there is nothing changes but a depth that is smaller now.
+/// A visit that exists changes only to a smaller depth.
 static DISCOVER: LazyLock<String> = LazyLock::new(|| {
     let groups = [Origin::COLUMNS, Attempt::COLUMNS, Queue::COLUMNS];
     columns::insert("visit", &groups)
         + " ON CONFLICT (url) DO UPDATE SET depth = excluded.depth WHERE depth > excluded.depth"
 });
 
-/// Of a visit that there is how it was found first stays, and a smaller depth, and the date of a sitemap.
+/// A visit that exists retains how it was found first, a smaller depth, and the date of a sitemap.
 static FINISH: LazyLock<String> = LazyLock::new(|| {
     let groups = [Origin::COLUMNS, Attempt::COLUMNS, Queue::COLUMNS];
     let changing = groups[..2].iter().copied().flatten();

@@ -28,9 +28,9 @@ pub enum SetSide {
 pub struct EntryPair<'a> {
     /// The URL.
     pub url: &'a str,
-    /// Its `lastmod` in the first set.
+    /// The `lastmod` in the first set.
     pub first: Option<&'a str>,
-    /// Its `lastmod` in the second set.
+    /// The `lastmod` in the second set.
     pub second: Option<&'a str>,
 }
 

@@ -20,7 +20,7 @@ CREATE TEMP TABLE gathered (
 
 const ADD: &str = "INSERT INTO gathered VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
-/// Of several rows of one URL the first is put; what comes after it changes nothing.
+/// The first of several rows of one URL is put; further rows change nothing.
 const SETTLE: &str = "
 INSERT INTO visit (
   url, state, reason, depth, via, attempts, not_fetched, given_lastmod, given_changefreq, given_priority,

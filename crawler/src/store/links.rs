@@ -155,7 +155,7 @@ impl StoredLinks {
 }
 
 impl LinkReader {
-    /// Those of `links`, in order, whose fingerprints are `wanted`.
+    /// Links among `links`, in order, whose fingerprints are `wanted`.
     ///
     /// # Errors
     /// The links cannot be unpacked, or one of these is not a URL: the state is damaged.

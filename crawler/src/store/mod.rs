@@ -82,9 +82,9 @@ use crate::{
 /// A URL found in this crawl, not known in it before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Discovery {
-    /// Which URL.
+    /// The URL.
     pub key: UrlKey,
-    /// Its place in the queue ([`crate::frontier::Rounds`]), unique among the URLs that wait; 0: it never waits.
+    /// The place in the queue ([`crate::frontier::Rounds`]), unique among the URLs that wait; 0: it never waits.
     pub sequence: u64,
     /// Hops from the start URL.
     pub depth: u32,
@@ -103,13 +103,13 @@ pub struct Discovery {
 /// The end of the work on one URL.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// Which URL.
+    /// The URL.
     pub key: UrlKey,
-    /// Its place in the queue, which it leaves.
+    /// The place in the queue, which it leaves.
     pub sequence: u64,
     /// The current data. Links of its facts are not stored from here.
     pub record: PageRecord,
-    /// Its part in the growth of the site.
+    /// The part in the growth of the site.
     pub reading: Reading,
     /// The links that were taken from it; `None`: it has none of its own (no answer, or a 304, whose page row has them).
     pub links: Option<TakenLinks>,
@@ -118,7 +118,7 @@ pub struct Finished {
 /// A row of `page` to write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageRow {
-    /// Which URL.
+    /// The URL.
     pub key: UrlKey,
     /// The new content of the row.
     pub page: Page,
@@ -131,9 +131,9 @@ pub struct PageRow {
 /// Whose links a written page row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageLinks {
-    /// Those it had.
+    /// The links it had.
     Own,
-    /// Those of the visit, where it has some.
+    /// The links of the visit, where it has some.
     OfVisit,
 }
 
@@ -197,9 +197,9 @@ pub type MetaValue = (String, Option<String>);
 /// A URL waiting in the queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueuedUrl {
-    /// Its place in the queue.
+    /// The place in the queue.
     pub sequence: u64,
-    /// Which URL.
+    /// The URL.
     pub key: UrlKey,
     /// Hops from the start URL.
     pub depth: u32,
@@ -221,7 +221,7 @@ pub struct CachedSitemap {
     pub read_at: Timestamp,
     /// SHA-256 of its bytes, hex.
     pub sha256: String,
-    /// Its bytes, packed ([`crate::seeds::pack`]).
+    /// The bytes, packed ([`crate::seeds::pack`]).
     pub body: Vec<u8>,
 }
 
@@ -250,11 +250,11 @@ impl CachedSitemap {
 /// One URL of an input of the user's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuppliedUrl {
-    /// Which URL.
+    /// The URL.
     pub key: UrlKey,
     /// The data.
     pub given: Supplied,
-    /// Its reason, listed or not: the same for each time that the URL is given.
+    /// The reason, listed or not: the same for each time that the URL is given.
     pub reason: Reason,
 }
 
@@ -303,7 +303,7 @@ pub struct VisitNote {
     pub is_orphan: bool,
     /// A sitemap of the site, or a list of the user's, names it.
     pub is_named: bool,
-    /// Its place in the queue, while it waits.
+    /// The place in the queue, while it waits.
     pub place: Option<u64>,
     /// Pages in a row that said nothing new, on the shortest way to it.
     pub distance: u16,
@@ -314,15 +314,15 @@ pub struct VisitNote {
 /// The text of a visit, as it is compared with that of others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VisitText {
-    /// Which URL.
+    /// The URL.
     pub key: UrlKey,
-    /// Its text, of its page row when the page answered 304.
+    /// The text, of its page row when the page answered 304.
     pub text: PageText,
     /// The stored reason.
     pub reason: Reason,
     /// The stored mark.
     pub repeat: Option<Repeat>,
-    /// Its part in the growth of the site.
+    /// The part in the growth of the site.
     pub reading: Reading,
     /// The page, or the document, on which it was found first.
     pub found_on: Option<UrlKey>,
@@ -332,7 +332,7 @@ pub struct VisitText {
     pub is_published: bool,
     /// It had this text in the last crawl already.
     pub is_unchanged: bool,
-    /// Its canonical links.
+    /// The canonical links.
     pub canonical: Option<Canonical>,
 }
 

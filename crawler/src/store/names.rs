@@ -65,7 +65,7 @@ pub(crate) const CRAWL_NOT_FOUND: &str = "crawl.not_found";
 /// How many links the newest crawl did not record, because a bound was reached.
 pub(crate) const CRAWL_NOT_RECORDED: &str = "crawl.not_recorded";
 
-/// That the newest crawl is one of `--fresh`.
+/// Present when the newest crawl is one of `--fresh`.
 pub(crate) const CRAWL_FRESH: &str = "crawl.fresh";
 
 /// The number of the newest run.

@@ -53,7 +53,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Its place in the order of [`Store::outbox`](super::Store::outbox).
+    /// The place in the order of [`Store::outbox`](super::Store::outbox).
     pub fn place(&self) -> (u32, UrlKey) {
         (self.tries, self.key.clone())
     }
@@ -62,9 +62,9 @@ impl Waiting {
 /// A change of what waits to be sent. Those of one commit are applied in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutboxStep {
-    /// These changed. Earlier changes of the same URL are replaced; the oldest beyond [`MAX_OUTBOX`] leave.
+    /// URLs changed. Earlier changes of the same URL are replaced; the oldest beyond [`MAX_OUTBOX`] leave.
     Add {
-        /// Which URLs, as readers see them, and what became of them.
+        /// The URLs, as readers see them, and what became of them.
         changes: Vec<(UrlKey, UrlChange)>,
         /// Since when.
         since: Timestamp,
@@ -73,7 +73,7 @@ pub enum OutboxStep {
     Forget,
     /// An engine has these: they leave, and are not sent again before [`RESEND_GAP`].
     Sent {
-        /// Which URLs.
+        /// The URLs.
         urls: Vec<UrlKey>,
         /// When.
         at: Timestamp,

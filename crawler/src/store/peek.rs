@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_state_is_reported_and_left_as_it_is() {
+    fn foreign_state_is_reported_and_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let check = |bytes: &[u8], expected| {

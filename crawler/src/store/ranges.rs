@@ -16,7 +16,7 @@ pub(super) fn origin(key: &UrlKey) -> &str {
     whole.strip_suffix(key.path_and_query()).unwrap_or(whole)
 }
 
-/// One range of URLs for each origin of pages and visits, from `from` on, in the order of keys.
+/// A range of URLs for each origin of pages and visits, from `from` on, in the order of keys.
 pub(super) fn of_origins(
     connection: &Connection,
     from: Option<&UrlKey>,

@@ -16,7 +16,7 @@ const MAX_RUNS: u32 = 1_000;
 /// A session: one start of the program on a site. What was not known when it ended is missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunRow {
-    /// Its number; later sessions have larger ones.
+    /// The number; later sessions have larger ones.
     #[serde(skip)]
     pub id: i64,
     /// When it began.

@@ -16,12 +16,12 @@ impl VisitText {
     }
 }
 
-/// Which texts are shown.
+/// The texts that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Texts {
     /// All, in the order of the queue.
     All,
-    /// Those that several visits have, with the visits of one text after each other.
+    /// Texts that several visits have, with the visits of one text after each other.
     Shared,
 }
 

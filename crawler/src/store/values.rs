@@ -252,7 +252,7 @@ impl<'a, 'c> Binder<'a, 'c> {
 pub(super) struct Columns<'a, 'r> {
     row: &'a Row<'r>,
     position: usize,
-    /// These are known to be `NULL`.
+    /// Columns that are known to be `NULL`.
     nulls: Range<usize>,
 }
 

@@ -25,10 +25,10 @@ static VISITS: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT url, {} FROM visit ", columns::list("", &groups))
 });
 
-/// One page row.
+/// A page row.
 pub(super) static PAGE: LazyLock<String> = LazyLock::new(|| [&PAGES, OF_ONE].concat());
 
-/// One visit.
+/// A visit.
 pub(super) static VISIT: LazyLock<String> = LazyLock::new(|| [&VISITS, OF_ONE].concat());
 
 /// The queued URLs, with the answer of its page row, but for the lists that may be long.

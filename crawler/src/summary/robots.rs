@@ -9,7 +9,7 @@ use crate::{
     view::Section,
 };
 
-/// One line that robots.txt should have.
+/// A line that robots.txt should have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct SitemapLine {
     /// URL of the robots.txt.
@@ -38,7 +38,7 @@ pub struct RobotsFile {
 }
 
 impl RobotsFile {
-    /// That of `site`, which a crawl read as `robots`. The file of the site that a crawled one is written as is not read.
+    /// The file of `site`, which a crawl read as `robots`. The file of the site that a crawled one is written as is not read.
     pub fn of(site: &Site, robots: Option<&Rules>) -> Self {
         let origin = site.written().origin;
         let is_of_site = origin == site.origin;
@@ -56,7 +56,7 @@ impl RobotsFile {
         }
     }
 
-    /// That of `site`, when nothing was fetched.
+    /// The file of `site`, when nothing was fetched.
     pub fn unread(site: &Site) -> Self {
         Self {
             origin: site.written().origin,
@@ -109,7 +109,7 @@ pub(super) mod tests {
     use super::*;
     use crate::{publish::Published, summary::Summary};
 
-    /// That of `www.example.com`, with these sitemaps.
+    /// The file of `www.example.com`, with these sitemaps.
     pub(in crate::summary) fn robots_file(sitemaps: Option<&[&str]>) -> RobotsFile {
         let start = Identity::default()
             .parse("https://www.example.com/")

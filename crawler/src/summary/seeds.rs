@@ -52,7 +52,7 @@ struct OutsideLine {
     example: String,
 }
 
-/// One rule that entries of sitemaps, feeds and lists break.
+/// A rule that entries of sitemaps, feeds and lists break.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct EntryLine {
     /// Number of the rule (`R13`), or the code of what is no rule of the protocol.

@@ -124,7 +124,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
 }
 
 #[test]
-fn what_is_wrong_with_entries_has_a_line_for_each_rule() {
+fn entry_problems_have_a_line_for_each_rule() {
     let mut summary = summary();
     let mut report = Report::default();
     for number in 0..12 {
@@ -397,7 +397,7 @@ fn links_beyond_a_bound_are_counted_and_make_a_run_partial() {
 }
 
 #[test]
-fn what_failed_or_was_not_reached_makes_a_run_partial() {
+fn failures_make_a_session_partial() {
     fn check(reason: Reason, expected: bool) {
         let mut summary = Summary::new("x");
         summary.set_report(Report::from_counts(&BTreeMap::from([

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_mean_something_in_a_url_is_encoded() {
+    fn reserved_characters_are_encoded() {
         fn check(text: &str, in_segment: &str, in_query: &str) {
             assert_eq!(segment(text.as_bytes()), in_segment);
             assert_eq!(query_value(text), in_query);

@@ -7,10 +7,10 @@ use super::{Origin, UrlKey, UrlKeyError};
 /// The directory that is crawled, and the one that it represents.
 ///
 /// ```
-/// use crawler::url_key::{Identity, StandIn};
+/// use crawler::url_key::{Identity, PublishAs};
 ///
 /// let parse = |url| Identity::default().parse(url);
-/// let stand_in = StandIn::new(&parse("https://staging.example/")?, &parse("https://www.example.com/app/")?).unwrap();
+/// let stand_in = PublishAs::new(&parse("https://staging.example/")?, &parse("https://www.example.com/app/")?).unwrap();
 /// let identity = Identity { stand_in: Some(stand_in.clone()), ..Identity::default() };
 ///
 /// let key = identity.parse("https://www.example.com/app/about?lang=en")?;

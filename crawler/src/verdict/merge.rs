@@ -38,9 +38,9 @@ pub enum Mode {
 /// The rows of one URL.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows {
-    /// Its page row.
+    /// The page row.
     pub page: Option<Page>,
-    /// Its visit.
+    /// The visit.
     pub visit: Option<Visit>,
 }
 
@@ -53,7 +53,7 @@ pub struct Merged {
     pub failing_since: Option<Timestamp>,
     /// When it answered 404 first since then.
     pub gone_since: Option<Timestamp>,
-    /// Which of the rows counts.
+    /// The row that counts.
     pub merged_by: MergedBy,
 }
 
@@ -75,7 +75,7 @@ pub enum MergedBy {
 pub struct Merging<'a> {
     /// The current rules.
     pub judge: &'a Judge,
-    /// Which rows count.
+    /// The rows that count.
     pub mode: Mode,
 }
 
@@ -95,7 +95,7 @@ impl Merging<'_> {
     /// at most [`MAX_HOPS`] at a time.
     ///
     /// # Errors
-    /// Those of `lookup`.
+    /// The errors of `lookup`.
     pub fn merge<E>(
         self,
         key: &UrlKey,

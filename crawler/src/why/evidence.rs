@@ -15,7 +15,7 @@ use crate::{
 pub struct LastmodStory {
     /// The published value; `None`: it has none.
     pub value: Option<String>,
-    /// Its source ([`DateSource`]).
+    /// The source ([`DateSource`]).
     pub source: Option<&'static str>,
     /// The dates that were stated for the page, the most trusted source first.
     pub evidence: Vec<StatedDate>,

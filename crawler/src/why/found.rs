@@ -12,7 +12,7 @@ use crate::{
 /// Steps that are followed; a crawl is hardly deeper.
 const MAX_STEPS: usize = 100;
 
-/// One step of the way.
+/// A step of the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundStep {
     /// The URL.

@@ -54,7 +54,7 @@ pub struct LiveStory {
     pub differs: Option<String>,
 }
 
-/// One request.
+/// A request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LiveHop {
     /// The URL.

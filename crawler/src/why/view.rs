@@ -84,7 +84,7 @@ impl UrlExplanation {
         section.fact("pattern", self.pattern.as_ref().map(PatternStory::text));
     }
 
-    /// Its entry in the published set, and its history.
+    /// The entry in the published set, and its history.
     fn add_entry(&self, section: &mut Section) {
         if let Some(story) = &self.lastmod {
             add_all(section, "lastmod", story.lines().into_iter());

@@ -5,7 +5,7 @@ use std::fmt;
 use super::codes::{intended_country, intended_language, is_country, is_language};
 use crate::Loc;
 
-/// One version of a page, for the readers that `hreflang` names.
+/// A version of a page, for the readers that `hreflang` names.
 ///
 /// Every version lists all versions and itself; a link that its target does not return is ignored by search engines. Versions may be
 /// on other hosts. Source: <https://developers.google.com/search/docs/specialty/international/localized-versions>.
@@ -40,7 +40,7 @@ pub enum HreflangError {
     /// It has the form of none.
     #[error("not a language, expected one such as en, en-GB, zh-Hant or x-default")]
     Shape,
-    /// Its parts are joined by underscores.
+    /// The parts are joined by underscores.
     #[error("language has an underscore, expected a hyphen as in en-GB")]
     Underscore,
     /// The language is not in the list.

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_found() {
+    fn other_text_holds_no_link() {
         for code in [
             "",
             "e",

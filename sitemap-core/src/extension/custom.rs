@@ -91,13 +91,13 @@ pub enum CustomElementError {
     /// The namespace has elements with a fixed meaning.
     #[error("namespace {address} is reserved")]
     KnownAddress {
-        /// Its address.
+        /// The address.
         address: Box<str>,
     },
     /// An attribute is repeated.
     #[error("attribute {name} is there already")]
     SameAttribute {
-        /// Its name.
+        /// The name.
         name: Box<str>,
     },
     /// There are too many attributes.
@@ -158,12 +158,12 @@ impl CustomNamespace {
         }))
     }
 
-    /// Its prefix in a file.
+    /// The prefix in a file.
     pub fn prefix(&self) -> &str {
         &self.0.prefix
     }
 
-    /// Its address, which identifies it.
+    /// The address, which identifies it.
     pub fn address(&self) -> &str {
         &self.0.address
     }
@@ -223,17 +223,17 @@ impl CustomElement {
         &self.namespace
     }
 
-    /// Its name without prefix.
+    /// The name without prefix.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its attributes and their values, in the order of their names.
+    /// The attributes and their values, in the order of their names.
     pub fn attributes(&self) -> impl Iterator<Item = (&str, &Text)> {
         self.attributes.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Its text.
+    /// The text.
     pub fn text(&self) -> Option<&Text> {
         self.text.as_ref()
     }

@@ -48,7 +48,7 @@ pub struct Value {
 }
 
 impl Element {
-    /// One without values.
+    /// An element without values.
     pub fn new(extension: Extension) -> Self {
         Self {
             extension,

@@ -92,7 +92,7 @@ struct Content {
     custom: Vec<CustomElement>,
 }
 
-/// One extension of an entry.
+/// An extension of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ExtensionRef<'a> {
     Alternate(&'a Alternate),
@@ -101,7 +101,7 @@ pub(crate) enum ExtensionRef<'a> {
 }
 
 impl fmt::Display for ExtensionRef<'_> {
-    /// Its kind, and the value that distinguishes it from others.
+    /// The kind, and the value that distinguishes it from others.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Alternate(alternate) => write!(formatter, "version {}", alternate.hreflang),
@@ -163,7 +163,7 @@ pub enum ExtensionError {
     /// The entry is larger than a reader needs to take.
     #[error("entry has {bytes} bytes, expected at most {MAX_ENTRY_BYTES}")]
     TooLarge {
-        /// Its bytes in a file.
+        /// The bytes in a file.
         bytes: u64,
     },
     /// An element makes the entry larger than a reader needs to take.
@@ -448,7 +448,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn nothing_takes_the_space_of_a_pointer() {
+    fn absent_value_takes_a_pointer() {
         assert_eq!(size_of::<Extensions>(), size_of::<usize>());
         assert!(UrlEntry::new(loc("http://h/")).extensions.is_empty());
     }

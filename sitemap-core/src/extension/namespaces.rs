@@ -41,7 +41,7 @@ pub enum NamespacesError {
     Address {
         /// The namespace.
         address: Box<str>,
-        /// Its prefix.
+        /// The prefix.
         prefix: Box<str>,
     },
     /// The root element would be so long that the partition would be wrong about the size of files.

@@ -11,7 +11,7 @@ pub const MAX_VIDEO_TAGS: usize = 32;
 /// An element of an extension.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name with the usual prefix.
+    /// The name with the usual prefix.
     pub name: &'static str,
     /// Type of its text.
     pub kind: ValueKind,
@@ -21,16 +21,16 @@ pub struct Row {
     pub most: usize,
     /// Form of its text by its schema alone.
     pub(crate) form: Form,
-    /// Its attributes.
+    /// The attributes.
     pub(crate) attributes: &'static [AttributeRow],
-    /// Its elements; it has these or a text.
+    /// The elements; it has these or a text.
     pub(crate) rows: &'static [Row],
 }
 
 /// An attribute of an element of an extension.
 #[derive(Debug)]
 pub struct AttributeRow {
-    /// Its name with the prefix.
+    /// The name with the prefix.
     pub name: &'static str,
     /// Type of its value.
     pub kind: ValueKind,
@@ -122,14 +122,14 @@ impl Row {
         self
     }
 
-    /// Its name without the prefix.
+    /// The name without the prefix.
     pub fn local_name(&self) -> &'static str {
         self.name
             .split_once(':')
             .map_or(self.name, |(_, name)| name)
     }
 
-    /// Its attribute that is read, if there is one.
+    /// The attribute that is read, if there is one.
     pub fn attribute(&self) -> Option<&'static AttributeRow> {
         let mut attributes = self.attributes.iter();
         attributes.find(|attribute| attribute.kind != ValueKind::Retired)

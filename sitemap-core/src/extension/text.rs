@@ -43,7 +43,7 @@ pub enum TextError {
     /// It has more characters than allowed.
     #[error("text has {characters} characters, expected at most {limit}")]
     TooLong {
-        /// Its characters, without white space around it.
+        /// The characters, without white space around it.
         characters: usize,
         /// The largest number allowed.
         limit: usize,
@@ -63,7 +63,7 @@ impl Text {
     /// The same for a text of at most so many characters.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_limit(raw: &str, limit: usize) -> Result<Self, TextError> {
         let raw = raw.trim();
         let mut text = String::with_capacity(raw.len());

@@ -26,7 +26,7 @@ pub enum PartitionError {
     Threshold {
         /// The field of [`Thresholds`].
         name: &'static str,
-        /// Its value.
+        /// The value.
         value: u64,
         /// The largest value it may have.
         maximum: u64,
@@ -52,9 +52,9 @@ pub enum PartitionError {
         "key of {bytes} bytes is too long, it begins with {start:?}: expected at most {MAX_KEY_BYTES}"
     )]
     KeyTooLong {
-        /// Its length.
+        /// The length.
         bytes: usize,
-        /// Its first characters.
+        /// The first characters.
         start: String,
     },
     /// There are more sections than [`MAX_SECTIONS`], or two of one name.

@@ -51,7 +51,7 @@ impl PartId {
 
 /// The parts of the last publish, and the earlier ones whose names are theirs. The default is the empty layout: no history.
 ///
-/// Its text form ([`fmt::Display`], [`FromStr`]) is a line `layout 1` or `layout 1 raised`, then a line for each part: the
+/// The text form ([`fmt::Display`], [`FromStr`]) is a line `layout 1` or `layout 1 raised`, then a line for each part: the
 /// directory and, after a tab, the prefix of a shard. Before them is `-` for a part that only an earlier publish had, and `#`
 /// for a part whose name ends in a hash. Each section follows as a line `section` with its name, perhaps ` raised`, and its parts
 /// in the same way. Equal layouts have equal texts.
@@ -83,7 +83,7 @@ pub enum LayoutError {
         "line {line} of the layout is {found:?}: expected a directory with `/` at both ends and perhaps a tab and a prefix, in printable ASCII, or a section"
     )]
     Part {
-        /// Its number, from 1.
+        /// The number, from 1.
         line: usize,
         /// The line.
         found: String,

@@ -32,7 +32,7 @@ pub(super) struct Tree {
     pub(super) raised: bool,
 }
 
-/// One file.
+/// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     id: PartId,
@@ -55,7 +55,7 @@ pub struct KeyRange {
     pub end: String,
 }
 
-/// One index.
+/// An index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPart {
     /// File name in the base directory: `sitemap.xml`, then `sitemap-2.xml` and so on.
@@ -178,7 +178,7 @@ impl Plan {
 }
 
 impl Part {
-    /// Its identity.
+    /// The identity.
     pub fn id(&self) -> &PartId {
         &self.id
     }

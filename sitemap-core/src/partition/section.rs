@@ -83,7 +83,7 @@ impl fmt::Display for SectionName {
 /// A section of a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Its name.
+    /// The name.
     pub name: SectionName,
     /// A directory that all of its keys lie in, `/` at both ends: in place its files are there.
     pub directory: String,

@@ -43,7 +43,7 @@ pub(super) struct Found {
     pub(super) garbage_lines: u64,
     /// The encoding it is decoded from, if that is not UTF-8.
     pub(super) encoding: Option<&'static str>,
-    /// Its name in the XML declaration, if that decided.
+    /// The name in the XML declaration, if that decided.
     pub(super) declared: Option<String>,
 }
 

@@ -24,13 +24,13 @@ impl fmt::Display for Position {
     }
 }
 
-/// One thing that is not as the protocol wants it.
+/// A thing that is not as the protocol wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadFinding {
     /// The problem.
     pub problem: Problem,
-    /// Its start.
+    /// The start.
     pub position: Position,
     /// The kind of the file, if it was known by then.
     pub kind: Option<Kind>,
@@ -42,7 +42,7 @@ impl ReadFinding {
         self.problem.rule().for_kind(self.kind)
     }
 
-    /// Its severity to a reader that goes on. The strict reading rates some higher: see [`crate::validate`].
+    /// The severity to a reader that goes on. The strict reading rates some higher: see [`crate::validate`].
     pub fn severity(&self) -> Severity {
         self.problem.severity_in(self.kind)
     }

@@ -519,7 +519,7 @@ fn has_forbidden_character(text: &[u8]) -> bool {
     has_control || (has_lead && text.windows(3).any(is_noncharacter))
 }
 
-/// Its offset.
+/// The offset.
 fn place_of_forbidden_character(text: &[u8]) -> usize {
     (1..=text.len())
         .find(|length| has_forbidden_character(&text[length.saturating_sub(3)..*length]))

@@ -466,7 +466,7 @@ impl Record {
         }
     }
 
-    /// Its values, without blanks around them.
+    /// The values, without blanks around them.
     fn take(&mut self) -> Vec<Result<String, LineError>> {
         let mut start = 0;
         let values = self.ends[..self.fields].iter().map(|end| {

@@ -103,7 +103,7 @@ impl Kind {
         matches!(self, Self::Rss | Self::Atom)
     }
 
-    /// Its name in a sentence.
+    /// The name in a sentence.
     pub(crate) fn described(self) -> &'static str {
         match self {
             Self::UrlSet => "a <urlset>",
@@ -127,7 +127,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One entry of a file.
+/// An entry of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A page, out of anything but an index.

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn one_endless_line_is_cut_and_its_columns_are_right() {
+    fn endless_line_is_cut_at_right_columns() {
         let mut window = Window::default();
         window.push(b"head\n", 0);
         for number in 0..100_000 {

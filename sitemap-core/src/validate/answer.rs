@@ -17,7 +17,7 @@ pub struct Answer<'a> {
     pub is_coding_missing: bool,
     /// End of its body.
     pub end: AnswerEnd<'a>,
-    /// Its `lastmod` in the index that lists it (R41).
+    /// The `lastmod` in the index that lists it (R41).
     pub listed_lastmod: Option<&'a LastMod>,
 }
 
@@ -35,9 +35,9 @@ pub enum AnswerEnd<'a> {
         /// Number of bytes read.
         limit: u64,
     },
-    /// Its `Content-Encoding` cannot be undone.
+    /// The `Content-Encoding` cannot be undone.
     Undecodable {
-        /// Its name, or its problem.
+        /// The name, or its problem.
         coding: &'a str,
     },
 }

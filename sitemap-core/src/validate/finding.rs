@@ -8,7 +8,7 @@ use crate::{
     read::{self, Excerpt, Kind, Position, Rule, Severity, Source},
 };
 
-/// One thing in a document, or in a set of documents, that is not as the protocol wants it.
+/// A thing in a document, or in a set of documents, that is not as the protocol wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -16,17 +16,17 @@ pub struct Finding {
     pub document: Option<DocumentId>,
     /// The rule it breaks.
     pub rule: Rule,
-    /// Its severity.
+    /// The severity.
     pub severity: Severity,
     /// True when a rule of the text is broken, or the schema alone refuses it.
     pub source: Source,
-    /// Its position; `None` when it concerns the document as a whole.
+    /// The position; `None` when it concerns the document as a whole.
     pub position: Option<Position>,
     /// The line it is in; `None` when it is known only after the line is gone.
     pub excerpt: Option<Excerpt>,
     /// The URL it is about, if there is one.
     pub url: Option<String>,
-    /// Its message: a fragment of a sentence without a full stop.
+    /// The message: a fragment of a sentence without a full stop.
     pub message: String,
     /// Advice for the correction.
     pub help: String,
@@ -99,7 +99,7 @@ impl Diagnosis {
         self.problem.rule().for_kind(self.kind.or(kind))
     }
 
-    /// Its severity; a problem that a lenient reader passes over still breaks the rule.
+    /// The severity; a problem that a lenient reader passes over still breaks the rule.
     pub(super) fn severity(&self) -> Severity {
         match (&self.problem, self.kind) {
             (

@@ -142,7 +142,7 @@ impl Options {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Facts<'a> {
-    /// Its name in findings: a path or a URL.
+    /// The name in findings: a path or a URL.
     pub name: &'a str,
     /// The URL where it is served, after redirects; the location rules need it (R58). Without it entries are compared with each
     /// other.
@@ -192,19 +192,19 @@ impl std::fmt::Debug for Facts<'_> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// Its number.
+    /// The number.
     pub document: DocumentId,
-    /// Its kind; `None` when it is unknown.
+    /// The kind; `None` when it is unknown.
     pub kind: Option<Kind>,
-    /// Its entries, with those that cannot be used.
+    /// The entries, with those that cannot be used.
     pub entries: u64,
-    /// Its bytes after decompression, as far as it was read.
+    /// The bytes after decompression, as far as it was read.
     pub bytes: u64,
     /// The number of skipped elements of unknown extensions; only the first is a finding (R71).
     pub skipped_elements: u64,
     /// True when it was read to its end.
     pub is_complete: bool,
-    /// Its place when none was passed: the lowest directory that may list its entries.
+    /// The place when none was passed: the lowest directory that may list its entries.
     pub common_directory: Option<String>,
     /// The sitemaps it lists, if it is an index; the first 50,001.
     pub children: Vec<Child>,
@@ -218,11 +218,11 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Child {
-    /// Its address.
+    /// The address.
     pub loc: Loc,
-    /// Its `lastmod`.
+    /// The `lastmod`.
     pub lastmod: Option<LastMod>,
-    /// Its position in the index.
+    /// The position in the index.
     pub position: Position,
 }
 
@@ -238,9 +238,9 @@ pub struct PageFacts {
     pub redirects_to: Option<String>,
     /// True when it has `noindex`, in a meta tag or a header (R79).
     pub is_noindex: bool,
-    /// Its canonical address, if that is another one (R10).
+    /// The canonical address, if that is another one (R10).
     pub canonical_elsewhere: Option<String>,
-    /// Its `Last-Modified` header (R15).
+    /// The `Last-Modified` header (R15).
     pub last_modified: Option<Timestamp>,
     /// The `lastmod` of its entry.
     pub lastmod: Option<LastMod>,

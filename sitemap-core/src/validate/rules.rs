@@ -10,17 +10,17 @@ const TEXT: &str = include_str!("../../RULES.md");
 /// Begins the line of a section on how to correct a document.
 const CORRECTION: &str = "- Correction: ";
 
-/// One rule in words.
+/// A rule in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleText {
-    /// Its number.
+    /// The number.
     pub rule: Rule,
-    /// Its requirement, as a fragment of a sentence.
+    /// The requirement, as a fragment of a sentence.
     pub title: String,
     /// Advice for a document that breaks it, in one or two sentences.
     pub help: String,
-    /// Its section of `RULES.md` below the heading, in Markdown: the rule, its source, its findings, a bad and a good example.
+    /// The section of `RULES.md` below the heading, in Markdown: the rule, its source, its findings, a bad and a good example.
     pub section: &'static str,
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// Its place, and its requested URL.
+    /// The place, and its requested URL.
     pub(super) fn places(&self) -> impl Iterator<Item = &Loc> {
         [&self.place, &self.requested].into_iter().flatten()
     }

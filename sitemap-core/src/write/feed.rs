@@ -14,7 +14,7 @@ const DATE_CHARACTERS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedInfo {
-    /// Its title, such as the name of the site.
+    /// The title, such as the name of the site.
     pub title: String,
     /// The page that it is about, such as the start page of the site.
     pub home: Loc,
@@ -24,7 +24,7 @@ pub struct FeedInfo {
     pub updated: Timestamp,
     /// Author of its entries, in Atom; the host of `home` by default.
     pub author: String,
-    /// Its description, in RSS; its title by default.
+    /// The description, in RSS; its title by default.
     pub description: String,
 }
 

@@ -45,7 +45,7 @@ impl<W: Write> IndexWriter<W> {
     /// Begins an index with or without the location of its schema (R69).
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_schema_location(
         out: W,
         limits: Limits,

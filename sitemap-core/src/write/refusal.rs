@@ -13,7 +13,7 @@ const MAX_EXTENSION_BYTES: u64 = MAX_ENTRY_BYTES - 1_024 * 1_024;
 impl Extensions {
     /// Removes the extensions that a file refuses in the entry of `page`, and returns their errors.
     ///
-    /// Of a video it removes the value that contradicts the address of the page, or the video where that value is required. It
+    /// It removes the value of a video that contradicts the address of the page, or the video where that value is required. It
     /// also removes every element that would make the extensions larger than 7 MiB of the [`MAX_ENTRY_BYTES`] of an entry.
     ///
     /// ```
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn one_video_that_is_the_page_costs_nothing_but_itself() {
+    fn video_that_is_the_page_is_left_out_alone() {
         let (t, v) = ("https://h.ex/t.jpg", "https://h.ex/w.mp4");
         let check = |video: Element, expected: &str, videos: &[&str]| {
             let mut extensions = extensions(video);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stays_nothing() {
+    fn absent_value_stays_absent() {
         let mut extensions = Extensions::default();
         assert_eq!(extensions.retain_writable(&loc(PAGE)), []);
         extensions

@@ -88,7 +88,7 @@ pub struct SetWriter<W: Write, F> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetSummary {
-    /// Its sitemaps, in the order in which they were written.
+    /// The sitemaps, in the order in which they were written.
     pub files: Vec<SetFile>,
     /// The addresses of its indexes: one, and another one for every further 50,000 sitemaps. robots.txt names each.
     pub indexes: Vec<Loc>,
@@ -102,7 +102,7 @@ pub struct SetSummary {
 pub struct SetFile {
     /// The name with which it was opened.
     pub name: String,
-    /// Its counts, before compression.
+    /// The counts, before compression.
     pub summary: FileSummary,
 }
 

@@ -44,7 +44,7 @@ pub struct UrlSetWriter<W> {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct UrlSetOptions {
-    /// Its limits. Values above those of the protocol count as those of the protocol.
+    /// The limits. Values above those of the protocol count as those of the protocol.
     pub limits: Limits,
     /// The extensions of its entries: exactly what its root declares (R70).
     pub namespaces: Namespaces,

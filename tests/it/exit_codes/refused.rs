@@ -17,7 +17,7 @@ use crate::support::{
 };
 
 #[test]
-fn nothing_to_list_is_refused() {
+fn empty_set_is_refused() {
     let noindex = || Response::html("<meta name=robots content=noindex>");
     let site = starting_with(noindex());
     let bench = Bench::new();

@@ -268,7 +268,7 @@ fn an_image_of_a_copy_is_one_by_either_of_its_addresses() {
 }
 
 #[test]
-fn what_is_selected_on_a_copy_does_not_name_it() {
+fn selection_on_a_copy_does_not_name_it() {
     let staging = Staging::start("/", |request, production| match request.target.as_str() {
         "/robots.txt" => Response::text(""),
         _ => Response::html(format!(

@@ -208,7 +208,7 @@ fn a_state_is_used_again_when_its_disk_can_be_written_again() {
 }
 
 #[test]
-fn nothing_is_written_to_the_folder_under_a_missing_disk() {
+fn folder_under_a_missing_disk_is_not_written() {
     let (site, _) = serve();
     let bench = Bench::new();
     let Some(disk) = Disk::mount(&bench.path().join("disk"), "1m") else {

@@ -124,7 +124,7 @@ fn pages_that_an_older_state_does_not_know_leave_on_evidence_only() {
 }
 
 #[test]
-fn of_two_states_that_publish_to_one_output_each_goes_on_from_what_the_other_published() {
+fn two_states_publish_to_one_output_in_turns() {
     let (site, is) = serve();
     let bench = Bench::new();
     let by = |state: &str, day: u32| {

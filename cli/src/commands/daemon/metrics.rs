@@ -46,7 +46,7 @@ const LONGEST_ROUND: Duration = Duration::from_secs(150);
 /// Classes of answers; the last one is a request without an answer.
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "none"];
 
-/// One label with its value.
+/// A label with its value.
 type Label = [(&'static str, Cow<'static, str>); 1];
 
 /// The metrics of a daemon. Clones share them.
@@ -78,7 +78,7 @@ struct Sites {
 /// A session that is under way.
 struct RunningSession {
     newest: watch::Receiver<Progress>,
-    /// Of its numbers those that are counted already.
+    /// Numbers that are counted already.
     pages: u64,
     bytes: u64,
 }

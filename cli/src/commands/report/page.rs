@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_site_says_cannot_leave_the_data() {
+    fn text_of_a_site_cannot_leave_the_data() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.html");
         let mut page = Box::new(HtmlPage::create(&path).unwrap());

@@ -83,7 +83,7 @@ pub(super) struct CheckView {
 }
 
 impl CheckView {
-    /// Of a check that begins now.
+    /// The view of a check that begins now.
     pub(super) fn new(
         progress: &CheckProgress,
         politeness: SharedPoliteness,

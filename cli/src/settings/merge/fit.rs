@@ -22,9 +22,9 @@ use super::{Merge, VARIABLE_PREFIX};
 pub(in crate::settings) struct Among<'s> {
     /// The sites of this session: typed values apply to these.
     pub(in crate::settings) chosen: &'s [UrlKey],
-    /// These and all sites of the settings file: values of the file apply to all of them, so that a site has one place.
+    /// The chosen sites and all sites of the settings file: values of the file apply to all of them, so that a site has one place.
     pub(in crate::settings) named: &'s [UrlKey],
-    /// Of each of both the first that is on the host of an earlier one.
+    /// The first site of each of both that is on the host of an earlier one.
     twins: [Option<&'s UrlKey>; 2],
     /// They are some of the sites of a catalogue.
     is_of_catalogue: bool,

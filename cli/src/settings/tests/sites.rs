@@ -376,7 +376,7 @@ schedule = ""
 }
 
 #[test]
-fn one_crawls_only_so_many_at_a_time() {
+fn sessions_at_a_time_are_limited() {
     fn check(file: &str, variables: &[(&str, &str)], expected: usize) {
         let file = format!("{file}{TWO}");
         let settings = load_sites(&[], variables, Some(&file)).unwrap();

@@ -28,7 +28,7 @@ const MAX_FILES: u64 = 10_000_000;
 /// Endings of the files of a published set, in all its formats.
 const SITEMAP_ENDINGS: [&str; 6] = [".xml", ".xml.gz", ".txt", ".txt.gz", ".rss", ".atom"];
 
-/// One file that may be a page.
+/// A file that may be a page.
 pub(super) struct FolderFile<'a> {
     pub(super) path: &'a Path,
     /// `None`: the name cannot be in a URL of this site.
@@ -86,7 +86,7 @@ struct Level {
     folder: PathBuf,
     /// The name in URLs, ends in a slash.
     url: String,
-    /// Its names, the next one last.
+    /// The names, the next one last.
     names: Vec<OsString>,
     /// The name that represents the folder.
     index: Option<OsString>,

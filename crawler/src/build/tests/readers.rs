@@ -161,7 +161,7 @@ fn without_a_header_line_each_line_is_one_url() {
 }
 
 #[test]
-fn what_begins_with_neither_is_refused() {
+fn other_beginnings_are_refused() {
     let refused = Err("the first line is not a URL");
     check("Adresse;Titel\nH/a;Hallo\n", refused);
     check("Our pages\nH/a\n", refused);

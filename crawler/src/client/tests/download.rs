@@ -231,7 +231,7 @@ async fn another_origin_of_a_host_does_not_take_its_delay_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_dropped_from_the_url_that_a_redirect_names() {
+async fn redirect_target_keeps_its_parameters() {
     let signed = "https://site.example/sitemap.xml?PHPSESSID=1&utm_source=robots";
     let (result, requests) = download(&[
         (MAP, FixturePage::redirect(302, signed)),
@@ -243,7 +243,7 @@ async fn nothing_is_dropped_from_the_url_that_a_redirect_names() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_must_not_be_contacted_is_distinguished_from_what_does_not_answer() {
+async fn forbidden_address_is_distinguished_from_silence() {
     let forbidden = FixturePage::failing(FetchErrorKind::Forbidden);
     for asked in ["https://site.example/robots.txt", MAP] {
         let (result, requests) = download(&[(asked, forbidden.clone())]).await;

@@ -139,7 +139,7 @@ fn commit(bench: &Bench, commit: &Commit) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_index_says_did_not_change_is_not_asked_for_again() {
+async fn unchanged_documents_of_an_index_are_not_requested() {
     let files = [
         ("/a.xml", "2026-02-01"),
         ("/b.xml", "2026-02-01T10:00:00Z"),

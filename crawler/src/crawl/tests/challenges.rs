@@ -55,7 +55,7 @@ async fn a_part_with_challenges_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_site_with_challenges_the_start_page_is_asked_for_twice() {
+async fn start_page_is_requested_twice_on_challenges() {
     for minutes in [20, 100] {
         let is_up = move |path: &str, seconds: u64| {
             path != "/robots.txt" && (10..minutes * 60).contains(&seconds)

@@ -61,7 +61,7 @@ impl World {
     }
 }
 
-/// One row of a table: a site, and what it is in the nights after it was published, by their numbers from 1 on.
+/// A row of a table: a site, and what it is in the nights after it was published, by their numbers from 1 on.
 struct Row {
     name: &'static str,
     before: fn(Layout) -> Now,

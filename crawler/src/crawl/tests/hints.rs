@@ -121,7 +121,7 @@ async fn a_start_page_that_wants_credentials_or_refuses_is_reported_with_the_way
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_most_pages_answer_is_reported_at_the_end() {
+async fn common_answer_is_reported_at_the_end() {
     let check = async |page: FixturePage, code: &'static str| {
         let paths = ["/a", "/b", "/c", "/d"];
         let with = |bad: usize| {
@@ -313,7 +313,7 @@ async fn a_start_that_is_answered_in_the_other_scheme_is_reported_with_the_url_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_waited_for_after_the_last_try_of_a_start() {
+async fn last_try_of_a_start_is_not_waited_after() {
     let refused = || FixturePage::failing(FetchErrorKind::Connect);
     for pages in [
         vec![("/robots.txt", refused())],

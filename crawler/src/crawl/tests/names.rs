@@ -125,7 +125,7 @@ async fn redirects_and_sitemaps_may_use_a_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_makes_a_spelling_a_name() {
+async fn spelling_becomes_a_name_on_evidence() {
     let start = |says: &Says| write(says, "http://site.example", "");
     let check = async |answer: fn(&str, &str) -> Option<FixturePage>, listed: usize| {
         let (mut bench, says) = spelled(answer);

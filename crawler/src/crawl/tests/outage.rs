@@ -39,7 +39,7 @@ fn site_with(
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_failed_because_the_site_went_down_is_asked_for_again() {
+async fn failures_of_an_outage_are_requested_again() {
     for failure in [
         FixturePage::status(503),
         FixturePage::failing(FetchErrorKind::Reset),
@@ -71,7 +71,7 @@ async fn what_failed_because_the_site_went_down_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_failed_before_the_host_asked_for_a_long_pause_is_asked_for_again() {
+async fn failures_before_a_long_pause_are_requested_again() {
     let failures = AtomicU64::new(0);
     let (site, good) = site_with(60, move || match failures.fetch_add(1, SeqCst) {
         0..20 => FixturePage::status(500),

@@ -91,7 +91,7 @@ impl Ran {
     }
 }
 
-/// One session, a day after the last one; a crawl that is drained is published.
+/// A session, a day after the last one; a crawl that is drained is published.
 pub(super) async fn run(bench: &mut Bench) -> Ran {
     let before = bench.site.requests().len();
     let crawled = bench.run().await;
@@ -421,7 +421,7 @@ async fn a_crawl_that_is_stopped_again_and_again_comes_to_the_same_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_open_crawl_may_not_know_under_other_settings_is_asked_for_again() {
+async fn changed_settings_request_pages_of_an_open_crawl_again() {
     let (mut bench, says) = bench();
     let paths = never_sampled(3, 2);
     link_all(&says, "/", &paths);

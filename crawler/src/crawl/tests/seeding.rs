@@ -516,7 +516,7 @@ async fn our_own_index_on_the_site_itself_is_missing_only_when_it_is_not_there()
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_exclude_rule_matches_is_not_fetched_as_a_document_either() {
+async fn excluded_documents_are_not_fetched() {
     let mut bench = discovering(site([
         ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
         ("/late", FixturePage::html(format!("<p>late{LINKS_FEED}"))),
@@ -547,7 +547,7 @@ async fn what_an_exclude_rule_matches_is_not_fetched_as_a_document_either() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_documents_name_outside_of_the_crawl_is_counted() {
+async fn urls_of_documents_outside_are_counted() {
     let bench = discovering(site([
         ("/docs/", FixturePage::linking([])),
         ("/docs/a", FixturePage::linking([])),

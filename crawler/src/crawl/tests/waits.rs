@@ -204,7 +204,7 @@ async fn a_retry_after_of_the_host_behind_a_redirect_is_remembered_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_asked_to_wait_is_obeyed_and_everybody_spared_when_the_file_is_damaged() {
+async fn damaged_retry_after_file_blocks_all_requests() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("holds");
     let site = || {

@@ -46,7 +46,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Time between two looks at what the sessions have to report.
 const NEWS: Duration = Duration::from_secs(1);
 
-/// Of the time to stop, requests in flight get this much; what follows is for what was begun with them.
+/// Share of the time to stop that requests in flight get; the rest is for what was begun with them.
 const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
 
 /// Least time between the end of a session of a site and a publish of it without a crawl.
@@ -131,7 +131,7 @@ pub struct Dispatcher<C> {
     /// The work on a site.
     crawl: C,
     timetable: Timetable,
-    /// Those that have a schedule, by name.
+    /// Sites that have a schedule, by name.
     sites: BTreeMap<String, Arc<SiteSettings>>,
     sessions: Sessions,
     /// When the crawls among them began, by the names of their sites.

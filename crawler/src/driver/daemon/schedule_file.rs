@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_is_read_back() {
+    fn stored_record_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(folder.path()).unwrap(), ScheduleRecord::default());
         let past = |served: Option<&str>| ScheduleState {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_apart() {
+    fn unusable_files_are_distinguished() {
         fn check(text: &str, expected: &str) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(NAME);

@@ -436,7 +436,7 @@ fn images_that_would_make_an_entry_too_large_are_left_out() {
 }
 
 #[test]
-fn what_was_cut_or_not_looked_for_is_counted() {
+fn cut_and_unread_elements_are_counted() {
     let cut = PageFacts {
         warnings: Warnings {
             images_cut: true,
@@ -465,7 +465,7 @@ fn what_was_cut_or_not_looked_for_is_counted() {
 }
 
 #[test]
-fn what_was_not_asked_for_is_not_written() {
+fn unwanted_extensions_are_not_written() {
     let all = "en=/en de=/de";
     let facts = || PageFacts {
         images: Some(vec![key("/a.png")]),

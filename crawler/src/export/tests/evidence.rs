@@ -463,7 +463,7 @@ fn count(bench: &mut Bench, at: &str, pages: &[(String, Seen)]) -> usize {
 }
 
 #[test]
-fn one_instant_for_most_pages_is_the_date_of_a_file_not_of_pages() {
+fn common_instant_is_the_date_of_a_file() {
     let at = "2026-03-01T02:00:00Z";
     let own = |number: usize| format!("2026-01-{:02}T10:00:00Z", number + 1);
     let alike = |same: usize| {
@@ -613,7 +613,7 @@ fn a_site_that_was_written_today_has_its_date_as_soon_as_another_day_confirms_it
 }
 
 #[test]
-fn what_cannot_be_compared_has_not_changed_because_a_template_says_today() {
+fn incomparable_pages_did_not_change() {
     for count in [5, 30] {
         let mut bench = Bench::new();
         let pages = |date: &'static str| {
@@ -641,7 +641,7 @@ fn a_confirmed_page_has_no_date_that_was_refused_for_another_reason() {
 }
 
 #[test]
-fn one_page_that_is_saved_anew_costs_nobody_trust() {
+fn saved_page_keeps_the_trust_of_others() {
     for is_confirmed in [false, true] {
         let mut bench = Bench::new();
         let stated = |days: [u32; 3]| {

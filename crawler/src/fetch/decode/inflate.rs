@@ -14,7 +14,7 @@ const MAX_MEMBERS: u32 = 4_096;
 /// A window of 32 KiB, the largest of RFC 1951.
 const WINDOW_BITS: u8 = 15;
 
-/// One step of `inflate`: bytes written, and whether the stream has ended.
+/// A step of `inflate`: bytes written, and whether the stream has ended.
 fn inflate(
     inflate: &mut Decompress,
     input: &mut &[u8],

@@ -80,7 +80,7 @@ impl BodySink for Collector {
     }
 }
 
-/// One answer, with the body as the sink saw it.
+/// An answer, with the body as the sink saw it.
 struct Answer {
     fetched: Fetched,
     body: Vec<u8>,

@@ -50,7 +50,7 @@ async fn it_inherits_what_is_not_withheld() {
 }
 
 #[tokio::test]
-async fn what_it_has_started_is_killed_with_it() {
+async fn children_of_a_hook_are_killed_with_it() {
     // The pipe has an end when nobody holds its other side any more.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pipe");
@@ -88,7 +88,7 @@ async fn what_it_has_started_is_killed_with_it() {
 }
 
 #[tokio::test]
-async fn what_it_leaves_behind_holds_nothing_of_ours() {
+async fn children_of_a_hook_hold_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let pipes = ["go", "answer"].map(|name| folder.path().join(name));
     let made = process::Command::new("mkfifo")
@@ -138,7 +138,7 @@ async fn it_is_killed_when_its_time_is_over() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_reported() {
+async fn failed_start_is_reported() {
     let command = ["/nowhere/at/all".to_owned()];
     let run = HookRun {
         command: &command,

@@ -16,7 +16,7 @@ use sitemap_core::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct InputExtensionsError {
-    /// Which part of the object, e.g. `videos[0].duration`.
+    /// Place in the object, e.g. `videos[0].duration`.
     pub path: String,
     /// The defect, and the expected form.
     pub problem: String,
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named() {
+    fn unusable_input_is_named() {
         check_error(
             &json!({"images": [{"url": "a"}]}),
             "images[0]: loc is missing",

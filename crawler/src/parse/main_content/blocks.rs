@@ -31,7 +31,7 @@ pub(super) struct TextBlocks {
     alike: u64,
     /// The block that has not ended.
     hash: u64,
-    /// Of its words with digits.
+    /// Hash of its words with digits.
     numbers: u64,
     bytes: u32,
     blocks: Vec<TextBlock>,

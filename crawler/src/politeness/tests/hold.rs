@@ -79,7 +79,7 @@ fn a_retry_after_beyond_the_limit_is_about_its_url() {
 
 #[test]
 fn the_host_is_left_alone_when_most_answers_ask_for_a_long_wait() {
-    /// One letter an answer: `L` asks for an hour, anything else is good.
+    /// One letter for each answer: `L` asks for an hour, anything else is good.
     fn closes(answers: &str) -> bool {
         let mut bench = Bench::new(&config(Rate::PerSecond(1_000.0), 4));
         for letter in answers.chars() {

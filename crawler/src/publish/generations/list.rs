@@ -21,7 +21,7 @@ const MAX_ARCHIVED: usize = 3;
 /// Name of the state's value with the list.
 const SETS: &str = crate::store::names::PUBLISH_GENERATIONS;
 
-/// One published set.
+/// A published set.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::publish) struct Generation {
     pub(in crate::publish) manifest: Manifest,
@@ -39,7 +39,7 @@ pub(super) struct Archived {
     /// It becomes visible after all others.
     is_entrance: bool,
     pub(super) kind: FileKind,
-    /// Of an index: the names of the files that it names.
+    /// Names of the files that an index names.
     pub(super) members: Vec<String>,
 }
 

@@ -59,7 +59,7 @@ fn a_fifth_of_the_urls_may_go_or_nineteen() {
 }
 
 #[test]
-fn what_the_own_rules_remove_is_not_lost() {
+fn urls_removed_by_rules_are_not_lost() {
     for (reason, expected) in [
         (Reason::ExcludedByRule, &[][..]),
         (Reason::FollowOnly, &[]),

@@ -181,7 +181,7 @@ fn text_parts_stand_in_place_and_feeds_in_the_root() {
 }
 
 #[test]
-fn what_did_not_change_stays_in_every_format() {
+fn unchanged_files_stay_in_every_format() {
     let mut bench = bench(&ALL);
     bench.config.feed_entries = 2;
     let mut pages = shop();

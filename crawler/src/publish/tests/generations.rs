@@ -111,7 +111,7 @@ fn a_set_that_changes_nothing_takes_no_place() {
 }
 
 #[test]
-fn what_is_missing_is_an_error_and_the_set_stands() {
+fn missing_file_is_an_error_and_set_stays() {
     let mut bench = Bench::archiving();
     bench.edition(&shop());
     assert!(matches!(

@@ -72,7 +72,7 @@ fn an_older_state_follows_the_set_where_they_differ() {
 }
 
 #[test]
-fn of_a_set_with_a_damaged_file_nothing_becomes_unlisted() {
+fn damaged_file_of_a_set_unlists_nothing() {
     let mut bench = Bench::new("/");
     bench.crawl(&shop());
     bench.publish().unwrap();

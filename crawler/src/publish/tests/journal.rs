@@ -111,7 +111,7 @@ fn a_page_without_a_date_changes_with_its_content() {
 }
 
 #[test]
-fn what_is_not_remembered_costs_no_row_and_unchanged_files_stand_all_the_same() {
+fn forgotten_rows_leave_unchanged_files() {
     let [first, second] = editions();
     let mut bench = Bench::new("/");
     bench.config.remembers = false;

@@ -154,7 +154,7 @@ fn a_bad_extension_costs_no_other_one() {
 }
 
 #[test]
-fn nothing_but_such_entries_is_nothing_to_list() {
+fn only_refused_entries_is_nothing_to_list() {
     let mut bench = Bench::wide("/shop/");
     bench.crawl(&pages(&["/x", "/y"]));
     assert!(matches!(bench.publish(), Err(PublishError::Empty)));

@@ -29,7 +29,7 @@ fn state_with(sql: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_state_is_refused_and_left_alone() {
+fn foreign_file_is_refused_and_left_alone() {
     let corrupt = StoreErrorKind::Corrupt;
     check_refused(
         b"https://example.com/\n",

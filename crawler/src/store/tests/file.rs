@@ -42,7 +42,7 @@ fn a_path_that_cannot_be_opened_is_named() {
 /// Nothing is read from a pipe, which would wait, and no link is followed.
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_in_the_place_of_ours_is_an_error_at_once() {
+fn folder_in_place_of_a_file_is_an_error() {
     for suffix in ["", ".lock", "-wal", "-shm"] {
         for is_pipe in [true, false] {
             let folder = tempfile::tempdir().unwrap();
@@ -264,7 +264,7 @@ fn a_tool_that_writes_makes_the_store_busy_and_loses_nothing() {
 }
 
 #[test]
-fn what_is_rehearsed_shows_and_does_not_stay() {
+fn rehearsed_changes_show_and_do_not_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = state(&folder);
     make_state(&path);

@@ -53,7 +53,7 @@ fn a_given_url_is_a_finished_visit() {
 }
 
 #[test]
-fn of_several_the_best_counts_whatever_the_order() {
+fn best_entry_counts_in_any_order() {
     fn check(worse: &SuppliedUrl, better: &SuppliedUrl) {
         for urls in [[worse, better], [better, worse]] {
             let mut store = Store::in_memory().unwrap();
@@ -82,7 +82,7 @@ fn of_several_the_best_counts_whatever_the_order() {
 }
 
 #[test]
-fn what_was_visited_already_stays() {
+fn earlier_visits_stay() {
     let mut store = Store::in_memory().unwrap();
     let found = discovery("/known", 1);
     commit(&mut store, |commit| {
@@ -96,7 +96,7 @@ fn what_was_visited_already_stays() {
 }
 
 #[test]
-fn nothing_stays_of_what_was_given_up() {
+fn abandoned_input_leaves_no_row() {
     let mut store = Store::in_memory().unwrap();
     let urls = [given("/a", None, None)];
     assert_eq!(

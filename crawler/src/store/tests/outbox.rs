@@ -58,7 +58,7 @@ fn later_changes_replace_earlier_ones() {
 }
 
 #[test]
-fn what_is_given_up_leaves_until_it_changes_again() {
+fn abandoned_urls_leave_until_they_change() {
     let mut store = Store::in_memory().unwrap();
     let added = || add(&["/a"], UrlChange::Added, NOON);
     let given_up = OutboxStep::GiveUp(vec![url("/a"), url("/unknown")]);

@@ -76,7 +76,7 @@ fn a_whole_state_and_a_new_one_are_opened_as_they_are() {
 }
 
 #[test]
-fn what_is_no_state_is_set_aside() {
+fn foreign_file_is_set_aside() {
     let foreign = {
         let folder = tempfile::tempdir().unwrap();
         meddle(&state(&folder), "CREATE TABLE page (url TEXT)");
@@ -152,7 +152,7 @@ fn a_bad_header_is_no_riddle() {
 }
 
 #[test]
-fn what_was_found_while_it_was_read_sets_a_state_aside() {
+fn damage_found_while_reading_sets_a_state_aside() {
     let folder = tempfile::tempdir().unwrap();
     make_large_state(&state(&folder));
     meddle(

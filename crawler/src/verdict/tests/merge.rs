@@ -191,7 +191,7 @@ fn a_decided_visit_counts_and_without_sure_evidence_the_page_row_does() {
 }
 
 #[test]
-fn what_the_crawl_has_not_decided_counts_by_its_page_row() {
+fn undecided_urls_count_by_their_page_row() {
     let crawl = |page, visit, expected| check(Mode::Crawl, &[("/a", page, visit)], expected);
     crawl("listed", "", Some(R::NotReached));
     crawl("listed", "waits", Some(R::NotReached));
@@ -288,7 +288,7 @@ fn at_rest_the_page_rows_count_by_their_reasons() {
 }
 
 #[test]
-fn what_fails_and_since_when_comes_from_the_page_row_first() {
+fn failing_since_comes_from_the_page_row() {
     let judge = judge_of();
     let merging = Merging {
         judge: &judge,

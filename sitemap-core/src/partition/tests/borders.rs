@@ -79,7 +79,7 @@ fn a_divided_directory_is_put_together_at_half_a_file() {
 }
 
 #[test]
-fn one_key_to_and_fro_across_every_border_moves_no_file() {
+fn key_that_moves_across_borders_moves_no_file() {
     let mut site = keys(
         many("/d/", 100)
             .chain(many("/x", 9_500))
@@ -212,7 +212,7 @@ fn few_keys_with_many_bytes_are_divided_by_bytes() {
 }
 
 #[test]
-fn one_entry_larger_than_a_file_should_be_is_alone() {
+fn too_large_entry_is_alone_in_its_file() {
     let site = Keys::from([
         ("/a".to_owned(), SMALL),
         ("/b".to_owned(), 30_000_000),

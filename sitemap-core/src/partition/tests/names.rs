@@ -121,7 +121,7 @@ fn names(plan: &Plan) -> Vec<String> {
 }
 
 #[test]
-fn of_two_scopes_with_one_name_the_later_one_has_a_hash() {
+fn later_scope_of_one_name_has_a_hash() {
     let [dot, slash] = ["java.base", "java/base"];
     let readable = "sitemap.jdk.java.base.xml.gz";
     let is_hashed = |name: &str| name.starts_with("sitemap.jdk.java.base_x");

@@ -62,7 +62,7 @@ impl Sections {
     }
 }
 
-/// One section with everything that begins with `/shop/`, and one with all that ends with `.pdf`.
+/// A section with everything that begins with `/shop/`, and one with all that ends with `.pdf`.
 fn shop_and_papers() -> Sections {
     Sections {
         sections: vec![section("papers", "/"), section("shop", "/shop/")],

@@ -33,11 +33,11 @@ type Attributes = Vec<(&'static str, String)>;
 /// Memory of an element besides its texts, in round numbers.
 const ELEMENT_BYTES: u64 = 64;
 
-/// One element of an extension that has elements itself, such as a video, while they come in.
+/// An element of an extension that has elements itself, such as a video, while they come in.
 #[derive(Debug)]
 pub(super) struct Fields {
     pub(super) extension: Extension,
-    /// Its start.
+    /// The start.
     position: Position,
     /// The element in it that is open and has elements itself, such as a publication.
     container: Option<&'static Row>,
@@ -71,9 +71,9 @@ impl Field {
 
 /// Handling of an element that begins in an element of an extension.
 pub(super) enum Opened {
-    /// Its text is read.
+    /// The text is read.
     Field,
-    /// Its elements are read.
+    /// The elements are read.
     Container,
     /// It is left out.
     Skipped,
@@ -203,7 +203,7 @@ impl Fields {
         self.container.take().is_some()
     }
 
-    /// Its size in memory.
+    /// The size in memory.
     fn bytes(&self) -> u64 {
         let of_field = |field: &Field| {
             let attributes = field.attributes.iter().map(|(_, value)| value.len());

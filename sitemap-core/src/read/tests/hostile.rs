@@ -10,7 +10,7 @@ use crate::{
     read::{MAX_FINDINGS, Reader},
 };
 
-/// One document of each kind, and pieces that have a meaning somewhere.
+/// A document of each kind, and pieces that have a meaning somewhere.
 fn documents() -> Vec<String> {
     vec![
         urlset(

@@ -239,7 +239,7 @@ fn several_named_sitemaps_without_an_index_are_reported() {
 }
 
 #[test]
-fn of_several_sites_without_an_index_each_is_named() {
+fn each_sitemap_is_named_without_an_index() {
     let mut validator = validator();
     let robots = loc("https://h.ex/robots.txt");
     let places =

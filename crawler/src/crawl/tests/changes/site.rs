@@ -19,9 +19,9 @@ pub(super) enum Layout {
 #[derive(Debug, Clone)]
 pub(super) struct Page {
     pub(super) title: String,
-    /// Its `h1`.
+    /// The `h1`.
     pub(super) heading: Option<String>,
-    /// Its main text, as HTML.
+    /// The main text, as HTML.
     pub(super) text: String,
 }
 

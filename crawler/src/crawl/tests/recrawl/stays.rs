@@ -77,7 +77,7 @@ async fn keeping_what_fails_can_be_switched_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_gone_leaves_on_evidence() {
+async fn gone_pages_leave_on_evidence() {
     let (mut bench, says) = bench();
     says.link(
         "/",

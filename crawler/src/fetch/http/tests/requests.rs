@@ -152,7 +152,7 @@ async fn redirect_is_an_answer_and_its_target_is_not_contacted() {
 }
 
 #[tokio::test]
-async fn nothing_is_remembered_between_requests() {
+async fn requests_share_no_state() {
     let server = Server::always(
         "HTTP/1.1 200 OK\r\nSet-Cookie: id=1; Path=/\r\nStrict-Transport-Security: max-age=99999\r\n\
          Content-Length: 0\r\n\r\n",

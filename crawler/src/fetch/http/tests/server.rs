@@ -18,7 +18,7 @@ pub(super) struct Server {
     requests: Arc<Mutex<Vec<String>>>,
 }
 
-/// One accepted connection.
+/// An accepted connection.
 pub(super) struct Connection {
     pub(super) stream: TcpStream,
     /// 0 for the first connection of the server.
