@@ -25,7 +25,7 @@ pub use self::{
     daemon::{
         DaemonParts, DaemonSettings, DaemonWork, Dispatcher, Load, ScheduleRecord, ScheduleStates,
         ServiceManager, has_daemon, lock_daemon, read_schedules, ready, schedule_file_in,
-        set_schedules_aside, stopping,
+        set_schedules_aside,
     },
     ended::notifier_of,
     faults::Faults,

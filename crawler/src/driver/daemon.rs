@@ -15,5 +15,5 @@ pub use self::{
         ScheduleRecord, ScheduleStates, file_in as schedule_file_in, read as read_schedules,
         set_aside as set_schedules_aside,
     },
-    service::{ServiceManager, ready, stopping},
+    service::{ServiceManager, ready},
 };

@@ -31,8 +31,8 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueError, HostLease},
-    client::{Reaction, SignalRequest, StopSignal},
-    driver::{ServiceManager, Stopping, ready, stopping},
+    client::{SignalRequest, StopSignal},
+    driver::{ServiceManager, Stopping, ready},
     failure::{self, Context as _, Misuse, Panicked, caught},
     human, machine,
     outcome::ExitCode,
@@ -257,28 +257,20 @@ impl WorkerLoop {
     }
 
     fn obey(&mut self, signal: StopSignal) {
-        let (output, now) = (&self.worker.crawler.output, Instant::now());
+        let output = &self.worker.crawler.output;
         let reaction = self.worker.crawler.stop.obey(signal);
         for lease in self.worker.leases.all() {
             lease.stop.obey(signal);
         }
-        match reaction {
-            Reaction::Stopping => {
-                self.stopping = Some(Stopping::new(signal, self.stop_timeout));
-                stopping();
-                output.info(&format!(
-                    "stopping within {}; other workers continue with {}",
-                    human::duration(self.stop_timeout),
-                    human::count(self.hosts.len() as u64, "host"),
-                ));
-            }
-            Reaction::Aborting => output.info("stopping now: requests in flight are dropped"),
-            Reaction::Dying => {
-                if let Some(stopping) = &mut self.stopping {
-                    stopping.end_at = now;
-                }
-            }
-        }
+        let message = || {
+            format!(
+                "stopping within {}; other workers continue with {}",
+                human::duration(self.stop_timeout),
+                human::count(self.hosts.len() as u64, "host"),
+            )
+        };
+        let new = Stopping::new(signal, self.stop_timeout);
+        new.follow(reaction, &mut self.stopping, message, output);
     }
 
     /// The exit code once all hosts were given back after a signal, or need not be waited for any longer.

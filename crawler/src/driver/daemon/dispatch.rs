@@ -174,6 +174,29 @@ impl Stopping {
             end_at: now + timeout,
         }
     }
+
+    /// Follows the reaction to a signal: this stop begins with `message`, or the one under way ends sooner.
+    pub(crate) fn follow(
+        self,
+        reaction: Reaction,
+        stopping: &mut Option<Self>,
+        message: impl FnOnce() -> String,
+        output: &Messenger,
+    ) {
+        match reaction {
+            Reaction::Stopping => {
+                *stopping = Some(self);
+                service::stopping();
+                output.info(&message());
+            }
+            Reaction::Aborting => output.info("stopping now: requests in flight are dropped"),
+            Reaction::Dying => {
+                if let Some(stopping) = stopping {
+                    stopping.end_at = Instant::now();
+                }
+            }
+        }
+    }
 }
 
 impl<C, W> Dispatcher<C>
@@ -455,27 +478,18 @@ where
     }
 
     fn obey(&mut self, signal: StopSignal) {
-        let (output, now) = (&self.dependencies.output, Instant::now());
-        match self.dependencies.stop.obey(signal) {
-            Reaction::Stopping => {
-                self.stopping = Some(Stopping::new(signal, self.stop_timeout));
-                service::stopping();
-                output.info(&match self.sessions.len() {
-                    0 => "stopping".to_owned(),
-                    running => format!(
-                        "stopping within {}; the next start continues {}",
-                        human::duration(self.stop_timeout),
-                        human::count(running as u64, "crawl"),
-                    ),
-                });
-            }
-            Reaction::Aborting => output.info("stopping now: requests in flight are dropped"),
-            Reaction::Dying => {
-                if let Some(stopping) = &mut self.stopping {
-                    stopping.end_at = now;
-                }
-            }
-        }
+        let output = &self.dependencies.output;
+        let reaction = self.dependencies.stop.obey(signal);
+        let new = Stopping::new(signal, self.stop_timeout);
+        let message = || match self.sessions.len() {
+            0 => "stopping".to_owned(),
+            running => format!(
+                "stopping within {}; the next start continues {}",
+                human::duration(self.stop_timeout),
+                human::count(running as u64, "crawl"),
+            ),
+        };
+        new.follow(reaction, &mut self.stopping, message, output);
     }
 
     /// The exit code once all sessions have ended after a signal, or need not be waited for any longer.

@@ -88,7 +88,7 @@ pub(super) fn reloading() {
 }
 
 /// The daemon stops.
-pub fn stopping() {
+pub(super) fn stopping() {
     #[cfg(unix)]
     send(&[NotifyState::Stopping]);
 }
