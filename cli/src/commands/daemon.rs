@@ -14,7 +14,7 @@ use crawler::{
     clock::Clock,
     driver::{
         Crawler, DaemonParts, DaemonSettings, DaemonWork, Dispatcher, Observer, ScheduleRecord,
-        ServiceManager, lock_daemon, publish_site, read_schedules, run_site, schedule_file_in,
+        ServiceManager, lock_daemon, publish_site, read_schedules, schedule_file_in, session_site,
         set_schedules_aside,
     },
     failure::caught,
@@ -28,7 +28,7 @@ use crawler::{
 };
 
 #[cfg(feature = "metrics")]
-use self::metrics::Metrics;
+use self::metrics::{Metrics, Responder};
 use super::{
     crawl::{begin_log, board::Board, foresee_log, load},
     dependencies,
@@ -55,6 +55,62 @@ fn settings_of(settings: &CrawlSettings) -> DaemonSettings {
         stop_timeout: shared.stop_timeout.0,
         politeness: shared.config.politeness.clone(),
         warnings: shared.warnings.clone(),
+    }
+}
+
+/// What the loop of a daemon has, whether the sites come from a timetable or from a catalogue.
+struct LoopParts {
+    crawler: Crawler,
+    service: ServiceManager,
+    /// The lines of sessions on a terminal. Each line names its site, because others may start.
+    board: Arc<Board>,
+    observer: Option<Arc<dyn Observer>>,
+    #[cfg(feature = "metrics")]
+    metrics: Option<Metrics>,
+    #[cfg(feature = "metrics")]
+    _responder: Option<Responder>,
+}
+
+impl LoopParts {
+    /// Begins to answer requests for metrics, if the settings ask for it.
+    ///
+    /// # Errors
+    /// See `Metrics::serve`.
+    #[cfg_attr(
+        not(feature = "metrics"),
+        expect(clippy::unused_async, reason = "only the metrics open a socket")
+    )]
+    async fn begin(
+        settings: &CrawlSettings,
+        clock: &Arc<dyn Clock>,
+        environment: &Environment,
+        output: &Output,
+    ) -> failure::Result<Self> {
+        let politeness = Politeness::new(&settings.shared.config.politeness);
+        let messages = output.messenger();
+        let clock = Arc::clone(clock);
+        let crawler = Crawler::new(&messages, politeness, Stop::default(), clock, environment);
+        let service = ServiceManager::new();
+        #[cfg(feature = "metrics")]
+        let (crawler, metrics, responder) =
+            Metrics::begin_for(settings, crawler, &service, output).await?;
+        let observer: Option<Arc<dyn Observer>> = None;
+        #[cfg(feature = "metrics")]
+        let observer = observer.or_else(|| {
+            metrics
+                .clone()
+                .map(|metrics| Arc::new(metrics) as Arc<dyn Observer>)
+        });
+        Ok(Self {
+            crawler,
+            service,
+            board: Arc::new(Board::new(usize::MAX, output)),
+            observer,
+            #[cfg(feature = "metrics")]
+            metrics,
+            #[cfg(feature = "metrics")]
+            _responder: responder,
+        })
     }
 }
 
@@ -91,25 +147,10 @@ pub(super) fn run(
     // Crawls under way were left unfinished: as after a crash, the next start continues them.
     let ended = runtime::run(Threads::OfCores, async {
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
-        let stop = Stop::default();
-        let politeness = Politeness::new(&settings.shared.config.politeness);
-        let messages = output.messenger();
-        let crawler = Crawler::new(
-            &messages,
-            politeness,
-            stop.clone(),
-            Arc::clone(&clock),
-            environment,
-        );
-        let service = ServiceManager::new();
+        let parts = LoopParts::begin(&settings, &clock, environment, output).await?;
         #[cfg(feature = "metrics")]
-        let (crawler, metrics, _responder) =
-            Metrics::begin_for(&settings, crawler, &service, output).await?;
-        #[cfg(feature = "metrics")]
-        let shown = metrics.clone();
-        let observer: Option<Arc<dyn Observer>> = None;
-        #[cfg(feature = "metrics")]
-        let observer = observer.or_else(|| Some(Arc::new(metrics?)));
+        let metrics = parts.metrics.clone();
+        let crawler = &parts.crawler;
         let load = move || {
             let mut settings = load_again()?;
             if settings.shared.metrics != address {
@@ -118,29 +159,32 @@ pub(super) fn run(
                 settings.shared.warnings.push(warning.to_owned());
             }
             #[cfg(feature = "metrics")]
-            if let Some(metrics) = &shown {
-                metrics.take(&settings);
+            if let Some(metrics) = &metrics {
+                metrics.take_settings(&settings);
             }
             Ok(settings_of(&settings))
         };
         let dependencies = DaemonParts {
-            output: messages,
-            board: Arc::new(Board::new(usize::MAX, output)),
-            clock,
-            stop,
+            output: crawler.output.clone(),
+            board: parts.board,
+            clock: Arc::clone(&clock),
+            stop: crawler.stop.clone(),
             politeness: Arc::clone(&crawler.politeness),
-            service,
+            service: parts.service,
             load: Arc::new(load),
         };
         let shared = settings_of(&settings);
         let dispatcher = Dispatcher::new(dependencies, &shared, record, |work, site, watch| {
             let crawler = crawler.for_site(&site);
-            let observer = observer.as_ref().filter(|_| work == DaemonWork::Crawl);
+            let observer = parts
+                .observer
+                .as_ref()
+                .filter(|_| work == DaemonWork::Crawl);
             let counted =
                 observer.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
             async move {
                 let run = match work {
-                    DaemonWork::Crawl => run_site(&crawler, &site, watch).await,
+                    DaemonWork::Crawl => session_site(&crawler, &site, watch).await,
                     DaemonWork::Publish => publish_site(&crawler, &site, None).await,
                 };
                 if let Some(counted) = counted {
@@ -193,17 +237,8 @@ fn run_worker(
     output.begin_log(true);
     let ended = runtime::run(Threads::OfCores, async {
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
-        let politeness = Politeness::new(&settings.shared.config.politeness);
         let clock = dependencies::clock(environment);
-        let messages = output.messenger();
-        let crawler = Crawler::new(&messages, politeness, Stop::default(), clock, environment);
-        let service = ServiceManager::new();
-        #[cfg(feature = "metrics")]
-        let (crawler, metrics, _responder) =
-            Metrics::begin_for(settings, crawler, &service, output).await?;
-        let observer: Option<Arc<dyn Observer>> = None;
-        #[cfg(feature = "metrics")]
-        let observer = observer.or_else(|| Some(Arc::new(metrics?)));
+        let parts = LoopParts::begin(settings, &clock, environment, output).await?;
         let fleet = &settings.shared.fleet;
         let worker = WorkerSettings {
             catalogue: fleet.catalogue.clone().unwrap_or_default(),
@@ -216,14 +251,13 @@ fn run_worker(
         };
         let environment = environment.clone();
         let parts = WorkerParts {
-            crawler,
-            // Always one of several: others may come.
-            board: Arc::new(Board::new(usize::MAX, output)),
-            observer,
+            crawler: parts.crawler,
+            board: parts.board,
+            observer: parts.observer,
             read_site: Arc::new(move |name, text, folder| {
                 site_of_text(name, text, folder, &environment).map_err(Failure::from)
             }),
-            service,
+            service: parts.service,
         };
         let work = work_in_fleet(worker, parts, async || signals.next().await);
         caught(Box::pin(work)).await?

@@ -55,6 +55,11 @@ pub(super) struct Metrics {
     shared: Arc<Shared>,
 }
 
+/// Answers requests for metrics until it is dropped.
+pub(super) struct Responder {
+    _tasks: JoinSet<()>,
+}
+
 struct Shared {
     numbers: Numbers,
     registry: Registry,
@@ -224,7 +229,7 @@ impl Metrics {
                 round: service.rounds(),
             }),
         };
-        metrics.take(settings);
+        metrics.take_settings(settings);
         metrics
     }
 
@@ -237,7 +242,7 @@ impl Metrics {
         crawler: Crawler,
         service: &ServiceManager,
         output: &Output,
-    ) -> failure::Result<(Crawler, Option<Self>, Option<JoinSet<()>>)> {
+    ) -> failure::Result<(Crawler, Option<Self>, Option<Responder>)> {
         let Some(address) = settings.shared.metrics else {
             return Ok((crawler, None, None));
         };
@@ -259,7 +264,7 @@ impl Metrics {
         &self,
         address: SocketAddr,
         output: &Output,
-    ) -> failure::Result<JoinSet<()>> {
+    ) -> failure::Result<Responder> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Misuse(format!(
                 "failed to listen on {address} for metrics: {error}; expected a free port of an address of this machine \
@@ -270,11 +275,11 @@ impl Metrics {
         output.info(&format!("metrics: http://{address}/metrics"));
         let mut tasks = JoinSet::new();
         tasks.spawn(responder::serve(listener, self.clone()));
-        Ok(tasks)
+        Ok(Responder { _tasks: tasks })
     }
 
     /// Takes the sites of new settings. It reads the file of the last session of each new site.
-    pub(super) fn take(&self, settings: &CrawlSettings) {
+    pub(super) fn take_settings(&self, settings: &CrawlSettings) {
         let scheduled = settings.sites.iter();
         let scheduled = scheduled.filter(|site| site.schedule.is_some());
         let names: BTreeSet<_> = scheduled.clone().map(|site| site.name.clone()).collect();
