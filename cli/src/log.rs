@@ -164,7 +164,7 @@ impl Words {
         text
     }
 
-    fn take(&mut self, field: &Field, value: Value) {
+    fn record_field(&mut self, field: &Field, value: Value) {
         match (field.name(), value) {
             ("message", Value::String(message)) => self.message = message,
             (name, Value::String(text)) => {
@@ -180,27 +180,27 @@ impl Words {
 
 impl Visit for Words {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.take(field, value.into());
+        self.record_field(field, value.into());
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.take(field, value.into());
+        self.record_field(field, value.into());
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.take(field, value.into());
+        self.record_field(field, value.into());
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.take(field, value.into());
+        self.record_field(field, value.into());
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.take(field, value.into());
+        self.record_field(field, value.into());
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.take(field, format!("{value:?}").into());
+        self.record_field(field, format!("{value:?}").into());
     }
 }
 

@@ -101,7 +101,7 @@ impl Supervisor {
     /// Runs `work` to its end.
     ///
     /// # Errors
-    /// It panicked.
+    /// The thread panicked.
     pub(crate) async fn run<T>(
         &mut self,
         work: impl Future<Output = T>,

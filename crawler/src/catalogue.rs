@@ -32,7 +32,7 @@ pub use self::{
     leases::HostLease,
     sessions::{NextSite, SiteEnd, SiteId, SiteSession},
     sites::{ImportCount, NewSite, next_run},
-    status::{CatalogueRun, FleetStatus, SiteDetails, SiteRow, SiteState, WorkerRow},
+    status::{CatalogueSession, FleetStatus, SiteDetails, SiteRow, SiteState, WorkerRow},
     view::FleetReport,
 };
 
@@ -115,7 +115,7 @@ impl Catalogue {
     /// Checks that the tables are of the version of this program.
     ///
     /// # Errors
-    /// They are missing, older or newer.
+    /// The tables are missing, older or newer.
     pub async fn check_version(&self) -> Result<(), CatalogueError> {
         let client = self.client().await?;
         let exists = "SELECT to_regclass('arpent_version') IS NOT NULL";

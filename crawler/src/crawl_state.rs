@@ -7,7 +7,7 @@ use crate::{
     client::names::KnownNames,
     page::CrawlId,
     robots::Rules,
-    store::{Commit, MetaValue, RunRow, Store, StoreError, StoreErrorKind, json_value},
+    store::{Commit, MetaValue, Store, StoreError, StoreErrorKind, StoredSession, json_value},
     verdict::RulesAtRest,
 };
 
@@ -53,7 +53,7 @@ const MAX_CRAWLS: CrawlId = 1 << 32;
 pub enum Phase {
     /// The next session goes on with it.
     Open,
-    /// It was published, or none was begun: visits that are still there do not count.
+    /// The crawl was published, or none was begun: visits that are still there do not count.
     Finished,
     /// The guard refused it. Its visits are outside of the merged view until somebody publishes them with force; the next
     /// crawl begins by deleting them.
@@ -198,8 +198,9 @@ pub fn is_drained(store: &Store) -> Result<bool, StoreError> {
 pub fn published_in_part(store: &Store) -> Result<Option<CrawlId>, StoreError> {
     let number = number(store)?;
     let is_open = phase(store)? == Phase::Open;
-    let is_published = |run: &RunRow| run.crawl == Some(number) && run.exit_code == Some(3);
-    Ok((is_open && store.runs()?.iter().any(is_published)).then_some(number))
+    let is_published =
+        |session: &StoredSession| session.crawl == Some(number) && session.exit_code == Some(3);
+    Ok((is_open && store.sessions()?.iter().any(is_published)).then_some(number))
 }
 
 /// The number of the newest crawl; 0 before the first.

@@ -29,7 +29,7 @@ pub use self::{
     },
     ended::notifier_of,
     faults::Faults,
-    job::run_site,
+    job::session_site,
     lists::UserLists,
     many::crawl_all,
     messages::{MessageKind, MessageSink, Messenger},

@@ -297,11 +297,11 @@ impl Export {
         if let Some(facts) = record.facts() {
             values = self.values(facts);
         }
-        if let Some(Outcome::Supplied(given)) = &record.outcome {
-            entry.changefreq = given.changefreq;
-            entry.priority = given.priority;
-            entry.extensions.clone_from(&given.extensions);
-            values = Cow::Borrowed(&given.fields);
+        if let Some(Outcome::Supplied(supplied)) = &record.outcome {
+            entry.changefreq = supplied.changefreq;
+            entry.priority = supplied.priority;
+            entry.extensions.clone_from(&supplied.extensions);
+            values = Cow::Borrowed(&supplied.fields);
         }
         self.rules.apply(key, &values, &mut entry);
         Some((written, entry, source))

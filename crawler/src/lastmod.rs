@@ -71,8 +71,8 @@ impl Dating {
     ) -> Option<Dated> {
         let facts = match &record.outcome {
             _ if is_as_published(record) => return self.published(known?),
-            Some(Outcome::Supplied(given)) => {
-                let value = given.lastmod.clone()?;
+            Some(Outcome::Supplied(supplied)) => {
+                let value = supplied.lastmod.clone()?;
                 let source = DateSource::Input;
                 return Some(Dated { value, source });
             }

@@ -6,13 +6,13 @@
 
 mod closed_pattern;
 mod facts;
-mod given;
 mod ledger;
 mod link_texts;
 mod reason;
 mod repeat;
-mod said;
+mod supplied;
 mod text;
+mod text_novelty;
 mod warnings;
 mod words;
 
@@ -23,14 +23,14 @@ pub use self::facts::{
     BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Link, PageFacts,
     Refresh, StatedDates, StatedElement,
 };
-pub use self::given::{InputExtensionsError, Supplied, extensions_from_json};
 pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::link_texts::{LinkTexts, TakenLinks};
 pub use self::reason::{Evidence, ListingFault, Mark, Reason, State};
 pub use self::repeat::Repeat;
-pub use self::said::{Reading, Said};
+pub use self::supplied::{InputExtensionsError, Supplied, extensions_from_json};
 pub(crate) use self::text::merge as merge_blocks;
 pub use self::text::{MAX_STORED_BLOCKS, PageText, TextBlock};
+pub use self::text_novelty::{Reading, TextNovelty};
 pub use self::warnings::Warnings;
 pub(crate) use self::words::words;
 use crate::url_key::UrlKey;
@@ -65,7 +65,7 @@ words! {
         Feed = "feed",
         /// An entry of a list that the user gave.
         List = "list",
-        /// It was listed before, by an earlier crawl or in the published set that another state made, and nothing of this crawl
+        /// The URL was listed before, by an earlier crawl or in the published set that another state made, and nothing of this crawl
         /// led to it.
         Earlier = "earlier",
     }
@@ -73,7 +73,7 @@ words! {
 
 impl Via {
     /// Returns whether the site's own sitemap, or a list of the user's, named it: such a URL is requested also when its pattern is closed.
-    pub fn is_named(self) -> bool {
+    pub fn is_declared(self) -> bool {
         matches!(self, Self::Sitemap | Self::List)
     }
 
@@ -143,7 +143,7 @@ impl Kept {
 pub struct SitemapDate {
     /// The value as it is there.
     pub lastmod: String,
-    /// It is the date of the sitemap file itself, which is the date of the file rather than of the page.
+    /// The date is the date of the sitemap file itself, which is the date of the file rather than of the page.
     pub is_of_file: bool,
 }
 
@@ -279,7 +279,7 @@ pub struct Promotion {
     pub content: Option<u64>,
     /// The title.
     pub title: Option<String>,
-    /// It asked for a password.
+    /// The page asked for a password.
     pub has_password: bool,
     /// The target of the redirect.
     pub target: Option<String>,

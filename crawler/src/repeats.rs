@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use crate::{
     config::RepeatsConfig,
-    page::{ClosedPattern, PageText, PatternKind, Repeat, Said, TextBlock},
+    page::{ClosedPattern, PageText, PatternKind, Repeat, TextBlock, TextNovelty},
     url_key::{Identity, UrlKey},
 };
 
@@ -50,13 +50,13 @@ pub struct Repeats {
 /// The decision on a URL before it is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Passage {
-    /// It may be asked for.
+    /// The URL may be asked for.
     Open,
-    /// It changes something on the server.
+    /// The URL changes something on the server.
     Action,
-    /// It is in a place that is cut.
+    /// The URL is in a place that is cut.
     Cut,
-    /// It is a copy of this URL, which has a parameter less.
+    /// The URL is a copy of this URL, which has a parameter less.
     CopyOf(UrlKey),
 }
 
@@ -68,10 +68,10 @@ pub struct ReadPage<'a> {
     /// The text.
     pub text: &'a PageText,
     /// What [`Repeats::read`] returned.
-    pub said: Said,
-    /// It can be listed.
+    pub novelty: TextNovelty,
+    /// The page can be listed.
     pub is_listed: bool,
-    /// It calls itself canonical.
+    /// The page calls itself canonical.
     pub is_canonical: bool,
     /// Nothing was left to ask for but URLs that are looked at again.
     pub is_end: bool,
@@ -154,7 +154,8 @@ impl Repeats {
     pub fn take_other(&mut self, url: &UrlKey, is_listed: bool, is_end: bool) -> u32 {
         self.presumed.short_form(url).map_or(0, |short| {
             let is_content = is_end && !self.parameters.was_read(&short);
-            self.presumed.take(url, &short, (is_listed, is_content))
+            self.presumed
+                .record_answer(url, &short, (is_listed, is_content))
         })
     }
 
@@ -201,24 +202,24 @@ impl Repeats {
     }
 
     /// Takes the text of a page that was read; returns what is new in it.
-    pub fn read(&mut self, url: &UrlKey, text: &PageText) -> Said {
+    pub fn read(&mut self, url: &UrlKey, text: &PageText) -> TextNovelty {
         if !self.is_on {
-            return Said::New;
+            return TextNovelty::New;
         }
         self.blocks.take_alone(url.fingerprint(), text);
         let is_copy = self.growth.is_copy(url, text);
-        if self.blocks.take(text, places::count_parameters(url)) {
-            Said::New
+        if self.blocks.add_page(text, places::count_parameters(url)) {
+            TextNovelty::New
         } else if is_copy {
-            Said::Copy
+            TextNovelty::Copy
         } else {
-            Said::Nothing
+            TextNovelty::Nothing
         }
     }
 
     /// Takes a page that was read by [`Repeats::read`], with the URLs that it led to first, published ones included. Returns how many URLs,
     /// which may be pages because of it, were not recorded.
-    pub fn take(&mut self, page: &ReadPage<'_>, found: &[&UrlKey]) -> u32 {
+    pub fn add_page(&mut self, page: &ReadPage<'_>, found: &[&UrlKey]) -> u32 {
         let (url, whole) = (page.url, page.text.whole);
         if page.is_listed && self.is_on {
             self.growth.list(url);
@@ -234,7 +235,7 @@ impl Repeats {
                 self.presumed.compare(url, &short, (whole, of_short));
             }
             let is_content = of_short.is_none() && page.is_end;
-            (self.presumed).take(url, &short, (page.is_listed, is_content))
+            (self.presumed).record_answer(url, &short, (page.is_listed, is_content))
         })
     }
 
@@ -247,21 +248,23 @@ impl Repeats {
         };
         let blocks = &self.blocks;
         self.parameters
-            .take(url, text.whole, |name, shorter, is_same| {
+            .add_page(url, text.whole, |name, shorter, is_same| {
                 let leads_on = leads_without(name);
                 let is_near =
                     is_same || blocks.is_on_page(shorter.fingerprint(), text) == Some(true);
                 Compared {
                     is_same: is_same && !leads_on,
                     is_near,
-                    is_content: leads_on || page.is_canonical || page.said == Said::New && !is_near,
+                    is_content: leads_on
+                        || page.is_canonical
+                        || page.novelty == TextNovelty::New && !is_near,
                 }
             });
     }
 
     /// Takes a page without new text at this distance, and how many unknown URLs it led to; published ones do not count.
     pub fn count(&mut self, url: &UrlKey, distance: u16, led_to: u32) {
-        self.growth.take(url, distance, led_to);
+        self.growth.add_page(url, distance, led_to);
     }
 
     /// Takes off what the page with this fingerprint led to: a page that was found first on it has new text, or is a copy of a version.

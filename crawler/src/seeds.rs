@@ -109,7 +109,7 @@ pub enum DocumentState {
     Read,
     /// A file that arpent itself published: no evidence.
     Own,
-    /// It does not exist, and nothing names it.
+    /// The document does not exist, and nothing names it.
     Absent,
     /// Not read, or not to its end.
     Failed,
@@ -124,7 +124,7 @@ enum Meaning {
     Withheld,
     /// The host gives no usable answer; in the next session it may.
     Unanswered,
-    /// It is there, and could not be read; in the next session it may.
+    /// The document is there, and could not be read; in the next session it may.
     Interrupted,
     /// The next session would find the same, so it is not requested again.
     Lasting,
@@ -168,21 +168,21 @@ problems! {
     RobotsDisallowed = "robots-disallowed", Withheld, "is disallowed by robots.txt";
     /// robots.txt of its origin cannot be read.
     RobotsUnreachable = "robots-unreachable", Unanswered, "was not read, because robots.txt of its host could not be read";
-    /// It must not be contacted: a private address, or production itself while its copy is crawled.
+    /// The URL must not be contacted: a private address, or production itself while its copy is crawled.
     Forbidden = "forbidden", Lasting, "must not be fetched";
-    /// It redirects in a loop, too often, or nowhere.
+    /// The URL redirects in a loop, too often, or nowhere.
     BadRedirect = "bad-redirect", NoDocument, "redirects in a loop, too often, or without a target";
     /// The host asks not to be contacted now, or does not answer any more.
     HostClosed = "host-closed", Unanswered, "was not read: its host gets no further request in this session";
-    /// It is something else, e.g. an HTML page.
+    /// The answer is something else, e.g. an HTML page.
     NotASitemap = "not-a-sitemap", NoDocument, "is not a sitemap, feed or list";
     /// The answer broke off, or may have: an answer without a length may end anywhere.
     CutShort = "cut-short", Interrupted, "did not arrive as a whole; what came before was read";
-    /// It ends before its end on the server already: it arrived as a whole.
+    /// The document ends before its end on the server already: it arrived as a whole.
     Truncated = "truncated", Lasting, "ends before its end; what came before was read";
     /// More bytes than are read.
     TooLarge = "too-large", Lasting, "is larger than what is read; what came before was read";
-    /// It cannot be read any further.
+    /// The document cannot be read any further.
     Damaged = "damaged", Lasting, "cannot be read to its end; what came before was read";
     /// The content coding is unknown or broken.
     Undecodable = "undecodable", Lasting, "has a content coding that cannot be decoded";
@@ -235,7 +235,7 @@ impl SeedProblem {
 /// The data on one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Its URL, or the name of a file.
+    /// The URL of the document, or the name of a file.
     pub name: String,
     /// The expected kind of document.
     pub kind: DocumentKind,

@@ -1,6 +1,6 @@
 //! The site of a crawl: one origin and one directory of it. State, files and locks of a crawl are named after it.
 //!
-//! The start URL decides it, together with the redirects it answers with ([`settle`]). Nothing here touches the network: the
+//! The start URL decides it, together with the redirects it answers with ([`site_of_redirects`]). Nothing here touches the network: the
 //! caller follows the redirects, and this module judges them.
 
 #[cfg(test)]
@@ -186,7 +186,11 @@ impl Site {
 ///
 /// # Errors
 /// The redirects lead to another host or port, from https to http, or out of the directory.
-pub fn settle(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Result<Site, StartProblem> {
+pub fn site_of_redirects(
+    typed: &UrlKey,
+    hops: &[UrlKey],
+    width: ScopeWidth,
+) -> Result<Site, StartProblem> {
     let landed = hops.last().unwrap_or(typed);
     let both = || (typed.clone(), landed.clone());
     hops.iter().try_for_each(|hop| check_hop(typed, hop))?;
@@ -208,7 +212,7 @@ pub fn settle(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Result<Site
     }
 }
 
-/// Result of [`settle`] when the redirects end here, without checking them.
+/// Result of [`site_of_redirects`] when the redirects end here, without checking them.
 pub fn settle_so_far(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Site {
     let landed = hops.last().unwrap_or(typed);
     let directory = match width {
@@ -229,7 +233,7 @@ pub fn settle_so_far(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Site
     }
 }
 
-/// Returns whether a redirect of the start URL may be requested. [`settle`] accepts no other host anywhere in the chain, so a hop
+/// Returns whether a redirect of the start URL may be requested. [`site_of_redirects`] accepts no other host anywhere in the chain, so a hop
 /// can be checked before its request.
 ///
 /// # Errors

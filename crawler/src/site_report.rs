@@ -61,8 +61,8 @@ pub fn each_row<E>(
         site: site.url(),
         is_published,
     }))?;
-    for run in store.runs()? {
-        show(ReportRow::Session(Box::new(run)))?;
+    for session in store.sessions()? {
+        show(ReportRow::Session(Box::new(session)))?;
     }
     let patterns = store.patterns()?;
     for pattern in &patterns {
@@ -78,7 +78,7 @@ pub fn each_row<E>(
     let mut versions = Versions::default();
     let mut reader = LinkReader::default();
     walk(store, is_published, &mut |url, _, record| {
-        versions.take(url, record);
+        versions.add_page(url, record);
         let links = if is_published {
             store.links(url)?.0
         } else {

@@ -56,7 +56,7 @@ pub struct UrlAnswer {
 /// The rules of robots.txt for arpent.
 #[derive(Debug, Clone, Serialize)]
 pub struct SurveyedRobots {
-    /// Its URL.
+    /// The URL of the file.
     pub url: String,
     /// The status of the answer; 200 when there is a file. `None`: the state of a crawl was read.
     pub status: Option<u16>,
@@ -85,12 +85,12 @@ pub struct LastCrawl {
 /// The store failed, or holds a value that cannot be read.
 pub fn of_crawl(store: &Store, site: &Site, typed: &UrlKey) -> Result<Survey, StoreError> {
     let robots = rules_at_rest(store)?.robots;
-    let crawls = store.runs()?.into_iter().rev();
-    let mut crawls = crawls.filter_map(|run| {
+    let crawls = store.sessions()?.into_iter().rev();
+    let mut crawls = crawls.filter_map(|session| {
         Some(LastCrawl {
-            ended: run.ended?,
-            known: run.known?,
-            listed: run.listed?,
+            ended: session.ended?,
+            known: session.known?,
+            listed: session.listed?,
         })
     });
     let robots = robots_of(site, &robots.unwrap_or_else(Rules::allow_all));

@@ -51,7 +51,7 @@ const CUT_BYTES: usize = MAX_URL_BYTES - CUT_MARK_BYTES;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlKeyError {
-    /// It does not parse as a URL, or relative text has no base.
+    /// The text does not parse as a URL, or relative text has no base.
     #[error("not a URL")]
     Syntax,
     /// The scheme is not http or https.
@@ -95,7 +95,7 @@ impl UrlKey {
     /// current identity rules would make it.
     ///
     /// # Errors
-    /// It is not an absolute http(s) URL with a path, holds a fragment, user-info or a character
+    /// The text is not an absolute http(s) URL with a path, holds a fragment, user-info or a character
     /// that no serialised URL holds, or is too long.
     pub fn from_normalised(text: &str) -> Result<Self, UrlKeyError> {
         if text.len() > MAX_URL_BYTES {

@@ -2,7 +2,7 @@
 //! facts: the same facts under the same settings give the same verdict, during the crawl and whenever
 //! they are judged again.
 //!
-//! [`judge`] decides from one page alone, right after it was read. [`settle`] decides what depends on
+//! [`judge`] decides from one page alone, right after it was read. [`settle_canonicals`] decides what depends on
 //! other pages (redirect loops, canonical targets that cannot be listed), once they are known;
 //! it does not depend on the order in which they became known. Nothing here fetches, stores or queues.
 //!
@@ -72,14 +72,14 @@ pub struct Verdict {
     pub warnings: Warnings,
 }
 
-/// A page in outline, as [`settle`] needs it.
+/// A page in outline, as [`settle_canonicals`] needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageSummary {
     /// The reason in its record, settled or not.
     pub reason: Reason,
     /// The page that it leads to instead of being listed: the target of its redirect, meta refresh or canonical link.
     pub next: Option<UrlKey>,
-    /// It was asked for and answered.
+    /// The target was asked for and answered.
     pub is_answered: bool,
     /// The answer sets a cookie.
     pub sets_cookie: bool,
@@ -197,7 +197,7 @@ pub fn targets(
 /// A page that leads into a loop counts as part of it. Of a canonical chain that ends at a listed page, that page alone is
 /// listed. [`Reason::Listed`]: the page is its own canonical URL, because the redirects of its canonical link end at it, or
 /// because the link differs from it in spelling alone and did not answer.
-pub fn settle(
+pub fn settle_canonicals(
     key: &UrlKey,
     record: &PageRecord,
     lookup: &mut dyn FnMut(&UrlKey) -> Option<PageSummary>,
@@ -422,12 +422,12 @@ enum Chain {
 
 /// How a chain ends.
 enum ChainEnd {
-    /// It comes back to a page it went through.
+    /// The chain comes back to a page it went through.
     Loop {
         /// A page on the way sets a cookie.
         sets_cookie: bool,
     },
-    /// It goes on after [`MAX_HOPS`].
+    /// The chain goes on after [`MAX_HOPS`].
     TooLong,
     /// At a page that is not known.
     Unknown,
@@ -438,7 +438,7 @@ enum ChainEnd {
 }
 
 impl Chain {
-    /// The chain that a page with this reason belongs to. A reason that [`settle`] returned counts as the one that it was given,
+    /// The chain that a page with this reason belongs to. A reason that [`settle_canonicals`] returned counts as the one that it was given,
     /// so that the order in which pages are settled does not matter.
     fn of(reason: Reason) -> Option<Self> {
         if reason.has(Mark::ByLocation) {

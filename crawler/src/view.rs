@@ -59,7 +59,7 @@ pub struct Section {
 /// Numbers over time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Curve {
-    /// Their name.
+    /// The name of the values.
     pub name: &'static str,
     /// Seconds since 1970 and values, the oldest first.
     pub points: Vec<(i64, u64)>,

@@ -1,5 +1,5 @@
 //! The explanation of a URL: the data of the state on it, the reason why it is listed or not, and advice. Reads the state and the
-//! published files, and judges by the rules that a publish without a crawl would use. Only [`Question::ask`] sends requests.
+//! published files, and judges by the rules that a publish without a crawl would use. Only [`Question::request_live`] sends requests.
 
 mod evidence;
 mod found;
@@ -149,7 +149,7 @@ pub struct LastAnswer {
     pub fetched_at: Option<Timestamp>,
     /// Tries of it.
     pub attempts: u32,
-    /// It is an earlier answer, which a 304 confirmed.
+    /// The outcome is an earlier answer, which a 304 confirmed.
     pub is_confirmed: bool,
 }
 
@@ -176,9 +176,9 @@ pub struct NamedUrl {
 /// The rule of robots.txt for a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RobotsLine {
-    /// It was read by the last crawl.
+    /// The file was read by the last crawl.
     pub is_read: bool,
-    /// It may be fetched.
+    /// The URL may be fetched.
     pub allowed: bool,
     /// The line that decides; `None`: no line matches.
     pub line: Option<String>,
@@ -318,7 +318,7 @@ impl Question<'_> {
             },
             pattern,
             lastmod: if is_listed {
-                evidence::of(self.store, url, rows.page.as_ref(), record)?
+                evidence::evidence_of(self.store, url, rows.page.as_ref(), record)?
             } else {
                 None
             },

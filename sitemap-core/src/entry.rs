@@ -59,7 +59,7 @@ impl UrlEntry {
 
     /// The bytes this entry takes in a file before compression: escaped, with its tags and its line end.
     ///
-    /// It is exactly the number that [`UrlSetWriter`](crate::UrlSetWriter) adds to a file.
+    /// The result is exactly the number that [`UrlSetWriter`](crate::UrlSetWriter) adds to a file.
     ///
     /// ```
     /// use sitemap_core::{Loc, UrlEntry};

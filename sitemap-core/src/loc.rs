@@ -50,7 +50,7 @@ pub enum LocError {
     /// White space is before or after the URL (R12).
     #[error("URL has white space around it, trim it first")]
     Padded,
-    /// It does not begin with `http://` or `https://` (R9).
+    /// The URL does not begin with `http://` or `https://` (R9).
     #[error("URL is not absolute, expected http:// or https:// and a host")]
     NotAbsolute,
     /// The host is missing, or is neither a domain name nor an address.
@@ -59,10 +59,10 @@ pub enum LocError {
     /// The port is not a number from 0 to 65,535.
     #[error("URL has no valid port, expected a number from 0 to 65535")]
     Port,
-    /// It carries a user name or a password, which must not be published.
+    /// The URL carries a user name or a password, which must not be published.
     #[error("URL carries a user name or password")]
     UserInfo,
-    /// It is longer than [`MAX_LOC_CHARACTERS`] after percent-encoding (R11).
+    /// The URL is longer than [`MAX_LOC_CHARACTERS`] after percent-encoding (R11).
     #[error(
         "URL has {characters} characters after percent-encoding, expected at most {MAX_LOC_CHARACTERS}"
     )]
@@ -185,7 +185,7 @@ impl Loc {
 
     /// The location rule: whether a sitemap at this URL may list `page` (R58 to R60, R64).
     ///
-    /// It may when both have the same scheme, host and port, and the path of the page begins with the directory of the sitemap.
+    /// A sitemap may when both have the same scheme, host and port, and the path of the page begins with the directory of the sitemap.
     /// Paths are compared with the escapes of unreserved characters decoded and the others in upper case (RFC 3986 section
     /// 6.2.2), so `%63atalog` is `catalog` and `%2F` is not a separator. Query and fragment do not count. The same rule decides
     /// which sitemaps an index may list. Source: <https://www.sitemaps.org/protocol.html#location>.

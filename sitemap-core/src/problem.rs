@@ -88,7 +88,7 @@ problems! {
     Truncated = 1 Error, "file ends before its root element is closed";
     /// The file has only white space.
     Blank = 4 Error, "file is blank, expected <urlset> or <sitemapindex>";
-    /// It does not begin with markup, and there is no URL near its beginning.
+    /// The file does not begin with markup, and there is no URL near its beginning.
     NotXml = 1 Error, "file is neither XML nor a list of URLs";
     /// A web page in place of a sitemap: often the page for a missing URL, with status 200.
     Html = 4 Error, "file is a web page (HTML), expected a sitemap";

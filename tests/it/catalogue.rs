@@ -250,11 +250,11 @@ fn a_site_is_shown_with_its_settings_and_sessions() {
     };
     database.postgres.sql(
         "UPDATE site SET outcome = 'published', listed = 1234, published = '2026-11-26 02:31:40Z' WHERE name = 'b';
-         INSERT INTO run (site, worker, epoch, began, ended, outcome, summary) SELECT id, 'w-1', 1, '2026-11-26 02:30Z',
+         INSERT INTO session (site, worker, epoch, began, ended, outcome, summary) SELECT id, 'w-1', 1, '2026-11-26 02:30Z',
          '2026-11-26 02:31Z', 'published', '{\"listed\": 1234}' FROM site WHERE name = 'b';
-         INSERT INTO run (site, worker, epoch, began, ended, outcome, summary) SELECT id, 'w-1', 1, '2026-11-26 03:30Z',
+         INSERT INTO session (site, worker, epoch, began, ended, outcome, summary) SELECT id, 'w-1', 1, '2026-11-26 03:30Z',
          '2026-11-26 03:30:04Z', 'refused', '{\"message\": \"the site is down\"}' FROM site WHERE name = 'b';
-         INSERT INTO run (site, worker, epoch, began, ended, outcome) SELECT id, 'w-2', 1, '2026-11-26 04:30Z',
+         INSERT INTO session (site, worker, epoch, began, ended, outcome) SELECT id, 'w-2', 1, '2026-11-26 04:30Z',
          '2026-11-26 04:31:40Z', 'lost' FROM site WHERE name = 'b'",
     );
     let shown = database.print("catalogue show b");

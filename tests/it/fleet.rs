@@ -426,7 +426,8 @@ fn a_fleet_publishes_what_one_machine_does() {
     }
     let frozen = faults(&mut fleet, &one);
     fleet.wait_for_all_sites(PATIENCE * if is_full() { 20 } else { 2 });
-    let outcomes = "SELECT coalesce(outcome, '...') || ' ' || count(*) FROM run GROUP BY outcome";
+    let outcomes =
+        "SELECT coalesce(outcome, '...') || ' ' || count(*) FROM session GROUP BY outcome";
     eprintln!(
         "a fleet: {} requests in {:?}; sessions: {}",
         fleet.web.log().len(),

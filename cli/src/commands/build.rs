@@ -11,7 +11,7 @@ use crawler::{
     crawl_state,
     driver::{Faults, print_published, report_opened, set_output},
     report::Report,
-    site::{Site, settle},
+    site::{Site, site_of_redirects},
     site_run::{Places, SessionOutcome, Stored, StoredRequest},
     summary::{RobotsFile, Summary},
 };
@@ -55,7 +55,7 @@ pub(super) fn run(
     let site = common
         .urls
         .first()
-        .and_then(|base| settle(base, &[], ScopeWidth::Directory).ok())
+        .and_then(|base| site_of_redirects(base, &[], ScopeWidth::Directory).ok())
         .context("the base URL is no site")?;
     let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
     let json = common.json;

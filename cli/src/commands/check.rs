@@ -55,7 +55,7 @@ pub(crate) fn run(
     let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
     let mut check = Check::new(&options, emit);
     for path in &args.paths {
-        take(&mut check, path);
+        check_path(&mut check, path);
     }
     let outcome = check.finish();
     Ok(printer.finish(&outcome))
@@ -70,7 +70,7 @@ fn is_input(path: &Path) -> bool {
 }
 
 /// Checks what was typed as a file or a folder.
-fn take(check: &mut Check<'_>, path: &Path) {
+fn check_path(check: &mut Check<'_>, path: &Path) {
     if is_input(path) {
         check.input(io::stdin().lock());
     } else {
@@ -179,7 +179,7 @@ fn live(
                 break;
             }
             let Some(typed) = url_of(path) else {
-                take(live.files(), path);
+                check_path(live.files(), path);
                 continue;
             };
             let start = settings

@@ -137,7 +137,7 @@ impl<'a> FindingPrinter<'a> {
 
     /// Prints a finding, unless the baseline has it.
     pub(super) fn finding(&mut self, finding: &PrintedFinding<'_>) {
-        if self.baseline.take(finding) {
+        if self.baseline.match_finding(finding) {
             self.known += 1;
             return;
         }

@@ -102,7 +102,7 @@ pub(super) fn run(
         start,
     };
     if !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal() {
-        answers = match ask(answers, output)? {
+        answers = match ask_user(answers, output)? {
             Ok(answers) => answers,
             Err(stopped) => return Ok(stopped),
         };
@@ -146,12 +146,12 @@ fn absolute(path: &Path) -> Result<PathBuf, Misuse> {
 }
 
 /// Asks the user; `Err` when a signal stopped that.
-fn ask(defaults: Answers, output: &Output) -> failure::Result<Result<Answers, ExitCode>> {
+fn ask_user(defaults: Answers, output: &Output) -> failure::Result<Result<Answers, ExitCode>> {
     runtime::run(Threads::One, async {
         let mut signals = Signals::listen().context("failed to listen to signals")?;
         let output = output.clone();
         let asking = tokio::task::spawn_blocking(move || {
-            questions::ask(&defaults, &mut io::stdin().lock(), &output)
+            questions::ask_all(&defaults, &mut io::stdin().lock(), &output)
         });
         tokio::select! {
             answers = asking => answers.map_err(Panicked::from_join)?.map(Ok),

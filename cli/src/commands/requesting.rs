@@ -86,7 +86,7 @@ fn with_downloaders<T>(
         shutdown: shutdown.clone(),
     };
     let result = work(network);
-    downloaders.settle(runtime);
+    downloaders.write_waits(runtime);
     result
 }
 

@@ -138,7 +138,7 @@ impl AskedUrl {
         };
         let explained = question.explain(&self.url).and_then(|mut explanation| {
             if let Some(network) = network {
-                question.ask(&self.url, network, &mut explanation)?;
+                question.request_live(&self.url, network, &mut explanation)?;
             }
             Ok(explanation)
         });

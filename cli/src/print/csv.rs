@@ -20,7 +20,7 @@ impl CsvFile {
     /// Begins the file `path` with the names of its columns, fields of the rows with commas between them.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(crate) fn create(path: &Path, columns: &'static str) -> io::Result<Self> {
         let mut file = WholeFile::create(path)?;
         file.write_all(columns.as_bytes())?;
@@ -31,7 +31,7 @@ impl CsvFile {
     /// Writes a row.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(crate) fn row(&mut self, row: &impl Serialize) -> io::Result<()> {
         let row = serde_json::to_value(row)?;
         let cells = self.columns.split(',').map(|column| match &row[column] {
@@ -47,7 +47,7 @@ impl CsvFile {
     /// The file is complete.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(crate) fn finish(self) -> io::Result<()> {
         self.file.finish()
     }

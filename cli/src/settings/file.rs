@@ -116,7 +116,7 @@ impl SettingsFile {
             } else {
                 let problems = &mut file.problems;
                 file.shared
-                    .take(&place, key, value, TableOfFile::default(), problems);
+                    .take_key(&place, key, value, TableOfFile::default(), problems);
             }
         }
         file.shared.sort();
@@ -169,7 +169,7 @@ pub(super) fn is_secret(setting: &str, value: &Value) -> bool {
 
 impl Section {
     /// Takes one key of the table `table`.
-    fn take(
+    fn take_key(
         &mut self,
         place: &Place,
         key: &Spanned<Cow<'_, str>>,
@@ -195,7 +195,7 @@ impl Section {
                     if let Some(name) = tables().find(|table| *table == name) {
                         let table = TableOfFile { name, ..table };
                         for (key, value) in entries {
-                            self.take(place, key, value, table, problems);
+                            self.take_key(place, key, value, table, problems);
                         }
                         return;
                     }
@@ -428,7 +428,7 @@ impl Place {
                         is_of_site: true,
                         ..TableOfFile::default()
                     };
-                    section.take(self, key, value, table, problems);
+                    section.take_key(self, key, value, table, problems);
                     continue;
                 }
             };

@@ -406,7 +406,7 @@ impl Merge {
     /// The URL `text` as the key of a start URL.
     ///
     /// # Errors
-    /// It is invalid; the message has the reason.
+    /// The value is invalid; the message has the reason.
     pub(super) fn start_of(&self, text: &str) -> Result<UrlKey, String> {
         start_of(text, &self.draft.config.identity)
     }

@@ -182,7 +182,7 @@ pub(super) struct SiteDraft<'l> {
     identity: Option<Identity>,
     /// The width of its scope, where the table has it.
     width: Option<ScopeWidth>,
-    /// It was typed, and the file has no site for it.
+    /// The site was typed, and the file has no site for it.
     is_typed: bool,
     /// The places of the file are those of its sites, and this is none of them.
     is_beside: bool,

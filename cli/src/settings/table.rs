@@ -65,15 +65,15 @@ pub(crate) struct Table {
 pub(crate) enum Special {
     /// Most users need it: the documentation names it first.
     Common,
-    /// It is about the program with all its sites.
+    /// The setting is about the program with all its sites.
     Program,
-    /// It is about `arpent build`.
+    /// The setting is about `arpent build`.
     Build,
     /// The file may name the place of its value instead.
     Secret,
-    /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
+    /// The setting holds several values: a list in the file, an option that is repeated, a variable with one value per line.
     List,
-    /// It is for one start of the program, and an option alone: in a file or a variable it would switch a guarantee off for ever.
+    /// The setting is for one start of the program, and an option alone: in a file or a variable it would switch a guarantee off for ever.
     Option,
     /// No variable has it: a forgotten one would reach other sites.
     NoVariable,

@@ -20,7 +20,7 @@ use crawler::{
         Credentials, ElementValue, Extensions, Format, Namespace, NamespaceElement, PageAction,
         PageRule, Rate, ScopeWidth,
     },
-    site::settle,
+    site::site_of_redirects,
     url_key::UrlKey,
 };
 

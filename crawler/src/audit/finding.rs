@@ -115,7 +115,7 @@ pub struct AuditFinding {
 /// The findings of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditGroup {
-    /// Their kind.
+    /// The kind of the findings.
     pub kind: AuditKind,
     /// All of them.
     pub count: u64,

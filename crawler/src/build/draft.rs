@@ -14,7 +14,7 @@ use crate::page::Supplied;
 pub(super) struct Draft {
     /// As written, absolute or relative.
     pub(super) loc: String,
-    pub(super) given: Supplied,
+    pub(super) supplied: Supplied,
     /// Extensions as they are written, by the names that [`extensions_from_json`] knows.
     ///
     /// [`extensions_from_json`]: crate::page::extensions_from_json
@@ -100,11 +100,11 @@ impl Draft {
                 return;
             }
             Field::LastMod => LastMod::parse(text)
-                .map(|value| self.given.lastmod = Some(value))
+                .map(|value| self.supplied.lastmod = Some(value))
                 .map_err(|error| format!("lastmod {}: {error}", quoted(text))),
             Field::ChangeFreq => ChangeFreq::parse(&text.to_ascii_lowercase())
                 .map(|value| {
-                    self.given.changefreq = Some(value);
+                    self.supplied.changefreq = Some(value);
                     if value.as_str() != text {
                         self.corrections.push(format!(
                             "changefreq {} is read as {value}, expected lower case (R16)",
@@ -134,11 +134,11 @@ impl Draft {
             Field::Own(name) => Text::new(text)
                 .map(|value| {
                     let value = value.as_str().to_owned();
-                    self.given.fields.insert(name.clone(), value);
+                    self.supplied.fields.insert(name.clone(), value);
                 })
                 .map_err(|error| format!("{name} {}: {error}", quoted(text))),
             Field::Priority => Priority::parse(text)
-                .map(|value| self.given.priority = Some(value))
+                .map(|value| self.supplied.priority = Some(value))
                 .map_err(|error| format!("priority {}: {error}", quoted(text))),
         };
         self.problems.extend(problem.err());
@@ -179,7 +179,7 @@ impl From<UrlEntry> for Draft {
     fn from(entry: UrlEntry) -> Self {
         Self {
             loc: entry.loc.to_string(),
-            given: Supplied {
+            supplied: Supplied {
                 lastmod: entry.lastmod,
                 changefreq: entry.changefreq,
                 priority: entry.priority,

@@ -79,7 +79,7 @@ pub(super) fn load(
         if loaded.files % PROGRESS_STEP == 1 {
             report(News::Progress(loaded));
         }
-        loaded.bytes += reading.take(file);
+        loaded.bytes += reading.add_file(file);
         if file.url.is_none() {
             nameless += 1;
             first_nameless.get_or_insert_with(|| file.path.to_owned());
@@ -161,7 +161,7 @@ struct FolderReader<'a> {
 
 impl FolderReader<'_> {
     /// Adds the record of a file to the next commit; how many bytes of the file were read.
-    fn take(&mut self, file: &FolderFile<'_>) -> u64 {
+    fn add_file(&mut self, file: &FolderFile<'_>) -> u64 {
         let Some(url) = &file.url else {
             return 0;
         };

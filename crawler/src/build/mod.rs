@@ -133,7 +133,7 @@ pub enum RemarkKind {
     ValueLeftOut,
     /// A value of it is used, but not as it is written.
     ValueCorrected,
-    /// It is about a page outside the site's directory.
+    /// The line is about a page outside the site's directory.
     Outside,
 }
 
@@ -449,7 +449,7 @@ impl Lists<'_> {
             self.remark(line, RemarkKind::Outside, problem);
             return None;
         }
-        let mut given = draft.given;
+        let mut supplied = draft.supplied;
         for correction in draft.corrections {
             self.remark(line, RemarkKind::ValueCorrected, correction);
         }
@@ -457,19 +457,19 @@ impl Lists<'_> {
         if !draft.extensions.is_empty() {
             let (extensions, errors) =
                 extensions_from_json(&draft.extensions, &|text| self.loc(text));
-            given.extensions = extensions;
+            supplied.extensions = extensions;
             problems.extend(errors.iter().map(ToString::to_string));
         }
         // What contradicts the page's own address is known only now.
         if let Ok(loc) = Loc::parse(key.as_str()) {
-            let refused = given.extensions.retain_writable(&loc);
+            let refused = supplied.extensions.retain_writable(&loc);
             problems.extend(refused.iter().map(ToString::to_string));
         }
-        problems.extend(self.declare(&mut given.extensions));
+        problems.extend(self.declare(&mut supplied.extensions));
         for problem in problems {
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
-        if let Some(lastmod) = given
+        if let Some(lastmod) = supplied
             .lastmod
             .take_if(|lastmod| lastmod.earliest_instant() > self.latest)
         {
@@ -477,27 +477,30 @@ impl Lists<'_> {
                 format!("lastmod {lastmod} is in the future, expected the time of a change");
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
-        if let Some(lastmod) = given.lastmod.take_if(|lastmod| is_ancient(lastmod)) {
+        if let Some(lastmod) = supplied.lastmod.take_if(|lastmod| is_ancient(lastmod)) {
             let problem =
                 format!("lastmod {lastmod} is older than the web, expected the time of a change");
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
-        let published = given.extensions.news().and_then(Element::publication_date);
+        let published = supplied
+            .extensions
+            .news()
+            .and_then(Element::publication_date);
         if let Some(date) = published.filter(|date| date.earliest_instant() > self.latest) {
-            given.extensions.take_news();
+            supplied.extensions.take_news();
             let problem = format!(
                 "news.publication_date {date} is in the future, expected the time of publication"
             );
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
-        let outcome = Outcome::Supplied(Box::new(given));
+        let outcome = Outcome::Supplied(Box::new(supplied));
         let reason = self.reason(&key, &outcome);
-        let Outcome::Supplied(given) = outcome else {
+        let Outcome::Supplied(supplied) = outcome else {
             return None;
         };
         Some(SuppliedUrl {
             key,
-            given: *given,
+            supplied: *supplied,
             reason,
         })
     }

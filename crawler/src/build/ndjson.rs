@@ -180,11 +180,11 @@ mod tests {
         };
         assert_eq!(first.loc, "/a");
         assert_eq!(
-            first.given.texts()[1..3],
+            first.supplied.texts()[1..3],
             [Some("daily".to_owned()), Some("0.8".to_owned())]
         );
-        assert_eq!(second.given.texts()[0].as_deref(), Some("2026-01-02"));
-        assert_eq!(second.given.texts()[1], None);
+        assert_eq!(second.supplied.texts()[0].as_deref(), Some("2026-01-02"));
+        assert_eq!(second.supplied.texts()[1], None);
         assert!(first.problems.is_empty() && second.problems.is_empty());
     }
 
@@ -222,7 +222,7 @@ mod tests {
         let [(1, Ok(draft))] = &rows[..] else {
             panic!("{rows:?}");
         };
-        assert_eq!(draft.given.texts(), [const { None }; 4]);
+        assert_eq!(draft.supplied.texts(), [const { None }; 4]);
         assert_eq!(draft.problems.len(), 2, "{:?}", draft.problems);
     }
 }

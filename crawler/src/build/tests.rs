@@ -6,7 +6,7 @@ use std::io::Cursor;
 
 use super::*;
 use crate::{
-    config::ScopeWidth, crawl_state, page::PageRecord, site::settle, store::Store,
+    config::ScopeWidth, crawl_state, page::PageRecord, site::site_of_redirects, store::Store,
     url_key::Identity,
 };
 
@@ -19,7 +19,7 @@ fn load_list(
     is_stopped: &dyn Fn() -> bool,
 ) -> (Store, Result<Loaded, BuildError>, Vec<String>) {
     let base = Identity::default().parse("https://example.com/").unwrap();
-    let site = settle(&base, &[], ScopeWidth::Directory).unwrap();
+    let site = site_of_redirects(&base, &[], ScopeWidth::Directory).unwrap();
     load_list_of(&site, list.as_bytes(), config, is_stopped)
 }
 
@@ -95,10 +95,14 @@ fn a_prefix_means_one_namespace_and_the_other_is_reported_by_its_line() {
         ]
     );
     for (path, expected) in [("/a", 1), ("/b", 0), ("/c", 0), ("/d", 1), ("/e", 0)] {
-        let Some(Outcome::Supplied(given)) = page(&store, path).unwrap().outcome else {
+        let Some(Outcome::Supplied(supplied)) = page(&store, path).unwrap().outcome else {
             panic!("{path}");
         };
-        assert_eq!(given.extensions.custom_elements().len(), expected, "{path}");
+        assert_eq!(
+            supplied.extensions.custom_elements().len(),
+            expected,
+            "{path}"
+        );
     }
 }
 
@@ -129,7 +133,7 @@ fn hosts_and_paths_are_distinguished_however_they_are_written() {
     let base = Identity::default()
         .parse("https://b\u{fc}cher.example/")
         .unwrap();
-    let site = settle(&base, &[], ScopeWidth::Directory).unwrap();
+    let site = site_of_redirects(&base, &[], ScopeWidth::Directory).unwrap();
     assert_eq!(site.origin.to_string(), "https://xn--bcher-kva.example");
     let list = "HTTPS://B\u{dc}CHER.example:443/\u{e9}\nhttps://xn--bcher-kva.example/%c3%a9\n/%C3%A9\n                /a%2Fb\n/%7Ec\n/~c\n";
     let (store, loaded, told) = load_list_of(&site, list.as_bytes(), &Config::default(), &|| false);
@@ -143,7 +147,7 @@ fn hosts_and_paths_are_distinguished_however_they_are_written() {
 
 #[test]
 fn a_list_in_utf_16_is_read_like_any_other() {
-    let site = settle(
+    let site = site_of_redirects(
         &Identity::default().parse("https://example.com/").unwrap(),
         &[],
         ScopeWidth::Directory,
@@ -186,10 +190,10 @@ fn feeds_are_lists_too() {
     for feed in [rss, atom] {
         let (store, loaded, told) = load_list(feed, &Config::default(), &|| false);
         assert_eq!(loaded.unwrap().entries, 1, "{feed}: {told:?}");
-        let Some(Outcome::Supplied(given)) = page(&store, "/a").unwrap().outcome else {
+        let Some(Outcome::Supplied(supplied)) = page(&store, "/a").unwrap().outcome else {
             panic!("{feed}");
         };
-        let lastmod = given.lastmod.unwrap();
+        let lastmod = supplied.lastmod.unwrap();
         assert_eq!(
             lastmod.latest_instant(),
             "2026-01-02T03:04:05Z".parse().unwrap()
@@ -248,7 +252,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 
 fn example_site() -> Site {
     let base = Identity::default().parse("https://example.com/").unwrap();
-    settle(&base, &[], ScopeWidth::Directory).unwrap()
+    site_of_redirects(&base, &[], ScopeWidth::Directory).unwrap()
 }
 
 const SITEMAP: &str = "<?xml version=\"1.0\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
@@ -333,11 +337,11 @@ fn dates_before_the_web_are_left_out() {
         "{told:?}"
     );
     for (path, expected) in [("/a", None), ("/c", None), ("/d", Some("1990-01-01"))] {
-        let Some(Outcome::Supplied(given)) = page(&store, path).unwrap().outcome else {
+        let Some(Outcome::Supplied(supplied)) = page(&store, path).unwrap().outcome else {
             panic!("{path}");
         };
         assert_eq!(
-            given.lastmod.as_ref().map(LastMod::as_str),
+            supplied.lastmod.as_ref().map(LastMod::as_str),
             expected,
             "{path}"
         );
@@ -383,11 +387,11 @@ fn a_value_that_is_read_otherwise_than_it_is_written_is_reported() {
             told.ends_with("is read as daily, expected lower case (R16)"),
             "{told}"
         );
-        let Some(Outcome::Supplied(given)) = page(&store, "/a").unwrap().outcome else {
+        let Some(Outcome::Supplied(supplied)) = page(&store, "/a").unwrap().outcome else {
             panic!("{list}");
         };
         assert_eq!(
-            given.changefreq.map(sitemap_core::ChangeFreq::as_str),
+            supplied.changefreq.map(sitemap_core::ChangeFreq::as_str),
             Some("daily")
         );
     }

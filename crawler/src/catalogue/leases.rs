@@ -151,7 +151,7 @@ impl Catalogue {
         }
         let sessions = "
             WITH open AS (UPDATE site SET epoch = NULL, attempts = greatest(attempts - 1, 0) WHERE host = $1 AND epoch = $2 RETURNING id)
-            UPDATE run SET ended = now(), outcome = 'given-back' FROM open WHERE run.site = open.id AND run.ended IS NULL";
+            UPDATE session SET ended = now(), outcome = 'given-back' FROM open WHERE session.site = open.id AND session.ended IS NULL";
         change(&transaction, sessions, &[&host, &lease.epoch]).await?;
         let free = "UPDATE host SET owner = NULL, lease_until = now() WHERE name = $1";
         change(&transaction, free, &[&host]).await?;

@@ -19,7 +19,7 @@ const MAX_ATTEMPTS: i16 = 3;
 const ATTEMPTS_TOGETHER: i16 = 2;
 
 /// Sessions of a site in the history: a quarter of a year of nightly crawls.
-const MAX_RUNS: i64 = 100;
+const MAX_SESSIONS: i64 = 100;
 
 /// Key of a site in the catalogue. A key is never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,7 +61,7 @@ pub struct SiteSession {
     pub settings: String,
     /// The state that counts.
     pub state_object: Option<String>,
-    /// It publishes in spite of the guard.
+    /// The session publishes in spite of the guard.
     pub force: bool,
 }
 
@@ -114,7 +114,7 @@ impl Catalogue {
             return Ok(NextSite::Alone);
         }
         let lost =
-            "UPDATE run SET ended = now(), outcome = 'lost' WHERE site = $1 AND ended IS NULL";
+            "UPDATE session SET ended = now(), outcome = 'lost' WHERE site = $1 AND ended IS NULL";
         change(&transaction, lost, &[&id]).await?;
         let next = if attempts >= MAX_ATTEMPTS {
             let reason = format!(
@@ -132,13 +132,13 @@ impl Catalogue {
                 WHERE id = $1 RETURNING forced";
             let begun = row(&transaction, begun, &[&id, &lease.epoch]).await?;
             session.force = begun.is_some_and(|row| row.get(0));
-            let run = "INSERT INTO run (site, worker, epoch, began) SELECT $1, owner, epoch, now() FROM host WHERE name = $2";
-            change(&transaction, run, &[&id, &host]).await?;
+            let note = "INSERT INTO session (site, worker, epoch, began) SELECT $1, owner, epoch, now() FROM host WHERE name = $2";
+            change(&transaction, note, &[&id, &host]).await?;
             NextSite::Session(session)
         };
-        let old = "DELETE FROM run WHERE site = $1
-            AND id <= (SELECT id FROM run WHERE site = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)";
-        change(&transaction, old, &[&id, &MAX_RUNS]).await?;
+        let old = "DELETE FROM session WHERE site = $1
+            AND id <= (SELECT id FROM session WHERE site = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)";
+        change(&transaction, old, &[&id, &MAX_SESSIONS]).await?;
         commit(transaction).await?;
         Ok(next)
     }
@@ -196,8 +196,8 @@ impl Catalogue {
         if change(&transaction, note, &values).await? == 0 {
             return Err(CatalogueError::SiteGone(site));
         }
-        let run = "UPDATE run SET ended = now(), outcome = $2, summary = $3 WHERE site = $1 AND ended IS NULL";
-        change(&transaction, run, &[&site.0, &end.outcome, &end.summary]).await?;
+        let note = "UPDATE session SET ended = now(), outcome = $2, summary = $3 WHERE site = $1 AND ended IS NULL";
+        change(&transaction, note, &[&site.0, &end.outcome, &end.summary]).await?;
         commit(transaction).await
     }
 }

@@ -38,9 +38,9 @@ pub enum SiteState {
     Running,
     /// The sessions did not end: it runs once a day until one does, or it is resumed.
     SetAside,
-    /// It does not run until it is resumed.
+    /// The site does not run until it is resumed.
     Paused,
-    /// It runs on demand only.
+    /// The site runs on demand only.
     OnDemand,
     /// A session begins as soon as its host is free.
     Due,
@@ -146,7 +146,7 @@ pub struct SiteDetails {
 /// A session in the history of a site.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub struct CatalogueRun {
+pub struct CatalogueSession {
     /// The worker.
     pub worker: String,
     /// The begin.
@@ -171,7 +171,7 @@ pub struct WorkerRow {
     pub began: Timestamp,
     /// Time at which it described itself last.
     pub seen: Timestamp,
-    /// It did not describe itself for three minutes.
+    /// The worker did not describe itself for three minutes.
     #[serde(rename = "lost")]
     pub is_lost: bool,
     /// Sites with a session under way.
@@ -261,18 +261,18 @@ impl Catalogue {
         &self,
         name: &str,
         limit: u32,
-    ) -> Result<Vec<CatalogueRun>, CatalogueError> {
+    ) -> Result<Vec<CatalogueSession>, CatalogueError> {
         let client = self.client().await?;
-        let sql = "SELECT r.* FROM run r JOIN site s ON s.id = r.site WHERE s.name = $1 ORDER BY r.id DESC LIMIT $2";
-        let runs = rows(&client, sql, &[&name, &i64::from(limit)]).await?;
-        let run = |row: &Row| CatalogueRun {
+        let sql = "SELECT r.* FROM session r JOIN site s ON s.id = r.site WHERE s.name = $1 ORDER BY r.id DESC LIMIT $2";
+        let sessions = rows(&client, sql, &[&name, &i64::from(limit)]).await?;
+        let session = |row: &Row| CatalogueSession {
             worker: row.get("worker"),
             began: row.get("began"),
             ended: row.get("ended"),
             outcome: row.get("outcome"),
             summary: row.get("summary"),
         };
-        Ok(runs.iter().map(run).collect())
+        Ok(sessions.iter().map(session).collect())
     }
 
     /// Counts of sites and hosts, and the workers. It reads every site.

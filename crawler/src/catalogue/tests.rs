@@ -350,7 +350,7 @@ async fn a_lost_lease_changes_nothing() {
         .await
         .unwrap();
     fleet.expire().await;
-    let dump = "SELECT json_agg(t)::text FROM (SELECT s.*, h.*, (SELECT json_agg(r) FROM run r) FROM site s, host h) AS t";
+    let dump = "SELECT json_agg(t)::text FROM (SELECT s.*, h.*, (SELECT json_agg(r) FROM session r) FROM site s, host h) AS t";
     for is_claimed in [false, true] {
         let new = if is_claimed {
             Some(fleet.claim_one("new").await)

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{CatalogueRun, FleetStatus, SiteDetails, SiteRow, SiteState};
+use super::{CatalogueSession, FleetStatus, SiteDetails, SiteRow, SiteState};
 use crate::{
     human,
     view::{Tone, View},
@@ -64,7 +64,7 @@ impl SiteRow {
 
 impl SiteDetails {
     /// The site with its last `sessions`.
-    pub fn view(&self, sessions: &[CatalogueRun]) -> View {
+    pub fn view(&self, sessions: &[CatalogueSession]) -> View {
         let row = &self.row;
         let mut view = View::new(format!("{}: {}", row.name, row.activity()));
         let section = view.section("site", "");
@@ -102,7 +102,7 @@ impl SiteDetails {
     }
 
     /// The site with its last `sessions` as JSON.
-    pub fn document(&self, sessions: &[CatalogueRun]) -> Value {
+    pub fn document(&self, sessions: &[CatalogueSession]) -> Value {
         json!({
             "version": 1,
             "site": self.row,
@@ -115,7 +115,7 @@ impl SiteDetails {
     }
 }
 
-impl CatalogueRun {
+impl CatalogueSession {
     /// What went wrong.
     fn message(&self) -> Option<&str> {
         match self.outcome.as_deref() {

@@ -229,7 +229,7 @@ impl<'n, 'e> Live<'n, 'e> {
             return self.walk([WantedDocument::new(loc)]);
         }
         let is_root = start.path_and_query() == "/";
-        let mut answer = self.ask(&loc, start)?;
+        let mut answer = self.request(&loc, start)?;
         let site = match &answer {
             Ok(document) if document.status == 200 || is_root => {
                 Loc::parse(document.url.as_str()).ok()
@@ -350,7 +350,7 @@ impl<'n, 'e> Live<'n, 'e> {
         self.learn(&wanted.loc)?;
         let answer = match wanted.answer.take() {
             Some(answer) => *answer,
-            None => self.ask(&wanted.loc, &url)?,
+            None => self.request(&wanted.loc, &url)?,
         };
         match answer {
             Ok(document) if document.status == 200 => self.read(&wanted, document),
@@ -491,7 +491,7 @@ impl<'n, 'e> Live<'n, 'e> {
     }
 
     /// The answer of a URL.
-    fn ask(
+    fn request(
         &self,
         loc: &Loc,
         url: &UrlKey,

@@ -101,7 +101,7 @@ pub enum CheckEvent<'a> {
 pub struct CheckedDocument {
     /// The name in findings: a path or a URL.
     pub name: String,
-    /// Its URL, as it was typed or requested.
+    /// The URL of the document, as it was typed or requested.
     pub url: Option<String>,
     /// The URL that answered, after all redirects.
     pub final_url: Option<String>,

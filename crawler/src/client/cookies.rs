@@ -102,7 +102,7 @@ impl Cookies {
     }
 
     /// Takes the cookies of an answer of `url`. Those that are too long, and new ones beyond the bound, are ignored.
-    pub(crate) fn take(&self, url: &UrlKey, headers: &Headers, is_start: bool) {
+    pub(crate) fn take_cookies(&self, url: &UrlKey, headers: &Headers, is_start: bool) {
         if !(self.is_session || is_start) || !self.is_of_site(url) {
             return;
         }
@@ -208,7 +208,7 @@ mod tests {
     /// The cookies that are sent to `to` after an answer of `from` with these lines; sorted.
     fn sent(from: &str, lines: &[&str], to: &str) -> String {
         let cookies = cookies(CookieUse::Session);
-        cookies.take(&url(from), &self::lines(lines), false);
+        cookies.take_cookies(&url(from), &self::lines(lines), false);
         let header = cookies.header(&url(to), false).unwrap_or_default();
         let mut pairs: Vec<&str> = header.split("; ").collect();
         pairs.sort_unstable();
@@ -287,14 +287,14 @@ mod tests {
         let cookies = cookies(CookieUse::Start);
         let (site, page) = (url("https://h.example/"), url("https://h.example/a"));
         let sent = |url: &UrlKey, is_start| cookies.header(url, is_start).unwrap_or_default();
-        cookies.take(&page, &lines(&["page=1"]), false);
-        cookies.take(&site, &lines(&["start=1"]), true);
+        cookies.take_cookies(&page, &lines(&["page=1"]), false);
+        cookies.take_cookies(&site, &lines(&["start=1"]), true);
         assert_eq!(
             (sent(&page, true), sent(&page, false)),
             ("start=1".to_owned(), String::new())
         );
         cookies.end_start(Some(&site.origin()));
-        cookies.take(&page, &lines(&["start=2", "page=1"]), false);
+        cookies.take_cookies(&page, &lines(&["start=2", "page=1"]), false);
         assert_eq!(sent(&page, false), "start=1");
         for other in [
             "http://h.example/",

@@ -135,11 +135,11 @@ struct Everybody {
 /// Why a robots.txt cannot be read.
 #[derive(Debug, Clone)]
 enum Unreachable {
-    /// It does not answer, or not with a file.
+    /// The URL does not answer, or not with a file.
     Trouble(Arc<str>),
-    /// It must not be asked for.
+    /// The URL must not be asked for.
     Forbidden(Arc<str>),
-    /// It redirects to a host that is one too many.
+    /// The URL redirects to a host that is one too many.
     TooManyHosts { host: HostKey, most: usize },
 }
 
@@ -233,7 +233,7 @@ pub enum ConnectError {
     /// A setting of the network cannot be used, e.g. the file of certificate authorities.
     #[error(transparent)]
     Settings(#[from] FetchError),
-    /// It is not known which hosts asked to wait, so no request may be sent.
+    /// The file of the hosts that asked to wait cannot be read, so no request may be sent.
     #[error("not requested, because the stored Retry-After times cannot be read")]
     RetryAfter(#[from] RetryAfterError),
 }
@@ -418,14 +418,14 @@ impl Downloader {
 
     /// Writes down what hosts asked to wait for (`Retry-After`), so that the next start knows it; to be
     /// called when the work is over.
-    pub async fn settle(&self) {
-        self.gate.settle().await;
+    pub async fn write_waits(&self) {
+        self.gate.finish_writes().await;
     }
 
     /// The robots.txt of `origin`, asked for once a day.
     ///
     /// # Errors
-    /// It cannot be read, its host is closed, or the work is stopping; see [`DownloadError`].
+    /// The file cannot be read, its host is closed, or the work is stopping; see [`DownloadError`].
     pub async fn robots(
         &self,
         origin: &Origin,
@@ -543,7 +543,7 @@ impl Downloader {
         }
         let gate = self.gate_of_pages(&self.gate.identity);
         let parser = || PageParser::new(url, &gate.identity, reader);
-        let asked = gate.ask(url, &shutdown.stop, parser).await;
+        let asked = gate.request(url, &shutdown.stop, parser).await;
         let Answered {
             result,
             receiver,
@@ -581,7 +581,7 @@ impl Downloader {
             limits: Arc::clone(&self.gate.limits),
             ..self.gate.aside()
         };
-        let asked = gate.ask(url, &shutdown.stop, || Unread).await;
+        let asked = gate.request(url, &shutdown.stop, || Unread).await;
         let answered = asked.map_err(|refused| refused_at(url.host(), refused))?;
         let fetched = answered.result.map_err(|error| DownloadError::NoAnswer {
             url: url.clone(),
@@ -629,7 +629,7 @@ impl Downloader {
             if !rules.allows(url.path_and_query()) {
                 return Err(DownloadError::Disallowed(url));
             }
-            let asked = self.gate.ask(&url, &shutdown.stop, Spool::new).await;
+            let asked = self.gate.request(&url, &shutdown.stop, Spool::new).await;
             let Answered {
                 result,
                 receiver,

@@ -66,9 +66,9 @@ impl<P: Eq + Hash> Downloaders<P> {
     }
 
     /// Writes down what hosts asked to wait for. Blocks: for a thread that may.
-    pub fn settle(&self, handle: &Handle) {
+    pub fn write_waits(&self, handle: &Handle) {
         for downloader in self.taken.values() {
-            handle.block_on(downloader.settle());
+            handle.block_on(downloader.write_waits());
         }
     }
 }

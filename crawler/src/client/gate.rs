@@ -136,7 +136,7 @@ pub(crate) struct Asked {
     pub(crate) signal: Signal,
     /// From sending it to the end of the answer, in whole milliseconds.
     pub(crate) duration: Duration,
-    /// It was sent with cookies of the site.
+    /// The request was sent with cookies of the site.
     pub(crate) has_cookies: bool,
 }
 
@@ -176,11 +176,11 @@ pub(crate) enum Refused {
 pub(crate) enum Robots {
     /// Rules to obey (which may allow everything).
     Rules(Rules),
-    /// It could not be read: nothing may be fetched. Returns why, and what failed when there was no answer.
+    /// The file could not be read: nothing may be fetched. Returns why, and what failed when there was no answer.
     Unreachable(String, Option<FetchError>),
-    /// It must not be asked for, so nothing may be fetched. Returns why.
+    /// The file must not be asked for, so nothing may be fetched. Returns why.
     Forbidden(String),
-    /// It asks for a longer `Crawl-delay` than [`robots::MAX_CRAWL_DELAY`].
+    /// The file asks for a longer `Crawl-delay` than [`robots::MAX_CRAWL_DELAY`].
     TooSlow(Duration),
     /// No request could be sent.
     Refused(Refused),
@@ -366,7 +366,7 @@ impl Gate {
     }
 
     /// Waits until everything that has to be remembered is written.
-    pub(crate) async fn settle(&self) {
+    pub(crate) async fn finish_writes(&self) {
         let mut writes = std::mem::take(&mut *self.writes());
         while writes.join_next().await.is_some() {}
     }
@@ -409,7 +409,7 @@ impl Gate {
             self.fetch.fetch(request, &mut timed).await
         };
         if let (Some(cookies), Ok(fetched)) = (cookies, &result) {
-            cookies.take(url, &fetched.head.headers, is_start);
+            cookies.take_cookies(url, &fetched.head.headers, is_start);
         }
         let latency = timed
             .head_at
@@ -422,7 +422,7 @@ impl Gate {
         {
             self.first_date.get_or_init(|| date);
         }
-        let mut signal = signal::of(&result, latency, self.clock.now());
+        let mut signal = signal::signal_of(&result, latency, self.clock.now());
         if !self.obeys_retry_after {
             signal = signal.without_retry_after();
         }
@@ -499,7 +499,7 @@ impl Gate {
 
     /// Asks for `url`, with tries and pauses as the settings have them. `sink` makes the receiver of
     /// one attempt; the receiver of the last attempt comes back with its answer.
-    pub(crate) async fn ask<S: BodySink + Send>(
+    pub(crate) async fn request<S: BodySink + Send>(
         &self,
         url: &UrlKey,
         stop: &CancellationToken,
@@ -612,7 +612,7 @@ impl Gate {
                 receiver: sink,
                 signal,
                 ..
-            } = match without_cookies.ask(&url, stop, RobotsSink::new).await {
+            } = match without_cookies.request(&url, stop, RobotsSink::new).await {
                 Ok(answered) => answered,
                 Err(refused) => return Ok(Robots::Refused(refused)),
             };
@@ -705,9 +705,9 @@ pub(crate) fn own_location(
 /// The form of writing of a redirect of a URL to itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OwnLocation {
-    /// It differs in what identity leaves out.
+    /// The URL differs in what identity leaves out.
     Written(Arc<str>),
-    /// It uses another name of the site.
+    /// The URL uses another name of the site.
     Named(UrlKey),
 }
 

@@ -42,17 +42,17 @@ impl KnownNames {
 /// The answer of a spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SpellingAnswer {
-    /// It redirects to the same path there.
+    /// The answer redirects to the same path there.
     LeadsTo(Origin),
-    /// It is the site.
+    /// The answer is the site.
     Same,
-    /// It is something else.
+    /// The answer is something else.
     Other,
 }
 
 /// Asks the spellings of `site`, whose start page is the last of `hops`, as far as they are not known, or all again. A failure
 /// changes nothing.
-pub(crate) async fn ask(
+pub(crate) async fn request_spellings(
     guide: &Guide<'_>,
     (site, hops): (&Site, &[Hop]),
     known: &KnownNames,
@@ -177,7 +177,7 @@ impl SpellingQuestion {
         if let Some(url) = url {
             let parser = || PageParser::new(&site.start, &identity, &reader);
             let sink = || PageSink::new(parser(), WantedBody::Nothing);
-            let answered = gate.ask(&url, &stop, sink).await.ok()?;
+            let answered = gate.request(&url, &stop, sink).await.ok()?;
             let fetched = answered.result.ok()?;
             if is_trouble(fetched.head.status) {
                 return None;
@@ -198,7 +198,7 @@ impl SpellingQuestion {
         );
         let nowhere = UrlKey::from_normalised(&nowhere).ok().filter(may_ask);
         if let Some(url) = nowhere {
-            let answered = gate.ask(&url, &stop, || Unread).await.ok()?;
+            let answered = gate.request(&url, &stop, || Unread).await.ok()?;
             let fetched = answered.result.ok()?;
             if is_trouble(fetched.head.status) {
                 return answer;

@@ -76,15 +76,15 @@ pub(crate) struct PageSink {
 
 /// The data on the answer.
 enum Detection {
-    /// It is not a document.
+    /// The body is not a document.
     Over,
     /// The first bytes, which leave the kind open.
     Begun { start: Vec<u8>, sent_as: SentAs },
     /// An error page that may be a challenge, as far as it is known.
     ErrorPage(Vec<u8>),
-    /// It is a challenge.
+    /// The page is a challenge.
     Challenge,
-    /// It is this, and kept if that is wanted.
+    /// The document is of this kind, and is kept if that is wanted.
     Found {
         kind: Option<Kind>,
         body: Option<Spool>,
@@ -286,9 +286,9 @@ fn sent_as(head: &ResponseHead) -> Option<SentAs> {
 enum KindGuess {
     /// Nothing yet: more of it has to be known.
     Nothing,
-    /// It is not a document.
+    /// The body is not a document.
     NoDocument,
-    /// It is this one.
+    /// The document is of this kind.
     Document(Kind),
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn is_passing(result: &Result<Fetched, FetchError>) -> bool {
 }
 
 /// The signal to politeness for an attempt whose head arrived after `latency`.
-pub(crate) fn of(
+pub(crate) fn signal_of(
     result: &Result<Fetched, FetchError>,
     latency: Duration,
     now: Timestamp,

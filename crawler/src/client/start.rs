@@ -153,7 +153,7 @@ pub(crate) struct CookieChain {
     start: UrlKey,
     /// Paths that it redirected to.
     paths: BTreeSet<String>,
-    /// It redirected to itself.
+    /// The URL redirected to itself.
     leads_to_itself: bool,
 }
 
@@ -168,7 +168,7 @@ impl CookieChain {
     }
 
     /// Takes a redirect on the way.
-    fn take(&mut self, url: &UrlKey, target: &UrlKey) {
+    fn add_redirect(&mut self, url: &UrlKey, target: &UrlKey) {
         self.leads_to_itself |= url == target;
         let is_other_name = url != target && url.path_and_query() == target.path_and_query();
         if *target != self.start && !is_other_name {
@@ -194,7 +194,7 @@ impl CookieChain {
             if !is_allowed(&url) {
                 break;
             }
-            let Ok(answered) = gate.ask(&url, stop, || Unread).await else {
+            let Ok(answered) = gate.request(&url, stop, || Unread).await else {
                 break;
             };
             let head = answered.result.ok().map(|fetched| fetched.head);
@@ -256,8 +256,8 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         guide.obey_robots(gate, &url, &mut known).await?;
         let (hop, wire_bytes) = match written.take() {
             // It has the session in the URL.
-            Some(written) => guide.ask(gate, &url, Some(written)).await?,
-            None => guide.ask(&gate.on_the_way(), &url, None).await?,
+            Some(written) => guide.request_hop(gate, &url, Some(written)).await?,
+            None => guide.request_hop(&gate.on_the_way(), &url, None).await?,
         };
         bytes_in += wire_bytes;
         let (status, location) = (hop.facts.status, hop.facts.location.clone());
@@ -270,7 +270,7 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         }
         hops.push(hop);
         if let Some(target) = &location {
-            chain.take(&url, target);
+            chain.add_redirect(&url, target);
         }
         match (status, location) {
             (200, _) if is_empty => {
@@ -317,7 +317,7 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
             }
         }
     }
-    let site = site::settle(typed, &targets, width)
+    let site = site::site_of_redirects(typed, &targets, width)
         .map_err(|error| leads_elsewhere(&error, targets.last().unwrap_or(typed)))?;
     let site = stand_in(site, config)?;
     let (is_robots_read, mut notes) = (!known.unread.contains(&site.origin), known.notes);
@@ -343,7 +343,7 @@ pub(crate) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
 #[derive(Default)]
 struct KnownRules {
     rules: HashMap<Origin, Rules>,
-    /// They cannot be read, which is ignored.
+    /// The rules cannot be read, which is ignored.
     unread: HashSet<Origin>,
     notes: Vec<Note>,
 }
@@ -384,7 +384,7 @@ impl Guide<'_> {
     }
 
     /// Asks for a page on the way through `gate`; the bytes that came over the wire are counted.
-    async fn ask(
+    async fn request_hop(
         &self,
         gate: &Gate,
         url: &UrlKey,
@@ -444,7 +444,9 @@ impl Guide<'_> {
             && !cookies.are_of_session()
         {
             let gate = self.gate.standing_in(site.stand_in.clone());
-            let asked = self.ask(&gate, &start.url, start.written.clone()).await;
+            let asked = self
+                .request_hop(&gate, &start.url, start.written.clone())
+                .await;
             if matches!(asked, Err(StartError::Stopped)) {
                 return Err(StartError::Stopped);
             }

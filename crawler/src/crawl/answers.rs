@@ -21,9 +21,9 @@ pub(super) struct Work {
     pub(super) hops: u8,
     /// Requests that were made.
     pub(super) tries: u32,
-    /// It was listed before.
+    /// The page was listed before.
     pub(super) was_listed: bool,
-    /// It is as it was when it was listed before, or when it last redirected to such a page.
+    /// The page is as it was when it was listed before, or when it last redirected to such a page.
     pub(super) is_unchanged: bool,
     /// The content, where that is another one than that of its last answer.
     pub(super) changed_to: Option<ContentHash>,

@@ -39,7 +39,7 @@ pub(super) enum StartAnswer {
     PageLater,
     /// A challenge, also after the wait.
     Challenge,
-    /// It failed in another way.
+    /// The request failed in another way.
     Failure,
     /// The host gets no further request.
     Closed(Closed),
@@ -85,7 +85,7 @@ pub(super) async fn ask_start_page(
     may_wait: bool,
     stop: CancellationToken,
 ) -> StartAnswer {
-    match ask(&gate, (&start, &host), &stop).await {
+    match is_challenge(&gate, (&start, &host), &stop).await {
         Ok(false) => return StartAnswer::Page,
         Ok(true) if !may_wait => return StartAnswer::Challenge,
         Ok(true) => {}
@@ -95,7 +95,7 @@ pub(super) async fn ask_start_page(
         () = stop.cancelled() => return StartAnswer::Stopped,
         () = tokio::time::sleep(WAIT) => {}
     }
-    match ask(&gate, (&start, &host), &stop).await {
+    match is_challenge(&gate, (&start, &host), &stop).await {
         Ok(false) => StartAnswer::PageLater,
         Ok(true) => StartAnswer::Challenge,
         Err(answer) => answer,
@@ -103,7 +103,7 @@ pub(super) async fn ask_start_page(
 }
 
 /// Whether the answer of the start page is a challenge; an error when it is none, and no page either.
-async fn ask(
+async fn is_challenge(
     gate: &Gate,
     (start, host): (&UrlKey, &HostKey),
     stop: &CancellationToken,

@@ -48,7 +48,11 @@ pub(super) struct Questions {
 
 impl Questions {
     /// Stores `commit`, if there is one, and reads the answers.
-    fn ask(self, store: &mut Store, commit: Option<Commit>) -> Result<(u64, Answers), StoreError> {
+    fn commit_and_answer(
+        self,
+        store: &mut Store,
+        commit: Option<Commit>,
+    ) -> Result<(u64, Answers), StoreError> {
         if let Some(commit) = commit {
             store.commit(&commit)?;
         }
@@ -205,7 +209,7 @@ impl Commits {
         let commit = (!self.is_empty()).then(|| std::mem::take(&mut self.next));
         self.last = now;
         Some(move || {
-            let result = questions.ask(&mut store, commit);
+            let result = questions.commit_and_answer(&mut store, commit);
             Committed { store, result }
         })
     }
@@ -214,7 +218,7 @@ impl Commits {
     ///
     /// # Errors
     /// The store failed.
-    pub(super) fn take(&mut self, committed: Committed) -> Result<Answers, StoreError> {
+    pub(super) fn take_back(&mut self, committed: Committed) -> Result<Answers, StoreError> {
         self.store = Some(committed.store);
         self.away_bytes = 0;
         let (state_bytes, answers) = committed.result?;

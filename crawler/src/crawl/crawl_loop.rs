@@ -43,7 +43,7 @@ use super::{
     known::KnownUrls,
     outage::Health,
     probe::NotFound,
-    repetition::{Repetition, settle},
+    repetition::{Repetition, store_repeats},
     requests::{Elsewhere, PageDone, PageRequest, Requests},
     resume::Memory,
     revalidation::{Revalidation, TestEnd},
@@ -264,9 +264,9 @@ impl<'a> CrawlLoop<'a> {
             // channel, time and tokens can be asked again.
             tokio::select! {
                 Some(joined) = self.tasks.join_next_with_id(), if !self.tasks.is_empty() => {
-                    self.take(joined)?;
+                    self.take_event(joined)?;
                     while let Some(joined) = self.tasks.try_join_next_with_id() {
-                        self.take(joined)?;
+                        self.take_event(joined)?;
                     }
                 }
                 batch = self.documents.batch(), if has_room => self.take_batch(batch),
@@ -297,7 +297,7 @@ impl<'a> CrawlLoop<'a> {
         let number = self.context.open.number;
         let ending = self.end.ending.unwrap_or(Ending::Drained);
         let settled = tokio::task::spawn_blocking(move || {
-            let settled = settle(&mut store, &repeats, (&start, number), ending);
+            let settled = store_repeats(&mut store, &repeats, (&start, number), ending);
             settled.map(|notes| (store, notes))
         });
         let (store, notes) = settled
@@ -425,8 +425,10 @@ impl<'a> CrawlLoop<'a> {
             copy_of: wants_cached
                 .then(|| self.documents.ask_for_cached())
                 .flatten(),
-            not_modified: self.revalidation.ask(),
-            unvisited: wants_unvisited.then(|| self.unvisited.ask()).flatten(),
+            not_modified: self.revalidation.next_pages(),
+            unvisited: wants_unvisited
+                .then(|| self.unvisited.next_portion())
+                .flatten(),
         };
         if let Some(work) = self.commits.send(questions, now) {
             let work = move || Event::Committed(Box::new(work()));
@@ -480,7 +482,7 @@ impl<'a> CrawlLoop<'a> {
     }
 
     fn take_committed(&mut self, committed: Committed) -> Result<(), CrawlError> {
-        let answers = self.commits.take(committed)?;
+        let answers = self.commits.take_back(committed)?;
         if let Some((wanted, urls)) = answers.refill {
             self.frontier.refill(&wanted, urls);
         }
@@ -521,10 +523,10 @@ impl<'a> CrawlLoop<'a> {
         });
     }
 
-    fn take(&mut self, joined: Result<(Id, Event), JoinError>) -> Result<(), CrawlError> {
+    fn take_event(&mut self, joined: Result<(Id, Event), JoinError>) -> Result<(), CrawlError> {
         match joined {
             Ok((id, Event::Page(done))) => {
-                if let Some(request) = self.requests.take(id) {
+                if let Some(request) = self.requests.take_ended(id) {
                     self.take_page(request, *done);
                 }
             }
@@ -569,7 +571,7 @@ impl<'a> CrawlLoop<'a> {
                 tracing::error!(target: "crawl", "internal error while requesting a page a second time: {error}");
                 SecondAnswer::default()
             })),
-            Err(error) => match self.requests.take(error.id()) {
+            Err(error) => match self.requests.take_ended(error.id()) {
                 // The permit was used, so dropping it counts as an end.
                 Some(PageRequest { lease, .. }) if error.is_cancelled() => {
                     self.frontier.give_back(lease);
@@ -586,7 +588,7 @@ impl<'a> CrawlLoop<'a> {
     }
 
     fn take_robots(&mut self, robots: Robots) {
-        match self.rules.take(robots) {
+        match self.rules.take_robots(robots) {
             RobotsChange::Rules(rules) => {
                 self.commits.set(crawl_state::robots_value(&rules));
                 self.documents.know(rules);

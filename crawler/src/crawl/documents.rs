@@ -122,9 +122,9 @@ struct Feeds {
 /// The directory that our own index will be in.
 struct OwnPlace {
     url: String,
-    /// It is set; else it is the crawled directory.
+    /// The directory is set; else it is the crawled directory.
     is_configured: bool,
-    /// It is on the crawled site, which is up.
+    /// The document is on the crawled site, which is up.
     is_on_site: bool,
 }
 

@@ -36,7 +36,7 @@ impl HeldUrls {
     }
 
     /// Takes note that a page is asked for.
-    pub(super) fn ask(&mut self) {
+    pub(super) fn note_request(&mut self) {
         self.has_asked = true;
     }
 

@@ -42,9 +42,9 @@ pub(super) struct HostTrouble {
 enum Machine {
     #[default]
     Well,
-    /// It was at fault when something failed last.
+    /// The host was at fault when something failed last.
     Failing,
-    /// It was at fault before.
+    /// The host was at fault before.
     Recovered,
 }
 
@@ -108,7 +108,7 @@ impl HostTrouble {
 
     /// Takes the answer of `url` to a request that was sent at `begun`: `signal` is its evidence about the host, which is in `state`
     /// now. With `long_wait` it asks to be left alone until then. Gives what the user should know at once.
-    pub(super) fn take(
+    pub(super) fn record_answer(
         &mut self,
         url: &UrlKey,
         answer: &FetchedFacts,

@@ -36,7 +36,7 @@ pub(super) struct KnownUrls {
     /// How many of them the state, or the next commit, knows.
     noted: u64,
     /// A note named the bound that is reached.
-    is_bound_named: bool,
+    is_bound_reported: bool,
 }
 
 /// What a crawl knows of its URLs when a session begins.
@@ -118,7 +118,7 @@ impl KnownUrls {
             max_urls: limits.max_known_urls,
             not_recorded: known.not_recorded,
             noted: known.not_recorded,
-            is_bound_named: false,
+            is_bound_reported: false,
         }
     }
 
@@ -156,8 +156,8 @@ impl KnownUrls {
         };
         if let Some(setting) = bound.filter(|_| !found.is_owed) {
             self.not_recorded += 1;
-            let is_named = std::mem::replace(&mut self.is_bound_named, true);
-            let note = (!is_named).then(|| Note::bound_reached(&setting).naming(found.key));
+            let is_declared = std::mem::replace(&mut self.is_bound_reported, true);
+            let note = (!is_declared).then(|| Note::bound_reached(&setting).naming(found.key));
             return Discovered::LeftOut(note);
         }
         Discovered::New(self.add(found, place, reason))
@@ -193,7 +193,7 @@ impl KnownUrls {
     }
 
     /// Returns whether a sitemap of the site, or a list of the user's, names `url`.
-    pub(super) fn is_named(&self, url: &UrlKey) -> bool {
+    pub(super) fn is_declared(&self, url: &UrlKey) -> bool {
         self.named.contains(url)
     }
 

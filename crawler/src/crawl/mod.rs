@@ -239,7 +239,7 @@ pub enum CrawlError {
     /// The store failed.
     #[error("failed to use the state of this site")]
     Store(#[from] StoreError),
-    /// It is not known which hosts asked to wait, so no request may be sent.
+    /// The file of the hosts that asked to wait cannot be read, so no request may be sent.
     #[error("failed to load the Retry-After waits of hosts; nothing is requested")]
     RetryAfter(#[from] RetryAfterError),
     /// Stopped before the crawl came to its end.
@@ -329,7 +329,7 @@ pub(crate) async fn crawl(
     if let (Ok(crawled), Some(damage)) = (&mut crawled, damage) {
         crawled.notes.insert(0, Note::waits_damaged(&damage));
     }
-    gate.settle().await;
+    gate.finish_writes().await;
     crawled
 }
 
@@ -455,7 +455,7 @@ async fn name_site(
     } else {
         let site = (&started.site, &started.hops[..]);
         let all = validators::is_turn_of_names(next.number);
-        let asking = Box::pin(names::ask(guide, site, &known, all));
+        let asking = Box::pin(names::request_spellings(guide, site, &known, all));
         tokio::select! {
             asked = tokio::time::timeout_at(deadline, asking) => asked.ok(),
             () = guide.stop.cancelled() => None,

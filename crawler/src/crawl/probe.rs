@@ -24,7 +24,7 @@ pub(super) struct Probed {
     crawl: CrawlId,
     /// The texts of the answers, when all have one.
     pages: Option<[PageText; 3]>,
-    /// They are 200.
+    /// The answers are 200.
     pub(super) are_found: bool,
 }
 
@@ -32,18 +32,18 @@ pub(super) struct Probed {
 #[derive(Debug)]
 pub(super) struct NotFound {
     text: PageText,
-    /// It is 200.
+    /// The answer is 200.
     is_found: bool,
 }
 
 /// How far the probe is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Probe {
-    /// It is to be sent.
+    /// The probe is to be sent.
     Wanted([UrlKey; 3]),
-    /// It is out.
+    /// The probe is out.
     Out,
-    /// It is over, or not wanted.
+    /// The probe is over, or not wanted.
     Over,
 }
 
@@ -125,7 +125,7 @@ impl Probed {
 }
 
 /// Asks for the URLs; their answers, when all have a text.
-pub(super) async fn ask(
+pub(super) async fn request_probe(
     gate: Gate,
     reader: Arc<PageReader>,
     urls: [UrlKey; 3],
@@ -146,7 +146,7 @@ async fn answer_of(
     stop: &CancellationToken,
 ) -> Option<NotFound> {
     let sink = || AsPage(PageParser::new(url, &gate.identity, reader));
-    let asked = gate.ask(url, stop, sink).await.ok()?;
+    let asked = gate.request(url, stop, sink).await.ok()?;
     let mut fetched = asked.result.ok()?;
     let status = std::mem::replace(&mut fetched.head.status, 200);
     let facts = asked.receiver.0.finish(&fetched);

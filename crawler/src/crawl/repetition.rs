@@ -19,7 +19,9 @@ use crate::{
     crawl_state::OpenCrawl,
     lastmod::Restless,
     notes::{ExampleCount, Note, grouped},
-    page::{Basis, Canonical, ClosedPattern, CrawlId, PatternKind, Reason, Repeat, Said, State},
+    page::{
+        Basis, Canonical, ClosedPattern, CrawlId, PatternKind, Reason, Repeat, State, TextNovelty,
+    },
     pattern::Pattern,
     repeats::{ReadPage, Repeats, count_parameters, exclude_of},
     store::{Commit, Store, StoreError, Texts, VisitText},
@@ -99,8 +101,10 @@ pub(super) fn remember(
     // What a page led to is taken off once, whichever of the pages found on it has new text: first all is counted.
     let mut refunds = Vec::new();
     store.each_text(Texts::All, &mut |visit| {
-        let (Some(said), false) = (visit.reading.said, visit.repeat == Some(Repeat::NotFound))
-        else {
+        let (Some(novelty), false) = (
+            visit.reading.novelty,
+            visit.repeat == Some(Repeat::NotFound),
+        ) else {
             return;
         };
         if visit.key == *start {
@@ -112,13 +116,13 @@ pub(super) fn remember(
         let page = ReadPage {
             url: &visit.key,
             text: &visit.text,
-            said,
+            novelty,
             is_listed: visit.may_be_listed(),
             is_canonical: visit.canonical == Some(Canonical::Itself),
             is_end: false,
         };
-        repeats.take(&page, &[]);
-        if said == Said::Nothing {
+        repeats.add_page(&page, &[]);
+        if novelty == TextNovelty::Nothing {
             repeats.count(&visit.key, visit.reading.distance, visit.reading.led_to);
         } else if let Some(finder) = visit.found_on {
             refunds.push(finder.fingerprint());
@@ -181,7 +185,7 @@ pub(super) fn changed_pages(
 
 /// Marks the visits by all that the crawl found, but for the `start` page, and stores its patterns; returns what people should know. When
 /// a bound ended the session, pages at distance 2 and more wait. What earlier crawls cut is kept until the crawl is over.
-pub(super) fn settle(
+pub(super) fn store_repeats(
     store: &mut Store,
     repeats: &Repeats,
     (start, crawl): (&UrlKey, CrawlId),
@@ -213,7 +217,7 @@ pub(super) fn settle(
         if !repeats.is_on() && repeats.short_form(&visit.key).is_some() {
             read.insert(visit.key.fingerprint());
         }
-        let is_sure = visit.key == *start || visit.is_named || visit.is_published;
+        let is_sure = visit.key == *start || visit.is_declared || visit.is_published;
         let mut mark = marks.remove(&visit.key);
         let is_not_found = visit.key != *start && repeats.is_not_found(&visit.text);
         if is_sure && is_not_found {
@@ -251,7 +255,7 @@ pub(super) fn settle(
         // What is left out of URLs from the start is no pattern that was found.
         Reason::DuplicateOf
             if !repeats.is_on()
-                && !note.is_named
+                && !note.is_declared
                 && !read.contains(&url.fingerprint())
                 && repeats.short_form(url).is_some() =>
         {
@@ -425,7 +429,7 @@ fn mark_cut(
     // Text at a copy of another page, or at one that is not listed, would be at no URL of the set.
     let counts = |visit: &VisitText| visit.may_be_listed() && !marks.contains_key(&visit.key);
     store.each_text(Texts::All, &mut |visit| {
-        if visit.is_named || visit.is_published || visit.key == *start || !counts(&visit) {
+        if visit.is_declared || visit.is_published || visit.key == *start || !counts(&visit) {
             return;
         }
         if let Some(place) = repeats.cut_of(&visit.key, visit.reading.distance) {
@@ -485,7 +489,7 @@ fn mark_copies(
             continue;
         };
         for copy in copies.iter().filter(|copy| copy.key != best.key) {
-            if copy.is_named {
+            if copy.is_declared {
                 named.copies.add(&copy.key);
             } else if !copy.is_published || copy.is_unchanged && best.is_unchanged {
                 marks.insert(copy.key.clone(), Repeat::DuplicateOf(best.key.clone()));
@@ -509,7 +513,7 @@ fn rank(visit: &VisitText) -> (bool, bool, usize, usize, usize, &str) {
     let in_path = url.matches(';').count();
     (
         visit.canonical != Some(Canonical::Itself),
-        !visit.is_named && !visit.is_published,
+        !visit.is_declared && !visit.is_published,
         parameters + in_path,
         url.len(),
         url.bytes().filter(u8::is_ascii_uppercase).count(),

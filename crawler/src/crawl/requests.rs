@@ -111,7 +111,7 @@ impl Elsewhere {
 
 /// The consequence of the end of a request.
 pub(super) enum AfterRequest {
-    /// It is the fault of this machine: the URL is first in its line again.
+    /// The failure is the fault of this machine: the URL is first in its line again.
     GiveBack,
     /// Another try, from this instant.
     Retry(Instant),
@@ -182,7 +182,7 @@ impl Requests {
     }
 
     /// The request of the task `id`, which has ended.
-    pub(super) fn take(&mut self, id: Id) -> Option<PageRequest> {
+    pub(super) fn take_ended(&mut self, id: Id) -> Option<PageRequest> {
         self.out.remove(&id)
     }
 
@@ -193,7 +193,7 @@ impl Requests {
 }
 
 /// Asks for a page; the caller holds a permit.
-pub(super) async fn ask(
+pub(super) async fn request_page(
     (gate, reader): (Gate, Arc<PageReader>),
     (url, written): (UrlKey, Option<Arc<str>>),
     wanted: WantedBody,

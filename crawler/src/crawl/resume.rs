@@ -46,11 +46,11 @@ pub(super) struct Memory {
 
 /// Pages that the sessions of the crawl before the crawl `number` asked for.
 fn pages_of_last_crawl(store: &Store, number: CrawlId) -> Result<u64, StoreError> {
-    let mut runs = store.runs()?;
-    runs.retain(|run| run.crawl.is_some_and(|crawl| crawl != number));
-    let last = runs.last().and_then(|run| run.crawl);
-    let of_last = runs.iter().filter(|run| run.crawl == last);
-    Ok(of_last.filter_map(|run| run.fetched).sum())
+    let mut sessions = store.sessions()?;
+    sessions.retain(|session| session.crawl.is_some_and(|crawl| crawl != number));
+    let last = sessions.last().and_then(|session| session.crawl);
+    let of_last = sessions.iter().filter(|session| session.crawl == last);
+    Ok(of_last.filter_map(|session| session.fetched).sum())
 }
 
 /// Reads what the crawl of the site that begins at `start` knows. Visits that the current rules do not decide are queued again, when the rules are not those of
@@ -114,13 +114,13 @@ pub(super) fn remember(
     store.each_visit(&mut |key, note| {
         known.seen.insert(key);
         if let Some(place) = note.place {
-            known.rounds.take(place);
+            known.rounds.add_waiting(place);
         }
         known.failed += u64::from(note.reason.state() == State::Failed);
         if note.is_orphan {
             known.orphans.insert(key);
         }
-        if note.is_named {
+        if note.is_declared {
             known.named.insert(key);
         }
         if note.place.is_some() {

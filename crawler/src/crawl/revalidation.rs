@@ -71,7 +71,7 @@ pub(super) struct Reread {
 
 /// The next step for a page that answered 304.
 pub(super) enum AfterNotModified {
-    /// It waits for its stored links.
+    /// The page waits for its stored links.
     Waits,
     /// A 304 is not trusted any more.
     Distrusted(Lease),
@@ -226,7 +226,7 @@ impl Revalidation {
     }
 
     /// The pages that the store is asked for now.
-    pub(super) fn ask(&mut self) -> Vec<NotModified> {
+    pub(super) fn next_pages(&mut self) -> Vec<NotModified> {
         let pages = std::mem::take(&mut self.waiting);
         self.away = pages.len();
         pages
@@ -257,7 +257,7 @@ impl Revalidation {
             return (None, None);
         };
         let before = self.trust;
-        let note = self.trust.take(status).map(|change| match change {
+        let note = self.trust.record_status(status).map(|change| match change {
             TrustChange::Lost => Note::not_modified_distrusted(&url).naming(&url),
             TrustChange::Regained => Note::not_modified_trusted(),
         });

@@ -16,7 +16,7 @@ const ROBOTS_RETRY: Duration = Duration::from_secs(60 * 60);
 /// The rules, and where they are from.
 pub(super) struct SiteRules {
     judge: Judge,
-    /// They are those of a robots.txt that was read.
+    /// The rules are those of a robots.txt that was read.
     is_robots_read: bool,
     due: Instant,
     /// robots.txt is being read again.
@@ -25,7 +25,7 @@ pub(super) struct SiteRules {
 
 /// The consequence of a robots.txt.
 pub(super) enum RobotsChange {
-    /// It has these rules now.
+    /// The host has these rules now.
     Rules(robots::Rules),
     /// The `Crawl-delay` is too long for a crawl.
     TooSlow(Duration),
@@ -57,7 +57,7 @@ impl SiteRules {
     }
 
     /// Takes what the task brought.
-    pub(super) fn take(&mut self, robots: Robots) -> RobotsChange {
+    pub(super) fn take_robots(&mut self, robots: Robots) -> RobotsChange {
         self.is_reading = false;
         self.due = Instant::now() + ROBOTS_RETRY;
         match robots {

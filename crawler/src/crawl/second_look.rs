@@ -169,7 +169,7 @@ fn choose(
 }
 
 /// Sends a second request.
-pub(super) async fn ask(
+pub(super) async fn request_again(
     gate: Gate,
     reader: Arc<PageReader>,
     look: SecondLook,
@@ -177,7 +177,7 @@ pub(super) async fn ask(
 ) -> SecondAnswer {
     let (SecondLook::Short(url) | SecondLook::Changed(url, _)) = look;
     let sink = || AsPage(PageParser::new(&url, &gate.identity, &reader));
-    let Ok(asked) = gate.ask(&url, &stop, sink).await else {
+    let Ok(asked) = gate.request(&url, &stop, sink).await else {
         return SecondAnswer::default();
     };
     let Ok(fetched) = asked.result else {

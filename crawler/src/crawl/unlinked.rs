@@ -51,7 +51,7 @@ impl Unvisited {
     }
 
     /// The portion that the store is asked for now.
-    pub(super) fn ask(&mut self) -> Option<PortionAfter> {
+    pub(super) fn next_portion(&mut self) -> Option<PortionAfter> {
         match std::mem::replace(self, Self::Loading) {
             Self::After(after) => Some(PortionAfter(after)),
             other => {

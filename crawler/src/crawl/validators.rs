@@ -64,7 +64,7 @@ impl ValidatorTrust {
     }
 
     /// Takes the status of the answer to the old validators of a page that changed.
-    pub(super) fn take(&mut self, status: u16) -> Option<TrustChange> {
+    pub(super) fn record_status(&mut self, status: u16) -> Option<TrustChange> {
         match (status, self.truths) {
             (304, before) => {
                 self.truths = Some(0);
@@ -157,19 +157,19 @@ mod tests {
     #[test]
     fn thirty_true_answers_regain_lost_trust() {
         let mut trust = ValidatorTrust::default();
-        assert_eq!(trust.take(200), None);
-        assert_eq!(trust.take(503), None);
-        assert_eq!(trust.take(304), Some(TrustChange::Lost));
+        assert_eq!(trust.record_status(200), None);
+        assert_eq!(trust.record_status(503), None);
+        assert_eq!(trust.record_status(304), Some(TrustChange::Lost));
         for _ in 1..TRUTHS_FOR_TRUST {
-            assert_eq!(trust.take(200), None);
+            assert_eq!(trust.record_status(200), None);
         }
-        assert_eq!(trust.take(304), None, "the row begins again");
+        assert_eq!(trust.record_status(304), None, "the row begins again");
         for _ in 1..TRUTHS_FOR_TRUST {
-            assert_eq!(trust.take(404), None);
-            assert_eq!(trust.take(503), None, "is not evidence");
+            assert_eq!(trust.record_status(404), None);
+            assert_eq!(trust.record_status(503), None, "is not evidence");
             assert!(!trust.is_given());
         }
-        assert_eq!(trust.take(200), Some(TrustChange::Regained));
+        assert_eq!(trust.record_status(200), Some(TrustChange::Regained));
         assert_eq!(trust, ValidatorTrust::default());
     }
 

@@ -56,7 +56,7 @@ impl SetDiff {
     /// Compares the entries of two sets.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// The sets cannot be read.
     pub(super) fn of(pairs: &EntryPairs, [a, b]: [SetOutline; 2]) -> Result<Self, StoreError> {
         let mut diff = Self {
             version: VERSION,

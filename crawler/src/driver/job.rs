@@ -36,7 +36,7 @@ use crate::{
 
 /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is reported and noted, in the
 /// summary and in the file of its last run.
-pub async fn run_site(
+pub async fn session_site(
     crawler: &Crawler,
     site: &Arc<SiteSettings>,
     watch: SessionWatch,

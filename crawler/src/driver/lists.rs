@@ -19,7 +19,7 @@ const STANDARD_INPUT: &str = "-";
 /// The lists of all sites of a program. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct UserLists {
-    /// It can be read once only.
+    /// The list can be read once only.
     standard_input: Arc<Mutex<Option<SeedList>>>,
 }
 

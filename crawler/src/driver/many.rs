@@ -6,7 +6,7 @@ use std::{collections::VecDeque, sync::Arc};
 use super::{
     board::Board,
     crawler::{Crawler, SiteResult},
-    job::run_site,
+    job::session_site,
     sessions::Sessions,
     settings::SiteSettings,
 };
@@ -28,7 +28,7 @@ pub async fn crawl_all(
         {
             let (crawler, own) = (crawler.for_site(&site), Arc::clone(&site));
             sessions.start(site, |watch| async move {
-                run_site(&crawler, &own, watch).await
+                session_site(&crawler, &own, watch).await
             });
         }
         let Some((_, run)) = sessions.next().await else {

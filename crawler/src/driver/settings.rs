@@ -201,7 +201,7 @@ impl SessionSettings {
     /// Checks that the set of `site` can be written to its place and served from there.
     ///
     /// # Errors
-    /// It cannot.
+    /// The set cannot be written, or not served from there.
     pub fn check_site(&self, site: &Site) -> Result<(), SessionError> {
         self.public_url_of(site)?;
         if !self.dry_run {

@@ -58,7 +58,7 @@ impl BodyReader {
     }
 
     /// Takes the next bytes from the wire. Breaks when the body has ended early.
-    pub(super) async fn take(
+    pub(super) async fn take_bytes(
         &mut self,
         wire: &[u8],
         sink: &mut (dyn BodySink + Send),

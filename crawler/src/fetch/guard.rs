@@ -114,7 +114,7 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
 pub(super) struct Guard {
     /// Addresses of the start host, when none of them is public.
     start: Vec<IpAddr>,
-    /// Their classes; `Public` alone otherwise.
+    /// The classes of the addresses; `Public` alone otherwise.
     began_on: Vec<AddressClass>,
 }
 

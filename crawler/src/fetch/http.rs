@@ -372,7 +372,7 @@ impl HttpFetch {
                     break BodyEnd::CutShort;
                 }
             };
-            match timeout_at(deadline, reader.take(&chunk, sink)).await {
+            match timeout_at(deadline, reader.take_bytes(&chunk, sink)).await {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(end)) => break end,
                 Err(_) => break BodyEnd::CutShort,

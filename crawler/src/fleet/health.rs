@@ -27,7 +27,7 @@ pub(super) struct StorageHealth(Mutex<Option<Trouble>>);
 #[derive(Debug, Clone, Copy)]
 struct Trouble {
     since: Instant,
-    /// It answered 401 or 403.
+    /// The storage answered 401 or 403.
     is_refused: bool,
 }
 

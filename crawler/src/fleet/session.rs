@@ -27,7 +27,7 @@ use crate::{
     catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run},
     driver::{
         Crawler, Messenger, SessionStage, SessionWatch, SiteResult, SiteSettings, kind_of_end,
-        run_site,
+        session_site,
     },
     failure::{self, Cause, Failure, blocking},
     machine::private,
@@ -210,7 +210,7 @@ impl SiteWork<'_> {
             observer.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
         let (ended, end) = oneshot::channel();
         let crawl = async {
-            let run = run_site(&crawler, &site, watch.clone()).await;
+            let run = session_site(&crawler, &site, watch.clone()).await;
             let _ = ended.send(());
             run
         };

@@ -177,7 +177,7 @@ impl WorkerLoop {
                         "a worker reads the settings of a site when its session begins; restart it for its own settings"
                     ),
                 },
-                Some(claimed) = self.claiming.join_next() => self.take(claimed),
+                Some(claimed) = self.claiming.join_next() => self.take_claimed(claimed),
                 () = sleep_until(self.claim_at), if claims => {}
                 () = sleep_until(news_at) => {
                     news_at = Instant::now() + NEWS;
@@ -210,7 +210,7 @@ impl WorkerLoop {
         });
     }
 
-    fn take(&mut self, claimed: Result<Claimed, JoinError>) {
+    fn take_claimed(&mut self, claimed: Result<Claimed, JoinError>) {
         let worker = &self.worker;
         let (rows, asked) = match claimed {
             Ok((Ok(rows), asked)) => (rows, asked),

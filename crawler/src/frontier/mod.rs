@@ -405,7 +405,7 @@ impl Frontier {
     /// The URL is decided, or stays in the queue of the store until [`Frontier::rewind`].
     pub fn finish(&mut self, lease: Lease) {
         let Lease { waiting, from: _ } = lease;
-        self.settle(waiting.url.sequence);
+        self.close_place(waiting.url.sequence);
     }
 
     /// Begins again with the first URL that waits in the store. Nothing may wait here, and no lease be out.
@@ -450,7 +450,7 @@ impl Frontier {
         let sequence = waiting.url.sequence;
         match from {
             Line::Window => {
-                self.settle(sequence);
+                self.close_place(sequence);
                 self.window.insert(sequence, waiting);
                 return;
             }
@@ -528,11 +528,11 @@ impl Frontier {
     /// The URL at this place waits for another try, or aside.
     fn set_aside(&mut self, place: u64) {
         if !self.level_by_level {
-            self.settle(place);
+            self.close_place(place);
         }
     }
 
-    /// It is leased again.
+    /// A URL that was put back is leased again.
     fn take_up(&mut self, place: u64) {
         if !self.level_by_level {
             self.go_out(place);
@@ -543,7 +543,7 @@ impl Frontier {
         *self.outstanding.entry(level_of(place)).or_default() += 1;
     }
 
-    fn settle(&mut self, place: u64) {
+    fn close_place(&mut self, place: u64) {
         let level = level_of(place);
         if let Some(count) = self.outstanding.get_mut(&level) {
             *count -= 1;

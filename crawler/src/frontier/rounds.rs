@@ -42,7 +42,7 @@ impl Rounds {
     }
 
     /// Takes note of a URL that waits already.
-    pub fn take(&mut self, place: u64) {
+    pub fn add_waiting(&mut self, place: u64) {
         let last = self.last.entry(line_of(place)).or_default();
         *last = round_of(place).max(*last);
         if self.first == 0 || place < self.first {
@@ -207,7 +207,7 @@ mod tests {
         let places: Vec<u64> = (0..5).map(|_| rounds.place(&url, 1, 0, 0)).collect();
         let mut again = Rounds::default();
         for place in &places[2..] {
-            again.take(*place);
+            again.add_waiting(*place);
         }
         assert_eq!(again.first(), places[2]);
         assert!(again.place(&url, 1, 0, 0) > places[4]);

@@ -13,7 +13,7 @@ pub(super) enum History<'a> {
     None,
     /// The content is the same.
     Same(&'a LedgerEntry),
-    /// It cannot be compared: another version hashed it, or this time nothing was hashed.
+    /// The hash cannot be compared: another version hashed it, or this time nothing was hashed.
     Unknown(&'a LedgerEntry),
     /// The content changed.
     Changed(&'a LedgerEntry),

@@ -32,7 +32,7 @@ pub struct Lock {
 pub enum NotTaken {
     /// Somebody else has it: who, in words, as far as that is known.
     Held(String),
-    /// It cannot be locked.
+    /// The file cannot be locked.
     Failed(io::Error),
 }
 

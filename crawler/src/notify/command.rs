@@ -51,10 +51,10 @@ pub struct HookRun<'a> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// It cannot be started.
+    /// The command cannot be started.
     #[error("cannot be started")]
     Start(#[source] io::Error),
-    /// It ended by something else than success.
+    /// The command ended by something else than success.
     #[error("ended with {status}{}", shown_output(output))]
     Failed {
         /// How.
@@ -62,7 +62,7 @@ pub enum CommandError {
         /// The end of its output.
         output: String,
     },
-    /// It did not end in time, and was killed.
+    /// The command did not end in time, and was killed.
     #[error("did not end within {limit:?} and was killed{}", shown_output(output))]
     TimedOut {
         /// How long it had.

@@ -25,7 +25,7 @@ pub enum PingTemplateError {
     /// The place is missing.
     #[error("expected {PLACE} in the place of the sitemap's URL")]
     NoPlace,
-    /// It is not a URL.
+    /// The text is not a URL.
     #[error(
         "expected an http or https URL such as \"https://engine.example/ping?sitemap={PLACE}\""
     )]

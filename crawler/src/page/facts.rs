@@ -213,7 +213,7 @@ pub struct PageFacts {
     pub excluded_by_page_rule: bool,
     /// Links in document order, deduplicated.
     pub links: Vec<Link>,
-    /// Their texts: of each the first that it has on the page.
+    /// The texts of the links: of each the first that it has on the page.
     pub link_texts: LinkTexts,
     /// Further links, beyond the limits for one page. Not stored.
     pub links_left_out: u64,

@@ -16,7 +16,7 @@ pub struct LinkTexts {
 pub struct TakenLinks {
     /// The targets, in their order.
     pub urls: Vec<UrlKey>,
-    /// Their texts.
+    /// The texts of the links.
     pub texts: LinkTexts,
 }
 
@@ -56,7 +56,7 @@ impl LinkTexts {
     }
 
     /// Gives link number `link` the text of a link of other texts.
-    pub(crate) fn take(&mut self, link: usize, of: (&Self, usize)) {
+    pub(crate) fn copy_text(&mut self, link: usize, of: (&Self, usize)) {
         let (texts, number) = of;
         self.put(link, texts.get(number));
     }

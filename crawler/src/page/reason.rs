@@ -20,9 +20,9 @@ words! {
 /// The evidence of an attempt about whether a listed page is to stay listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evidence {
-    /// It is not: the page or the owner of the site states so; or the reason is no answer of the page.
+    /// No: the page or the owner of the site states so; or the reason is no answer of the page.
     Sure,
-    /// It is not, if a later attempt confirms that: a 404, or another document, may come from a program in trouble.
+    /// No, if a later attempt confirms that: a 404, or another document, may come from a program in trouble.
     IfConfirmed,
     /// Nothing. A server or a program that fails is not evidence, a redirect to nowhere is not made on purpose, and a 4xx other than
     /// 404, 410 and 451 may be an access rule that was set by mistake.
@@ -34,17 +34,17 @@ pub enum Evidence {
 pub enum ListingFault {
     /// The page does not exist.
     Dead,
-    /// It does not answer 200 with its content.
+    /// The URL does does not answer 200 with its content.
     Failing,
-    /// It redirects.
+    /// The URL redirects.
     Redirect,
-    /// It has noindex.
+    /// The page has noindex.
     Noindex,
-    /// It names another canonical URL.
+    /// The page names another canonical URL.
     Canonical,
     /// robots.txt disallows it.
     Robots,
-    /// It is left out for another reason.
+    /// The URL is left out for another reason.
     LeftOut,
 }
 
@@ -202,7 +202,7 @@ reasons! {
     RedirectLoop = "redirect-loop", Excluded, Nothing, Redirect, [Fault Broken ByLocation],
         "redirects in a loop",
         CORRECT_REDIRECT;
-    /// It redirects in a loop, or answers 400 or 403, and sets a cookie.
+    /// The URL redirects in a loop, or answers 400 or 403, and sets a cookie.
     NeedsCookie = "needs-cookie", Excluded, Nothing, Failing, [Fault Broken ByLocation],
         "redirects in a loop, or answers 400 or 403, while it sets a cookie",
         "let the server answer without cookies, as search engines send none; cookies = \"session\" keeps those of a crawl, and --header \"Cookie: name=value\" sends a session";
@@ -294,7 +294,7 @@ reasons! {
     DuplicateSpelling = "duplicate-spelling", Excluded, Sure, LeftOut, [NeedsOtherPages],
         "listed under another spelling of the same URL",
         "link to one spelling of the URL only";
-    /// Its URL is too long, as it is, or once it is percent-encoded as a sitemap must have it. A URL of more than 2,047 bytes is not
+    /// The URL is too long, as it is, or once it is percent-encoded as a sitemap must have it. A URL of more than 2,047 bytes is not
     /// requested, and recorded by its beginning and a hash.
     Unwritable = "unwritable-url", Excluded, Sure, LeftOut, [Fault NeedsOtherPages],
         "its URL is too long for a sitemap (2,047 bytes)",
@@ -323,7 +323,7 @@ reasons! {
     PageRule = "page-rule", Excluded, Sure, -, [UserRule],
         "left out by a page rule",
         "change the page rule whose selector matches";
-    /// It was published, and is not in the set that was restored or read back; no crawl has found it since.
+    /// The URL was published, and is not in the set that was restored or read back; no crawl has found it since.
     NotInSet = "not-in-set", Excluded, Sure, -, [NeedsOtherPages],
         "not in the set that was restored or read back, and not found by a crawl since",
         "nothing to do: the next crawl requests the URL if a page or a sitemap names it";

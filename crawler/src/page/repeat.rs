@@ -6,13 +6,13 @@ use crate::url_key::UrlKey;
 /// A page that answered well and is not listed, because other pages have the same text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repeat {
-    /// It is in a place that was cut, and more than half of its text is at simpler URLs.
+    /// The page is in a place that was cut, and more than half of its text is at simpler URLs.
     NothingNew,
-    /// It is the page that the site answers to every URL that does not exist.
+    /// The page is the page that the site answers to every URL that does not exist.
     NotFound,
-    /// It is far from new text, and a bound ended the crawl before it was known whether its part of the site has an end.
+    /// The page is far from new text, and a bound ended the crawl before it was known whether its part of the site has an end.
     Waits,
-    /// It is a copy of this URL.
+    /// The page is a copy of this URL.
     DuplicateOf(UrlKey),
 }
 

@@ -37,7 +37,7 @@ pub struct Warnings {
     pub videos_cut: bool,
     /// A value for an own element is too long for a sitemap, and left out.
     pub long_selected_value: bool,
-    /// It asks for a password.
+    /// The page asks for a password.
     pub password_field: bool,
     /// The answer sets a cookie.
     pub sets_cookie: bool,

@@ -86,7 +86,7 @@ pub(super) struct HeaderLink {
     pub(super) rel: String,
     /// The languages that it states; the parameter may be repeated (RFC 8288 section 3.4.1).
     pub(super) hreflang: Vec<String>,
-    /// It states a medium.
+    /// The link states a medium.
     pub(super) has_media: bool,
     /// Media type of the target.
     pub(super) media_type: Option<String>,

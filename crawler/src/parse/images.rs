@@ -51,7 +51,7 @@ impl RawImages {
         self.picture = Picture::Open(None);
     }
 
-    /// It ends.
+    /// The element ends.
     pub(super) fn close_picture(&mut self) {
         self.picture = Picture::None;
     }

@@ -86,7 +86,7 @@ struct OpenText {
 struct PlacedReference {
     /// The place among the links, if there was room for it.
     link: Option<usize>,
-    /// It can lead to another page.
+    /// The link can lead to another page.
     leads_somewhere: bool,
 }
 
@@ -311,7 +311,7 @@ impl LinkList {
     fn add_with_text(&mut self, link: Link, text: (&LinkTexts, usize)) {
         let place = self.place(link);
         if self.texts.get(place).is_empty() {
-            self.texts.take(place, text);
+            self.texts.copy_text(place, text);
         }
     }
 

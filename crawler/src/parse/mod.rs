@@ -106,11 +106,11 @@ pub struct PageParser {
 
 /// Handling of the next chunk.
 enum Stage {
-    /// It is not wanted.
+    /// The body is not wanted.
     Unwanted,
     /// The first bytes are kept until it is known how to read them.
     Prefix(Prefix),
-    /// It is parsed.
+    /// The body is parsed.
     Page(Box<PageBody>),
 }
 

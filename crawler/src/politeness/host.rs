@@ -80,7 +80,7 @@ pub(super) struct UsedPermit {
 #[derive(Debug, Clone, Copy)]
 struct RetryAfterWait {
     until: Instant,
-    /// It was longer than the settings allow to wait.
+    /// The wait was longer than the settings allow to wait.
     is_too_long: bool,
 }
 

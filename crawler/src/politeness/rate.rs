@@ -43,7 +43,7 @@ impl Limiter {
     /// Counts a start at `now`.
     ///
     /// # Errors
-    /// It would be too early, and is not counted; the instant is the earliest that would not.
+    /// The start would be too early, and is not counted; the instant is the earliest that would not.
     pub(super) fn check(&self, now: Instant) -> Result<(), Instant> {
         self.0.clock().0.set(now);
         self.0

@@ -117,7 +117,7 @@ impl Census {
     ///
     /// # Errors
     /// The store failed, or the settings contradict each other.
-    pub(super) fn take(
+    pub(super) fn take_census(
         view: &MergedView<'_>,
         request: &PublishRequest<'_>,
         export: &mut Export,
@@ -191,7 +191,7 @@ impl Pass<'_> {
         self.numbers.orphans += u64::from(visit.is_some_and(|visit| visit.is_orphan));
         self.count_answer(view, key, visit, before.as_ref(), &merged)?;
         let mut reason = merged.record.reason;
-        self.remarks.take(view, key, &merged.record)?;
+        self.remarks.add_page(view, key, &merged.record)?;
         if reason.state() == State::Listed
             && let Some(objection) = spelling.objection(export, view, key)?
         {
@@ -353,10 +353,10 @@ impl Pass<'_> {
             counts.has_start = Some(is_good || counts.has_start == Some(true));
             counts.has_shell_start = facts.is_some_and(|facts| facts.warnings.script_shell);
         }
-        let is_named = visit.record.via.is_named() || visit.record.sitemap_lastmod.is_some();
+        let is_declared = visit.record.via.is_declared() || visit.record.sitemap_lastmod.is_some();
         if merged.record.reason == Reason::Listed
             && before.is_none()
-            && !is_named
+            && !is_declared
             && let Some(facts) = facts
         {
             counts.first_listed(key.as_str(), &Signs::of_first(facts));

@@ -43,7 +43,7 @@ pub(super) struct BuiltFile {
 #[derive(Debug)]
 pub(super) struct BuildResult {
     pub(super) record: FileRecord,
-    /// It differs from the published file.
+    /// The file differs from the published file.
     pub(super) changed: bool,
     pub(super) temporary: Option<Temporary>,
 }

@@ -87,7 +87,7 @@ pub(super) enum FileKind {
 pub(super) struct UrlShare {
     /// The range of their keys.
     pub(super) ranges: Vec<KeyRange>,
-    /// Their section.
+    /// The section of the keys.
     pub(super) of: SectionsOf,
 }
 

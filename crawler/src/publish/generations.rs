@@ -65,7 +65,7 @@ pub(super) fn archive(
                 // An index is written again when its set is restored.
                 let files = last.files.iter().zip(&last.manifest.files);
                 for (_, record) in files.filter(|(file, _)| file.kind != FileKind::Index) {
-                    copies.take(&folder.path(&record.name), &record.file_sha256)?;
+                    copies.copy_file(&folder.path(&record.name), &record.file_sha256)?;
                 }
                 copies.sync()
             });

@@ -66,11 +66,11 @@ pub(super) struct Baseline {
 /// The sign that alike pages share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alike {
-    /// They redirect to one URL, its query aside.
+    /// The pages redirect to one URL, its query aside.
     Target,
-    /// They have one main-content hash.
+    /// The pages have one main-content hash.
     Content,
-    /// They have one title and ask for a password.
+    /// The pages have one title and ask for a password.
     Login,
 }
 

@@ -213,7 +213,7 @@ impl SetImport<'_> {
             let (Item::Url(entry), true) = (item, kind == Some(wanted)) else {
                 break;
             };
-            self.take(entry, wanted)?;
+            self.take_entry(entry, wanted)?;
         }
         Ok(match reader.kind() {
             Some(kind) if kind == wanted => FileRead::Entries,
@@ -223,7 +223,7 @@ impl SetImport<'_> {
     }
 
     /// Takes the entry of a page from a file of this kind.
-    fn take(&mut self, entry: UrlEntry, kind: Kind) -> Result<(), StoreError> {
+    fn take_entry(&mut self, entry: UrlEntry, kind: Kind) -> Result<(), StoreError> {
         let Ok(written) = UrlKey::from_normalised(entry.loc.as_str()) else {
             return Ok(());
         };
@@ -260,16 +260,16 @@ impl SetImport<'_> {
 
     /// The page row of an entry.
     fn page(&self, before: Option<&Page>, entry: UrlEntry, lastmod: Option<String>) -> Page {
-        let given = Supplied {
+        let supplied = Supplied {
             changefreq: entry.changefreq,
             priority: entry.priority,
             extensions: entry.extensions,
             ..Supplied::default()
         };
-        let outcome = if given == Supplied::default() {
+        let outcome = if supplied == Supplied::default() {
             Outcome::PUBLISHED
         } else {
-            Outcome::Supplied(Box::new(given))
+            Outcome::Supplied(Box::new(supplied))
         };
         let found = before.map(|page| &page.record);
         Page {

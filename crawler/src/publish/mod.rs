@@ -341,11 +341,11 @@ impl Judged {
         let sections = Sections::new(request)?;
         let view = MergedView::new(store, request.judge, request.mode, request.now);
         let crawl = crawl_state::number(store)?;
-        let mut census = Census::take(&view, request, &mut export, &sections, previous)?;
+        let mut census = Census::take_census(&view, request, &mut export, &sections, previous)?;
         let distrusted = export.judge_dates(crawl, &census.numbers.dates);
         if distrusted.is_some() {
             // With another trust pages have other dates.
-            census = Census::take(&view, request, &mut export, &sections, previous)?;
+            census = Census::take_census(&view, request, &mut export, &sections, previous)?;
         }
         let recorded = previous::recorded(store, &request.site.written().name())?;
         Ok(Self {

@@ -50,7 +50,7 @@ pub(super) struct Previous {
 pub(super) enum Ownership {
     /// There is none, or it is as we published it.
     Ours,
-    /// It replaces, or is a changed version of, a file of ours.
+    /// The file replaces, or is a changed version of, a file of ours.
     Altered,
     /// We never had a file of this name.
     Foreign,

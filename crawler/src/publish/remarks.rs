@@ -42,7 +42,7 @@ impl Remarks {
     ///
     /// # Errors
     /// The store failed.
-    pub(super) fn take(
+    pub(super) fn add_page(
         &mut self,
         view: &MergedView<'_>,
         key: &UrlKey,

@@ -60,7 +60,7 @@ impl BlockTable {
 
     /// Takes a page whose URL has so many parameters. Returns whether at least half of its text, the frame of the site left out, was on
     /// no page before that has as many parameters or fewer.
-    pub(super) fn take(&mut self, text: &PageText, parameters: usize) -> bool {
+    pub(super) fn add_page(&mut self, text: &PageText, parameters: usize) -> bool {
         let parameters = u8::try_from(parameters).unwrap_or(u8::MAX);
         let frame = self.frame();
         // As many as are stored, so that an answer 304 compares like the answer that it confirms.

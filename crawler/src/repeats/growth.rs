@@ -137,7 +137,7 @@ impl Growth {
     }
 
     /// Takes a page without new text at this distance, which led to so many unknown URLs.
-    pub(super) fn take(&mut self, url: &UrlKey, distance: u16, led_to: u32) {
+    pub(super) fn add_page(&mut self, url: &UrlKey, distance: u16, led_to: u32) {
         if led_to == 0 {
             return;
         }

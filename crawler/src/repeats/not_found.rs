@@ -19,7 +19,7 @@ pub(super) struct NotFoundText {
     start: Option<Vec<TextBlock>>,
     references: Vec<Vec<TextBlock>>,
     answers: Option<[PageText; 3]>,
-    /// They are 200.
+    /// The answers are 200.
     are_found: bool,
     /// The blocks that all answers have and other pages do not.
     blocks: Vec<u32>,

@@ -75,7 +75,7 @@ pub(super) struct Compared {
     pub(super) is_same: bool,
     /// Four fifths of its text.
     pub(super) is_near: bool,
-    /// It has text that no page had before, or it led to a URL that was unknown and has not this parameter.
+    /// The page has text that no page had before, or it led to a URL that was unknown and has not this parameter.
     pub(super) is_content: bool,
 }
 
@@ -150,7 +150,7 @@ impl Parameters {
 
     /// Compares a page that was read, with the hash of its text. `compare` compares it with the page without the parameter of a name, whose
     /// URL and text hash it gets.
-    pub(super) fn take(
+    pub(super) fn add_page(
         &mut self,
         url: &UrlKey,
         whole: u64,

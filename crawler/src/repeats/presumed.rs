@@ -172,7 +172,7 @@ impl Presumed {
 
     /// Takes the answer to a URL that was asked for as it is written: it can be listed, and the one without them is known to be no
     /// page. Returns how many URLs, which may be pages then, were not recorded.
-    pub(super) fn take(
+    pub(super) fn record_answer(
         &mut self,
         url: &UrlKey,
         short: &UrlKey,
@@ -251,7 +251,7 @@ impl Presumed {
         counts.for_each(|count| *count = (*count).min(MAX_RECORDED));
     }
 
-    /// They are content there; returns how many URLs were not recorded.
+    /// Notes that the parameters at `place` are content; returns how many URLs were not recorded.
     fn find_content(&mut self, place: &ParameterPath) -> u32 {
         if self.content.len() >= MAX_PATHS || !self.content.insert(place.key) {
             return 0;
@@ -281,11 +281,11 @@ impl Differences {
             compared.others.push(short.clone());
         } else {
             compared.is_asking = true;
-            self.ask(short, place);
+            self.ask_for_whole_url(short, place);
         }
     }
 
-    fn ask(&mut self, short: &UrlKey, place: ParameterPath) {
+    fn ask_for_whole_url(&mut self, short: &UrlKey, place: ParameterPath) {
         let asking = self.asking.entry(short.fingerprint()).or_default();
         if asking.is_empty() {
             self.wanted.push(short.clone());
@@ -301,7 +301,7 @@ impl Differences {
         let other = compared.others.pop();
         compared.is_asking = other.is_some();
         if let Some(short) = other {
-            self.ask(&short, place);
+            self.ask_for_whole_url(&short, place);
         }
     }
 }

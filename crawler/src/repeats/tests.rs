@@ -34,7 +34,7 @@ fn read(
     (path, words): (&str, &str),
     way: (u16, Option<&str>),
     unknown: &[&str],
-) -> Said {
+) -> TextNovelty {
     read_text(repeats, (path, &text(words)), way, unknown)
 }
 
@@ -43,44 +43,44 @@ fn read_text(
     (path, text): (&str, &PageText),
     (distance, finder): (u16, Option<&str>),
     unknown: &[&str],
-) -> Said {
+) -> TextNovelty {
     let page = url(path);
-    let said = repeats.read(&page, text);
+    let novelty = repeats.read(&page, text);
     let unknown: Vec<UrlKey> = unknown.iter().copied().map(url).collect();
     let unknown: Vec<&UrlKey> = unknown.iter().collect();
     let read = ReadPage {
         url: &page,
         text,
-        said,
+        novelty,
         is_listed: distance == 0,
         is_canonical: false,
         is_end: false,
     };
-    repeats.take(&read, &unknown);
-    if said == Said::Nothing {
+    repeats.add_page(&read, &unknown);
+    if novelty == TextNovelty::Nothing {
         let led_to = u32::try_from(unknown.len()).unwrap();
         repeats.count(&page, distance, led_to);
     } else if let Some(finder) = finder {
         repeats.refund(url(finder).fingerprint());
     }
-    said
+    novelty
 }
 
 #[test]
 fn a_page_is_new_by_half_of_its_text() {
     let mut repeats = repeats();
-    let mut check = |path: &str, words: &str, expected: Said| {
-        let said = read(&mut repeats, (path, words), (0, None), &[]);
-        assert_eq!(said, expected, "{path}: {words}");
+    let mut check = |path: &str, words: &str, expected: TextNovelty| {
+        let novelty = read(&mut repeats, (path, words), (0, None), &[]);
+        assert_eq!(novelty, expected, "{path}: {words}");
     };
-    check("/a", "one two three", Said::New);
-    check("/b", "one two four five", Said::New);
-    check("/c", "one two three six", Said::Nothing);
+    check("/a", "one two three", TextNovelty::New);
+    check("/b", "one two four five", TextNovelty::New);
+    check("/c", "one two three six", TextNovelty::Nothing);
     // A page with more parameters takes nothing away from one with fewer.
-    check("/d?x=1", "seven eight", Said::New);
-    check("/d", "seven eight", Said::New);
-    check("/e?x=1", "seven eight", Said::Nothing);
-    check("/f", "", Said::Nothing);
+    check("/d?x=1", "seven eight", TextNovelty::New);
+    check("/d", "seven eight", TextNovelty::New);
+    check("/e?x=1", "seven eight", TextNovelty::Nothing);
+    check("/f", "", TextNovelty::Nothing);
 }
 
 #[test]
@@ -88,14 +88,18 @@ fn text_of_a_quarter_of_pages_does_not_count() {
     let mut repeats = repeats();
     for number in 0..20 {
         let words = format!("menu footer frame own{number}");
-        let said = read(
+        let novelty = read(
             &mut repeats,
             (&format!("/{number}"), &words),
             (0, None),
             &[],
         );
         // At first nobody knows what is the frame.
-        assert_eq!(said == Said::New, number == 0 || number > 4, "{number}");
+        assert_eq!(
+            novelty == TextNovelty::New,
+            number == 0 || number > 4,
+            "{number}"
+        );
     }
 }
 
@@ -110,21 +114,21 @@ fn a_copy_in_another_directory_is_no_repetition() {
     );
     for version in 1..25 {
         let path = format!("/1.{version}/page.html");
-        let said = read(&mut repeats, (&path, "some text"), (0, None), &[]);
+        let novelty = read(&mut repeats, (&path, "some text"), (0, None), &[]);
         let expected = if version < 20 {
-            Said::Copy
+            TextNovelty::Copy
         } else {
-            Said::Nothing
+            TextNovelty::Nothing
         };
-        assert_eq!(said, expected, "{path}");
+        assert_eq!(novelty, expected, "{path}");
     }
-    let said = read(
+    let novelty = read(
         &mut repeats,
         ("/1.0/other.html", "some text"),
         (0, None),
         &[],
     );
-    assert_eq!(said, Said::Nothing);
+    assert_eq!(novelty, TextNovelty::Nothing);
 }
 
 /// Reads pages without new text in `/cal/`, each of which leads to the next one.
@@ -346,16 +350,16 @@ fn a_page_that_calls_itself_canonical_is_no_copy() {
     read(&mut repeats, ("/a", "text of it"), (0, None), &[]);
     for value in 0..12 {
         let (page, text) = (url(&format!("/a?x={value}")), text("text of it"));
-        let said = repeats.read(&page, &text);
+        let novelty = repeats.read(&page, &text);
         let read = ReadPage {
             url: &page,
             text: &text,
-            said,
+            novelty,
             is_listed: true,
             is_canonical: true,
             is_end: false,
         };
-        repeats.take(&read, &[]);
+        repeats.add_page(&read, &[]);
     }
     assert_eq!(repeats.left_out_of(&url("/a?x=1")), None);
 }
@@ -383,7 +387,7 @@ fn rules_that_are_off_judge_nothing() {
     });
     read_chain(&mut repeats, 2_000, 3);
     assert_eq!(repeats.passage(&url("/cal/x"), 3, false), Passage::Open);
-    assert_eq!(repeats.read(&url("/a"), &text("nothing")), Said::New);
+    assert_eq!(repeats.read(&url("/a"), &text("nothing")), TextNovelty::New);
 }
 
 #[test]
@@ -398,10 +402,13 @@ fn when_memory_is_short_a_sample_of_the_text_is_compared() {
     };
     for number in 0..2_000 {
         let page = (&*format!("/{number}"), &*words(number));
-        assert_eq!(read(&mut repeats, page, (0, None), &[]), Said::New);
+        assert_eq!(read(&mut repeats, page, (0, None), &[]), TextNovelty::New);
     }
     let copy = ("/again", &*words(1_999));
-    assert_eq!(read(&mut repeats, copy, (0, None), &[]), Said::Nothing);
+    assert_eq!(
+        read(&mut repeats, copy, (0, None), &[]),
+        TextNovelty::Nothing
+    );
 }
 
 fn not_found_answers() -> [PageText; 3] {

@@ -9,7 +9,7 @@ pub enum SetChange {
     Added,
     /// Only the older set lists the URL.
     Removed,
-    /// Both list the URL with another `lastmod`, or only one of them states one.
+    /// Both sets list the URL with another `lastmod`, or only one of them states one.
     LastmodMoved,
 }
 

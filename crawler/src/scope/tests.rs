@@ -12,7 +12,7 @@ fn key(text: &str) -> UrlKey {
 fn scope_with(start: &str, change: impl FnOnce(&mut ScopeConfig)) -> Scope {
     let mut config = ScopeConfig::default();
     change(&mut config);
-    let site = site::settle(&key(start), &[], config.width).unwrap();
+    let site = site::site_of_redirects(&key(start), &[], config.width).unwrap();
     Scope::new(&site, &config).unwrap()
 }
 
@@ -181,7 +181,7 @@ fn patterns_are_compared_with_the_whole_path_and_query() {
 #[test]
 fn a_rule_that_cannot_be_evaluated_is_an_error() {
     let check = |pattern: &str, expected: &str| {
-        let site = site::settle(&key("https://h/"), &[], ScopeWidth::Directory).unwrap();
+        let site = site::site_of_redirects(&key("https://h/"), &[], ScopeWidth::Directory).unwrap();
         let config = ScopeConfig {
             exclude: rules(&["/fine", pattern]),
             ..ScopeConfig::default()
@@ -224,7 +224,7 @@ proptest! {
     /// No pattern panics, and no pattern reaches beyond the directory.
     #[test]
     fn no_pattern_widens_the_scope(pattern in "[/*?]?\\PC{0,12}", path in "/[a-z/]{0,8}") {
-        let site = site::settle(&key("https://h/d/"), &[], ScopeWidth::Directory).unwrap();
+        let site = site::site_of_redirects(&key("https://h/d/"), &[], ScopeWidth::Directory).unwrap();
         let config = ScopeConfig { include: vec![pattern.clone()], follow_only: vec![pattern.clone()], list_only: vec![pattern], ..ScopeConfig::default() };
         if let Ok(scope) = Scope::new(&site, &config) {
             let page = key(&format!("https://h{path}"));

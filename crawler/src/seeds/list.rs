@@ -56,7 +56,7 @@ pub struct SeedList {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeedListError {
-    /// It cannot be read.
+    /// The list cannot be read.
     #[error("failed to read the URL list {name}")]
     Io {
         /// The list.
@@ -65,7 +65,7 @@ pub enum SeedListError {
         #[source]
         source: io::Error,
     },
-    /// It has lines, none of which is a URL.
+    /// The list has lines, none of which is a URL.
     #[error("no line of the URL list {name} is a URL; the first of {lines}: {first}")]
     NoUrl {
         /// The list.
@@ -132,7 +132,7 @@ pub struct BadLine {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineProblem {
-    /// It is not an absolute http(s) URL.
+    /// The line is not an absolute http(s) URL.
     #[error("expected an absolute http:// or https:// URL, found {text:?} ({reason})")]
     NoUrl {
         /// The beginning.
@@ -140,7 +140,7 @@ pub enum LineProblem {
         /// The defect.
         reason: UrlKeyError,
     },
-    /// It cannot be read, or has no URL where one should be.
+    /// The line cannot be read, or has no URL where one should be.
     #[error(transparent)]
     Row(#[from] RowError),
 }
@@ -160,7 +160,7 @@ impl SeedList {
     /// The file at `path`.
     ///
     /// # Errors
-    /// It cannot be opened, or is not a regular file and cannot be copied; it is too large.
+    /// The list cannot be opened, or is not a regular file and cannot be copied; it is too large.
     pub fn open(path: &Path) -> Result<Self, SeedListError> {
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
@@ -178,7 +178,7 @@ impl SeedList {
     /// The bytes of `input`, copied into a temporary file without a name; `name` is for people.
     ///
     /// # Errors
-    /// It cannot be read or copied; it is larger than [`MAX_LIST_BYTES`].
+    /// The list cannot be read or copied; it is larger than [`MAX_LIST_BYTES`].
     pub fn copy(name: &str, input: impl Read) -> Result<Self, SeedListError> {
         let copied = tempfile::tempfile().and_then(|mut file| {
             let bytes = io::copy(&mut input.take(MAX_LIST_BYTES + 1), &mut file)?;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use crate::store::{MetaValue, Store, StoreError};
 
 /// Name of the store's value with the hashes, one a line, the oldest first.
-const VALUE: &str = crate::store::names::SEEDS_OWN;
+const VALUE: &str = crate::store::names::SEEDS_PUBLISHED_BY_ARPENT;
 
 /// Files that are remembered; the oldest are forgotten first.
 pub const MAX_OWN_FILES: usize = 100_000;

@@ -40,7 +40,7 @@ pub struct Batch {
     pub dates: Vec<(UrlKey, SitemapDate)>,
     /// Further documents.
     pub documents: Vec<IndexedDocument>,
-    /// They are entries of an RSS or Atom feed, whatever the document was expected to be.
+    /// The entries are entries of an RSS or Atom feed, whatever the document was expected to be.
     pub is_feed: bool,
 }
 

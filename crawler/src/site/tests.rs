@@ -13,7 +13,7 @@ fn keys(texts: &[&str]) -> Vec<UrlKey> {
 
 #[track_caller]
 fn check(typed: &str, hops: &[&str], expected: &str) -> Site {
-    let site = settle(&key(typed), &keys(hops), ScopeWidth::Directory).unwrap();
+    let site = site_of_redirects(&key(typed), &keys(hops), ScopeWidth::Directory).unwrap();
     assert_eq!(format!("{}{}", site.origin, site.directory), expected);
     assert_eq!(site.start, key(hops.last().unwrap_or(&typed)));
     site
@@ -21,7 +21,7 @@ fn check(typed: &str, hops: &[&str], expected: &str) -> Site {
 
 #[track_caller]
 fn check_problem(typed: &str, hops: &[&str], expected: &str) {
-    let problem = settle(&key(typed), &keys(hops), ScopeWidth::Directory).unwrap_err();
+    let problem = site_of_redirects(&key(typed), &keys(hops), ScopeWidth::Directory).unwrap_err();
     assert!(problem.to_string().contains(expected), "{problem}");
 }
 
@@ -116,7 +116,7 @@ fn other_moves_stop_with_advice() {
 
 #[test]
 fn the_whole_origin_has_no_directory_to_leave() {
-    let site = settle(
+    let site = site_of_redirects(
         &key("https://h/docs/"),
         &keys(&["https://h/login"]),
         ScopeWidth::Origin,
@@ -130,7 +130,7 @@ fn the_whole_origin_has_no_directory_to_leave() {
 fn names_are_safe_on_every_disk() {
     let check = |start: &str, expected: &str| {
         assert_eq!(
-            settle(&key(start), &[], ScopeWidth::Directory)
+            site_of_redirects(&key(start), &[], ScopeWidth::Directory)
                 .unwrap()
                 .name(),
             expected
@@ -161,7 +161,7 @@ fn names_are_safe_on_every_disk() {
 #[test]
 fn a_scope_that_looks_like_a_port_is_not_a_port() {
     let name = |start: &str| {
-        settle(&key(start), &[], ScopeWidth::Directory)
+        site_of_redirects(&key(start), &[], ScopeWidth::Directory)
             .unwrap()
             .name()
     };
@@ -181,7 +181,7 @@ proptest::proptest! {
     ) {
         let site = |start: &str| {
             let start = Identity::default().parse(start).ok()?;
-            settle(&start, &[], ScopeWidth::Directory).ok()
+            site_of_redirects(&start, &[], ScopeWidth::Directory).ok()
         };
         if let (Some(one), Some(other)) = (site(&one), site(&other)) {
             let names = [one.name().to_lowercase(), other.name().to_lowercase()];
@@ -194,7 +194,7 @@ proptest::proptest! {
 fn long_names_are_cut_and_stay_different() {
     let name = |segment: &str| {
         let start = format!("https://h/{}/{segment}/", "long/".repeat(40));
-        settle(&key(&start), &[], ScopeWidth::Directory)
+        site_of_redirects(&key(&start), &[], ScopeWidth::Directory)
             .unwrap()
             .name()
     };

@@ -25,7 +25,7 @@ pub(super) struct Versions {
 
 impl Versions {
     /// Takes a page.
-    pub(super) fn take(&mut self, url: &UrlKey, record: &PageRecord) {
+    pub(super) fn add_page(&mut self, url: &UrlKey, record: &PageRecord) {
         if record.reason.state() != State::Listed {
             return;
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{ConflictKind, ConflictRow, LinkRow, PatternRow, ReportRow, UrlRow};
-use crate::store::RunRow;
+use crate::store::StoredSession;
 
 /// Examples of one kind.
 const MAX_EXAMPLES: usize = 3;
@@ -40,7 +40,7 @@ pub struct SectionOutline {
 pub struct TargetOutline {
     /// The code of its reason.
     pub reason: &'static str,
-    /// It redirects; `false`: it is broken.
+    /// The target redirects; `false`: it is broken.
     pub is_redirect: bool,
     /// Pages that link to it.
     pub pages: u64,
@@ -70,7 +70,7 @@ pub struct ConflictOutline {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportOutline {
     /// The sessions, the oldest first.
-    pub sessions: Vec<RunRow>,
+    pub sessions: Vec<StoredSession>,
     /// Known URLs.
     pub known: u64,
     /// Listed ones.
@@ -114,7 +114,7 @@ impl ReportOutline {
     pub fn add(&mut self, row: &ReportRow) {
         match row {
             ReportRow::Report(_) => {}
-            ReportRow::Session(run) => self.sessions.push(RunRow::clone(run)),
+            ReportRow::Session(session) => self.sessions.push(StoredSession::clone(session)),
             ReportRow::Pattern(pattern) => self.patterns.push(pattern.clone()),
             ReportRow::Url(url) => self.add_url(url),
             ReportRow::Link(link) => self.add_link(link),
@@ -142,8 +142,11 @@ impl ReportOutline {
     }
 
     /// The last session that ended.
-    pub fn last_session(&self) -> Option<&RunRow> {
-        self.sessions.iter().rev().find(|run| run.ended.is_some())
+    pub fn last_session(&self) -> Option<&StoredSession> {
+        self.sessions
+            .iter()
+            .rev()
+            .find(|session| session.ended.is_some())
     }
 
     /// The globs for the setting `exclude` that end places without end, and no listed page.

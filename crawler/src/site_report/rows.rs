@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     page::{Canonical, ClosedPattern, DateSource, Mark, Page, PageRecord, Repeat, State},
     repeats::pattern_of,
-    store::RunRow,
+    store::StoredSession,
     url_key::UrlKey,
 };
 
@@ -20,7 +20,7 @@ pub enum ReportRow {
     /// The first row.
     Report(ReportHead),
     /// A session.
-    Session(Box<RunRow>),
+    Session(Box<StoredSession>),
     /// A place that was cut, or a parameter that was left out.
     Pattern(PatternRow),
     /// A link to a URL that is broken, or that redirects.

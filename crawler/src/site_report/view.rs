@@ -8,7 +8,7 @@ use super::{ConflictKind, ReportOutline, SectionOutline, TargetOutline};
 use crate::{
     human,
     page::Reason,
-    store::RunRow,
+    store::StoredSession,
     view::{Curve, MAX_ROWS, View},
 };
 
@@ -279,13 +279,13 @@ impl ReportOutline {
 
     /// How polite the last session was.
     fn add_politeness(&self, view: &mut View) {
-        let Some(run) = self.last_session() else {
+        let Some(session) = self.last_session() else {
             return;
         };
-        let requests = run.requests.unwrap_or_default();
-        let seconds = run
+        let requests = session.requests.unwrap_or_default();
+        let seconds = session
             .ended
-            .map(|ended| ended.duration_since(run.began).as_secs_f64());
+            .map(|ended| ended.duration_since(session.began).as_secs_f64());
         #[expect(clippy::cast_precision_loss, reason = "a rate has two digits")]
         let rate = seconds
             .filter(|seconds| *seconds > 0.0)
@@ -293,25 +293,26 @@ impl ReportOutline {
         let section = view.section("politeness", "Politeness of the last session");
         section.fact("requests", Some(requests));
         section.fact("requests per second", rate.map(human::speed));
-        let waited = run.waited_ms.unwrap_or_default();
+        let waited = session.waited_ms.unwrap_or_default();
         section.fact("waited for the host", Some(milliseconds(waited)));
         section.fact(
             "Retry-After obeyed",
-            Some(run.retry_afters.unwrap_or_default()),
+            Some(session.retry_afters.unwrap_or_default()),
         );
-        section.fact("slowdowns", Some(run.slowdowns.unwrap_or_default()));
-        let disallowed = run.robots_disallowed.unwrap_or_default();
+        section.fact("slowdowns", Some(session.slowdowns.unwrap_or_default()));
+        let disallowed = session.robots_disallowed.unwrap_or_default();
         section.fact("URLs disallowed by robots.txt", Some(disallowed));
         section.fact(
             "time between requests at the end",
-            run.interval_ms.map(milliseconds),
+            session.interval_ms.map(milliseconds),
         );
     }
 
     fn add_sessions(&self, view: &mut View) {
-        let curve = |name, value: fn(&RunRow) -> Option<u64>| {
+        let curve = |name, value: fn(&StoredSession) -> Option<u64>| {
             let points = self.sessions.iter();
-            let points = points.filter_map(|run| Some((run.began.as_second(), value(run)?)));
+            let points =
+                points.filter_map(|session| Some((session.began.as_second(), value(session)?)));
             Curve {
                 name,
                 points: points.collect(),
@@ -328,20 +329,22 @@ impl ReportOutline {
             "Fetched",
         ]);
         section.curves = vec![
-            curve("listed", |run| run.listed),
-            curve("known", |run| run.known),
+            curve("listed", |session| session.listed),
+            curve("known", |session| session.known),
         ];
-        section.rows(MAX_ROWS, self.sessions.iter().rev(), |section, run| {
-            let took = run.ended.map(|ended| ended.duration_since(run.began));
+        section.rows(MAX_ROWS, self.sessions.iter().rev(), |section, session| {
+            let took = session
+                .ended
+                .map(|ended| ended.duration_since(session.began));
             let took = took.and_then(|took| Duration::try_from(took).ok());
             section.row([
-                run.began.strftime("%Y-%m-%d %H:%M").to_string().into(),
+                session.began.strftime("%Y-%m-%d %H:%M").to_string().into(),
                 took.map(human::duration).into(),
-                run.outcome.as_deref().unwrap_or("no end").into(),
-                run.listed.into(),
-                run.known.into(),
-                run.failed.into(),
-                run.fetched.into(),
+                session.outcome.as_deref().unwrap_or("no end").into(),
+                session.listed.into(),
+                session.known.into(),
+                session.failed.into(),
+                session.fetched.into(),
             ]);
         });
     }

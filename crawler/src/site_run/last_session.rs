@@ -107,7 +107,7 @@ impl LastSession {
     /// Content of `path`; `None` when no session has ended yet.
     ///
     /// # Errors
-    /// It cannot be read, or was not written by arpent.
+    /// The file cannot be read, or was not written by arpent.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
         json_file::read(path, MAX_BYTES)
     }
@@ -115,7 +115,7 @@ impl LastSession {
     /// Replaces the file `path`: at every instant the old or the new file is complete.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     fn write(&self, path: &Path) -> io::Result<()> {
         json_file::write(path, self)
     }

@@ -121,7 +121,7 @@ impl Notifier {
             return Ok(None);
         };
         let done = self.notify(store, &set, has_changed, false);
-        self.settle();
+        self.write_waits();
         Ok(Some((set, done?)))
     }
 
@@ -135,7 +135,7 @@ impl Notifier {
         let mut problems = Vec::new();
         if let Some(event) = event {
             problems = self.call_hooks(event, &end.variables, &end.summary);
-            self.settle();
+            self.write_waits();
             if let Some(state) = end.awaited_in.filter(|_| problems.is_empty())
                 && event == HookEvent::Published
                 && let Err(error) = Store::open(&state).and_then(|mut store| hooks_know(&mut store))
@@ -190,14 +190,14 @@ impl Notifier {
     }
 
     /// Writes down what hosts asked to wait for; to be called at the end.
-    pub fn settle(&self) {
-        self.downloaders.settle(&self.runtime);
+    pub fn write_waits(&self) {
+        self.downloaders.write_waits(&self.runtime);
     }
 
     /// The rules in robots.txt of the site at `site` for every crawler.
     ///
     /// # Errors
-    /// It cannot be read, or no request can be sent at all ([`DownloadError::Settings`]).
+    /// The file cannot be read, or no request can be sent at all ([`DownloadError::Settings`]).
     pub fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
         let downloader = self
             .downloader_for(site, AskedAs::Crawler)

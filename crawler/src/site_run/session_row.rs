@@ -10,7 +10,7 @@ use crate::{
     clock::Clock,
     page::Reason,
     report::Report,
-    store::{RunRow, Store, StoreError},
+    store::{Store, StoreError, StoredSession},
 };
 
 /// The row of a session that goes on.
@@ -23,7 +23,7 @@ pub(super) struct SessionRow {
 impl SessionRow {
     /// Writes that a session began at `began`.
     pub(super) fn begin(store: &mut Store, began: Timestamp) -> Result<Self, StoreError> {
-        let id = store.begin_run(began)?;
+        let id = store.begin_session(began)?;
         Ok(Self { id, began })
     }
 }
@@ -49,7 +49,7 @@ impl SessionEnd {
             let count = report.excluded.get(Reason::RobotsDisallowed.code());
             count.copied().unwrap_or_default()
         };
-        let written = store.end_run(&RunRow {
+        let written = store.end_session(&StoredSession {
             id: self.row.id,
             began: self.row.began,
             ended: Some(self.clock.now()),

@@ -62,7 +62,7 @@ impl fmt::Debug for Bucket {
 pub(super) struct FoundObject {
     /// The content is the one that arpent sent, as far as its metadata has it.
     pub(super) sent: Sent,
-    /// It belongs to the site.
+    /// The object belongs to the site.
     pub(super) is_ours: bool,
 }
 

@@ -10,7 +10,7 @@ use super::values::{Binder, Columns, Hex64, Hex128, NotFetched};
 use crate::{
     page::{
         BodyEnd, BodyKind, Canonical, CrawlId, DateSource, Promotion, Reason, Refresh, Repeat,
-        Said, State, StatedElement, Via, Warnings,
+        State, StatedElement, TextNovelty, Via, Warnings,
     },
     url_key::UrlKey,
 };
@@ -85,10 +85,10 @@ columns! {
     Attempt {
         fetched_at: Option<Timestamp>, "TEXT", "end of the last attempt; all times are UTC";
         not_fetched: Option<NotFetched>, "TEXT", "reason code, when no request was made; 'input': the next four columns are from an input";
-        given_lastmod: Option<LastMod>, "TEXT", "";
-        given_changefreq: Option<ChangeFreq>, "TEXT", "";
-        given_priority: Option<Priority>, "TEXT", "";
-        given_extensions: Option<String>, "TEXT", "JSON: images, videos, news, alternates, own, fields";
+        supplied_lastmod: Option<LastMod>, "TEXT", "";
+        supplied_changefreq: Option<ChangeFreq>, "TEXT", "";
+        supplied_priority: Option<Priority>, "TEXT", "";
+        supplied_extensions: Option<String>, "TEXT", "JSON: images, videos, news, alternates, custom, fields";
         error: Option<String>, "TEXT", "error, when no answer came";
         status: Option<u16>, "INTEGER", "HTTP status; NULL: no answer, and the columns below are NULL";
         content_type: Option<String>, "TEXT", "";
@@ -162,9 +162,9 @@ columns! {
         hops: u8, "INTEGER NOT NULL", "redirects in a row that led to it";
         is_orphan: bool, "INTEGER", "1: a sitemap, a feed or a list names it, and no page leads to it";
         distance: u16, "INTEGER NOT NULL", "pages in a row that said nothing new, on the shortest way to it";
-        said: Option<Said>, "TEXT", "new, copy or nothing: what the page has; NULL: not compared";
+        novelty: Option<TextNovelty>, "TEXT", "new, copy or nothing: what the page has; NULL: not compared";
         led_to: u32, "INTEGER NOT NULL", "URLs that it led to, and that no page led to before";
-        is_named: bool, "INTEGER", "1: a sitemap of the site, or a list of the user's, names it";
+        is_declared: bool, "INTEGER", "1: a sitemap of the site, or a list of the user's, names it";
         promotion: Option<Promotion>, "TEXT", "copied to its page row; JSON: that row when the crawl began";
     }
 }

@@ -6,7 +6,7 @@ use crate::page::PageFacts;
 /// The data of the page row of a queued URL.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Earlier {
-    /// It is listed.
+    /// The page is listed.
     pub was_listed: bool,
     /// The last good answer without long lists: links and feeds are empty ([`Store::links`](super::Store::links) has them),
     /// and so are images and versions in other languages where they were looked for.

@@ -39,7 +39,7 @@ static FINISH: LazyLock<String> = LazyLock::new(|| {
         name => Some(format!("{name} = excluded.{name}")),
     });
     format!(
-        "{} ON CONFLICT (url) DO UPDATE SET {}, sequence = excluded.sequence, distance = excluded.distance, said = excluded.said, \
+        "{} ON CONFLICT (url) DO UPDATE SET {}, sequence = excluded.sequence, distance = excluded.distance, novelty = excluded.novelty, \
          led_to = excluded.led_to, links = excluded.links",
         columns::insert("visit", &groups),
         changes.collect::<Vec<_>>().join(", "),
@@ -105,7 +105,7 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
     }
     for key in &commit.named {
         effects
-            .sql("UPDATE visit SET is_named = 1 WHERE url = ?1")?
+            .sql("UPDATE visit SET is_declared = 1 WHERE url = ?1")?
             .execute([key.as_str()])?;
     }
     for (key, distance) in &commit.nearer {
@@ -200,9 +200,9 @@ impl<'c> Effects<'c> {
             hops: discovery.hops,
             is_orphan: discovery.via.is_seed(),
             distance: discovery.distance,
-            said: None,
+            novelty: None,
             led_to: 0,
-            is_named: discovery.via.is_named(),
+            is_declared: discovery.via.is_declared(),
             promotion: None,
         }
         .put(&mut row)?;
@@ -237,9 +237,9 @@ impl<'c> Effects<'c> {
             hops: 0,
             is_orphan: false,
             distance: reading.distance,
-            said: reading.said,
+            novelty: reading.novelty,
             led_to: reading.led_to,
-            is_named: false,
+            is_declared: false,
             promotion: None,
         }
         .put(&mut row)?;

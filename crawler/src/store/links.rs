@@ -31,7 +31,7 @@ pub(super) struct Encoder {
 /// Why stored bytes are not a list of links.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DecodeError {
-    /// They are not zlib, broken off, or not text.
+    /// The bytes are not zlib, broken off, or not text.
     #[error("links cannot be unpacked")]
     Packing(#[from] io::Error),
     /// A line is not a URL.

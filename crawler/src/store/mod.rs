@@ -7,7 +7,7 @@
 //! | `visit` | URL of the crawl under way | [`Commit::discovered`], [`Commit::finished`] |
 //! | `link` | links of a page or visit | with its page or visit |
 //! | `pattern` | place that was cut, parameter that was left out | [`Commit::patterns`] |
-//! | `run` | session of a crawl | [`Store::begin_run`], [`Store::end_run`] |
+//! | `session` | session of a crawl | [`Store::begin_session`], [`Store::end_session`] |
 //! | `outbox` | change that engines are to be notified of | [`Commit::outbox`] |
 //! | `sitemap` | copy of a sitemap of the site | [`Commit::sitemaps`] |
 //! | `meta` | named value | [`Commit::values`] |
@@ -33,7 +33,6 @@ mod effects;
 mod entry_pairs;
 mod error;
 mod files;
-mod given;
 mod links;
 mod opening;
 mod patterns;
@@ -41,11 +40,12 @@ mod peek;
 mod ranges;
 mod reasons;
 mod record;
-mod runs;
 mod schema;
+mod sessions;
 mod sitemaps;
 #[cfg(feature = "catalogue")]
 mod snapshot;
+mod supplied;
 mod texts;
 mod values;
 mod walks;
@@ -65,8 +65,8 @@ pub use self::links::{LinkReader, StoredLinks};
 pub use self::named_urls::{EachNamed, NamedBy, NamedRow, NamedUrls};
 pub use self::opening::{Damaged, Sound};
 use self::outbox::{OutboxStep, Waiting};
-pub use self::runs::RunRow;
 pub(crate) use self::schema::find_damage;
+pub use self::sessions::StoredSession;
 #[cfg(feature = "catalogue")]
 pub use self::snapshot::restore_snapshot;
 pub use self::texts::Texts;
@@ -253,7 +253,7 @@ pub struct SuppliedUrl {
     /// The URL.
     pub key: UrlKey,
     /// The data.
-    pub given: Supplied,
+    pub supplied: Supplied,
     /// The reason, listed or not: the same for each time that the URL is given.
     pub reason: Reason,
 }
@@ -302,7 +302,7 @@ pub struct VisitNote {
     /// See [`Visit::is_orphan`].
     pub is_orphan: bool,
     /// A sitemap of the site, or a list of the user's, names it.
-    pub is_named: bool,
+    pub is_declared: bool,
     /// The place in the queue, while it waits.
     pub place: Option<u64>,
     /// Pages in a row that said nothing new, on the shortest way to it.
@@ -327,10 +327,10 @@ pub struct VisitText {
     /// The page, or the document, on which it was found first.
     pub found_on: Option<UrlKey>,
     /// A sitemap of the site, or a list of the user's, names it.
-    pub is_named: bool,
+    pub is_declared: bool,
     /// The published set lists it.
     pub is_published: bool,
-    /// It had this text in the last crawl already.
+    /// The page had this text in the last crawl already.
     pub is_unchanged: bool,
     /// The canonical links.
     pub canonical: Option<Canonical>,
@@ -346,9 +346,9 @@ pub type EachUrl<'a> = dyn FnMut(&UrlKey, Option<Page>, Option<Visit>) -> Contro
 #[cfg(any(test, feature = "testing"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It fails, like one whose disk is full.
+    /// The write fails, like one whose disk is full.
     NoSpace,
-    /// It panics with "a bug of the store".
+    /// The write panics with "a bug of the store".
     Panic,
 }
 
@@ -487,7 +487,7 @@ impl Store {
         &mut self,
         next: &mut NextSupplied<'_>,
     ) -> Result<InputCounts, StoreError> {
-        self.write(|transaction| given::take(transaction, next))
+        self.write(|transaction| supplied::store_urls(transaction, next))
     }
 
     /// The page row of `key`, for the verdict on a URL that another one leads to.

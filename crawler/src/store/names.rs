@@ -90,7 +90,7 @@ pub(crate) const SEEDS: &str = "seeds.";
 pub(crate) const SEEDS_COUNT: &str = "seeds.count";
 
 /// Our own files, which are not news.
-pub(crate) const SEEDS_OWN: &str = "seeds.own";
+pub(crate) const SEEDS_PUBLISHED_BY_ARPENT: &str = "seeds.published_by_arpent";
 
 /// The crawl that the documents are of.
 pub(crate) const SEEDS_CRAWL: &str = "seeds.crawl";

@@ -14,7 +14,7 @@ use crate::machine::{Lock, is_remote};
 /// A state that was looked at as a whole before it was opened.
 #[derive(Debug)]
 pub struct Sound {
-    /// It, or the new one in its place.
+    /// The state, or the new state in its place.
     pub store: Store,
     /// The file that was in its place and is set aside.
     pub damaged: Option<Damaged>,

@@ -23,7 +23,7 @@ use crate::{
 /// Why columns that can be read make no record.
 #[derive(Debug, thiserror::Error)]
 enum RowError {
-    #[error("unknown given_extensions `{0}`")]
+    #[error("unknown supplied_extensions `{0}`")]
     Extensions(String),
     #[error("there is a dated_hash without its version")]
     NoVersion,
@@ -122,7 +122,7 @@ impl Attempt {
                 ..Self::default()
             },
             Some(Outcome::Answered(facts)) => Self::of_facts(key, facts, encoder)?,
-            Some(Outcome::Supplied(given)) => Self::of_given(given),
+            Some(Outcome::Supplied(supplied)) => Self::of_supplied(supplied),
         };
         attempt.fetched_at = record.fetched_at;
         attempt.confirmed = record.basis == Basis::Confirmed;
@@ -137,14 +137,14 @@ impl Attempt {
         }
     }
 
-    fn of_given(given: &Supplied) -> Self {
-        let [.., given_extensions] = given.texts();
+    fn of_supplied(supplied: &Supplied) -> Self {
+        let [.., supplied_extensions] = supplied.texts();
         Self {
             not_fetched: Some(NotFetched::Supplied),
-            given_lastmod: given.lastmod.clone(),
-            given_changefreq: given.changefreq,
-            given_priority: given.priority,
-            given_extensions,
+            supplied_lastmod: supplied.lastmod.clone(),
+            supplied_changefreq: supplied.changefreq,
+            supplied_priority: supplied.priority,
+            supplied_extensions,
             ..Self::default()
         }
     }
@@ -283,15 +283,15 @@ impl Attempt {
             Some(NotFetched::Supplied) => {}
             None => return Ok(self.error.map(|error| Outcome::NoAnswer { error })),
         }
-        let (extensions, fields) = match self.given_extensions {
+        let (extensions, fields) = match self.supplied_extensions {
             Some(text) => extensions_from_text(&text)
                 .ok_or_else(|| failure(RowError::Extensions(text.clone())))?,
             None => Default::default(),
         };
         Ok(Some(Outcome::Supplied(Box::new(Supplied {
-            lastmod: self.given_lastmod,
-            changefreq: self.given_changefreq,
-            priority: self.given_priority,
+            lastmod: self.supplied_lastmod,
+            changefreq: self.supplied_changefreq,
+            priority: self.supplied_priority,
             extensions,
             fields,
         }))))

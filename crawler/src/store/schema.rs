@@ -1,7 +1,7 @@
 //! The format of the state file: its tables, how a file is known to be one of ours, and the
 //! settings of a connection. It never touches rows.
 //!
-//! People may open the file with any `SQLite` tool, also while a crawl runs; the comments between the
+//! People may open the file with any `SQLite` tool, also while a crawl sessions; the comments between the
 //! columns are kept in the file, so `.schema` explains it. There are no `STRICT` tables, which tools
 //! from before 2021 cannot open.
 
@@ -14,7 +14,7 @@ use super::{
     columns::{Attempt, Column, Origin, Published, Queue},
     error::{failure, with_causes},
     files::{io_failure, with_suffix},
-    runs,
+    sessions,
 };
 
 /// Version of the format, kept as `user_version`. From the first release on it grows with every change that an older arpent
@@ -66,7 +66,7 @@ CREATE TABLE visit (
 
 CREATE UNIQUE INDEX visit_queue ON visit (sequence) WHERE state = 'queued';
 {OTHERS}{}",
-        runs::TABLE
+        sessions::TABLE
     )
 }
 
@@ -126,7 +126,7 @@ CREATE VIEW summary AS
 /// How much is asked of a file before it is worked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenCheck {
-    /// It is marked as a state; damage is found where it is read.
+    /// The file is marked as a state; damage is found where it is read.
     Trust,
     /// All of it is looked at.
     Check,
@@ -324,7 +324,7 @@ fn protect(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     // An I/O error on a mapped file would kill the process.
     connection.pragma_update(None, "mmap_size", 0)?;
-    // Damage is found where it is read, and a doctored file runs no code of its own.
+    // Damage is found where it is read, and a doctored file sessions no code of its own.
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);

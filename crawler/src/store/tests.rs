@@ -3,13 +3,13 @@
 mod arbitrary;
 mod damage;
 mod file;
-mod given;
 mod kill;
 mod outbox;
 mod pages;
 mod readable;
 mod sitemaps;
 mod sound;
+mod supplied;
 mod visits;
 
 use std::{

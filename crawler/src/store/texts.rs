@@ -30,8 +30,8 @@ pub enum Texts {
 const TEXTS: &str = "
   SELECT visit.url AS url, ifnull(visit.text_hash, page.text_hash) AS text_hash,
     ifnull(visit.text_blocks, page.text_blocks) AS text_blocks, visit.repeat AS repeat,
-    visit.distance AS distance, visit.said AS said, visit.led_to AS led_to, visit.found_on AS found_on,
-    visit.is_named AS is_named, iif(page.state = 'listed', 1, NULL) AS is_published,
+    visit.distance AS distance, visit.novelty AS novelty, visit.led_to AS led_to, visit.found_on AS found_on,
+    visit.is_declared AS is_declared, iif(page.state = 'listed', 1, NULL) AS is_published,
     iif(ifnull(visit.text_hash, page.text_hash) = page.text_hash, 1, NULL) AS is_unchanged,
     ifnull(visit.canonical, page.canonical) AS canonical, visit.sequence AS sequence,
     visit.reason AS reason
@@ -44,7 +44,7 @@ pub(super) fn each(
     which: Texts,
     show: &mut EachText<'_>,
 ) -> rusqlite::Result<()> {
-    let columns = "url, text_hash, text_blocks, reason, repeat, distance, said, led_to, found_on, is_named, is_published, \
+    let columns = "url, text_hash, text_blocks, reason, repeat, distance, novelty, led_to, found_on, is_declared, is_published, \
                    is_unchanged, canonical";
     let sql = match which {
         Texts::All => format!("SELECT {columns} FROM ({TEXTS}) ORDER BY sequence"),
@@ -72,10 +72,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<VisitText> {
     let (reason, repeat) = (columns.get()?, columns.get()?);
     let reading = Reading {
         distance: columns.get()?,
-        said: columns.get()?,
+        novelty: columns.get()?,
         led_to: columns.get()?,
     };
-    let (found_on, is_named) = (columns.get()?, columns.get()?);
+    let (found_on, is_declared) = (columns.get()?, columns.get()?);
     let (is_published, is_unchanged) = (columns.get()?, columns.get()?);
     let canonical = columns.get()?;
     Ok(VisitText {
@@ -85,7 +85,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<VisitText> {
         repeat,
         reading,
         found_on,
-        is_named,
+        is_declared,
         is_published,
         is_unchanged,
         canonical,

@@ -16,7 +16,7 @@ use sitemap_core::{ChangeFreq, LastMod, Priority};
 use crate::{
     page::{
         BodyEnd, BodyKind, Canonical, DateSource, PatternKind, Promotion, Reason, Refresh, Repeat,
-        Said, State, StatedElement, Via, Warnings,
+        State, StatedElement, TextNovelty, Via, Warnings,
     },
     url_key::UrlKey,
 };
@@ -152,7 +152,7 @@ texts! {
     };
     PatternKind, "kind": kind => kind.as_str(), text => Self::from_code(text);
     Repeat, "repeat": repeat => repeat.text(), text => Self::from_text(text);
-    Said, "said": said => said.as_str(), text => Self::from_code(text);
+    TextNovelty, "novelty": novelty => novelty.as_str(), text => Self::from_code(text);
     Warnings, "warnings": warnings => warnings.codes().collect::<Vec<_>>().join(","),
         text => Some(Self::from_codes(text.split(',')));
     LastMod, "lastmod": lastmod => lastmod.to_string(), text => Self::parse(text).ok();

@@ -179,7 +179,7 @@ pub(super) fn each_visit(
     show: &mut dyn FnMut(&UrlKey, VisitNote),
 ) -> rusqlite::Result<()> {
     let mut statement =
-        connection.prepare("SELECT url, reason, is_orphan, is_named, sequence, distance, iif(distance > 0 AND state = 'queued', found_on, NULL) FROM visit")?;
+        connection.prepare("SELECT url, reason, is_orphan, is_declared, sequence, distance, iif(distance > 0 AND state = 'queued', found_on, NULL) FROM visit")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);
@@ -187,7 +187,7 @@ pub(super) fn each_visit(
         let note = VisitNote {
             reason: columns.get()?,
             is_orphan: columns.get()?,
-            is_named: columns.get()?,
+            is_declared: columns.get()?,
             place: columns.get()?,
             distance: columns.get()?,
             finder: columns

@@ -70,7 +70,7 @@ impl PublishAs {
     /// The URL that `key` represents. A URL outside the crawled directory represents itself.
     ///
     /// # Errors
-    /// It would be too long for a URL.
+    /// The URL would be too long for a URL.
     pub fn original(&self, key: &UrlKey) -> Result<UrlKey, UrlKeyError> {
         exchanged(key, &self.crawled, &self.original).unwrap_or_else(|| Ok(key.clone()))
     }

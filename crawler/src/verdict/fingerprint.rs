@@ -150,7 +150,7 @@ mod tests {
         let start = Identity::default()
             .parse("https://example.com/docs/")
             .unwrap();
-        site::settle(&start, &[], config.scope.width).unwrap()
+        site::site_of_redirects(&start, &[], config.scope.width).unwrap()
     }
 
     // The expected texts are in states of users: a text changes only together with its meaning.

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use super::{
     Judge, MAX_HOPS, PageSummary,
     removal::{self, expires},
-    settle, target_of,
+    settle_canonicals, target_of,
 };
 use crate::{
     page::{Basis, Canonical, Kept, Outcome, Page, PageRecord, Reason, State, Visit},
@@ -258,7 +258,7 @@ impl Merging<'_> {
         lookup: &mut Lookup<'_, E>,
     ) -> Result<Option<Reason>, E> {
         let mut failure = None;
-        let settled = settle(key, record, &mut |target| match lookup(target) {
+        let settled = settle_canonicals(key, record, &mut |target| match lookup(target) {
             Ok(rows) => Some(PageSummary::of(&self.own(target, &rows)?.record)),
             Err(error) => {
                 failure = Some(error);

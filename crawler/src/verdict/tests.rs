@@ -34,7 +34,7 @@ fn time(text: &str) -> Timestamp {
 
 /// The crawl of `https://h/d/` with a rule of each kind.
 fn scope() -> Scope {
-    let site = site::settle(&key("/d/"), &[], ScopeWidth::Directory).unwrap();
+    let site = site::site_of_redirects(&key("/d/"), &[], ScopeWidth::Directory).unwrap();
     let one = |pattern: &str| vec![pattern.to_owned()];
     let config = ScopeConfig {
         exclude: one("/d/excluded*"),

@@ -28,14 +28,14 @@ pub struct StatedDate {
     pub source: &'static str,
     /// As it was stated.
     pub value: String,
-    /// It became the `lastmod`.
+    /// The value became the `lastmod`.
     pub is_used: bool,
     /// Why it did not.
     pub why_not: Option<&'static str>,
 }
 
 /// The dates of a URL; `None`: it has no `lastmod`, and none was stated.
-pub(super) fn of(
+pub(super) fn evidence_of(
     store: &Store,
     url: &UrlKey,
     page: Option<&Page>,

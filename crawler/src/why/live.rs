@@ -89,7 +89,7 @@ impl Question<'_> {
     ///
     /// # Errors
     /// The state cannot be read, a setting cannot be used, or the work was stopped.
-    pub fn ask(
+    pub fn request_live(
         &self,
         url: &UrlKey,
         network: &mut Network<'_>,
@@ -161,7 +161,7 @@ impl LiveAnswers {
             };
             let (reason, facts) = match ask(&url).map_err(|Stopped| WhyError::Stopped)? {
                 Ok((facts, headers)) => {
-                    hop.take(&facts, &headers);
+                    hop.add_answer(&facts, &headers);
                     let outcome = Outcome::Answered(Box::new(facts));
                     let reason = judge.after_fetch(&url, &outcome).reason;
                     let Outcome::Answered(facts) = outcome else {
@@ -216,7 +216,7 @@ impl LiveAnswers {
 }
 
 impl LiveHop {
-    fn take(&mut self, facts: &PageFacts, headers: &Headers) {
+    fn add_answer(&mut self, facts: &PageFacts, headers: &Headers) {
         self.status = Some(facts.status);
         for name in HEADERS {
             let values = headers.all(name).map(String::from_utf8_lossy);

@@ -20,7 +20,7 @@ pub struct Alternate {
 /// Whom a version of a page is for: a language of ISO 639-1, with a script of ISO 15924 and a country of ISO 3166-1 if need be, or
 /// `x-default` for everybody else.
 ///
-/// It is kept in the usual spelling: `en`, `en-GB`, `zh-Hant-TW`. Values order by their bytes.
+/// The value is kept in the usual spelling: `en`, `en-GB`, `zh-Hant-TW`. Values order by their bytes.
 ///
 /// ```
 /// use sitemap_core::extension::Hreflang;
@@ -37,7 +37,7 @@ pub struct Hreflang(Box<str>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HreflangError {
-    /// It has the form of none.
+    /// The text has the form of none.
     #[error("not a language, expected one such as en, en-GB, zh-Hant or x-default")]
     Shape,
     /// The parts are joined by underscores.

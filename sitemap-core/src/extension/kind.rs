@@ -50,57 +50,57 @@ pub enum ValueKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueProblem {
-    /// It is not a URL.
+    /// The value is not a URL.
     #[error(transparent)]
     Loc(#[from] LocError),
-    /// It is not a text of the right length.
+    /// The value is not a text of the right length.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// It is not a date.
+    /// The value is not a date.
     #[error(transparent)]
     Date(#[from] LastModError),
-    /// It is not a language of a page.
+    /// The value is not a language of a page.
     #[error(transparent)]
     Hreflang(#[from] HreflangError),
-    /// It is not a name, or a custom element may not have it.
+    /// The value is not a name, or a custom element may not have it.
     #[error(transparent)]
     Custom(#[from] CustomElementError),
-    /// It is not a language of a publication.
+    /// The value is not a language of a publication.
     #[error(
         "not a language of a publication, expected two or three letters of ISO 639, zh-cn or zh-tw"
     )]
     Language,
-    /// It is not a duration.
+    /// The value is not a duration.
     #[error("not a duration, expected 1 to {MAX_SECONDS} seconds")]
     Seconds,
-    /// It is not a rating.
+    /// The value is not a rating.
     #[error("not a rating, expected a decimal from 0.0 to 5.0 with a point and no exponent")]
     Rating,
-    /// It names no country.
+    /// The value names no country.
     #[error("restriction names no country")]
     NoCountry,
-    /// It names something else than a country.
+    /// The value names something else than a country.
     #[error("{found:?} is not a country of ISO 3166-1, expected two upper case letters such as GB")]
     Country {
         /// The beginning of the value it names.
         found: Box<str>,
     },
-    /// It is not a list of platforms.
+    /// The value is not a list of platforms.
     #[error("not a list of platforms, expected web, mobile or tv, separated by single spaces")]
     Platforms,
-    /// It is not a count.
+    /// The value is not a count.
     #[error("not a count, expected digits only")]
     Count,
-    /// It is a larger number than is read.
+    /// The value is a larger number than is read.
     #[error("count has more than {} digits, which is more than is read", u64::MAX.ilog10())]
     LargeCount,
-    /// It is neither yes nor no.
+    /// The value is neither yes nor no.
     #[error("expected yes or no")]
     YesNo,
-    /// It is neither of the two relationships.
+    /// The value is neither of the two relationships.
     #[error("expected allow or deny")]
     Relationship,
-    /// It is another relation than that to another version of the page.
+    /// The value is another relation than that to another version of the page.
     #[error("expected alternate")]
     Rel,
 }

@@ -78,7 +78,7 @@ pub enum Extension {
 
 /// Elements of an entry besides the four of the protocol; none by default.
 ///
-/// It takes the space of one pointer when it is empty.
+/// An empty list takes the space of one pointer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Extensions(Option<Box<Content>>);
 

@@ -40,7 +40,7 @@ pub enum TextError {
     /// The text has only white space.
     #[error("text is empty")]
     Empty,
-    /// It has more characters than allowed.
+    /// The text has more characters than allowed.
     #[error("text has {characters} characters, expected at most {limit}")]
     TooLong {
         /// The characters, without white space around it.

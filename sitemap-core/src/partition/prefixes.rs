@@ -89,7 +89,7 @@ impl PrefixCounter {
 
     /// Counts a key of `key_bytes` bytes, of which it shares the first `shared` with `previous`, the key before it.
     pub(super) fn push(&mut self, previous: &[u8], shared: usize, key_bytes: usize, count: Count) {
-        self.settle(previous, shared);
+        self.place_key(previous, shared);
         self.last = Some(Closed {
             depth: key_bytes,
             count,
@@ -99,7 +99,7 @@ impl PrefixCounter {
 
     /// `last`: the last key; `base_bytes` as at the start.
     pub(super) fn finish(mut self, last: &[u8], base_bytes: usize) -> Prefixes {
-        self.settle(last, base_bytes);
+        self.place_key(last, base_bytes);
         let base = self
             .open
             .pop()
@@ -121,7 +121,7 @@ impl PrefixCounter {
     }
 
     /// Gives the last key its place: closes the branching points below `shared` bytes and opens one there if there is none.
-    fn settle(&mut self, previous: &[u8], shared: usize) {
+    fn place_key(&mut self, previous: &[u8], shared: usize) {
         let Some(mut closed) = self.last.take() else {
             return;
         };

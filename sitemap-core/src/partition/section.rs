@@ -36,7 +36,7 @@ pub struct SectionName(String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SectionNameError {
-    /// It has characters that not every disk and URL takes as they are, or too many.
+    /// The name has characters that not every disk and URL takes as they are, or too many.
     #[error(
         "expected 1 to {MAX_SECTION_NAME_BYTES} of a to z, 0 to 9 and -, with a letter at the beginning and no - at the end"
     )]

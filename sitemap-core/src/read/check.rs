@@ -57,7 +57,7 @@ pub enum CheckError {
     /// The file breaks a rule of the protocol, or is not in the form in which it would be written here.
     #[error(transparent)]
     Finding(ReadFinding),
-    /// It is another kind of file.
+    /// The document is another kind of file.
     #[error("file is {}, expected {}", .found.described(), .expected.described())]
     Kind {
         /// The expected kind.
@@ -65,7 +65,7 @@ pub enum CheckError {
         /// The kind of the file.
         found: Kind,
     },
-    /// It lists a URL outside of its directory (R58 to R60, R64).
+    /// The document lists a URL outside of its directory (R58 to R60, R64).
     #[error("{position}: {loc} is outside of {directory}, the directory of the sitemap (R58)")]
     OutOfScope {
         /// The URL.
@@ -111,7 +111,7 @@ pub enum CheckError {
 
 /// Reads a whole file, compressed or not, and returns its summary, if it is as expected and as strict as the files of the writer.
 ///
-/// It passes when it is well-formed, has the right root and namespace, breaks no limit, and each entry has an absolute URL in its
+/// A file passes when it is well-formed, has the right root and namespace, breaks no limit, and each entry has an absolute URL in its
 /// normal form within the scope of `location`, and valid values. Valid means that both the text of the protocol and its schemas
 /// accept the value. Any finding of a [`Reader`], however slight, is an error here. The exceptions concern the page and not the
 /// way the file was written: [`Problem::LocShort`], [`Problem::Commas`], [`Problem::EscapedTwice`], [`Problem::EncodedEntity`]

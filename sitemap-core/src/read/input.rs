@@ -443,7 +443,7 @@ impl<R: BufRead> Input<R> {
     }
 
     /// Counts and looks at bytes that the input holds, and gives them up.
-    fn take(&mut self, length: usize) {
+    fn consume_bytes(&mut self, length: usize) {
         let offset = self.text.offset();
         let garbage_lines = self.text.found().garbage_lines;
         // The input holds these bytes already, so this reads nothing.
@@ -499,7 +499,7 @@ impl<R: BufRead> BufRead for Input<R> {
 
     fn consume(&mut self, length: usize) {
         self.token_bytes_left = self.token_bytes_left.saturating_sub(length as u64);
-        self.take(length);
+        self.consume_bytes(length);
     }
 }
 

@@ -44,13 +44,13 @@ pub struct Lines<R> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// It is longer than a line may be.
+    /// The line is longer than a line may be.
     #[error("a line of more than {} KiB, expected a shorter one", max_bytes / 1024)]
     TooLong {
         /// The longest line that is read.
         max_bytes: usize,
     },
-    /// It is not in UTF-8.
+    /// The line is not in UTF-8.
     #[error("bytes that are not text, expected a list in UTF-8 (or UTF-16)")]
     NotText,
 }

@@ -71,7 +71,7 @@ pub enum ListError {
     /// The input failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is not known where its URLs are.
+    /// The header line does not show where the URLs are.
     #[error("{problem}")]
     Refused {
         /// The line that shows it, from 1.
@@ -109,7 +109,7 @@ pub enum RowError {
     /// The line cannot be read.
     #[error(transparent)]
     Line(#[from] LineError),
-    /// It has more columns than the header line, or ends before that of the URL.
+    /// The line has more columns than the header line, or ends before that of the URL.
     #[error(
         "{fields} field{}, expected {columns} as in the header line (a value that has the delimiter in it between quotation marks)",
         if *fields == 1 { "" } else { "s" }
@@ -123,7 +123,7 @@ pub enum RowError {
     /// White space or a control character is in it.
     #[error("white space inside a URL, expected one URL")]
     WhiteSpace,
-    /// It is a word in a column that has absolute URLs and paths.
+    /// The text is a word in a column that has absolute URLs and paths.
     #[error("not a URL, expected https://... or a path that begins with /")]
     Word,
     /// A date, a frequency, a priority or another URL follows the URL.
@@ -138,7 +138,7 @@ pub enum RowError {
 pub struct ListRow {
     /// Line at which it begins, from 1.
     pub line: u64,
-    /// Its URL, absolute or relative.
+    /// The URL of the line, absolute or relative.
     pub url: Result<String, RowError>,
     /// The values of a table, in the order of [`UrlList::columns`]; programs leave out empty ones at the end.
     pub values: Vec<Result<String, LineError>>,
@@ -308,7 +308,7 @@ impl<R: BufRead> UrlList<R> {
             if !is_whole {
                 continue;
             }
-            let values = table.record.take();
+            let values = table.record.take_values();
             if table.is_no_page(&values) {
                 self.left_out += 1;
             } else if !table.is_blank(&values) {
@@ -347,7 +347,7 @@ impl Table {
         if !record.add(line.as_bytes()) {
             return None;
         }
-        let names = record.take().into_iter();
+        let names = record.take_values().into_iter();
         let columns: Vec<String> = names.map(Result::unwrap_or_default).collect();
         let column_of = |known: &[&str]| {
             let position = |known: &&str| columns.iter().position(|name| plain(name) == **known);
@@ -467,7 +467,7 @@ impl Record {
     }
 
     /// The values, without blanks around them.
-    fn take(&mut self) -> Vec<Result<String, LineError>> {
+    fn take_values(&mut self) -> Vec<Result<String, LineError>> {
         let mut start = 0;
         let values = self.ends[..self.fields].iter().map(|end| {
             let value = std::str::from_utf8(&self.text[std::mem::replace(&mut start, *end)..*end]);

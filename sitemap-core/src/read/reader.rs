@@ -341,7 +341,7 @@ impl<R: BufRead> Reader<R> {
             lines.read(self.xml.get_mut(), &mut self.document);
         }
         match lines.take_failure(&mut self.document) {
-            None => lines.take(&mut self.document),
+            None => lines.next_item(&mut self.document),
             Some(error) => Err(self.input_failure(&Arc::new(error))),
         }
     }

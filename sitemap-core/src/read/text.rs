@@ -127,7 +127,7 @@ impl TextFile {
     }
 
     /// The next outcome.
-    pub(super) fn take(&mut self, document: &mut Document) -> Result<Option<Item>, ReadError> {
+    pub(super) fn next_item(&mut self, document: &mut Document) -> Result<Option<Item>, ReadError> {
         if let Some(position) = self.table {
             document.token_position = position;
             return Err(document.fatal(Problem::Table));

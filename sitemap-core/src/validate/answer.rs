@@ -50,14 +50,14 @@ pub enum Unavailable<'a> {
     Disallowed,
     /// The robots.txt of its host cannot be read, so nothing there may be (RFC 9309 section 2.3.1.4); why, in words.
     RobotsUnreachable(&'a str),
-    /// It was not requested, so it was not checked.
+    /// The document was not requested, so it was not checked.
     NotAsked {
         /// The reason for messages.
         why: &'a str,
         /// Advice for having it requested.
         help: &'a str,
     },
-    /// It redirects here, to a document that is checked by itself.
+    /// The URL redirects here, to a document that is checked by itself.
     Elsewhere(&'a Loc),
     /// Anything else, in words: "status 404".
     Because(&'a str),

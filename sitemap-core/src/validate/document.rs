@@ -206,7 +206,7 @@ impl Pass<'_, '_> {
         };
         self.validator.counts.add(what.severity());
         let excerpt = || position.and_then(|position| reader.excerpt(position));
-        if let Some(finding) = self.tally.take(what, &spot, excerpt) {
+        if let Some(finding) = self.tally.count_finding(what, &spot, excerpt) {
             (self.sink)(finding);
         }
     }
@@ -236,7 +236,8 @@ impl Pass<'_, '_> {
     fn page<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: &UrlEntry) {
         let loc = &entry.loc;
         for problem in self.territory.judge_page(loc, &self.validator.proofs) {
-            self.refused.take(&problem, loc, reader.loc_position());
+            self.refused
+                .add_problem(&problem, loc, reader.loc_position());
             self.strict(problem, reader, loc);
         }
         self.lastmod(reader, entry.lastmod.as_ref(), loc);

@@ -62,7 +62,7 @@ pub struct Repeated {
     pub document: Option<DocumentId>,
     /// The rule they break.
     pub rule: Rule,
-    /// Their severity.
+    /// The severity of the findings.
     pub severity: Severity,
     /// True when a rule of the text is broken, or the schema alone refuses it.
     pub source: Source,
@@ -174,7 +174,7 @@ impl Tally {
     }
 
     /// Counts a finding; returns it if it is to be shown.
-    pub(super) fn take(
+    pub(super) fn count_finding(
         &mut self,
         what: &Diagnosis,
         spot: &Spot<'_>,

@@ -536,7 +536,7 @@ impl Validator {
     fn report(&mut self, problem: Problem, spot: &Spot<'_>, sink: &mut Sink<'_>) {
         let what = Diagnosis::from(problem);
         self.counts.add(what.severity());
-        if let Some(finding) = self.tally.take(&what, spot, || None) {
+        if let Some(finding) = self.tally.count_finding(&what, spot, || None) {
             sink(finding);
         }
     }

@@ -67,7 +67,7 @@ type SitemapsByDirectory = HashMap<u64, DocumentId>;
 
 impl Refused {
     /// Takes in the problem of a URL at its place.
-    pub(super) fn take(&mut self, problem: &Problem, url: &Loc, position: Position) {
+    pub(super) fn add_problem(&mut self, problem: &Problem, url: &Loc, position: Position) {
         match problem {
             Problem::OutOfScope { .. } => {
                 let is_known = |(_, known): &(_, Loc)| known.directory() == url.directory();
@@ -249,7 +249,7 @@ mod tests {
                     expected: "https://maps.ex".to_owned(),
                     missing: Some(line),
                 };
-                refused.take(&problem, &url, Position { line: 1, offset: 0 });
+                refused.add_problem(&problem, &url, Position { line: 1, offset: 0 });
             }
             refused.lines(false, &mut reported).len()
         };

@@ -81,7 +81,7 @@ pub(super) struct Set {
 /// Result of looking up an entry in the table of URLs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It was not there, and is now; or it was there with the same metadata.
+    /// The document was not there, and is now; or it was there with the same metadata.
     Fine,
     /// Another document lists it with other metadata.
     Otherwise(DocumentId),

@@ -13,7 +13,7 @@ const MAX_EXTENSION_BYTES: u64 = MAX_ENTRY_BYTES - 1_024 * 1_024;
 impl Extensions {
     /// Removes the extensions that a file refuses in the entry of `page`, and returns their errors.
     ///
-    /// It removes the value of a video that contradicts the address of the page, or the video where that value is required. It
+    /// The function removes the value of a video that contradicts the address of the page, or the video where that value is required. It
     /// also removes every element that would make the extensions larger than 7 MiB of the [`MAX_ENTRY_BYTES`] of an entry.
     ///
     /// ```

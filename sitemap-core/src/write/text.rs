@@ -7,7 +7,7 @@ use crate::{Limits, UrlEntry};
 
 /// Writes a sitemap as text: one URL per line, nothing else (R50 to R57).
 ///
-/// It has addresses only; the other values of an entry are left out, so the summary has no date.
+/// The file has addresses only; the other values of an entry are left out, so the summary has no date.
 ///
 /// ```
 /// use sitemap_core::{Limits, Loc, Push, TextWriter, UrlEntry};

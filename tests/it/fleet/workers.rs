@@ -268,7 +268,7 @@ impl Fleet {
     pub(super) fn report(&self) -> String {
         let missing = "SELECT s.name, 'outcome ' || coalesce(s.outcome, '-'), 'attempts ' || attempts, 'set aside ' || coalesce(set_aside, '-'),
                 'owner ' || coalesce(owner, '-'), 'lease ends ' || coalesce(lease_until::text, '-'), 'claimable ' || claimable_at,
-                (SELECT string_agg(worker || ' ' || coalesce(outcome, '...'), ', ' ORDER BY id) FROM run WHERE site = s.id)
+                (SELECT string_agg(worker || ' ' || coalesce(outcome, '...'), ', ' ORDER BY id) FROM session WHERE site = s.id)
             FROM site s JOIN host h ON h.name = s.host
             WHERE s.outcome IS NULL OR s.outcome NOT IN ('published', 'unchanged') OR s.epoch IS NOT NULL ORDER BY s.id LIMIT 40";
         let mut report = format!(
@@ -294,7 +294,7 @@ impl Fleet {
             .expect("it is later");
         let sql =
             "SELECT name, host, worker, run.epoch, extract(epoch FROM began), coalesce(run.outcome, '')
-            FROM run JOIN site ON site.id = run.site ORDER BY run.id";
+            FROM session JOIN site ON site.id = session.site ORDER BY session.id";
         let session = |row: String| {
             let columns: Vec<&str> = row.split('|').collect();
             let [site, host, worker, epoch, began, outcome] = columns[..] else {

@@ -25,7 +25,7 @@ const MAX_WARNINGS: usize = 20;
 pub(super) struct Entered {
     sites: Vec<NewSite>,
     warnings: Vec<String>,
-    /// They replace sites of the same names.
+    /// The sites replace sites of the same names.
     replaces: bool,
 }
 

@@ -41,7 +41,7 @@ impl Baseline {
     /// Reads what `--format json` wrote.
     ///
     /// # Errors
-    /// It cannot be read, or is something else.
+    /// The file cannot be read, or is something else.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         if fs::metadata(path)?.len() > MAX_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -61,7 +61,7 @@ impl Baseline {
     }
 
     /// Returns true if the earlier check had the finding; each of its findings counts once.
-    pub(super) fn take(&mut self, finding: &PrintedFinding<'_>) -> bool {
+    pub(super) fn match_finding(&mut self, finding: &PrintedFinding<'_>) -> bool {
         let identity = (
             finding.document.map(str::to_owned),
             finding.rule.id.clone(),

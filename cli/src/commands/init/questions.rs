@@ -34,7 +34,7 @@ pub(super) struct Answers {
 ///
 /// # Errors
 /// Standard input cannot be read, or a default cannot be used and no answer came.
-pub(super) fn ask(
+pub(super) fn ask_all(
     defaults: &Answers,
     input: &mut dyn BufRead,
     output: &Output,
@@ -152,7 +152,7 @@ mod tests {
         };
         let output = Output::new(&Environment::new(), crate::args::ColorChoice::Never);
         output.be_quiet();
-        ask(&defaults, &mut typed.as_bytes(), &output).unwrap()
+        ask_all(&defaults, &mut typed.as_bytes(), &output).unwrap()
     }
 
     #[test]

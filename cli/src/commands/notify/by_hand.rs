@@ -119,7 +119,7 @@ impl ByHand {
         if let Some(document) = self.document.take() {
             self.output.data_json(&Value::Object(document).to_string());
         }
-        self.notifier.settle();
+        self.notifier.write_waits();
         code
     }
 

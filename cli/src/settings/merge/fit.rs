@@ -26,7 +26,7 @@ pub(in crate::settings) struct Among<'s> {
     pub(in crate::settings) named: &'s [UrlKey],
     /// The first site of each of both that is on the host of an earlier one.
     twins: [Option<&'s UrlKey>; 2],
-    /// They are some of the sites of a catalogue.
+    /// The sites are some of the sites of a catalogue.
     is_of_catalogue: bool,
 }
 

@@ -7,7 +7,7 @@ fn the_public_url_must_cover_the_site_on_its_own_host() {
     fn check(site: &str, public_url: &str, fits: bool) {
         let settings = good(&[site, "--public-url", public_url], &[], None);
         let start = settings.urls[0].clone();
-        let site = settle(&start, &[], ScopeWidth::Directory).unwrap();
+        let site = site_of_redirects(&start, &[], ScopeWidth::Directory).unwrap();
         assert_eq!(
             settings.public_url_of(&site).is_ok(),
             fits,
@@ -24,7 +24,7 @@ fn the_public_url_must_cover_the_site_on_its_own_host() {
     check("https://h/docs/", "https://h:8443/", true);
     check("https://h/docs/", "https://cdn.example/sitemaps/", true);
     let settings = good(&["https://h/", "--public-url", "https://h/a/"], &[], None);
-    let site = settle(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
+    let site = site_of_redirects(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
     assert_eq!(
         settings.public_url_of(&site).unwrap_err().to_string(),
         "--public-url: a sitemap in https://h/a/ may not list https://h/, because a sitemap lists only URLs in its own directory (R58); \
@@ -37,7 +37,7 @@ fn each_of_several_sites_has_its_public_url() {
     fn check(urls: &[&str], public_url: &str, expected: &[&str]) {
         let settings = good(&[urls, &["--public-url", public_url]].concat(), &[], None);
         let found = settings.urls.iter().map(|start| {
-            let site = settle(start, &[], ScopeWidth::Directory).unwrap();
+            let site = site_of_redirects(start, &[], ScopeWidth::Directory).unwrap();
             settings.public_url_of(&site).unwrap().unwrap()
         });
         assert_eq!(found.collect::<Vec<_>>(), expected, "{public_url}");
@@ -96,7 +96,7 @@ fn two_sites_of_a_host_cannot_share_a_public_url() {
         &[],
         None,
     );
-    let site = settle(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
+    let site = site_of_redirects(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
     assert_eq!(
         settings.public_url_of(&site).unwrap_err().to_string(),
         "--public-url: https://{host}.example/ is not a URL for http://[::1]/; use {site} in the path"
@@ -194,7 +194,7 @@ fn the_public_url_is_about_what_the_site_is_written_as() {
             public_url,
         ];
         let settings = good(&arguments, &[], None);
-        let site = settle(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
+        let site = site_of_redirects(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
         let site = site
             .standing_for(settings.config.written_as.as_ref().unwrap())
             .unwrap();

@@ -51,7 +51,7 @@ CREATE TABLE site (
 );
 CREATE INDEX site_host ON site (host);
 
-CREATE TABLE run (
+CREATE TABLE session (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     site bigint NOT NULL REFERENCES site ON DELETE CASCADE,
     worker text NOT NULL,
@@ -61,7 +61,7 @@ CREATE TABLE run (
     outcome text,
     summary jsonb
 );
-CREATE INDEX run_site ON run (site, id);
+CREATE INDEX session_site ON session (site, id);
 
 CREATE TABLE worker (
     name text PRIMARY KEY,

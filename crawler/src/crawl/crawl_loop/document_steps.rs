@@ -102,7 +102,7 @@ impl CrawlLoop<'_> {
 
     fn take_entry(&mut self, source: &NamingDocument, key: &UrlKey) {
         let is_known = self.known.contains(key);
-        if source.via.is_named() && self.known.name(key) && is_known {
+        if source.via.is_declared() && self.known.name(key) && is_known {
             self.commits.name(key.clone());
         }
         if is_known {

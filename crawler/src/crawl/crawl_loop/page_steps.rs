@@ -29,8 +29,8 @@ use crate::{
     frontier::{Lease, Next},
     notes::Note,
     page::{
-        Basis, Canonical, Link, LinkTexts, Outcome, PageFacts, Reading, Reason, Said, State,
-        TakenLinks, Via,
+        Basis, Canonical, Link, LinkTexts, Outcome, PageFacts, Reading, Reason, State, TakenLinks,
+        TextNovelty, Via,
     },
     politeness::{Closed, NextPermit, Signal, Weight},
     repeats::{Passage, ReadPage},
@@ -179,7 +179,7 @@ impl CrawlLoop<'_> {
             match next {
                 NextPermit::Ready(permit) => {
                     let permit = self.context.gate.hold(permit);
-                    self.repetition.held.ask();
+                    self.repetition.held.note_request();
                     self.send_page(lease, permit);
                 }
                 NextPermit::WaitUntil(due) => {
@@ -219,7 +219,7 @@ impl CrawlLoop<'_> {
         let wanted = self.documents.wanted_at(&url);
         let validators = self.revalidation.validators_for(&lease, self.rules.judge());
         let url = (url, lease.written().cloned());
-        let asked = requests::ask(way, url, wanted, validators.clone());
+        let asked = requests::request_page(way, url, wanted, validators.clone());
         let work = async move { Event::Page(Box::new(asked.await)) };
         let task = self.tasks.spawn(work.in_current_span());
         self.requests.add(PageRequest {
@@ -241,7 +241,7 @@ impl CrawlLoop<'_> {
         let (state, _) = gate.pace_at(host, Instant::now());
         let signal = (signal, request.begun);
         let trouble = &mut self.trouble;
-        let note = trouble.take(lease.url(), &done.result, signal, long_wait, state);
+        let note = trouble.record_answer(lease.url(), &done.result, signal, long_wait, state);
         self.report(note);
         if let Ok((fetched, _)) = &done.result {
             self.end.counts.bytes_in += fetched.wire_bytes;
@@ -735,15 +735,15 @@ impl CrawlLoop<'_> {
         }
         facts.links_left_out = 0;
         let text = facts.text.take();
-        reading.said = text.as_ref().map(|text| match facts.repeat {
+        reading.novelty = text.as_ref().map(|text| match facts.repeat {
             // The page for URLs that do not exist has nothing new.
-            Some(_) => Said::Nothing,
+            Some(_) => TextNovelty::Nothing,
             None => self.repetition.repeats.read(&work.url, text),
         });
-        let distance = match reading.said {
+        let distance = match reading.novelty {
             _ if work.url == self.context.site.start => 0,
-            Some(Said::New) => 0,
-            Some(Said::Copy | Said::Nothing) => work.distance.saturating_add(1),
+            Some(TextNovelty::New) => 0,
+            Some(TextNovelty::Copy | TextNovelty::Nothing) => work.distance.saturating_add(1),
             // A redirect alone is not evidence.
             None => work.distance,
         };
@@ -774,18 +774,18 @@ impl CrawlLoop<'_> {
         reading.led_to = led_to;
         let is_listed = verdict.reason == Reason::Listed;
         let Repetition { repeats, held, .. } = &mut self.repetition;
-        if let (Some(text), Some(said)) = (&text, reading.said) {
+        if let (Some(text), Some(novelty)) = (&text, reading.novelty) {
             let page = ReadPage {
                 url: &work.url,
                 text,
-                said,
+                novelty,
                 is_listed,
                 is_canonical: facts.canonical == Canonical::Itself,
                 is_end: held.is_end(),
             };
-            let missing = repeats.take(&page, &new);
+            let missing = repeats.add_page(&page, &new);
             self.known.leave_out(missing.into());
-            if said == Said::Nothing {
+            if novelty == TextNovelty::Nothing {
                 repeats.count(&work.url, work.distance, led_to);
             } else if let Some(finder) = self.known.finder(&work.url) {
                 repeats.refund(finder);

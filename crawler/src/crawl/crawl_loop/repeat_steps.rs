@@ -28,7 +28,7 @@ impl CrawlLoop<'_> {
         };
         let (gate, reader) = (self.context.gate.clone(), self.context.reader.clone());
         let stop = self.context.shutdown.stop.clone();
-        self.spawn(probe::ask(gate, reader, urls, stop), Event::Probe);
+        self.spawn(probe::request_probe(gate, reader, urls, stop), Event::Probe);
     }
 
     /// Takes the end of the probe.
@@ -62,7 +62,10 @@ impl CrawlLoop<'_> {
         };
         let (gate, reader) = (self.context.gate.clone(), self.context.reader.clone());
         let stop = self.context.shutdown.stop.clone();
-        self.spawn(second_look::ask(gate, reader, look, stop), Event::Second);
+        self.spawn(
+            second_look::request_again(gate, reader, look, stop),
+            Event::Second,
+        );
     }
 
     /// Takes the answer to a second request.
@@ -89,7 +92,7 @@ impl CrawlLoop<'_> {
         let url = lease.url();
         let is_sure = self.known.is_published(url)
             || lease.earlier_tries() > 0
-            || self.known.is_named(url)
+            || self.known.is_declared(url)
             || *url == self.context.site.start;
         if is_sure {
             return Passage::Open;
@@ -133,7 +136,7 @@ impl CrawlLoop<'_> {
         if is_start {
             self.repetition.repeats.take_start(text);
         }
-        let is_sure = is_start || work.was_listed || self.known.is_named(&work.url);
+        let is_sure = is_start || work.was_listed || self.known.is_declared(&work.url);
         facts.repeat = if is_sure {
             None
         } else {

@@ -41,7 +41,7 @@ pub(super) struct DocumentFetch {
 
 /// How the work on a document ended.
 pub(in crate::crawl) enum DocumentEnd {
-    /// It was read, as far as it could be.
+    /// The document was read, as far as it could be.
     Read {
         reading: DocumentReading,
         end: BodyEnd,
@@ -50,7 +50,7 @@ pub(in crate::crawl) enum DocumentEnd {
         wire_bytes: u64,
         keep: Keep,
     },
-    /// It is one of our own.
+    /// The document is one of our own.
     Own { wire_bytes: u64 },
     /// Another status than 200.
     Status { status: u16, wire_bytes: u64 },
@@ -74,7 +74,7 @@ impl DocumentEnd {
         }
     }
 
-    /// It was at hand, and read to its end.
+    /// The document was at hand, and read to its end.
     fn of_whole(reading: DocumentReading, keep: Keep) -> Self {
         Self::Read {
             reading,
@@ -90,7 +90,7 @@ impl DocumentEnd {
 pub(in crate::crawl) enum Keep {
     /// There is none any more.
     Nothing,
-    /// It is what was read.
+    /// The copy is what was read.
     Same,
     /// This is the new one.
     Copy(CachedSitemap),

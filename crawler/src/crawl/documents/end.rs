@@ -70,7 +70,7 @@ impl Documents {
             }
             DocumentEnd::Own { wire_bytes } => {
                 after.wire_bytes = wire_bytes;
-                self.settle(number, DocumentState::Own, now);
+                self.end_document(number, DocumentState::Own, now);
             }
             DocumentEnd::Status { status, wire_bytes } => {
                 after.wire_bytes = wire_bytes;
@@ -134,7 +134,7 @@ impl Documents {
             Keep::Copy(copy) => self.keep(number, copy),
             Keep::Nothing => self.drop_copy(number),
         }
-        self.settle(number, DocumentState::Read, now);
+        self.end_document(number, DocumentState::Read, now);
         None
     }
 
@@ -177,7 +177,7 @@ impl Documents {
         } else {
             DocumentState::Failed
         };
-        self.settle(number, state, now);
+        self.end_document(number, state, now);
         problem.may_be_page().then(|| self.unclaimed(number))?
     }
 
@@ -269,7 +269,7 @@ impl Documents {
     }
 
     /// Nothing more will be done with a document in this crawl.
-    fn settle(&mut self, number: usize, state: DocumentState, now: Timestamp) {
+    fn end_document(&mut self, number: usize, state: DocumentState, now: Timestamp) {
         if state != DocumentState::Read {
             self.all[number].is_kept = false;
             self.drop_copy(number);

@@ -118,9 +118,9 @@ enum DaemonEvent {
     Loaded(Box<Loaded>),
     /// The record was stored, or cannot be stored.
     Stored(Result<io::Result<ScheduleRecord>, JoinError>),
-    /// It is time to look what is due.
+    /// Schedules have to be looked at for what is due.
     Look,
-    /// It is time for what goes on beside: news of the sessions, a sign of life, the end of a stop.
+    /// Other work is due: news of the sessions, a sign of life, the end of a stop.
     Beside,
 }
 
@@ -146,9 +146,9 @@ pub struct Dispatcher<C> {
     storing: Option<JoinHandle<io::Result<ScheduleRecord>>>,
     /// Reads the settings again, one at a time.
     loading: Option<JoinHandle<failure::Result<DaemonSettings>>>,
-    /// They are to be read once more when that is over: they may have changed meanwhile.
+    /// The settings are read once more when that is over: they may have changed meanwhile.
     loads_again: bool,
-    /// It was reported that nothing can be stored.
+    /// The message that nothing can be stored was printed.
     storing_fails: bool,
     stop_timeout: Duration,
     stopping: Option<Stopping>,
@@ -229,7 +229,7 @@ where
             stopping: None,
             dependencies,
         };
-        dispatcher.take(settings, record.sites);
+        dispatcher.take_settings(settings, record.sites);
         dispatcher
     }
 
@@ -446,7 +446,7 @@ where
         self.stop_timeout = settings.stop_timeout;
         let before: Vec<String> = self.sites.keys().cloned().collect();
         // A site that was gone meanwhile begins with a new schedule.
-        self.take(settings, ScheduleStates::new());
+        self.take_settings(settings, ScheduleStates::new());
         let before: Vec<_> = before.iter().map(String::as_str).collect();
         let now: Vec<_> = self.sites.keys().map(String::as_str).collect();
         self.dependencies
@@ -456,7 +456,7 @@ where
     }
 
     /// The sites of `settings` that have a schedule take the place of those of before.
-    fn take(&mut self, settings: &DaemonSettings, mut pasts: ScheduleStates) {
+    fn take_settings(&mut self, settings: &DaemonSettings, mut pasts: ScheduleStates) {
         let scheduled = settings.sites.iter().filter_map(|site| {
             let planned = Planned {
                 name: site.name.clone(),

@@ -118,7 +118,7 @@ fn export(
         });
     }
     store.commit(&commit).unwrap();
-    let site = site::settle(&key("/"), &[], ScopeWidth::Directory).unwrap();
+    let site = site::site_of_redirects(&key("/"), &[], ScopeWidth::Directory).unwrap();
     let scope = Scope::new(&site, &Config::default().scope).unwrap();
     let clock = Arc::new(SystemClock);
     let judge = Judge::new(&Config::default(), scope, Rules::default(), 0, clock);

@@ -40,8 +40,8 @@ impl Copies {
     /// Copies the file `from`, whose SHA-256 is `hash`, unless there is such a copy.
     ///
     /// # Errors
-    /// It cannot be copied, or is another file by now.
-    pub(super) fn take(&self, from: &Path, hash: &str) -> Result<(), PublishError> {
+    /// The file cannot be copied, or is another file by now.
+    pub(super) fn copy_file(&self, from: &Path, hash: &str) -> Result<(), PublishError> {
         let path = self.path.join(hash);
         if path.is_file() {
             return Ok(());
@@ -171,12 +171,12 @@ mod tests {
         fs::write(&file, "published").unwrap();
         let hash = hash_file(&file).unwrap();
         fs::write(&file, "edited").unwrap();
-        let error = copies.take(&file, &hash).unwrap_err();
+        let error = copies.copy_file(&file, &hash).unwrap_err();
         let reason = std::error::Error::source(&error).unwrap().to_string();
         assert!(reason.contains("changed by another program"), "{reason}");
         assert_eq!(fs::read_dir(&copies.path).unwrap().count(), 0);
         fs::write(&file, "published").unwrap();
-        copies.take(&file, &hash).unwrap();
+        copies.copy_file(&file, &hash).unwrap();
         assert_eq!(fs::read(copies.path.join(&hash)).unwrap(), b"published");
     }
 }

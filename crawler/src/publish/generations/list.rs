@@ -36,7 +36,7 @@ pub(in crate::publish) struct Generation {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Archived {
     pub(super) url: String,
-    /// It becomes visible after all others.
+    /// The file becomes visible after all others.
     is_entrance: bool,
     pub(super) kind: FileKind,
     /// Names of the files that an index names.

@@ -199,12 +199,12 @@ fn outcome() -> impl Strategy<Value = Option<Outcome>> {
         1 => reason().prop_map(|reason| Some(Outcome::NotFetched(reason))),
         1 => Just(Some(Outcome::PUBLISHED)),
         1 => any::<String>().prop_map(|error| Some(Outcome::NoAnswer { error })),
-        1 => given().prop_map(|given| Some(Outcome::Supplied(Box::new(given)))),
+        1 => supplied().prop_map(|supplied| Some(Outcome::Supplied(Box::new(supplied)))),
         5 => facts().prop_map(|facts| Some(Outcome::Answered(Box::new(facts)))),
     ]
 }
 
-fn given() -> impl Strategy<Value = Supplied> {
+fn supplied() -> impl Strategy<Value = Supplied> {
     let dates = [
         "2026-02-07",
         "2026-02-07T23:59:59Z",
@@ -264,7 +264,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
     );
     let dates = (option::of(any::<u128>()), (text(), text(), text(), text()));
     let times = (option::of(time()), option::of(time()), text());
-    let said = (
+    let novelty = (
         directives(),
         canonical(),
         option::of(refresh()),
@@ -281,14 +281,14 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         btree_map("[a-z:]{1,8}", "\\PC{0,8}", 0..3),
         (vec(url(), 0..3), any::<bool>(), any::<u64>()),
     );
-    let all = (body, times, said, rules, extensions, dates);
-    all.prop_map(|(body, times, said, rules, extensions, dates)| {
+    let all = (body, times, novelty, rules, extensions, dates);
+    all.prop_map(|(body, times, novelty, rules, extensions, dates)| {
         let (body_hash, (json_ld, meta, time_element, published)) = dates;
         let (images, alternates, (videos, news), selected_values, read) = extensions;
         let (feeds, robots_by_header, read_as) = read;
         let (status, content_type, kind, end, body_bytes, hash) = body;
         let (last_modified, date, etag) = times;
-        let (directives, canonical, refresh, location) = said;
+        let (directives, canonical, refresh, location) = novelty;
         let (selected_lastmod, excluded_by_page_rule, warnings, title) = rules;
         PageFacts {
             text: hash.map(|hash| {

@@ -274,7 +274,7 @@ fn rehearsed_changes_show_and_do_not_stay() {
         InputBatch::GiveUp,
         InputBatch::Url(SuppliedUrl {
             key: url("/c"),
-            given: Supplied::default(),
+            supplied: Supplied::default(),
             reason: Reason::FromInput,
         }),
     ];

@@ -88,7 +88,7 @@ fn an_orphan_is_one_until_a_page_leads_to_it() {
             VisitNote {
                 reason,
                 is_orphan,
-                is_named: matches!(path, "/a" | "/c"),
+                is_declared: matches!(path, "/a" | "/c"),
                 place,
                 distance: 0,
                 finder: None,

@@ -22,7 +22,7 @@ fn judge_with(edit: impl FnOnce(&mut Config)) -> Judge {
     let mut config = Config::default();
     edit(&mut config);
     let start = key("/");
-    let site = site::settle(&start, &[], ScopeWidth::Directory).unwrap();
+    let site = site::site_of_redirects(&start, &[], ScopeWidth::Directory).unwrap();
     let scope = Scope::new(&site, &config.scope).unwrap();
     Judge::new(&config, scope, Rules::default(), 0, Arc::new(At(time(NOW))))
 }

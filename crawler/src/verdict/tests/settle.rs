@@ -161,7 +161,7 @@ fn settled(key: &UrlKey, records: &BTreeMap<UrlKey, PageRecord>) -> Reason {
         looked_up += 1;
         records.get(key).map(PageSummary::of)
     };
-    let reason = settle(key, &records[key], &mut lookup).unwrap_or(records[key].reason);
+    let reason = settle_canonicals(key, &records[key], &mut lookup).unwrap_or(records[key].reason);
     assert!(looked_up <= 2 * MAX_HOPS, "{looked_up} look-ups");
     reason
 }
@@ -182,9 +182,9 @@ fn the_table_of_chains() {
 #[test]
 fn a_settled_reason_is_reported_only_when_it_is_another() {
     let known = record(R::Redirected, "/d/q");
-    assert_eq!(settle(&key("/d/p"), &known, &mut |_| None), None);
+    assert_eq!(settle_canonicals(&key("/d/p"), &known, &mut |_| None), None);
     assert_eq!(
-        settle(&key("/d/p"), &record(R::Listed, ""), &mut |_| None),
+        settle_canonicals(&key("/d/p"), &record(R::Listed, ""), &mut |_| None),
         None
     );
 }

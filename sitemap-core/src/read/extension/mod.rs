@@ -75,7 +75,7 @@ pub(super) enum Opened {
     Field,
     /// The elements are read.
     Container,
-    /// It is left out.
+    /// The element is left out.
     Skipped,
 }
 

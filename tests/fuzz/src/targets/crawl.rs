@@ -11,7 +11,7 @@ use crawler::{
     parse::{PageParser, PageReader},
     robots::{MAX_ROBOTS_BYTES, Rules, cut},
     seeds::{self, SeedList},
-    site::settle,
+    site::site_of_redirects,
     store::Store,
     testing::assert_tokens_of_html5ever,
     url_key::Identity,
@@ -29,7 +29,8 @@ pub(super) fn list(input: &[u8]) -> u64 {
     let base = identity
         .parse("https://example.com/")
         .expect("a good start URL");
-    let site = settle(&base, &[], ScopeWidth::Directory).expect("a site without redirects");
+    let site =
+        site_of_redirects(&base, &[], ScopeWidth::Directory).expect("a site without redirects");
     let now = "2026-03-02T04:00:11Z".parse().expect("a good time");
     let mut store = Store::in_memory().expect("a new state in memory");
     crawl_state::open(&mut store, "", now, true).expect("memory does not fail");

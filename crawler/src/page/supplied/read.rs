@@ -28,7 +28,7 @@ type ResolveUrl<'a> = dyn Fn(&str) -> Result<Loc, String> + 'a;
 /// The value of one part of the object.
 type Read<T> = Result<T, InputExtensionsError>;
 
-/// Reads the extensions of an object: its keys `images`, `videos`, `news`, `alternates` and `own`. A list
+/// Reads the extensions of an object: its keys `images`, `videos`, `news`, `alternates` and `custom`. A list
 /// may be a single value. Other keys are not looked at.
 ///
 /// A value that cannot be used is left out and reported: an image, a version, an element as a whole; of a video and of
@@ -60,7 +60,7 @@ pub fn extensions_from_json(
         reading.element(Extension::Video, part)
     });
     reading.each(object, "alternates", ExtensionsReader::alternate);
-    reading.each(object, "own", ExtensionsReader::own);
+    reading.each(object, "custom", ExtensionsReader::custom);
     reading.each(object, "news", |reading, part| {
         reading.element(Extension::News, part)
     });
@@ -389,7 +389,7 @@ impl ExtensionsReader<'_> {
         names.join(" ")
     }
 
-    fn own(&mut self, part: &JsonPart<'_>) -> Read<()> {
+    fn custom(&mut self, part: &JsonPart<'_>) -> Read<()> {
         let members = Members::of(part, "an object with prefix, namespace and name")?;
         let prefix = members.required("prefix", plain_text)?;
         let address = members.required("namespace", plain_text)?;
@@ -472,7 +472,7 @@ mod tests {
                 "publication_date": "2026-03-01",
                 "title": "Something",
             },
-            "own": [{
+            "custom": [{
                 "prefix": "shop", "namespace": "https://example.com/ns/shop", "name": "price",
                 "attributes": {"currency": "EUR"}, "text": "12.50",
             }],
@@ -501,14 +501,14 @@ mod tests {
         let news = extensions.news().unwrap();
         assert_eq!(news.get("title"), Some("Something"));
         assert_eq!(extensions.custom_elements()[0].name(), "price");
-        let given = Supplied {
+        let supplied = Supplied {
             extensions,
             ..Supplied::default()
         };
-        let text = given.texts()[3].clone().unwrap();
+        let text = supplied.texts()[3].clone().unwrap();
         let (again, errors) = read(&serde_json::from_str(&text).unwrap());
         assert_eq!(errors, [""; 0]);
-        assert_eq!(again, given.extensions);
+        assert_eq!(again, supplied.extensions);
     }
 
     #[test]

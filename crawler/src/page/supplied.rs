@@ -18,10 +18,10 @@ pub struct Supplied {
     pub changefreq: Option<ChangeFreq>,
     /// The weight within the site.
     pub priority: Option<Priority>,
-    /// Pictures, videos, news, versions in other languages, elements of own namespaces. What search engines
+    /// Pictures, videos, news, versions in other languages, custom elements. What search engines
     /// dropped of them is not kept.
     pub extensions: Extensions,
-    /// Values for elements of own namespaces, by the name of the input's field.
+    /// Values for custom elements, by the name of the input's field.
     pub fields: BTreeMap<String, String>,
 }
 

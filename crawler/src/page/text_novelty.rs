@@ -5,7 +5,7 @@ use super::words::words;
 words! {
     /// The text of a page, compared with the pages before it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Said {
+    pub enum TextNovelty {
         /// At least half of its text is on no page before it.
         New = "new",
         /// The same as a page of its name in another directory: a version, a language, a mirror.
@@ -21,7 +21,7 @@ pub struct Reading {
     /// Pages in a row that said nothing new, on the shortest way to the page.
     pub distance: u16,
     /// The text; `None`: it has none that was compared.
-    pub said: Option<Said>,
+    pub novelty: Option<TextNovelty>,
     /// URLs that it led to, and that no page of the crawl led to before; published ones do not count.
     pub led_to: u32,
 }

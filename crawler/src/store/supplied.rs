@@ -14,7 +14,7 @@ use crate::page::{Supplied, Via};
 const GATHER: &str = "
 CREATE TEMP TABLE gathered (
   url TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
-  given_lastmod TEXT, given_changefreq TEXT, given_priority TEXT, given_extensions TEXT,
+  supplied_lastmod TEXT, supplied_changefreq TEXT, supplied_priority TEXT, supplied_extensions TEXT,
   changed INTEGER, weight INTEGER NOT NULL
 )";
 
@@ -23,17 +23,17 @@ const ADD: &str = "INSERT INTO gathered VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 
 /// The first of several rows of one URL is put; further rows change nothing.
 const SETTLE: &str = "
 INSERT INTO visit (
-  url, state, reason, depth, via, attempts, not_fetched, given_lastmod, given_changefreq, given_priority,
-  given_extensions, sequence, hops, distance, led_to
+  url, state, reason, depth, via, attempts, not_fetched, supplied_lastmod, supplied_changefreq, supplied_priority,
+  supplied_extensions, sequence, hops, distance, led_to
 )
-SELECT url, state, reason, 0, ?1, 0, ?2, given_lastmod, given_changefreq, given_priority, given_extensions, 0, 0, 0, 0
+SELECT url, state, reason, 0, ?1, 0, ?2, supplied_lastmod, supplied_changefreq, supplied_priority, supplied_extensions, 0, 0, 0, 0
 FROM gathered WHERE true
-ORDER BY url, changed DESC NULLS LAST, weight DESC, given_lastmod, given_changefreq, given_priority,
-  given_extensions
+ORDER BY url, changed DESC NULLS LAST, weight DESC, supplied_lastmod, supplied_changefreq, supplied_priority,
+  supplied_extensions
 ON CONFLICT (url) DO NOTHING";
 
 /// Takes everything that `next` gives. Runs inside a transaction that the caller commits or drops.
-pub(super) fn take(
+pub(super) fn store_urls(
     transaction: &Connection,
     next: &mut NextSupplied<'_>,
 ) -> rusqlite::Result<InputCounts> {
@@ -53,12 +53,16 @@ fn gather(transaction: &Connection, next: &mut NextSupplied<'_>) -> rusqlite::Re
     let mut add = transaction.prepare(ADD)?;
     let mut total = 0;
     loop {
-        let SuppliedUrl { key, given, reason } = match next() {
+        let SuppliedUrl {
+            key,
+            supplied,
+            reason,
+        } = match next() {
             InputBatch::Url(url) => url,
             InputBatch::End => return Ok(Some(total)),
             InputBatch::GiveUp => return Ok(None),
         };
-        let texts = given.texts();
+        let texts = supplied.texts();
         let weight = i64::try_from(Supplied::weight(&texts)).unwrap_or(i64::MAX);
         let [lastmod, changefreq, priority, extensions] = texts;
         add.execute(params![
@@ -69,7 +73,7 @@ fn gather(transaction: &Connection, next: &mut NextSupplied<'_>) -> rusqlite::Re
             changefreq,
             priority,
             extensions,
-            given.changed_second(),
+            supplied.changed_second(),
             weight,
         ])?;
         total += 1;

@@ -11,10 +11,10 @@ fn give(store: &mut Store, urls: &[SuppliedUrl], end: InputBatch) -> InputCounts
     store.take_supplied(&mut next).unwrap()
 }
 
-fn given(path: &str, lastmod: Option<&str>, priority: Option<u8>) -> SuppliedUrl {
+fn supplied(path: &str, lastmod: Option<&str>, priority: Option<u8>) -> SuppliedUrl {
     SuppliedUrl {
         key: discovery(path, 0).key,
-        given: Supplied {
+        supplied: Supplied {
             lastmod: lastmod.map(|text| LastMod::parse(text).unwrap()),
             priority: priority.map(|tenths| sitemap_core::Priority::from_tenths(tenths).unwrap()),
             ..Supplied::default()
@@ -25,7 +25,7 @@ fn given(path: &str, lastmod: Option<&str>, priority: Option<u8>) -> SuppliedUrl
 
 fn stored(store: &Store, url: &SuppliedUrl) -> Option<Supplied> {
     match store.visit(&url.key).unwrap()?.record.outcome {
-        Some(Outcome::Supplied(given)) => Some(*given),
+        Some(Outcome::Supplied(supplied)) => Some(*supplied),
         _ => None,
     }
 }
@@ -34,8 +34,8 @@ fn stored(store: &Store, url: &SuppliedUrl) -> Option<Supplied> {
 fn a_given_url_is_a_finished_visit() {
     let mut store = Store::in_memory().unwrap();
     let urls = [
-        given("/b", None, Some(3)),
-        given("/a", Some("2026-01-02"), None),
+        supplied("/b", None, Some(3)),
+        supplied("/a", Some("2026-01-02"), None),
     ];
     let gave = give(&mut store, &urls, InputBatch::End);
     assert_eq!((gave.urls, gave.repeated), (2, 0));
@@ -45,7 +45,7 @@ fn a_given_url_is_a_finished_visit() {
         .collect();
     assert_eq!(keys, [url("/a"), url("/b")]);
     for url in &urls {
-        assert_eq!(stored(&store, url).as_ref(), Some(&url.given));
+        assert_eq!(stored(&store, url).as_ref(), Some(&url.supplied));
         let record = store.visit(&url.key).unwrap().unwrap().record;
         assert_eq!((record.reason, record.via), (Reason::FromInput, Via::Input));
     }
@@ -59,10 +59,10 @@ fn best_entry_counts_in_any_order() {
             let mut store = Store::in_memory().unwrap();
             let gave = give(&mut store, &urls.map(Clone::clone), InputBatch::End);
             assert_eq!((gave.urls, gave.repeated), (1, 1));
-            assert_eq!(stored(&store, better).as_ref(), Some(&better.given));
+            assert_eq!(stored(&store, better).as_ref(), Some(&better.supplied));
         }
     }
-    let url = |lastmod, priority| given("/a", lastmod, priority);
+    let url = |lastmod, priority| supplied("/a", lastmod, priority);
     check(&url(None, Some(9)), &url(Some("1999-12-31"), None));
     check(
         &url(Some("2026-01-02"), Some(9)),
@@ -88,7 +88,7 @@ fn earlier_visits_stay() {
     commit(&mut store, |commit| {
         commit.finished = vec![finished(&found, record(Reason::Noindex))];
     });
-    let urls = [given("/known", None, None), given("/new", None, None)];
+    let urls = [supplied("/known", None, None), supplied("/new", None, None)];
     let gave = give(&mut store, &urls, InputBatch::End);
     assert_eq!((gave.urls, gave.repeated), (1, 1));
     let known = store.visit(&found.key).unwrap().unwrap();
@@ -98,14 +98,14 @@ fn earlier_visits_stay() {
 #[test]
 fn abandoned_input_leaves_no_row() {
     let mut store = Store::in_memory().unwrap();
-    let urls = [given("/a", None, None)];
+    let urls = [supplied("/a", None, None)];
     assert_eq!(
         give(&mut store, &urls, InputBatch::GiveUp),
         InputCounts::default()
     );
     assert_eq!(stored(&store, &urls[0]), None);
     // The next one begins with nothing.
-    let others = [given("/b", None, None)];
+    let others = [supplied("/b", None, None)];
     assert_eq!(give(&mut store, &others, InputBatch::End).urls, 1);
     assert_eq!(stored(&store, &urls[0]), None);
 }

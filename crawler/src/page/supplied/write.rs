@@ -10,7 +10,7 @@ use sitemap_core::{
 
 use super::read::text_member;
 
-/// The text for extensions and own fields; `None` when there is nothing that is ever written.
+/// The text for extensions and fields; `None` when there is nothing that is ever written.
 pub(super) fn json(extensions: &Extensions, fields: &BTreeMap<String, String>) -> Option<String> {
     if extensions.is_empty() && fields.is_empty() {
         return None;
@@ -35,8 +35,8 @@ pub(super) fn json(extensions: &Extensions, fields: &BTreeMap<String, String>) -
     );
     list("videos", extensions.videos().iter().map(element).collect());
     list(
-        "own",
-        extensions.custom_elements().iter().map(own).collect(),
+        "custom",
+        extensions.custom_elements().iter().map(custom).collect(),
     );
     if let Some(article) = extensions.news() {
         object.insert("news".to_owned(), element(article));
@@ -88,7 +88,7 @@ fn json_of(value: &ElementValue) -> Value {
     }
 }
 
-fn own(element: &CustomElement) -> Value {
+fn custom(element: &CustomElement) -> Value {
     let attributes: Map<String, Value> = element
         .attributes()
         .map(|(name, value)| (name.to_owned(), value.as_str().into()))

@@ -11,11 +11,11 @@ use super::{
 use crate::page::CrawlId;
 
 /// Rows that are stored at most: three years of a session a day. The oldest leave.
-const MAX_RUNS: u32 = 1_000;
+const MAX_SESSIONS: u32 = 1_000;
 
 /// A session: one start of the program on a site. What was not known when it ended is missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct RunRow {
+pub struct StoredSession {
     /// The number; later sessions have larger ones.
     #[serde(skip)]
     pub id: i64,
@@ -64,7 +64,7 @@ impl Store {
     ///
     /// # Errors
     /// Nothing was written.
-    pub fn begin_run(&mut self, now: Timestamp) -> Result<i64, StoreError> {
+    pub fn begin_session(&mut self, now: Timestamp) -> Result<i64, StoreError> {
         self.write(|transaction| begin(transaction, now))
     }
 
@@ -72,22 +72,22 @@ impl Store {
     ///
     /// # Errors
     /// Nothing was written.
-    pub fn end_run(&mut self, run: &RunRow) -> Result<(), StoreError> {
-        self.write(|transaction| put(transaction, run))
+    pub fn end_session(&mut self, session: &StoredSession) -> Result<(), StoreError> {
+        self.write(|transaction| put(transaction, session))
     }
 
     /// The sessions, the oldest first.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
+    pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
         self.read(all)
     }
 }
 
 /// The table.
 pub(super) const TABLE: &str = "
-CREATE TABLE run (
+CREATE TABLE session (
   -- One row for each session of a crawl that opened the state, the newest 1,000.
   id INTEGER PRIMARY KEY,
   began TEXT NOT NULL,
@@ -115,57 +115,57 @@ CREATE TABLE run (
 /// Writes that a session began at `now`; returns its number.
 fn begin(transaction: &Connection, now: Timestamp) -> rusqlite::Result<i64> {
     let id = transaction
-        .prepare_cached("INSERT INTO run (began) VALUES (?1)")?
+        .prepare_cached("INSERT INTO session (began) VALUES (?1)")?
         .insert(params![Sql(&now)])?;
     transaction
-        .prepare_cached("DELETE FROM run WHERE id <= ?1 - ?2")?
-        .execute(params![id, MAX_RUNS])?;
+        .prepare_cached("DELETE FROM session WHERE id <= ?1 - ?2")?
+        .execute(params![id, MAX_SESSIONS])?;
     Ok(id)
 }
 
 /// Writes the row of a session again.
-fn put(transaction: &Connection, run: &RunRow) -> rusqlite::Result<()> {
+fn put(transaction: &Connection, session: &StoredSession) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
-            "REPLACE INTO run (id, began, ended, outcome, exit_code, crawl, known, listed, excluded, failed, queued,
+            "REPLACE INTO session (id, began, ended, outcome, exit_code, crawl, known, listed, excluded, failed, queued,
                robots_disallowed, fetched, not_modified, bytes_in, requests, slowdowns, retry_afters, waited_ms, interval_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
         )?
         .execute(params![
-            run.id,
-            Sql(&run.began),
-            Sql(&run.ended),
-            run.outcome,
-            run.exit_code,
-            run.crawl,
-            run.known,
-            run.listed,
-            run.excluded,
-            run.failed,
-            run.queued,
-            run.robots_disallowed,
-            run.fetched,
-            run.not_modified,
-            run.bytes_in,
-            run.requests,
-            run.slowdowns,
-            run.retry_afters,
-            run.waited_ms,
-            run.interval_ms,
+            session.id,
+            Sql(&session.began),
+            Sql(&session.ended),
+            session.outcome,
+            session.exit_code,
+            session.crawl,
+            session.known,
+            session.listed,
+            session.excluded,
+            session.failed,
+            session.queued,
+            session.robots_disallowed,
+            session.fetched,
+            session.not_modified,
+            session.bytes_in,
+            session.requests,
+            session.slowdowns,
+            session.retry_afters,
+            session.waited_ms,
+            session.interval_ms,
         ])
         .map(drop)
 }
 
 /// All sessions, the oldest first.
-fn all(connection: &Connection) -> rusqlite::Result<Vec<RunRow>> {
+fn all(connection: &Connection) -> rusqlite::Result<Vec<StoredSession>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, began, ended, outcome, exit_code, crawl, known, listed, excluded, failed, queued, robots_disallowed,
-           fetched, not_modified, bytes_in, requests, slowdowns, retry_afters, waited_ms, interval_ms FROM run ORDER BY id",
+           fetched, not_modified, bytes_in, requests, slowdowns, retry_afters, waited_ms, interval_ms FROM session ORDER BY id",
     )?;
     let rows = statement.query_map([], |row| {
         let mut columns = Columns::new(row);
         // Fields are read in the order of the columns.
-        Ok(RunRow {
+        Ok(StoredSession {
             id: columns.get()?,
             began: columns.get()?,
             ended: columns.get()?,
@@ -199,13 +199,13 @@ mod tests {
     fn a_session_has_one_row_and_the_oldest_leave() {
         let mut store = Store::in_memory().unwrap();
         let now = Timestamp::from_second(1_800_000_000).unwrap();
-        let first = store.begin_run(now).unwrap();
-        let begun = store.runs().unwrap();
+        let first = store.begin_session(now).unwrap();
+        let begun = store.sessions().unwrap();
         assert_eq!(
             (begun.len(), begun[0].began, begun[0].ended),
             (1, now, None)
         );
-        let whole = RunRow {
+        let whole = StoredSession {
             id: first,
             began: now,
             ended: Some(now),
@@ -227,12 +227,15 @@ mod tests {
             waited_ms: Some(14),
             interval_ms: Some(15),
         };
-        store.end_run(&whole).unwrap();
-        assert_eq!(store.runs().unwrap(), [whole]);
-        for _ in 0..MAX_RUNS {
-            store.begin_run(now).unwrap();
+        store.end_session(&whole).unwrap();
+        assert_eq!(store.sessions().unwrap(), [whole]);
+        for _ in 0..MAX_SESSIONS {
+            store.begin_session(now).unwrap();
         }
-        let runs = store.runs().unwrap();
-        assert_eq!((runs.len(), runs[0].id), (MAX_RUNS as usize, first + 1));
+        let sessions = store.sessions().unwrap();
+        assert_eq!(
+            (sessions.len(), sessions[0].id),
+            (MAX_SESSIONS as usize, first + 1)
+        );
     }
 }
