@@ -131,7 +131,7 @@ pub(crate) enum Command {
     /// Remove the stored data of a site
     #[command(long_about = forget::FORGET_HELP)]
     Forget(Box<ForgetArgs>),
-    /// Generate man pages, shell completions or JSON schemas
+    /// Generate the settings file, man pages, shell completions or JSON schemas
     Generate(GenerateArgs),
 }
 
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_of_the_help_is_a_command_line() {
+    fn examples_of_the_help_are_command_lines() {
         let command = command();
         let mut count = 0;
         for command in std::iter::once(&command).chain(command.get_subcommands()) {
@@ -242,37 +242,5 @@ mod tests {
             }
         }
         assert!(count > 25, "{count}");
-    }
-
-    #[test]
-    fn options_of_settings_arrive_under_their_names() {
-        let typed = |line: &str| {
-            let args = Args::try_parse_from(line.split(' ')).unwrap();
-            let typed = match args.command {
-                Command::Crawl(args) => args.typed(),
-                Command::Catalogue(args) => args.settings.0,
-                Command::Why(args) => args.settings.0,
-                _ => panic!("{line}"),
-            };
-            format!("{typed:?}").replace("line: None", "")
-        };
-        let crawl = typed("arpent crawl -c f u --rate 2 -x /a --exclude=/b -qvv --no-gzip -H A:b");
-        for expected in [
-            "Some(\"f\")",
-            "(\"urls\", List(",
-            "(\"rate\", Text(\"2\"))",
-            "(\"quiet\", Bare(\"true\"))",
-            "(\"verbose\", Bare(\"2\"))",
-            "(\"no_gzip\", Bare(\"true\"))",
-            "Text(\"/a\")",
-            "Text(\"/b\")",
-            "Text(\"A:b\")",
-        ] {
-            assert!(crawl.contains(expected), "{expected}: {crawl}");
-        }
-        let none = "Typed { config: None, values: [] }";
-        assert_eq!(typed("arpent why u"), none);
-        let catalogue = typed("arpent catalogue list --catalogue postgres://h/d -c f");
-        assert!(catalogue.contains("postgres://h/d") && catalogue.contains("\"f\""));
     }
 }

@@ -303,36 +303,26 @@ mod tests {
 
     #[test]
     fn the_last_figures_give_way_on_narrow_lines() {
-        fn check(width: usize, expected: &[&str]) {
-            assert_eq!(view(&progress()).lines(width), expected, "{width}");
+        fn check(width: usize, title: &str, figures: &str) {
+            let lines = view(&progress()).lines(width);
+            assert_eq!(lines, [title, figures], "{width}");
         }
-        let site = "https://www.example.com/docs/";
-        check(
-            100,
-            &[
-                site,
-                "  1,234 pages done, 5,678 queued, 3 failed, 9.8 pages/s, about 9 min left, 12.3 MiB",
-            ],
-        );
-        check(
-            80,
-            &[
-                site,
-                "  1,234 pages done, 5,678 queued, 3 failed, 9.8 pages/s, about 9 min left",
-            ],
-        );
-        check(
-            60,
-            &[
-                site,
-                "  1,234 pages done, 5,678 queued, 3 failed, 9.8 pages/s",
-            ],
-        );
-        check(45, &[site, "  1,234 pages done, 5,678 queued, 3 failed"]);
-        check(35, &[site, "  1,234 pages done, 5,678 queued"]);
-        check(20, &["https://www.examp...", "  1,234 pages done"]);
-        check(10, &["https:/...", "  1,234..."]);
-        check(0, &["", ""]);
+        let all =
+            "  1,234 pages done, 5,678 queued, 3 failed, 9.8 pages/s, about 9 min left, 12.3 MiB";
+        for (width, end) in [
+            (100, " MiB"),
+            (80, " left"),
+            (60, " pages/s"),
+            (45, " failed"),
+            (35, " queued"),
+        ] {
+            let (figures, _) = all.split_once(end).unwrap();
+            let figures = format!("{figures}{end}");
+            check(width, "https://www.example.com/docs/", &figures);
+        }
+        check(20, "https://www.examp...", "  1,234 pages done");
+        check(10, "https:/...", "  1,234...");
+        check(0, "", "");
     }
 
     #[test]
@@ -348,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_state_of_the_host_is_reported() {
-        fn check(host: HostState, delay: Option<u64>, expected: Option<&str>) {
+        fn check(host: HostState, delay: Option<u64>, expected: &str) {
             let failed = matches!(host, HostState::SlowedDown(_) | HostState::Pausing(_));
             let progress = Progress {
                 host,
@@ -361,67 +351,34 @@ mod tests {
                 is_queue_growing: false,
                 delay: delay.map(Duration::from_secs),
             };
-            assert_eq!(
-                view.lines(80).get(1).map(|line| line.trim_start()),
-                expected
-            );
+            let lines = view.lines(80);
+            let line = lines.get(1).map_or("", |line| line.trim_start());
+            assert_eq!(line, expected);
         }
-        let seconds = Duration::from_secs;
-        check(HostState::Open, None, None);
-        check(
-            HostState::RetryAfter(seconds(12)),
-            None,
-            Some("waiting 12 s: Retry-After"),
-        );
-        check(
-            HostState::RetryAfter(Duration::from_millis(1_001)),
-            None,
-            Some("waiting 2 s: Retry-After"),
-        );
-        check(
-            HostState::RetryAfter(Duration::from_millis(3)),
-            None,
-            Some("waiting 1 s: Retry-After"),
-        );
-        check(
-            HostState::Delay(seconds(5)),
-            None,
-            Some("one request every 5 s: Crawl-delay"),
-        );
-        check(
-            HostState::Delay(seconds(5)),
-            Some(2),
-            Some("one request every 5 s: Crawl-delay"),
-        );
-        check(
-            HostState::Delay(seconds(5)),
-            Some(5),
-            Some("one request every 5 s: delay setting"),
-        );
-        check(
-            HostState::Delay(Duration::from_millis(500)),
-            Some(1),
-            Some("one request every 500 ms: delay setting"),
-        );
-        check(
-            HostState::SlowedDown(4),
-            None,
-            Some("slowed down to 1/4: 503 at https://h/x"),
-        );
-        check(
-            HostState::Pausing(seconds(60)),
-            None,
-            Some("pausing 1 min: 503 at https://h/x"),
-        );
-        check(
-            HostState::Closed,
-            None,
-            Some("no further request to this host in this session"),
-        );
+        let wait = |milliseconds| HostState::RetryAfter(Duration::from_millis(milliseconds));
+        let every = |milliseconds| HostState::Delay(Duration::from_millis(milliseconds));
+        check(HostState::Open, None, "");
+        check(wait(12_000), None, "waiting 12 s: Retry-After");
+        check(wait(1_001), None, "waiting 2 s: Retry-After");
+        check(wait(3), None, "waiting 1 s: Retry-After");
+        let by_robots = "one request every 5 s: Crawl-delay";
+        check(every(5_000), None, by_robots);
+        check(every(5_000), Some(2), by_robots);
+        let by_setting = "one request every 5 s: delay setting";
+        check(every(5_000), Some(5), by_setting);
+        let by_setting = "one request every 500 ms: delay setting";
+        check(every(500), Some(1), by_setting);
+        let slowed_down = "slowed down to 1/4: 503 at https://h/x";
+        check(HostState::SlowedDown(4), None, slowed_down);
+        let pausing = "pausing 1 min: 503 at https://h/x";
+        let minute = Duration::from_secs(60);
+        check(HostState::Pausing(minute), None, pausing);
+        let closed = "no further request to this host in this session";
+        check(HostState::Closed, None, closed);
     }
 
     #[test]
-    fn a_log_line_holds_everything() {
+    fn log_line_has_all_figures() {
         let mut progress = progress();
         progress.host = HostState::SlowedDown(2);
         assert_eq!(
@@ -442,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_follows_the_slower_of_speed_and_pauses() {
+    fn time_left_follows_speed_or_pace() {
         fn check(queued: u64, per_second: Option<f64>, pace: Option<u64>, expected: Option<u64>) {
             let progress = Progress {
                 queued,
@@ -469,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn the_speed_is_that_of_the_last_half_minute() {
+    fn speed_is_of_the_last_half_minute() {
         let mut speed = Speed::default();
         assert_eq!(speed.per_second(), None);
         speed.note(Duration::ZERO, 0, 1);
@@ -488,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_further_crawl_has_a_bar_and_each_crawl_the_page_in_work() {
+    fn recrawl_shows_a_bar_and_current_page() {
         let url = |path: &str| {
             UrlKey::from_normalised(&format!("https://www.example.com/docs/{path}")).unwrap()
         };

@@ -210,7 +210,7 @@ mod tests {
     use crate::log_line::own_line;
 
     #[test]
-    fn a_line_is_one_object_with_what_is_known() {
+    fn log_line_is_one_json_object() {
         fn check(
             site: Option<&str>,
             message: &str,

@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_that_are_more_than_a_day_apart_are_noted_for_the_crawl() {
+    fn clocks_a_day_apart_are_noted() {
         let now: Timestamp = "2026-01-01T02:00:00Z".parse().unwrap();
         let check = |hours: i64, expected: bool| {
             let mut store = Store::in_memory().unwrap();
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_crawl_goes_on_under_the_same_settings() {
+    fn only_equal_settings_continue_an_open_crawl() {
         let mut store = Store::in_memory().unwrap();
         let now = Timestamp::UNIX_EPOCH;
         let mut check = |identity: &str, fresh, number, resumed, is_fresh| {

@@ -329,13 +329,8 @@ mod tests {
         check(CrawlError::Store(store(StoreErrorKind::Corrupt)), 4);
         check(CrawlError::Store(store(StoreErrorKind::Io)), 4);
         check(SessionError::SiteDown, 4);
-        check(
-            BuildError::Open {
-                name: message(),
-                source: io(),
-            },
-            2,
-        );
+        let (name, source) = (message(), io());
+        check(BuildError::Open { name, source }, 2);
         check(
             BuildError::Broken {
                 name: message(),
@@ -372,15 +367,24 @@ mod tests {
             4,
         );
         check(PublishError::Stopped, 130);
-        check(
-            PublishError::Check {
-                name: message(),
-                problem: message(),
-            },
-            70,
-        );
+        let (name, problem) = (message(), message());
+        check(PublishError::Check { name, problem }, 70);
         check(PublishError::Settings(message()), 2);
         check(PublishError::Store(store(StoreErrorKind::Busy)), 6);
+        let (output, holder) = (PathBuf::from("x"), message());
+        check(PublishError::Busy { output, holder }, 6);
+        let (output, mount) = (PathBuf::from("x"), PathBuf::from("y"));
+        check(PublishError::Unmounted { output, mount }, 4);
+        check(
+            PublishError::NoRoom {
+                output: PathBuf::from("x"),
+                written: 2,
+                free: 1,
+                path: PathBuf::from("y"),
+                reason: message(),
+            },
+            4,
+        );
         check(Panicked::new("x"), 70);
         check(UrlKeyError::Scheme, 2);
     }
@@ -412,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bug_and_a_file_that_cannot_be_read_are_distinguished() {
+    fn bugs_and_unreadable_files_have_their_codes() {
         let io = || io::Error::other("x");
         let unreadable = || RetryAfterError::Read {
             path: PathBuf::from("x"),
@@ -436,56 +440,18 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_is_held_full_or_gone_has_its_code() {
-        fn check(error: PublishError, expected: u8) {
-            assert_eq!(Failure::from(error).code() as u8, expected);
-        }
-        let (output, path) = (PathBuf::from("x"), PathBuf::from("y"));
-        let holder = "process 1".to_owned();
-        check(
-            PublishError::Busy {
-                output: output.clone(),
-                holder,
-            },
-            6,
-        );
-        check(
-            PublishError::Unmounted {
-                output: output.clone(),
-                mount: path.clone(),
-            },
-            4,
-        );
-        check(
-            PublishError::NoRoom {
-                output,
-                written: 2,
-                free: 1,
-                path,
-                reason: "x".to_owned(),
-            },
-            4,
-        );
-    }
-
-    #[test]
     fn the_option_that_helps_follows_any_error() {
-        let foreign = PublishError::Foreign(PathBuf::from("out/sitemap.xml"));
-        let error = Failure::from(foreign).context("https://h.example/".to_owned());
-        assert!(
-            error
-                .in_full()
-                .starts_with("https://h.example/: out/sitemap.xml is not")
-        );
-        let foreign = PublishError::Foreign(PathBuf::from("out/sitemap.xml"));
+        let foreign = || Failure::from(PublishError::Foreign(PathBuf::from("out/sitemap.xml")));
+        let error = foreign().context("https://h.example/".to_owned());
+        let expected = "https://h.example/: out/sitemap.xml is not";
+        assert!(error.in_full().starts_with(expected), "{error:#}");
         assert_eq!(
-            Failure::from(foreign).in_full(),
+            foreign().in_full(),
             "out/sitemap.xml is not a file that arpent published for this site, and is not overwritten; choose another folder \
              with --output; --force replaces the file and keeps a backup"
         );
-        let empty = PublishError::Empty;
         assert_eq!(
-            Failure::from(empty).in_full(),
+            Failure::from(PublishError::Empty).in_full(),
             "nothing to list: a sitemap may contain none of the known URLs; `arpent report` lists the reasons"
         );
     }

@@ -44,6 +44,8 @@ impl Note {
             "pages-behind-wall",
             "blocked",
             "blocked-in-part",
+            "pages-may-be-missing",
+            "pages-may-be-missing-beside-listed",
         ]
         .contains(&self.code)
     }
@@ -237,7 +239,7 @@ notes! {
     rules_left_all_out "rules-left-all-out" (count, example)
         "the include and exclude rules leave out all {count} URLs that the crawl found besides the start URL, e.g. {example}";
     sitemaps_excluded "sitemaps-excluded" (count)
-        "{count} sitemaps and feeds are not read, because an exclude rule matches them";
+        "sitemaps and feeds that exclude rules match are not read: {count}";
     robots_sitemaps_left_out "robots-sitemaps-left-out" (count, most)
         "robots.txt names {count} sitemaps; the first {most} are read";
     feeds_left_out "feeds-left-out" (count, most)
@@ -273,6 +275,8 @@ notes! {
         "{name}: the fields {fields} are unknown and not used";
     links_out_of_folder "links-out-of-folder" (folder, count)
         "{folder}: {count} symbolic links lead out of the folder, or in circles, and are not followed";
+    source_folders "source-folders" (folder, count)
+        "{folder}: {count} folders named _includes, _layouts or node_modules are not read: a site publishes no pages from them";
     file_names_too_long "file-names-too-long" (first, others)
         "{first}{others} left out: the URL would be longer than 2,047 characters";
     robots_file_not_obeyed "robots-file-not-obeyed" (file, origin)
@@ -340,7 +344,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_is_in_kebab_case_and_occurs_once() {
+    fn codes_are_unique_and_in_kebab_case() {
         let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
         assert!(Note::CODES.iter().all(|code| code.split('-').all(is_word)));
         let distinct: BTreeSet<_> = Note::CODES.iter().collect();

@@ -155,7 +155,7 @@ impl Repeats {
         self.presumed.short_form(url).map_or(0, |short| {
             let is_content = is_end && !self.parameters.was_read(&short);
             self.presumed
-                .record_answer(url, &short, (is_listed, is_content))
+                .record_answer(url, &short, is_listed, is_content)
         })
     }
 
@@ -232,10 +232,10 @@ impl Repeats {
         self.presumed.short_form(url).map_or(0, |short| {
             let of_short = self.parameters.text_of(&short);
             if page.is_listed {
-                self.presumed.compare(url, &short, (whole, of_short));
+                self.presumed.compare(url, &short, whole, of_short);
             }
             let is_content = of_short.is_none() && page.is_end;
-            (self.presumed).record_answer(url, &short, (page.is_listed, is_content))
+            (self.presumed).record_answer(url, &short, page.is_listed, is_content)
         })
     }
 

@@ -74,7 +74,7 @@ impl ReasonCounts {
 fn cut_places(store: &Store) -> Result<Vec<ClosedPattern>, StoreError> {
     let mut places = store.patterns()?;
     places.retain(|pattern| pattern.kind == PatternKind::Place);
-    places.sort_by_key(|place| Reverse(place.left_out + place.not_asked));
+    places.sort_by_key(|place| Reverse(place.left_out + place.not_requested));
     Ok(places)
 }
 
@@ -155,7 +155,7 @@ impl Report {
     fn behind_cuts(&self) -> u64 {
         let mut behind = 0;
         for place in &self.cut {
-            behind += (place.left_out + place.not_asked).max(MIN_BEHIND_CUT);
+            behind += (place.left_out + place.not_requested).max(MIN_BEHIND_CUT);
         }
         behind
     }
@@ -198,30 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn every_known_url_is_counted_once() {
-        let report = Report::from_counts(&every_reason());
-        let of_documents = Reason::ALL
-            .iter()
-            .position(|reason| *reason == Reason::SeedDocument)
-            .map_or(0, |number| number as u64 + 1);
-        let all: u64 = (1..=Reason::ALL.len() as u64).sum();
-        assert_eq!(report.known(), all - of_documents);
-        assert_eq!(
-            report.known(),
-            report.listed + report.excluded_total() + report.failed() + report.queued
-        );
-    }
-
-    #[test]
     fn each_reason_is_counted_under_its_state() {
         let report = Report::from_counts(&every_reason());
-        let mut listed = 0;
-        let mut queued = 0;
+        let (mut known, mut listed, mut queued) = (0, 0, 0);
         let mut explained = BTreeMap::new();
-        for (number, reason) in Reason::ALL.iter().enumerate() {
-            let count = number as u64 + 1;
+        for (reason, count) in every_reason() {
+            if reason == Reason::SeedDocument {
+                continue;
+            }
+            known += count;
             match reason.state() {
-                _ if *reason == Reason::SeedDocument => {}
                 State::Listed => listed += count,
                 State::Queued => queued += count,
                 State::Excluded | State::Failed => {
@@ -230,24 +216,23 @@ mod tests {
             }
         }
         assert_eq!((report.listed, report.queued), (listed, queued));
+        assert_eq!(report.known(), known);
         assert_eq!(
-            report.retained.keys().copied().collect::<Vec<_>>(),
-            ["gone-once", "not-reached", "unreachable"]
+            known,
+            listed + report.excluded_total() + report.failed() + queued
         );
+        let retained: Vec<_> = report.retained.keys().copied().collect();
+        assert_eq!(retained, ["gone-once", "not-reached", "unreachable"]);
         assert_eq!(
             report.retained_unreachable(),
             report.retained["gone-once"] + 1,
             "the next reason"
         );
-        assert!(
-            report
-                .failed_reasons
-                .keys()
-                .all(|code| !report.excluded.contains_key(code))
-        );
-        let mut told = report.excluded;
-        told.extend(report.failed_reasons);
-        assert_eq!(told, explained);
+        let mut failed = report.failed_reasons.keys();
+        assert!(failed.all(|code| !report.excluded.contains_key(code)));
+        let mut counted = report.excluded;
+        counted.extend(report.failed_reasons);
+        assert_eq!(counted, explained);
     }
 
     #[test]

@@ -294,6 +294,13 @@ mod tests {
         time("2026-03-01T12:00:00Z")
     }
 
+    /// An empty folder, and the path of a file in it.
+    fn folder_with_path() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("retry-after");
+        (folder, path)
+    }
+
     fn hosts_of(file: &RetryAfterFile, now: Timestamp) -> Vec<(HostKey, Timestamp)> {
         let waits = file.load(now, PAUSE).unwrap();
         assert_eq!((waits.everybody, waits.damage), (None, None));
@@ -301,9 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn waits_last_until_their_end_and_are_never_shortened() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = RetryAfterFile::in_file(&folder.path().join("retry-after"));
+    fn waits_are_never_shortened() {
+        let (_folder, path) = folder_with_path();
+        let file = RetryAfterFile::in_file(&path);
         let now = noon();
         let host = HostKey::new("h.example");
         file.remember(&host, time("2026-03-01T13:00:00Z"), now)
@@ -317,8 +324,7 @@ mod tests {
 
     #[test]
     fn a_wait_beyond_belief_is_bounded() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("retry-after");
+        let (_folder, path) = folder_with_path();
         fs::write(&path, "h.example\t2999-01-01T00:00:00Z\n").unwrap();
         assert_eq!(
             hosts_of(&RetryAfterFile::in_file(&path), noon()),
@@ -339,11 +345,10 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_set_aside_and_everybody_waits_for_a_while() {
-        let other = (HostKey::new("h.example"), time("2026-03-01T13:00:00Z"));
+    fn everybody_waits_after_a_damaged_file() {
+        let other = [(HostKey::new("h.example"), time("2026-03-01T13:00:00Z"))];
         let check = |content: &[u8], readable: &[(HostKey, Timestamp)], what: &str| {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("retry-after");
+            let (folder, path) = folder_with_path();
             let file = RetryAfterFile::in_file(&path);
             fs::write(&path, content).unwrap();
             let until = noon() + jiff::SignedDuration::try_from(PAUSE).unwrap();
@@ -382,35 +387,25 @@ mod tests {
             );
         };
         check(b"nonsense\n", &[], "line 1");
-        check(
-            b"h.example\t2026-03-01T13:00:00Z\nx\tsoon\n",
-            std::slice::from_ref(&other),
-            "line 2",
-        );
-        check(
-            b"x\tso\nh.example\t2026-03-01T13:00:00Z\n",
-            std::slice::from_ref(&other),
-            "line 1",
-        );
+        let readable = "h.example\t2026-03-01T13:00:00Z\n";
+        let check_with = |content: &str, what: &str| {
+            let content = content.replace("READABLE\n", readable);
+            check(content.as_bytes(), &other, what);
+        };
+        check_with("READABLE\nx\tsoon\n", "line 2");
+        check_with("x\tso\nREADABLE\n", "line 1");
+        // A line that was cut off.
+        check_with("READABLE\ng.exam", "line 2");
+        check_with(&format!("READABLE\n{}", "x".repeat(2 << 20)), "longer than");
         check(b"\t2026-03-01T13:00:00Z\n", &[], "line 1");
         check(&[0; 20], &[], "line 1");
         check(&[0xff, 0xfe], &[], "line 1");
         check(b"h\xff.example\t2026-03-01T13:00:00Z\n", &[], "line 1");
-        // A line that was cut off.
-        check(
-            b"h.example\t2026-03-01T13:00:00Z\ng.exam",
-            std::slice::from_ref(&other),
-            "line 2",
-        );
-        let mut long = b"h.example\t2026-03-01T13:00:00Z\n".to_vec();
-        long.resize(2 * 1024 * 1024, b'x');
-        check(&long, &[other], "longer than");
     }
 
     #[test]
     fn a_wait_for_everybody_is_not_crowded_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("retry-after");
+        let (_folder, path) = folder_with_path();
         let lines: Vec<String> = (0..2 * MAX_HOSTS)
             .map(|number| format!("h{number}.example\t2026-03-02T12:00:00Z\n"))
             .collect();
@@ -424,8 +419,7 @@ mod tests {
 
     #[test]
     fn unreadable_file_is_no_permission() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("retry-after");
+        let (_folder, path) = folder_with_path();
         let file = RetryAfterFile::in_file(&path);
         assert_eq!(hosts_of(&file, noon()), [], "there is no file yet");
         fs::create_dir(&path).unwrap();
@@ -437,12 +431,11 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_loses_no_wait_that_is_added() {
+    fn a_damaged_file_loses_no_added_wait() {
         let long = "x".repeat(60) + "\n";
         let long = long.repeat(2 * usize::try_from(MAX_FILE_BYTES).unwrap() / long.len());
         for content in ["nonsense, cut sho", &long] {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("retry-after");
+            let (folder, path) = folder_with_path();
             fs::write(&path, content).unwrap();
             let [host, other] = ["h.example", "g.example"].map(HostKey::new);
             let until = noon() + jiff::SignedDuration::from_hours(3);

@@ -84,13 +84,13 @@ pub fn each_row<E>(
         } else {
             store.visit_links(url)?
         };
-        each_link((url, record, links), &mut known, &mut reader, &mut show)
+        each_link(url, record, links, &mut known, &mut reader, &mut show)
     })?;
     walk(store, is_published, &mut |url, page, record| {
         let linked_from = known.linked_from(url.fingerprint());
         let row = UrlRow::of(url, page, record, &patterns, linked_from);
         show(ReportRow::Url(Box::new(row)))?;
-        conflicts::each(url, record, (&known, &versions), &mut |conflict| {
+        conflicts::each(url, record, &known, &versions, &mut |conflict| {
             show(ReportRow::Conflict(conflict))
         })
     })
@@ -98,7 +98,9 @@ pub fn each_row<E>(
 
 /// Counts the links of a page, and shows those to broken and redirected URLs.
 fn each_link<E>(
-    (url, record, links): (&UrlKey, &PageRecord, StoredLinks),
+    url: &UrlKey,
+    record: &PageRecord,
+    links: StoredLinks,
     known: &mut KnownReasons,
     reader: &mut LinkReader,
     show: &mut dyn FnMut(ReportRow) -> Result<(), ReportError<E>>,

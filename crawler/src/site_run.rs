@@ -311,7 +311,7 @@ async fn after_crawl(session: &Session, crawled: Crawled, opening: Opening) -> E
             report: counted(crawled.store, &session.shutdown, end, error.outcome()).await,
             ..Ended::new(site, Err(error))
         },
-        None => publish_crawled(session, crawled, (&places, lock), end).await,
+        None => publish_crawled(session, crawled, &places, lock, end).await,
     };
     Ended {
         opened: Some(opened),
@@ -348,7 +348,8 @@ async fn counted(
 async fn publish_crawled(
     session: &Session,
     crawled: Crawled,
-    (places, output): (&Places, Option<OutputLock>),
+    places: &Places,
+    output: Option<OutputLock>,
     end: SessionEnd,
 ) -> Ended {
     (session.on_publish)().await;

@@ -12,12 +12,14 @@ use crate::{
     client::{Downloader, StartError, start_page},
     config::Config,
     crawl_state::rules_at_rest,
+    human,
     notes::Note,
     page::PageFacts,
     robots::Rules,
     site::Site,
     store::{Store, StoreError},
     url_key::UrlKey,
+    view::View,
 };
 
 /// Rules of robots.txt that are shown.
@@ -64,8 +66,8 @@ pub struct SurveyedRobots {
     pub rules: Vec<String>,
     /// `Crawl-delay` in seconds.
     pub crawl_delay_s: Option<f64>,
-    /// The URLs of its `Sitemap` lines.
-    pub sitemaps: Vec<String>,
+    /// The URLs of its `Sitemap` lines; `None`: the state of a crawl was read, which does not have them.
+    pub sitemaps: Option<Vec<String>>,
 }
 
 /// A crawl of the site.
@@ -77,6 +79,49 @@ pub struct LastCrawl {
     pub known: u64,
     /// Listed URLs.
     pub listed: u64,
+}
+
+impl Survey {
+    /// The facts, the name of each before it.
+    pub fn view(&self) -> View {
+        let mut view = View::default();
+        let section = view.section("site", "");
+        section.fact("site", Some(&*self.site));
+        for answer in &self.hops {
+            let UrlAnswer { url, status, .. } = answer;
+            let target = answer.redirects_to.as_ref();
+            let target =
+                target.map_or_else(String::new, |target| format!(", redirects to {target}"));
+            section.fact("start", Some(format!("{url} answers {status}{target}")));
+        }
+        let robots = &self.robots;
+        let status = robots.status;
+        let status = status.map_or_else(String::new, |status| format!(" answers {status}"));
+        section.fact("robots.txt", Some(format!("{}{status}", robots.url)));
+        let delay = robots.crawl_delay_s;
+        let delay = delay.map(|delay| format!("Crawl-delay: {delay}"));
+        let sitemaps = robots.sitemaps.iter().flatten();
+        let sitemaps = sitemaps.map(|sitemap| format!("Sitemap: {sitemap}"));
+        for line in robots.rules.iter().cloned().chain(delay).chain(sitemaps) {
+            section.fact("", Some(format!("  {line}")));
+        }
+        let links = self.links.map(|links| human::count(links as u64, "link"));
+        let links = links.map(|links| format!("{links} to pages of the site"));
+        section.fact("start page", links);
+        let crawl = self.crawl.as_ref().map(|crawl| {
+            let urls = human::count(crawl.known, "known URL");
+            let listed = human::number(crawl.listed);
+            format!(
+                "{listed} of {urls} listed, {}",
+                crawl.ended.strftime("%Y-%m-%d")
+            )
+        });
+        section.fact("last crawl", crawl);
+        for note in &self.notes {
+            section.fact("note", Some(&*note.text));
+        }
+        view
+    }
 }
 
 /// What the state of a crawl of `site` has; `typed` is the start URL.
@@ -100,6 +145,7 @@ pub fn of_crawl(store: &Store, site: &Site, typed: &UrlKey) -> Result<Survey, St
         hops: Vec::new(),
         robots: SurveyedRobots {
             status: None,
+            sitemaps: None,
             ..robots
         },
         links: None,
@@ -187,6 +233,6 @@ fn robots_of(site: &Site, robots: &Rules) -> SurveyedRobots {
         status: Some(robots.refusal().unwrap_or(200)),
         rules: rules.take(MAX_RULES).map(str::to_owned).collect(),
         crawl_delay_s: robots.crawl_delay().as_ref().map(Duration::as_secs_f64),
-        sitemaps: sitemaps.iter().flatten().map(ToString::to_string).collect(),
+        sitemaps: Some(sitemaps.iter().flatten().map(ToString::to_string).collect()),
     }
 }

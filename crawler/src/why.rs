@@ -207,11 +207,11 @@ pub struct PatternStory {
     /// Place or parameter.
     pub kind: &'static str,
     /// Pages of it that were asked for.
-    pub asked: u64,
+    pub requested: u64,
     /// Requested pages that are not listed because of it.
     pub left_out: u64,
     /// URLs of it that were not asked for.
-    pub not_asked: u64,
+    pub not_requested: u64,
     /// One of these URLs.
     pub example: String,
 }
@@ -502,9 +502,9 @@ impl PatternStory {
         Self {
             name: pattern.name.clone(),
             kind: pattern.kind.as_str(),
-            asked: pattern.asked,
+            requested: pattern.requested,
             left_out: pattern.left_out,
-            not_asked: pattern.not_asked,
+            not_requested: pattern.not_requested,
             example: pattern.example.to_string(),
         }
     }

@@ -301,12 +301,8 @@ mod tests {
         ] {
             check(refused, None);
         }
-        assert_eq!(
-            Priority::from_tenths(10)
-                .map(|priority| priority.to_string())
-                .as_deref(),
-            Ok("1.0")
-        );
+        let one = Priority::from_tenths(10).map(|priority| priority.to_string());
+        assert_eq!(one.as_deref(), Ok("1.0"));
         assert_eq!(Priority::from_tenths(11), Err(PriorityError));
         assert_eq!(Priority::DEFAULT.to_string(), "0.5");
     }

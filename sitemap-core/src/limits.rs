@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn default_is_the_protocol_and_larger_values_are_lowered_to_it() {
+    fn values_are_lowered_to_the_protocol() {
         let check = |entries, bytes, expected: (u64, u64)| {
             let limits = Limits { entries, bytes }.within_protocol();
             assert_eq!((limits.entries, limits.bytes), expected);

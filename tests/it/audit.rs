@@ -122,7 +122,7 @@ fn log(lines: &[(&str, u16, usize)]) -> String {
 }
 
 #[test]
-fn each_kind_of_finding_is_reported_with_the_url_it_is_about() {
+fn each_kind_of_finding_names_its_url() {
     let bench = Bench::new().discovering();
     let site = site();
     crawl(&bench, &site);
@@ -248,7 +248,7 @@ fn baseline_counts_beyond_shown_findings() {
 }
 
 #[test]
-fn files_need_no_request_and_warnings_fail_on_demand() {
+fn files_are_audited_without_requests() {
     let bench = Bench::new();
     let site = Site::of_two_pages();
     bench.crawl(&site.url("/"), &[]).expect_code(0);

@@ -52,17 +52,17 @@ impl Builds {
     }
 
     fn command(&self, base: &str, arguments: &[&str]) -> Command {
-        self.command_to(&self.output(), base, &["--json"], arguments)
+        self.command_to(&self.output(), base, arguments)
     }
 
-    fn command_to(&self, output: &Path, base: &str, form: &[&str], arguments: &[&str]) -> Command {
+    fn command_to(&self, output: &Path, base: &str, arguments: &[&str]) -> Command {
         let mut command = arpent(self.path());
         command
             .env("HOME", self.path().join("home"))
             .env("TMPDIR", self.path())
             .args(["build", "--base-url", base, "--output"])
             .arg(output)
-            .args(form)
+            .arg("--json")
             .args(arguments);
         command
     }
@@ -117,73 +117,41 @@ fn lines_of(lines: impl Iterator<Item = String>) -> String {
     lines.fold(String::new(), |text, line| text + &line + "\n")
 }
 
-/// The same three pages in every format.
-fn same_pages() -> [(&'static str, String); 5] {
-    let text = format!("# pages\n\n{BASE}a\n/b?x=1&y=2\r\n  c%20d  \n");
-    let csv = format!(
-        "url,lastmod,changefreq,priority\n{BASE}a,2026-01-02,,\n\"/b?x=1&y=2\",,daily,0.8\nc%20d,2026-01-03T04:05:06Z,,\n"
+#[test]
+fn compressed_list_of_a_named_format_is_piped() {
+    let list = format!(
+        "url;lastmod;changefreq;priority\n{BASE}a;2026-01-02;;\n\"/b?x=1&y=2\";;daily;0.8\nc%20d;2026-01-03T04:05:06Z;;\n"
     );
-    let ndjson = format!(
-        "{}\n{}\n\n{}\n",
-        json!({"loc": format!("{BASE}a"), "lastmod": "2026-01-02"}),
-        json!({"url": "/b?x=1&y=2", "changefreq": "daily", "priority": 0.8}),
-        json!({"loc": "c%20d", "lastmod": "2026-01-03T04:05:06Z", "priority": null}),
+    let builds = Builds::new();
+    builds
+        .build_from(&gzip(list.as_bytes()), &["--input-format", "csv", "-"])
+        .expect_code(0);
+    let lines = builds.lines();
+    let entries: Vec<_> = lines
+        .iter()
+        .map(|(url, rest)| format!("{url} {rest}"))
+        .collect();
+    assert_eq!(
+        entries,
+        [
+            "/a <lastmod>2026-01-02</lastmod>",
+            "/b?x=1&amp;y=2 <changefreq>daily</changefreq><priority>0.8</priority>",
+            "/c%20d <lastmod>2026-01-03T04:05:06Z</lastmod>",
+        ]
     );
-    let sitemap = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
-         <url><loc>{BASE}a</loc><lastmod>2026-01-02</lastmod></url>\n\
-         <url><loc>{BASE}b?x=1&amp;y=2</loc><changefreq>daily</changefreq><priority>0.8</priority></url>\n\
-         <url><loc>{BASE}c%20d</loc><lastmod>2026-01-03T04:05:06Z</lastmod></url>\n</urlset>\n"
-    );
-    [
-        ("text", text),
-        ("csv", csv.clone()),
-        ("csv", csv.replace(',', ";")),
-        ("ndjson", ndjson),
-        ("sitemap", sitemap),
-    ]
 }
 
 #[test]
-fn every_format_gives_the_same_pages() {
-    for (format, list) in same_pages() {
-        let file = Builds::new();
-        let name = file.file("list", &list);
-        file.build(&[&name]).expect_code(0);
-        // The same compressed, through a pipe, and named.
-        let piped = Builds::new();
-        piped
-            .build_from(&gzip(list.as_bytes()), &["--input-format", format, "-"])
-            .expect_code(0);
-        let lines = file.lines();
-        assert_eq!(piped.lines(), lines, "{format}");
-        assert_eq!(
-            lines.keys().collect::<Vec<_>>(),
-            ["/a", "/b?x=1&amp;y=2", "/c%20d"],
-            "{format}"
-        );
-        if format != "text" {
-            assert_eq!(lines["/a"], "<lastmod>2026-01-02</lastmod>");
-            assert_eq!(
-                lines["/b?x=1&amp;y=2"],
-                "<changefreq>daily</changefreq><priority>0.8</priority>"
-            );
-            assert_eq!(lines["/c%20d"], "<lastmod>2026-01-03T04:05:06Z</lastmod>");
-        }
-    }
-}
-
-#[test]
-fn a_set_that_did_not_change_is_not_touched() {
+fn unchanged_set_and_its_parts_are_kept() {
     let builds = Builds::new();
     let list = lines_of((0..300).map(|number| format!("/blog/{number}\n/docs/{number}")));
     let file = builds.file("list.txt", &list);
+    builds.build(&[&file, "--dry-run"]).expect_code(0);
+    assert!(builds.published().files.is_empty());
     let first = builds.build(&[&file]).expect_code(0);
     assert_eq!(first.summary()["outcome"], "published");
     let before = builds.published();
     assert!(before.files.len() >= 3, "{:?}", before.files.keys());
-    // Lists need no state: the output is enough.
-    assert!(!builds.path().join("home").exists());
     let shuffled = lines_of(list.lines().rev().map(str::to_owned));
     let file = builds.file("list.txt", &shuffled);
     let second = builds.build(&[&file]).expect_code(0);
@@ -199,124 +167,37 @@ fn a_set_that_did_not_change_is_not_touched() {
         .map(|file| file["name"].clone())
         .collect();
     assert_eq!(changed, ["sitemap.xml", "sitemap.docs.xml.gz"]);
-    // Nothing is left of the temporary store.
-    let left = fs::read_dir(builds.path()).expect("the folder can be read");
-    let left = left
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned());
-    assert_eq!(
-        left.filter(|name| name.starts_with("arpent-build")).count(),
-        0
-    );
+    // Lists need no state: nothing is left besides the output, neither a home nor a temporary store.
+    let entries = fs::read_dir(builds.path()).expect("the folder can be read");
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["list.txt", "out"]);
 }
 
 #[test]
-fn unusable_values_are_reported_with_their_line_and_left_out() {
-    let builds = Builds::new();
-    let file = builds.file(
-        "list.csv",
-        "url,lastmod,priority\n/good,2026-01-02,0.5\nnot a url,,\nmailto:me@example.com,,\n,,\n\
-         /a,yesterday,0.5\n/b,2999-01-01,\n/c,,7\n/d,,0.5,extra\n",
-    );
-    let ran = builds.build(&[&file]).expect_code(3);
-    let summary = ran.summary();
-    assert_eq!(summary["outcome"], "partial");
-    assert_eq!(summary["listed"], 4);
-    assert_eq!(summary["input"]["left_out"], 3);
-    assert_eq!(summary["input"]["values_left_out"], 3);
-    for words in [
-        "list.csv:3: left out: white space inside a URL, expected one URL",
-        "list.csv:4: left out: not an http or https URL: \"mailto:me@example.com\"",
-        "list.csv:6: value left out: lastmod \"yesterday\": not a W3C date-time",
-        "list.csv:7: value left out: lastmod 2999-01-01 is in the future",
-        "list.csv:8: value left out: priority \"7\": not a priority",
-        "list.csv:9: left out: 4 fields, expected 3 as in the header line",
-    ] {
-        assert!(ran.stderr.contains(words), "{words}\n{}", ran.stderr);
-    }
-    let lines = builds.lines();
-    assert_eq!(lines["/a"], "<priority>0.5</priority>");
-    assert_eq!((lines["/b"].as_str(), lines["/c"].as_str()), ("", ""));
-}
-
-#[test]
-fn a_strict_build_publishes_nothing_of_a_faulty_input() {
-    let builds = Builds::new();
-    let faulty = builds.file("faulty.txt", "/a\nnot a url\n");
-    let ran = builds.build(&["--strict", &faulty]).expect_code(2);
-    assert_eq!(ran.summary()["outcome"], "refused");
-    assert!(
-        ran.stderr.contains("nothing is published"),
-        "{}",
-        ran.stderr
-    );
-    assert!(builds.published().files.is_empty());
-    let good = builds.file("good.txt", "/a\n");
-    builds.build(&["--strict", &good]).expect_code(0);
-}
-
-#[test]
-fn urls_outside_of_the_base_are_reported_and_not_written() {
+fn urls_outside_the_base_and_excluded_are_unlisted() {
     let builds = Builds::new();
     let file = builds.file(
         "list.txt",
         "https://www.example.com/docs/a\nhttps://www.example.com/blog/b\nhttp://www.example.com/docs/c\n\
-         https://example.com/docs/d\ne\n/docs\n",
+         https://example.com/docs/d\ne\n/docs\nprivate/b\nc?sort=1\n",
     );
     let base = "https://www.example.com/docs";
-    let ran = Ran::of(builds.command(base, &[&file])).expect_code(0);
-    assert_eq!(ran.summary()["site"], "https://www.example.com/docs/");
-    assert_eq!(ran.summary()["input"]["outside"], 4);
+    let rules = ["--exclude", "/docs/private/*", "--exclude", "*sort=*"];
+    let options = [&[&*file], &rules[..]].concat();
+    let ran = Ran::of(builds.command(base, &options)).expect_code(0);
+    let summary = ran.summary();
+    assert_eq!(summary["site"], "https://www.example.com/docs/");
+    assert_eq!(summary["input"]["outside"], 4);
+    assert_eq!(summary["excluded"], json!({"excluded-by-rule": 2}));
+    assert_eq!(summary["known"], 4);
     let message = "list.txt:2: not listed: https://www.example.com/blog/b is outside of https://www.example.com/docs/";
     assert!(ran.stderr.contains(message), "{}", ran.stderr);
-    assert_eq!(
-        builds.published().urls(),
-        [
-            "https://www.example.com/docs/a",
-            "https://www.example.com/docs/e"
-        ]
-    );
+    let docs = |path: &str| format!("https://www.example.com/docs/{path}");
+    assert_eq!(builds.published().urls(), ["a", "e"].map(docs));
     let locations = &builds.published().files["sitemap.xml"].entries;
-    assert!(
-        locations
-            .iter()
-            .all(|(loc, _)| loc.starts_with("https://www.example.com/docs/"))
-    );
-}
-
-#[test]
-fn rules_leave_pages_out_with_their_reason() {
-    let builds = Builds::new();
-    let file = builds.file("list.txt", "/a\n/private/b\n/c?sort=1\n");
-    let ran = builds
-        .build(&[&file, "--exclude", "/private/*", "--exclude", "*sort=*"])
-        .expect_code(0);
-    assert_eq!(ran.summary()["excluded"], json!({"excluded-by-rule": 2}));
-    assert_eq!(ran.summary()["known"], 3);
-    assert_eq!(builds.lines().into_keys().collect::<Vec<_>>(), ["/a"]);
-}
-
-#[test]
-fn options_of_the_output_hold_as_for_a_crawl() {
-    let list = lines_of((0..150).map(|number| format!("/blog/{number}\n/{number}")));
-    let names = |arguments: &[&str]| {
-        let builds = Builds::new();
-        let file = builds.file("list.txt", &list);
-        builds
-            .build(&[&[&*file], arguments].concat())
-            .expect_code(0);
-        builds.published().files.into_keys().collect::<Vec<_>>()
-    };
-    assert_eq!(
-        names(&["--no-gzip"]),
-        ["sitemap-root.xml", "sitemap.blog.xml", "sitemap.xml"]
-    );
-    assert_eq!(
-        names(&["--layout", "in-place"]),
-        ["blog/sitemap.xml.gz", "sitemap-root.xml.gz", "sitemap.xml"]
-    );
-    assert_eq!(names(&["--index", "auto"]), ["sitemap.xml"]);
-    assert_eq!(names(&["--dry-run"]), [""; 0]);
+    let mut locations = locations.iter();
+    assert!(locations.all(|(loc, _)| loc.starts_with(&docs(""))));
 }
 
 #[test]
@@ -364,48 +245,24 @@ fn every_end_has_its_exit_code() {
     builds.build(&[&list]).expect_code(0);
     let fewer = builds.file("fewer.txt", "/a\nnot a url\n");
     check(&builds, &[&fewer], 3, "left out");
-    fs::write(builds.path().join("out/sitemap.xml"), "mine").expect("it can be written");
+    let before = builds.published();
+    check(&builds, &["--strict", &fewer], 2, "nothing is published");
+    assert_eq!(builds.published().differences(&before), [""; 0]);
     let foreign = Builds::new();
     let list = foreign.file("list.txt", "/a\n");
     foreign.file("out/sitemap.xml", "mine");
     check(&foreign, &[&list], 4, "is not a file that arpent published");
     check(&foreign, &[&list, "--force"], 0, "");
-}
-
-#[test]
-fn a_build_that_cannot_begin_has_its_line_of_json() {
-    let builds = Builds::new();
-    let list = builds.file("list.txt", "/a\n");
-    builds.file("taken", "a file where a folder is needed");
-    let taken = builds.path().join("taken/out");
-    let ran = Ran::of(builds.command_to(&taken, BASE, &["--json"], &[&list])).expect_code(4);
-    assert!(
-        ran.stdout.contains("\"outcome\":\"refused\""),
-        "{}",
-        ran.stdout
-    );
-}
-
-#[test]
-fn the_text_counts_what_was_read() {
-    let builds = Builds::new();
-    let list = builds.file("list.txt", "/a\n/a\n/b\nhttps://elsewhere.example/\n");
-    let command = builds.command_to(&builds.output(), BASE, &[], &[&list]);
-    let ran = Ran::of(command).expect_code(0);
-    for words in [
-        "https://www.example.com/: published\n",
-        "  2 listed of 2 URLs known; 4 entries read in ",
-        "  1 entry that repeats the URL of another, of which the better one counts\n",
-        "  1 entry outside the site, not listed\n",
-        "    Sitemap: https://www.example.com/sitemap.xml\n",
-    ] {
-        assert!(ran.stdout.contains(words), "{words}\n{}", ran.stdout);
-    }
+    // A build that cannot begin prints its line of JSON.
+    foreign.file("taken", "a file where a folder is needed");
+    let taken = foreign.path().join("taken/out");
+    let ran = Ran::of(foreign.command_to(&taken, BASE, &[&list])).expect_code(4);
+    assert_eq!(ran.summary()["outcome"], "refused");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_build_that_waits_for_its_input_can_be_stopped() {
+fn build_waiting_for_input_can_be_stopped() {
     use std::io::{BufRead as _, BufReader};
     let builds = Builds::new();
     // Signals are handled before the store is made.
@@ -424,15 +281,4 @@ fn a_build_that_waits_for_its_input_can_be_stopped() {
     let status = child.wait().expect("the program ends");
     assert_eq!(status.code(), Some(130));
     assert!(builds.published().files.is_empty());
-}
-
-#[test]
-fn a_build_without_a_state_leaves_nothing_but_its_output() {
-    let builds = Builds::new();
-    let list = builds.file("list.txt", "/a\n");
-    builds.build(&[&list]).expect_code(0);
-    let entries = fs::read_dir(builds.path()).expect("the folder can be read");
-    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["list.txt", "out"]);
 }

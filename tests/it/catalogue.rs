@@ -50,10 +50,17 @@ impl Database {
         self.run(line).expect_code(0).stdout
     }
 
-    /// The message of a command that does not.
-    fn refuse(&self, line: &str, code: i32) -> String {
-        let ran = self.run(line).expect_code(code);
-        ran.stderr
+    /// Checks standard output of a command that ends well.
+    #[track_caller]
+    fn check(&self, line: &str, expected: &str) {
+        assert_eq!(self.print(line), expected, "{line}");
+    }
+
+    /// Checks that a command is wrong usage, and that its message has these words.
+    #[track_caller]
+    fn check_refused(&self, line: &str, words: &str) {
+        let refused = self.run(line).expect_code(2).stderr;
+        assert!(refused.contains(words), "{line}: {refused}");
     }
 
     /// The sites of a list, by their names.
@@ -89,11 +96,8 @@ fn sites_are_added_imported_listed_and_removed() {
     let Some(database) = Database::new() else {
         return;
     };
-    let missing = database.refuse("catalogue list", 2);
-    assert_eq!(
-        missing,
-        "error: the catalogue has no tables yet; run `arpent catalogue init`\n"
-    );
+    let missing = "error: the catalogue has no tables yet; run `arpent catalogue init`\n";
+    database.check_refused("catalogue list", missing);
     let made = database.print("catalogue init");
     assert!(made.starts_with("made the tables in 127.0.0.1:"), "{made}");
     let again = database.print("catalogue init");
@@ -105,63 +109,60 @@ fn sites_are_added_imported_listed_and_removed() {
     );
 
     database.write("sites.toml", SITES);
-    assert_eq!(
-        database.print("catalogue import sites.toml"),
+    database.check(
+        "catalogue import sites.toml",
         "3 sites added, 0 changed, 0 unchanged\n  a: s3://sets/https_a.example\n  b: s3://sets/https_b.example\n  \
-         docs: s3://sets/https_www.a.example_docs\n"
+         docs: s3://sets/https_www.a.example_docs\n",
     );
-    database.write(
-        "sites.toml",
-        &SITES.replace("b.example/\"", "b.example/x/\""),
-    );
-    assert_eq!(
-        database.print("catalogue import sites.toml"),
-        "0 sites added, 1 changed, 2 unchanged\n  b: s3://sets/https_b.example_x\n"
+    let changed = SITES.replace("b.example/\"", "b.example/x/\"");
+    database.write("sites.toml", &changed);
+    database.check(
+        "catalogue import sites.toml",
+        "0 sites added, 1 changed, 2 unchanged\n  b: s3://sets/https_b.example_x\n",
     );
     let sites = database.list("");
-    let found = |name: &str, key: &str| sites[name][key].as_str().unwrap_or("-").to_owned();
     assert_eq!(sites.len(), 3);
-    assert_eq!(found("docs", "host"), "a.example");
-    assert_eq!(found("docs", "state"), "on-demand");
-    assert_eq!(found("a", "state"), "waiting");
-    assert_eq!(found("a", "schedule"), "30 2 * * * UTC");
-    assert_eq!(found("b", "output"), "s3://sets/https_b.example_x");
+    for (name, key, expected) in [
+        ("docs", "host", "a.example"),
+        ("docs", "state", "on-demand"),
+        ("a", "state", "waiting"),
+        ("a", "schedule", "30 2 * * * UTC"),
+        ("b", "output", "s3://sets/https_b.example_x"),
+    ] {
+        assert_eq!(sites[name][key], expected, "{key} of {name}");
+    }
 
-    let added = database.print("catalogue add https://c.example/ --name c --output s3://c/");
-    assert_eq!(
-        added,
-        "added: c; it has no schedule; arpent catalogue run-now c crawls it\n  c: s3://c\n"
+    database.check(
+        "catalogue add https://c.example/ --name c --output s3://c/",
+        "added: c; it has no schedule; arpent catalogue run-now c crawls it\n  c: s3://c\n",
     );
-    let refused = database.refuse(
-        "catalogue add https://d.example/ --output s3://c --schedule @daily",
-        2,
-    );
-    assert_eq!(
-        refused,
-        "error: the output s3://c of site \"https_d.example\" is that of site \"c\"; choose another output, or remove that site first\n"
-    );
-    let refused = database.refuse("catalogue add https://c.example/ --name c -o s3://d", 2);
-    assert!(
-        refused.contains("there is a site \"c\" already"),
-        "{refused}"
-    );
-    let refused = database.refuse("catalogue add https://c.example/", 2);
-    assert_eq!(
-        refused,
-        "error: output: not set; a fleet needs a bucket, such as s3://BUCKET/PREFIX\n"
-    );
-    let refused = database.refuse("catalogue import missing.toml", 2);
+    database.write("none.toml", "schedule = \"@daily\"");
+    for (line, words) in [
+        (
+            "add https://d.example/ --output s3://c --schedule @daily",
+            "error: the output s3://c of site \"https_d.example\" is that of site \"c\"; choose another output, or remove that site first\n",
+        ),
+        (
+            "add https://c.example/ --name c -o s3://d",
+            "there is a site \"c\" already",
+        ),
+        (
+            "add https://c.example/",
+            "error: output: not set; a fleet needs a bucket, such as s3://BUCKET/PREFIX\n",
+        ),
+        (
+            "import none.toml",
+            "error: urls: no site; expected urls or [[site]] in the file\n",
+        ),
+    ] {
+        database.check_refused(&format!("catalogue {line}"), words);
+    }
+    let refused = database.run("catalogue import missing.toml").expect_code(2);
+    let refused = refused.stderr;
     assert!(
         refused.starts_with("error: FILE: failed to read missing.toml: ")
             && !refused.contains("--config"),
         "{refused}"
-    );
-
-    database.write("none.toml", "schedule = \"@daily\"");
-    let refused = database.refuse("catalogue import none.toml", 2);
-    assert_eq!(
-        refused,
-        "error: urls: no site; expected urls or [[site]] in the file\n"
     );
 
     let removed = database.run("catalogue remove c x docs").expect_code(2);
@@ -178,28 +179,15 @@ fn sites_are_paused_resumed_and_run_now() {
     let Some(database) = Database::with(SITES) else {
         return;
     };
-    let state = |name: &str| database.list("")[name]["state"].clone();
-    assert_eq!(
-        database.print("catalogue pause a b"),
-        "paused: a\npaused: b\n"
-    );
+    database.check("catalogue pause a b", "paused: a\npaused: b\n");
     assert_eq!(database.list(" --state paused").len(), 2);
-    let refused = database.refuse("catalogue run-now a", 2);
-    assert!(
-        refused.contains("run `arpent catalogue resume` first"),
-        "{refused}"
-    );
+    let resume = "run `arpent catalogue resume` first";
+    database.check_refused("catalogue run-now a", resume);
     database.print("catalogue resume a");
-    assert_eq!(
-        database.print("catalogue run-now a --force"),
-        "due now: a\n"
-    );
-    assert_eq!((state("a"), state("b")), ("due".into(), "paused".into()));
-    let shown = database.run("catalogue show a --json").expect_code(0);
-    assert_eq!(shown.summaries()[0]["force_next"], true);
-    assert_eq!(
-        database.print("catalogue resume a b"),
-        "neither paused nor set aside: a\nresumed: b\n"
+    database.check("catalogue run-now a --force", "due now: a\n");
+    database.check(
+        "catalogue resume a b",
+        "neither paused nor set aside: a\nresumed: b\n",
     );
     database.print("catalogue pause b");
 
@@ -207,25 +195,20 @@ fn sites_are_paused_resumed_and_run_now() {
         "UPDATE host SET owner = 'w', epoch = 7, lease_until = now() + interval '1 h' WHERE name = 'a.example';
          UPDATE site SET epoch = 7 WHERE name = 'a'",
     );
-    assert_eq!(
-        database.print("catalogue run-now a"),
-        "a session of a is under way, and run-now adds no other\n"
+    database.check(
+        "catalogue run-now a",
+        "a session of a is under way, and run-now adds no other\n",
     );
     let forced = database.print("catalogue run-now a --force");
-    assert!(
-        forced.ends_with("publishes in spite of the guard\n"),
-        "{forced}"
-    );
-    assert_eq!(
-        database.print("catalogue pause a"),
-        "paused: a; its session goes on to its end\n"
+    let end = "publishes in spite of the guard\n";
+    assert!(forced.ends_with(end), "{forced}");
+    database.check(
+        "catalogue pause a",
+        "paused: a; its session goes on to its end\n",
     );
     let list = database.print("catalogue list");
-    let line = list
-        .lines()
-        .find(|line| line.starts_with("a "))
-        .unwrap_or_default();
-    let line: Vec<&str> = line.split_whitespace().collect();
+    let line = list.lines().find(|line| line.starts_with("a "));
+    let line: Vec<&str> = line.unwrap_or_default().split_whitespace().collect();
     assert_eq!(line.join(" "), "a running, then paused - - - -");
     database
         .postgres
@@ -236,15 +219,11 @@ fn sites_are_paused_resumed_and_run_now() {
     database.postgres.sql(aside);
     let list = database.print("catalogue list --state set-aside");
     assert!(list.contains("\n    its workers died\n"), "{list}");
-    assert_eq!(
-        database.print("catalogue resume --set-aside"),
-        "resumed: 2 sites\n"
-    );
-    assert_eq!(state("a"), "due");
+    database.check("catalogue resume --set-aside", "resumed: 2 sites\n");
 }
 
 #[test]
-fn a_site_is_shown_with_its_settings_and_sessions() {
+fn a_site_is_shown_with_settings_and_sessions() {
     let Some(database) = Database::with(SITES) else {
         return;
     };
@@ -263,9 +242,9 @@ fn a_site_is_shown_with_its_settings_and_sessions() {
         "  host          b.example\n",
         "  last good     2026-11-26 02:31Z\n",
         "  listed        1,234\n",
-        "settings:\n  [[site]]\n",
+        "Settings\n  [[site]]\n",
         "  variable = \"B_AUTH\"\n",
-        "last sessions:\n  BEGAN                 ENDED                 OUTCOME    WORKER\n",
+        "Last sessions\n  Began                 Ended                 Outcome    Worker\n",
         "  2026-11-26 04:30:00Z  2026-11-26 04:31:40Z  lost       w-2\n      the worker did not renew its lease",
         "  2026-11-26 03:30:00Z  2026-11-26 03:30:04Z  refused    w-1\n      the site is down\n",
         "  2026-11-26 02:30:00Z  2026-11-26 02:31:00Z  published  w-1\n",
@@ -276,12 +255,11 @@ fn a_site_is_shown_with_its_settings_and_sessions() {
     let shown = shown.summary();
     assert_eq!(shown["sessions"][2]["summary"]["listed"], 1234);
     assert_eq!(shown["site"]["listed"], 1234);
-    let unknown = database.refuse("catalogue show c", 2);
-    assert!(unknown.contains("has no site \"c\""), "{unknown}");
+    database.check_refused("catalogue show c", "has no site \"c\"");
 }
 
 #[test]
-fn the_status_of_a_fleet_names_what_needs_somebody() {
+fn the_status_of_a_fleet_names_problems() {
     let Some(database) = Database::with(SITES) else {
         return;
     };
@@ -302,7 +280,7 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
          3 workers: 1 lost\n  w-1: 3 sites, version 0.1.0, seen now, is stopping\n  \
          w-2: lost, last seen 10 min ago; its hosts are free when its leases have ended\n  \
          w-3: 0 sites, version 0.1.0, seen now, not ready: its storage does not answer\n\n\
-         set aside:\n  docs: its workers died\n"
+         Set aside\n  docs: its workers died\n"
     );
     database.print("status --catalogue --max-age 2d");
     let late = database
@@ -321,46 +299,38 @@ fn the_status_of_a_fleet_names_what_needs_somebody() {
 }
 
 #[test]
-fn a_catalogue_that_cannot_be_used_is_named_with_the_next_step() {
+fn an_unusable_catalogue_is_reported_with_advice() {
     let Some(database) = Database::with(SITES) else {
         return;
     };
-    let check = |variable: Option<&str>, line: &str, code: i32, expected: &str| {
+    let closed = "postgres://arpent:secret,@127.0.0.1:1/arpent";
+    let typed = format!("catalogue list --catalogue {closed}");
+    let settings = "[fleet]\ncatalogue = { variable = \"DATABASE\" }\n[requests]\nbasic_auth = { file = \"missing\" }";
+    database.write("worker.toml", settings);
+    let with_file = "catalogue list -c worker.toml";
+    let advice = "Connection refused (os error 111); check that PostgreSQL runs there and lets this user in\n";
+    let check = |url: Option<&str>, line: &str, code: i32, expected: &str| {
         let mut command = database.bench.program();
         command.args(line.split(' '));
-        if let Some(url) = variable {
-            command.env("ARPENT_CATALOGUE", url);
-        }
+        command.envs(url.map(|url| ("ARPENT_CATALOGUE", url)));
         let ran = Ran::of(command).expect_code(code);
         assert!(ran.stderr.contains(expected), "{line}: {}", ran.stderr);
         assert!(!ran.stderr.contains("secret,"), "{}", ran.stderr);
     };
     check(None, "catalogue list", 2, "expected --catalogue URL");
     check(None, "status --catalogue", 2, "expected --catalogue URL");
-    let closed = "postgres://arpent:secret,@127.0.0.1:1/arpent";
-    check(
-        Some(closed),
-        "catalogue list",
-        4,
-        "Connection refused (os error 111); check that PostgreSQL runs there and lets this user in\n",
-    );
-    let line = format!("catalogue list --catalogue {closed}");
-    check(None, &line, 4, "can see the password of the catalogue");
-    let settings = "[fleet]\ncatalogue = { variable = \"DATABASE\" }\n[requests]\nbasic_auth = { file = \"missing\" }";
-    database.write("worker.toml", settings);
-    let line = "catalogue list -c worker.toml";
-    check(None, line, 2, "the variable DATABASE is not set");
+    check(Some(closed), "catalogue list", 4, advice);
+    check(None, &typed, 4, "can see the password of the catalogue");
+    check(None, with_file, 2, "the variable DATABASE is not set");
     let mut command = database.bench.program();
-    command
-        .args(line.split(' '))
-        .env("DATABASE", database.postgres.url());
+    command.args(with_file.split(' '));
+    command.env("DATABASE", database.postgres.url());
     // Other secrets of the file are not read.
     Ran::of(command).expect_code(0);
     let newer = "INSERT INTO arpent_version VALUES (1000, now())";
     database.postgres.sql(newer);
     for line in ["catalogue list", "catalogue init", "status --catalogue"] {
-        let refused = database.refuse(line, 2);
-        assert!(refused.contains("update arpent here"), "{refused}");
+        database.check_refused(line, "update arpent here");
     }
 }
 
@@ -380,9 +350,9 @@ fn a_large_file_of_sites_is_imported() {
     let Some(database) = Database::with(&sites) else {
         return;
     };
-    assert_eq!(
-        database.print("catalogue import sites.toml"),
-        "0 sites added, 0 changed, 5,000 unchanged\n"
+    database.check(
+        "catalogue import sites.toml",
+        "0 sites added, 0 changed, 5,000 unchanged\n",
     );
     let sites = database.list("");
     assert_eq!(sites.len(), 5_000);
@@ -391,6 +361,5 @@ fn a_large_file_of_sites_is_imported() {
         "s3://sets/https_h77.example"
     );
     database.write("large.toml", &"# x\n".repeat(17 << 20));
-    let refused = database.refuse("catalogue import large.toml", 2);
-    assert!(refused.contains("larger than 64 MiB"), "{refused}");
+    database.check_refused("catalogue import large.toml", "larger than 64 MiB");
 }

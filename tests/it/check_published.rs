@@ -132,7 +132,7 @@ fn sets_with_extensions_have_no_findings() {
 }
 
 #[test]
-fn a_set_for_another_host_needs_one_line_which_is_reported_once() {
+fn set_for_another_host_needs_one_line() {
     let folder = tempfile::tempdir().unwrap();
     list(folder.path(), "https://h.example/");
     let base = "https://maps.example/h/";

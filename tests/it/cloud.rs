@@ -18,22 +18,25 @@ use crate::support::{
     skip,
 };
 
-/// A server with the bucket `maps`.
-struct Storage {
+/// Time between two looks at the storage.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A server.
+pub(crate) struct Moto {
     server: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
-impl Drop for Storage {
+impl Drop for Moto {
     fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+        drop(self.server.kill());
+        drop(self.server.wait());
     }
 }
 
-impl Storage {
-    /// Starts a server; `None`: it is not installed.
-    fn start() -> Option<Self> {
+impl Moto {
+    /// Starts a server with these buckets; `None`: it is not installed.
+    pub(crate) fn start(buckets: &[&str]) -> Option<Self> {
         let program = std::env::var("ARPENT_MOTO_SERVER").unwrap_or("moto_server".to_owned());
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("it has an address").port();
@@ -47,46 +50,47 @@ impl Storage {
             skip(&format!("{program} cannot be started"));
             return None;
         };
-        let storage = Self { server, port };
+        let moto = Self { server, port };
         let deadline = Instant::now() + Duration::from_secs(60);
-        while storage
-            .request("PUT", "/maps")
-            .is_none_or(|(status, _)| status != 200)
-        {
-            assert!(Instant::now() < deadline, "{program} does not answer");
-            thread::sleep(Duration::from_millis(100));
+        for bucket in buckets {
+            while request(port, "PUT", &format!("/{bucket}")).is_none_or(|it| it.0 != 200) {
+                assert!(Instant::now() < deadline, "{program} does not answer");
+                thread::sleep(PAUSE);
+            }
         }
-        Some(storage)
+        Some(moto)
     }
 
-    /// Status and body of an answer; `None`: there was none.
-    fn request(&self, method: &str, path: &str) -> Option<(u16, Vec<u8>)> {
-        request(self.port, method, path)
-    }
-
-    /// The content of an object.
+    /// The content of an object of the bucket `maps`.
     fn get(&self, name: &str) -> Option<Vec<u8>> {
-        let (status, body) = self.request("GET", &format!("/maps/{name}"))?;
+        let (status, body) = request(self.port, "GET", &format!("/maps/{name}"))?;
         (status == 200).then_some(body)
     }
 
-    /// Runs a command with the keys of the storage in its environment.
+    /// Runs a command whose output is in the bucket `maps`.
     fn run(&self, mut command: Command) -> Ran {
-        command.envs([
-            ("AWS_ENDPOINT", format!("http://127.0.0.1:{}", self.port)),
-            ("AWS_ACCESS_KEY_ID", "key".to_owned()),
-            ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
-            ("AWS_REGION", "us-east-1".to_owned()),
-            ("ARPENT_OUTPUT", "s3://maps/site".to_owned()),
-            ("ARPENT_RATE", "unlimited".to_owned()),
+        command.envs(keys(self.port)).envs([
+            ("ARPENT_OUTPUT", "s3://maps/site"),
+            ("ARPENT_RATE", "unlimited"),
             // The server refuses readers without keys otherwise.
-            ("ARPENT_OBJECT_ACL", "public-read".to_owned()),
+            ("ARPENT_OBJECT_ACL", "public-read"),
         ]);
         Ran::of(command)
     }
 }
 
-fn request(port: u16, method: &str, path: &str) -> Option<(u16, Vec<u8>)> {
+/// The environment of a program that uses the storage at this port.
+pub(crate) fn keys(port: u16) -> [(&'static str, String); 4] {
+    [
+        ("AWS_ENDPOINT", format!("http://127.0.0.1:{port}")),
+        ("AWS_ACCESS_KEY_ID", "key".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+        ("AWS_REGION", "us-east-1".to_owned()),
+    ]
+}
+
+/// Status and body of an answer; `None`: there was none.
+pub(crate) fn request(port: u16, method: &str, path: &str) -> Option<(u16, Vec<u8>)> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let head = format!("{method} {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n");
     stream.write_all(head.as_bytes()).ok()?;
@@ -105,11 +109,31 @@ fn head_status(port: u16, path: &str) -> u16 {
     let ready = statuses.find(|status| {
         let is_ready = *status != 403;
         if !is_ready {
-            thread::sleep(Duration::from_millis(50));
+            thread::sleep(PAUSE);
         }
         is_ready
     });
     ready.unwrap_or(403)
+}
+
+/// Reads the index of a set, and asks for every object that it names. Returns whether there is a set.
+pub(crate) fn read_set(port: u16, folder: &str) -> bool {
+    let index = request(port, "GET", &format!("{folder}/sitemap.xml"));
+    let (status, index) = index.expect("an answer");
+    if status != 200 {
+        // Readers who may not list a bucket get 403 for an object that does not exist.
+        assert!(matches!(status, 403 | 404), "{folder}: {status}");
+        return false;
+    }
+    let index = String::from_utf8(index).expect("an index is text");
+    assert!(index.contains("</sitemapindex>"), "{folder}: {index}");
+    for rest in index.split("<loc>").skip(1) {
+        let (url, _) = rest.split_once("</loc>").expect("it is closed");
+        let (_, name) = url.rsplit_once('/').expect("a URL has a path");
+        let status = head_status(port, &format!("{folder}/{name}"));
+        assert_eq!(status, 200, "{folder}: the index names {name}");
+    }
+    true
 }
 
 /// A site with three directories, whose pages grow with `pages`.
@@ -137,8 +161,8 @@ fn crawl(bench: &Bench, site: &Site) -> Command {
 }
 
 #[test]
-fn a_reader_of_the_bucket_never_sees_an_index_that_names_a_missing_object() {
-    let Some(storage) = Storage::start() else {
+fn readers_of_a_bucket_find_whole_sets() {
+    let Some(storage) = Moto::start(&["maps"]) else {
         return;
     };
     let bench = Bench::new();
@@ -150,16 +174,7 @@ fn a_reader_of_the_bucket_never_sees_an_index_that_names_a_missing_object() {
     let reader = thread::spawn(move || {
         let mut reads = 0;
         while !over.load(Ordering::SeqCst) {
-            let (status, index) =
-                request(port, "GET", "/maps/site/sitemap.xml").expect("an answer");
-            assert_eq!(status, 200);
-            let index = String::from_utf8(index).expect("an index is text");
-            for rest in index.split("<loc>").skip(1) {
-                let (url, _) = rest.split_once("</loc>").expect("it is closed");
-                let (_, name) = url.rsplit_once('/').expect("a URL has a path");
-                let status = head_status(port, &format!("/maps/site/{name}"));
-                assert_eq!(status, 200, "{name}");
-            }
+            assert!(read_set(port, "/maps/site"), "the set is gone");
             reads += 1;
         }
         reads
@@ -167,12 +182,9 @@ fn a_reader_of_the_bucket_never_sees_an_index_that_names_a_missing_object() {
     // Parts come and go with the number of pages.
     for count in [140, 90, 160, 100] {
         pages.store(count, Ordering::SeqCst);
-        let ran = storage.run({
-            let mut command = crawl(&bench, &site);
-            command.arg("--force");
-            command
-        });
-        ran.expect_code(0);
+        let mut command = crawl(&bench, &site);
+        command.arg("--force");
+        storage.run(command).expect_code(0);
     }
     is_over.store(true, Ordering::SeqCst);
     let reads = reader.join().expect("every object was there");
@@ -180,13 +192,20 @@ fn a_reader_of_the_bucket_never_sees_an_index_that_names_a_missing_object() {
 }
 
 #[test]
-fn the_bucket_follows_publishes_and_rollbacks_and_another_machine_goes_on() {
-    let Some(storage) = Storage::start() else {
+fn the_bucket_follows_publishes_and_rollbacks() {
+    let Some(storage) = Moto::start(&["maps"]) else {
         return;
     };
     let bench = Bench::new();
     let pages = Arc::new(AtomicUsize::new(3));
     let site = growing_site(Arc::clone(&pages));
+    let missing = Bench::new();
+    let mut elsewhere = crawl(&missing, &site);
+    elsewhere.args(["-o", "s3://elsewhere/maps"]);
+    let ran = storage.run(elsewhere).expect_code(4);
+    for part in ["s3://elsewhere/maps", "NoSuchBucket"] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
     let summary = storage.run(crawl(&bench, &site)).expect_code(0).summary();
     assert_eq!(summary["outcome"], "published");
     let first = storage.get("site/sitemap.xml").expect("the index is there");
@@ -218,21 +237,4 @@ fn the_bucket_follows_publishes_and_rollbacks_and_another_machine_goes_on() {
     pages.store(5, Ordering::SeqCst);
     let ran = storage.run(crawl(&bench, &site)).expect_code(0);
     assert_eq!(ran.summary()["listed"], 16);
-}
-
-#[test]
-fn without_keys_or_a_bucket_the_message_names_the_cause() {
-    let Some(storage) = Storage::start() else {
-        return;
-    };
-    let bench = Bench::new();
-    let site = growing_site(Arc::new(AtomicUsize::new(1)));
-    let mut command = crawl(&bench, &site);
-    command.args(["-o", "s3://elsewhere/maps"]);
-    let ran = storage.run(command).expect_code(4);
-    assert!(
-        ran.stderr.contains("s3://elsewhere/maps") && ran.stderr.contains("NoSuchBucket"),
-        "{}",
-        ran.stderr
-    );
 }

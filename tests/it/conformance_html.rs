@@ -9,7 +9,6 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use crawler::{
@@ -24,15 +23,15 @@ use scraper::{Html, Selector};
 use serde_json::Value;
 use url::Url;
 
-use crate::support::{expected::ExpectedFailures, shared, skip};
+use crate::support::{
+    expected::{ExpectedFailures, Judgement, list, same, text},
+    shared, skip,
+};
 
 const EXPECTED_FAILURES: &str = include_str!("../data/expected_failures/html.txt");
 
 /// Base of the rows that have none.
 const SITE: &str = "https://site.test/";
-
-/// Result of a row, with the reason of a failure.
-type Judgement = Result<(), String>;
 
 /// Judges every row of a table, `table/0` being the first; a row that is expected to fail must fail.
 fn check_table(table: &str, judgements: impl Iterator<Item = Judgement>) {
@@ -41,14 +40,6 @@ fn check_table(table: &str, judgements: impl Iterator<Item = Judgement>) {
         expected.judge(&format!("{table}/{index}"), judgement);
     }
     expected.finish(1);
-}
-
-fn same<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Judgement {
-    if found == wanted {
-        Ok(())
-    } else {
-        Err(format!("{found:?} instead of {wanted:?}"))
-    }
 }
 
 /// URLs as they are: the tables test session ids elsewhere.
@@ -67,16 +58,6 @@ fn read(url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> PageFacts {
 }
 
 fn read_with(reader: PageReader, url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> PageFacts {
-    read_pieces(reader, url, headers, [body].into_iter())
-}
-
-/// The facts of an answer 200 whose body comes in pieces.
-fn read_pieces<'b>(
-    reader: PageReader,
-    url: &str,
-    headers: &[(&str, &[u8])],
-    mut pieces: impl Iterator<Item = &'b [u8]>,
-) -> PageFacts {
     let identity = Arc::new(plain_identity());
     let reader = Arc::new(reader);
     let url = identity.parse(url).expect("an absolute URL");
@@ -89,7 +70,7 @@ fn read_pieces<'b>(
         head.headers.push(name, value);
     }
     let is_wanted = parser.head(&head) == BodyWish::Read
-        && pieces.all(|piece| piece.is_empty() || parser.chunk(piece) == BodyWish::Read);
+        && (body.is_empty() || parser.chunk(body) == BodyWish::Read);
     let end = if is_wanted {
         BodyEnd::Complete
     } else {
@@ -165,16 +146,6 @@ fn rows(table: &str) -> impl Iterator<Item = Value> {
         .map(|line| serde_json::from_str(line).expect("every line is JSON"))
 }
 
-fn text<'a>(row: &'a Value, field: &str) -> &'a str {
-    row[field]
-        .as_str()
-        .unwrap_or_else(|| panic!("no {field} in {row}"))
-}
-
-fn list<'a>(row: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
-    row[field].as_array().into_iter().flatten()
-}
-
 fn judge_links(row: &Value) -> Judgement {
     let base = row["base"].as_str().unwrap_or(SITE);
     let facts = read_html(base, text(row, "html"));
@@ -187,17 +158,17 @@ fn judge_links(row: &Value) -> Judgement {
         link.as_str()
             .map_or_else(|| text(link, "url").to_owned(), str::to_owned)
     };
-    for wanted in list(row, "contains") {
+    for wanted in list(&row["contains"]) {
         let wanted = key(base, &url_of(wanted)).ok_or("not a page's URL")?;
         same(&found.contains(&wanted), &true).map_err(|_| format!("no {wanted} in {found:?}"))?;
     }
-    for wanted in list(row, "contains_substring") {
+    for wanted in list(&row["contains_substring"]) {
         let wanted = wanted.as_str().expect("a string");
         let is_found = found.iter().any(|link| link.contains(wanted));
         same(&is_found, &true).map_err(|_| format!("no {wanted} in {found:?}"))?;
     }
     // `L` marks links that are followed, `E` parts of the page.
-    for wanted in list(row, "links_typed").filter_map(Value::as_str) {
+    for wanted in list(&row["links_typed"]).filter_map(Value::as_str) {
         let is_found = wanted
             .strip_prefix("L ")
             .is_none_or(|wanted| found.contains(wanted));
@@ -206,11 +177,11 @@ fn judge_links(row: &Value) -> Judgement {
     for field in ["links", "link_set"] {
         if row.get(field).is_some() {
             // Only http(s) URLs of the table can be pages.
-            let wanted = list(row, field).filter_map(|link| key(base, &url_of(link)));
+            let wanted = list(&row[field]).filter_map(|link| key(base, &url_of(link)));
             same(&found, &wanted.collect())?;
         }
     }
-    for invalid in list(row, "invalid") {
+    for invalid in list(&row["invalid"]) {
         let invalid = invalid.as_str().expect("a string");
         same(&found.iter().any(|link| link.ends_with(invalid)), &false)?;
     }
@@ -286,7 +257,7 @@ fn directives_are_those_of_other_crawlers() {
     check_table(
         "stormcrawler_x_robots",
         rows(&headers).map(|row| {
-            let lines = list(&row, "headers").filter_map(Value::as_str);
+            let lines = list(&row["headers"]).filter_map(Value::as_str);
             let mut headers: Vec<(&str, &[u8])> = vec![("Content-Type", b"text/html")];
             headers.extend(lines.map(|line| ("X-Robots-Tag", line.as_bytes())));
             let found = read(SITE, &headers, b"").directives;
@@ -402,7 +373,7 @@ fn judge_media_type(row: &Value) -> Judgement {
 }
 
 #[test]
-fn character_references_are_decoded_as_the_html_standard_wants() {
+fn character_references_are_those_of_the_html_standard() {
     for name in [
         "entities",
         "numericEntities",
@@ -415,7 +386,7 @@ fn character_references_are_decoded_as_the_html_standard_wants() {
             return;
         };
         let table: Value = serde_json::from_str(&table).expect("the table is JSON");
-        check_table(name, list(&table, "tests").map(judge_tokens));
+        check_table(name, list(&table["tests"]).map(judge_tokens));
     }
 }
 
@@ -433,7 +404,7 @@ fn judge_tokens(row: &Value) -> Judgement {
         return Ok(());
     }
     let first = &row["output"][0];
-    let is_only = list(row, "output").count() == 1;
+    let is_only = list(&row["output"]).count() == 1;
     match first[0].as_str() {
         Some("Character") if is_only => {
             let wanted = first[1].as_str().expect("a string");
@@ -474,26 +445,6 @@ fn judge_link(html: &str, wanted: &str) -> Judgement {
         .map_err(|problem| format!("{problem} in {html}"))
 }
 
-#[test]
-fn links_are_those_of_a_tree() {
-    let Some(shared) = shared() else { return };
-    let mut pages = 0;
-    for entry in
-        std::fs::read_dir(shared.join("conformance/html/lychee_fixtures")).expect("the folder")
-    {
-        let path = entry.expect("an entry").path();
-        let html = std::fs::read_to_string(&path).expect("UTF-8");
-        assert_eq!(
-            followed(&read_html(SITE, &html)),
-            links_of_tree(&html),
-            "{}",
-            path.display()
-        );
-        pages += 1;
-    }
-    assert!(pages > 5, "only {pages} pages");
-}
-
 /// Folders of documentation packages of Debian, and a number of pages that they have at least.
 const DOCUMENTATION: [(&str, usize); 4] = [
     ("/usr/share/doc/postgresql-doc-15/html", 1_000),
@@ -506,7 +457,7 @@ const DOCUMENTATION: [(&str, usize); 4] = [
 const OF_PAGES: usize = 5;
 
 #[test]
-fn facts_of_real_pages_are_those_of_a_tree() {
+fn real_pages_have_the_facts_of_a_tree() {
     std::thread::scope(|scope| {
         for (folder, least) in DOCUMENTATION {
             if !Path::new(folder).is_dir() {
@@ -520,29 +471,9 @@ fn facts_of_real_pages_are_those_of_a_tree() {
                 for page in sample(&pages, OF_PAGES) {
                     check_page(page);
                 }
-                // A thousand pages byte by byte: a piece ends at each byte.
-                let in_pieces = pages.iter().step_by(pages.len().div_ceil(250));
-                for page in sample(in_pieces, OF_PAGES) {
-                    check_pieces(page);
-                }
             });
         }
     });
-}
-
-/// Compares the facts of a page that comes byte by byte with those of the whole.
-fn check_pieces(path: &Path) {
-    let html = std::fs::read(path).expect("a page");
-    let headers = [("Content-Type", &b"text/html; charset=utf-8"[..])];
-    let facts = |piece| {
-        let config = ParseConfig {
-            max_parse_time: Duration::MAX,
-            ..ParseConfig::default()
-        };
-        let reader = PageReader::new(&config).expect("the defaults are valid");
-        read_pieces(reader, SITE, &headers, html.chunks(piece))
-    };
-    assert_eq!(facts(1), facts(usize::MAX), "{}", path.display());
 }
 
 /// Compares links, canonical links, title and robots directives of a page with those of its tree.
@@ -577,11 +508,9 @@ fn check_page(path: &Path) {
         ("a[href], area[href]", "href"),
         ("iframe[src], frame[src]", "src"),
     ] {
-        links.extend(
-            select(selector)
-                .iter()
-                .filter_map(|element| resolved(element.attr(attribute)?)),
-        );
+        let elements = select(selector);
+        let references = elements.iter();
+        links.extend(references.filter_map(|element| resolved(element.attr(attribute)?)));
     }
     for link in select("link[rel][href]") {
         let rel = tokens(link.attr("rel"));
@@ -652,25 +581,4 @@ fn find_pages(folder: &Path, pages: &mut Vec<PathBuf>) {
             pages.push(path);
         }
     }
-}
-
-/// Links by a tree builder that shares nothing with the streaming pass.
-fn links_of_tree(html: &str) -> BTreeSet<String> {
-    let page = Html::parse_document(html);
-    let select = |selector: &str| Selector::parse(selector).expect("a selector");
-    let references = [
-        ("a[href], area[href]", "href"),
-        ("iframe[src], frame[src]", "src"),
-    ];
-    let mut links = BTreeSet::new();
-    for (selector, attribute) in references {
-        for element in page.select(&select(selector)) {
-            links.extend(
-                element
-                    .attr(attribute)
-                    .and_then(|reference| key(SITE, reference)),
-            );
-        }
-    }
-    links
 }

@@ -13,7 +13,10 @@ use crawler::robots::{Rules, agent_token};
 use serde_json::Value;
 use url::Url;
 
-use crate::support::{self, expected::ExpectedFailures};
+use crate::support::{
+    self,
+    expected::{ExpectedFailures, Judgement, list, same, text},
+};
 
 const TABLES: [&str; 4] = [
     "google_robots_test",
@@ -93,19 +96,14 @@ fn units_of_google_s_parser_hold() {
 }
 
 /// Compares the result of the rules with that of the row.
-fn judge(row: &Value) -> Result<(), String> {
+fn judge(row: &Value) -> Judgement {
     let rules = parse(&body(row), row["agent"].as_str().unwrap_or("agent"));
     if let Some(wanted) = row.get("crawl_delay_ms") {
         let wanted = wanted.as_u64().map(Duration::from_millis);
         return same(&rules.crawl_delay(), &wanted);
     }
     if let Some(wanted) = row.get("sitemaps") {
-        let wanted: Vec<&str> = wanted
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let wanted: Vec<&str> = list(wanted).filter_map(Value::as_str).collect();
         let base = site();
         let urls = rules.sitemap_urls(&base);
         same(
@@ -123,14 +121,6 @@ fn judge(row: &Value) -> Result<(), String> {
 
 fn site() -> Url {
     Url::parse(SITE).expect("it is a URL")
-}
-
-fn same<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Result<(), String> {
-    if found == wanted {
-        Ok(())
-    } else {
-        Err(format!("{found:?} instead of {wanted:?}"))
-    }
 }
 
 fn parse(robots: &[u8], agent: &str) -> Rules {
@@ -160,13 +150,6 @@ fn rows(path: &Path) -> Vec<Value> {
         .lines()
         .map(|line| serde_json::from_str(line).expect("every line is JSON"))
         .collect()
-}
-
-#[track_caller]
-fn text<'a>(row: &'a Value, field: &str) -> &'a str {
-    row[field]
-        .as_str()
-        .unwrap_or_else(|| panic!("no {field} in {row}"))
 }
 
 fn body(row: &Value) -> Vec<u8> {

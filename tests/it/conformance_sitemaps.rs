@@ -20,7 +20,10 @@ use sitemap_core::{
 };
 use url::Url;
 
-use crate::support::{self, expected::ExpectedFailures};
+use crate::support::{
+    self,
+    expected::{ExpectedFailures, Judgement, list, same, text},
+};
 
 const SUITES: [&str; 4] = [
     "crawler-commons",
@@ -150,7 +153,7 @@ fn sitemap_value(entry: &IndexEntry) -> Value {
 }
 
 /// Returns whether a document reads as in its case; `None` for a case without a document.
-fn judge(folder: &Path, case: &Value) -> Option<Result<(), String>> {
+fn judge(folder: &Path, case: &Value) -> Option<Judgement> {
     let expect = &case["expect"];
     let kind = text(expect, "kind");
     // The reader neither reads robots.txt nor decides about fetches.
@@ -182,12 +185,7 @@ fn judge(folder: &Path, case: &Value) -> Option<Result<(), String>> {
     )
 }
 
-fn judge_reading(
-    reading: &Reading,
-    case: &Value,
-    place: Option<&Loc>,
-    folder: &Path,
-) -> Result<(), String> {
+fn judge_reading(reading: &Reading, case: &Value, place: Option<&Loc>, folder: &Path) -> Judgement {
     let expect = &case["expect"];
     same(
         &reading.kind.map(|kind| kind.to_string()).as_deref(),
@@ -278,7 +276,7 @@ fn judge_reading(
 }
 
 /// The entries that sitemap.js gives for one of its own documents.
-fn judge_full(table: &Path, reading: &Reading) -> Result<(), String> {
+fn judge_full(table: &Path, reading: &Reading) -> Judgement {
     let table = json(table);
     for (entry, wanted) in reading.urls.iter().zip(list(&table["urls"])) {
         same(&entry.loc.as_str(), &normal(text(wanted, "url")).as_str())?;
@@ -313,7 +311,7 @@ fn judge_full(table: &Path, reading: &Reading) -> Result<(), String> {
 }
 
 /// An assertion of a test in JavaScript, if it is about something that an entry has here.
-fn judge_assertion(assertion: &str, entries: &[Value]) -> Result<(), String> {
+fn judge_assertion(assertion: &str, entries: &[Value]) -> Judgement {
     let Some((subject, matcher)) = assertion
         .trim_start_matches("expect(")
         .trim_end_matches(';')
@@ -360,7 +358,7 @@ fn judge_assertion(assertion: &str, entries: &[Value]) -> Result<(), String> {
     }
 }
 
-fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> {
+fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Judgement {
     let images: Vec<_> = entries
         .iter()
         .flat_map(|entry| entry.extensions.images())
@@ -461,7 +459,7 @@ fn judge_tables(folder: &Path, results: &mut ExpectedFailures<'_>) {
 }
 
 /// Walks a site from its robots.txt and from where sitemaps usually are, as that parser does, and compares the pages.
-fn judge_site(folder: &Path, case: &Value) -> Result<(), String> {
+fn judge_site(folder: &Path, case: &Value) -> Judgement {
     let base = Url::parse(text(case, "base")).map_err(|error| error.to_string())?;
     let responses: BTreeMap<&str, &Value> = list(&case["responses"])
         .map(|response| (text(response, "path"), response))
@@ -539,7 +537,7 @@ fn document(folder: &Path, file: &Path) -> Vec<u8> {
 }
 
 /// Compares the fields that are expected, dates as instants.
-fn compare(found: &Value, wanted: &Value) -> Result<(), String> {
+fn compare(found: &Value, wanted: &Value) -> Judgement {
     let fields = wanted.as_object().ok_or("the entry is not an object")?;
     for (name, wanted) in fields {
         let found = &found[name];
@@ -566,16 +564,12 @@ fn upstream_warnings(expect: &Value) -> impl Iterator<Item = &str> {
     list(&expect["upstream_warnings"]).map(string)
 }
 
-fn ensure(is_true: bool, problem: &str) -> Result<(), String> {
+fn ensure(is_true: bool, problem: &str) -> Judgement {
     if is_true {
         Ok(())
     } else {
         Err(problem.to_owned())
     }
-}
-
-fn same<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Result<(), String> {
-    ensure(found == wanted, &format!("{found:?} instead of {wanted:?}"))
 }
 
 fn cases(folder: &Path) -> Vec<Value> {
@@ -590,17 +584,6 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&table).expect("it is JSON")
 }
 
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
 fn string(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
-}
-
-#[track_caller]
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field]
-        .as_str()
-        .unwrap_or_else(|| panic!("no {field} in {value}"))
 }

@@ -15,7 +15,10 @@ use crawler::url_key::{Identity, Normalize, UrlKey, UrlKeyError};
 use serde_json::Value;
 use url::Url;
 
-use crate::support::{self, expected::ExpectedFailures};
+use crate::support::{
+    self,
+    expected::{ExpectedFailures, text},
+};
 
 type Key = Result<UrlKey, UrlKeyError>;
 
@@ -58,15 +61,11 @@ fn wpt_sides(row: &Value) -> (Key, Option<(String, Key)>) {
 
 #[test]
 fn crawler_commons_normalizes_alike() {
-    let identity = Identity {
-        normalize: Normalize {
-            slashes: true,
-            parameter_order: true,
-            empty_parameters: true,
-            ..Normalize::default()
-        },
-        ..identity()
-    };
+    let identity = normalizing(|rules| {
+        rules.slashes = true;
+        rules.parameter_order = true;
+        rules.empty_parameters = true;
+    });
     check("crawler_commons_normalizer", 110, |row| {
         sides(&identity, row)
     });
@@ -89,31 +88,17 @@ fn crawler_commons_resolves_alike() {
 
 #[test]
 fn nutch_normalizes_alike() {
-    let basic = Identity {
-        normalize: Normalize {
-            slashes: true,
-            ..Normalize::default()
-        },
-        ..identity()
-    };
+    let basic = normalizing(|rules| rules.slashes = true);
     check("nutch_basic", 85, |row| sides(&basic, row));
-    let sorting = Identity {
-        normalize: Normalize {
-            parameter_order: true,
-            ..Normalize::default()
-        },
-        ..identity()
-    };
+    let sorting = normalizing(|rules| rules.parameter_order = true);
     check("nutch_querystring_sort", 5, |row| sides(&sorting, row));
     let by_expressions = Identity {
         drop_sessions: with_sessions(&["sid", "_sid", "sessionid", "_sessionid", "bv_sessionid"]),
-        normalize: Normalize {
-            slashes: true,
-            empty_parameters: true,
-            index_pages: true,
-            ..Normalize::default()
-        },
-        ..identity()
+        ..normalizing(|rules| {
+            rules.slashes = true;
+            rules.empty_parameters = true;
+            rules.index_pages = true;
+        })
     };
     check("nutch_regex_default", 60, |row| sides(&by_expressions, row));
     check("nutch_regex_scope1", 3, |row| sides(&by_expressions, row));
@@ -123,14 +108,9 @@ fn nutch_normalizes_alike() {
 fn stormcrawler_normalizes_alike() {
     check("stormcrawler_normalizer", 20, |row| {
         let dropped = row["options"]["queryElementsToRemove"].as_array();
-        let identity = Identity {
-            drop_parameters: dropped.into_iter().flatten().map(owned).collect(),
-            normalize: Normalize {
-                parameter_order: dropped.is_some(),
-                ..Normalize::default()
-            },
-            ..identity()
-        };
+        let mut identity = identity();
+        identity.drop_parameters = dropped.into_iter().flatten().map(owned).collect();
+        identity.normalize.parameter_order = dropped.is_some();
         sides(&identity, row)
     });
 }
@@ -139,17 +119,20 @@ fn stormcrawler_normalizes_alike() {
 fn heritrix_canonicalizes_alike() {
     let identity = Identity {
         drop_sessions: with_sessions(&["sid"]),
-        normalize: Normalize {
-            empty_parameters: true,
-            ..Normalize::default()
-        },
-        ..identity()
+        ..normalizing(|rules| rules.empty_parameters = true)
     };
     check("heritrix_canonicalize", 20, |row| sides(&identity, row));
 }
 
 fn identity() -> Identity {
     Identity::default()
+}
+
+/// The default with optional rules.
+fn normalizing(change: fn(&mut Normalize)) -> Identity {
+    let mut identity = identity();
+    change(&mut identity.normalize);
+    identity
 }
 
 fn with_sessions(names: &[&str]) -> Vec<String> {
@@ -252,13 +235,6 @@ fn read(folder: &Path, table: &str) -> Vec<Value> {
 fn expected_failures(table: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/expected_failures");
     fs::read_to_string(folder.join(format!("url_{table}.txt"))).unwrap_or_default()
-}
-
-#[track_caller]
-fn text<'a>(row: &'a Value, field: &str) -> &'a str {
-    row[field]
-        .as_str()
-        .unwrap_or_else(|| panic!("no {field} in {row}"))
 }
 
 fn owned(name: &Value) -> String {

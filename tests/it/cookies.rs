@@ -1,9 +1,6 @@
 //! Cookies that a site sets: no page is judged by those of another one, and a site that needs them is crawled all the same.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -11,6 +8,9 @@ use crate::support::{
     program::Bench,
     site::{Request, Response, Seen, Site},
 };
+
+/// A setting: one jar of cookies for the crawl.
+const SESSION: &str = "requests.cookies = \"session\"\n";
 
 /// Pages of a site beside its start page.
 const PAGES: usize = 12;
@@ -44,44 +44,63 @@ fn note<'a>(summary: &'a Value, code: &str) -> Option<&'a Value> {
     notes.iter().find(|note| note["code"] == code)
 }
 
+/// Crawls a site that allows everything, one request after the other, with these settings.
+#[track_caller]
+fn crawled(
+    settings: &str,
+    answer: impl Fn(&Request) -> Response + Send + Sync + 'static,
+) -> (Site, Value) {
+    let (bench, site) = (Bench::with_options(IN_TURN), Site::allowing(answer));
+    let config = bench.settings(settings);
+    let ran = bench.crawl(&site.url("/"), &["--config", &config]);
+    let summary = ran.expect_code(0).summary();
+    (site, summary)
+}
+
+/// Takes one of those that are left; `false`: none is.
+fn take_one(left: &AtomicUsize) -> bool {
+    let one_less = |left: usize| left.checked_sub(1);
+    left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+        .is_ok()
+}
+
 /// A site that answers only requests with its cookie, and sends others to `gate`; a session lasts for so many pages.
 fn gated(gate: &'static str, pages_of_session: usize) -> Site {
-    let left = Arc::new(AtomicUsize::new(0));
-    Site::start(move |request| {
+    let left = AtomicUsize::new(0);
+    Site::allowing(move |request| {
         let target = request.target.as_str();
-        let lead_back =
-            || Response::redirect(302, "/").with("Set-Cookie", "id=1; Path=/; HttpOnly");
-        if target == "/robots.txt" {
-            return Response::status(404);
-        }
-        if target == gate && gate != "/" {
+        let begin = |to: &str| {
             left.store(pages_of_session, Ordering::SeqCst);
-            return lead_back();
+            Response::redirect(302, to).with("Set-Cookie", "id=1; Path=/; HttpOnly")
+        };
+        if target == gate && gate != "/" {
+            return begin("/");
         }
-        let one_less = |left: usize| left.checked_sub(1);
-        if cookies(request).contains("id=1")
-            && left
-                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
-                .is_ok()
-        {
-            return if target == "/" {
-                start_page()
-            } else {
-                page(request)
-            };
-        }
-        match gate {
-            "/" => {
-                left.store(pages_of_session, Ordering::SeqCst);
-                Response::redirect(302, target).with("Set-Cookie", "id=1; Path=/")
-            }
-            gate => Response::redirect(302, gate),
+        match (cookies(request).contains("id=1") && take_one(&left), target) {
+            (true, "/") => start_page(),
+            (true, _) => page(request),
+            (false, _) if gate == "/" => begin(target),
+            (false, _) => Response::redirect(302, gate),
         }
     })
 }
 
+/// A site whose start page begins a session of five pages and leads to `/home`.
+fn welcoming() -> Site {
+    let left = AtomicUsize::new(0);
+    Site::allowing(move |request| match request.target.as_str() {
+        "/" => {
+            left.store(5, Ordering::SeqCst);
+            Response::redirect(302, "/home").with("Set-Cookie", "id=1; Path=/")
+        }
+        _ if cookies(request).is_empty() || !take_one(&left) => Response::redirect(302, "/"),
+        "/home" => start_page(),
+        _ => page(request),
+    })
+}
+
 #[test]
-fn a_site_whose_start_page_needs_its_cookies_gets_them_with_every_request() {
+fn needed_cookies_are_sent_with_every_request() {
     for gate in ["/", "/check"] {
         let bench = Bench::with_options(IN_TURN);
         let site = gated(gate, usize::MAX);
@@ -98,17 +117,19 @@ fn a_site_whose_start_page_needs_its_cookies_gets_them_with_every_request() {
 }
 
 #[test]
-fn a_session_that_ends_is_begun_again_and_a_crawl_goes_on_with_a_new_one() {
-    for gate in ["/", "/check"] {
+fn an_ended_session_is_begun_again() {
+    for (name, site) in [
+        ("start page", gated("/", 5)),
+        ("gate", gated("/check", 5)),
+        ("redirect of the start page", welcoming()),
+    ] {
         let bench = Bench::with_options(IN_TURN);
-        let site = gated(gate, 5);
         let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
-        assert_eq!(summary["listed"], PAGES + 1, "{gate}: {summary}");
-        assert_eq!(summary["excluded"], json!({}));
-        let set = bench.published().urls();
-        // The same in sessions of three pages.
-        let bench = Bench::with_options(IN_TURN);
-        let site = gated(gate, 5);
+        assert_eq!(summary["listed"], PAGES + 1, "{name}: {summary}");
+    }
+    // The same in crawls of three pages.
+    for gate in ["/", "/check"] {
+        let (bench, site) = (Bench::with_options(IN_TURN), gated(gate, 5));
         loop {
             let ran = bench.crawl(&site.url("/"), &["--max-pages", "3"]);
             if ran.code == Some(0) {
@@ -116,41 +137,24 @@ fn a_session_that_ends_is_begun_again_and_a_crawl_goes_on_with_a_new_one() {
             }
             ran.expect_code(3);
         }
-        assert_eq!(bench.published().urls().len(), set.len(), "{gate}");
+        assert_eq!(bench.published().urls().len(), PAGES + 1, "{gate}");
     }
 }
 
 #[test]
-fn a_session_that_cannot_be_begun_again_is_not_asked_for_more_than_three_times() {
-    let bench = Bench::with_options(IN_TURN);
-    let is_open = Arc::new(AtomicUsize::new(3));
-    let site = Site::start(move |request| {
-        let one_less = |left: usize| left.checked_sub(1);
-        match request.target.as_str() {
-            "/robots.txt" => Response::status(404),
-            "/check" => Response::redirect(302, "/").with("Set-Cookie", "id=1"),
-            target
-                if cookies(request).contains("id=1")
-                    && (target == "/"
-                        || is_open
-                            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
-                            .is_ok()) =>
-            {
-                if target == "/" {
-                    start_page()
-                } else {
-                    page(request)
-                }
-            }
-            _ => Response::redirect(302, "/check"),
-        }
+fn a_lost_session_is_begun_three_times() {
+    let left = AtomicUsize::new(3);
+    let (site, summary) = crawled("", move |request| match request.target.as_str() {
+        "/check" => Response::redirect(302, "/").with("Set-Cookie", "id=1"),
+        "/" if cookies(request).contains("id=1") => start_page(),
+        _ if cookies(request).contains("id=1") && take_one(&left) => page(request),
+        _ => Response::redirect(302, "/check"),
     });
-    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
     assert_eq!(summary["listed"], 4, "{summary}");
     let asked = |path: &str| site.log().iter().filter(|seen| seen.target == path).count();
     // At the begin, three times for pages in vain, and as a page that redirects lead to.
     assert_eq!(asked("/check"), 5);
-    // What is left out is said.
+    // The pages left out are reported.
     let wall = note(&summary, "pages-behind-wall").expect("there is a note");
     assert_eq!(wall["count"], PAGES - 3);
 }
@@ -166,43 +170,67 @@ fn cookies_of_a_page_change_no_other_page() {
         |_| Response::redirect(302, "https://m.example.com/"),
     ];
     for other in others {
-        let bench = Bench::with_options(IN_TURN);
-        let site = Site::start(move |request| match request.target.as_str() {
-            "/robots.txt" => Response::status(404),
+        let (site, summary) = crawled("", move |request| match request.target.as_str() {
             "/" => start_page().with("Set-Cookie", "seen=1"),
             "/p0" => page(request).with("Set-Cookie", "lang=de; Path=/"),
             _ if !cookies(request).is_empty() => other(request),
             _ => page(request),
         });
-        let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
         assert_eq!(summary["listed"], PAGES + 1, "{summary}");
         assert!(site.log().iter().all(|seen| sent(seen).is_empty()));
     }
 }
 
 #[test]
-fn a_start_page_that_redirects_with_a_cookie_is_judged_without_it() {
-    let bench = Bench::new();
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::status(404),
-        "/" => Response::redirect(302, "/en/").with("Set-Cookie", "lang=en; Path=/"),
-        "/en/" if cookies(request).is_empty() => Response::linking(["/en/a", "/en/b"]),
-        _ if cookies(request).is_empty() => page(request),
-        _ => Response::html("<p>Welcome back"),
-    });
-    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
-    assert_eq!(summary["listed"], 3, "{summary}");
-    assert_eq!(summary["notes"], json!([]));
-    let with_cookie = site.log().into_iter().filter(|seen| !sent(seen).is_empty());
-    assert_eq!(with_cookie.count(), 1, "the start page, on the way to it");
+fn start_pages_that_need_no_cookies_get_none() {
+    /// A page that is another one with a cookie.
+    fn any_page(request: &Request) -> Response {
+        if cookies(request).is_empty() {
+            page(request)
+        } else {
+            Response::redirect(302, "/de/")
+        }
+    }
+    let with_cookie =
+        |target: &str| Response::redirect(302, target).with("Set-Cookie", "lang=en; Path=/");
+    let direct = move |request: &Request| match request.target.as_str() {
+        "/" => with_cookie("/en/"),
+        "/en/" if cookies(request).is_empty() => start_page(),
+        "/en/" => Response::html("Welcome back"),
+        _ => any_page(request),
+    };
+    let on_the_way = move |request: &Request| match request.target.as_str() {
+        "/" => with_cookie("/welcome"),
+        "/welcome" if !cookies(request).is_empty() => Response::redirect(302, "/home"),
+        "/home" if cookies(request).is_empty() => start_page(),
+        "/home" => Response::html("Welcome back"),
+        _ => any_page(request),
+    };
+    let failing = move |request: &Request| match request.target.as_str() {
+        "/" => with_cookie("/home"),
+        "/home" if cookies(request).is_empty() => Response::status(503),
+        "/home" => start_page(),
+        _ => any_page(request),
+    };
+    let one_try = "limits.max_tries = 1\n";
+    for (name, listed, (site, summary)) in [
+        ("redirect", PAGES + 1, crawled("", direct)),
+        ("two redirects", PAGES + 2, crawled("", on_the_way)),
+        ("failing without", PAGES + 1, crawled(one_try, failing)),
+    ] {
+        assert_eq!(summary["listed"], listed, "{name}: {summary}");
+        let needs = note(&summary, "start-needs-cookies");
+        assert_eq!(needs, None, "{name}");
+        let log = site.log().into_iter();
+        let mut pages = log.filter(|seen| seen.target.starts_with("/p"));
+        assert!(pages.all(|seen| sent(&seen).is_empty()), "{name}");
+    }
 }
 
 #[test]
-fn pages_behind_a_wall_are_said() {
-    let bench = Bench::new();
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::status(404),
-        "/" => Response::linking((0..PAGES).map(|number| format!("/p{number}"))),
+fn pages_with_a_wall_are_reported() {
+    let (site, summary) = crawled("", |request| match request.target.as_str() {
+        "/" => start_page(),
         target if target.starts_with("/login") => {
             Response::html("<form><input type=password name=p></form>").with("Set-Cookie", "id=1")
         }
@@ -211,7 +239,6 @@ fn pages_behind_a_wall_are_said() {
         "/p2" => page(request),
         target => Response::redirect(302, &format!("/login?next={target}")),
     });
-    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
     assert_eq!(summary["excluded"]["needs-cookie"], 2, "{summary}");
     let wall = note(&summary, "pages-behind-wall").expect("there is a note");
     assert_eq!(
@@ -220,29 +247,39 @@ fn pages_behind_a_wall_are_said() {
     );
 }
 
+/// Pages and documents: each sitemap and each page wants a cookie.
 #[test]
 fn one_jar_for_the_crawl_on_request() {
-    let bench = Bench::with_options(IN_TURN);
-    let settings = bench.settings("requests.cookies = \"session\"\n");
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::status(404),
-        "/" => start_page(),
-        target if !cookies(request).contains("seen=1") => {
-            Response::redirect(302, target).with("Set-Cookie", "seen=1; Path=/")
+    let bench = Bench::with_options(IN_TURN).discovering();
+    let settings = bench.settings(SESSION);
+    let site = Site::start(|request| {
+        let origin = format!("http://{}", request.headers["host"]);
+        let wants = |cookie: &str| !cookies(request).contains(cookie);
+        match request.target.as_str() {
+            "/robots.txt" => Response::text(format!("Sitemap: {origin}/map.xml")),
+            "/map.xml" if wants("map=1") => {
+                Response::redirect(302, "/map.xml").with("Set-Cookie", "map=1; Path=/map.xml")
+            }
+            "/map.xml" => Response::text(format!(
+                "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>{origin}/found</loc></url></urlset>"
+            )),
+            "/" => start_page(),
+            target if target.starts_with("/p") && wants("seen=1") => {
+                Response::redirect(302, target).with("Set-Cookie", "seen=1; Path=/")
+            }
+            _ => page(request),
         }
-        _ => page(request),
     });
     let ran = bench.crawl(&site.url("/"), &["--config", &settings]);
-    assert_eq!(ran.expect_code(0).summary()["listed"], PAGES + 1);
-    assert_eq!(site.pages().len(), PAGES + 2);
+    assert_eq!(ran.expect_code(0).summary()["listed"], PAGES + 2);
+    let pages = site.pages().into_iter();
+    let pages = pages.filter(|target| target.starts_with("/p")).count();
+    assert_eq!(pages, PAGES + 1, "the first page is requested twice");
 }
 
 #[test]
-fn cookies_that_the_server_refuses_are_forgotten() {
-    let bench = Bench::with_options(IN_TURN);
-    let settings = bench.settings("requests.cookies = \"session\"\n");
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::status(404),
+fn refused_cookies_are_forgotten() {
+    let (site, summary) = crawled(SESSION, |request| match request.target.as_str() {
         _ if cookies(request).len() > 2_000 => Response::status(400),
         "/" => start_page(),
         "/p3" => {
@@ -253,32 +290,9 @@ fn cookies_that_the_server_refuses_are_forgotten() {
         }
         _ => page(request),
     });
-    let ran = bench.crawl(&site.url("/"), &["--config", &settings]);
-    assert_eq!(ran.expect_code(0).summary()["listed"], PAGES + 1);
+    assert_eq!(summary["listed"], PAGES + 1);
     let longest = site.log().iter().map(|seen| sent(seen).len()).max();
     assert!(longest.is_some_and(|bytes| (3_000..=4_096).contains(&bytes)));
-}
-
-#[test]
-fn documents_behind_a_gate_are_read() {
-    let bench = Bench::new().discovering();
-    let settings = bench.settings("requests.cookies = \"session\"\n");
-    let site = Site::start(|request| {
-        let origin = format!("http://{}", request.headers["host"]);
-        match request.target.as_str() {
-            "/robots.txt" => Response::text(format!("Sitemap: {origin}/map.xml")),
-            "/map.xml" if !cookies(request).contains("seen=1") => {
-                Response::redirect(302, "/map.xml").with("Set-Cookie", "seen=1; Path=/map.xml")
-            }
-            "/map.xml" => Response::text(format!(
-                "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>{origin}/found</loc></url></urlset>"
-            )),
-            "/" | "/found" => Response::html("<title>a page</title>"),
-            _ => Response::status(404),
-        }
-    });
-    let ran = bench.crawl(&site.url("/"), &["--config", &settings]);
-    assert_eq!(ran.expect_code(0).summary()["listed"], 2);
 }
 
 #[test]
@@ -293,27 +307,24 @@ fn without_cookies_the_gate_stays_closed() {
 }
 
 #[test]
-fn a_header_of_the_settings_replaces_cookies_of_the_site() {
+fn a_cookie_header_replaces_cookies_of_the_site() {
     let bench = Bench::new();
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::status(404),
+    let site = Site::allowing(|request| match request.target.as_str() {
         _ if !cookies(request).contains("seen=1") => Response::status(403),
         "/" => Response::linking(["/a", "/b"]).with("Set-Cookie", "seen=2"),
         "/a" => Response::redirect(302, "/a").with("Set-Cookie", "a=2"),
         _ => page(request),
     });
     let header = ["--header", "Cookie: seen=1"];
-    let summary = bench
-        .crawl(&site.url("/"), &header)
-        .expect_code(0)
-        .summary();
+    let ran = bench.crawl(&site.url("/"), &header).expect_code(0);
+    let summary = ran.summary();
     assert_eq!(summary["listed"], 2);
     assert_eq!(summary["excluded"]["needs-cookie"], 1);
     assert!(site.log().iter().skip(1).all(|seen| sent(seen) == "seen=1"));
 }
 
 #[test]
-fn with_a_session_of_the_user_no_link_is_followed_that_changes_something() {
+fn action_links_are_not_followed_within_a_session() {
     let site = || {
         Site::start(|request| {
             let origin = format!("http://{}", request.headers["host"]);
@@ -337,16 +348,13 @@ fn with_a_session_of_the_user_no_link_is_followed_that_changes_something() {
             .expect_code(0)
             .summary();
         let asked = site.pages();
-        let count = actions
-            .iter()
-            .filter(|path| asked.iter().any(|asked| asked == *path))
-            .count();
-        (count, summary)
+        let is_asked = |path: &&&str| asked.iter().any(|asked| asked == **path);
+        (actions.iter().filter(is_asked).count(), summary)
     };
     for (options, settings) in [
         (&["--header", "Cookie: id=1"][..], ""),
         (&["--header", "Authorization: Basic eDp5"], ""),
-        (&[], "requests.cookies = \"session\"\n"),
+        (&[], SESSION),
         (&[], "requests.basic_auth = \"x:y\"\n"),
     ] {
         let (asked, summary) = crawl(options, settings);
@@ -373,9 +381,7 @@ fn with_a_session_of_the_user_no_link_is_followed_that_changes_something() {
 
 #[test]
 fn answer_400_keeps_cookies_of_other_pages() {
-    let bench = Bench::with_options(IN_TURN);
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::status(404),
+    let (site, summary) = crawled("", |request| match request.target.as_str() {
         _ if cookies(request).is_empty() => {
             Response::status(403).with("Set-Cookie", "id=1; Path=/")
         }
@@ -383,71 +389,10 @@ fn answer_400_keeps_cookies_of_other_pages() {
         "/p2" => Response::status(400),
         _ => page(request),
     });
-    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
     assert_eq!(summary["listed"], PAGES, "{summary}");
     let asked = site.log().into_iter().filter(|seen| seen.target == "/p2");
     assert_eq!(
         asked.map(|seen| sent(&seen).to_owned()).collect::<Vec<_>>(),
         ["id=1", ""]
     );
-}
-
-#[test]
-fn a_session_that_the_start_page_shows_by_its_redirect_is_begun_again() {
-    let bench = Bench::with_options(IN_TURN);
-    let left = Arc::new(AtomicUsize::new(0));
-    let site = Site::start(move |request| {
-        let one_less = |left: usize| left.checked_sub(1);
-        match request.target.as_str() {
-            "/robots.txt" => Response::status(404),
-            "/" => {
-                left.store(5, Ordering::SeqCst);
-                Response::redirect(302, "/home").with("Set-Cookie", "id=1; Path=/")
-            }
-            _ if cookies(request).is_empty()
-                || left
-                    .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
-                    .is_err() =>
-            {
-                Response::redirect(302, "/")
-            }
-            "/home" => start_page(),
-            _ => page(request),
-        }
-    });
-    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
-    assert_eq!(summary["listed"], PAGES + 1, "{summary}");
-}
-
-#[test]
-fn cookies_on_the_way_do_not_decide() {
-    let bench = Bench::with_options(IN_TURN);
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::status(404),
-        "/" => Response::redirect(302, "/welcome").with("Set-Cookie", "seen=1; Path=/"),
-        "/welcome" if !cookies(request).is_empty() => Response::redirect(302, "/home"),
-        "/home" if cookies(request).is_empty() => start_page(),
-        "/home" => Response::html("Welcome back"),
-        _ => page(request),
-    });
-    let summary = bench.crawl(&site.url("/"), &[]).expect_code(0).summary();
-    assert_eq!(summary["listed"], PAGES + 2, "{summary}");
-    assert_eq!(summary["notes"], json!([]));
-}
-
-#[test]
-fn a_start_page_that_fails_without_cookies_needs_none() {
-    let bench = Bench::with_options(IN_TURN);
-    let settings = bench.settings("limits.max_tries = 1\n");
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::status(404),
-        "/" => Response::redirect(302, "/home").with("Set-Cookie", "lang=de; Path=/"),
-        "/home" if cookies(request).is_empty() => Response::status(503),
-        "/home" => start_page(),
-        _ if cookies(request).is_empty() => page(request),
-        _ => Response::redirect(302, "/de/"),
-    });
-    let ran = bench.crawl(&site.url("/"), &["--config", &settings]);
-    let summary = ran.expect_code(0).summary();
-    assert_eq!(summary["listed"], PAGES + 1, "{summary}");
 }

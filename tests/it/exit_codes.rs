@@ -89,24 +89,7 @@ fn wait_for(site: &Site, target: &str) {
 }
 
 #[test]
-fn published_and_unchanged_are_success() {
-    let site = site_of(3);
-    let bench = Bench::new();
-    assert_outcome(
-        &bench.crawl(&site.url("/"), &[]).expect_code(0),
-        "published",
-    );
-    let before = bench.published();
-    assert_eq!(before.urls().len(), 4);
-    assert_outcome(
-        &bench.crawl(&site.url("/"), &[]).expect_code(0),
-        "unchanged",
-    );
-    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
-}
-
-#[test]
-fn no_request_is_sent_while_the_waits_are_not_known() {
+fn no_request_while_waits_are_unknown() {
     let site = site_of(3);
     let bench = Bench::new();
     let file = bench.state().join("retry-after");
@@ -123,7 +106,7 @@ fn no_request_is_sent_while_the_waits_are_not_known() {
 }
 
 #[test]
-fn the_worst_of_several_sites_counts_and_none_stops_the_others() {
+fn worst_code_of_several_sites_counts() {
     let good = site_of(1);
     let gone = starting_with(Response::status(404));
     let empty = starting_with(Response::html("<meta name=robots content=noindex>"));
@@ -145,11 +128,11 @@ fn the_worst_of_several_sites_counts_and_none_stops_the_others() {
             .map(|summary| summary["outcome"].as_str().expect("a word"))
             .collect();
         assert_eq!(found, outcomes);
-        let told: Vec<&str> = summaries
+        let named: Vec<&str> = summaries
             .iter()
             .map(|summary| summary["site"].as_str().expect("a URL"))
             .collect();
-        assert_eq!(told, urls);
+        assert_eq!(named, urls);
         bench
     };
     let bench = check(&[&good, &partial], 3, &["published", "partial"]);

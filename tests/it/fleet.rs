@@ -19,7 +19,7 @@ use crawler::testing::is_full;
 use serde_json::Value;
 
 use self::{
-    storage::{Reader, SETS, STATES},
+    storage::{Change, Reader, SETS, STATES, get, list},
     web::{Asked, WORKER, WebSite},
     workers::{CHECKPOINT_INTERVAL, Fleet, LEASE, Session, WORKER_VARIABLE},
 };
@@ -70,16 +70,9 @@ fn crawl_with_one_machine(fleet: &Fleet) -> Vec<Asked> {
     let settings = fleet.settings("concurrency = 8", |name| format!("output = \"one/{name}\""));
     fs::write(fleet.path().join("one.toml"), settings).expect("it can be written");
     let mut command = arpent(fleet.path());
-    command
-        .args([
-            "crawl",
-            "--config",
-            "one.toml",
-            "--state",
-            "one-state",
-            "--quiet",
-        ])
-        .env(WORKER_VARIABLE, format!("{WORKER}: one"));
+    let line = "crawl --config one.toml --state one-state --quiet";
+    command.args(line.split(' '));
+    command.env(WORKER_VARIABLE, format!("{WORKER}: one"));
     Ran::of(command).expect_code(0);
     fleet.web.take_log()
 }
@@ -131,14 +124,11 @@ fn freeze(fleet: &mut Fleet, large: &str) -> Frozen {
         let frozen = sessions_of(fleet, worker, "");
         // They may have ended just before.
         if !frozen.is_empty() {
-            fleet.wait_for(
-                "a session of the frozen worker is lost",
-                PATIENCE,
-                |fleet| {
-                    let lost = sessions_of(fleet, worker, "lost");
-                    lost.iter().any(|it| frozen.contains(it)).then_some(())
-                },
-            );
+            let what = "a session of the frozen worker is lost";
+            fleet.wait_for(what, PATIENCE, |fleet| {
+                let lost = sessions_of(fleet, worker, "lost");
+                lost.iter().any(|it| frozen.contains(it)).then_some(())
+            });
         }
         let thawed = Instant::now();
         fleet.workers[worker].signal("CONT");
@@ -182,11 +172,8 @@ fn replace(fleet: &mut Fleet, worker: usize) {
 /// more faults may hit a site than that, so the count begins again.
 #[expect(clippy::print_stderr, reason = "when a fault hit is worth reading")]
 fn before(fleet: &Fleet, fault: &str) {
-    drop(
-        fleet
-            .postgres
-            .sql("UPDATE site SET attempts = 1 WHERE attempts > 1"),
-    );
+    let sql = "UPDATE site SET attempts = 1 WHERE attempts > 1";
+    drop(fleet.postgres.sql(sql));
     let running = fleet.postgres.value("SELECT count(epoch) FROM site");
     let requests = fleet.web.log().len();
     eprintln!("after {requests} requests, with {running} sessions: {fault}");
@@ -307,12 +294,8 @@ fn repeats(one: &[Asked], log: &[Asked], site: &WebSite, sessions: usize) -> (us
     let within = |(number, first): (usize, &Instant)| {
         times.partition_point(|time| *time < *first + LOST_AT_MOST) - number
     };
-    let busiest = times
-        .iter()
-        .enumerate()
-        .map(within)
-        .max()
-        .unwrap_or_default();
+    let busiest = times.iter().enumerate().map(within).max();
+    let busiest = busiest.unwrap_or_default();
     (repeated.sum(), sessions.saturating_sub(1) * (busiest + 2))
 }
 
@@ -345,12 +328,12 @@ fn check_sets(fleet: &Fleet) {
         };
         let expected = Published::read(&fleet.path().join("one").join(name));
         let folder = fleet.path().join("bucket").join(name);
-        for key in fleet.moto.list(SETS, &format!("{name}/")) {
+        for key in list(&fleet.moto, SETS, &format!("{name}/")) {
             let file = folder.join(key.split_once('/').expect("a prefix").1);
             // The manifest is not for readers.
             if file.extension().is_some_and(|it| it == "xml" || it == "gz") {
                 fs::create_dir_all(file.parent().unwrap_or(Path::new(""))).expect("a folder");
-                fs::write(file, fleet.moto.get(SETS, &key)).expect("it can be written");
+                fs::write(file, get(&fleet.moto, SETS, &key)).expect("it can be written");
             }
         }
         let found = Published::read(&folder);
@@ -368,7 +351,7 @@ fn check_sets(fleet: &Fleet) {
             expected.entries().len().to_string(),
             "listed by the row of {name}"
         );
-        let objects = fleet.moto.list(STATES, &format!("fleet/{state}"));
+        let objects = list(&fleet.moto, STATES, &format!("fleet/{state}"));
         assert!(
             !state.is_empty() && !objects.is_empty(),
             "{name} has no state {state:?}; its sessions: {:?}",
@@ -381,21 +364,12 @@ fn check_sets(fleet: &Fleet) {
 fn stop_all(fleet: &mut Fleet) {
     for worker in fleet.alive() {
         let (ended, _) = fleet.stop(worker);
-        assert_eq!(
-            ended.code(),
-            Some(143),
-            "w{}: {}",
-            worker + 1,
-            fleet.report()
-        );
+        let code = ended.code();
+        assert_eq!(code, Some(143), "w{}: {}", worker + 1, fleet.report());
     }
-    let owned = fleet
-        .postgres
-        .sql("SELECT name, owner FROM host WHERE owner IS NOT NULL");
-    assert!(
-        owned.is_empty(),
-        "hosts that were not given back: {owned:?}"
-    );
+    let owned = "SELECT name, owner FROM host WHERE owner IS NOT NULL";
+    let owned = fleet.postgres.sql(owned);
+    assert_eq!(owned, [""; 0], "hosts that were not given back");
 }
 
 #[test]
@@ -411,13 +385,8 @@ fn a_fleet_publishes_what_one_machine_does() {
         one.len(),
         began.elapsed()
     );
-    let watched: BTreeSet<String> = fleet
-        .web
-        .sites
-        .iter()
-        .step_by(20)
-        .map(|site| site.name.clone())
-        .collect();
+    let watched = fleet.web.sites.iter().step_by(20);
+    let watched: BTreeSet<String> = watched.map(|site| site.name.clone()).collect();
     let reader = Reader::watch(&fleet.moto, watched.iter().cloned().collect());
 
     let began = Instant::now();
@@ -435,11 +404,8 @@ fn a_fleet_publishes_what_one_machine_does() {
         fleet.postgres.sql(outcomes).join(", ")
     );
     stop_all(&mut fleet);
-    assert_eq!(
-        reader.finish(),
-        watched,
-        "sites whose sets the reader found"
-    );
+    let found = reader.finish();
+    assert_eq!(found, watched, "sites whose sets the reader found");
 
     let log = fleet.web.take_log();
     check_hosts(&fleet, &log, Some(&frozen));
@@ -447,27 +413,18 @@ fn a_fleet_publishes_what_one_machine_does() {
 
     let sessions = fleet.sessions();
     for site in &fleet.web.sites {
-        let count = sessions
-            .iter()
-            .filter(|session| session.site == site.name)
-            .count();
-        let (repeated, allowed) = repeats(&one, &log, site, count);
-        if site.name == fleet.web.sites[0].name {
-            assert!(
-                count > 1,
-                "the worker of {} was killed, but there is one session",
-                site.name
-            );
-            eprintln!(
-                "{}: {count} sessions, {repeated} requests repeated of {allowed} allowed",
-                site.name
-            );
-        }
         let name = &site.name;
-        assert!(
-            repeated <= allowed,
-            "{name}: {repeated} requests repeated in {count} sessions, expected {allowed} at most"
+        let own = sessions.iter().filter(|session| session.site == *name);
+        let count = own.count();
+        let (repeated, allowed) = repeats(&one, &log, site, count);
+        let found = format!(
+            "{name}: {repeated} requests repeated in {count} sessions, {allowed} are allowed"
         );
+        if *name == fleet.web.sites[0].name {
+            assert!(count > 1, "the worker was killed: {found}");
+            eprintln!("{found}");
+        }
+        assert!(repeated <= allowed, "{found}");
     }
 
     let changes = fleet.proxy.changes();
@@ -476,14 +433,9 @@ fn a_fleet_publishes_what_one_machine_does() {
         "no PUT met the failure of the storage"
     );
     // A first set replaces none, and nothing is removed before its grace is over.
-    let removed: Vec<_> = changes
-        .iter()
-        .filter(|it| it.method == "DELETE" && it.key.starts_with(SETS))
-        .collect();
-    assert!(
-        removed.is_empty(),
-        "objects of sets were removed: {removed:?}"
-    );
+    let is_removed = |it: &&Change| it.method == "DELETE" && it.key.starts_with(SETS);
+    let removed = changes.iter().find(is_removed);
+    assert!(removed.is_none(), "an object was removed: {removed:?}");
 }
 
 #[test]
@@ -500,22 +452,13 @@ fn two_workers_share_the_sites() {
     stop_all(&mut fleet);
     let log = fleet.web.take_log();
     check_hosts(&fleet, &log, None);
-    let mut hosts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for asked in &log {
-        hosts
-            .entry(&asked.worker)
-            .or_default()
-            .insert(&asked.domain);
+    let hosts = log.iter().map(|asked| (&*asked.worker, &*asked.domain));
+    let hosts: BTreeSet<(&str, &str)> = hosts.collect();
+    for worker in ["w1", "w2"] {
+        let count = hosts.iter().filter(|(name, _)| *name == worker).count();
+        assert_eq!(count, 3, "hosts of {worker}: {hosts:?}");
     }
-    let counts: Vec<_> = hosts
-        .iter()
-        .map(|(worker, hosts)| (*worker, hosts.len()))
-        .collect();
-    assert_eq!(
-        counts,
-        [("w1", 3), ("w2", 3)],
-        "hosts of each worker: {hosts:?}"
-    );
+    assert_eq!(hosts.len(), 6, "{hosts:?}");
     check_fetched(&fleet);
 }
 
@@ -570,7 +513,7 @@ fn a_drained_worker_gives_its_hosts_back() {
 }
 
 #[test]
-fn a_site_that_kills_its_workers_is_set_aside() {
+fn a_site_killing_its_workers_is_set_aside() {
     let site = WebSite::new(11, 1, 300);
     let Some(mut fleet) = Fleet::prepare(vec![site.clone()], 20) else {
         return;
@@ -579,12 +522,8 @@ fn a_site_that_kills_its_workers_is_set_aside() {
         let worker = fleet.start_worker(1);
         let name = fleet.workers[worker].name.clone();
         fleet.wait_for("the site is crawled", PATIENCE, |fleet| {
-            fleet
-                .web
-                .log()
-                .iter()
-                .any(|asked| asked.worker == name)
-                .then_some(())
+            let log = fleet.web.log();
+            log.iter().any(|asked| asked.worker == name).then_some(())
         });
         fleet.kill(worker);
     }
@@ -595,16 +534,11 @@ fn a_site_that_kills_its_workers_is_set_aside() {
         (fleet.postgres.value(aside) == "1").then_some(())
     });
     assert_eq!(fleet.outcomes(&site.name), ["lost"; 3]);
-    let mut command = fleet.command("status", &["status", "--catalogue", "--json"]);
-    let output = command.output().expect("the program starts");
-    let status: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    let command = fleet.command("status", &["status", "--catalogue", "--json"]);
+    let status = Ran::of(command).summary();
     assert_eq!(status["sites"]["set-aside"], 1, "{status}");
     assert_eq!(status["set_aside"][0]["name"], site.name, "{status}");
     stop_all(&mut fleet);
-    assert_eq!(
-        fleet.web.log().len(),
-        asked,
-        "requests after the site was set aside"
-    );
+    let later = fleet.web.log().len();
+    assert_eq!(later, asked, "requests after the site was set aside");
 }

@@ -44,38 +44,18 @@ fn run_all(target: &Target, folder: &Path) -> usize {
 }
 
 #[test]
-fn sitemap_inputs_are_read_alike_in_pieces_and_written_again() {
-    check(&targets::SITEMAP);
-}
-
-#[test]
-fn encoding_inputs_read_the_same_in_utf16() {
-    check(&targets::ENCODING);
-}
-
-#[test]
-fn gzip_inputs_read_the_same_as_without_compression() {
-    check(&targets::GZIP);
-}
-
-#[test]
-fn validate_inputs_have_every_finding_reported_or_counted() {
-    check(&targets::VALIDATE);
-}
-
-#[test]
-fn list_inputs_have_every_problem_counted() {
-    check(&targets::LIST);
-}
-
-#[test]
-fn page_inputs_read_the_same_in_pieces() {
-    check(&targets::PAGE);
-}
-
-#[test]
-fn robots_inputs_are_judged() {
-    check(&targets::ROBOTS);
+fn stored_inputs_pass_their_targets() {
+    for target in [
+        targets::SITEMAP,
+        targets::ENCODING,
+        targets::GZIP,
+        targets::VALIDATE,
+        targets::LIST,
+        targets::PAGE,
+        targets::ROBOTS,
+    ] {
+        check(&target);
+    }
 }
 
 #[test]

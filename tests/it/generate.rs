@@ -56,29 +56,14 @@ fn every_command_has_a_man_page() {
         let page = fs::read_to_string(folder.join(&name)).expect("a page");
         assert!(page.contains("\n.SH SYNOPSIS\n"), "{name}: {page}");
     }
-}
-
-#[test]
-fn the_man_page_of_arpent_is_printed_without_a_folder() {
-    let bench = Bench::new();
-    let folder = bench.path().join("man");
-    generate(&bench, &["man", &folder.display().to_string()]).expect_code(0);
+    // Without a folder, the page of the program itself is printed.
     let printed = generate(&bench, &["man"]).expect_code(0).stdout;
-    let written = fs::read_to_string(folder.join("arpent.1")).expect("a page");
-    assert_eq!(printed, written);
-}
-
-#[test]
-fn a_folder_that_cannot_be_is_wrong_usage() {
-    let bench = Bench::new();
+    let page = fs::read_to_string(folder.join("arpent.1")).expect("a page");
+    assert_eq!(printed, page);
     fs::write(bench.path().join("file"), "").expect("written");
     let ran = generate(&bench, &["man", "file"]).expect_code(2);
-    assert!(
-        ran.stderr
-            .starts_with("error: failed to write the man pages: "),
-        "{}",
-        ran.stderr
-    );
+    let message = "error: failed to write the man pages: ";
+    assert!(ran.stderr.starts_with(message), "{}", ran.stderr);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_refused_connection_is_named_first() {
 }
 
 #[test]
-fn a_certificate_that_is_not_trusted_is_reported_with_the_option_that_helps() {
+fn an_untrusted_certificate_is_reported_with_its_option() {
     let (tls, certificate) = self_signed(false);
     let site = secure(tls);
     let begins = "certificate of 127.0.0.1 is self-signed, or of an authority that this machine";
@@ -117,25 +117,7 @@ fn a_request_in_the_wrong_scheme_is_reported() {
 }
 
 #[test]
-fn a_start_page_that_refuses_is_reported_with_the_setting_that_helps() {
-    let site = Site::allowing(|request| match request.headers.get("authorization") {
-        None => Response::status(401).with("WWW-Authenticate", "Basic realm=\"x\""),
-        Some(_) => Response::linking(["/a"]),
-    });
-    let url = site.url("/");
-    let begins = format!("{url} answered 401");
-    check_no_crawl(&url, "start-unauthorized", &begins, "ARPENT_BASIC_AUTH");
-    let bench = Bench::new();
-    let mut command = bench.command(&url, &[]);
-    Ran::of({
-        command.env("ARPENT_BASIC_AUTH", "user:password");
-        command
-    })
-    .expect_code(0);
-}
-
-#[test]
-fn notes_are_in_the_text_of_the_summary_and_in_what_hooks_get() {
+fn notes_reach_the_summary_text_and_hooks() {
     let site = Site::allowing(|request| match request.target.as_str() {
         "/" => Response::linking(["/blog/a", "/blog/b"]),
         _ => Response::html("<title>a</title>"),

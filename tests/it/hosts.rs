@@ -85,7 +85,7 @@ fn crawl_for_people(bench: &Bench, url: &str, options: &[&str]) -> Ran {
 }
 
 #[test]
-fn each_of_several_sites_has_a_set_of_its_own_on_the_central_host() {
+fn sites_have_own_sets_on_a_central_host() {
     let one = small_site("");
     let two = small_site("User-agent: *\nDisallow: /a\n");
     let bench = Bench::new();
@@ -130,28 +130,4 @@ fn each_of_several_sites_has_a_set_of_its_own_on_the_central_host() {
     );
     check(&summaries[1], &two, "/docs/", &name(&two, "_docs"), &["b"]);
     check(&summaries[2], &one, "/docs/", &name(&one, "_docs"), &[""]);
-}
-
-#[test]
-fn the_line_in_robots_txt_is_asked_for_until_it_is_there() {
-    let line = format!("Sitemap: {MAPS}sitemap.xml");
-    let check = |robots: &str, present: bool| {
-        let site = small_site(robots);
-        let ran = Bench::new()
-            .crawl(&site.url("/"), &["--public-url", MAPS])
-            .expect_code(0);
-        let expected = json!([{"url": site.url("/robots.txt"), "line": line, "required": true, "present": present}]);
-        assert_eq!(ran.summary()["robots_txt"], expected, "{robots}");
-        let ran =
-            crawl_for_people(&Bench::new(), &site.url("/"), &["--public-url", MAPS]).expect_code(0);
-        let title = if present {
-            "has the line:"
-        } else {
-            "needs this line, or engines do not accept sitemaps that are served elsewhere:"
-        };
-        let told = format!("  {} {title}\n    {line}\n", site.url("/robots.txt"));
-        assert!(ran.stdout.contains(&told), "{}", ran.stdout);
-    };
-    check("Sitemap: http://maps.example.net/sitemap.xml\n", false);
-    check("Sitemap: https://MAPS.example.net:443/sitemap.xml\n", true);
 }

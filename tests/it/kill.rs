@@ -271,7 +271,7 @@ fn millis(time: Duration) -> usize {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "what was measured is worth reading")]
-fn a_crawl_that_is_killed_twenty_times_gives_the_set_of_an_uninterrupted_one() {
+fn a_killed_crawl_gives_the_uninterrupted_set() {
     let (pages, site) = Pages::serve();
     let url = site.url("/");
     let (uninterrupted, killed) = (Bench::new(), Bench::new());

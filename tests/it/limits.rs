@@ -28,15 +28,19 @@ fn site_of(pages: Vec<(&'static str, Response)>) -> Site {
     })
 }
 
-fn crawl(site: &Site, settings: &str, code: i32) -> (Bench, Value) {
+fn crawl(site: &Site, settings: &str) -> (Bench, Value) {
     let bench = Bench::new();
-    let config = bench.settings(settings);
-    let summary = bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(code)
-        .summary();
-    assert_adds_up(&summary);
+    let summary = crawl_again(&bench, site, settings, 0);
     (bench, summary)
+}
+
+/// The summary of a crawl with these settings, which ends with `code`.
+fn crawl_again(bench: &Bench, site: &Site, settings: &str, code: i32) -> Value {
+    let config = bench.settings(settings);
+    let ran = bench.crawl(&site.url("/"), &["--config", &config]);
+    let summary = ran.expect_code(code).summary();
+    assert_adds_up(&summary);
+    summary
 }
 
 fn link(target: &str) -> String {
@@ -48,7 +52,7 @@ fn a_body_over_the_cap_ends_there() {
     let endless = Response::html(link("/").repeat(500)).repeated(usize::MAX, Duration::ZERO);
     let announced = Response::html("x".repeat(100_001));
     let site = site_of(vec![("/announced", announced), ("/endless", endless)]);
-    let (bench, summary) = crawl(&site, "requests.max_body_bytes = 100000", 0);
+    let (bench, summary) = crawl(&site, "requests.max_body_bytes = 100000");
     let reasons = reasons(&bench);
     assert_eq!(reasons["/announced"], Reason::TooLarge);
     assert_eq!(reasons["/endless"], Reason::TooLarge);
@@ -64,7 +68,7 @@ fn robots_txt_that_redirects_without_end_allows_all() {
         "/page" => Response::linking(["/"]),
         robots => Response::redirect(301, &format!("{robots}x")),
     });
-    crawl(&site, "", 0);
+    crawl(&site, "");
     let robots = site
         .log()
         .iter()
@@ -75,7 +79,7 @@ fn robots_txt_that_redirects_without_end_allows_all() {
 }
 
 #[test]
-fn a_robots_txt_without_end_is_read_to_its_limit() {
+fn an_endless_robots_txt_is_read_in_part() {
     let line = "Disallow: /closed-by-the-first-lines/\n# filler\n";
     let site = Site::start(move |request| match request.target.as_str() {
         "/robots.txt" => Response::text(format!("User-agent: *\n{}", line.repeat(100)))
@@ -83,7 +87,7 @@ fn a_robots_txt_without_end_is_read_to_its_limit() {
         "/" => Response::linking(["/closed-by-the-first-lines/a", "/open"]),
         _ => Response::linking(["/"]),
     });
-    let (_, summary) = crawl(&site, "", 0);
+    let (_, summary) = crawl(&site, "");
     assert_eq!(summary["excluded"]["robots-disallowed"], 1, "{summary}");
     assert_eq!(number(&summary, "listed"), 2);
 }
@@ -107,35 +111,22 @@ fn site_of_long_links() -> Site {
 }
 
 #[test]
-fn bounds_apply_to_the_next_session_and_remove_no_published_page() {
+fn bounds_last_and_remove_no_published_page() {
     let site = site_of_long_links();
     let bench = Bench::new();
-    let config = bench.settings("limits.max_pages = 20\nlimits.max_known_urls = 40");
-    let run = |options: &[&str], code: i32| {
-        let options = [&["--config", config.as_str()], options].concat();
-        let summary = bench
-            .crawl(&site.url("/"), &options)
-            .expect_code(code)
-            .summary();
-        assert_adds_up(&summary);
-        summary
-    };
-    let first = run(&[], 3);
-    assert_eq!(
-        (number(&first, "known"), number(&first, "queued")),
-        (40, 20)
-    );
-    let second = run(&[], 3);
-    assert_eq!(
-        (number(&second, "known"), number(&second, "queued")),
-        (40, 0)
-    );
+    let bounds = "limits.max_pages = 20\nlimits.max_known_urls = 40";
+    let first = crawl_again(&bench, &site, bounds, 3);
+    let second = crawl_again(&bench, &site, bounds, 3);
+    for (summary, queued) in [(&first, 20), (&second, 0)] {
+        let found = (number(summary, "known"), number(summary, "queued"));
+        assert_eq!(found, (40, queued));
+    }
     assert_eq!(number(&second, "listed"), 40);
     assert!(number(&second, "not_recorded") > number(&first, "not_recorded"));
     let published = bench.published().urls().len();
     // A smaller bound in another crawl.
-    bench.settings("limits.max_pages = 100\nlimits.max_known_urls = 5");
-    let third = run(&[], 3);
+    let smaller = "limits.max_pages = 100\nlimits.max_known_urls = 5";
+    let third = crawl_again(&bench, &site, smaller, 3);
     assert_eq!(number(&third, "listed"), 40, "{third}");
     assert_eq!(bench.published().urls().len(), published);
 }

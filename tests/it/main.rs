@@ -14,7 +14,6 @@ mod catalogue;
 mod check;
 mod check_live;
 mod check_published;
-mod check_rules;
 mod cli;
 #[cfg(feature = "cloud")]
 mod cloud;

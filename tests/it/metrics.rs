@@ -107,10 +107,30 @@ impl Scrape {
     }
 }
 
+/// Checks that the alert rules and the guide have the names of the metrics.
+#[track_caller]
+fn check_documents(shown: &BTreeSet<String>) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).expect("it is there");
+    let named = |text: &str| -> BTreeSet<String> {
+        let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+        let words = text.split(|c| !is_part(c));
+        let words = words.filter(|word| word.starts_with("arpent_"));
+        words.map(str::to_owned).collect()
+    };
+    let in_rules = named(&read("config/alerts.yml"));
+    assert!(in_rules.len() > 2, "{in_rules:?}");
+    assert!(in_rules.is_subset(shown), "{in_rules:?} of {shown:?}");
+    let page = read("cli/guide/deployment.md");
+    let (_, section) = page.split_once("\n## Metrics\n").expect("a section");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    assert_eq!(named(section), *shown);
+}
+
 const LAST_PUBLISH: &str = "arpent_site_last_publish_timestamp_seconds{site=\"docs\"}";
 
 #[test]
-fn a_crawl_is_counted_while_it_runs_and_after() {
+fn a_crawl_is_counted_during_and_after() {
     let bench = Bench::new();
     let (asked, is_asked) = mpsc::channel();
     let (release, is_released) = mpsc::channel::<()>();
@@ -164,6 +184,7 @@ fn a_crawl_is_counted_while_it_runs_and_after() {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let age = now.expect("a time").as_secs_f64() - time;
     assert!((0.0..3_600.0).contains(&age), "{age}");
+    check_documents(&after.names());
     stop(watched.daemon);
 
     // The next daemon knows when the site was published.
@@ -176,7 +197,7 @@ fn a_crawl_is_counted_while_it_runs_and_after() {
 }
 
 #[test]
-fn a_daemon_that_stops_is_alive_and_not_ready() {
+fn a_stopping_daemon_is_not_ready() {
     let bench = Bench::new();
     let (asked, is_asked) = mpsc::channel();
     let site = Site::allowing(move |request| {
@@ -248,7 +269,7 @@ fn clients_that_misbehave_block_no_others() {
 }
 
 #[test]
-fn an_address_that_cannot_be_used_is_wrong_usage() {
+fn an_unusable_address_is_wrong_usage() {
     let bench = Bench::new();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
@@ -267,33 +288,6 @@ fn an_address_that_cannot_be_used_is_wrong_usage() {
         "localhost",
         "--metrics: expected an IP address with a port such as \"127.0.0.1:9464\", found \"localhost\"",
     );
-}
-
-#[test]
-fn alert_rules_and_guide_have_the_names_of_the_metrics() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let rules = root.join("config/alerts.yml");
-    let (bench, site) = (Bench::new(), Site::of_two_pages());
-    let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
-    make_due(&bench, &["docs"]);
-    let mut watched = Watched::start(daemon(&bench, &file));
-    watched.daemon.wait_until_it_prints("docs: published");
-    let shown = watched.metrics().names();
-    stop(watched.daemon);
-    let named = |text: &str| -> BTreeSet<String> {
-        let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
-        let words = text.split(|c| !is_part(c));
-        let words = words.filter(|word| word.starts_with("arpent_"));
-        words.map(str::to_owned).collect()
-    };
-    let read = |path: &Path| fs::read_to_string(path).expect("it is there");
-    let in_rules = named(&read(&rules));
-    assert!(in_rules.len() > 2, "{in_rules:?}");
-    assert!(in_rules.is_subset(&shown), "{in_rules:?} of {shown:?}");
-    let page = read(&root.join("cli/guide/deployment.md"));
-    let (_, section) = page.split_once("\n## Metrics\n").expect("a section");
-    let section = section.split("\n## ").next().unwrap_or_default();
-    assert_eq!(named(section), shown);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::{
     oracle,
-    program::Bench,
+    program::{Bench, Ran},
     site::{Request, Response, Seen, Site},
     state::{assert_adds_up, number},
 };
@@ -26,15 +26,14 @@ fn paths(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("/page/{number}")).collect()
 }
 
-/// A site of `count` pages, a start page that links to them and this robots.txt; `answer` may change an answer.
+/// A site of `count` pages and a start page that links to them; `answer` may change an answer.
 fn site_of(
     count: usize,
-    robots: &'static str,
     answer: impl Fn(&Request, Response) -> Response + Send + Sync + 'static,
 ) -> Site {
     Site::start(move |request| {
         let usual = match request.target.as_str() {
-            "/robots.txt" => Response::text(robots),
+            "/robots.txt" => Response::text(""),
             "/" => Response::linking(paths(count)),
             own => Response::linking(["/", own]),
         };
@@ -157,21 +156,7 @@ fn assert_broken(breaches: &[String]) {
 // ----- robots.txt -----
 
 #[test]
-fn robots_txt_is_requested_first() {
-    let site = site_of(5, "", slow(milliseconds(50)));
-    Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
-    let log = site.log();
-    assert_eq!(log.len(), 7);
-    assert_none(&asked_before_robots(&log));
-
-    // A crawler that ignores robots.txt.
-    site.clear_log();
-    oracle::crawl(&site.url("/"));
-    assert_broken(&asked_before_robots(&site.log()));
-}
-
-#[test]
-fn each_origin_is_asked_for_its_own_robots_txt_before_a_redirect_goes_there() {
+fn redirects_wait_for_robots_of_their_target() {
     let target = Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::text("User-agent: *\nDisallow: /b\n"),
         _ => Response::linking(["/a", "/b"]),
@@ -203,39 +188,38 @@ fn each_origin_is_asked_for_its_own_robots_txt_before_a_redirect_goes_there() {
 }
 
 #[test]
-fn disallowed_urls_are_not_requested() {
-    let crawl = |robots: &'static str| {
-        let site = Site::start(move |request| match request.target.as_str() {
-            "/robots.txt" => Response::text(robots),
-            "/" => Response::linking(["/open", "/closed/page", "/moved", "/refresh", "/named"]),
-            "/moved" => Response::redirect(301, "/closed/moved"),
-            "/refresh" => {
-                Response::html("<meta http-equiv=refresh content='0; url=/closed/refresh'>")
-            }
-            "/named" => Response::html("<link rel=canonical href=/closed/canonical>"),
-            _ => Response::linking(["/closed/deeper"]),
-        });
-        let summary = Bench::new()
-            .crawl(&site.url("/"), &[])
-            .expect_code(0)
-            .summary();
-        assert_adds_up(&summary);
-        (site.log(), summary)
-    };
-    let (log, summary) = crawl("User-agent: *\nDisallow: /closed/\n");
+fn robots_txt_is_read_first_and_obeyed() {
+    let site = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => {
+            Response::text("User-agent: *\nDisallow: /closed/\n").after(milliseconds(50))
+        }
+        "/" => Response::linking(["/open", "/closed/page", "/moved", "/refresh", "/named"]),
+        "/moved" => Response::redirect(301, "/closed/moved"),
+        "/refresh" => Response::html("<meta http-equiv=refresh content='0; url=/closed/refresh'>"),
+        "/named" => Response::html("<link rel=canonical href=/closed/canonical>"),
+        _ => Response::linking(["/closed/deeper"]),
+    });
+    let ran = Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
+    let (log, summary) = (site.log(), ran.summary());
+    assert_adds_up(&summary);
+    assert_none(&asked_before_robots(&log));
     assert_none(&asked_below(&log, "/closed/"));
     // A link, a redirect, a refresh, a canonical link and a link on a page: the rule bound five times.
     assert_eq!(summary["excluded"]["robots-disallowed"], 5, "{summary}");
-    let (log, _) = crawl("User-agent: *\nDisallow:\n");
-    assert_broken(&asked_below(&log, "/closed/"));
+
+    // A crawler that ignores robots.txt.
+    site.clear_log();
+    oracle::crawl(&site.url("/"));
+    assert_broken(&asked_before_robots(&site.log()));
+    assert_broken(&asked_below(&site.log(), "/closed/"));
 }
 
-// ----- Requests in flight and per second -----
+// ----- Requests in flight, rate and delay -----
 
 #[test]
 fn never_more_requests_are_in_flight_than_set() {
     let crawl = |concurrency: &str| {
-        let site = site_of(30, "", slow(milliseconds(80)));
+        let site = site_of(30, slow(milliseconds(80)));
         let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", concurrency]);
         bench.crawl(&site.url("/"), &[]).expect_code(0);
         site.log()
@@ -251,11 +235,13 @@ fn never_more_requests_are_in_flight_than_set() {
 }
 
 #[test]
-fn redirects_and_retries_run_under_the_same_rate() {
-    let crawl = |rate: &str| {
+fn redirects_and_retries_keep_rate_and_delay() {
+    let crawl = |options: &[&str]| {
         let site = Site::start(|request| match (request.target.as_str(), request.earlier) {
+            ("/robots.txt", 0) => Response::status(503),
             ("/robots.txt", _) => Response::redirect(301, "/real-robots.txt"),
             ("/real-robots.txt", _) => Response::text(""),
+            ("/", 0) => Response::status(500),
             ("/", _) => Response::redirect(302, "/start"),
             ("/start", _) => Response::linking((0..10).map(|number| format!("/moved/{number}"))),
             // Dropped connections slow the host down, which is not the subject here.
@@ -265,73 +251,30 @@ fn redirects_and_retries_run_under_the_same_rate() {
                 None => Response::linking(["/"]),
             },
         });
-        let bench = Bench::with_options(["--rate", rate, "--concurrency", "32"]);
+        let bench = Bench::with_options(["--concurrency", "32"]);
         let config = bench.settings("testing.retry_delays = [\"10ms\"]");
-        bench
-            .crawl(&site.url("/"), &["--config", &config])
-            .expect_code(0);
-        site.log()
-    };
-    let log = crawl("20");
-    // robots.txt and the start page with a redirect each; ten pages with a redirect and a second try.
-    assert_eq!(log.len(), 2 + 2 + 10 + 20);
-    assert_none(&too_many_per_second(&log, milliseconds(50)));
-    assert_broken(&too_many_per_second(&crawl("unlimited"), milliseconds(50)));
-}
-
-// ----- Delays -----
-
-#[test]
-fn crawl_delay_is_kept_from_the_end_of_the_last_answer() {
-    let delay = milliseconds(300);
-    let crawl = |robots| {
-        let site = site_of(4, robots, slow(milliseconds(150)));
-        Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
-        site.log()
-    };
-    let log = crawl("User-agent: *\nCrawl-delay: 0.3\n");
-    assert_eq!(log.len(), 6);
-    assert_none(&too_close_to_the_last_answer(&log, delay));
-    // The start page waited as well, so the rule spaces all requests.
-    assert_eq!(log[1].target, "/");
-    assert_broken(&too_close_to_the_last_answer(
-        &crawl("User-agent: *\nDisallow:\n"),
-        delay,
-    ));
-}
-
-#[test]
-fn redirects_and_retries_keep_the_delay() {
-    let delay = milliseconds(200);
-    let crawl = |delay| {
-        let site = Site::start(|request| match (request.target.as_str(), request.earlier) {
-            ("/robots.txt", 0) => Response::status(503),
-            ("/robots.txt", _) => Response::redirect(301, "/real-robots.txt"),
-            ("/real-robots.txt", _) => Response::text(""),
-            ("/", 0) => Response::status(500),
-            ("/", _) => Response::redirect(302, "/start"),
-            ("/start", _) => Response::linking(["/moved", "/failing"]),
-            ("/moved", _) => Response::redirect(301, "/landed"),
-            ("/failing", 0) => Response::status(502),
-            _ => Response::linking(["/"]),
-        });
-        let bench = Bench::new();
-        let config = bench.settings("testing.retry_delays = [\"10ms\"]");
-        let options = ["--config", &config, "--delay", delay];
+        let options = [&["--config", &config], options].concat();
         bench.crawl(&site.url("/"), &options).expect_code(0);
-        site.log()
+        let log = site.log();
+        // Three for robots.txt and for the start page; ten pages with a redirect and a second try.
+        assert_eq!(log.len(), 3 + 3 + 10 + 20, "{options:?}");
+        log
     };
-    let log = crawl("200ms");
-    assert_eq!(log.len(), 3 + 3 + 2 + 2);
-    assert_none(&too_close_to_the_last_answer(&log, delay));
-    assert_broken(&too_close_to_the_last_answer(&crawl("0s"), delay));
+    let interval = milliseconds(50);
+    assert_none(&too_many_per_second(&crawl(&["--rate", "20"]), interval));
+    let delayed = crawl(&["--rate", "unlimited", "--delay", "50ms"]);
+    assert_none(&too_close_to_the_last_answer(&delayed, interval));
+
+    let hasty = crawl(&["--rate", "unlimited"]);
+    assert_broken(&too_many_per_second(&hasty, interval));
+    assert_broken(&too_close_to_the_last_answer(&hasty, interval));
 }
 
 // ----- Retry-After -----
 
 /// A site that answers the first request for `path` by `refuse`.
 fn refusing(path: &'static str, refuse: impl Fn() -> Response + Send + Sync + 'static) -> Site {
-    site_of(4, "", move |request, usual| {
+    site_of(4, move |request, usual| {
         if request.target == path && request.earlier == 0 {
             refuse()
         } else {
@@ -344,14 +287,19 @@ fn in_two_seconds() -> String {
     httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(2))
 }
 
+/// Crawls with short pauses between tries.
+#[track_caller]
+fn crawl(bench: &Bench, site: &Site, code: i32) -> Ran {
+    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
+    let ran = bench.crawl(&site.url("/"), &["--config", &config]);
+    ran.expect_code(code)
+}
+
 #[track_caller]
 fn check_retry_after(path: &'static str, refuse: impl Fn() -> Response + Send + Sync + 'static) {
     let site = refusing(path, refuse);
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
-    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
-    bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(0);
+    crawl(&bench, &site, 0);
     let log = site.log();
     // robots.txt, start page, four pages, and the one that was refused once more.
     assert_eq!(log.len(), 7, "{log:?}");
@@ -367,7 +315,7 @@ fn check_retry_after(path: &'static str, refuse: impl Fn() -> Response + Send + 
 
 /// A pause in seconds and until a date, with both statuses, on each kind of request.
 #[test]
-fn retry_after_is_kept_wherever_it_is_asked_for() {
+fn retry_after_is_kept_for_every_request() {
     let in_a_second = || Response::status(429).with("Retry-After", "1");
     check_retry_after("/page/1", in_a_second);
     check_retry_after("/", in_a_second);
@@ -378,44 +326,19 @@ fn retry_after_is_kept_wherever_it_is_asked_for() {
     // A crawler that does not wait.
     let site = refusing("/page/1", || Response::status(503));
     let bench = Bench::new();
-    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
-    bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(0);
+    crawl(&bench, &site, 0);
     let pause = Duration::from_secs(1);
     let is_asked = |seen: &Seen| (seen.status == 503).then_some(pause);
     assert_broken(&inside_a_pause(&site.log(), is_asked));
 }
 
 #[test]
-fn with_several_requests_out_none_follows_a_retry_after() {
-    let concurrency = 4;
-    let site = site_of(12, "", |request, usual| match request.target.as_str() {
-        "/page/3" if request.earlier == 0 => Response::status(503)
-            .with("Retry-After", "1")
-            .after(milliseconds(50)),
-        _ => usual.after(milliseconds(300)),
-    });
-    let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "4"]);
-    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
-    bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(0);
-    // While the refusal travels, each of the other places may take one more request.
-    let inside = inside_a_pause(&site.log(), retry_after);
-    assert!(inside.len() < concurrency, "{}", inside.join("\n"));
-    assert_eq!(bench.published().urls().len(), 13);
-}
-
-#[test]
-fn a_long_retry_after_of_a_page_costs_that_page_only() {
+fn a_long_retry_after_costs_one_page() {
     let site = refusing("/page/1", || {
         Response::status(503).with("Retry-After", "31536000")
     });
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
-    let config = bench.settings("testing.retry_delays = [\"10ms\"]");
-    let options = ["--config", config.as_str()];
-    let ran = bench.crawl(&site.url("/"), &options).expect_code(3);
+    let ran = crawl(&bench, &site, 3);
     let summary = ran.summary();
     assert_adds_up(&summary);
     assert_eq!(
@@ -430,12 +353,12 @@ fn a_long_retry_after_of_a_page_costs_that_page_only() {
         assert!(ran.stderr.contains(&word), "{word}: {}", ran.stderr);
     }
     assert_eq!(site.log().len(), 6);
-    bench.crawl(&site.url("/"), &options).expect_code(0);
+    crawl(&bench, &site, 0);
     assert_eq!(bench.published().urls().len(), 5);
 }
 
 #[test]
-fn a_long_retry_after_of_robots_txt_delays_the_next_session_too() {
+fn retry_after_of_robots_delays_the_next_session() {
     let site = refusing("/robots.txt", || {
         Response::status(503).with("Retry-After", "5")
     });
@@ -457,7 +380,7 @@ fn a_long_retry_after_of_robots_txt_delays_the_next_session_too() {
 }
 
 #[test]
-fn a_retry_after_outlives_a_session_that_was_stopped_while_it_waited() {
+fn a_retry_after_outlives_a_stopped_session() {
     let site = refusing("/robots.txt", || {
         Response::status(429).with("Retry-After", "4")
     });
@@ -475,10 +398,7 @@ fn a_retry_after_outlives_a_session_that_was_stopped_while_it_waited() {
 #[test]
 fn sites_on_one_host_share_its_clocks() {
     let delay = milliseconds(250);
-    let (one, other) = (
-        site_of(1, "", slow(milliseconds(20))),
-        site_of(1, "", slow(milliseconds(20))),
-    );
+    let [one, other] = [20, 20].map(|delay| site_of(1, slow(milliseconds(delay))));
     let bench = Bench::new();
     let options = [&other.url("/"), "--delay", "250ms"];
     bench.crawl(&one.url("/"), &options).expect_code(0);
@@ -487,5 +407,3 @@ fn sites_on_one_host_share_its_clocks() {
     assert_eq!(log.len(), 6);
     assert_none(&too_close_to_the_last_answer(&log, delay));
 }
-
-// ----- Slowing down by itself -----

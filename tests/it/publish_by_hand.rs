@@ -4,7 +4,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::Path,
-    process::{Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -68,13 +67,9 @@ impl World {
 
     /// `arpent publish` with these options.
     fn publish(&self, options: &[&str]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        let mut command = self.bench.program();
         command
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("ARPENT_CLOCK_AHEAD", self.ahead())
-            .current_dir(self.bench.path())
-            .stdin(Stdio::null())
             .args(["publish", &self.site.url("/"), "--json"])
             .arg("--output")
             .arg(self.bench.output())
@@ -137,7 +132,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn a_dry_run_changes_nothing_on_disk_or_in_the_state() {
+fn dry_run_changes_neither_disk_nor_state() {
     let world = World::new(ten_pages);
     world.crawl(&[]).expect_code(0);
     world.is(2);
@@ -271,7 +266,7 @@ fn others_are_notified_as_after_a_crawl() {
 }
 
 #[test]
-fn the_robots_txt_of_the_last_crawl_is_obeyed() {
+fn robots_txt_of_the_last_crawl_is_obeyed() {
     let world = World::new(|target, _| match target {
         "/" => Response::html(
             "<a href=/open>a</a><a href=/shut/page>b</a><img src=/shut/1.png><img src=/2.png>",

@@ -1,7 +1,7 @@
 //! The documentation packages of Debian as web sites, served by nginx: pages that other people wrote with
 //! other tools, larger and older than any page that is written for a test.
 //!
-//! For every site the published set must be the oracle's, date by date, and valid by the official schemas.
+//! For every site the published set must be the oracle's, date by date, and valid by the official schemas (see [`Published`]).
 //! The tests need nginx, xmllint, the packages, and the schemas in the folder `ARPENT_SHARED`; they are
 //! skipped where one of these is missing. Numbers of pages belong to the versions in Debian 12.
 
@@ -22,7 +22,7 @@ use crate::support::{
     authority::{Authority, Validity},
     nginx::{Line, Nginx, Place},
     oracle,
-    program::{Bench, CLOSES_PATTERNS, Ran, run_tool},
+    program::{Bench, CLOSES_PATTERNS, Ran},
     published::Published,
 };
 
@@ -72,16 +72,16 @@ const IKIWIKI: Documentation = Documentation {
 type Listed = BTreeMap<String, Option<String>>;
 
 impl Documentation {
-    /// The folder of the schemas; `None` when something is missing that this site needs.
-    fn needs(&self) -> Option<PathBuf> {
+    /// Returns whether everything is there that this site needs; prints what is missing.
+    fn is_served(&self) -> bool {
         if !support::has_program("nginx") || !support::has_program("xmllint") {
-            return None;
+            return false;
         }
         if !self.folder().join("index.html").is_file() {
             support::skip(&format!("{} is not installed", self.package));
-            return None;
+            return false;
         }
-        support::shared().map(|shared| shared.join("schemas"))
+        support::shared().is_some()
     }
 
     fn folder(&self) -> PathBuf {
@@ -146,27 +146,9 @@ fn check_listed(published: &Published, origin: &str, expected: &Listed) {
     );
 }
 
-/// Fails when a file is not valid by the official schemas, or when the index does not name the parts by
-/// their URLs below `base`.
+/// Fails when the index does not name the parts by their URLs below `base`. Each file is valid: it was checked when it was read.
 #[track_caller]
-fn check_files(published: &Published, base: &str, schemas: &Path) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for (schema, wants_index) in [("all-urlset.xsd", false), ("all-siteindex.xsd", true)] {
-        let mut arguments = ["--nonet", "--noout", "--schema"]
-            .map(PathBuf::from)
-            .to_vec();
-        arguments.push(schemas.join(schema));
-        let files = published
-            .files
-            .iter()
-            .filter(|(_, file)| file.is_index == wants_index);
-        for (number, (_, file)) in files.enumerate() {
-            let path = folder.path().join(format!("{wants_index}-{number}.xml"));
-            fs::write(&path, &file.xml).expect("the folder can be written");
-            arguments.push(path);
-        }
-        run_tool("xmllint", arguments);
-    }
+fn check_index(published: &Published, base: &str) {
     let named: BTreeSet<&str> = published.files["sitemap.xml"]
         .entries
         .iter()
@@ -217,7 +199,9 @@ fn check_requests(lines: &[Line], known: usize, concurrency: usize) {
 /// Crawls a site at full speed, once with each list of options, and compares everything.
 #[track_caller]
 fn check(site: &Documentation, at_least: usize, variants: &[&[&str]]) {
-    let Some(schemas) = site.needs() else { return };
+    if !site.is_served() {
+        return;
+    }
     let nginx = site.serve();
     let start = nginx.url(site.start);
     let (expected, known) = ask_oracle(&nginx, site);
@@ -228,7 +212,7 @@ fn check(site: &Documentation, at_least: usize, variants: &[&[&str]]) {
         let ran = bench.crawl(&start, options).expect_code(0);
         let published = bench.published();
         check_listed(&published, &nginx.origin(), &expected);
-        check_files(&published, &start, &schemas);
+        check_index(&published, &start);
         check_summary(&ran.summary(), pages, known);
         check_requests(&nginx.new_lines(), known, 32);
     }
@@ -272,7 +256,7 @@ fn a_manual_is_listed_whole_with_all_rules() {
         if !is_in_sample(number, OF_SITES) {
             continue;
         }
-        if site.needs().is_none() {
+        if !site.is_served() {
             return;
         }
         let nginx = Nginx::start(|free| {
@@ -305,9 +289,9 @@ static MANUAL: LazyLock<(Listed, usize)> =
 
 #[test]
 fn postgresql_manual_and_again_without_rewriting_a_byte() {
-    let Some(schemas) = POSTGRESQL.needs() else {
+    if !POSTGRESQL.is_served() {
         return;
-    };
+    }
     let (expected, known) = &*MANUAL;
     let nginx = POSTGRESQL.serve();
     check_every_page_is_expected(expected);
@@ -316,7 +300,7 @@ fn postgresql_manual_and_again_without_rewriting_a_byte() {
     let ran = bench.crawl(&start, &[]).expect_code(0);
     let first = bench.published();
     check_listed(&first, &nginx.origin(), expected);
-    check_files(&first, &start, &schemas);
+    check_index(&first, &start);
     check_summary(&ran.summary(), expected.len(), *known);
     check_requests(&nginx.new_lines(), *known, 32);
 
@@ -352,9 +336,9 @@ fn postgresql_manual_at_the_default_pace() {
     /// The defaults: requests in flight, and requests in any ten seconds.
     const IN_FLIGHT: usize = 4;
     const IN_TEN_SECONDS: usize = 101;
-    let Some(schemas) = POSTGRESQL.needs() else {
+    if !POSTGRESQL.is_served() {
         return;
-    };
+    }
     let (expected, known) = &*MANUAL;
     let nginx = POSTGRESQL.serve();
     let bench = Bench::with_options([]);
@@ -372,7 +356,7 @@ fn postgresql_manual_at_the_default_pace() {
     if is_full() {
         let summary = ran.expect_code(0).summary();
         check_listed(&bench.published(), &nginx.origin(), expected);
-        check_files(&bench.published(), &start, &schemas);
+        check_index(&bench.published(), &start);
         check_summary(&summary, expected.len(), *known);
         check_requests(&lines, *known, IN_FLIGHT);
     } else {
@@ -425,13 +409,9 @@ fn serve_tls(authority: &Authority, names: &[&str], validity: Validity) -> Nginx
 }
 
 /// Crawls from `start`, with both names led to nginx; `trusted` is trusted besides the system's authorities.
-fn crawl_tls(bench: &Bench, nginx: &Nginx, start: &str, trusted: Option<&Authority>) -> Ran {
-    let mut options = Vec::new();
-    if let Some(authority) = trusted {
-        let file = bench.path().join("authority.pem");
-        fs::write(&file, authority.pem()).expect("the folder can be written");
-        options.extend(["--ca-file".to_owned(), file.display().to_string()]);
-    }
+fn crawl_tls(bench: &Bench, nginx: &Nginx, start: &str, trusted: &Authority) -> Ran {
+    fs::write(bench.path().join("authority.pem"), trusted.pem()).expect("written");
+    let mut options = ["--ca-file", "authority.pem"].map(str::to_owned).to_vec();
     for name in [NAME, APEX] {
         for port in [nginx.place().http, nginx.place().https] {
             options.extend(["--resolve".to_owned(), format!("{name}:{port}:127.0.0.1")]);
@@ -444,15 +424,15 @@ fn crawl_tls(bench: &Bench, nginx: &Nginx, start: &str, trusted: Option<&Authori
 /// Crawls the manual over TLS from the URL that `start` makes; returns the requests that nginx got, each as
 /// its authority and target, and the printed text.
 #[track_caller]
-fn check_tls(schemas: &Path, start: impl Fn(&Place) -> String) -> (Nginx, Vec<String>, Ran) {
+fn check_tls(start: impl Fn(&Place) -> String) -> (Nginx, Vec<String>, Ran) {
     let (expected, known) = &*MANUAL;
     let authority = Authority::new();
     let nginx = serve_tls(&authority, &[NAME, APEX], Validity::Current);
     let bench = Bench::new();
-    let ran = crawl_tls(&bench, &nginx, &start(nginx.place()), Some(&authority)).expect_code(0);
+    let ran = crawl_tls(&bench, &nginx, &start(nginx.place()), &authority).expect_code(0);
     let site = format!("{NAME}:{}", nginx.place().https);
     check_listed(&bench.published(), &format!("https://{site}"), expected);
-    check_files(&bench.published(), &format!("https://{site}/"), schemas);
+    check_index(&bench.published(), &format!("https://{site}/"));
     check_summary(&ran.summary(), expected.len(), *known);
 
     let lines = nginx.new_lines();
@@ -469,18 +449,17 @@ fn check_tls(schemas: &Path, start: impl Fn(&Place) -> String) -> (Nginx, Vec<St
         .collect();
 
     let before = bench.published();
-    crawl_tls(&bench, &nginx, &start(nginx.place()), Some(&authority)).expect_code(0);
+    crawl_tls(&bench, &nginx, &start(nginx.place()), &authority).expect_code(0);
     assert_eq!(bench.published().differences(&before), [""; 0]);
     (nginx, requests, ran)
 }
 
 #[test]
-fn http2_and_gzip_behind_a_certificate_of_a_private_authority() {
-    let Some(schemas) = POSTGRESQL.needs() else {
+fn http2_and_gzip_with_a_private_authority() {
+    if !POSTGRESQL.is_served() {
         return;
-    };
-    let (nginx, requests, _) =
-        check_tls(&schemas, |place| format!("https://{NAME}:{}/", place.https));
+    }
+    let (nginx, requests, _) = check_tls(|place| format!("https://{NAME}:{}/", place.https));
     let site = format!("{NAME}:{}", nginx.place().https);
     assert_eq!(
         requests[..2],
@@ -490,78 +469,58 @@ fn http2_and_gzip_behind_a_certificate_of_a_private_authority() {
 }
 
 #[test]
-fn http_start_url_that_redirects_to_https() {
-    let Some(schemas) = POSTGRESQL.needs() else {
-        return;
-    };
-    let (nginx, requests, ran) =
-        check_tls(&schemas, |place| format!("http://{NAME}:{}/", place.http));
-    let [http, https] = [nginx.place().http, nginx.place().https];
-    let expected = [
-        // robots.txt redirects as well; its rules are those of the http site (RFC 9309 section 2.3.1.2).
-        format!("{NAME}:{http} /robots.txt"),
-        format!("{NAME}:{https} /robots.txt"),
-        format!("{NAME}:{http} /"),
-        format!("{NAME}:{https} /robots.txt"),
-        format!("{NAME}:{https} /"),
-    ];
-    assert_eq!(requests[..5], expected);
-    let told =
-        format!("http://{NAME}:{http} redirects to https://{NAME}:{https}, so arpent crawls ");
-    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
-}
-
-#[test]
-fn apex_start_url_that_redirects_to_www() {
-    let Some(schemas) = POSTGRESQL.needs() else {
-        return;
-    };
-    let (nginx, requests, ran) =
-        check_tls(&schemas, |place| format!("https://{APEX}:{}/", place.https));
-    let port = nginx.place().https;
-    let expected = [
-        format!("{APEX}:{port} /robots.txt"),
-        format!("{NAME}:{port} /robots.txt"),
-        format!("{APEX}:{port} /"),
-        format!("{NAME}:{port} /robots.txt"),
-        format!("{NAME}:{port} /"),
-    ];
-    assert_eq!(requests[..5], expected);
-    let told =
-        format!("https://{APEX}:{port} redirects to https://{NAME}:{port}, so arpent crawls ");
-    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
-}
-
-/// A certificate that must not be accepted: exit code 5, the reason, no request, nothing published.
-#[track_caller]
-fn check_refused(names: &[&str], validity: Validity, is_trusted: bool, reason: &str) {
-    if POSTGRESQL.needs().is_none() {
+fn start_urls_redirect_to_https_and_www() {
+    if !POSTGRESQL.is_served() {
         return;
     }
-    let authority = Authority::new();
-    let nginx = serve_tls(&authority, names, validity);
-    let bench = Bench::new();
-    let start = format!("https://{NAME}:{}/", nginx.place().https);
-    let ran = crawl_tls(&bench, &nginx, &start, is_trusted.then_some(&authority)).expect_code(5);
-    assert!(ran.stderr.contains(reason), "{}", ran.stderr);
-    assert!(bench.published().files.is_empty());
-    assert!(nginx.new_lines().is_empty());
+    for (scheme, name) in [("http", NAME), ("https", APEX)] {
+        let port = |place: &Place| match scheme {
+            "http" => place.http,
+            _ => place.https,
+        };
+        let typed = |place: &Place| format!("{name}:{}", port(place));
+        let (nginx, requests, ran) = check_tls(|place| format!("{scheme}://{}/", typed(place)));
+        let typed = typed(nginx.place());
+        let site = format!("{NAME}:{}", nginx.place().https);
+        let expected = [
+            // robots.txt redirects as well; its rules are those of the typed site (RFC 9309 section 2.3.1.2).
+            format!("{typed} /robots.txt"),
+            format!("{site} /robots.txt"),
+            format!("{typed} /"),
+            format!("{site} /robots.txt"),
+            format!("{site} /"),
+        ];
+        assert_eq!(requests[..5], expected);
+        let report = format!("{scheme}://{typed} redirects to https://{site}, so arpent crawls ");
+        assert!(ran.stderr.contains(&report), "{}", ran.stderr);
+    }
 }
 
+/// Certificates that must not be accepted: exit code 5, the reason, no request, nothing published.
 #[test]
-fn expired_certificate() {
-    let reason = "certificate of www.manual.test expired on 2020-01-01";
-    check_refused(&[NAME], Validity::Expired, true, reason);
-}
-
-#[test]
-fn certificate_of_another_host() {
-    let reason = "certificate is for manual.test, not for www.manual.test";
-    check_refused(&[APEX], Validity::Current, true, reason);
-}
-
-#[test]
-fn certificate_of_an_unknown_authority() {
-    let reason = "certificate of www.manual.test is self-signed, or of an authority that this machine does not know";
-    check_refused(&[NAME], Validity::Current, false, reason);
+fn wrong_certificates_are_refused() {
+    if !POSTGRESQL.is_served() {
+        return;
+    }
+    for (name, validity, reason) in [
+        (
+            NAME,
+            Validity::Expired,
+            "certificate of www.manual.test expired on 2020-01-01",
+        ),
+        (
+            APEX,
+            Validity::Current,
+            "certificate is for manual.test, not for www.manual.test",
+        ),
+    ] {
+        let authority = Authority::new();
+        let nginx = serve_tls(&authority, &[name], validity);
+        let bench = Bench::new();
+        let start = format!("https://{NAME}:{}/", nginx.place().https);
+        let ran = crawl_tls(&bench, &nginx, &start, &authority).expect_code(5);
+        assert!(ran.stderr.contains(reason), "{}", ran.stderr);
+        assert!(bench.published().files.is_empty());
+        assert!(nginx.new_lines().is_empty());
+    }
 }

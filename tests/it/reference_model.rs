@@ -7,7 +7,6 @@ mod model;
 
 use std::{
     collections::BTreeMap,
-    fs,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -22,9 +21,8 @@ use self::{
     model::{Files, Model},
 };
 use crate::support::{
-    self,
-    program::{Bench, run_tool},
-    published::{Published, SitemapFile},
+    program::Bench,
+    published::Published,
     site::{Response, Site},
 };
 
@@ -59,16 +57,15 @@ fn check_history(layout: Layout) {
             Layout::InPlace => &answer.in_place,
         };
         check_files(&change, &published, ORIGIN, expected);
-        match &before {
-            Some(before) => check_touched(&change, before, &published),
-            None => check_schema(published.files.values()),
+        if let Some(before) = &before {
+            check_touched(&change, before, &published);
         }
         before = Some(published);
     }
 }
 
 #[test]
-fn a_history_of_changes_gives_the_files_of_the_model() {
+fn histories_in_the_root_give_the_model_files() {
     if !is_in_sample(0, OF_TESTS) {
         return;
     }
@@ -76,7 +73,7 @@ fn a_history_of_changes_gives_the_files_of_the_model() {
 }
 
 #[test]
-fn a_history_of_changes_gives_the_files_of_the_model_in_place() {
+fn histories_in_place_give_the_model_files() {
     if !is_in_sample(1, OF_TESTS) {
         return;
     }
@@ -84,7 +81,7 @@ fn a_history_of_changes_gives_the_files_of_the_model_in_place() {
 }
 
 #[test]
-fn a_crawled_site_gives_the_files_of_the_model() {
+fn a_crawled_site_gives_the_model_files() {
     if !is_in_sample(2, OF_TESTS) {
         return;
     }
@@ -108,7 +105,6 @@ fn a_crawled_site_gives_the_files_of_the_model() {
     assert_eq!(ran.summary()["listed"], URLS);
     let first = bench.published();
     check_files(&beginning, &first, &site.origin(), &answer.root);
-    check_schema(first.files.values());
 
     is_edited.store(true, Ordering::SeqCst);
     site.clear_log();
@@ -190,37 +186,5 @@ fn check_touched(change: &Change, before: &Published, after: &Published) {
         assert!(touched.contains(&"sitemap.xml".to_owned()), "{name}");
     } else {
         assert!(touched.len() <= MAX_TOUCHED, "{name}: {touched:?}");
-    }
-    check_schema(touched.iter().filter_map(|name| after.files.get(name)));
-}
-
-/// The files are valid by the official schemas.
-#[track_caller]
-fn check_schema<'a>(files: impl Iterator<Item = &'a SitemapFile>) {
-    let Some(schemas) = support::shared().map(|shared| shared.join("schemas")) else {
-        return;
-    };
-    if !support::has_program("xmllint") {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut by_schema: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (number, file) in files.enumerate() {
-        let path = folder.path().join(format!("{number}.xml"));
-        fs::write(&path, &file.xml).expect("a file can be written");
-        let schema = if file.is_index {
-            "siteindex.xsd"
-        } else {
-            "sitemap.xsd"
-        };
-        by_schema
-            .entry(schema)
-            .or_default()
-            .push(path.to_string_lossy().into_owned());
-    }
-    for (schema, paths) in by_schema {
-        let schema = schemas.join(schema).to_string_lossy().into_owned();
-        let options = ["--nonet", "--noout", "--schema", &schema].map(str::to_owned);
-        run_tool("xmllint", options.into_iter().chain(paths));
     }
 }

@@ -55,7 +55,7 @@ const SECTIONS: [&str; 4] = [
 ];
 
 #[test]
-fn pages_are_in_the_sitemap_of_the_first_glob_that_matches_or_of_their_directory() {
+fn first_section_whose_glob_matches_takes_the_page() {
     let (site, bench) = (site(), Bench::new());
     bench.crawl(&site.url("/"), &SECTIONS).expect_code(0);
     let root: &[&str] = &["", "about", "blog/1", "blog/paper.pdf"];
@@ -103,34 +103,7 @@ fn pages_are_in_the_sitemap_of_the_first_glob_that_matches_or_of_their_directory
 }
 
 #[test]
-fn in_place_a_section_is_in_the_directory_that_its_globs_share() {
-    let (site, bench) = (site(), Bench::new());
-    let options = [
-        "--layout",
-        "in-place",
-        "--section",
-        "/shop/old/*=archive",
-        "--section",
-        "/shop/*=goods",
-        "--section",
-        "/blog/*.pdf=papers",
-        "--section",
-        "/about=papers",
-    ];
-    bench.crawl(&site.url("/"), &options).expect_code(0);
-    check(
-        &bench,
-        &[
-            ("shop/old/sitemap-archive.xml.gz", &["shop/old/3"]),
-            ("shop/sitemap-goods.xml.gz", &["shop/1", "shop/2"]),
-            ("sitemap-papers.xml.gz", &["about", "blog/paper.pdf"]),
-            ("sitemap-root.xml.gz", &["", "blog/1"]),
-        ],
-    );
-}
-
-#[test]
-fn a_copy_of_a_site_has_the_sections_of_the_original() {
+fn copy_in_place_has_sections() {
     let (site, bench) = (site(), Bench::new());
     let options = [
         "--publish-as",

@@ -65,7 +65,7 @@ fn crawl_once(bench: &Bench, site: &Site) -> Ran {
 }
 
 #[test]
-fn why_shows_how_a_url_was_found_and_which_rule_decided() {
+fn why_shows_origin_and_deciding_rule() {
     let bench = Bench::new();
     let site = many_kinds();
     crawl_once(&bench, &site).expect_code(3);
@@ -113,14 +113,7 @@ fn why_shows_how_a_url_was_found_and_which_rule_decided() {
     );
     let other = check("/other", "canonical-broken");
     assert_eq!(other["canonical"]["reason"], "gone");
-    assert_eq!(site.log().len(), requests, "nothing is requested");
-}
-
-#[test]
-fn why_explains_a_url_that_is_not_known() {
-    let bench = Bench::new();
-    let site = many_kinds();
-    crawl_once(&bench, &site).expect_code(3);
+    // URLs that no crawl found.
     let unknown = explained(&bench, &site.url("/private/y"));
     assert_eq!(unknown["state"], "unknown");
     assert_eq!(unknown["reason"], "robots-disallowed");
@@ -136,10 +129,11 @@ fn why_explains_a_url_that_is_not_known() {
         "{}",
         ran.stdout
     );
+    assert_eq!(site.log().len(), requests, "nothing is requested");
 }
 
 #[test]
-fn live_answers_are_judged_and_compared_with_the_state() {
+fn live_answers_are_compared_with_the_state() {
     let bench = Bench::new();
     let changed = Arc::new(AtomicBool::new(false));
     let is_changed = Arc::clone(&changed);
@@ -205,7 +199,7 @@ fn live_answers_are_judged_and_compared_with_the_state() {
     assert_eq!(live("/loop")["reason"], "redirect-loop");
     let away = live("/away");
     assert_eq!(away["reason"], "redirected-out-of-scope");
-    assert!(text(&away["not_asked"]).contains("outside of the crawl"));
+    assert!(text(&away["not_requested"]).contains("outside of the crawl"));
     let named = live("/named");
     assert_eq!(named["reason"], "canonical-elsewhere");
     assert_eq!(named["hops"][0]["canonical"], site.url("/same"));
@@ -260,7 +254,7 @@ fn live_needs_no_state() {
 }
 
 #[test]
-fn why_reads_the_state_while_a_crawl_locks_it() {
+fn why_reads_a_locked_state() {
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
     let site = Site::allowing(|request| match request.target.as_str() {
         "/" => Response::linking(["/a", "/slow"]),
@@ -286,7 +280,7 @@ fn why_reads_the_state_while_a_crawl_locks_it() {
 }
 
 #[test]
-fn a_state_that_cannot_be_read_is_an_error_with_live_too() {
+fn unreadable_state_is_an_error_with_live_too() {
     let bench = Bench::new();
     let site = Site::of_two_pages();
     bench.crawl(&site.url("/"), &[]).expect_code(0);

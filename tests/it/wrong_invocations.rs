@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What the program printed, with the changing parts replaced.
+/// The messages of the program, with the changing parts replaced.
 struct Transcript {
     text: String,
     places: Vec<(String, &'static str)>,

@@ -17,7 +17,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
-    /// Write urls.csv, links.csv, conflicts.csv, patterns.csv and runs.csv into this folder
+    /// Write urls.csv, links.csv, conflicts.csv, patterns.csv and sessions.csv into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
 

@@ -48,6 +48,7 @@ pub(super) fn run(
     begin_log(&settings.shared, output);
     let url = settings
         .shared
+        .session
         .config
         .identity
         .parse(&with_scheme(&args.site));
@@ -55,17 +56,12 @@ pub(super) fn run(
     let (settings, (site, path)) =
         covering(&settings, &url).context(format!("run arpent crawl {url} first"))?;
     let config = settings.places_of(&site)?.config(&settings.config);
-    let retry_after = crawler::retry_after::RetryAfterFile::of_states(&settings.state);
     let mut printer = FindingPrinter::new(&args.findings, output)?;
     let clock = dependencies::clock(environment);
-    let means = RequestContext {
-        config: config.clone(),
-        clock: Arc::clone(&clock),
-        retry_after,
-        progress: CheckProgress::default(),
-    };
-    let (args, progress) = (args.clone(), means.progress.clone());
-    let audited = with_network(means, output, move |network| {
+    let (args, progress) = (args.clone(), CheckProgress::default());
+    let states = &settings.state;
+    let context = RequestContext::new(config.clone(), Arc::clone(&clock), states, progress.clone());
+    let audited = with_network(context, output, move |network| {
         let store = Store::open_to_read(&path)?.context("the state is gone")?;
         let of = AuditedSite {
             store: &store,
@@ -76,8 +72,8 @@ pub(super) fn run(
         audit(&args, of, network, progress)
     });
     match audited? {
-        (Err(_), Some(stopped)) => Ok(stopped),
-        (outcome, _) => Ok(print(&outcome?, &mut printer, output)),
+        Err(stopped) => Ok(stopped),
+        Ok(outcome) => Ok(print(&outcome, &mut printer, output)),
     }
 }
 

@@ -53,6 +53,7 @@ pub(super) fn run(
     let common = &settings.common;
     begin_log(common, output);
     let site = common
+        .session
         .urls
         .first()
         .and_then(|base| site_of_redirects(base, &[], ScopeWidth::Directory).ok())
@@ -60,7 +61,7 @@ pub(super) fn run(
     let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
     let json = common.json;
     let began = Instant::now();
-    if let Err(error) = common.check_site(&site) {
+    if let Err(error) = common.session.check_site(&site) {
         let failure = Failure::from(error);
         report_error(&failure, output);
         summary.outcome = failure.outcome();
@@ -128,9 +129,9 @@ impl BuildJob {
     fn build(&self, summary: &mut Summary) -> failure::Result<ExitCode> {
         self.faults.pass("panic-in-build");
         let common = &self.settings.common;
-        let output = common.output_of(&self.site.name());
+        let output = common.session.output_of(&self.site.name());
         let state = self.settings.state_of(&self.site);
-        if state.is_some() && settled(&output) == settled(&common.state) {
+        if state.is_some() && settled(&output) == settled(&common.session.state) {
             return Err(Misuse(format!(
                 "{} is the output, and contains the state; expected a folder that contains only files that are served",
                 output.display()
@@ -140,21 +141,21 @@ impl BuildJob {
         let places = Places {
             state,
             generations: None,
-            ..common.places_of(&self.site)?
+            ..common.session.places_of(&self.site)?
         };
-        let config = places.config(&common.config);
+        let config = places.config(&common.session.config);
         let stored = StoredRequest {
             site: &self.site,
             config: &config,
             state: places.state.as_deref(),
-            dry_run: common.dry_run,
+            dry_run: common.session.dry_run,
             clock: &self.clock,
             is_stopped: &|| self.shutdown.is_stopping(),
             send_fence: None,
         };
         let lock = || places.lock_output(&config);
         // The folder of a set in object storage is fetched before the work.
-        let early = (places.storage.is_some() && !common.dry_run)
+        let early = (places.storage.is_some() && !common.session.dry_run)
             .then(lock)
             .transpose()?;
         let (mut store, opened) = stored.open(None)?;
@@ -188,11 +189,11 @@ impl BuildJob {
             }
             .into());
         }
-        set_output(summary, common.place_of(&self.site.name()));
+        set_output(summary, common.session.place_of(&self.site.name()));
         self.output.show(&["  writing the sitemaps".to_owned()]);
         // Not before: an input may be waited for as long as it likes.
         let _lock = match early {
-            None if !common.dry_run => Some(lock()?),
+            None if !common.session.dry_run => Some(lock()?),
             early => early,
         };
         let mut ended = stored.run(store, Stored::Inputs(loaded.robots.as_ref()));

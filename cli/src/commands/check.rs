@@ -5,8 +5,11 @@ mod printer;
 
 use std::{io, path::Path};
 
-use crawler::check::{
-    Check, CheckOutcome, CheckProgress, Live, MAX_SAMPLED_PAGES, Options, Pages, read_robots,
+use crawler::{
+    check::{
+        Check, CheckOutcome, CheckProgress, Live, MAX_SAMPLED_PAGES, Options, Pages, read_robots,
+    },
+    client::DownloadError,
 };
 use sitemap_core::{Loc, read::Rule, validate::RuleText};
 
@@ -161,14 +164,14 @@ fn live(
         read_settings_file,
     )?;
     begin_log(&settings, output);
-    let means = RequestContext {
-        config: settings.config.clone(),
-        clock: dependencies::clock(environment),
-        retry_after: crawler::retry_after::RetryAfterFile::of_states(&settings.state),
-        progress: options.progress.clone(),
-    };
+    let (config, clock) = (
+        settings.session.config.clone(),
+        dependencies::clock(environment),
+    );
+    let progress = options.progress.clone();
+    let context = RequestContext::new(config, clock, &settings.session.state, progress);
     let (args, of_work) = (args.clone(), output.clone());
-    let (code, stopped) = with_network(means, output, move |network| {
+    let checked = with_network(context, output, move |network| {
         let mut printer = Printer::new(&args, &of_work)?;
         let shutdown = network.shutdown.clone();
         let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
@@ -183,6 +186,7 @@ fn live(
                 continue;
             };
             let start = settings
+                .session
                 .config
                 .identity
                 .parse(&typed)
@@ -194,12 +198,12 @@ fn live(
             }
         }
         let outcome = live.finish();
-        Ok(code.worse(printer.finish(&outcome)))
-    })?;
-    Ok(match (code?, stopped) {
-        (ExitCode::Interrupted, Some(signal)) => signal,
-        (code, _) => code,
-    })
+        match code.worse(printer.finish(&outcome)) {
+            ExitCode::Interrupted => Err(DownloadError::Stopped.into()),
+            code => Ok(code),
+        }
+    });
+    Ok(checked?.unwrap_or_else(|stopped| stopped))
 }
 
 /// The exit code of a check, which `fails` by its findings.

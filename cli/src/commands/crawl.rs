@@ -49,7 +49,7 @@ pub(super) fn run(
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::OfCores, async {
         let mut supervisor = Supervisor::new(output)?;
-        let politeness = Politeness::new(&shared.config.politeness);
+        let politeness = Politeness::new(&shared.session.config.politeness);
         let stop = supervisor.stop().clone();
         let clock = dependencies::clock(environment);
         let crawler = Crawler::new(&output.messenger(), politeness, stop, clock, environment);

@@ -51,9 +51,9 @@ fn settings_of(settings: &CrawlSettings) -> DaemonSettings {
     DaemonSettings {
         sites: settings.sites.clone(),
         max_sites: settings.max_sites,
-        state: shared.state.clone(),
+        state: shared.session.state.clone(),
         stop_timeout: shared.stop_timeout.0,
-        politeness: shared.config.politeness.clone(),
+        politeness: shared.session.config.politeness.clone(),
         warnings: shared.warnings.clone(),
     }
 }
@@ -86,7 +86,7 @@ impl LoopParts {
         environment: &Environment,
         output: &Output,
     ) -> failure::Result<Self> {
-        let politeness = Politeness::new(&settings.shared.config.politeness);
+        let politeness = Politeness::new(&settings.shared.session.config.politeness);
         let messages = output.messenger();
         let clock = Arc::clone(clock);
         let crawler = Crawler::new(&messages, politeness, Stop::default(), clock, environment);
@@ -140,7 +140,7 @@ pub(super) fn run(
     check_metrics(address)?;
     begin_log(&settings.shared, output);
     let clock = dependencies::clock(environment);
-    let state = settings.shared.state.clone();
+    let state = settings.shared.session.state.clone();
     let lock = lock_daemon(&state)?;
     let record = read_record(&state, &*clock, output)?;
     output.begin_log(true);
@@ -233,7 +233,7 @@ fn run_worker(
     let address = settings.shared.metrics;
     check_metrics(address)?;
     begin_log(&settings.shared, output);
-    let lock = lock_daemon(&settings.shared.state)?;
+    let lock = lock_daemon(&settings.shared.session.state)?;
     output.begin_log(true);
     let ended = runtime::run(Threads::OfCores, async {
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
@@ -245,7 +245,7 @@ fn run_worker(
             storage: fleet.storage.clone(),
             lease_time: fleet.lease_time,
             checkpoint_interval: fleet.checkpoint_interval,
-            state: settings.shared.state.clone(),
+            state: settings.shared.session.state.clone(),
             max_sites: settings.max_sites,
             stop_timeout: settings.shared.stop_timeout.0,
         };

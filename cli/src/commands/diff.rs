@@ -48,19 +48,15 @@ pub(super) fn run(
     )?;
     begin_log(&settings, output);
     let clock = dependencies::clock(environment);
-    let means = RequestContext {
-        config: settings.config.clone(),
-        clock,
-        retry_after: crawler::retry_after::RetryAfterFile::of_states(&settings.state),
-        progress: CheckProgress::default(),
-    };
-    let progress = means.progress.clone();
-    let compared = with_network(means, output, move |network| {
+    let progress = CheckProgress::default();
+    let config = settings.session.config.clone();
+    let context = RequestContext::new(config, clock, &settings.session.state, progress.clone());
+    let compared = with_network(context, output, move |network| {
         compare(&names, &settings, network, progress)
     });
     let diff = match compared? {
-        (Err(_), Some(stopped)) => return Ok(stopped),
-        (diff, _) => diff?,
+        Err(stopped) => return Ok(stopped),
+        Ok(diff) => diff,
     };
     print_result(args.json, &diff, || diff.view(), output)?;
     Ok(ExitCode::Success)
@@ -72,7 +68,7 @@ enum TypedSet {
     Path(PathBuf),
     Url(String),
     /// A site, and the number of publishes since.
-    Kept(String, usize),
+    Archived(String, usize),
 }
 
 impl TypedSet {
@@ -80,12 +76,12 @@ impl TypedSet {
         let Some(url) = url_of(Path::new(typed)) else {
             return Self::Path(PathBuf::from(typed));
         };
-        let kept = url.rsplit_once('@').and_then(|(site, back)| {
+        let archived = url.rsplit_once('@').and_then(|(site, back)| {
             let is_number = back.bytes().all(|byte| byte.is_ascii_digit());
             Some((site, back.parse().ok().filter(|_| is_number)?))
         });
-        match kept {
-            Some((site, back)) => Self::Kept(site.to_owned(), back),
+        match archived {
+            Some((site, back)) => Self::Archived(site.to_owned(), back),
             None => Self::Url(url),
         }
     }
@@ -94,7 +90,7 @@ impl TypedSet {
     fn url(&self) -> Option<String> {
         match self {
             Self::Path(_) => None,
-            Self::Url(url) | Self::Kept(url, _) => Some(url.clone()),
+            Self::Url(url) | Self::Archived(url, _) => Some(url.clone()),
         }
     }
 
@@ -102,7 +98,7 @@ impl TypedSet {
         match self {
             Self::Path(path) => path.display().to_string(),
             Self::Url(url) => url.clone(),
-            Self::Kept(url, back) => format!("{url}@{back}"),
+            Self::Archived(url, back) => format!("{url}@{back}"),
         }
     }
 
@@ -116,21 +112,25 @@ impl TypedSet {
                 .into());
             }
             Self::Path(path) => SetPlace::Path(path.clone()),
-            Self::Url(url) => SetPlace::Url(settings.config.identity.parse(url)?),
-            Self::Kept(url, back) => {
-                let site = site_of_start(settings, &settings.config.identity.parse(url)?)?.site;
+            Self::Url(url) => SetPlace::Url(settings.session.config.identity.parse(url)?),
+            Self::Archived(url, back) => {
+                let site = site_of_start(
+                    &settings.session,
+                    &settings.session.config.identity.parse(url)?,
+                )?
+                .site;
                 let unreadable = |reason| SetError::Unreadable {
                     set: self.name(),
                     reason,
                 };
-                let state = settings.state_of(&site);
+                let state = settings.session.state_of(&site);
                 if !state.is_file() {
-                    let folder = settings.state.display();
+                    let folder = settings.session.state.display();
                     let reason = format!("there is no state of the site in {folder}");
                     return Err(unreadable(reason).into());
                 }
                 let store = Store::open(&state)?;
-                let copies = settings.generations_of(&site);
+                let copies = settings.session.generations_of(&site);
                 let files = retained_files(&store, &copies, *back);
                 let files = files.map_err(|error| match error {
                     PublishError::Settings(reason) => unreadable(reason).into(),
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_is_a_path_a_url_or_one_that_is_kept() {
+    fn set_is_path_url_or_number() {
         let check = |typed: &str, expected: TypedSet| assert_eq!(TypedSet::of(typed), expected);
         let url = |text: &str| TypedSet::Url(text.to_owned());
         check("out/a@1", TypedSet::Path("out/a@1".into()));
@@ -168,7 +168,7 @@ mod tests {
         check("https://h/@a", url("https://h/@a"));
         check("https://h/@", url("https://h/@"));
         check("https://h/@+1", url("https://h/@+1"));
-        let kept = TypedSet::Kept("https://h/docs/".to_owned(), 12);
+        let kept = TypedSet::Archived("https://h/docs/".to_owned(), 12);
         check("https://h/docs/@12", kept);
     }
 }

@@ -34,6 +34,7 @@ use crate::{
     exit_code::ExitCode,
     failure::{self, Context as _, Misuse},
     output::Output,
+    print::print_view,
     settings::{Environment, Settings},
     signal::Signals,
 };
@@ -54,8 +55,8 @@ pub(super) fn run(
         read_settings_file,
     )?;
     begin_log(&settings, output);
-    let typed = settings.urls.pop().context("no URL")?;
-    let config = settings.config.clone();
+    let typed = settings.session.urls.pop().context("no URL")?;
+    let config = settings.session.config.clone();
     let folder = absolute(args.output.as_deref().unwrap_or(Path::new(".")))?;
     if folder.is_file() {
         let folder = folder.display();
@@ -66,30 +67,31 @@ pub(super) fn run(
     }
     let known_names = [files::SETTINGS, files::server(args.server).0];
     files::refuse_existing(args, &folder, &known_names)?;
-    let named = site_of_start(&settings, &typed)?;
-    let state = settings.state_of(&named.site);
+    let named = site_of_start(&settings.session, &typed)?;
+    let state = settings.session.state_of(&named.site);
     let survey = if state.is_file() {
         let store = Store::open_to_read(&state)?.context("the state is gone")?;
         of_crawl(&store, &named.site, &typed)?
     } else {
-        let means = RequestContext {
-            config: config.clone(),
-            clock: dependencies::clock(environment),
-            retry_after: crawler::retry_after::RetryAfterFile::of_states(&settings.state),
-            progress: CheckProgress::default(),
-        };
-        let (of_survey, progress) = (config.clone(), means.progress.clone());
-        let looked = with_network(means, output, move |network| {
+        let (clock, progress) = (dependencies::clock(environment), CheckProgress::default());
+        let context = RequestContext::new(
+            config.clone(),
+            clock,
+            &settings.session.state,
+            progress.clone(),
+        );
+        let of_survey = config.clone();
+        let looked = with_network(context, output, move |network| {
             let downloader = (network.connect)(&typed.origin())?;
             Ok(look(&typed, &of_survey, &downloader, &network, &progress)?)
         });
         match looked? {
-            (Err(_), Some(stopped)) => return Ok(stopped),
-            (survey, _) => survey?,
+            Ok(survey) => survey,
+            Err(stopped) => return Ok(stopped),
         }
     };
     if !args.json {
-        report::summary(&survey, output);
+        print_view(&survey.view(), output);
     }
     let start = UrlKey::from_normalised(&survey.start)?;
     let name = settle_so_far(&start, &[], ScopeWidth::Directory).name();

@@ -16,7 +16,7 @@ use crate::{
 /// The settings of the site that is crawled from `start`.
 pub(super) fn settings_of<'a>(settings: &'a CrawlSettings, start: &UrlKey) -> &'a SessionSettings {
     let of_file = settings.sites.iter().find(|site| site.start == *start);
-    of_file.map_or(&*settings.shared, |site| &*site.settings)
+    of_file.map_or(&settings.shared.session, |site| &*site.settings)
 }
 
 /// The crawled site with the deepest directory that `url` is in, with its settings and its state.
@@ -31,7 +31,9 @@ pub(super) fn covering<'a>(
         .sites
         .iter()
         .map(|site| (&*site.settings, site.start.clone()));
-    let above = directories_of(url).map(|directory| (&*settings.shared, directory));
+    let above = directories_of(url)
+        .into_iter()
+        .map(|directory| (&settings.shared.session, directory));
     let mut best: Option<(&SessionSettings, (Site, PathBuf))> = None;
     for (settings, start) in of_file.chain(above) {
         let (site, path) = match find_state(settings, &start) {
@@ -40,13 +42,14 @@ pub(super) fn covering<'a>(
             Err(error) => return Err(error),
         };
         let is_deeper = |best: &Site| site.directory.len() > best.directory.len();
-        let covers = site.contains(url) || site.crawled_key(url).is_some();
+        let crawled = site.crawled_key(url);
+        let covers = site.contains(url) || crawled.is_some_and(|url| site.contains(&url));
         if covers && best.as_ref().is_none_or(|(_, (best, _))| is_deeper(best)) {
             best = Some((settings, (site, path)));
         }
     }
     best.ok_or_else(|| {
-        let folder = settings.shared.state.display();
+        let folder = settings.shared.session.state.display();
         let message = format!(
             "{url}: no crawled site in {folder} has this URL; arpent status lists the sites"
         );
@@ -55,15 +58,11 @@ pub(super) fn covering<'a>(
 }
 
 /// The directories that a URL is in, the deepest first.
-fn directories_of(url: &UrlKey) -> impl Iterator<Item = UrlKey> {
-    let path = url.path();
-    let slashes: Vec<usize> = path.match_indices('/').map(|(at, _)| at).collect();
-    let origin = url.origin();
-    let urls = slashes
-        .into_iter()
-        .rev()
-        .map(move |slash| format!("{origin}{}", &path[..=slash]));
+fn directories_of(url: &UrlKey) -> Vec<UrlKey> {
+    let (origin, path) = (url.origin(), url.path());
+    let urls = path
+        .rmatch_indices('/')
+        .map(|(slash, _)| format!("{origin}{}", &path[..=slash]));
     urls.filter_map(|url| UrlKey::from_normalised(&url).ok())
-        .collect::<Vec<_>>()
-        .into_iter()
+        .collect()
 }

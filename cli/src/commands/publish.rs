@@ -37,7 +37,7 @@ pub(super) fn run(
     runtime::run(Threads::One, async {
         let supervisor = Supervisor::new(output)?;
         let mut supervisor = supervisor.of_work_without_requests();
-        let politeness = Politeness::new(&shared.config.politeness);
+        let politeness = Politeness::new(&shared.session.config.politeness);
         let stop = supervisor.stop().clone();
         let clock = dependencies::clock(environment);
         let crawler = Crawler::new(&output.messenger(), politeness, stop, clock, environment);

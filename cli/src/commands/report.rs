@@ -4,7 +4,10 @@
 mod page;
 mod tables;
 
-use std::io::{self, Write as _};
+use std::{
+    fmt::Display,
+    io::{self, Write as _},
+};
 
 use crawler::{
     site_report::{ReportError, ReportOutline, ReportRow, each_row},
@@ -46,7 +49,12 @@ pub(super) fn run(
         Some(site) => site.clone(),
         None => only_site(&settings)?,
     };
-    let url = settings.shared.config.identity.parse(&with_scheme(&site));
+    let url = settings
+        .shared
+        .session
+        .config
+        .identity
+        .parse(&with_scheme(&site));
     let url = url.map_err(|error| Misuse(format!("{site}: {error}")))?;
     let (_, (site, path)) = covering(&settings, &url)?;
     let store = Store::open_to_read(&path)?.context("the state is gone")?;
@@ -81,13 +89,13 @@ fn only_site(settings: &CrawlSettings) -> failure::Result<String> {
         return Ok(site.start.to_string());
     }
     let crawled = if settings.sites.is_empty() {
-        status::crawled_sites(&settings.shared.state)?
+        status::crawled_sites(&settings.shared.session.state)?
     } else {
         Vec::new()
     };
     let [site] = &*crawled else {
         let count = settings.sites.len().max(crawled.len());
-        let folder = settings.shared.state.display();
+        let folder = settings.shared.session.state.display();
         let message = format!(
             "there are {count} sites in {folder}; expected the URL of one of them; arpent status lists them"
         );
@@ -96,8 +104,8 @@ fn only_site(settings: &CrawlSettings) -> failure::Result<String> {
     Ok(site.clone())
 }
 
-fn unwritable(error: io::Error) -> Failure {
-    crawler::store::StoreError::of_io("failed to write the report".to_owned(), error).into()
+fn unwritable(error: impl Display) -> Failure {
+    Misuse(format!("failed to write the report: {error}")).into()
 }
 
 fn sinks_of(args: &ReportArgs, output: &Output) -> failure::Result<Vec<Box<dyn RowSink>>> {

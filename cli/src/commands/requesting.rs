@@ -2,7 +2,10 @@
 
 mod view;
 
-use std::sync::{Arc, Mutex};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
 use crawler::{
     check::{CheckProgress, Network},
@@ -22,32 +25,49 @@ use crawler::failure::Panicked;
 
 use crate::{exit_code::ExitCode, failure, output::Output, supervisor::Supervisor};
 
-/// The means of the work.
+/// Settings of the requests, and what they share with others.
 pub(super) struct RequestContext {
-    /// The settings of requests.
-    pub(super) config: Config,
-    pub(super) clock: Arc<dyn Clock>,
+    config: Config,
+    clock: Arc<dyn Clock>,
     /// How long hosts asked to wait.
-    pub(super) retry_after: RetryAfterFile,
+    retry_after: RetryAfterFile,
     /// The progress that the live view shows.
-    pub(super) progress: CheckProgress,
+    progress: CheckProgress,
 }
 
-/// Does `work`, which blocks while it waits for answers. Gives its result, and the exit code for the signal that stopped it.
+impl RequestContext {
+    /// Requests by `config`; the folder `states` has how long hosts asked to wait.
+    pub(super) fn new(
+        config: Config,
+        clock: Arc<dyn Clock>,
+        states: &Path,
+        progress: CheckProgress,
+    ) -> Self {
+        Self {
+            config,
+            clock,
+            retry_after: RetryAfterFile::of_states(states),
+            progress,
+        }
+    }
+}
+
+/// Does `work`, which blocks while it waits for answers. Gives its result, or the exit code for the signal that stopped it before
+/// there was one.
 ///
 /// # Errors
-/// The program cannot start, or the work panicked.
+/// The program cannot start, the work panicked, or it failed.
 pub(super) fn with_network<T: Send + 'static>(
-    means: RequestContext,
+    context: RequestContext,
     output: &Output,
     work: impl FnOnce(Network<'_>) -> failure::Result<T> + Send + 'static,
-) -> failure::Result<(failure::Result<T>, Option<ExitCode>)> {
+) -> failure::Result<Result<T, ExitCode>> {
     let RequestContext {
         config,
         clock,
         retry_after,
         progress,
-    } = means;
+    } = context;
     runtime::run(Threads::OfCores, async {
         let mut supervisor = Supervisor::new(output)?;
         let shutdown = supervisor.stop().shutdown.clone();
@@ -61,9 +81,13 @@ pub(super) fn with_network<T: Send + 'static>(
             with_downloaders(downloaders, &config, &runtime, &shutdown, work)
         });
         let joined = supervisor.run(work, Some(&mut view)).await?;
-        let result = joined.map_err(Panicked::from_join)?;
-        let stopped = supervisor.stop().asked_by().map(ExitCode::from);
-        Ok((result, stopped))
+        match (
+            joined.map_err(Panicked::from_join)?,
+            supervisor.stop().asked_by(),
+        ) {
+            (Err(_), Some(signal)) => Ok(Err(signal.into())),
+            (result, _) => result.map(Ok),
+        }
     })
 }
 

@@ -56,7 +56,7 @@ pub(super) fn run(
     }
     let settings = load(Purpose::Look, args.typed(), environment)?;
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
-    let state = &settings.shared.state;
+    let state = &settings.shared.session.state;
     let is_daemon_there = has_daemon(state);
     let mut kept = read_schedules(state).unwrap_or_else(|error| {
         output.warn(&format!(
@@ -74,11 +74,13 @@ pub(super) fn run(
         now: dependencies::clock(environment).now(),
         has_daemon: is_daemon_there,
         sites: Vec::new(),
-        time_zone: zone_of(shared),
+        time_zone: zone_of(&shared.session),
     };
     report.sites = if settings.sites.is_empty() {
         let names = names_in(state)?;
-        let sites = names.iter().map(|name| known(shared, name, output));
+        let sites = names
+            .iter()
+            .map(|name| known(&shared.session, name, output));
         // No crawl ended by the name of what a build remembers.
         sites
             .filter(|site| site.has_ended() || !site.name.ends_with(OF_BUILDS))

@@ -58,18 +58,19 @@ pub(super) fn run(
     let clock = dependencies::clock(environment);
     let explanation = if args.live {
         begin_log(&settings.shared, output);
-        let means = RequestContext {
-            config: asked.config.clone(),
-            clock: Arc::clone(&clock),
-            retry_after: crawler::retry_after::RetryAfterFile::of_states(&settings.shared.state),
-            progress: CheckProgress::default(),
-        };
-        let explained = with_network(means, output, move |mut network| {
+        let (config, progress) = (asked.config.clone(), CheckProgress::default());
+        let context = RequestContext::new(
+            config,
+            Arc::clone(&clock),
+            &settings.shared.session.state,
+            progress,
+        );
+        let explained = with_network(context, output, move |mut network| {
             asked.explain(&clock, Some(&mut network))
         });
         match explained? {
-            (Err(_), Some(stopped)) => return Ok(stopped),
-            (explanation, _) => explanation?,
+            Ok(explanation) => explanation,
+            Err(stopped) => return Ok(stopped),
         }
     } else {
         asked.explain(&clock, None)?
@@ -88,10 +89,10 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedU
             ))
         })
     };
-    let typed = parse(&settings.shared, &args.url)?;
+    let typed = parse(&settings.shared.session, &args.url)?;
     let wanted = args.site.as_deref();
     let wanted = wanted
-        .map(|site| parse(&settings.shared, site))
+        .map(|site| parse(&settings.shared.session, site))
         .transpose()?;
     let (settings, site, state) = match &wanted {
         Some(start) => {

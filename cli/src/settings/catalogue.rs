@@ -216,11 +216,10 @@ fn stored_site(
     match (output, public_url) {
         (Some(output), Ok(public_url)) if problems.is_empty() => {
             let output = output.trim_end_matches('/').to_owned();
-            let places = (output.as_str(), public_url.as_deref());
             Ok(NewSite {
                 name: site.name.clone(),
                 host: site.host(),
-                settings: text_of_site(site, values, &section, places),
+                settings: text_of_site(site, values, &section, &output, public_url.as_deref()),
                 schedule: site.schedule.clone(),
                 output,
             })
@@ -282,7 +281,8 @@ fn text_of_site(
     site: &SiteSettings,
     mut values: Values,
     section: &Section,
-    (output, public_url): (&str, Option<&str>),
+    output: &str,
+    public_url: Option<&str>,
 ) -> String {
     values.remove("output");
     values.remove("public_url");

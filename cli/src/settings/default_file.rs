@@ -59,7 +59,9 @@ fn add_head(table: &Table, text: &mut String) {
 }
 
 fn add_comment(lines: &[&str], text: &mut String) {
-    for line in lines {
-        _ = writeln!(text, "#{line}");
+    let words = lines.join("");
+    let wrapped = human::wrapped(words.trim(), WIDTH - 2).into_iter();
+    for line in wrapped.filter(|line| !line.is_empty()) {
+        _ = writeln!(text, "# {line}");
     }
 }

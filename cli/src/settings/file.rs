@@ -182,13 +182,13 @@ impl Section {
         if table.name.is_empty() {
             match (name, value.get_ref().as_table()) {
                 (PAGE_RULE, _) => {
-                    let key = (path, PAGE_RULE);
-                    self.page_rules = place.read_tables::<PageRuleTable, _>(value, key, problems);
+                    self.page_rules =
+                        place.read_tables::<PageRuleTable, _>(value, path, PAGE_RULE, problems);
                     return;
                 }
                 (NAMESPACE, _) => {
-                    let key = (path, NAMESPACE);
-                    self.namespaces = place.read_tables::<NamespaceTable, _>(value, key, problems);
+                    self.namespaces =
+                        place.read_tables::<NamespaceTable, _>(value, path, NAMESPACE, problems);
                     return;
                 }
                 (_, Some(entries)) => {
@@ -303,7 +303,8 @@ impl Place {
     pub(super) fn read_tables<T: DeserializeOwned, S: TryFrom<T, Error = String>>(
         &self,
         value: &Spanned<DeValue<'_>>,
-        (of, key): (Option<&str>, &str),
+        of: Option<&str>,
+        key: &str,
         problems: &mut Vec<Problem>,
     ) -> Vec<(S, Origin)> {
         let path = of.map_or_else(|| key.to_owned(), |of| format!("{of}.{key}"));

@@ -207,6 +207,7 @@ impl Merge {
         let zone = self
             .draft
             .settings
+            .session
             .time_zone
             .clone()
             .unwrap_or(TimeZone::UTC);
@@ -273,7 +274,7 @@ impl Merge {
         config.identity = config.identity.verbatim();
         config.written_as = None;
         config.publish.public_url = None;
-        self.draft.settings.seeds.clear();
+        self.draft.settings.session.seeds.clear();
         let urls = self.keys("urls", starts);
         // The folder stores the `Retry-After` of hosts; a check works without it.
         self.settle_state(environment);
@@ -287,7 +288,7 @@ impl Merge {
     pub(super) fn for_notifying(&mut self) {
         self.draft.config.written_as = None;
         self.draft.config.publish.public_url = None;
-        self.draft.settings.seeds.clear();
+        self.draft.settings.session.seeds.clear();
     }
 
     /// Makes sure that there is a state folder; an empty one without a place for it, and then `false`.
@@ -352,7 +353,7 @@ impl Merge {
             state: state.unwrap_or_default(),
             ..settings.session
         };
-        settings.state_options = state_options(&state_origin, &settings);
+        settings.session.state_options = state_options(&state_origin, &settings);
         settings.warnings = self.warnings;
         Ok(settings)
     }
@@ -360,7 +361,7 @@ impl Merge {
     /// A file is in the place of a folder.
     fn check_folders(&mut self) {
         let folders = [
-            ("output", self.draft.settings.output.clone()),
+            ("output", self.draft.settings.session.output.clone()),
             ("state", self.draft.state.clone()),
         ];
         for (setting, folder) in folders {
@@ -486,7 +487,9 @@ pub(super) fn default_state_folder(environment: &Environment) -> Option<PathBuf>
 /// The options with which another command finds the states of these settings, each with a space before it.
 fn state_options(origin: &Origin, settings: &Settings) -> String {
     match origin {
-        Origin::Flag(_) | Origin::Variable(_) => format!(" --state {}", settings.state.display()),
+        Origin::Flag(_) | Origin::Variable(_) => {
+            format!(" --state {}", settings.session.state.display())
+        }
         Origin::File { path, .. } if settings.found_file.is_none() => {
             format!(" --config {}", path.display())
         }

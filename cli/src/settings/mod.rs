@@ -28,7 +28,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     net::SocketAddr,
-    ops::{Deref, DerefMut},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -111,21 +110,6 @@ pub(crate) struct Settings {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Most of the settings are those of sessions.
-impl Deref for Settings {
-    type Target = SessionSettings;
-
-    fn deref(&self) -> &SessionSettings {
-        &self.session
-    }
-}
-
-impl DerefMut for Settings {
-    fn deref_mut(&mut self) -> &mut SessionSettings {
-        &mut self.session
-    }
-}
-
 /// Everything `arpent build` needs to know, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct BuildSettings {
@@ -196,7 +180,8 @@ impl Settings {
 impl BuildSettings {
     /// The state file of the build of `site`: not that of a crawl, whose visits would be lost; `None`: nothing is stored.
     pub(crate) fn state_of(&self, site: &Site) -> Option<PathBuf> {
-        self.stores_state.then(|| self.common.build_state_of(site))
+        self.stores_state
+            .then(|| self.common.session.build_state_of(site))
     }
 
     /// The settings of `arpent build`: those that the file has for all sites.

@@ -215,6 +215,7 @@ pub(super) fn choose<'l>(
     let texts = std::mem::take(&mut shared.draft.urls);
     if texts.is_empty()
         && layers.file.sites.is_empty()
+        && layers.file.problems.is_empty()
         && !matches!(purpose, Purpose::Look | Purpose::Ask)
     {
         shared.misses_sites(match purpose {
@@ -437,7 +438,7 @@ impl SiteDraft<'_> {
         let schedule = merge.schedule(&name);
         let mut settings = merge.finish_site(&start, among, layers.world.environment)?;
         let warnings = std::mem::take(&mut settings.warnings);
-        settings.withheld = withheld.to_vec();
+        settings.session.withheld = withheld.to_vec();
         Ok(Resolved {
             site: SiteSettings {
                 name,

@@ -73,7 +73,7 @@ pub(crate) enum Special {
     Secret,
     /// The setting holds several values: a list in the file, an option that is repeated, a variable with one value per line.
     List,
-    /// The setting is for one start of the program, and an option alone: in a file or a variable it would switch a guarantee off for ever.
+    /// An option of the command line alone.
     Option,
     /// No variable has it: a forgotten one would reach other sites.
     NoVariable,
@@ -136,8 +136,8 @@ const fn first(options: &[SettingOption]) -> Option<SettingOption> {
 settings! {
     "" "Sites" {
         /// Start URLs of the sites. A crawl covers the directory of its start URL and everything below it:
-        /// "https://www.example.com/docs/" means /docs/. URLs on the command line replace this list. For a site
-        /// with its own settings write a table [[site]], see the end of this file.
+        /// "https://www.example.com/docs/" means /docs/. A URL on the command line selects the site that covers it, or is
+        /// another site. For a site with its own settings write a table [[site]], see the end of this file.
         "urls" = "[]" [Program List Common] urls: |value| list(value, |item| filled(item, "a URL"));
 
         /// Number of sites that are crawled at the same time, from 1 to 1000. arpent never crawls two sites on one
@@ -152,7 +152,7 @@ settings! {
             option(ADD, "CRON", "Schedule of the crawls, such as \"30 2 * * *\"");
 
         /// Time zone of the schedule, for example "Europe/Paris".
-        "time_zone" = r#""UTC""# [Common] settings.time_zone: |value| time_zone(value).map(Some);
+        "time_zone" = r#""UTC""# [Common] settings.session.time_zone: |value| time_zone(value).map(Some);
 
         /// Longest delay of a crawl after the time of its schedule. Each site has its own delay, so that not all
         /// crawls start at once. The delay is at most a tenth of the time to the next crawl.
@@ -164,7 +164,7 @@ settings! {
         /// a file is crawled. A typed URL that the file does not have is one more site.
         /// Or object storage: "s3://BUCKET/PREFIX", "gs://BUCKET/PREFIX" or "az://CONTAINER/PREFIX". arpent reads keys of the storage
         /// from the environment only (AWS_*, GOOGLE_*, AZURE_*). Packages have it; a build needs --features cloud.
-        "output" = r#""""# [Common] settings.output: output::place,
+        "output" = r#""""# [Common] settings.session.output: output::place,
             option(CRAWL | PUBLISH | BUILD | ADD, "DIR", "Folder or bucket of the sitemaps [default: sitemaps/SITE]").short('o');
 
         /// Folder of the states, with one SQLite file <site>.db for each site. The state has the history that lastmod
@@ -316,7 +316,7 @@ settings! {
             option(SETS, "", "Publish even if the guard refuses, and replace files of other programs after a backup").rare();
 
         /// Crawl and plan the sitemaps, but write no files.
-        "dry_run" = "false" [Option] settings.dry_run: switch,
+        "dry_run" = "false" [Option] settings.session.dry_run: switch,
             option(SETS | NOTIFY | FORGET, "", "Change nothing; print what would be done").short('n');
     }
     /// These settings apply to each host, and to every request to it. arpent halves rate and concurrency when 3 of the
@@ -356,7 +356,7 @@ settings! {
 
         /// Files with more URLs to crawl; "-" is standard input. A file has one absolute URL per line, or is a table (CSV),
         /// a sitemap or a feed. URLs outside of the scope are only counted.
-        "seeds" = "[]" [List Common] settings.seeds:
+        "seeds" = "[]" [List Common] settings.session.seeds:
             |value| list(value, |item| filled(item, "a file, or - for standard input")),
             option(CRAWL, "FILE|-", "Also crawl the URLs in this file; - is standard input");
     }
@@ -591,7 +591,7 @@ settings! {
     }
     "run" "Run" {
         /// Start with an empty state; the old state is renamed, not deleted.
-        "fresh" = "false" [Option] settings.fresh: switch,
+        "fresh" = "false" [Option] settings.session.fresh: switch,
             option(CRAWL, "", "Start with an empty state; the old state is renamed, not deleted").rare();
 
         /// Print the summary as JSON on stdout, one line for each site.
@@ -602,7 +602,7 @@ settings! {
         "quiet" = "false" [Option Program] settings.quiet: switch,
             option(SETS | DAEMON | NOTIFY | CHECK | AUDIT | DIFF, "", "Print only errors on stderr").short('q');
 
-        /// More messages on stderr. 1: progress of the modules, 2: a line for each URL, 3: everything.
+        /// More messages on stderr. 1: events of a crawl, 2: a line for each URL, 3: everything.
         "verbose" = "0" [Option Program] settings.verbose: |value| small_count(value, 0..=u32::from(u8::MAX)),
             option(SETS | DAEMON | NOTIFY, "+", "Print more on stderr; -vv and -vvv print still more").short('v');
 

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_findings_are_kept_and_of_requests_those_with_the_most() {
+    fn first_or_most_requested_findings_are_kept() {
         let mut groups = AuditGroups::new(2);
         for number in 0..100 {
             let url = format!("/{number:02}");

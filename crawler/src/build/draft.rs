@@ -62,7 +62,7 @@ impl Field {
             "video" | "videos" => Self::Extension("videos"),
             "alternate" | "alternates" => Self::Extension("alternates"),
             "news" => Self::Extension("news"),
-            "own" => Self::Extension("own"),
+            "custom" => Self::Extension("custom"),
             _ if wanted.contains(name.trim()) => Self::Own(name.trim().to_owned()),
             _ => return Self::member(name.trim()),
         })

@@ -4,7 +4,7 @@
 //!
 //! - `index.html` (or `index.htm`) is the page of its folder; other names are in the URL as they are, but
 //!   for `.html` where the host serves pages without it.
-//! - `404.html` at the root is the answer of servers for pages that do not exist.
+//! - `404.html`, `50x.html`, `404/index.html` and the like at the root are answers of servers instead of pages.
 //! - Hidden files, `robots.txt` and sitemaps are not pages and are not counted.
 //! - A link leads no further than the folder itself.
 //!
@@ -94,6 +94,10 @@ pub(super) fn load(
     if walk.links_out > 0 {
         let note = Note::links_out_of_folder(&root.display(), &walk.links_out);
         loaded.notes.push(note.counting(walk.links_out));
+    }
+    if walk.source_folders > 0 {
+        let note = Note::source_folders(&root.display(), &walk.source_folders);
+        loaded.notes.push(note.counting(walk.source_folders));
     }
     loaded.left_out += nameless;
     if let Some(first) = &first_nameless {

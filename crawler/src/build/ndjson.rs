@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_say_nothing_and_two_urls_are_one_too_many() {
+    fn comments_and_second_urls_are_no_entries() {
         let rows = read(concat!(
             "# of yesterday\n",
             "{\"loc\":\"/a\",\"url\":null}\n",
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_wrong_kind_costs_that_value() {
+    fn value_of_wrong_kind_is_left_out() {
         let rows = read("{\"loc\":\"/a\",\"lastmod\":[1],\"priority\":7}");
         let [(1, Ok(draft))] = &rows[..] else {
             panic!("{rows:?}");

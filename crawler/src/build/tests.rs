@@ -6,7 +6,11 @@ use std::io::Cursor;
 
 use super::*;
 use crate::{
-    config::ScopeWidth, crawl_state, page::PageRecord, site::site_of_redirects, store::Store,
+    config::ScopeWidth,
+    crawl_state,
+    page::{PageRecord, Supplied},
+    site::site_of_redirects,
+    store::Store,
     url_key::Identity,
 };
 
@@ -18,9 +22,7 @@ fn load_list(
     config: &Config,
     is_stopped: &dyn Fn() -> bool,
 ) -> (Store, Result<Loaded, BuildError>, Vec<String>) {
-    let base = Identity::default().parse("https://example.com/").unwrap();
-    let site = site_of_redirects(&base, &[], ScopeWidth::Directory).unwrap();
-    load_list_of(&site, list.as_bytes(), config, is_stopped)
+    load_list_of(&example_site(), list.as_bytes(), config, is_stopped)
 }
 
 /// The same for any site.
@@ -56,8 +58,16 @@ fn page(store: &Store, path: &str) -> Option<PageRecord> {
     store.visit(&key).unwrap().map(|visit| visit.record)
 }
 
+/// The values of a page that a list has.
+fn supplied_of(store: &Store, path: &str) -> Supplied {
+    match page(store, path).unwrap().outcome {
+        Some(Outcome::Supplied(supplied)) => *supplied,
+        other => panic!("{path}: {other:?}"),
+    }
+}
+
 #[test]
-fn a_build_that_is_stopped_leaves_nothing_behind() {
+fn stopped_build_stores_nothing() {
     let list = "/a\n/b\n".repeat(10_000);
     let (store, loaded, _) = load_list(&list, &Config::default(), &|| true);
     assert!(matches!(loaded, Err(BuildError::Stopped)), "{loaded:?}");
@@ -65,10 +75,10 @@ fn a_build_that_is_stopped_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_prefix_means_one_namespace_and_the_other_is_reported_by_its_line() {
+fn second_namespace_of_a_prefix_is_reported() {
     let own = |page: &str, prefix: &str, namespace: &str| {
         format!(
-            "{{\"loc\":\"{page}\",\"own\":{{\"prefix\":\"{prefix}\",\"namespace\":\"{namespace}\",\
+            "{{\"loc\":\"{page}\",\"custom\":{{\"prefix\":\"{prefix}\",\"namespace\":\"{namespace}\",\
              \"name\":\"price\",\"text\":\"5\"}}}}\n"
         )
     };
@@ -95,9 +105,7 @@ fn a_prefix_means_one_namespace_and_the_other_is_reported_by_its_line() {
         ]
     );
     for (path, expected) in [("/a", 1), ("/b", 0), ("/c", 0), ("/d", 1), ("/e", 0)] {
-        let Some(Outcome::Supplied(supplied)) = page(&store, path).unwrap().outcome else {
-            panic!("{path}");
-        };
+        let supplied = supplied_of(&store, path);
         assert_eq!(
             supplied.extensions.custom_elements().len(),
             expected,
@@ -106,30 +114,111 @@ fn a_prefix_means_one_namespace_and_the_other_is_reported_by_its_line() {
     }
 }
 
+/// Checks a list: the lines and the values that are left out, and the beginning of each report.
+#[track_caller]
+fn check_left_out(list: &str, lines: u64, values: u64, expected: &[&str]) -> Store {
+    let (store, loaded, reports) = load_list(list, &Config::default(), &|| false);
+    let loaded = loaded.unwrap();
+    assert_eq!(
+        (loaded.left_out, loaded.values_left_out),
+        (lines, values),
+        "{list}: {reports:?}"
+    );
+    assert_eq!(reports.len(), expected.len(), "{list}: {reports:?}");
+    for (report, expected) in reports.iter().zip(expected) {
+        assert!(report.starts_with(expected), "{expected}: {report}");
+    }
+    store
+}
+
+#[test]
+fn unusable_lines_and_values_are_reported() {
+    let store = check_left_out(
+        "url,lastmod,priority\n/good,2026-01-02,0.5\nnot a url,,\nmailto:me@example.com,,\n,,\n\
+         /a,yesterday,0.5\n/b,2999-01-01,\n/c,,7\n/d,,0.5,extra\n",
+        3,
+        3,
+        &[
+            "list:3: left out: white space inside a URL, expected one URL",
+            "list:4: left out: not an http or https URL: \"mailto:me@example.com\"",
+            "list:6: value left out: lastmod \"yesterday\": not a W3C date-time",
+            "list:7: value left out: lastmod 2999-01-01 is in the future",
+            "list:8: value left out: priority \"7\": not a priority",
+            "list:9: left out: 4 fields, expected 3 as in the header line",
+        ],
+    );
+    let supplied = supplied_of(&store, "/a");
+    assert_eq!(supplied.lastmod, None);
+    assert!(supplied.priority.is_some());
+    // A date may be a day ahead of the clock, and not before the web.
+    check_left_out(
+        "url,lastmod\n/today,2026-03-02\n/soon,2026-03-03T04:00:00Z\n/later,2026-03-04\n",
+        0,
+        1,
+        &["list:4: value left out: lastmod 2026-03-04 is in the future"],
+    );
+    let store = check_left_out(
+        "url,lastmod\n/a,0001-01-01T00:00:00Z\n/b,1970-01-01\n/c,1989-12-31\n/d,1990-01-01\n",
+        0,
+        3,
+        &[
+            "list:2: value left out: lastmod",
+            "list:3: value left out: lastmod 1970-01-01 is older than the web",
+            "list:4: value left out: lastmod 1989-12-31 is older than the web",
+        ],
+    );
+    for (path, expected) in [("/a", None), ("/c", None), ("/d", Some("1990-01-01"))] {
+        let supplied = supplied_of(&store, path);
+        let lastmod = supplied.lastmod.as_ref().map(LastMod::as_str);
+        assert_eq!(lastmod, expected, "{path}");
+    }
+    let store = check_left_out(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
+         <url><loc>https://example.com/a</loc><lastmod>yesterday</lastmod></url>\n\
+         <url><loc>https://example.com/b</loc><lastmod>2026-01-02</lastmod></url>\n</urlset>",
+        0,
+        1,
+        &["list:2: value left out: "],
+    );
+    assert!(page(&store, "/a").is_some() && page(&store, "/b").is_some());
+}
+
 #[test]
 fn target_without_path_is_no_page() {
-    let list = "#top\nexample.com/a\nWWW.Example.com/b\nexample.com.html\n//example.com/b\n/#top\n";
-    let (store, loaded, told) = load_list(list, &Config::default(), &|| false);
-    assert_eq!(loaded.unwrap().left_out, 2);
-    assert_eq!(
-        told,
-        [
+    let store = check_left_out(
+        "#top\nexample.com/a\nWWW.Example.com/b\nexample.com.html\n//example.com/b\n/#top\n",
+        2,
+        0,
+        &[
             "list:2: left out: a URL without its scheme, expected https://...: \"example.com/a\"",
             "list:3: left out: a URL without its scheme, expected https://...: \"WWW.Example.com/b\"",
-        ]
+        ],
     );
     for path in ["/example.com.html", "/b", "/"] {
         assert!(page(&store, path).is_some(), "{path}");
     }
-    let (_, _, told) = load_list("{\"loc\":\"#top\"}", &Config::default(), &|| false);
-    assert_eq!(
-        told,
-        ["list:1: left out: only a fragment, expected the URL of a page: \"#top\""]
+    check_left_out(
+        "{\"loc\":\"#top\"}",
+        1,
+        0,
+        &["list:1: left out: only a fragment, expected the URL of a page: \"#top\""],
     );
+    // The sitemaps of an index are no pages.
+    let store = check_left_out(
+        "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
+         <sitemap><loc>https://example.com/part.xml</loc></sitemap>\n</sitemapindex>",
+        1,
+        0,
+        &[
+            "list:2: left out: https://example.com/part.xml is a sitemap that an index names, expected a page; \
+             give the sitemaps of the index instead",
+        ],
+    );
+    assert_eq!(page(&store, "/part.xml"), None);
 }
 
 #[test]
-fn hosts_and_paths_are_distinguished_however_they_are_written() {
+fn spellings_of_hosts_and_paths_are_normalised() {
     let base = Identity::default()
         .parse("https://b\u{fc}cher.example/")
         .unwrap();
@@ -146,19 +235,15 @@ fn hosts_and_paths_are_distinguished_however_they_are_written() {
 }
 
 #[test]
-fn a_list_in_utf_16_is_read_like_any_other() {
-    let site = site_of_redirects(
-        &Identity::default().parse("https://example.com/").unwrap(),
-        &[],
-        ScopeWidth::Directory,
-    )
-    .unwrap();
+fn lists_in_utf_16_are_read() {
+    let site = example_site();
     let lists = [
         "/\u{e9}\r\n/b\r\n",
-        "url\tpriority\r\n/\u{e9}\t0.5\r\n/b\t\r\n",
-        "{\"loc\":\"/\u{e9}\"}\n{\"loc\":\"/b\"}\n",
+        "url\tlastmod\tchangefreq\tpriority\r\n/\u{e9}\t\t\t\r\n/b\t2026-01-02\tdaily\t0.8\r\n",
+        "{\"loc\":\"/\u{e9}\"}\n{\"loc\":\"/b\",\"lastmod\":\"2026-01-02\",\"changefreq\":\"daily\",\"priority\":0.8}\n",
         "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>https://example.com/\u{e9}</loc></url>\
-         <url><loc>https://example.com/b</loc></url></urlset>",
+         <url><loc>https://example.com/b</loc><lastmod>2026-01-02</lastmod><changefreq>daily</changefreq>\
+         <priority>0.8</priority></url></urlset>",
     ];
     for list in lists {
         for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
@@ -166,10 +251,12 @@ fn a_list_in_utf_16_is_read_like_any_other() {
             let list: Vec<u8> = marked.encode_utf16().flat_map(bytes).collect();
             let (store, loaded, told) = load_list_of(&site, &list, &Config::default(), &|| false);
             assert_eq!(loaded.unwrap().entries, 2, "{marked}: {told:?}");
-            assert!(
-                page(&store, "/%C3%A9").is_some() && page(&store, "/b").is_some(),
-                "{marked}"
-            );
+            assert!(page(&store, "/%C3%A9").is_some(), "{marked}");
+            let supplied = supplied_of(&store, "/b");
+            if marked.contains("daily") {
+                let expected = ["2026-01-02", "daily", "0.8"].map(|text| Some(text.to_owned()));
+                assert_eq!(supplied.texts()[..3], expected, "{marked}");
+            }
         }
     }
     let utf_32 = b"\xff\xfe\0\0/\0\0\0";
@@ -190,57 +277,13 @@ fn feeds_are_lists_too() {
     for feed in [rss, atom] {
         let (store, loaded, told) = load_list(feed, &Config::default(), &|| false);
         assert_eq!(loaded.unwrap().entries, 1, "{feed}: {told:?}");
-        let Some(Outcome::Supplied(supplied)) = page(&store, "/a").unwrap().outcome else {
-            panic!("{feed}");
-        };
+        let supplied = supplied_of(&store, "/a");
         let lastmod = supplied.lastmod.unwrap();
         assert_eq!(
             lastmod.latest_instant(),
             "2026-01-02T03:04:05Z".parse().unwrap()
         );
     }
-}
-
-#[test]
-fn an_index_names_no_pages() {
-    let index = "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
-                 <sitemap><loc>https://example.com/part.xml</loc></sitemap>\n</sitemapindex>";
-    let (store, loaded, told) = load_list(index, &Config::default(), &|| false);
-    assert_eq!(loaded.unwrap().left_out, 1);
-    assert_eq!(page(&store, "/part.xml"), None);
-    assert_eq!(
-        told,
-        [
-            "list:2: left out: https://example.com/part.xml is a sitemap that an index names, expected a page; \
-             give the sitemaps of the index instead"
-        ]
-    );
-}
-
-#[test]
-fn a_value_that_a_sitemap_lost_is_reported() {
-    let sitemap = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
-                   <url><loc>https://example.com/a</loc><lastmod>yesterday</lastmod></url>\n\
-                   <url><loc>https://example.com/b</loc><lastmod>2026-01-02</lastmod></url>\n</urlset>";
-    let (store, loaded, told) = load_list(sitemap, &Config::default(), &|| false);
-    let loaded = loaded.unwrap();
-    assert_eq!(
-        (loaded.entries, loaded.left_out, loaded.values_left_out),
-        (2, 0, 1)
-    );
-    assert!(told[0].starts_with("list:2: value left out: "), "{told:?}");
-    assert!(page(&store, "/a").is_some() && page(&store, "/b").is_some());
-}
-
-#[test]
-fn dates_may_be_a_day_ahead_and_no_more() {
-    let list = "url,lastmod\n/today,2026-03-02\n/soon,2026-03-03T04:00:00Z\n/later,2026-03-04\n";
-    let (_, loaded, told) = load_list(list, &Config::default(), &|| false);
-    assert_eq!(loaded.unwrap().values_left_out, 1);
-    assert!(
-        told[0].starts_with("list:4: value left out: lastmod 2026-03-04 is in the future"),
-        "{told:?}"
-    );
 }
 
 /// Packs bytes as gzip does.
@@ -327,28 +370,6 @@ fn bytes_after_a_compressed_list_are_reported() {
 }
 
 #[test]
-fn dates_before_the_web_are_left_out() {
-    let list =
-        "url,lastmod\n/a,0001-01-01T00:00:00Z\n/b,1970-01-01\n/c,1989-12-31\n/d,1990-01-01\n";
-    let (store, loaded, told) = load_list(list, &Config::default(), &|| false);
-    assert_eq!(loaded.unwrap().values_left_out, 3);
-    assert!(
-        told[1].starts_with("list:3: value left out: lastmod 1970-01-01 is older than the web"),
-        "{told:?}"
-    );
-    for (path, expected) in [("/a", None), ("/c", None), ("/d", Some("1990-01-01"))] {
-        let Some(Outcome::Supplied(supplied)) = page(&store, path).unwrap().outcome else {
-            panic!("{path}");
-        };
-        assert_eq!(
-            supplied.lastmod.as_ref().map(LastMod::as_str),
-            expected,
-            "{path}"
-        );
-    }
-}
-
-#[test]
 fn truncated_and_foreign_lists_are_reported() {
     let is_broken = |list: &[u8]| {
         let (_, loaded, _) = load_list_of(&example_site(), list, &Config::default(), &|| false);
@@ -371,7 +392,7 @@ fn truncated_and_foreign_lists_are_reported() {
 }
 
 #[test]
-fn a_value_that_is_read_otherwise_than_it_is_written_is_reported() {
+fn corrected_value_is_reported() {
     let rows = [
         "{\"loc\":\"/a\",\"changefreq\":\"Daily\"}\n",
         "url,changefreq\n/a,DAILY\n",
@@ -387,9 +408,7 @@ fn a_value_that_is_read_otherwise_than_it_is_written_is_reported() {
             told.ends_with("is read as daily, expected lower case (R16)"),
             "{told}"
         );
-        let Some(Outcome::Supplied(supplied)) = page(&store, "/a").unwrap().outcome else {
-            panic!("{list}");
-        };
+        let supplied = supplied_of(&store, "/a");
         assert_eq!(
             supplied.changefreq.map(sitemap_core::ChangeFreq::as_str),
             Some("daily")

@@ -323,7 +323,8 @@ impl Catalogue {
         version: &str,
         began: Timestamp,
         sites: u32,
-        (is_draining, is_ready): (bool, bool),
+        is_draining: bool,
+        is_ready: bool,
     ) -> Result<(), CatalogueError> {
         let client = self.client().await?;
         let note =

@@ -46,6 +46,15 @@ impl Fleet {
         Some(fleet)
     }
 
+    /// Sites by name and host, all due.
+    async fn due(sites: &[(&str, &str)]) -> Option<Self> {
+        let fleet = Self::with(sites).await?;
+        for (name, _) in sites {
+            fleet.run_now(name).await;
+        }
+        Some(fleet)
+    }
+
     async fn sql(&self, sql: &str) {
         let client = self.catalogue.client().await.unwrap();
         client.batch_execute(sql).await.unwrap();
@@ -85,11 +94,58 @@ impl Fleet {
         claimed.remove(0)
     }
 
+    async fn run_now(&self, name: &str) {
+        self.catalogue.run_now(name, false).await.unwrap();
+    }
+
+    async fn next(&self, lease: &HostLease) -> NextSite {
+        self.catalogue.begin(lease, true).await.unwrap()
+    }
+
     async fn begin(&self, lease: &HostLease) -> SiteSession {
-        match self.catalogue.begin(lease, true).await.unwrap() {
+        match self.next(lease).await {
             NextSite::Session(session) => session,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Begins a session of the only due site, and lets its lease end.
+    async fn lose(&self) {
+        let lease = self.claim_one("w").await;
+        drop(self.begin(&lease).await);
+        self.expire().await;
+    }
+
+    /// Sets the only due site of a host aside.
+    async fn set_aside(&self) {
+        let lease = self.claim_one("w").await;
+        let next = self.next(&lease).await;
+        assert!(matches!(next, NextSite::SetAside { .. }), "{next:?}");
+        let next = self.next(&lease).await;
+        assert!(matches!(next, NextSite::NoneDue), "{next:?}");
+        assert!(self.give_back(&lease).await);
+    }
+
+    async fn end(&self, lease: &HostLease, session: &SiteSession) {
+        let end = ended(None);
+        self.catalogue.end(lease, session.id, &end).await.unwrap();
+    }
+
+    async fn checkpoint(&self, lease: &HostLease, session: &SiteSession, state: &str) {
+        let stored = self.catalogue.checkpoint(lease, session.id, state);
+        stored.await.unwrap();
+    }
+
+    async fn heartbeat(&self, leases: &[&HostLease]) -> Vec<HostKey> {
+        self.catalogue.heartbeat(leases, TTL).await.unwrap()
+    }
+
+    async fn give_back(&self, lease: &HostLease) -> bool {
+        self.catalogue.give_back(lease).await.unwrap()
+    }
+
+    async fn site(&self, name: &str) -> SiteDetails {
+        self.catalogue.site(name).await.unwrap()
     }
 
     async fn state(&self, name: &str) -> SiteState {
@@ -156,7 +212,7 @@ macro_rules! fleet {
 }
 
 #[tokio::test]
-async fn a_migration_makes_tables_once_and_refuses_those_of_a_newer_program() {
+async fn a_migration_refuses_newer_tables() {
     let Some(server) = Server::shared() else {
         return;
     };
@@ -185,35 +241,24 @@ async fn a_migration_makes_tables_once_and_refuses_those_of_a_newer_program() {
 }
 
 #[tokio::test]
-async fn encryption_is_as_the_url_says_and_certificates_are_verified() {
+async fn the_url_decides_about_encryption() {
     let Some(server) = Server::shared() else {
         return;
     };
-    let address = format!(
-        "postgres://arpent:secret@localhost:{}/postgres",
-        server.port
-    );
+    let port = server.port;
+    let address = format!("postgres://arpent:secret@localhost:{port}/postgres");
     let authority = server.certificate().display().to_string();
+    let prefer = format!("sslrootcert={authority}");
+    let full = format!("sslmode=verify-full&{prefer}");
+    let missing = format!("{prefer}.none");
     for (options, encrypted) in [
-        ("sslmode=disable".to_owned(), Ok(false)),
-        (
-            format!("sslmode=verify-full&sslrootcert={authority}"),
-            Ok(true),
-        ),
-        (format!("sslrootcert={authority}"), Ok(true)),
-        (
-            "sslmode=require".to_owned(),
-            Err("sslrootcert=FILE in the URL"),
-        ),
-        (
-            format!("sslrootcert={authority}.none"),
-            Err("expected certificates in PEM format"),
-        ),
-        ("sslmode=maybe".to_owned(), Err("sslmode")),
-        (
-            "sslmode=disable&user=nobody".to_owned(),
-            Err("lets this user in"),
-        ),
+        ("sslmode=disable", Ok(false)),
+        (full.as_str(), Ok(true)),
+        (prefer.as_str(), Ok(true)),
+        ("sslmode=require", Err("sslrootcert=FILE in the URL")),
+        (missing.as_str(), Err("certificates in PEM format")),
+        ("sslmode=maybe", Err("sslmode")),
+        ("sslmode=disable&user=nobody", Err("lets this user in")),
     ] {
         let found = match Catalogue::connect(&format!("{address}?{options}")).await {
             Err(error) => {
@@ -228,14 +273,11 @@ async fn encryption_is_as_the_url_says_and_certificates_are_verified() {
             }
         };
         match (&found, encrypted) {
-            (Err(error), Err(part)) => {
-                assert!(error.contains(part), "{options}: {error}");
-                let is_about_certificate = part.starts_with("sslrootcert");
-                assert_eq!(
-                    error.contains("sslrootcert"),
-                    is_about_certificate,
-                    "{error}"
-                );
+            (Err(error), Err(shown)) => {
+                assert!(error.contains(shown), "{options}: {error}");
+                let is_about_certificate = shown.starts_with("sslrootcert");
+                let names_certificate = error.contains("sslrootcert");
+                assert_eq!(names_certificate, is_about_certificate, "{error}");
             }
             _ => assert_eq!(found.ok(), encrypted.ok(), "{options}"),
         }
@@ -257,7 +299,7 @@ async fn a_message_never_shows_a_password() {
 }
 
 #[tokio::test]
-async fn hosts_are_claimed_in_the_order_in_which_they_fell_due() {
+async fn hosts_are_claimed_in_order_of_due_times() {
     let fleet = fleet!(Fleet::with(&[
         ("a", "a.test"),
         ("b", "b.test"),
@@ -266,7 +308,7 @@ async fn hosts_are_claimed_in_the_order_in_which_they_fell_due() {
     ]));
     assert!(fleet.claim("w").await.is_empty());
     for name in ["c", "a", "d", "b"] {
-        fleet.catalogue.run_now(name, false).await.unwrap();
+        fleet.run_now(name).await;
     }
     let first = fleet.catalogue.claim("w", 3, TTL).await.unwrap();
     assert_eq!(hosts(&first), ["c.test", "a.test", "d.test"]);
@@ -305,50 +347,29 @@ async fn two_workers_never_have_one_host() {
 }
 
 #[tokio::test]
-async fn a_heartbeat_renews_only_what_the_worker_has() {
-    let fleet = fleet!(Fleet::with(&[("a", "a.test"), ("b", "b.test")]));
-    fleet.catalogue.run_now("a", false).await.unwrap();
-    fleet.catalogue.run_now("b", false).await.unwrap();
+async fn a_heartbeat_renews_only_own_leases() {
+    let fleet = fleet!(Fleet::due(&[("a", "a.test"), ("b", "b.test")]));
     let old = fleet.claim("old").await;
-    assert_eq!(
-        fleet
-            .catalogue
-            .heartbeat(&[&old[0], &old[1]], TTL)
-            .await
-            .unwrap(),
-        []
-    );
+    let both = [&old[0], &old[1]];
+    assert_eq!(fleet.heartbeat(&both).await, []);
     // An expired lease that nobody claimed is renewed.
     fleet.expire().await;
-    assert_eq!(
-        fleet.catalogue.heartbeat(&[&old[0]], TTL).await.unwrap(),
-        []
-    );
+    assert_eq!(fleet.heartbeat(&both[..1]).await, []);
     let new = fleet.claim_one("new").await;
     assert_eq!(new.host, old[1].host);
     assert!(new.epoch > old[1].epoch);
-    let lost = fleet
-        .catalogue
-        .heartbeat(&[&old[0], &old[1]], TTL)
-        .await
-        .unwrap();
-    assert_eq!(lost, [HostKey::new("b.test")]);
-    assert!(fleet.catalogue.give_back(&new).await.unwrap());
-    let lost = fleet.catalogue.heartbeat(&[&new], TTL).await.unwrap();
-    assert_eq!(lost, [HostKey::new("b.test")]);
+    let lost = [HostKey::new("b.test")];
+    assert_eq!(fleet.heartbeat(&both).await, lost);
+    assert!(fleet.give_back(&new).await);
+    assert_eq!(fleet.heartbeat(&[&new]).await, lost);
 }
 
 #[tokio::test]
 async fn a_lost_lease_changes_nothing() {
-    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a", false).await.unwrap();
+    let fleet = fleet!(Fleet::due(&[("a", "a.test")]));
     let old = fleet.claim_one("old").await;
     let session = fleet.begin(&old).await;
-    fleet
-        .catalogue
-        .checkpoint(&old, session.id, "1/1-1")
-        .await
-        .unwrap();
+    fleet.checkpoint(&old, &session, "1/1-1").await;
     fleet.expire().await;
     let dump = "SELECT json_agg(t)::text FROM (SELECT s.*, h.*, (SELECT json_agg(r) FROM session r) FROM site s, host h) AS t";
     for is_claimed in [false, true] {
@@ -364,21 +385,21 @@ async fn a_lost_lease_changes_nothing() {
         assert_lost(catalogue.checkpoint(&old, session.id, "1/1-2").await);
         assert_lost(catalogue.end(&old, session.id, &ended(None)).await);
         assert_lost(catalogue.note_pace(&old, TTL, None).await);
+        assert_eq!(fleet.value(dump).await, before);
         if let Some(new) = new {
-            assert!(!catalogue.give_back(&old).await.unwrap());
+            assert!(!fleet.give_back(&old).await);
             assert_eq!(fleet.value(dump).await, before);
             let session = fleet.begin(&new).await;
             assert_eq!(session.state_object.as_deref(), Some("1/1-1"));
             assert_eq!(fleet.outcomes("a").await, [None, Some("lost".to_owned())]);
-        } else {
-            assert_eq!(fleet.value(dump).await, before);
         }
     }
 }
 
 #[tokio::test]
-async fn a_session_ends_with_its_state_and_its_next_run() {
+async fn a_session_ends_with_state_and_next_run() {
     let fleet = fleet!(Fleet::new());
+    let catalogue = &fleet.catalogue;
     let two = [
         NewSite {
             schedule: Some(nightly("a")),
@@ -386,10 +407,10 @@ async fn a_session_ends_with_its_state_and_its_next_run() {
         },
         site("b", "a.test"),
     ];
-    fleet.catalogue.import(&two, now()).await.unwrap();
+    catalogue.import(&two, now()).await.unwrap();
     assert_eq!(fleet.state("b").await, SiteState::OnDemand);
-    fleet.catalogue.run_now("a", false).await.unwrap();
-    fleet.catalogue.run_now("b", false).await.unwrap();
+    fleet.run_now("a").await;
+    fleet.run_now("b").await;
     let lease = fleet.claim_one("w").await;
     let (first, second) = (fleet.begin(&lease).await, fleet.begin(&lease).await);
     assert_eq!((&*first.name, &*second.name), ("a", "b"));
@@ -397,107 +418,63 @@ async fn a_session_ends_with_its_state_and_its_next_run() {
     assert_eq!(fleet.state("a").await, SiteState::Running);
     let next = "2100-01-01T00:00:00Z".parse().ok();
     let state = "1/9-2";
-    fleet
-        .catalogue
-        .checkpoint(&lease, first.id, state)
-        .await
-        .unwrap();
-    fleet
-        .catalogue
-        .end(&lease, first.id, &ended(next))
-        .await
-        .unwrap();
-    // Once more would be a mistake of the worker.
-    let again = fleet.catalogue.end(&lease, first.id, &ended(next)).await;
-    assert!(
-        matches!(again, Err(CatalogueError::SiteGone(_))),
-        "{again:?}"
-    );
-    fleet.catalogue.remove("b").await.unwrap();
-    let removed = fleet.catalogue.end(&lease, second.id, &ended(None)).await;
-    assert!(
-        matches!(removed, Err(CatalogueError::SiteGone(_))),
-        "{removed:?}"
-    );
-    assert!(matches!(
-        fleet.catalogue.begin(&lease, true).await.unwrap(),
-        NextSite::NoneDue
-    ));
-    assert!(fleet.catalogue.give_back(&lease).await.unwrap());
+    fleet.checkpoint(&lease, &first, state).await;
+    let end = ended(next);
+    catalogue.end(&lease, first.id, &end).await.unwrap();
+    catalogue.remove("b").await.unwrap();
+    // Once more would be a mistake of the worker, and the other site is gone.
+    for id in [first.id, second.id] {
+        let refused = catalogue.end(&lease, id, &end).await;
+        let is_gone = matches!(refused, Err(CatalogueError::SiteGone(_)));
+        assert!(is_gone, "{refused:?}");
+    }
+    assert!(matches!(fleet.next(&lease).await, NextSite::NoneDue));
+    assert!(fleet.give_back(&lease).await);
     assert!(fleet.claim("w").await.is_empty());
 
-    let listed = fleet.catalogue.list("", 10, None).await.unwrap();
-    let a = &listed[0];
+    let a = catalogue.list("", 10, None).await.unwrap().remove(0);
     assert_eq!(
         (a.state, a.next_run, a.listed),
         (SiteState::Waiting, next, Some(12))
     );
     assert_eq!(a.schedule.as_deref(), Some("30 2 * * * UTC"));
-    let run = fleet.catalogue.history("a", 1).await.unwrap().remove(0);
+    let run = catalogue.history("a", 1).await.unwrap().remove(0);
     assert_eq!(run.worker, "w");
     assert_eq!(run.summary, Some(json!({"listed": 12})));
-    fleet.catalogue.run_now("a", false).await.unwrap();
+    fleet.run_now("a").await;
     fleet.expire().await;
-    fleet.catalogue.run_now("a", false).await.unwrap();
+    fleet.run_now("a").await;
     let lease = fleet.claim_one("w").await;
     let session = fleet.begin(&lease).await;
     assert_eq!(session.state_object.as_deref(), Some(state));
 }
 
 #[tokio::test]
-async fn a_site_is_set_aside_after_three_lost_leases() {
-    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a", false).await.unwrap();
+async fn a_site_with_three_losses_is_tried_daily() {
+    let fleet = fleet!(Fleet::due(&[("a", "a.test")]));
+    let catalogue = &fleet.catalogue;
     for _ in 0..3 {
-        let lease = fleet.claim_one("w").await;
-        drop(fleet.begin(&lease).await);
-        fleet.expire().await;
+        fleet.lose().await;
     }
-    let lease = fleet.claim_one("w").await;
-    let next = fleet.catalogue.begin(&lease, true).await.unwrap();
-    assert!(
-        matches!(&next, NextSite::SetAside { name, .. } if name == "a"),
-        "{next:?}"
-    );
-    assert!(matches!(
-        fleet.catalogue.begin(&lease, true).await.unwrap(),
-        NextSite::NoneDue
-    ));
-    assert!(fleet.catalogue.give_back(&lease).await.unwrap());
-    let status = fleet.catalogue.status().await.unwrap();
+    fleet.set_aside().await;
+    let status = catalogue.status().await.unwrap();
     assert_eq!(status.sites[&SiteState::SetAside], 1);
-    let aside = fleet
-        .catalogue
-        .list("", 9, Some(SiteState::SetAside))
-        .await
-        .unwrap();
-    assert!(aside[0].set_aside.is_some());
-    let refused = fleet.catalogue.run_now("a", false).await.unwrap_err();
+    let aside = catalogue.list("", 9, Some(SiteState::SetAside)).await;
+    assert!(aside.unwrap()[0].set_aside.is_some());
+    let refused = catalogue.run_now("a", false).await.unwrap_err();
     assert!(
         matches!(refused, CatalogueError::NotRunnable(_)),
         "{refused}"
     );
-    fleet.catalogue.resume("a").await.unwrap();
+    // A site that was resumed has three sessions again.
+    catalogue.resume("a").await.unwrap();
     fleet.expire().await;
-    fleet.catalogue.run_now("a", false).await.unwrap();
-    let lease = fleet.claim_one("w").await;
-    assert_eq!(fleet.begin(&lease).await.name, "a");
-}
-
-#[tokio::test]
-async fn a_site_that_is_set_aside_is_tried_again_after_a_day() {
-    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a", false).await.unwrap();
+    fleet.run_now("a").await;
     for _ in 0..3 {
-        let lease = fleet.claim_one("w").await;
-        drop(fleet.begin(&lease).await);
-        fleet.expire().await;
+        fleet.lose().await;
     }
     for _ in 0..2 {
-        let lease = fleet.claim_one("w").await;
-        let next = fleet.catalogue.begin(&lease, true).await.unwrap();
-        assert!(matches!(next, NextSite::SetAside { .. }), "{next:?}");
-        assert!(fleet.catalogue.give_back(&lease).await.unwrap());
+        fleet.set_aside().await;
         fleet.expire().await;
         assert!(fleet.claim("w").await.is_empty());
         let days = "SELECT count(*)::text FROM site
@@ -505,36 +482,29 @@ async fn a_site_that_is_set_aside_is_tried_again_after_a_day() {
         assert_eq!(fleet.value(days).await, "1");
         fleet.tomorrow().await;
         let lease = fleet.claim_one("w").await;
-        // It has its worker to itself.
-        let next = fleet.catalogue.begin(&lease, false).await.unwrap();
+        // The site has its worker to itself.
+        let next = catalogue.begin(&lease, false).await.unwrap();
         assert!(matches!(next, NextSite::Alone), "{next:?}");
         drop(fleet.begin(&lease).await);
         fleet.expire().await;
     }
     fleet.tomorrow().await;
-    let lease = fleet.claim_one("w").await;
-    let next = fleet.catalogue.begin(&lease, true).await.unwrap();
-    assert!(matches!(next, NextSite::SetAside { .. }), "{next:?}");
-    assert!(fleet.catalogue.give_back(&lease).await.unwrap());
+    fleet.set_aside().await;
     fleet.tomorrow().await;
     let lease = fleet.claim_one("w").await;
     let session = fleet.begin(&lease).await;
-    let end = ended(None);
-    fleet.catalogue.end(&lease, session.id, &end).await.unwrap();
-    let site = fleet.catalogue.site("a").await.unwrap();
-    assert_eq!(site.row.set_aside, None);
+    fleet.end(&lease, &session).await;
+    assert_eq!(fleet.site("a").await.row.set_aside, None);
 }
 
 #[tokio::test]
-async fn a_lost_session_that_stored_a_checkpoint_counts_against_nobody() {
-    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a", false).await.unwrap();
+async fn lost_sessions_with_checkpoints_are_not_counted() {
+    let fleet = fleet!(Fleet::due(&[("a", "a.test")]));
     for number in 0..9 {
         let lease = fleet.claim_one("w").await;
         let session = fleet.begin(&lease).await;
         if number % 2 == 1 {
-            let stored = fleet.catalogue.checkpoint(&lease, session.id, "1/1-1");
-            stored.await.unwrap();
+            fleet.checkpoint(&lease, &session, "1/1-1").await;
         }
         fleet.expire().await;
     }
@@ -543,18 +513,17 @@ async fn a_lost_session_that_stored_a_checkpoint_counts_against_nobody() {
 }
 
 #[tokio::test]
-async fn a_host_that_is_given_back_is_due_after_its_gap() {
-    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a", false).await.unwrap();
+async fn a_returned_host_is_due_after_its_gap() {
+    let fleet = fleet!(Fleet::due(&[("a", "a.test")]));
     for _ in 0..5 {
         let lease = fleet.claim_one("w").await;
         drop(fleet.begin(&lease).await);
         // As at a drain: the session did not end, and is not lost either.
-        assert!(fleet.catalogue.give_back(&lease).await.unwrap());
+        assert!(fleet.give_back(&lease).await);
         assert_eq!(fleet.state("a").await, SiteState::Due);
         assert!(fleet.claim("w").await.is_empty());
         // Another order does not shorten the gap.
-        fleet.catalogue.run_now("a", false).await.unwrap();
+        fleet.run_now("a").await;
         assert!(fleet.claim("w").await.is_empty());
         fleet.expire().await;
     }
@@ -566,25 +535,18 @@ async fn a_host_that_is_given_back_is_due_after_its_gap() {
 
 #[tokio::test]
 async fn a_paused_site_does_not_run() {
-    let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
-    fleet.catalogue.run_now("a", false).await.unwrap();
+    let fleet = fleet!(Fleet::due(&[("a", "a.test")]));
     fleet.catalogue.pause("a").await.unwrap();
     assert_eq!(fleet.state("a").await, SiteState::Paused);
     assert!(fleet.claim("w").await.is_empty());
-    let next = |site: SiteDetails| site.row.next_run;
-    assert_eq!(next(fleet.catalogue.site("a").await.unwrap()), None);
+    assert_eq!(fleet.site("a").await.row.next_run, None);
     assert!(fleet.catalogue.resume("a").await.unwrap());
-    assert!(next(fleet.catalogue.site("a").await.unwrap()).is_some());
-    assert!(
-        !fleet.catalogue.resume("a").await.unwrap(),
-        "it is not paused"
-    );
+    assert!(fleet.site("a").await.row.next_run.is_some());
+    let again = fleet.catalogue.resume("a").await.unwrap();
+    assert!(!again, "it is not paused");
     let lease = fleet.claim_one("w").await;
     assert!(!fleet.catalogue.pause("a").await.unwrap());
-    assert!(matches!(
-        fleet.catalogue.begin(&lease, true).await.unwrap(),
-        NextSite::NoneDue
-    ));
+    assert!(matches!(fleet.next(&lease).await, NextSite::NoneDue));
     let unknown = fleet.catalogue.pause("b").await.unwrap_err();
     assert!(
         matches!(unknown, CatalogueError::UnknownSite(_)),
@@ -595,23 +557,21 @@ async fn a_paused_site_does_not_run() {
 #[tokio::test]
 async fn retry_after_and_gap_go_with_the_host() {
     let fleet = fleet!(Fleet::with(&[("a", "a.test"), ("b", "a.test")]));
-    fleet.catalogue.run_now("a", false).await.unwrap();
+    let note = async |lease: &HostLease, gap: u64, wait: Option<Timestamp>| {
+        let noted = fleet
+            .catalogue
+            .note_pace(lease, Duration::from_secs(gap), wait);
+        noted.await.unwrap();
+    };
+    fleet.run_now("a").await;
     let lease = fleet.claim_one("w").await;
     assert_eq!(lease.retry_after, None);
     let wall = fleet
         .value("SELECT to_char(now() + interval '2 h', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
         .await;
     let wait: Timestamp = wall.parse().unwrap();
-    fleet
-        .catalogue
-        .note_pace(&lease, Duration::from_secs(30), Some(wait))
-        .await
-        .unwrap();
-    fleet
-        .catalogue
-        .note_pace(&lease, Duration::from_secs(40), None)
-        .await
-        .unwrap();
+    note(&lease, 30, Some(wait)).await;
+    note(&lease, 40, None).await;
     assert_eq!(fleet.value("SELECT gap::text FROM host").await, "00:00:40");
     // Whether the worker dies or gives the host back: nobody gets it before.
     fleet.expire().await;
@@ -619,9 +579,9 @@ async fn retry_after_and_gap_go_with_the_host() {
         .sql("UPDATE host SET claimable_at = greatest(lease_until + gap, retry_after)")
         .await;
     assert!(fleet.claim("w").await.is_empty());
-    assert_eq!(fleet.catalogue.heartbeat(&[&lease], TTL).await.unwrap(), []);
-    assert!(fleet.catalogue.give_back(&lease).await.unwrap());
-    fleet.catalogue.run_now("b", false).await.unwrap();
+    assert_eq!(fleet.heartbeat(&[&lease]).await, []);
+    assert!(fleet.give_back(&lease).await);
+    fleet.run_now("b").await;
     assert!(fleet.claim("w").await.is_empty());
     let until = "SELECT (claimable_at = retry_after)::text FROM host";
     assert_eq!(fleet.value(until).await, "true");
@@ -629,8 +589,7 @@ async fn retry_after_and_gap_go_with_the_host() {
     let lease = fleet.claim_one("w").await;
     assert_eq!(lease.retry_after, Some(wait));
     // A year is the mistake of a clock.
-    let year = "2100-01-01T00:00:00Z".parse().ok();
-    fleet.catalogue.note_pace(&lease, TTL, year).await.unwrap();
+    note(&lease, 60, "2100-01-01T00:00:00Z".parse().ok()).await;
     let bound = "SELECT (retry_after < now() + interval '25 h')::text FROM host";
     assert_eq!(fleet.value(bound).await, "true");
 }
@@ -719,7 +678,7 @@ async fn the_next_session_is_forced_once() {
     let fleet = fleet!(Fleet::with(&[("a", "a.test")]));
     let catalogue = &fleet.catalogue;
     catalogue.run_now("a", true).await.unwrap();
-    assert!(catalogue.site("a").await.unwrap().force_next);
+    assert!(fleet.site("a").await.force_next);
     let lease = fleet.claim_one("w").await;
     assert!(fleet.begin(&lease).await.force);
     // The session is repeated after its worker died.
@@ -729,13 +688,12 @@ async fn the_next_session_is_forced_once() {
     assert!(session.force);
     // An order during a session is for the one after it.
     assert!(catalogue.run_now("a", true).await.unwrap());
-    let end = ended(Some(now()));
-    catalogue.end(&lease, session.id, &end).await.unwrap();
+    fleet.end(&lease, &session).await;
     for expected in [true, false] {
         fleet.sql("UPDATE site SET next_run = now()").await;
         let session = fleet.begin(&lease).await;
         assert_eq!(session.force, expected);
-        catalogue.end(&lease, session.id, &end).await.unwrap();
+        fleet.end(&lease, &session).await;
     }
 }
 
@@ -748,26 +706,17 @@ async fn a_session_under_way_is_not_repeated() {
     let session = fleet.begin(&lease).await;
     assert!(catalogue.run_now("a", false).await.unwrap());
     assert!(catalogue.pause("a").await.unwrap());
-    let site = catalogue.site("a").await.unwrap().row;
+    let site = fleet.site("a").await.row;
     assert_eq!((site.state, site.is_paused), (SiteState::Running, true));
     catalogue.resume("a").await.unwrap();
-    catalogue
-        .end(&lease, session.id, &ended(None))
-        .await
-        .unwrap();
+    fleet.end(&lease, &session).await;
     assert_eq!(fleet.state("a").await, SiteState::OnDemand);
 }
 
 #[tokio::test]
-async fn all_sites_that_are_set_aside_are_resumed() {
-    let fleet = fleet!(Fleet::with(&[
-        ("a", "a.test"),
-        ("b", "b.test"),
-        ("c", "c.test")
-    ]));
-    for name in ["a", "b", "c"] {
-        fleet.catalogue.run_now(name, false).await.unwrap();
-    }
+async fn all_set_aside_sites_are_resumed() {
+    let sites = [("a", "a.test"), ("b", "b.test"), ("c", "c.test")];
+    let fleet = fleet!(Fleet::due(&sites));
     fleet.catalogue.pause("c").await.unwrap();
     fleet
         .sql("UPDATE site SET set_aside = 'x' WHERE name <> 'b'; UPDATE host SET claimable_at = 'infinity' WHERE name <> 'b.test'")
@@ -782,7 +731,7 @@ async fn all_sites_that_are_set_aside_are_resumed() {
 }
 
 #[tokio::test]
-async fn a_site_is_late_when_its_last_good_session_is_too_old() {
+async fn only_old_sets_of_scheduled_sites_are_late() {
     let fleet = fleet!(Fleet::new());
     let nightly = |name: &str| NewSite {
         schedule: Some(nightly(name)),
@@ -816,45 +765,30 @@ async fn a_site_is_late_when_its_last_good_session_is_too_old() {
 #[tokio::test]
 async fn workers_are_listed_until_they_end() {
     let fleet = fleet!(Fleet::new());
-    fleet
-        .catalogue
-        .note_worker("w", "0.1.0", now(), 3, (false, true))
-        .await
-        .unwrap();
-    fleet
-        .catalogue
-        .note_worker("w", "0.1.0", now(), 1, (true, true))
-        .await
-        .unwrap();
-    fleet
-        .catalogue
-        .note_worker("v", "0.1.0", now(), 0, (false, false))
-        .await
-        .unwrap();
-    fleet.catalogue.forget_worker("v").await.unwrap();
-    let status = fleet.catalogue.status().await.unwrap();
-    let [worker] = status.workers.as_slice() else {
-        panic!("{status:?}")
+    let catalogue = &fleet.catalogue;
+    for (name, sites, is_draining, is_ready) in [
+        ("w", 3, false, true),
+        ("w", 1, true, true),
+        ("v", 0, false, false),
+    ] {
+        let noted = catalogue.note_worker(name, "0.1.0", now(), sites, is_draining, is_ready);
+        noted.await.unwrap();
+    }
+    catalogue.forget_worker("v").await.unwrap();
+    let found = async || catalogue.status().await.unwrap().workers;
+    let workers = found().await;
+    let [worker] = workers.as_slice() else {
+        panic!("{workers:?}")
     };
-    assert_eq!(
-        (
-            &*worker.name,
-            worker.sites,
-            worker.is_draining,
-            worker.is_ready
-        ),
-        ("w", 1, true, true)
-    );
-    assert!(!worker.is_lost);
-    fleet
-        .sql("UPDATE worker SET seen = now() - interval '4 min'")
-        .await;
-    let status = fleet.catalogue.status().await.unwrap();
-    assert!(status.workers[0].is_lost);
-    fleet
-        .sql("UPDATE worker SET seen = now() - interval '61 min'")
-        .await;
-    assert!(fleet.catalogue.status().await.unwrap().workers.is_empty());
+    let flags = (worker.is_draining, worker.is_ready, worker.is_lost);
+    assert_eq!((&*worker.name, worker.sites), ("w", 1));
+    assert_eq!(flags, (true, true, false));
+    for (minutes, expected) in [(4, Some(true)), (61, None)] {
+        let seen = format!("UPDATE worker SET seen = now() - interval '{minutes} min'");
+        fleet.sql(&seen).await;
+        let workers = found().await;
+        assert_eq!(workers.first().map(|worker| worker.is_lost), expected);
+    }
 }
 
 /// Workers, imports and orders at once: no statement fails by a deadlock, and no host is forgotten.

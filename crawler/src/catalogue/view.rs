@@ -27,12 +27,12 @@ impl SiteRow {
         let mut view = View::default();
         let section = view.section("sites", "");
         section.heads(&[
-            "SITE",
-            "STATE",
-            "LAST SESSION",
-            "LAST GOOD",
-            "LISTED",
-            "NEXT CRAWL",
+            "Site",
+            "State",
+            "Last session",
+            "Last good",
+            "Listed",
+            "Next crawl",
         ]);
         for site in page {
             let row = section.row([
@@ -82,12 +82,12 @@ impl SiteDetails {
         section.fact("listed", row.listed);
         section.fact("state", self.state_object.clone());
         section.fact("added", Some(human::minute(self.added)));
-        let section = view.section("settings", "settings:");
+        let section = view.section("settings", "Settings");
         for line in self.settings.lines() {
             section.line(line);
         }
-        let section = view.section("sessions", "last sessions:");
-        section.heads(&["BEGAN", "ENDED", "OUTCOME", "WORKER"]);
+        let section = view.section("sessions", "Last sessions");
+        section.heads(&["Began", "Ended", "Outcome", "Worker"]);
         let second = |time: Timestamp| time.strftime("%Y-%m-%d %H:%M:%SZ").to_string();
         for session in sessions {
             let row = section.row([
@@ -154,7 +154,7 @@ impl FleetReport {
         let leased = human::count(status.leased_hosts, "host");
         section.line(format!("{leased} leased to workers; {queue}"));
         self.add_workers(&mut view, now);
-        let section = view.section("set-aside", "set aside:");
+        let section = view.section("set-aside", "Set aside");
         for site in &self.set_aside {
             let reason = site.set_aside.as_deref().unwrap_or_default();
             let row = section.line(format!("{}: {reason}", site.name));

@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_index_decides_the_place_of_its_folder() {
+    fn only_index_decides_the_place_of_the_folder() {
         let check = |children: &[&str], files: &[&str], expected: &str| {
             let mount = mount(&[("i.xml", children)], files, "");
             let (_, place, source) = mount.unwrap();
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn robots_txt_decides_the_place_of_a_folder_without_one_index() {
+    fn robots_txt_decides_without_a_single_index() {
         let two: [(&str, &[&str]); 2] = [
             ("i.xml", &["https://h/a.xml"]),
             ("j.xml", &["https://h/b.xml"]),

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_document_waits_once_and_there_is_a_bound() {
+    fn each_document_waits_once_up_to_a_bound() {
         let mut queue = Queue::new(3);
         assert_eq!(queue.push(&1, 1), None);
         assert_eq!(queue.push(&1, 1), None);

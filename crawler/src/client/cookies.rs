@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_go_back_to_the_host_of_the_site_only() {
+    fn cookies_go_back_to_the_site_only() {
         let check = |from: &str, line: &str, to: &str, expected: &str| {
             assert_eq!(sent(from, &[line], to), expected, "{from} {line} {to}");
         };
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_way_to_the_start_page_has_cookies_unless_the_site_needs_them() {
+    fn only_the_start_page_gets_cookies_by_default() {
         let cookies = cookies(CookieUse::Start);
         let (site, page) = (url("https://h.example/"), url("https://h.example/a"));
         let sent = |url: &UrlKey, is_start| cookies.header(url, is_start).unwrap_or_default();

@@ -54,7 +54,8 @@ enum SpellingAnswer {
 /// changes nothing.
 pub(crate) async fn request_spellings(
     guide: &Guide<'_>,
-    (site, hops): (&Site, &[Hop]),
+    site: &Site,
+    hops: &[Hop],
     known: &KnownNames,
     all: bool,
 ) -> KnownNames {

@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_a_document_only_when_it_begins_like_one() {
+    fn a_document_is_known_by_its_beginning() {
         fn check(body: &str, expected: Option<Kind>) {
             let expected = expected.map_or(KindGuess::NoDocument, KindGuess::Document);
             let found = kind_of(body.as_bytes(), SentAs::Page, true);
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_rss_in_it_is_a_feed() {
+    fn only_rdf_with_rss_is_a_feed() {
         fn check(body: &str, expected: bool) {
             assert_eq!(is_feed(body.as_bytes()), expected, "{body}");
             let wide: Vec<u8> = body.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -525,8 +525,6 @@ mod tests {
             )
         };
         let rss = "http://purl.org/rss/1.0/";
-        check("<rss version=\"2.0\"><channel/></rss>", true);
-        check("<feed xmlns=\"http://www.w3.org/2005/Atom\"></feed>", true);
         check(
             &rdf(rss, "<channel rdf:about=\"/\"><link>/</link></channel>"),
             true,
@@ -547,7 +545,5 @@ mod tests {
             ),
             false,
         );
-        check("<urlset></urlset>", false);
-        check("<html></html>", false);
     }
 }

@@ -60,7 +60,8 @@ impl Work {
         &self,
         reason: Reason,
         outcome: Outcome,
-        (basis, links): (Basis, Option<TakenLinks>),
+        basis: Basis,
+        links: Option<TakenLinks>,
         reading: Reading,
         now: Timestamp,
     ) -> Finished {

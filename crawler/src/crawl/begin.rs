@@ -71,7 +71,8 @@ pub(super) struct OpenedStore {
 pub(super) async fn open_store(
     open_store: OpenStore,
     site: &Site,
-    (identity, fresh): (&str, bool),
+    identity: &str,
+    fresh: bool,
     shutdown: &Shutdown,
 ) -> Result<OpenedStore, CrawlError> {
     let (site, identity) = (site.clone(), identity.to_owned());
@@ -150,7 +151,8 @@ impl CrawlOpening {
             }
             let memory = resume::remember(
                 &mut store,
-                (&start, run),
+                &start,
+                run,
                 &judge,
                 &self.repeats,
                 &self.url_identity,

@@ -81,11 +81,12 @@ impl Challenges {
 /// Asks for the start page, and, if it `may_wait`, once more after the wait when it is a challenge.
 pub(super) async fn ask_start_page(
     gate: Gate,
-    (start, host): (UrlKey, HostKey),
+    start: UrlKey,
+    host: HostKey,
     may_wait: bool,
     stop: CancellationToken,
 ) -> StartAnswer {
-    match is_challenge(&gate, (&start, &host), &stop).await {
+    match is_challenge(&gate, &start, &host, &stop).await {
         Ok(false) => return StartAnswer::Page,
         Ok(true) if !may_wait => return StartAnswer::Challenge,
         Ok(true) => {}
@@ -95,7 +96,7 @@ pub(super) async fn ask_start_page(
         () = stop.cancelled() => return StartAnswer::Stopped,
         () = tokio::time::sleep(WAIT) => {}
     }
-    match is_challenge(&gate, (&start, &host), &stop).await {
+    match is_challenge(&gate, &start, &host, &stop).await {
         Ok(false) => StartAnswer::PageLater,
         Ok(true) => StartAnswer::Challenge,
         Err(answer) => answer,
@@ -105,7 +106,8 @@ pub(super) async fn ask_start_page(
 /// Whether the answer of the start page is a challenge; an error when it is none, and no page either.
 async fn is_challenge(
     gate: &Gate,
-    (start, host): (&UrlKey, &HostKey),
+    start: &UrlKey,
+    host: &HostKey,
     stop: &CancellationToken,
 ) -> Result<bool, StartAnswer> {
     gate.reopen(host).await;

@@ -211,11 +211,13 @@ impl<'a> CrawlLoop<'a> {
                 frontier
             },
             documents: Documents::new(
-                (site, config.discover),
+                site,
+                config.discover,
                 setup.public_url.as_deref(),
                 setup.downloader,
                 memory.documents,
-                (memory.own, memory.cached),
+                memory.own,
+                memory.cached,
             ),
             revalidation: Revalidation::new(open.number, memory.trust, open.is_fresh),
             trouble: HostTrouble::new(health),
@@ -297,7 +299,7 @@ impl<'a> CrawlLoop<'a> {
         let number = self.context.open.number;
         let ending = self.end.ending.unwrap_or(Ending::Drained);
         let settled = tokio::task::spawn_blocking(move || {
-            let settled = store_repeats(&mut store, &repeats, (&start, number), ending);
+            let settled = store_repeats(&mut store, &repeats, &start, number, ending);
             settled.map(|notes| (store, notes))
         });
         let (store, notes) = settled

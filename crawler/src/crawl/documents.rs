@@ -145,11 +145,13 @@ impl Documents {
     /// Takes up the documents that the crawl knows. The set will be served at `public_url`, the URL of a directory, or else
     /// in that of the site.
     pub(super) fn new(
-        (site, discover): (&Site, DiscoverConfig),
+        site: &Site,
+        discover: DiscoverConfig,
         public_url: Option<&str>,
         downloader: Downloader,
         documents: Vec<Document>,
-        (own, cached): (OwnFiles, CachedSitemaps),
+        own: OwnFiles,
+        cached: CachedSitemaps,
     ) -> Self {
         let directory = site.written().url();
         let place = Identity::default()
@@ -491,7 +493,8 @@ impl Documents {
         &mut self,
         number: usize,
         copy: Option<CachedSitemap>,
-        (identity, now): (&Arc<Identity>, Timestamp),
+        identity: &Arc<Identity>,
+        now: Timestamp,
         shutdown: &Shutdown,
     ) -> Option<DocumentWork> {
         let (sender, batches) = mpsc::channel(BATCHES_WAITING);

@@ -91,7 +91,9 @@ impl Hints {
         &mut self,
         url: &UrlKey,
         facts: &PageFacts,
-        (site, config, judge): (&Site, &Config, &Judge),
+        site: &Site,
+        config: &Config,
+        judge: &Judge,
     ) -> Vec<Note> {
         self.answers += 1;
         match facts.status {
@@ -263,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_that_looks_like_a_regular_expression_is_rewritten() {
+    fn a_rule_like_a_regular_expression_is_rewritten() {
         fn check(rule: &str, expected: Option<&str>) {
             let hint = glob_hint(rule);
             let example = hint.split('`').nth(1);

@@ -112,7 +112,8 @@ impl HostTrouble {
         &mut self,
         url: &UrlKey,
         answer: &FetchedFacts,
-        (signal, begun): (Signal, Timestamp),
+        signal: Signal,
+        begun: Timestamp,
         long_wait: Option<Timestamp>,
         state: HostState,
     ) -> Option<Note> {

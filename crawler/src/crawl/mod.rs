@@ -368,12 +368,12 @@ async fn crawl_through(
         stop: &shutdown.stop,
     };
     let mut started = find_site(&guide, start, &progress, deadline).await?;
-    let settings = (identity.as_str(), config.fresh);
-    let opened = begin::open_store(open_store, &started.site, settings, shutdown).await?;
+    let (name, fresh) = (identity.as_str(), config.fresh);
+    let opened = begin::open_store(open_store, &started.site, name, fresh, shutdown).await?;
     let (store, public_url) = (opened.store, opened.public_url);
-    let known = (opened.names, opened.next);
-    let naming = Box::pin(name_site(&guide, &mut started, known, deadline));
-    let (gate, names) = naming.await;
+    let (known, next) = (opened.names, opened.next);
+    let naming = name_site(&guide, &mut started, known, next, deadline);
+    let (gate, names) = Box::pin(naming).await;
     let gate = &gate;
     let (site, is_robots_read) = (&started.site, started.is_robots_read);
     let rules = started.robots.clone();
@@ -447,15 +447,21 @@ async fn crawl_through(
 async fn name_site(
     guide: &Guide<'_>,
     started: &mut Started,
-    (known, next): (KnownNames, OpenCrawl),
+    known: KnownNames,
+    next: OpenCrawl,
     deadline: Instant,
 ) -> (Gate, KnownNames) {
     let names = if next.resumed {
         known
     } else {
-        let site = (&started.site, &started.hops[..]);
         let all = validators::is_turn_of_names(next.number);
-        let asking = Box::pin(names::request_spellings(guide, site, &known, all));
+        let asking = Box::pin(names::request_spellings(
+            guide,
+            &started.site,
+            &started.hops[..],
+            &known,
+            all,
+        ));
         tokio::select! {
             asked = tokio::time::timeout_at(deadline, asking) => asked.ok(),
             () = guide.stop.cancelled() => None,

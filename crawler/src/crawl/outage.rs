@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_the_host_asked_for_is_no_outage_while_the_run_comes_on() {
+    fn a_requested_pause_is_no_outage_after_progress() {
         let began = "2026-03-01T12:00:00Z".parse().unwrap();
         let pause = Closed::RetryAfter(tokio::time::Instant::now());
         let mut health = Health::new(began, 2);

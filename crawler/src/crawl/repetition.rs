@@ -188,7 +188,8 @@ pub(super) fn changed_pages(
 pub(super) fn store_repeats(
     store: &mut Store,
     repeats: &Repeats,
-    (start, crawl): (&UrlKey, CrawlId),
+    start: &UrlKey,
+    crawl: CrawlId,
     ending: Ending,
 ) -> Result<Vec<Note>, StoreError> {
     let mut marks: BTreeMap<UrlKey, Repeat> = BTreeMap::new();
@@ -209,7 +210,7 @@ pub(super) fn store_repeats(
         group.push(visit);
     })?;
     mark_copies(&group, start, &mut marks, &mut named);
-    mark_cut(store, repeats, start, (&mut marks, &mut patterns))?;
+    mark_cut(store, repeats, start, &mut marks, &mut patterns)?;
     let mut changes = Vec::new();
     // Pages that were read stay.
     let mut read = HashSet::new();
@@ -299,8 +300,8 @@ const MAX_NAMES: usize = 5;
 fn notes_of(patterns: &[ClosedPattern]) -> Vec<Note> {
     let of_kind = |kind| patterns.iter().filter(move |pattern| pattern.kind == kind);
     let of_place = |place: &ClosedPattern| {
-        let missing = place.left_out + place.not_asked;
-        let (name, asked) = (&place.name, grouped(place.asked));
+        let missing = place.left_out + place.not_requested;
+        let (name, asked) = (&place.name, grouped(place.requested));
         let note = match &place.exclude {
             Some(glob) => Note::place_cut(&grouped(missing), name, &asked, glob),
             None => Note::place_cut_with_listed(&grouped(missing), name, &asked),
@@ -309,9 +310,12 @@ fn notes_of(patterns: &[ClosedPattern]) -> Vec<Note> {
     };
     let mut notes: Vec<Note> = of_kind(PatternKind::Place).map(of_place).collect();
     let mut parameters: Vec<&ClosedPattern> = of_kind(PatternKind::Parameter).collect();
-    parameters.sort_by_key(|pattern| Reverse(pattern.left_out + pattern.not_asked));
+    parameters.sort_by_key(|pattern| Reverse(pattern.left_out + pattern.not_requested));
     if let Some(first) = parameters.first() {
-        let count: u64 = parameters.iter().map(|it| it.left_out + it.not_asked).sum();
+        let count: u64 = parameters
+            .iter()
+            .map(|it| it.left_out + it.not_requested)
+            .sum();
         let names = parameters.iter().take(MAX_NAMES);
         let names: Vec<&str> = names.map(|pattern| &*pattern.name).collect();
         let note = Note::parameters_left_out(&grouped(count), &names.join(", "));
@@ -338,7 +342,7 @@ impl Patterns {
     /// Takes a URL that was not asked for because of it.
     fn skip(&mut self, kind: PatternKind, name: Option<String>, url: &UrlKey) {
         if let Some(pattern) = self.of(kind, name, url) {
-            pattern.not_asked += 1;
+            pattern.not_requested += 1;
         }
     }
 
@@ -346,8 +350,8 @@ impl Patterns {
     fn count_asked(&mut self, store: &Store, repeats: &Repeats) -> Result<(), StoreError> {
         for pattern in self.by_name.values_mut() {
             if pattern.kind == PatternKind::Parameter {
-                pattern.asked = pattern.left_out;
-                pattern.not_asked = pattern.not_asked.saturating_sub(pattern.left_out);
+                pattern.requested = pattern.left_out;
+                pattern.not_requested = pattern.not_requested.saturating_sub(pattern.left_out);
             }
         }
         if !repeats.has_cut() {
@@ -356,7 +360,7 @@ impl Patterns {
         store.each_text(Texts::All, &mut |visit| {
             let place = repeats.place_of(&visit.key);
             if let Some(pattern) = place.and_then(|name| self.by_name.get_mut(&name)) {
-                pattern.asked += 1;
+                pattern.requested += 1;
             }
         })
     }
@@ -402,9 +406,9 @@ impl Patterns {
             kind,
             name,
             crawl,
-            asked: 0,
+            requested: 0,
             left_out: 0,
-            not_asked: 0,
+            not_requested: 0,
             example: url.clone(),
             exclude: None,
         }))
@@ -417,7 +421,8 @@ fn mark_cut(
     store: &Store,
     repeats: &Repeats,
     start: &UrlKey,
-    (marks, patterns): (&mut BTreeMap<UrlKey, Repeat>, &mut Patterns),
+    marks: &mut BTreeMap<UrlKey, Repeat>,
+    patterns: &mut Patterns,
 ) -> Result<(), StoreError> {
     if !repeats.has_cut() {
         return Ok(());

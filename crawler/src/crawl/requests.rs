@@ -194,8 +194,10 @@ impl Requests {
 
 /// Asks for a page; the caller holds a permit.
 pub(super) async fn request_page(
-    (gate, reader): (Gate, Arc<PageReader>),
-    (url, written): (UrlKey, Option<Arc<str>>),
+    gate: Gate,
+    reader: Arc<PageReader>,
+    url: UrlKey,
+    written: Option<Arc<str>>,
     wanted: WantedBody,
     validators: Option<Validators>,
 ) -> PageDone {

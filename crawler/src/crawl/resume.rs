@@ -57,7 +57,8 @@ fn pages_of_last_crawl(store: &Store, number: CrawlId) -> Result<u64, StoreError
 /// the last session.
 pub(super) fn remember(
     store: &mut Store,
-    (start, open): (&UrlKey, OpenCrawl),
+    start: &UrlKey,
+    open: OpenCrawl,
     judge: &Judge,
     config: &RepeatsConfig,
     identity: &Arc<Identity>,

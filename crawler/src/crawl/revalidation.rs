@@ -274,7 +274,8 @@ impl Revalidation {
 /// Sends a test.
 pub(super) async fn test(
     gate: Gate,
-    (url, validators): (UrlKey, Validators),
+    url: UrlKey,
+    validators: Validators,
     stop: CancellationToken,
 ) -> TestEnd {
     let request = Request {

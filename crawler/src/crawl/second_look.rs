@@ -124,7 +124,8 @@ impl SecondLooks {
     pub(super) fn take_changed(
         &mut self,
         url: &UrlKey,
-        (first, second): (ContentHash, ContentHash),
+        first: ContentHash,
+        second: ContentHash,
     ) -> MetaValue {
         let directory = Restless::directory_of(url);
         let (count, differing) = self.answers.entry(directory.to_owned()).or_default();
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn three_of_each_directory_and_twenty_in_all_are_asked_for_in_one_order() {
+    fn requests_per_directory_and_in_all_are_bounded() {
         let chosen = |pages: &[(&str, usize)], is_reversed: bool| {
             let mut looks = SecondLooks::new(Restless::default());
             let pages = pages.iter().flat_map(|(directory, count)| {
@@ -246,7 +247,7 @@ mod tests {
     fn half_of_the_answers_make_a_directory_restless() {
         let mut looks = SecondLooks::new(Restless::default());
         let (first, second) = (ContentHash(1), ContentHash(2));
-        let mut take = |path: &str, second| looks.take_changed(&url(path), (first, second)).1;
+        let mut take = |path: &str, second| looks.take_changed(&url(path), first, second).1;
         assert_eq!(take("/a/1", first), None);
         assert_eq!(take("/a/2", second).as_deref(), Some("/a/"));
         assert_eq!(take("/1", second).as_deref(), Some("/\n/a/"));

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn each_page_is_a_sample_once_in_a_hundred_crawls() {
+    fn one_crawl_in_a_hundred_samples_a_page() {
         let url = UrlKey::from_normalised("https://h.example/a").unwrap();
         let samples = (1..=100).filter(|crawl| is_sample(&url, *crawl)).count();
         assert_eq!(samples, 1);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_stand_in_the_order_of_the_settings_where_there_is_a_value() {
+    fn elements_follow_the_order_of_the_settings() {
         let rules = CustomElements::new(&[
             namespace(
                 "z",
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_the_same_name_that_has_a_value_counts() {
+    fn first_element_with_a_value_counts() {
         let rules = CustomElements::new(&[namespace(
             "s",
             vec![
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn unwritable_urls_are_refused() {
+    fn bad_namespaces_are_refused() {
         let check = |namespaces: &[Namespace], expected: &str| {
             let problem = CustomElements::new(namespaces).unwrap_err();
             assert!(problem.starts_with(expected), "{problem}");

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_fits_decides_and_each_thing_for_itself() {
+    fn first_matching_rule_decides_each_value() {
         let config = EntryConfig {
             changefreq: rules(&[("/blog/*", ChangeFreq::Weekly)]),
             priority: rules(&[
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_that_cannot_match_is_an_error_that_names_the_setting() {
+    fn impossible_glob_is_an_error_with_its_setting() {
         let config = EntryConfig {
             priority: rules(&[("blog/*", tenths(8))]),
             ..EntryConfig::default()

@@ -34,7 +34,8 @@ impl BodyReader {
     /// # Errors
     /// The body cannot be decoded, or is too large already by its announcement.
     pub(super) fn new(
-        (head, piece_framing): (&ResponseHead, u64),
+        head: &ResponseHead,
+        piece_framing: u64,
         length: Option<u64>,
         max_bytes: u64,
     ) -> Result<Self, BodyEnd> {

@@ -352,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_few_file_descriptors_are_a_fault_of_this_machine() {
+    fn too_few_file_descriptors_are_a_local_fault() {
         let target = RequestTarget {
             url: "http://h.example/",
             host: "h.example",

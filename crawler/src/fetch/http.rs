@@ -204,7 +204,7 @@ impl HttpFetch {
         let message = self.message(request, &url, sink.accepted_types());
         let origin = request.url.origin();
         let is_http1 = self.http1_origins().contains(&origin);
-        let sent = self.send((message, is_http1), target, attempt, deadline);
+        let sent = self.send(message, is_http1, target, attempt, deadline);
         let mut response = match sent.await {
             Ok(response) => response,
             Err(error) if !is_http1 && fault::breaks_http2(&error) => {
@@ -241,13 +241,14 @@ impl HttpFetch {
     /// like any other.
     async fn send(
         &self,
-        message: (reqwest::Request, bool),
+        message: reqwest::Request,
+        is_http1: bool,
         target: RequestTarget<'_>,
         attempt: Attempt,
         deadline: Instant,
     ) -> Result<Response, FetchError> {
         let attempt = Arc::new(attempt);
-        let outcome = self.send_once(message, &attempt, deadline).await;
+        let outcome = self.send_once(message, is_http1, &attempt, deadline).await;
         outcome.map_err(|failure| match failure {
             HttpFailure::Total => fault::timed_out(
                 &format!("no answer from {}", target.url),
@@ -273,7 +274,8 @@ impl HttpFetch {
 
     async fn send_once(
         &self,
-        (message, is_http1): (reqwest::Request, bool),
+        message: reqwest::Request,
+        is_http1: bool,
         attempt: &Arc<Attempt>,
         deadline: Instant,
     ) -> Result<Response, HttpFailure> {
@@ -354,7 +356,7 @@ impl HttpFetch {
         }
         let framing = piece_framing(head, response.version());
         let (length, most) = (response.content_length(), request.max_body_bytes);
-        let mut reader = match BodyReader::new((head, framing), length, most) {
+        let mut reader = match BodyReader::new(head, framing, length, most) {
             Ok(reader) => reader,
             Err(end) => return (end, 0),
         };

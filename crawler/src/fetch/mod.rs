@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_304_is_of_the_requested_state_unless_its_tag_differs() {
+    fn a_304_with_another_tag_is_refused() {
         #[track_caller]
         fn check(asked: Option<&str>, answered: Option<&str>, is_of: bool) {
             let validators = Validators {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_worker_is_not_ready_when_it_is_refused_or_waits_for_five_minutes() {
+    async fn refusals_and_long_waits_end_readiness() {
         let health = StorageHealth::default();
         assert!(health.is_ready());
         health.fail(Some(&failure(false)));

@@ -216,14 +216,14 @@ impl SiteWork<'_> {
         };
         let (mut run, ()) = tokio::join!(
             crawl,
-            self.keep_up(&site, &watch, &mut checkpoints, (asked, end))
+            self.keep_up(&site, &watch, &mut checkpoints, asked, end)
         );
         if let Some(counted) = counted {
             counted.end(run.summary.outcome);
         }
         worker.board.end(&site.name);
         let after = self
-            .conclude(&session, &site, &mut run, (&watch, &mut checkpoints))
+            .conclude(&session, &site, &mut run, &watch, &mut checkpoints)
             .await;
         if !matches!(after, Err(CatalogueError::LeaseLost(_))) {
             self.print_end(&mut run);
@@ -391,7 +391,8 @@ impl SiteWork<'_> {
         site: &SiteSettings,
         watch: &SessionWatch,
         checkpoints: &mut Checkpoints,
-        (mut asked, mut end): (mpsc::Receiver<oneshot::Sender<()>>, oneshot::Receiver<()>),
+        mut asked: mpsc::Receiver<oneshot::Sender<()>>,
+        mut end: oneshot::Receiver<()>,
     ) {
         let mut due = Instant::now() + self.worker.checkpoint_interval;
         let mut looks = interval(LOOK);
@@ -496,7 +497,8 @@ impl SiteWork<'_> {
         session: &SiteSession,
         site: &SiteSettings,
         run: &mut SiteResult,
-        (watch, checkpoints): (&SessionWatch, &mut Checkpoints),
+        watch: &SessionWatch,
+        checkpoints: &mut Checkpoints,
     ) -> Result<After, CatalogueError> {
         let lease = self.lease;
         let row = &lease.row;

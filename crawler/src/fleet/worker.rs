@@ -130,10 +130,14 @@ impl Worker {
             let (version, began) = (env!("CARGO_PKG_VERSION"), self.began);
             let renewed = async {
                 self.leases.renew(&self.catalogue).await?;
-                let state = (stop.is_some(), self.health.is_ready());
-                let noted = self
-                    .catalogue
-                    .note_worker(&self.name, version, began, sites, state);
+                let noted = self.catalogue.note_worker(
+                    &self.name,
+                    version,
+                    began,
+                    sites,
+                    stop.is_some(),
+                    self.health.is_ready(),
+                );
                 noted.await
             };
             if let Err(error) = renewed.await {

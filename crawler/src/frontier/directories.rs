@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_fails_after_three_failures_in_a_row() {
+    fn three_failures_in_a_row_fail_a_directory() {
         let mut directories = Directories::default();
         assert!(!directories.failed(&url("/a/1")));
         assert!(!directories.failed(&url("/a/2")));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn sitemaps_in_no_directory_are_not_given_up_with_its_pages() {
+    fn sitemaps_in_no_directory_are_not_given_up() {
         let mut directories = Directories::default();
         directories.give_up_of(&[url("/post-1"), url("/a/1")]);
         let map = url("/sitemap-2.xml");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_of_many_directories_does_not_fill_the_memory() {
+    fn known_failures_of_directories_are_bounded() {
         let mut directories = Directories::default();
         for number in 0..10_000 {
             directories.failed(&url(&format!("/{number}/page")));

@@ -591,20 +591,27 @@ mod tests {
         order
     }
 
-    fn fresh(level_by_level: bool) -> Frontier {
-        let mut frontier = Frontier::new(level_by_level);
+    /// Asks the store, which answers with `urls`.
+    #[track_caller]
+    fn ask_store(frontier: &mut Frontier, urls: Vec<QueuedUrl>) {
         let wanted = frontier.wants().unwrap();
         frontier.asked();
-        frontier.refill(&wanted, Vec::new());
-        frontier
+        frontier.refill(&wanted, urls);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn urls_come_in_order_of_discovery() {
-        let mut frontier = fresh(false);
-        (1..=5).for_each(|sequence| frontier.offer(url(sequence, 0)));
-        assert_eq!(drained(&mut frontier), [1, 2, 3, 4, 5]);
-        assert!(frontier.is_empty());
+    /// The lease of a URL that waits.
+    #[track_caller]
+    fn leased(frontier: &mut Frontier, now: Instant) -> Lease {
+        match frontier.lease(now) {
+            Next::Lease(lease) => lease,
+            other => panic!("no URL waits: {other:?}"),
+        }
+    }
+
+    fn fresh(level_by_level: bool) -> Frontier {
+        let mut frontier = Frontier::new(level_by_level);
+        ask_store(&mut frontier, Vec::new());
+        frontier
     }
 
     #[tokio::test(start_paused = true)]
@@ -636,15 +643,13 @@ mod tests {
         frontier.offer(url(1, 0));
         frontier.refill(&wanted, Vec::new());
         assert!(!frontier.is_empty());
-        let wanted = frontier.wants().unwrap();
-        frontier.asked();
-        frontier.refill(&wanted, vec![url(1, 0)]);
+        ask_store(&mut frontier, vec![url(1, 0)]);
         assert_eq!(drained(&mut frontier), [1]);
         assert!(frontier.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_discovery_before_what_the_store_answers_comes_before_it() {
+    async fn discoveries_are_merged_with_answers_of_the_store() {
         let mut frontier = fresh(false);
         frontier.offer(url(10, 0));
         // Beyond the window, so that the store is asked.
@@ -672,16 +677,14 @@ mod tests {
         assert_eq!(frontier.wants(), None);
         assert_eq!(frontier.entered, Some(2 * most - 2));
         let mut order = drained(&mut frontier);
-        let wanted = frontier.wants().unwrap();
-        frontier.asked();
-        frontier.refill(&wanted, vec![url(2 * most, 0)]);
+        ask_store(&mut frontier, vec![url(2 * most, 0)]);
         order.extend(drained(&mut frontier));
         assert_eq!(order.len() as u64, most + 1);
         assert!(order.is_sorted() && frontier.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn with_earlier_answers_every_url_comes_from_the_store() {
+    async fn with_earlier_answers_the_store_is_asked() {
         let mut frontier = fresh(false).through_store();
         frontier.offer(url(1, 0));
         assert_eq!(drained(&mut frontier), [0_u64; 0]);
@@ -697,28 +700,22 @@ mod tests {
             ..url(1, 0)
         };
         frontier.refill(&wanted, vec![known]);
-        let Next::Lease(lease) = frontier.lease(Instant::now()) else {
-            panic!("a URL waits")
-        };
+        let lease = leased(&mut frontier, Instant::now());
         assert_eq!(lease.earlier(), Some(&earlier));
         frontier.finish(lease);
         assert!(frontier.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_later_try_waits_for_its_time_and_counts() {
+    async fn another_try_waits_and_counts() {
         let mut frontier = fresh(false);
         frontier.offer(url(1, 0));
         let now = Instant::now();
         let due = now + Duration::from_secs(5);
-        let Next::Lease(lease) = frontier.lease(now) else {
-            panic!("a URL waits")
-        };
+        let lease = leased(&mut frontier, now);
         frontier.retry(lease, due);
         assert!(matches!(frontier.lease(now), Next::WaitUntil(at) if at == due));
-        let Next::Lease(lease) = frontier.lease(due) else {
-            panic!("the try is due")
-        };
+        let lease = leased(&mut frontier, due);
         assert_eq!(lease.earlier_tries(), 1);
         frontier.finish(lease);
         assert!(frontier.is_empty());
@@ -732,9 +729,7 @@ mod tests {
             frontier.offer(url(1, 1));
             frontier.offer(url(deeper, 2));
             let now = Instant::now();
-            let Next::Lease(first) = frontier.lease(now) else {
-                panic!("a URL waits")
-            };
+            let first = leased(&mut frontier, now);
             assert!(matches!(frontier.lease(now), Next::Nothing));
             // Another try holds them back where depths have to be exact.
             let due = now + Duration::from_secs(5);
@@ -745,9 +740,7 @@ mod tests {
                 assert_eq!(lease.sequence(), deeper);
                 frontier.finish(lease);
             }
-            let Next::Lease(first) = frontier.lease(due) else {
-                panic!("the try is due")
-            };
+            let first = leased(&mut frontier, due);
             frontier.finish(first);
             assert_eq!(drained(&mut frontier).len(), usize::from(level_by_level));
         }
@@ -807,18 +800,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn with_earlier_answers_a_level_enters_when_the_one_before_it_is_over() {
+    async fn with_earlier_answers_levels_enter_in_turn() {
         let mut frontier = fresh(false).through_store();
         let deeper = 1 << 40;
         frontier.offer(url(1, 0));
         frontier.offer(url(deeper, 0));
-        let wanted = frontier.wants().unwrap();
-        frontier.asked();
-        frontier.refill(&wanted, vec![url(1, 0), url(deeper, 0)]);
+        ask_store(&mut frontier, vec![url(1, 0), url(deeper, 0)]);
         let now = Instant::now();
-        let Next::Lease(first) = frontier.lease(now) else {
-            panic!("a URL waits")
-        };
+        let first = leased(&mut frontier, now);
         assert_eq!(frontier.wants(), None);
         assert!(matches!(frontier.lease(now), Next::Nothing));
         // Found on the first.
@@ -828,9 +817,7 @@ mod tests {
         frontier.finish(first);
         frontier.refill(&wanted, vec![url(2, 0), url(deeper, 0)]);
         assert_eq!(drained(&mut frontier), [2]);
-        let wanted = frontier.wants().unwrap();
-        frontier.asked();
-        frontier.refill(&wanted, vec![url(deeper, 0)]);
+        ask_store(&mut frontier, vec![url(deeper, 0)]);
         assert_eq!(drained(&mut frontier), [deeper]);
         assert!(frontier.is_empty());
     }
@@ -839,9 +826,7 @@ mod tests {
     async fn a_lease_given_back_is_next() {
         let mut frontier = fresh(false);
         (1..=3).for_each(|sequence| frontier.offer(url(sequence, 0)));
-        let Next::Lease(lease) = frontier.lease(Instant::now()) else {
-            panic!("a URL waits")
-        };
+        let lease = leased(&mut frontier, Instant::now());
         frontier.give_back(lease);
         assert_eq!(drained(&mut frontier), [1, 2, 3]);
     }

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_was_quiet_begins_with_the_round_under_way() {
+    fn a_quiet_group_begins_within_the_round() {
         let mut rounds = Rounds::default();
         let places: Vec<u64> = (0..100)
             .map(|number| rounds.place(&key(&format!("/a/{number}")), 1, 0, 0))
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_an_earlier_session_are_not_given_again() {
+    fn places_of_earlier_sessions_are_taken() {
         let mut rounds = Rounds::default();
         let url = key("/a/1");
         let places: Vec<u64> = (0..5).map(|_| rounds.place(&url, 1, 0, 0)).collect();

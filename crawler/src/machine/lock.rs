@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_names_its_holder_until_it_is_given_back() {
+    fn a_lock_names_its_holder_until_released() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         fs::write(

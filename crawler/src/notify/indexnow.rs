@@ -380,7 +380,7 @@ impl Sender<'_> {
         }
         // Those of one request were refused alike.
         let refusals = waiting.first().map_or(0, |url| url.tries);
-        self.send(store, location, (&urls, refusals), clock, call)
+        self.send(store, location, &urls, refusals, clock, call)
     }
 
     /// The file that proves the key, which is asked for.
@@ -434,7 +434,8 @@ impl Sender<'_> {
         &mut self,
         store: &mut Store,
         location: &Loc,
-        (urls, refusals): (&[(UrlKey, Loc)], u32),
+        urls: &[(UrlKey, Loc)],
+        refusals: u32,
         clock: &dyn Fn() -> Timestamp,
         call: &mut Caller<'_>,
     ) -> Result<bool, StoreError> {
@@ -608,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_file_covers_its_directory_on_its_host() {
+    fn key_file_covers_its_directory() {
         let check = |location: &str, url: &str, expected: bool| {
             assert_eq!(
                 covers(&loc(location), &loc(url)),

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_made_is_kept_and_not_shown() {
+    fn made_key_is_stored_and_not_shown() {
         let mut store = Store::in_memory().unwrap();
         assert!(Key::stored(&store).unwrap().is_none());
         let key = Key::make(&mut store).unwrap();

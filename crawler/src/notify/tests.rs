@@ -52,18 +52,7 @@ struct Bench {
 impl Bench {
     fn new(urls: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::in_memory().unwrap();
-        let changes = urls.iter().map(|text| (url(text), UrlChange::Changed));
-        let outbox = vec![OutboxStep::Add {
-            changes: changes.collect(),
-            since: now(),
-        }];
-        let commit = Commit {
-            outbox,
-            ..Commit::default()
-        };
-        store.commit(&commit).unwrap();
-        Self {
+        let mut bench = Self {
             standing: PublishedSet {
                 site: "https://h.example/".to_owned(),
                 output: folder.path().display().to_string(),
@@ -72,14 +61,27 @@ impl Bench {
                 sitemaps: vec!["https://h.example/sitemap.xml".to_owned()],
             },
             folder,
-            store,
+            store: Store::in_memory().unwrap(),
             config: NotifyConfig {
                 indexnow: true,
                 indexnow_endpoint: "https://engine.example/indexnow".to_owned(),
                 ..NotifyConfig::default()
             },
             calls: RefCell::default(),
-        }
+        };
+        bench.wait(urls, UrlChange::Changed);
+        bench
+    }
+
+    /// Adds URLs to those that wait to be sent.
+    fn wait(&mut self, urls: &[&str], change: UrlChange) {
+        let changes = urls.iter().map(|text| (url(text), change)).collect();
+        let since = now();
+        let commit = Commit {
+            outbox: vec![OutboxStep::Add { changes, since }],
+            ..Commit::default()
+        };
+        self.store.commit(&commit).unwrap();
     }
 
     /// Submits: key files are served from the folder, the engine answers the request of a number by `engine`.
@@ -181,7 +183,7 @@ fn without_an_answer_the_urls_stay() {
 }
 
 #[test]
-fn a_set_of_urls_goes_out_in_requests_of_ten_thousand() {
+fn requests_have_at_most_ten_thousand_urls() {
     let urls: Vec<String> = (0..25_000)
         .map(|number| format!("https://h.example/{number:05}"))
         .collect();
@@ -199,7 +201,7 @@ fn a_set_of_urls_goes_out_in_requests_of_ten_thousand() {
 }
 
 #[test]
-fn key_is_proved_in_the_root_of_the_site() {
+fn key_is_proved_in_the_root() {
     let mut bench = Bench::new(&["https://h.example/a", "https://old.example/b"]);
     let key = Key::make(&mut bench.store).unwrap();
     bench.standing.directory = "https://maps.example/h/".to_owned();
@@ -222,7 +224,7 @@ fn key_is_proved_in_the_root_of_the_site() {
 }
 
 #[test]
-fn a_key_that_is_served_on_another_host_is_not_put_into_the_output() {
+fn key_of_another_host_has_no_file() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     assert_eq!(bench.submit(429).waiting, 1);
     let file = bench.folder.path().join(format!("{}.txt", bench.key()));
@@ -233,7 +235,7 @@ fn a_key_that_is_served_on_another_host_is_not_put_into_the_output() {
 }
 
 #[test]
-fn a_key_is_in_no_message_whatever_the_servers_say() {
+fn no_message_shows_the_key() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     bench.submit(429);
     let key = bench.key();
@@ -252,26 +254,14 @@ fn a_key_is_in_no_message_whatever_the_servers_say() {
 }
 
 #[test]
-fn a_url_that_is_refused_holds_nothing_back() {
+fn refused_url_delays_no_other() {
     let mut bench = Bench::new(&[]);
-    let waits = |bench: &mut Bench, paths: &[&str]| {
-        let url = |path: &&str| url(&format!("https://h.example{path}"));
-        let changes = paths.iter().map(|path| (url(path), UrlChange::Changed));
-        let outbox = vec![OutboxStep::Add {
-            changes: changes.collect(),
-            since: now(),
-        }];
-        bench
-            .store
-            .commit(&Commit {
-                outbox,
-                ..Commit::default()
-            })
-            .unwrap();
-    };
     // What an engine is sent in a run; it refuses every request with `/bad` in it.
     let run = |bench: &mut Bench, new: &[&str]| -> Vec<Vec<String>> {
-        waits(bench, new);
+        for path in new {
+            let url = format!("https://h.example{path}");
+            bench.wait(&[&url], UrlChange::Changed);
+        }
         bench.submit_refusing("https://h.example/bad");
         let sent = bench.sent().into_iter();
         let path = |url: String| url.replacen("https://h.example", "", 1);
@@ -296,7 +286,7 @@ fn a_url_that_is_refused_holds_nothing_back() {
 }
 
 #[test]
-fn a_url_that_no_sitemap_can_list_does_not_wait_for_ever() {
+fn url_too_long_for_sitemaps_leaves() {
     // Each is escaped in a sitemap, which makes it too long.
     let long = format!("https://h.example/{}", "%".repeat(1_500));
     let mut bench = Bench::new(&[&long, "https://h.example/b"]);
@@ -307,10 +297,13 @@ fn a_url_that_no_sitemap_can_list_does_not_wait_for_ever() {
 }
 
 #[test]
-fn a_url_that_is_refused_alone_again_and_again_leaves() {
-    let check = |status: u16, submissions: usize| {
+fn url_refused_alone_three_times_leaves() {
+    for (status, meaning) in [
+        (400, "it finds the request badly formed"),
+        (422, "these URLs are not of the host h.example, or the key"),
+    ] {
         let mut bench = Bench::new(&["https://h.example/a"]);
-        for submission in 1..submissions {
+        for submission in 1..3 {
             let submitted = bench.submit(status);
             assert_eq!(submitted.waiting, 1, "{status}: {submission}");
         }
@@ -320,21 +313,31 @@ fn a_url_that_is_refused_alone_again_and_again_leaves() {
         let expected =
             "https://h.example/a was refused 3 times and is not sent again before it changes";
         assert!(problems.contains(expected), "{problems}");
+        assert!(problems.contains(meaning), "{problems}");
         assert_eq!(bench.submit(200), Submitted::default(), "{status}");
-    };
-    check(400, 3);
-    check(422, 3);
+    }
     // The other refusals are not about the URL.
-    for status in [403, 429, 500, 404] {
+    for (status, meaning) in [
+        (403, "answered 403: it does not find the key in"),
+        (429, "answered 429 to each of 1 tries: too many requests"),
+        (500, "answered 500 to each of 1 tries"),
+        (
+            302,
+            "which IndexNow does not define; check indexnow_endpoint",
+        ),
+    ] {
         let mut bench = Bench::new(&["https://h.example/a"]);
         for _ in 0..5 {
-            assert_eq!(bench.submit(status).waiting, 1, "{status}");
+            let submitted = bench.submit(status);
+            assert_eq!(submitted.waiting, 1, "{status}");
+            let problems = submitted.problems.join("\n");
+            assert!(problems.contains(meaning), "{status}: {problems}");
         }
     }
 }
 
 #[test]
-fn a_key_of_the_settings_replaces_the_file_of_an_older_one() {
+fn key_of_the_settings_replaces_older_file() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     bench.submit(429);
     let made = format!("{}.txt", bench.key());
@@ -354,7 +357,7 @@ fn a_key_of_the_settings_replaces_the_file_of_an_older_one() {
 }
 
 #[test]
-fn a_foreign_file_under_the_keys_name_stays() {
+fn foreign_file_under_the_key_name_stays() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     let key = Key::make(&mut bench.store).unwrap();
     let path = bench.folder.path().join(format!("{}.txt", key.reveal()));
@@ -367,7 +370,7 @@ fn a_foreign_file_under_the_keys_name_stays() {
 }
 
 #[test]
-fn a_key_that_is_called_like_a_sitemap_gets_no_file() {
+fn key_named_like_a_sitemap_has_no_file() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     let path = bench.folder.path().join("own-key");
     std::fs::write(&path, "Sitemap-root").unwrap();
@@ -379,17 +382,10 @@ fn a_key_that_is_called_like_a_sitemap_gets_no_file() {
 }
 
 #[test]
-fn the_same_url_is_not_sent_again_within_ten_minutes() {
+fn no_url_is_sent_twice_in_ten_minutes() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     assert_eq!(bench.submit(200).sent, 1);
-    let commit = Commit {
-        outbox: vec![OutboxStep::Add {
-            changes: vec![(url("https://h.example/a"), UrlChange::Removed)],
-            since: now(),
-        }],
-        ..Commit::default()
-    };
-    bench.store.commit(&commit).unwrap();
+    bench.wait(&["https://h.example/a"], UrlChange::Removed);
     let submitted = bench.submit_with("2026-03-01T12:09:59Z", &|_| Ok(answer(200, "")));
     assert_eq!(
         (submitted.sent, submitted.waiting, submitted.resting),
@@ -403,16 +399,8 @@ fn the_same_url_is_not_sent_again_within_ten_minutes() {
 #[test]
 fn a_dry_run_asks_nobody_and_writes_nothing() {
     let mut bench = Bench::new(&[]);
-    let changes = ["https://h.example/a", "https://h.example/b"];
-    let changes = changes.map(|text| (url(text), UrlChange::Added));
-    let commit = Commit {
-        outbox: vec![OutboxStep::Add {
-            changes: changes.to_vec(),
-            since: now(),
-        }],
-        ..Commit::default()
-    };
-    bench.store.commit(&commit).unwrap();
+    let added = ["https://h.example/a", "https://h.example/b"];
+    bench.wait(&added, UrlChange::Added);
     let submission = Submission {
         config: &bench.config,
         standing: &bench.standing,
@@ -438,7 +426,7 @@ fn a_dry_run_asks_nobody_and_writes_nothing() {
 }
 
 #[test]
-fn a_ping_template_is_a_url_with_a_place() {
+fn ping_template_is_a_url_with_placeholder() {
     let check = |text: &str, expected: bool| {
         assert_eq!(PingTemplate::parse(text).is_ok(), expected, "{text}");
     };

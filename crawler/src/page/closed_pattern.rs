@@ -25,11 +25,11 @@ pub struct ClosedPattern {
     /// The first of the crawls in a row that found it.
     pub crawl: CrawlId,
     /// Pages of it that were asked for.
-    pub asked: u64,
+    pub requested: u64,
     /// Requested pages that are not listed because of it.
     pub left_out: u64,
     /// URLs of it that were not asked for.
-    pub not_asked: u64,
+    pub not_requested: u64,
     /// One of the URLs that were left out or not asked for.
     pub example: UrlKey,
     /// A glob for the setting `exclude` that matches it, and no listed page or page by which one was found; `None`:

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_304_replaces_what_its_head_says_and_nothing_else() {
+    fn a_304_replaces_the_facts_of_its_head() {
         let time = |day: u32| Some(format!("2026-02-{day:02}T00:00:00Z").parse().unwrap());
         let stored = PageFacts {
             status: 200,

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_pages_are_stored_by_a_sample_of_their_blocks() {
+    fn long_pages_are_stored_by_a_sample() {
         let blocks = |count: u32| {
             let block = |number: u32| TextBlock {
                 hash: number.wrapping_mul(0x9e37_79b9),

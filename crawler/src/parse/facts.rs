@@ -208,7 +208,7 @@ impl LinkFacts<'_> {
             && findings.text.has_few_characters();
         let identity = self.site.identity;
         let resolved =
-            (findings.links).resolve((self.site.url, &base), identity, encoding, &mut self.links);
+            (findings.links).resolve(self.site.url, &base, identity, encoding, &mut self.links);
         facts.links_left_out = resolved.left_out;
         facts.warnings.links_cut = resolved.left_out > 0;
         let data = findings.json_ld.read();
@@ -216,7 +216,7 @@ impl LinkFacts<'_> {
         if let Some(tags) = &findings.open_graph {
             let title = facts.title.as_deref();
             let language = findings.language.as_deref();
-            self.take_elements(&data, (tags, title, language), &base, encoding);
+            self.take_elements(&data, tags, title, language, &base, encoding);
         }
         self.keep_news_unless(findings.news_directives.directives.noindex);
         facts.warnings.password_field = findings.has_password_field;
@@ -240,7 +240,9 @@ impl LinkFacts<'_> {
     fn take_elements(
         &mut self,
         data: &[serde_json::Value],
-        (tags, title, language): (&OpenGraph, Option<&str>, Option<&str>),
+        tags: &OpenGraph,
+        title: Option<&str>,
+        language: Option<&str>,
         base: &Url,
         encoding: &'static Encoding,
     ) {

@@ -164,42 +164,33 @@ fn read_value(text: &str) -> (String, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check_links(line: &str, expected: &[(&str, &str)]) {
-        let headers = Headers::from_iter([("Link", line)]);
-        let found = links(&headers);
-        let found: Vec<_> = found
-            .iter()
-            .map(|link| (&*link.target, &*link.rel))
-            .collect();
-        assert_eq!(found, expected, "{line}");
-    }
+    use crate::parse::tests::check_rows;
 
     #[test]
     fn link_header_is_read_by_rfc_8288() {
-        check_links("", &[]);
-        check_links("</a>; rel=canonical", &[("/a", "canonical")]);
-        check_links("</a>;rel=\"next prev\"", &[("/a", "next prev")]);
-        check_links(
-            "</a> ; title=\"x, <y>; \\\"z\" ; Rel = next",
-            &[("/a", "next")],
-        );
-        check_links(
-            "</a>; rel=next, </b>; rel=prev",
-            &[("/a", "next"), ("/b", "prev")],
-        );
-        check_links(
-            "</a,b>; rel=next,</c>;rel=prev",
-            &[("/a,b", "next"), ("/c", "prev")],
-        );
-        check_links("</a>; rel=next; rel=prev", &[("/a", "next")]);
-        check_links("</a>; rel=next; anchor=\"#x\"", &[]);
-        check_links("</a>", &[]);
-        check_links("</a>; rel", &[("/a", "")]);
-        check_links("</a; rel=next", &[]);
-        check_links("nonsense, </b>; rel=prev", &[("/b", "prev")]);
-        check_links("</a>; rel=\"next", &[("/a", "next")]);
-        check_links("<>; rel=next", &[("", "next")]);
+        let rows = [
+            " =>",
+            "</a>; rel=canonical => /a (canonical)",
+            "</a>;rel=\"next prev\" => /a (next prev)",
+            "</a> ; title=\"x, <y>; \\\"z\" ; Rel = next => /a (next)",
+            "</a>; rel=next, </b>; rel=prev => /a (next), /b (prev)",
+            "</a,b>; rel=next,</c>;rel=prev => /a,b (next), /c (prev)",
+            "</a>; rel=next; rel=prev => /a (next)",
+            "</a>; rel=next; anchor=\"#x\" =>",
+            "</a> =>",
+            "</a>; rel => /a ()",
+            "</a; rel=next =>",
+            "nonsense, </b>; rel=prev => /b (prev)",
+            "</a>; rel=\"next => /a (next)",
+            "</a>; rel=prev, <>; rel=next => /a (prev),  (next)",
+        ];
+        check_rows(&rows, |line| {
+            let found = links(&Headers::from_iter([("Link", line)]));
+            let shown = found
+                .iter()
+                .map(|link| format!("{} ({})", link.target, link.rel));
+            shown.collect::<Vec<_>>().join(", ")
+        });
     }
 
     #[test]
@@ -222,51 +213,25 @@ mod tests {
     fn location_is_resolved_for_redirects_only() {
         let identity = Identity::default();
         let url = identity.parse("https://example.com/a/b").unwrap();
-        let check = |status: u16, value: &[u8], expected: Option<&str>| {
+        let cases: [(u16, &[u8], &str); 10] = [
+            (301, b"c", "https://example.com/a/c"),
+            (308, b"//other.example/", "https://other.example/"),
+            (302, b"/\xc3\xa9", "https://example.com/%C3%A9"),
+            (302, b"/\xe9", "https://example.com/%E9"),
+            (302, b"", ""),
+            (302, b"mailto:x@example.com", ""),
+            (302, b"http://", ""),
+            (200, b"/c", ""),
+            (201, b"/c", ""),
+            (304, b"/c", ""),
+        ];
+        for (status, value, expected) in cases {
             let mut headers = Headers::default();
             headers.push("Location", value);
             let found = location(&ResponseHead { status, headers }, &url, &identity);
-            assert_eq!(
-                found.as_ref().map(UrlKey::as_str),
-                expected,
-                "{status} {}",
-                value.escape_ascii()
-            );
-        };
-        check(301, b"c", Some("https://example.com/a/c"));
-        check(308, b"//other.example/", Some("https://other.example/"));
-        check(302, "/é".as_bytes(), Some("https://example.com/%C3%A9"));
-        check(302, b"/\xe9", Some("https://example.com/%E9"));
-        check(302, b"", None);
-        check(302, b"mailto:x@example.com", None);
-        check(302, b"http://", None);
-        check(200, b"/c", None);
-        check(201, b"/c", None);
-        check(304, b"/c", None);
-    }
-
-    #[test]
-    fn lines_of_robots_headers_do_not_touch_each_other() {
-        let names = ["robots".to_owned()];
-        let check = |lines: &[(&str, &str)], noindex: bool, nofollow: bool| {
-            let headers: Headers = lines.iter().copied().collect();
-            let found = directives(&headers, &names).directives;
-            assert_eq!(
-                (found.noindex, found.nofollow),
-                (noindex, nofollow),
-                "{lines:?}"
-            );
-        };
-        check(&[], false, false);
-        check(
-            &[
-                ("X-Robots-Tag", "otherbot: noindex"),
-                ("X-Robots-Tag", "nofollow"),
-            ],
-            false,
-            true,
-        );
-        check(&[("X-Robots-Tag", "noindex")], true, false);
+            let found = found.as_ref().map_or("", UrlKey::as_str);
+            assert_eq!(found, expected, "{status} {}", value.escape_ascii());
+        }
     }
 
     #[test]

@@ -143,42 +143,7 @@ fn is_pixel_at_most(length: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use encoding_rs::UTF_8;
-
     use super::*;
-
-    fn image(src: &str, srcset: &str) -> RawImage {
-        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        RawImage {
-            src: given(src),
-            srcset: given(srcset),
-            ..RawImage::default()
-        }
-    }
-
-    fn resolved(images: RawImages) -> Vec<String> {
-        let base = Url::parse("https://example.com/a/b?q").unwrap();
-        let found = images.resolve(&base, UTF_8);
-        found.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn a_source_belongs_to_the_image_of_its_picture() {
-        let mut images = RawImages::default();
-        images.add_source("before");
-        images.add(&image("", ""));
-        images.open_picture();
-        images.add_source("data:,x");
-        images.add_source("first");
-        images.add_source("second");
-        images.add(&image("", ""));
-        images.add(&image("", ""));
-        images.open_picture();
-        images.add_source("lost");
-        images.close_picture();
-        images.add(&image("", ""));
-        assert_eq!(resolved(images), ["https://example.com/a/first"]);
-    }
 
     #[test]
     fn counters_are_not_images() {

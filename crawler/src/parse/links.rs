@@ -232,7 +232,8 @@ impl RawLinks {
     /// Resolves everything on the page at `page` into `links`; also as it is written, where the identity leaves parameters out by default.
     pub(super) fn resolve(
         mut self,
-        (page, base): (&UrlKey, &Url),
+        page: &UrlKey,
+        base: &Url,
         identity: &Identity,
         encoding: &'static Encoding,
         links: &mut LinkList,
@@ -414,92 +415,47 @@ mod tests {
     use encoding_rs::UTF_8;
 
     use super::*;
-
-    fn check(references: &[(&str, bool)], expected: &[(&str, bool)]) {
-        let mut raw = RawLinks::new(100, 10_000);
-        for (reference, nofollow) in references {
-            raw.add(reference, Via::Link, *nofollow);
-        }
-        let page = UrlKey::from_normalised("https://example.com/a/b?q").unwrap();
-        let base = page.to_url();
-        let mut links = LinkList::default();
-        let identity = Identity::default();
-        raw.resolve((&page, &base), &identity, UTF_8, &mut links);
-        let found: Vec<_> = (links.links)
-            .iter()
-            .map(|link| (link.target.as_str(), link.nofollow))
-            .collect();
-        assert_eq!(found, expected, "{references:?}");
-    }
+    use crate::parse::tests::check_rows;
 
     #[test]
     fn references_become_keys_in_document_order() {
-        check(
-            &[("c", false), ("/", false)],
-            &[
-                ("https://example.com/a/c", false),
-                ("https://example.com/", false),
-            ],
-        );
-        check(&[("", false)], &[("https://example.com/a/b?q", false)]);
-        check(
-            &[("#x", false), ("#y", false)],
-            &[("https://example.com/a/b?q", false)],
-        );
-        check(&[(" \n/x\t", false)], &[("https://example.com/x", false)]);
-        check(
-            &[("//other.example/x", false)],
-            &[("https://other.example/x", false)],
-        );
-        check(&[("http:/x", false)], &[("http://x/", false)]);
-        check(
-            &[
-                ("a:b/c", false),
-                ("mailto:x", false),
-                ("JavaScript:x", false),
-                ("java\nscript:x", false),
-            ],
-            &[],
-        );
-        check(&[("./a:b", false)], &[("https://example.com/a/a:b", false)]);
-        check(&[("http://", false), ("https://[x", false)], &[]);
-        check(&[(":x", false)], &[("https://example.com/a/:x", false)]);
+        let page = UrlKey::from_normalised("https://example.com/a/b?q").unwrap();
+        let identity = Identity::default();
+        // Those with `!` in front are not to be followed, unless another one is.
+        let rows = [
+            "c | / => https://example.com/a/c, https://example.com/",
+            " => https://example.com/a/b?q",
+            "#x | #y => https://example.com/a/b?q",
+            " \n/x\t => https://example.com/x",
+            "//other.example/x => https://other.example/x",
+            "http:/x => http://x/",
+            "a:b/c | mailto:x | JavaScript:x | java\nscript:x =>",
+            "./a:b => https://example.com/a/a:b",
+            "http:// | https://[x =>",
+            ":x => https://example.com/a/:x",
+            "!x | x => https://example.com/a/x",
+            "x | !x => https://example.com/a/x",
+            "!x | /a/x#y => https://example.com/a/x",
+            "!x | !x => !https://example.com/a/x",
+        ];
+        check_rows(&rows, |references| {
+            let mut raw = RawLinks::new(100, 10_000);
+            for written in references.split(" | ") {
+                let reference = written.trim_start_matches('!');
+                raw.add(reference, Via::Link, written.starts_with('!'));
+            }
+            let mut links = LinkList::default();
+            raw.resolve(&page, &page.to_url(), &identity, UTF_8, &mut links);
+            let shown = links.links.iter().map(|link| {
+                let mark = if link.nofollow { "!" } else { "" };
+                format!("{mark}{}", link.target.as_str())
+            });
+            shown.collect::<Vec<_>>().join(", ")
+        });
     }
 
     #[test]
-    fn one_followed_occurrence_is_enough() {
-        check(
-            &[("x", true), ("x", false)],
-            &[("https://example.com/a/x", false)],
-        );
-        check(
-            &[("x", false), ("x", true)],
-            &[("https://example.com/a/x", false)],
-        );
-        check(
-            &[("x", true), ("/a/x#y", false)],
-            &[("https://example.com/a/x", false)],
-        );
-        check(
-            &[("x", true), ("x", true)],
-            &[("https://example.com/a/x", true)],
-        );
-    }
-
-    #[test]
-    fn the_limit_counts_different_references_only() {
-        let mut raw = RawLinks::new(2, 100);
-        for reference in ["a", "#1", "#2", "a#x", "mailto:x"] {
-            raw.add(reference, Via::Link, false);
-        }
-        assert_eq!(raw.left_out, 0);
-        raw.add("c", Via::Link, false);
-        assert_eq!(raw.left_out, 1);
-        assert_eq!(raw.links.len(), 2);
-    }
-
-    #[test]
-    fn the_bytes_of_all_links_are_bounded_as_written_and_as_resolved() {
+    fn bytes_of_all_links_are_bounded() {
         let check = |base: &str, references: &[&str], taken: usize, left_out: u64| {
             let mut raw = RawLinks::new(100, 60);
             for reference in references {
@@ -508,7 +464,7 @@ mod tests {
             let page = UrlKey::from_normalised(base).unwrap();
             let (base, identity) = (page.to_url(), Identity::default());
             let mut links = LinkList::default();
-            let resolved = raw.resolve((&page, &base), &identity, UTF_8, &mut links);
+            let resolved = raw.resolve(&page, &base, &identity, UTF_8, &mut links);
             let found = (links.links.len(), resolved.left_out);
             assert_eq!(found, (taken, left_out), "{base} {references:?}");
         };

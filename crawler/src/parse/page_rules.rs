@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn pattern_selects_pages_by_path_and_query_or_by_whole_url() {
+    fn patterns_match_path_and_query_or_whole_url() {
         let check = |pattern: &str, url: &str, expected: bool| {
             let rules = PageRules::new(&[rule(pattern, "a", PageAction::Exclude)]).unwrap();
             assert_eq!(rules.concern(&key(url)), expected, "{pattern} {url}");
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn rules_read_a_page() {
-        let html = "<p class=draft>x</p><time datetime='2024-05-06'>May</time><b> 2023-01-02 </b><i>never</i>";
+        let html = "<p class=draft>x</p><time datetime='2024-05-06'>May</time><b> 2023-01-02 </b><i>never</i><u>2024</u>";
         let check = |rules: &[PageRule], is_excluded: bool, lastmod: Option<&str>| {
             let expected = RuleFacts {
                 is_excluded,
@@ -189,26 +189,25 @@ mod tests {
             assert_eq!(found, expected, "{rules:?}");
         };
         check(&[], false, None);
-        check(&[rule("*", "p.draft", PageAction::Exclude)], true, None);
-        check(
-            &[rule("/other", "p.draft", PageAction::Exclude)],
-            false,
-            None,
-        );
-        check(&[rule("*", "p.final", PageAction::Exclude)], false, None);
-        check(
-            &[rule("*", "time", lastmod(Some("DateTime")))],
-            false,
-            Some("2024-05-06"),
-        );
-        check(&[rule("*", "time", lastmod(None))], false, None);
-        check(&[rule("*", "b", lastmod(None))], false, Some("2023-01-02"));
-        check(
-            &[rule("*", "i", lastmod(None)), rule("*", "b", lastmod(None))],
-            false,
-            Some("2023-01-02"),
-        );
-        check(&[rule("*", "time", lastmod(Some("title")))], false, None);
+        for (pages, selector, is_excluded) in [
+            ("*", "p.draft", true),
+            ("/other", "p.draft", false),
+            ("*", "p.final", false),
+        ] {
+            let rule = rule(pages, selector, PageAction::Exclude);
+            check(&[rule], is_excluded, None);
+        }
+        let day = Some("2023-01-02");
+        for (selector, attribute, expected) in [
+            ("time", Some("DateTime"), Some("2024-05-06")),
+            ("time", Some("title"), None),
+            ("time", None, None),
+            ("b", None, day),
+        ] {
+            check(&[rule("*", selector, lastmod(attribute))], false, expected);
+        }
+        let rules = ["i", "u", "b"].map(|selector| rule("*", selector, lastmod(None)));
+        check(&rules, false, day);
     }
 
     #[test]

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_are_separated_by_commas_that_belong_to_no_url() {
+    fn candidates_are_separated_by_commas_outside_urls() {
         check("", &[]);
         check(",, ,", &[]);
         check(" , ,,a", &["a"]);

@@ -352,6 +352,7 @@ fn begins_or_ends_label(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::tests::check_rows;
 
     fn time(value: Option<&str>) -> DatedElement {
         DatedElement {
@@ -363,32 +364,21 @@ mod tests {
 
     #[test]
     fn the_best_meta_counts_wherever_it_is() {
-        let check = |metas: &[(&str, &str)], expected: Option<&str>| {
+        let rows = [
+            " =>",
+            "date 2024-01-01 =>",
+            "article:published_time 2024-01-01 =>",
+            "Revised 2024-01-01 => 2024-01-01",
+            "og:updated_time 2024-01-02, article:modified_time 2024-01-01, last-modified 2024-01-03 => 2024-01-01",
+            "article:modified_time never, og:updated_time 2024-01-02 => 2024-01-02",
+        ];
+        check_rows(&rows, |metas| {
             let mut dates = RawDates::default();
-            for (name, content) in metas {
+            for (name, content) in metas.split(", ").filter_map(|meta| meta.split_once(' ')) {
                 dates.meta(name, content);
             }
-            assert_eq!(dates.finish().meta.as_deref(), expected, "{metas:?}");
-        };
-        check(&[], None);
-        check(&[("date", "2024-01-01")], None);
-        check(&[("article:published_time", "2024-01-01")], None);
-        check(&[("Revised", "2024-01-01")], Some("2024-01-01"));
-        check(
-            &[
-                ("og:updated_time", "2024-01-02"),
-                ("article:modified_time", "2024-01-01"),
-                ("last-modified", "2024-01-03"),
-            ],
-            Some("2024-01-01"),
-        );
-        check(
-            &[
-                ("article:modified_time", "never"),
-                ("og:updated_time", "2024-01-02"),
-            ],
-            Some("2024-01-02"),
-        );
+            dates.finish().meta.unwrap_or_default()
+        });
     }
 
     #[test]

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_cut_to_what_a_sitemap_may_have() {
+    fn texts_are_cut_to_sitemap_limits() {
         let mut draft = ElementDraft::new(Extension::Video);
         draft.text("title", Some(&"é".repeat(101)));
         draft.text("description", Some("  "));

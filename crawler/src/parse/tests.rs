@@ -9,8 +9,6 @@ mod links;
 mod signals;
 mod tree;
 
-use std::fmt::Write as _;
-
 use jiff::Timestamp;
 
 use crate::{
@@ -96,26 +94,38 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Links, one per line: `!` in front of those not to follow, the way they were found after others than plain links; the site's
-/// own origin is left out.
-fn links(facts: &PageFacts) -> String {
-    let mut text = String::new();
-    for link in &facts.links {
-        let target = link.target.as_str();
-        let target = target.strip_prefix("https://example.com").unwrap_or(target);
-        let mark = if link.nofollow { "!" } else { "" };
-        let via = match link.via {
-            Via::Link => String::new(),
-            via => format!(" {}", via.as_str()),
-        };
-        writeln!(text, "{mark}{target}{via}").unwrap();
-    }
-    text
+/// A URL without the site's own origin.
+fn short(url: &UrlKey) -> String {
+    let url = url.as_str();
+    url.strip_prefix("https://example.com")
+        .unwrap_or(url)
+        .to_owned()
 }
 
+/// Links: `!` in front of those not to follow, and the way they were found after others than plain links.
+fn links(facts: &PageFacts) -> String {
+    let shown = facts.links.iter().map(|link| {
+        let mark = if link.nofollow { "!" } else { "" };
+        let target = short(&link.target);
+        match link.via {
+            Via::Link => format!("{mark}{target}"),
+            via => format!("{mark}{target} {}", via.as_str()),
+        }
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// Checks rows of the form `input => expected`; `find` is called with each input.
 #[track_caller]
-fn check_links(html: &str, expected: &[&str]) {
-    let found = Answer::html(html).read();
-    let expected: String = expected.iter().flat_map(|link| [*link, "\n"]).collect();
-    assert_eq!(links(&found), expected, "{html}");
+pub(super) fn check_rows(rows: &[&str], find: impl Fn(&str) -> String) {
+    for row in rows {
+        let (input, expected) = row.split_once(" =>").expect(row);
+        assert_eq!(find(input), expected.trim_start(), "{input}");
+    }
+}
+
+/// Checks rows of the form `html => links`.
+#[track_caller]
+fn check_links(rows: &[&str]) {
+    check_rows(rows, |html| links(&Answer::html(html).read()));
 }

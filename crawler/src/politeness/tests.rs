@@ -113,6 +113,25 @@ impl Bench {
             .finish(permit, signal, Weight::Counted, self.now);
     }
 
+    /// Sets the `Crawl-delay` of the host.
+    fn crawl_delay(&mut self, delay: Duration) {
+        self.politeness
+            .set_crawl_delay(&origin(&self.host), Some(delay));
+    }
+
+    /// Remembers a `Retry-After` of an earlier run.
+    fn remember_wait(&mut self, wait: Duration) {
+        let until = self.now + wait;
+        self.politeness.wait_until(&self.host, until, self.now);
+    }
+
+    /// One request, answered now.
+    #[track_caller]
+    fn request(&mut self, signal: Signal) {
+        let permit = self.permit();
+        self.finish(permit, signal);
+    }
+
     /// Waits as asked, then makes one request that is answered at once.
     #[track_caller]
     fn answer(&mut self, signal: Signal) {
@@ -160,17 +179,11 @@ fn starts_are_spaced_by_the_rate() {
         "the end of an answer does not move the next start"
     );
     bench.wait(milliseconds(60));
-    let second = bench.permit();
-    bench.finish(second, FINE);
+    bench.request(FINE);
     assert_eq!(bench.asked_wait(), milliseconds(100));
-}
-
-#[test]
-fn unused_time_is_not_saved_up_for_a_burst() {
-    let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 100));
-    let _first = bench.permit();
+    // Unused time is not saved up for a burst.
     bench.wait(10 * SECOND);
-    let _second = bench.permit();
+    bench.request(FINE);
     assert_eq!(bench.asked_wait(), milliseconds(100));
 }
 
@@ -181,21 +194,6 @@ fn a_thousand_starts_take_exactly_their_time() {
         bench.answer(FINE);
     }
     assert_eq!(bench.elapsed(), milliseconds(125_000));
-}
-
-#[test]
-fn concurrency_is_never_exceeded() {
-    let mut bench = Bench::new(&config(Rate::Unlimited, 3));
-    let permits = [bench.permit(), bench.permit(), bench.permit()];
-    assert!(bench.is_busy());
-    for permit in permits {
-        bench.finish(permit, FINE);
-        let next = bench.permit();
-        assert!(bench.is_busy());
-        bench.finish(next, FINE);
-        let _third = bench.permit();
-        assert!(bench.is_busy());
-    }
 }
 
 #[test]
@@ -217,8 +215,7 @@ fn the_process_has_a_ceiling_over_all_hosts() {
 #[test]
 fn hosts_do_not_wait_for_each_other() {
     let mut bench = Bench::new(&config(Rate::PerSecond(1.0), 1));
-    let permit = bench.permit();
-    bench.finish(permit, retry_after(100 * SECOND));
+    bench.request(retry_after(100 * SECOND));
     bench.host = HostKey::new("other.test");
     let _permit = bench.permit();
 }
@@ -244,34 +241,23 @@ fn a_permit_given_back_leaves_no_trace() {
 
 #[test]
 fn pace_is_what_one_request_costs() {
-    fn check(config: &PolitenessConfig, permit_time: Duration, expected: Option<Duration>) {
+    fn check(config: &PolitenessConfig, permit_time: u64, expected: Option<u64>) {
         let mut bench = Bench::new(config);
         let permit = bench.permit();
-        bench.wait(permit_time);
+        bench.wait(milliseconds(permit_time));
         bench.finish(permit, FINE);
+        let expected = expected.map(milliseconds);
         assert_eq!(bench.politeness.pace(&bench.host), expected, "{config:?}");
     }
-    check(
-        &config(Rate::PerSecond(10.0), 4),
-        milliseconds(40),
-        Some(milliseconds(100)),
-    );
-    check(
-        &config(Rate::PerSecond(10.0), 4),
-        milliseconds(800),
-        Some(milliseconds(200)),
-    );
-    check(
-        &config(Rate::Unlimited, 4),
-        milliseconds(40),
-        Some(milliseconds(10)),
-    );
-    check(&config(Rate::Unlimited, 4), Duration::ZERO, None);
+    check(&config(Rate::PerSecond(10.0), 4), 40, Some(100));
+    check(&config(Rate::PerSecond(10.0), 4), 800, Some(200));
+    check(&config(Rate::Unlimited, 4), 40, Some(10));
+    check(&config(Rate::Unlimited, 4), 0, None);
     let delayed = PolitenessConfig {
         delay: Some(2 * SECOND),
         ..config(Rate::PerSecond(10.0), 4)
     };
-    check(&delayed, SECOND, Some(3 * SECOND));
+    check(&delayed, 1_000, Some(3_000));
     let bench = Bench::new(&config(Rate::Unlimited, 4));
     assert_eq!(bench.politeness.pace(&bench.host), None);
 }
@@ -303,10 +289,7 @@ fn absurd_settings_and_times_do_not_overflow() {
             retry_after(Duration::MAX),
         ] {
             let mut bench = Bench::new(&absurd);
-            let host = bench.host.clone();
-            bench
-                .politeness
-                .set_crawl_delay(&origin(&host), Some(Duration::MAX));
+            bench.crawl_delay(Duration::MAX);
             let permit = bench.permit();
             bench.wait(SECOND);
             bench.finish(permit, signal);
@@ -314,58 +297,32 @@ fn absurd_settings_and_times_do_not_overflow() {
                 bench.asked_wait() >= 1_000_000 * SECOND,
                 "{rate} {signal:?}"
             );
-            bench
-                .politeness
-                .wait_until(&host, bench.now + LONGEST_WAIT, bench.now);
+            bench.remember_wait(LONGEST_WAIT);
             assert!(bench.asked_wait() >= LONGEST_WAIT);
-            assert!(bench.politeness.pace(&host) >= Some(LONGEST_WAIT));
+            assert!(bench.politeness.pace(&bench.host) >= Some(LONGEST_WAIT));
         }
     }
 }
 
 #[test]
-fn idle_hosts_are_forgotten_and_waits_in_force_are_not() {
+fn idle_hosts_are_forgotten_except_waits() {
     let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 4));
-    let held = HostKey::new("held.test");
-    bench
-        .politeness
-        .wait_until(&held, bench.now + 100 * SECOND, bench.now);
-    bench
-        .politeness
-        .set_crawl_delay(&origin(&HostKey::new("slow.test")), Some(SECOND));
+    let [held, slow] = ["held.test", "slow.test"].map(HostKey::new);
+    bench.host = held.clone();
+    bench.remember_wait(100 * SECOND);
+    bench.host = slow.clone();
+    bench.crawl_delay(SECOND);
     for number in 0..10_000 {
         bench.host = HostKey::new(&format!("host{number}.test"));
         bench.answer(FINE);
         bench.wait(milliseconds(1));
     }
-    assert!(
-        bench.politeness.hosts.len() <= HOSTS_BEFORE_CLEANUP,
-        "{}",
-        bench.politeness.hosts.len()
-    );
+    let hosts = bench.politeness.hosts.len();
+    assert!(hosts <= HOSTS_BEFORE_CLEANUP, "{hosts}");
     bench.host = held;
     assert_eq!(bench.asked_wait(), 90 * SECOND);
-    bench.host = HostKey::new("slow.test");
+    bench.host = slow;
     assert_eq!(bench.state(), HostState::Delay(SECOND));
-}
-
-#[tokio::test(start_paused = true)]
-async fn sleeping_as_asked_spaces_starts_exactly() {
-    let mut politeness = Politeness::new(&config(Rate::PerSecond(4.0), 1));
-    let host = HostKey::new("site.test");
-    let begin = Instant::now();
-    let mut starts = Vec::new();
-    while starts.len() < 5 {
-        match politeness.next(&host, Instant::now()) {
-            NextPermit::Ready(permit) => {
-                starts.push(begin.elapsed());
-                politeness.finish(permit, FINE, Weight::Counted, Instant::now());
-            }
-            NextPermit::WaitUntil(at) => tokio::time::sleep_until(at).await,
-            other @ (NextPermit::Busy | NextPermit::Closed(_)) => panic!("{other:?}"),
-        }
-    }
-    assert_eq!(starts, [0, 250, 500, 750, 1_000].map(milliseconds));
 }
 
 /// A thing that a random crawl does.
@@ -414,7 +371,6 @@ proptest! {
         let interval = rate::interval(rate);
         let config = PolitenessConfig { max_retry_after: 150 * SECOND, ..config(rate, concurrency) };
         let mut bench = Bench::new(&config);
-        let host = bench.host.clone();
         let mut out: Vec<(Permit, Instant)> = Vec::new();
         let mut used_starts: Vec<Instant> = Vec::new();
         let mut last_end = None;
@@ -460,7 +416,7 @@ proptest! {
                 }
                 Step::CrawlDelay(seconds) => {
                     crawl_delay = Duration::from_secs(seconds);
-                    bench.politeness.set_crawl_delay(&origin(&host), Some(crawl_delay));
+                    bench.crawl_delay(crawl_delay);
                 }
                 Step::Finish(..) | Step::GiveBack(_) => {}
             }
@@ -477,7 +433,7 @@ proptest! {
 }
 
 #[test]
-fn a_host_has_the_settings_of_the_site_that_is_crawled_there() {
+fn a_host_has_the_settings_of_its_site() {
     let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 4));
     let process = bench.host.clone();
     let slow = HostKey::new("slow.test");
@@ -493,10 +449,9 @@ fn a_host_has_the_settings_of_the_site_that_is_crawled_there() {
     assert!(bench.is_busy(), "one at a time");
     bench.finish(permit, FINE);
     bench.wait(SECOND);
-    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
+    assert_eq!(bench.asked_wait(), SECOND);
     bench.wait(SECOND);
-    let permit = bench.permit();
-    bench.finish(permit, FINE);
+    bench.request(FINE);
     // The other host keeps the pace of the process.
     bench.host = process;
     let _second = bench.permit();
@@ -505,55 +460,40 @@ fn a_host_has_the_settings_of_the_site_that_is_crawled_there() {
 #[test]
 fn new_settings_of_a_host_forget_nothing() {
     let mut bench = Bench::new(&config(Rate::PerSecond(1.0), 4));
-    let permit = bench.permit();
-    bench.finish(permit, FINE);
-    bench
-        .politeness
-        .set_settings(&bench.host.clone(), &config(Rate::PerSecond(2.0), 4));
-    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
+    let host = bench.host.clone();
+    bench.request(FINE);
+    let faster = config(Rate::PerSecond(2.0), 4);
+    bench.politeness.set_settings(&host, &faster);
+    assert_eq!(bench.asked_wait(), milliseconds(500));
     bench.wait(milliseconds(500));
-    let permit = bench.permit();
-    bench.finish(permit, retry_after(10 * SECOND));
-    bench
-        .politeness
-        .set_settings(&bench.host.clone(), &config(Rate::Unlimited, 4));
-    bench.wait(9 * SECOND);
-    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
+    bench.request(retry_after(10 * SECOND));
+    let unlimited = config(Rate::Unlimited, 4);
+    bench.politeness.set_settings(&host, &unlimited);
+    assert_eq!(bench.asked_wait(), 10 * SECOND);
 }
 
 #[test]
-fn new_settings_of_the_process_hold_where_there_are_no_others() {
+fn new_shared_settings_apply_without_own_ones() {
     let mut bench = Bench::new(&config(Rate::PerSecond(1.0), 4));
-    let own = HostKey::new("own.test");
+    let (other, own) = (bench.host.clone(), HostKey::new("own.test"));
     bench
         .politeness
         .set_settings(&own, &config(Rate::PerSecond(0.1), 4));
-    let other = std::mem::replace(&mut bench.host, own);
-    let permit = bench.permit();
-    bench.finish(permit, FINE);
-    bench.host = other.clone();
-    let permit = bench.permit();
-    bench.finish(permit, FINE);
+    for host in [&own, &other] {
+        bench.host = host.clone();
+        bench.request(FINE);
+    }
     let slower = PolitenessConfig {
         max_in_flight: NonZeroU32::new(1).unwrap(),
         ..config(Rate::PerSecond(0.5), 4)
     };
     bench.politeness.set_shared_settings(&slower);
-    bench.wait(SECOND);
-    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
-    bench.wait(SECOND);
+    assert_eq!(bench.asked_wait(), 2 * SECOND);
+    bench.wait(2 * SECOND);
     let permit = bench.permit();
     bench.host = HostKey::new("third.test");
     assert!(bench.is_busy(), "one at a time now");
     bench.finish(permit, FINE);
-    bench.host = HostKey::new("own.test");
-    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
-    bench.wait(8 * SECOND);
-    let _permit = bench.permit();
-}
-
-impl NextPermit {
-    fn is_wait(&self) -> bool {
-        matches!(self, Self::WaitUntil(_))
-    }
+    bench.host = own;
+    assert_eq!(bench.asked_wait(), 8 * SECOND);
 }

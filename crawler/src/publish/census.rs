@@ -184,8 +184,7 @@ impl Pass<'_> {
         let before = signs_before(rows.page.as_ref(), visit);
         let known = rows.page.as_ref().and_then(|page| page.dates.as_ref());
         let Some(merged) = merged else {
-            let place = (export, key);
-            self.unlisted(place, rows, before.as_ref(), Reason::NotInSet, false);
+            self.unlisted(export, key, rows, before.as_ref(), Reason::NotInSet, false);
             return Ok(());
         };
         self.numbers.orphans += u64::from(visit.is_some_and(|visit| visit.is_orphan));
@@ -206,7 +205,7 @@ impl Pass<'_> {
         };
         let Some(listed) = listed else {
             let reason = export.reason(key, reason);
-            self.unlisted((export, key), rows, before.as_ref(), reason, true);
+            self.unlisted(export, key, rows, before.as_ref(), reason, true);
             return Ok(());
         };
         let numbers = &mut self.numbers;
@@ -230,7 +229,8 @@ impl Pass<'_> {
     /// Counts a URL that is not listed; `is_known`: the view has it.
     fn unlisted(
         &mut self,
-        (export, key): (&Export, &UrlKey),
+        export: &Export,
+        key: &UrlKey,
         rows: &Rows,
         before: Option<&Signs>,
         reason: Reason,

@@ -41,7 +41,8 @@ pub(super) fn archive(
     store: &Store,
     request: &PublishRequest<'_>,
     folder: &Folder,
-    (set, published): (&ReadySet, &PublishedSet),
+    set: &ReadySet,
+    published: &PublishedSet,
     crawl: CrawlId,
     earlier: Option<Vec<Generation>>,
 ) -> Result<(Vec<MetaValue>, Option<String>), PublishError> {

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_changes_with_its_content_or_its_date() {
+    fn page_changes_with_its_content_or_date() {
         let listing = |lastmod: &'static str, content| Listing {
             lastmod: Some(lastmod).filter(|text| !text.is_empty()),
             content,

@@ -241,8 +241,13 @@ fn publish_view(
             previous: &previous,
         };
         let built = builder.build(PlannedSet::new(request, census)?, folder)?;
-        let outline = (census.listed, census.plan.layout().to_string());
-        let mut set = ReadySet::assemble(request, previous, built, outline);
+        let mut set = ReadySet::assemble(
+            request,
+            previous,
+            built,
+            census.listed,
+            census.plan.layout().to_string(),
+        );
         let numbers = &census.numbers;
         let published = &mut set.published;
         published.journal = Journal {
@@ -303,7 +308,8 @@ pub fn roll_back(
     put_out(store, request, |store, request, folder| {
         let previous = Previous::read(store, request)?;
         let built = restored.build(request, &previous, folder)?;
-        let set = ReadySet::assemble(request, previous, built, restored.outline());
+        let (listed, layout) = restored.outline();
+        let set = ReadySet::assemble(request, previous, built, listed, layout);
         Ok(Replacement {
             set,
             export: None,

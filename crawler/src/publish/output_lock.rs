@@ -101,7 +101,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_its_owner_reads_the_folder_of_the_states_and_its_locks() {
+    fn states_folder_and_locks_are_private() {
         use std::os::unix::fs::PermissionsExt as _;
 
         let folder = tempfile::tempdir().unwrap();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_locked_once_and_left_as_it_was() {
+    fn output_is_locked_once_and_left_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let (state, output) = (folder.path().join("state"), folder.path().join("a/b"));
         let lock = take(&output, Some(&state)).unwrap();
@@ -141,7 +141,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn an_output_is_locked_against_runs_with_other_states() {
+    fn output_is_locked_across_states() {
         let folder = tempfile::tempdir().unwrap();
         let [output, one, two] = ["out", "one", "two"].map(|name| folder.path().join(name));
         let link = folder.path().join("link");
@@ -157,7 +157,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn files_of_others_in_the_output_are_no_locks() {
+    fn foreign_files_in_the_output_are_no_locks() {
         let folder = tempfile::tempdir().unwrap();
         let (output, precious) = (folder.path().join("out"), folder.path().join("precious"));
         fs::create_dir(&output).unwrap();

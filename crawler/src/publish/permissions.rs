@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_does_not_exist_is_an_error() {
+    fn unknown_group_is_an_error() {
         let config = PublishConfig {
             file_group: Some(FileGroup::Name("no such group".to_owned())),
             ..PublishConfig::default()

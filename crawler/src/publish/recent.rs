@@ -133,23 +133,27 @@ mod tests {
         }
     }
 
+    fn listed(path: &str, lastmod: Option<&str>) -> Listed {
+        let url = format!("https://example.com{path}");
+        let key = UrlKey::from_normalised(&url).unwrap();
+        let mut entry = UrlEntry::new(Loc::parse(&url).unwrap());
+        entry.lastmod = lastmod.map(|lastmod| LastMod::parse(lastmod).unwrap());
+        Listed {
+            written: key.clone(),
+            key,
+            entry,
+            title: Some(path.to_owned()),
+            source: None,
+            extensions: ExtensionCounts::default(),
+            news: None,
+        }
+    }
+
     /// Offers pages in the order of their URLs, and compares the paths that are left.
     fn check(config: &PublishConfig, pages: &[(&str, Option<&str>)], expected: &[&str]) {
         let mut recent = Recent::new(config);
         for (path, lastmod) in pages {
-            let url = format!("https://example.com{path}");
-            let key = UrlKey::from_normalised(&url).unwrap();
-            let mut entry = UrlEntry::new(Loc::parse(&url).unwrap());
-            entry.lastmod = lastmod.map(|lastmod| LastMod::parse(lastmod).unwrap());
-            recent.offer(&Listed {
-                written: key.clone(),
-                key,
-                entry,
-                title: Some((*path).to_owned()),
-                source: None,
-                extensions: ExtensionCounts::default(),
-                news: None,
-            });
+            recent.offer(&listed(path, *lastmod));
         }
         let newest: Vec<&str> = recent
             .newest_first()
@@ -189,47 +193,25 @@ mod tests {
             ],
             &["/c", "/b", "/a"],
         );
-    }
-
-    #[test]
-    fn first_urls_of_a_common_change_count() {
-        let same = Some("2026-01-01");
+        // Of a common change the first URLs count.
+        let (same, older) = (Some("2026-01-01"), Some("2025-01-01"));
         check(
             &config(2, &[Format::Xml, Format::Rss]),
-            &[
-                ("/a", same),
-                ("/b", same),
-                ("/c", same),
-                ("/d", Some("2025-01-01")),
-            ],
+            &[("/a", same), ("/b", same), ("/c", same), ("/d", older)],
             &["/a", "/b"],
         );
+        // Without a feed nothing is kept.
+        check(&config(2, &[Format::Xml]), &[("/a", same)], &[]);
     }
 
     #[test]
     fn row_keeps_only_what_a_feed_needs() {
-        let loc = Loc::parse("https://example.com/").unwrap();
-        let mut entry = UrlEntry::new(loc.clone());
-        entry.lastmod = Some(LastMod::parse("2026-01-01").unwrap());
-        let plain = entry.clone();
-        entry.extensions.add(Element::image(&loc)).unwrap();
-        let key = UrlKey::from_normalised("https://example.com/").unwrap();
+        let mut page = listed("/", Some("2026-01-01"));
+        let plain = page.entry.clone();
+        let image = Element::image(&plain.loc);
+        page.entry.extensions.add(image).unwrap();
         let mut recent = Recent::new(&config(2, &[Format::Xml, Format::Atom]));
-        recent.offer(&Listed {
-            written: key.clone(),
-            key,
-            entry,
-            title: None,
-            source: None,
-            extensions: ExtensionCounts::default(),
-            news: None,
-        });
+        recent.offer(&page);
         assert_eq!(recent.newest_first()[0].entry, plain);
-    }
-
-    #[test]
-    fn without_a_feed_nothing_is_kept() {
-        let no_feed = config(2, &[Format::Xml, Format::Text]);
-        check(&no_feed, &[("/a", Some("2026-01-01"))], &[]);
     }
 }

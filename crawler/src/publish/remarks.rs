@@ -100,14 +100,19 @@ impl Remarks {
         let gone = |count: &String| Note::gone_at_once(count, &grouped(listed));
         let is_much = self.gone.count * 10 >= listed;
         notes.extend(self.gone.note_of_any(gone).filter(|_| is_much));
-        notes.extend(self.by_name.iter().filter_map(|(differs, pages)| {
-            let example = pages.example.as_ref()?;
-            let name = other_name(&example.origin(), *differs);
-            let is_much = pages.count * MAX_BY_NAME > self.pages;
-            let note =
-                |count: &String| Note::canonicals_by_name(count, &grouped(self.pages), &name);
-            pages.note_of_any(note).filter(|_| is_much)
-        }));
+        notes.extend(
+            self.by_name
+                .iter()
+                .filter_map(|((by_scheme, by_host), pages)| {
+                    let example = pages.example.as_ref()?;
+                    let name = other_name(&example.origin(), *by_scheme, *by_host);
+                    let is_much = pages.count * MAX_BY_NAME > self.pages;
+                    let note = |count: &String| {
+                        Note::canonicals_by_name(count, &grouped(self.pages), &name)
+                    };
+                    pages.note_of_any(note).filter(|_| is_much)
+                }),
+        );
         let mut walls = Vec::new();
         for (path, redirects) in &self.redirects {
             let (count, all) = (redirects.count, listed + redirects.count);
@@ -132,7 +137,7 @@ impl Remarks {
 }
 
 /// The name of a site that differs from `origin` in its scheme, in `www.`, or in both.
-fn other_name(origin: &Origin, (by_scheme, by_host): (bool, bool)) -> String {
+fn other_name(origin: &Origin, by_scheme: bool, by_host: bool) -> String {
     let spellings = origin.spellings();
     let name = spellings.iter().find(|name| {
         (name.scheme != origin.scheme) == by_scheme && (name.host != origin.host) == by_host

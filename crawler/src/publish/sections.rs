@@ -95,7 +95,7 @@ mod tests {
     use crate::{config::ScopeWidth, site::settle_so_far};
 
     #[test]
-    fn a_section_lies_in_the_directory_that_its_globs_share() {
+    fn section_is_in_the_directory_globs_share() {
         let check = |one: &str, other: &str, expected: &str| {
             assert_eq!(shared_directory(one, other), expected, "{one} {other}");
             assert_eq!(shared_directory(other, one), expected, "{other} {one}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_directory_of_a_glob_is_the_one_that_is_written() {
+    fn directory_of_a_glob_is_the_written_one() {
         let check = |start: &str, original: Option<&str>, glob: &str, expected: &str| {
             let key = |url: &str| UrlKey::from_normalised(url).unwrap();
             let site = settle_so_far(&key(start), &[], ScopeWidth::Directory);

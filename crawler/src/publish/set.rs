@@ -33,7 +33,8 @@ impl ReadySet {
         request: &PublishRequest<'_>,
         previous: Previous,
         built: Vec<BuiltFile>,
-        (listed, layout): (u64, String),
+        listed: u64,
+        layout: String,
     ) -> Self {
         let known = &previous.manifest;
         let mut manifest = Manifest::new(&known.site, &known.output, request.now);

@@ -130,8 +130,8 @@ pub(super) fn replace(
     } = replacement;
     let backups = install::make_way(request, folder, &set)?;
     let published = PublishedSet::of(request, &set.published);
-    let new = (&set, &published);
-    let (archived, failed) = generations::archive(store, request, folder, new, crawl, earlier)?;
+    let (archived, failed) =
+        generations::archive(store, request, folder, &set, &published, crawl, earlier)?;
     let mut problems: Vec<String> = failed.into_iter().collect();
     let mut manifest = set.manifest.clone();
     manifest.output = canonical(&request.config.output);

@@ -25,11 +25,14 @@ use crate::{
     clock::SystemClock,
     config::Config,
     config::{GuardConfig, IndexMode, Layout},
-    page::{
-        Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, State, Via,
-    },
+    page::{ContentHash, Outcome, PageFacts, PageRecord, Reason, State},
     scope::Scope,
-    store::{Discovery, Finished, Store},
+    store::{
+        Discovery, Store,
+        tests::fixture::{
+            answered, commit, empty_answer, finished, queued_at, unfetched, whole_page,
+        },
+    },
     url_key::{Identity, UrlKey},
 };
 
@@ -73,6 +76,20 @@ impl Bench {
         }
     }
 
+    /// A site that is published with the pages of [`shop`].
+    fn published() -> Self {
+        let mut bench = Self::new("/");
+        bench.edition(0, &shop());
+        bench
+    }
+
+    /// Crawls and publishes these pages, `hours` later.
+    fn edition(&mut self, hours: i64, pages: &BTreeMap<String, u64>) -> Published {
+        self.wait(hours);
+        self.crawl(pages);
+        self.publish().unwrap()
+    }
+
     /// A site whose crawl may leave its directory.
     fn wide(directory: &str) -> Self {
         let mut bench = Self::new(directory);
@@ -90,13 +107,10 @@ impl Bench {
         crawl_state::note_clocks(&mut self.store, self.now, host).unwrap();
         self.visit(pages);
         let gone = self.store.unvisited(None, usize::MAX / 2).unwrap();
-        let gone = gone.into_iter().enumerate().map(|(number, (key, _))| {
-            let facts = PageFacts {
-                status: 410,
-                ..PageFacts::default()
-            };
-            (key, 1_000_000 + number as u64, facts)
-        });
+        let gone = gone
+            .into_iter()
+            .enumerate()
+            .map(|(number, (key, _))| (key, 1_000_000 + number as u64, empty_answer(410)));
         self.finish(gone.collect());
     }
 
@@ -106,17 +120,13 @@ impl Bench {
         for (number, (path, version)) in pages.iter().enumerate() {
             let sequence = number as u64 + 1;
             let facts = PageFacts {
-                status: 200,
-                kind: BodyKind::Page,
-                end: BodyEnd::Complete,
-                body_bytes: 100,
                 content_hash: Some(ContentHash(u128::from(*version))),
                 // As a page rule has it, so that the tests decide when a page changed.
                 selected_lastmod: Some(
                     (time("2026-01-01T00:00:00Z") + (i64::try_from(*version).unwrap()).seconds())
                         .to_string(),
                 ),
-                ..PageFacts::default()
+                ..whole_page()
             };
             found.push((key(path), sequence, facts));
         }
@@ -126,36 +136,13 @@ impl Bench {
     fn finish(&mut self, found: Vec<(UrlKey, u64, PageFacts)>) {
         let mut commit = Commit::default();
         for (key, sequence, facts) in found {
-            let outcome = Outcome::Answered(Box::new(facts));
-            let reason = self.judge.after_fetch(&key, &outcome).reason;
-            commit.discovered.push(Discovery {
-                distance: 0,
-                key: key.clone(),
-                sequence,
-                depth: 1,
-                hops: 0,
-                via: Via::Link,
-                found_on: None,
-                reason: Reason::Queued,
-            });
-            let record = PageRecord {
-                reason,
-                depth: 1,
-                via: Via::Link,
-                found_on: None,
-                attempts: 1,
-                fetched_at: Some(self.now),
-                sitemap_lastmod: None,
-                outcome: Some(outcome),
-                basis: Basis::Own,
-            };
-            commit.finished.push(Finished {
-                reading: crate::page::Reading::default(),
-                key,
-                sequence,
-                record,
-                links: None,
-            });
+            let mut record = answered(facts);
+            let outcome = record.outcome.as_ref().unwrap();
+            record.reason = self.judge.after_fetch(&key, outcome).reason;
+            record.fetched_at = Some(self.now);
+            let found = queued_at(sequence, key);
+            commit.finished.push(finished(&found, record));
+            commit.discovered.push(found);
         }
         self.store.commit(&commit).unwrap();
     }
@@ -168,51 +155,46 @@ impl Bench {
         if !dry_run {
             self.settle()?;
         }
-        let request = PublishRequest {
-            site: &self.site,
-            judge: &self.judge,
-            mode: Mode::of(&self.store, self.config.force).unwrap(),
-            is_drained: self.is_drained,
-            config: &self.config,
-            robots: None,
-            dry_run,
-            now: self.now,
-            is_stopped: &|| false,
-        };
-        publish(&mut self.store, &request).result
+        let mode = Mode::of(&self.store, self.config.force).unwrap();
+        let is_drained = self.is_drained;
+        self.request(mode, is_drained, dry_run, |store, request| {
+            publish(store, request).result
+        })
     }
 
     fn settle(&mut self) -> Result<Settled, PublishError> {
-        let request = PublishRequest {
-            site: &self.site,
-            judge: &self.judge,
-            mode: Mode::AtRest,
-            is_drained: false,
-            config: &self.config,
-            robots: None,
-            dry_run: false,
-            now: self.now,
-            is_stopped: &|| false,
-        };
-        settle_pending(&mut self.store, &request)
+        self.request(Mode::AtRest, false, false, settle_pending)
     }
 
     fn roll_back(&mut self, dry_run: bool) -> Result<Published, PublishError> {
         if !dry_run {
             self.settle()?;
         }
+        self.request(Mode::AtRest, false, dry_run, |store, request| {
+            roll_back(store, request, 1)
+        })
+    }
+
+    /// Answers a request with the settings of the bench.
+    fn request<T>(
+        &mut self,
+        mode: Mode,
+        is_drained: bool,
+        dry_run: bool,
+        answer: impl FnOnce(&mut Store, &PublishRequest<'_>) -> T,
+    ) -> T {
         let request = PublishRequest {
             site: &self.site,
             judge: &self.judge,
-            mode: Mode::AtRest,
-            is_drained: false,
+            mode,
+            is_drained,
             config: &self.config,
             robots: None,
             dry_run,
             now: self.now,
             is_stopped: &|| false,
         };
-        roll_back(&mut self.store, &request, 1)
+        answer(&mut self.store, &request)
     }
 
     /// The listed page rows, by path.
@@ -300,10 +282,9 @@ fn changed(published: &Published) -> Vec<&str> {
 }
 
 #[test]
-fn a_first_publish_writes_the_parts_and_their_index() {
+fn first_publish_writes_parts_and_index() {
     let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    let published = bench.publish().unwrap();
+    let published = bench.edition(0, &shop());
     assert_eq!(
         changed(&published),
         [
@@ -329,44 +310,18 @@ fn a_first_publish_writes_the_parts_and_their_index() {
         3,
         "{index}"
     );
-    let names: Vec<String> = bench.files().into_keys().collect();
-    assert_eq!(
-        names,
-        [
-            "sitemap-root.xml.gz",
-            "sitemap.blog.xml.gz",
-            "sitemap.docs.xml.gz",
-            "sitemap.xml"
-        ]
-    );
-}
-
-#[test]
-fn unchanged_set_is_not_touched() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    let before = bench.files();
-    let manifest = bench.read(MANIFEST_COPY);
-    bench.wait(24);
-    bench.crawl(&shop());
-    let published = bench.publish().unwrap();
-    assert_eq!(changed(&published), [""; 0]);
-    assert_eq!(bench.files(), before);
-    assert_eq!(bench.read(MANIFEST_COPY), manifest);
+    assert_eq!(bench.files().len(), 4);
 }
 
 #[test]
 fn changed_page_rewrites_its_part_and_the_index() {
     let mut bench = Bench::new("/");
     let mut pages = shop();
-    bench.crawl(&pages);
-    bench.publish().unwrap();
+    bench.edition(0, &pages);
     let before = bench.files();
     bench.wait(24);
     pages.insert("/blog/7".into(), 2);
-    bench.crawl(&pages);
-    let published = bench.publish().unwrap();
+    let published = bench.edition(0, &pages);
     assert_eq!(changed(&published), ["sitemap.xml", "sitemap.blog.xml.gz"]);
     let index = bench.read("sitemap.xml");
     assert_eq!(index.matches("2026-03-02T04:00:11Z").count(), 2, "{index}");
@@ -378,45 +333,22 @@ fn changed_page_rewrites_its_part_and_the_index() {
 }
 
 #[test]
-fn a_dropped_part_leaves_the_index_at_once_and_the_disk_after_its_grace() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+fn dropped_part_is_removed_after_its_grace() {
+    let mut bench = Bench::published();
     let mut pages = shop();
-    pages.retain(|path, _| !path.starts_with("/docs/"));
-    bench.wait(1);
-    bench.crawl(&pages);
-    let published = bench.publish().unwrap();
-    assert_eq!(published.dropped, ["sitemap.docs.xml.gz"]);
-    assert!(!bench.read("sitemap.xml").contains("docs"));
-    assert!(bench.files().contains_key("sitemap.docs.xml.gz"));
-    bench.wait(23);
-    bench.crawl(&pages);
-    bench.publish().unwrap();
-    assert!(
-        bench.files().contains_key("sitemap.docs.xml.gz"),
-        "a reader of the old index may still come"
-    );
-    bench.wait(1);
-    bench.crawl(&pages);
-    bench.publish().unwrap();
-    assert!(!bench.files().contains_key("sitemap.docs.xml.gz"));
-}
-
-#[test]
-fn a_dropped_part_that_somebody_changed_is_not_removed() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    let mut pages = shop();
-    pages.retain(|path, _| !path.starts_with("/docs/"));
-    bench.crawl(&pages);
-    bench.publish().unwrap();
-    fs::write(bench.config.output.join("sitemap.docs.xml.gz"), "mine now").unwrap();
-    bench.wait(48);
-    bench.crawl(&pages);
-    bench.publish().unwrap();
-    assert_eq!(bench.read("sitemap.docs.xml.gz"), "mine now");
+    pages.retain(|path, _| !path.starts_with("/docs/") && !path.starts_with("/blog/"));
+    let parts = ["sitemap.blog.xml.gz", "sitemap.docs.xml.gz"];
+    let published = bench.edition(1, &pages);
+    assert_eq!(published.dropped, parts);
+    let index = bench.read("sitemap.xml");
+    assert!(!index.contains("docs") && !index.contains("blog"));
+    fs::write(bench.config.output.join(parts[0]), "changed by hand").unwrap();
+    // A reader of the old index may come until the grace is over.
+    for (hours, is_there) in [(23, true), (1, false)] {
+        bench.edition(hours, &pages);
+        assert_eq!(bench.read(parts[0]), "changed by hand");
+        assert_eq!(bench.files().contains_key(parts[1]), is_there, "{hours} h");
+    }
 }
 
 #[test]
@@ -430,7 +362,7 @@ fn new_folders_are_synced_up_to_the_root() {
 }
 
 #[test]
-fn a_wish_to_stop_publishes_nothing_until_the_first_file_is_about_to_appear() {
+fn stop_before_the_first_file_publishes_nothing() {
     let mut stops = 0;
     for polls in 0.. {
         let mut bench = Bench::new("/");
@@ -467,8 +399,7 @@ fn empty_set_is_refused_and_old_set_stays() {
     let mut bench = Bench::new("/");
     bench.crawl(&BTreeMap::new());
     assert!(matches!(bench.publish(), Err(PublishError::Empty)));
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+    bench.edition(0, &shop());
     let before = bench.files();
     bench.crawl(&BTreeMap::new());
     assert!(matches!(bench.publish(), Err(PublishError::Empty)));
@@ -476,7 +407,7 @@ fn empty_set_is_refused_and_old_set_stays() {
 }
 
 #[test]
-fn a_dry_run_tells_what_would_change_and_writes_nothing() {
+fn dry_run_reports_changes_and_writes_nothing() {
     let mut bench = Bench::new("/");
     bench.crawl(&shop());
     let published = bench.publish_as(true).unwrap();
@@ -503,7 +434,7 @@ fn an_output_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn whether_an_output_can_be_written_shows_without_a_trace() {
+fn output_check_leaves_no_trace() {
     let folder = tempfile::tempdir().unwrap();
     let names = || fs::read_dir(folder.path()).unwrap().count();
     let config = PublishConfig::default();

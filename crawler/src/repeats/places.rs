@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exclude_of_a_place_matches_its_urls_and_no_others() {
+    fn the_exclude_of_a_place_matches_its_urls() {
         fn check(name: &str, matching: &[&str], others: &[&str]) {
             let glob = exclude_of(name).unwrap();
             let pattern = crate::pattern::Pattern::parse(&glob).unwrap();

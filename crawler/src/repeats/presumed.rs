@@ -176,7 +176,8 @@ impl Presumed {
         &mut self,
         url: &UrlKey,
         short: &UrlKey,
-        (is_listed, is_content): (bool, bool),
+        is_listed: bool,
+        is_content: bool,
     ) -> u32 {
         let place = ParameterPath::of(url, short);
         let asked = self.asked.entry(place.name.clone()).or_default();
@@ -196,7 +197,8 @@ impl Presumed {
         &mut self,
         url: &UrlKey,
         short: &UrlKey,
-        (whole, of_short): (u64, Option<u64>),
+        whole: u64,
+        of_short: Option<u64>,
     ) {
         let place = ParameterPath::of(url, short);
         if whole == 0 || !self.is_sampled || self.content.contains(&place.key) {

@@ -28,7 +28,7 @@ fn repeats_of(config: &RepeatsConfig) -> Repeats {
     Repeats::new(config, &Arc::default())
 }
 
-/// Reads a page at this distance, found on `finder`, which leads to the URLs `unknown`; returns what it says.
+/// Reads a page at this distance, found on `finder`, which leads to the URLs `unknown`; returns the verdict on its text.
 fn read(
     repeats: &mut Repeats,
     (path, words): (&str, &str),
@@ -36,6 +36,11 @@ fn read(
     unknown: &[&str],
 ) -> TextNovelty {
     read_text(repeats, (path, &text(words)), way, unknown)
+}
+
+/// Reads a page next to the start page that leads to nothing unknown.
+fn read_page(repeats: &mut Repeats, path: &str, words: &str) -> TextNovelty {
+    read(repeats, (path, words), (0, None), &[])
 }
 
 fn read_text(
@@ -67,10 +72,10 @@ fn read_text(
 }
 
 #[test]
-fn a_page_is_new_by_half_of_its_text() {
+fn half_of_its_text_makes_a_page_new() {
     let mut repeats = repeats();
     let mut check = |path: &str, words: &str, expected: TextNovelty| {
-        let novelty = read(&mut repeats, (path, words), (0, None), &[]);
+        let novelty = read_page(&mut repeats, path, words);
         assert_eq!(novelty, expected, "{path}: {words}");
     };
     check("/a", "one two three", TextNovelty::New);
@@ -84,16 +89,11 @@ fn a_page_is_new_by_half_of_its_text() {
 }
 
 #[test]
-fn text_of_a_quarter_of_pages_does_not_count() {
+fn text_of_many_pages_does_not_count() {
     let mut repeats = repeats();
     for number in 0..20 {
         let words = format!("menu footer frame own{number}");
-        let novelty = read(
-            &mut repeats,
-            (&format!("/{number}"), &words),
-            (0, None),
-            &[],
-        );
+        let novelty = read_page(&mut repeats, &format!("/{number}"), &words);
         // At first nobody knows what is the frame.
         assert_eq!(
             novelty == TextNovelty::New,
@@ -106,15 +106,10 @@ fn text_of_a_quarter_of_pages_does_not_count() {
 #[test]
 fn a_copy_in_another_directory_is_no_repetition() {
     let mut repeats = repeats();
-    read(
-        &mut repeats,
-        ("/1.0/page.html", "some text"),
-        (0, None),
-        &[],
-    );
+    read_page(&mut repeats, "/1.0/page.html", "some text");
     for version in 1..25 {
         let path = format!("/1.{version}/page.html");
-        let novelty = read(&mut repeats, (&path, "some text"), (0, None), &[]);
+        let novelty = read_page(&mut repeats, &path, "some text");
         let expected = if version < 20 {
             TextNovelty::Copy
         } else {
@@ -122,18 +117,13 @@ fn a_copy_in_another_directory_is_no_repetition() {
         };
         assert_eq!(novelty, expected, "{path}");
     }
-    let novelty = read(
-        &mut repeats,
-        ("/1.0/other.html", "some text"),
-        (0, None),
-        &[],
-    );
+    let novelty = read_page(&mut repeats, "/1.0/other.html", "some text");
     assert_eq!(novelty, TextNovelty::Nothing);
 }
 
 /// Reads pages without new text in `/cal/`, each of which leads to the next one.
 fn read_chain(repeats: &mut Repeats, count: usize, distance: u16) {
-    read(repeats, ("/", "nothing"), (0, None), &[]);
+    read_page(repeats, "/", "nothing");
     for number in 0..count {
         let (path, next) = (format!("/cal/{number}"), format!("/cal/{}", number + 1));
         read(repeats, (&path, "nothing"), (distance, None), &[&next]);
@@ -141,7 +131,7 @@ fn read_chain(repeats: &mut Repeats, count: usize, distance: u16) {
 }
 
 #[test]
-fn a_place_that_leads_on_without_end_is_cut() {
+fn a_place_without_end_is_cut() {
     let mut repeats = repeats();
     read_chain(&mut repeats, 1_000, 2);
     assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Open);
@@ -179,7 +169,7 @@ fn urls_that_lead_to_new_text_are_refunded() {
 }
 
 #[test]
-fn a_tenth_of_the_listed_pages_is_no_end() {
+fn a_tenth_of_listed_pages_is_allowed() {
     let mut repeats = repeats();
     for number in 0..20_000 {
         repeats.growth.list(&url(&format!("/cal/{number}")));
@@ -190,37 +180,33 @@ fn a_tenth_of_the_listed_pages_is_no_end() {
     assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
 }
 
-#[test]
-fn a_place_of_the_last_crawl_is_cut_at_a_tenth() {
-    let mut repeats = repeats();
+/// Remembers a place that the last crawl cut.
+fn remember(repeats: &mut Repeats, name: &str, left_out: u64) {
     repeats.remember(&ClosedPattern {
         kind: PatternKind::Place,
-        name: "/cal/".to_owned(),
+        name: name.to_owned(),
         crawl: 1,
-        asked: 1_001,
-        left_out: 1_000,
-        not_asked: 1,
-        example: url("/cal/1"),
+        requested: left_out + 1,
+        left_out,
+        not_requested: 1,
+        example: url("/list/1"),
         exclude: None,
     });
+}
+
+#[test]
+fn a_known_place_is_cut_at_a_tenth() {
+    let mut repeats = repeats();
+    remember(&mut repeats, "/cal/", 1_000);
     read_chain(&mut repeats, 101, 2);
     assert_eq!(repeats.passage(&url("/cal/x"), 2, false), Passage::Cut);
 }
 
 #[test]
-fn pages_next_to_new_text_do_not_cut_a_site_again() {
+fn pages_near_new_text_cut_no_site_again() {
     for (name, expected) in [("/*", Passage::Open), ("/list/", Passage::Cut)] {
         let mut repeats = repeats();
-        repeats.remember(&ClosedPattern {
-            kind: PatternKind::Place,
-            name: name.to_owned(),
-            crawl: 1,
-            asked: 5_001,
-            left_out: 5_000,
-            not_asked: 1,
-            example: url("/list/1"),
-            exclude: None,
-        });
+        remember(&mut repeats, name, 5_000);
         for number in 0..30 {
             repeats.count(&url(&format!("/list/{number}")), 0, 20);
         }
@@ -229,7 +215,7 @@ fn pages_next_to_new_text_do_not_cut_a_site_again() {
 }
 
 #[test]
-fn urls_of_a_session_are_recorded_up_to_a_number() {
+fn recorded_session_urls_are_bounded() {
     let mut repeats = repeats();
     let mut find = |number: u32| {
         let written = url(&format!("/{number}?PHPSESSID=a{number}"));
@@ -245,7 +231,7 @@ fn urls_of_a_session_are_recorded_up_to_a_number() {
 }
 
 #[test]
-fn the_name_of_a_session_is_that_of_its_parameter() {
+fn a_session_is_named_after_its_parameter() {
     for (path, name) in [
         ("/a?PHPSESSID=b1&x=1", "?phpsessid="),
         ("/a;JSESSIONID=b1?x=1", "?jsessionid="),
@@ -267,11 +253,11 @@ fn not_sampled(repeats: &Repeats, path: &str, name: &str) -> UrlKey {
 #[test]
 fn a_parameter_of_copies_is_left_out() {
     let mut repeats = repeats();
-    read(&mut repeats, ("/a", "text of it"), (0, None), &[]);
+    read_page(&mut repeats, "/a", "text of it");
     for value in 0..10 {
         assert_eq!(repeats.left_out_of(&url("/a?x=1")), None);
         let path = format!("/a?x={value}");
-        read(&mut repeats, (&path, "text of it"), (0, None), &[]);
+        read_page(&mut repeats, &path, "text of it");
     }
     assert_eq!(repeats.left_out_of(&url("/a?x=1")).as_deref(), Some("?x="));
     let copy = not_sampled(&repeats, "/b", "x");
@@ -279,15 +265,10 @@ fn a_parameter_of_copies_is_left_out() {
     assert_eq!(repeats.passage(&copy, 0, false), expected);
     // At the end the page without it has to be one.
     assert_eq!(repeats.passage(&copy, 0, true), Passage::Open);
-    read(&mut repeats, ("/b", "other text"), (0, None), &[]);
+    read_page(&mut repeats, "/b", "other text");
     assert_eq!(repeats.passage(&copy, 0, true), expected);
-    // One page that says something else brings it back.
-    read(
-        &mut repeats,
-        ("/b?x=new", "quite new words"),
-        (0, None),
-        &[],
-    );
+    // One page with another text brings it back.
+    read_page(&mut repeats, "/b?x=new", "quite new words");
     assert_eq!(repeats.left_out_of(&url("/a?x=1")), None);
 }
 
@@ -296,7 +277,7 @@ fn one_value_is_no_proof_of_copies() {
     let mut repeats = repeats();
     for thread in 0..30 {
         let (path, words) = (format!("/{thread}"), format!("thread{thread} says"));
-        read(&mut repeats, (&path, &words), (0, None), &[]);
+        read_page(&mut repeats, &path, &words);
         let next = format!("/item/{thread}");
         let unknown: &[&str] = if thread % 10 == 9 { &[&next] } else { &[] };
         let path = format!("/{thread}?page=1");
@@ -306,12 +287,12 @@ fn one_value_is_no_proof_of_copies() {
 }
 
 #[test]
-fn near_copies_are_left_out_unless_they_lead_on() {
+fn near_copies_that_lead_on_are_read() {
     fn check(unknown: &[&str], expected: Option<&str>) {
         let mut repeats = repeats();
         for page in 0..25 {
             let words = format!("a{page} b{page} c{page} d{page} e{page} f{page}");
-            read(&mut repeats, (&format!("/{page}"), &words), (0, None), &[]);
+            read_page(&mut repeats, &format!("/{page}"), &words);
             let (path, words) = (format!("/{page}?print=1"), format!("{words} printed{page}"));
             read(&mut repeats, (&path, &words), (0, None), unknown);
         }
@@ -345,9 +326,9 @@ fn pages_with_other_numbers_are_no_near_copies() {
 }
 
 #[test]
-fn a_page_that_calls_itself_canonical_is_no_copy() {
+fn a_canonical_page_is_no_copy() {
     let mut repeats = repeats();
-    read(&mut repeats, ("/a", "text of it"), (0, None), &[]);
+    read_page(&mut repeats, "/a", "text of it");
     for value in 0..12 {
         let (page, text) = (url(&format!("/a?x={value}")), text("text of it"));
         let novelty = repeats.read(&page, &text);
@@ -365,9 +346,9 @@ fn a_page_that_calls_itself_canonical_is_no_copy() {
 }
 
 #[test]
-fn a_few_places_that_are_cut_cut_no_site() {
+fn a_few_cut_places_cut_no_site() {
     let mut repeats = repeats();
-    read(&mut repeats, ("/", "nothing"), (0, None), &[]);
+    read_page(&mut repeats, "/", "nothing");
     for place in "abcdefgh".chars() {
         for number in 0..1_001 {
             let (path, next) = (format!("/{place}/{number}"), format!("/{place}/x{number}"));
@@ -391,7 +372,7 @@ fn rules_that_are_off_judge_nothing() {
 }
 
 #[test]
-fn when_memory_is_short_a_sample_of_the_text_is_compared() {
+fn short_memory_compares_a_sample() {
     let mut repeats = repeats_of(&RepeatsConfig {
         max_block_memory: 1 << 20,
         ..RepeatsConfig::default()
@@ -416,7 +397,7 @@ fn not_found_answers() -> [PageText; 3] {
 }
 
 #[test]
-fn the_page_for_urls_that_do_not_exist_is_known_by_what_its_answers_share() {
+fn not_found_pages_are_known_by_shared_text() {
     for are_found in [true, false] {
         let mut repeats = repeats();
         repeats.take_start(&text("menu welcome"));

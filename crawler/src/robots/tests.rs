@@ -29,110 +29,116 @@ fn check(robots: &str, path: &str, allowed: bool) {
     );
 }
 
+/// Checks patterns, each in a line with the paths that it matches and, after `not`, others.
+#[track_caller]
+fn check_patterns(table: &str) {
+    for line in table.lines() {
+        let mut words = line.split_whitespace();
+        let (pattern, mut matches) = (words.next().unwrap(), true);
+        for word in words {
+            if word == "not" {
+                matches = false;
+            } else {
+                check_match(pattern, word, matches);
+            }
+        }
+    }
+}
+
 #[test]
 fn patterns_match_from_the_first_octet() {
-    check_match("/", "/", true);
-    check_match("/", "/any?thing", true);
-    check_match("/fish", "/fish", true);
-    check_match("/fish", "/fish.html", true);
-    check_match("/fish", "/fish/salmon.html", true);
-    check_match("/fish", "/Fish", false);
-    check_match("/fish", "/catfish", false);
-    check_match("/fish/", "/fish", false);
-    check_match("/a?b=1", "/a?b=12", true);
-    check_match("/a?b=1", "/a", false);
-    check_match("/?", "/?x", true);
+    check_patterns(
+        "/ / /any?thing
+         /fish /fish /fish.html /fish/salmon.html not /Fish /catfish
+         /fish/ not /fish
+         /a?b=1 /a?b=12 not /a
+         /? /?x",
+    );
 }
 
 #[test]
 fn wildcards_match_any_run() {
-    check_match("*", "/", true);
-    check_match("/*", "/", true);
-    check_match("/fish*", "/fish", true);
-    check_match("/*.php", "/index.min.php", true);
-    check_match("/*ab", "/aab", true);
-    check_match("/*sort=", "/?s=1&sort=2", true);
-    check_match("/fish*.php", "/fishheads/catfish.php?parameters", true);
-    check_match("/fish*.php", "/Fish.PHP", false);
-    check_match("/a*b*c", "/axxbxxc", true);
-    check_match("/a*b*c", "/axxcxxb", false);
-    check_match("/a**b", "/ab", true);
-    check_match("*.gif$", "/a.gif", true);
+    check_patterns(
+        "* /
+         /* /
+         /fish* /fish
+         /*.php /index.min.php
+         /*ab /aab
+         /*sort= /?s=1&sort=2
+         /fish*.php /fishheads/catfish.php?parameters not /Fish.PHP
+         /a*b*c /axxbxxc not /axxcxxb
+         /a**b /ab
+         *.gif$ /a.gif",
+    );
 }
 
 #[test]
 fn a_dollar_anchors_only_at_the_end() {
-    check_match("/*.php$", "/a.php", true);
-    check_match("/*.php$", "/a.php?x", false);
-    check_match("/*.php$", "/a.php.php", true);
-    check_match("/fish$", "/fish", true);
-    check_match("/fish$", "/fish/", false);
-    check_match("/$", "/", true);
-    check_match("/$", "/a", false);
-    check_match("/a$b", "/a$b", true);
-    check_match("/a$b", "/a", false);
-    check_match("/a*$", "/a/whatever", true);
-    check_match("/a$$", "/a$", true);
-    check_match("/*a*a$", "/xa", false);
+    check_patterns(
+        "/*.php$ /a.php /a.php.php not /a.php?x
+         /fish$ /fish not /fish/
+         /$ / not /a
+         /a$b /a$b not /a
+         /a*$ /a/whatever
+         /a$$ /a$
+         /*a*a$ not /xa",
+    );
 }
 
 #[test]
-fn a_pattern_that_cannot_begin_a_path_matches_nothing() {
+fn a_pattern_without_slash_matches_nothing() {
     check_match("", "/", false);
-    check_match("$", "/", false);
-    check_match("fish", "/fish", false);
-    check_match("http://site.test/fish", "/fish", false);
-    check_match("%2Ffish", "/fish", false);
+    check_patterns(
+        "$ not /
+         fish not /fish
+         http://site.test/fish not /fish
+         %2Ffish not /fish",
+    );
 }
 
 #[test]
 fn escapes_compare_as_in_rfc_9309() {
-    check_match("/%61", "/a", true);
-    check_match("/a", "/%61", true);
-    check_match("/~mak", "/%7Emak", true);
-    check_match("/%7emak", "/~mak", true);
-    check_match("/a%3cd", "/a%3Cd", true);
-    check_match("/a<d", "/a%3cd", true);
-    check_match("/a%3Cd", "/a<d", true);
-    check_match("/ツ", "/%E3%83%84", true);
-    check_match("/%e3%83%84", "/ツ", true);
+    check_patterns(
+        "/%61 /a
+         /a /%61
+         /~mak /%7Emak
+         /%7emak /~mak
+         /a%3cd /a%3Cd
+         /a<d /a%3cd
+         /a%3Cd /a<d
+         /ツ /%E3%83%84
+         /%e3%83%84 /ツ
+         /9%2F11 not /9/11
+         /9/11 not /9%2F11
+         /9%2f11 /9%2F11
+         /100% /100%
+         /a%zz /a%zz
+         /a%zz/%aa /a%zz/%AA
+         /%2541 not /%41
+         /*% /a%20b",
+    );
     check_match("/a b", "/a%20b", true);
-    check_match("/9%2F11", "/9/11", false);
-    check_match("/9/11", "/9%2F11", false);
-    check_match("/9%2f11", "/9%2F11", true);
-    check_match("/100%", "/100%", true);
-    check_match("/a%zz", "/a%zz", true);
-    check_match("/a%zz/%aa", "/a%zz/%AA", true);
-    check_match("/%2541", "/%41", false);
-    check_match("/*%", "/a%20b", true);
 }
 
 #[test]
 fn escaped_special_characters_are_meant_verbatim() {
-    check_match("/file-with-a-%2A.html", "/file-with-a-*.html", true);
-    check_match("/file-with-a-%2A.html", "/file-with-a-%2a.html", true);
-    check_match("/file-with-a-%2A.html", "/file-with-a-foo.html", false);
-    check_match("/foo-%24", "/foo-$", true);
-    check_match("/foo-%24", "/foo-%24", true);
-    check_match("/foo-%24", "/foo-", false);
-    check_match("/*%2A$", "/a*", true);
-    check_match("/*%2A$", "/a*b", false);
-    check_match("/a$b", "/a%24b", false);
-    check_match("/*%", "/a$b", false);
+    check_patterns(
+        "/a-%2A.html /a-*.html /a-%2a.html not /a-foo.html
+         /foo-%24 /foo-$ /foo-%24 not /foo-
+         /*%2A$ /a* not /a*b
+         /a$b not /a%24b
+         /*% not /a$b",
+    );
 }
 
 #[test]
-fn the_longest_pattern_wins_and_allow_wins_a_tie() {
+fn the_longest_pattern_wins_then_allow() {
     let two = |first: &str, second: &str| format!("User-agent: *\n{first}\n{second}\n");
     check(&two("Disallow: /a", "Allow: /a/b"), "/a/b/c", true);
     check(&two("Allow: /a", "Disallow: /a/b"), "/a/b/c", false);
     check(&two("Disallow: /a", "Allow: /a"), "/a", true);
     check(&two("Allow: /a", "Disallow: /a"), "/a", true);
-    check(
-        &two("Allow: /page", "Disallow: /*.html"),
-        "/page.html",
-        false,
-    );
+    check(&two("Allow: /p", "Disallow: /*.html"), "/p.html", false);
     check(&two("Allow: /$", "Disallow: /"), "/", true);
     check(&two("Allow: /$", "Disallow: /"), "/page", false);
     check(&two("Disallow: /a*", "Allow: /a"), "/ab", false);
@@ -162,34 +168,30 @@ fn paths_are_completed_and_lose_their_fragment() {
     check(robots, "/c", true);
 }
 
-#[test]
-fn groups_end_at_the_first_user_agent_line_after_a_rule() {
-    check("User-agent: arpent\n\n\nDisallow: /a", "/a", false);
-    check(
-        "User-agent: arpent\nUser-agent: other\nDisallow: /a",
-        "/a",
-        false,
-    );
-    check(
-        "User-agent: other\nUser-agent: arpent\nDisallow: /a",
-        "/a",
-        false,
-    );
-    check(
-        "User-agent: other\nDisallow: /a\nUser-agent: arpent\nDisallow: /b",
-        "/a",
-        true,
-    );
-    check(
-        "User-agent: other\nDisallow:\nUser-agent: arpent\nDisallow: /b",
-        "/b",
-        false,
-    );
-    check("Disallow: /a\nUser-agent: arpent\nDisallow: /b", "/a", true);
+/// Checks a path under groups: each word is a user agent, or a path that is disallowed; `-` disallows none.
+#[track_caller]
+fn check_groups(words: &str, path: &str, allowed: bool) {
+    let line = |word: &str| match word {
+        "-" => "Disallow:\n".to_owned(),
+        path if path.starts_with('/') => format!("Disallow: {path}\n"),
+        agent => format!("User-agent: {agent}\n"),
+    };
+    let robots: String = words.split(' ').map(line).collect();
+    check(&robots, path, allowed);
 }
 
 #[test]
-fn lines_without_a_rule_neither_end_nor_separate_groups() {
+fn groups_end_at_user_agent_after_a_rule() {
+    check("User-agent: arpent\n\n\nDisallow: /a", "/a", false);
+    check_groups("arpent other /a", "/a", false);
+    check_groups("other arpent /a", "/a", false);
+    check_groups("other /a arpent /b", "/a", true);
+    check_groups("other - arpent /b", "/b", false);
+    check_groups("/a arpent /b", "/a", true);
+}
+
+#[test]
+fn lines_without_a_rule_separate_no_groups() {
     for line in [
         "Sitemap: http://site.test/s.xml",
         "Crawl-delay: 1",
@@ -198,95 +200,50 @@ fn lines_without_a_rule_neither_end_nor_separate_groups() {
         "nonsense",
         "<p>",
     ] {
-        check(
-            &format!("User-agent: arpent\n{line}\nUser-agent: other\nDisallow: /a"),
-            "/a",
-            false,
-        );
-        check(
-            &format!("User-agent: arpent\nDisallow: /b\n{line}\nDisallow: /a"),
-            "/a",
-            false,
-        );
+        let agents = format!("User-agent: arpent\n{line}\nUser-agent: other\nDisallow: /a");
+        check(&agents, "/a", false);
+        let rules = format!("User-agent: arpent\nDisallow: /b\n{line}\nDisallow: /a");
+        check(&rules, "/a", false);
     }
 }
 
 #[test]
-fn groups_of_our_token_are_merged_and_beat_the_general_ones() {
-    let robots = "User-agent: arpent\nDisallow: /a\n\nUser-agent: *\nDisallow: /c\n\nUser-agent: Arpent\nDisallow: /b\n";
-    check(robots, "/a", false);
-    check(robots, "/b", false);
-    check(robots, "/c", true);
-    let robots = "User-agent: *\nDisallow: /a\n\nUser-agent: other\nDisallow: /b\n\nUser-agent: *\nDisallow: /c\n";
-    check(robots, "/a", false);
-    check(robots, "/b", true);
-    check(robots, "/c", false);
-    check(
-        "User-agent: *\nDisallow: /\n\nUser-agent: arpent\n",
-        "/a",
-        true,
-    );
-    check(
-        "User-agent: *\nUser-agent: arpent\nDisallow: /a\n",
-        "/a",
-        false,
-    );
+fn groups_of_our_token_beat_the_general_ones() {
+    for (path, allowed) in [("/a", false), ("/b", false), ("/c", true)] {
+        check_groups("arpent /a * /c Arpent /b", path, allowed);
+    }
+    for (path, allowed) in [("/a", false), ("/b", true), ("/c", false)] {
+        check_groups("* /a other /b * /c", path, allowed);
+    }
+    check_groups("* / arpent", "/a", true);
+    check_groups("* arpent /a", "/a", false);
 }
 
 #[test]
 fn agents_are_compared_as_whole_tokens() {
     let named = |agent: &str| format!("User-agent: {agent}\nDisallow: /\n");
-    for agent in [
-        "arpent",
-        "ARPENT",
-        "arpent/1.0",
-        "arpent extra",
-        "arpent*",
-        "arpent<BR>",
-        "*",
-        "* # all",
-        "* all",
-    ] {
+    let ours = "arpent,ARPENT,arpent/1.0,arpent extra,arpent*,arpent<BR>,*,* # all,* all";
+    for agent in ours.split(',') {
         check(&named(agent), "/a", false);
     }
-    for agent in [
-        "arp",
-        "arpentbot",
-        "arpent-bot",
-        "xarpent",
-        "*arpent",
-        "",
-        "1arpent",
-    ] {
+    for agent in "arp,arpentbot,arpent-bot,xarpent,*arpent,,1arpent".split(',') {
         check(&named(agent), "/a", true);
     }
-    assert!(
-        !Rules::parse(named("arpent").as_bytes(), "arpent/2.0").allows("/a"),
-        "a version is ignored"
-    );
-    assert!(
-        Rules::parse(named("").as_bytes(), "").allows("/a"),
-        "no token is in no group"
-    );
+    let versioned = Rules::parse(named("arpent").as_bytes(), "arpent/2.0");
+    assert!(!versioned.allows("/a"), "a version is ignored");
+    let unnamed = Rules::parse(named("").as_bytes(), "");
+    assert!(unnamed.allows("/a"), "no token is in no group");
 }
 
 #[test]
 fn common_misspellings_are_understood() {
-    for line in [
-        "Disallow /a",
-        "  disallow:/a",
-        "DISALLOW : /a",
-        "dissallow: /a",
-        "disalow: /a",
-        "Disallow:\t/a # why",
-    ] {
+    let rules = "Disallow /a,  disallow:/a,DISALLOW : /a,dissallow: /a,disalow: /a,\
+                 Disallow:\t/a # why";
+    for line in rules.split(',') {
         check(&format!("useragent: arpent\n{line}\n"), "/a", false);
     }
-    for line in [
-        "user agent: arpent",
-        " \tUser-agent arpent",
-        "USER-AGENT:arpent",
-    ] {
+    let agents = "user agent: arpent, \tUser-agent arpent,USER-AGENT:arpent";
+    for line in agents.split(',') {
         check(&format!("{line}\nDisallow: /a\n"), "/a", false);
     }
     check("User-agent: *\nDisallow /a b\n", "/a", true);
@@ -302,7 +259,7 @@ fn every_line_end_is_one() {
 }
 
 #[test]
-fn byte_order_marks_and_bytes_of_any_kind_do_not_stop_reading() {
+fn no_byte_stops_the_reading() {
     let with = |before: &[u8], inside: &[u8]| {
         let mut robots = before.to_vec();
         robots.extend(b"User-agent: *\nDisallow: /a");
@@ -344,18 +301,10 @@ fn decisions_name_line_and_pattern() {
     check(robots, "/a/b/c", Some(6), Some("/a/b*$"));
     check(robots, "/~x", Some(7), Some("/%7Ex"));
     check(robots, "/c", None, None);
-    check(
-        b"\xEF\xBB\xBFUser-agent: *\r \rDisallow: /a",
-        "/a",
-        Some(3),
-        Some("/a"),
-    );
-    check(
-        b"User-agent: *\nAllow: /a\nDisallow: /a\nAllow: /a",
-        "/a",
-        Some(2),
-        Some("/a"),
-    );
+    let marked = b"\xEF\xBB\xBFUser-agent: *\r \rDisallow: /a";
+    check(marked, "/a", Some(3), Some("/a"));
+    let twice = b"User-agent: *\nAllow: /a\nDisallow: /a\nAllow: /a";
+    check(twice, "/a", Some(2), Some("/a"));
 }
 
 #[test]
@@ -369,25 +318,24 @@ fn crawl_delay_is_the_largest_of_our_groups() {
         );
     }
     let value = |value: &str| format!("User-agent: *\nCrawl-delay: {value}\n");
-    check(&value("10"), Some(10.0));
-    check(&value("0.5"), Some(0.5));
-    check(&value(".5"), Some(0.5));
-    check(&value("0,5"), Some(0.5));
-    check(&value("2."), Some(2.0));
-    check(&value("0"), Some(0.0));
-    check(&value("10s"), Some(10.0));
-    check(&value("10<BR>"), Some(10.0));
-    check(&value("1.5.2"), Some(1.5));
-    check(&value("-1"), None);
-    check(&value("word"), None);
-    check(&value("nan"), None);
-    check(&value("inf"), None);
-    check(&value(""), None);
-    check(&value("."), None);
-    assert_eq!(
-        rules(&value(&"9".repeat(400))).crawl_delay(),
-        Some(Duration::MAX)
-    );
+    for (text, expected) in [
+        ("10", 10.0),
+        ("0.5", 0.5),
+        (".5", 0.5),
+        ("0,5", 0.5),
+        ("2.", 2.0),
+        ("0", 0.0),
+        ("10s", 10.0),
+        ("10<BR>", 10.0),
+        ("1.5.2", 1.5),
+    ] {
+        check(&value(text), Some(expected));
+    }
+    for text in ["-1", "word", "nan", "inf", "", "."] {
+        check(&value(text), None);
+    }
+    let endless = rules(&value(&"9".repeat(400)));
+    assert_eq!(endless.crawl_delay(), Some(Duration::MAX));
     check("User-agent: *\nCRAWL-DELAY : 3\n", Some(3.0));
     check(
         "User-agent: *\nCrawl-delay: 3\nCrawl-delay: 5\nCrawl-delay: 4\n",
@@ -427,8 +375,9 @@ fn sitemap_lines_are_taken_from_anywhere_once() {
     );
     let base = Url::parse("https://site.test/robots.txt").unwrap();
     let urls = rules.sitemap_urls(&base);
+    let urls: Vec<&str> = urls.iter().map(Url::as_str).collect();
     assert_eq!(
-        urls.iter().map(Url::as_str).collect::<Vec<_>>(),
+        urls,
         [
             "https://site.test/a.xml",
             "https://site.test/b.xml",
@@ -489,7 +438,7 @@ fn answers_are_judged_by_status() {
 }
 
 #[test]
-fn an_empty_file_and_a_web_page_allow_all() {
+fn empty_files_and_web_pages_allow_all() {
     check("", "/a", true);
     check("\n\n# only a comment", "/a", true);
     check(
@@ -541,14 +490,8 @@ fn half_a_line_at_the_limit_opens_nothing() {
         MAX_ROBOTS_BYTES - robots.len() - "\nAllow: /".len(),
     ));
     robots.extend(b"\nAllow: /open\n");
-    assert_eq!(
-        robots
-            .get(..MAX_ROBOTS_BYTES)
-            .unwrap()
-            .trim_ascii_end()
-            .last(),
-        Some(&b'/')
-    );
+    let read = robots.get(..MAX_ROBOTS_BYTES).unwrap();
+    assert_eq!(read.last(), Some(&b'/'));
     assert!(!Rules::parse(&robots, "arpent").allows("/x"));
 }
 
@@ -556,13 +499,11 @@ fn half_a_line_at_the_limit_opens_nothing() {
 fn the_body_of_an_error_is_not_read() {
     let mut sink = RobotsSink::new();
     for status in [301, 404, 500] {
-        assert_eq!(
-            sink.head(&ResponseHead {
-                status,
-                ..ResponseHead::default()
-            }),
-            BodyWish::Stop
-        );
+        let head = ResponseHead {
+            status,
+            ..ResponseHead::default()
+        };
+        assert_eq!(sink.head(&head), BodyWish::Stop, "{status}");
     }
     assert_eq!(sink.body(), b"");
 }
@@ -589,7 +530,7 @@ fn hostile_patterns_and_paths_end() {
 }
 
 #[test]
-fn files_full_of_rules_are_judged_for_every_page_of_a_crawl() {
+fn files_full_of_rules_are_judged_in_time() {
     let many = |line: &dyn Fn(usize) -> String| -> Rules {
         rules(
             &(0..10_000)
@@ -677,7 +618,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_that_looks_like_a_file_gives_an_answer(
+    fn anything_like_a_file_gives_an_answer(
         lines in proptest::collection::vec(("(User-agent|Disallow|Allow|Crawl-delay|Sitemap|)(:| |::)", "[*arpent/$%a\u{e9}\0#\\t 0-9.:]{0,12}", "[\r\n]{1,2}"), 0..12),
         path in "/[arpent/$%*?#\u{e9}]{0,12}",
     ) {
@@ -699,17 +640,8 @@ fn rules_are_read_back_from_the_noted_text() {
     assert_eq!(again.to_text(), text);
     assert_eq!([again.group(), rules.group()], ["arpent"; 2]);
     assert_eq!(again.decide("/ab").line, Some(6));
-    for path in [
-        "/",
-        "/ab",
-        "/a/x/b",
-        "/a/xb?",
-        "/a/A/*",
-        "/a/A",
-        "/caf%C3%A9%20au%20lait",
-        "/all",
-        "/x",
-    ] {
+    let paths = "/ /ab /a/x/b /a/xb? /a/A/* /a/A /caf%C3%A9%20au%20lait /all /x";
+    for path in paths.split(' ') {
         assert_eq!(again.allows(path), rules.allows(path), "{path}: {text}");
     }
     assert!(!again.allows("/ab") && again.allows("/all"), "{text}");

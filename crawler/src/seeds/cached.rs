@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_serves_while_the_index_says_the_same_and_no_longer_than_a_week() {
+    fn a_copy_is_used_for_a_week() {
         #[track_caller]
         fn check(noted: &str, stated: Option<&str>, now: &str, expected: bool) {
             let mut kept = CachedSitemaps::default();

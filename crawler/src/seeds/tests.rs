@@ -11,7 +11,7 @@ fn hash(number: usize) -> String {
 }
 
 #[test]
-fn own_files_are_known_until_there_are_too_many() {
+fn own_files_are_known_up_to_a_number() {
     let mut store = Store::in_memory().unwrap();
     let mut own = OwnFiles::default();
     for number in 0..MAX_OWN_FILES + 2 {
@@ -40,7 +40,7 @@ fn put_all(store: &mut Store, documents: &[Document]) {
 }
 
 #[test]
-fn documents_come_back_and_those_of_an_earlier_run_do_not() {
+fn documents_come_back_within_one_run() {
     let mut store = Store::in_memory().unwrap();
     assert_eq!(take_up(&mut store, 1).unwrap(), []);
     let mut child = Document::new("https://example.com/1.xml", DocumentKind::Sitemap, 1)
@@ -95,6 +95,7 @@ fn problem_codes_are_those_of_the_store() {
         SeedProblem::NetworkError,
         SeedProblem::RobotsDisallowed,
         SeedProblem::RobotsUnreachable,
+        SeedProblem::Forbidden,
         SeedProblem::BadRedirect,
         SeedProblem::HostClosed,
         SeedProblem::NotASitemap,
@@ -130,7 +131,7 @@ fn entries(list: &SeedList) -> (Vec<String>, Vec<usize>) {
 }
 
 #[test]
-fn a_list_is_read_again_and_again_in_batches() {
+fn a_list_is_read_in_batches() {
     let lines: Vec<String> = (0..2_500)
         .map(|number| format!("https://example.com/{number}"))
         .collect();
@@ -150,28 +151,20 @@ fn a_list_is_read_again_and_again_in_batches() {
 }
 
 #[test]
-fn an_empty_list_names_nothing() {
-    for text in ["", "\n\n", "\u{feff}", "  \r\n"] {
-        let list = SeedList::copy("x", Cursor::new(text)).unwrap();
-        list.check().unwrap();
-        assert_eq!(entries(&list).0, [""; 0], "{text:?}");
-    }
-}
-
-/// A list of these lines, as far as it is one.
-#[test]
 fn a_list_is_read_whatever_is_around_it() {
-    let narrow = "https://example.com/a\nhttps://example.com/b\n";
-    let wide = |bytes: fn(u16) -> [u8; 2]| narrow.encode_utf16().flat_map(bytes).collect();
+    fn check(list: &[u8], expected: u64) {
+        assert_eq!(checked(list).unwrap().entries, expected, "{list:?}");
+    }
+    for empty in ["", "\n\n", "\u{feff}", "  \r\n"] {
+        check(empty.as_bytes(), 0);
+    }
     let sitemap = "Warning: undefined index on line 3\n<?xml version='1.0'?>\n<urlset>\
                    <url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url></urlset>";
-    let lists: [Vec<u8>; 3] = [
-        wide(u16::to_le_bytes),
-        wide(u16::to_be_bytes),
-        sitemap.as_bytes().to_owned(),
-    ];
-    for list in lists {
-        assert_eq!(checked(&list).unwrap().entries, 2, "{list:?}");
+    check(sitemap.as_bytes(), 2);
+    let narrow = "https://example.com/a\nhttps://example.com/b\n";
+    for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        let wide: Vec<u8> = narrow.encode_utf16().flat_map(bytes).collect();
+        check(&wide, 2);
     }
 }
 
@@ -188,7 +181,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_list_says_the_same_however_it_is_packed() {
+fn a_list_is_read_in_every_encoding() {
     fn check(text: &str, expected: &[&str], bad: &[u64]) {
         let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let forms = [
@@ -221,20 +214,34 @@ fn a_list_says_the_same_however_it_is_packed() {
 }
 
 #[test]
-fn a_list_that_is_cut_short_is_reported() {
-    let sitemap = b"<urlset><url><loc>https://example.com/a</loc></url><url><loc>";
-    let error = checked(sitemap).unwrap_err().to_string();
-    assert!(
-        error.starts_with("the URL list urls.txt cannot be read to its end: "),
-        "{error}"
+fn lists_that_are_none_are_refused() {
+    fn check(list: &[u8], expected: &str) {
+        let error = checked(list).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    check(
+        b"<urlset><url><loc>https://example.com/a</loc></url><url><loc>",
+        "the URL list urls.txt cannot be read to its end: ",
     );
     let whole = packed("https://example.com/a\n".repeat(500).as_bytes());
-    let error = checked(&whole[..whole.len() - 12]).unwrap_err().to_string();
-    assert_eq!(error, "failed to read the URL list urls.txt");
+    check(
+        &whole[..whole.len() - 12],
+        "failed to read the URL list urls.txt",
+    );
+    // A table without a column of URLs.
+    check(
+        b"\nWo,Was\nhttps://example.com/a,200\n",
+        "urls.txt:2: the first line is not a URL",
+    );
+    check(
+        b"\n/a\n/b\n/c",
+        "no line of the URL list urls.txt is a URL; the first of 3: urls.txt:2: ",
+    );
+    check(b"<html>", "neither lines of URLs");
 }
 
 #[test]
-fn a_line_that_is_not_a_url_is_left_out_and_reported_with_its_place() {
+fn wrong_lines_are_reported_with_their_place() {
     fn check(line: &[u8], expected: &str) {
         let text = [
             b"https://example.com/a\n\n",
@@ -276,27 +283,12 @@ fn a_line_that_is_not_a_url_is_left_out_and_reported_with_its_place() {
 }
 
 #[test]
-fn bad_lines_are_reported_up_to_a_bound_and_counted_beyond() {
+fn reports_of_wrong_lines_are_bounded() {
     let text = "https://example.com/\n".to_owned() + &"no url\n".repeat(500);
     let found = checked(text.as_bytes()).unwrap();
     assert_eq!((found.entries, found.bad_lines), (1, 500));
     assert_eq!(found.told.len(), MAX_BAD_LINES_REPORTED);
     assert_eq!(found.told.last().unwrap().line, 21);
-}
-
-#[test]
-fn a_table_without_a_column_of_urls_is_refused_with_its_line() {
-    let error = checked(b"\nWo,Was\nhttps://example.com/a,200\n").unwrap_err();
-    assert!(
-        matches!(error, SeedListError::Refused { line: 2, .. }),
-        "{error}"
-    );
-    assert!(
-        error
-            .to_string()
-            .starts_with("urls.txt:2: the first line is not a URL"),
-        "{error}"
-    );
 }
 
 #[test]
@@ -308,27 +300,21 @@ fn rows_of_other_status_are_counted() {
     assert_eq!(reading.troubles.first().unwrap().rule, "no-page");
 }
 
-#[test]
-fn a_list_without_a_url_is_refused() {
-    let error = checked(b"\n/a\n/b\n/c").unwrap_err().to_string();
-    assert!(
-        error
-            .starts_with("no line of the URL list urls.txt is a URL; the first of 3: urls.txt:2: "),
-        "{error}"
-    );
-    let error = checked(b"<html>").unwrap_err().to_string();
-    assert!(error.contains("neither lines of URLs"), "{error}");
-}
-
 fn reading(body: &str) -> DocumentReading {
-    let mut take = |_| ControlFlow::Continue(());
-    read(
+    let mut taken = 0;
+    let found = read(
         body.as_bytes(),
         MAX_UNPACKED_BYTES,
         None,
         &Identity::default(),
-        &mut take,
-    )
+        &mut |batch| {
+            taken += batch.pages.len();
+            ControlFlow::Continue(())
+        },
+    );
+    let is_other = matches!(found.problem, Some((SeedProblem::NotASitemap, _)));
+    assert!(!is_other || taken == 0, "{body:?}");
+    found
 }
 
 #[test]
@@ -350,6 +336,8 @@ fn wrong_kind_of_document_is_reported() {
         Some(SeedProblem::NotASitemap),
     );
     check("Not found", Some(SeedProblem::NotASitemap));
+    let table = "url,status\nhttps://example.com/a,200\n";
+    check(table, Some(SeedProblem::NotASitemap));
     check("", Some(SeedProblem::NotASitemap));
     check(
         "<urlset><url><loc>https://example.com/</loc></url>",
@@ -358,7 +346,7 @@ fn wrong_kind_of_document_is_reported() {
 }
 
 #[test]
-fn findings_are_counted_by_rule_with_an_example_each() {
+fn findings_are_counted_by_rule() {
     let entry = |lastmod: &str| {
         format!("<url><loc>https://example.com/</loc><lastmod>{lastmod}</lastmod></url>\n")
     };

@@ -26,7 +26,7 @@ fn check_problem(typed: &str, hops: &[&str], expected: &str) {
 }
 
 #[test]
-fn the_directory_is_that_of_the_start_url_as_typed() {
+fn the_directory_is_of_the_typed_url() {
     check("https://h/", &[], "https://h/");
     check("https://h/docs", &[], "https://h/");
     check("https://h/docs/", &[], "https://h/docs/");
@@ -42,7 +42,7 @@ fn the_directory_is_that_of_the_start_url_as_typed() {
 }
 
 #[test]
-fn a_redirect_to_itself_plus_a_slash_means_that_directory() {
+fn a_redirect_may_add_a_slash() {
     check("https://h/docs", &["https://h/docs/"], "https://h/docs/");
     check(
         "https://h/docs?a=1",
@@ -126,16 +126,15 @@ fn the_whole_origin_has_no_directory_to_leave() {
     assert!(site.contains(&key("https://h/")));
 }
 
+/// The name of the site of a start URL.
+fn name(start: &str) -> String {
+    let site = site_of_redirects(&key(start), &[], ScopeWidth::Directory);
+    site.unwrap().name()
+}
+
 #[test]
 fn names_are_safe_on_every_disk() {
-    let check = |start: &str, expected: &str| {
-        assert_eq!(
-            site_of_redirects(&key(start), &[], ScopeWidth::Directory)
-                .unwrap()
-                .name(),
-            expected
-        );
-    };
+    let check = |start: &str, expected: &str| assert_eq!(name(start), expected);
     check("https://www.example.com/", "https_www.example.com");
     check(
         "https://www.example.com/docs/",
@@ -156,21 +155,17 @@ fn names_are_safe_on_every_disk() {
     check("http://my_host/", "http_my=5fhost");
     check("http://[::1]:81/", "http_=5b=3a=3a1=5d_81");
     check("http://127.0.0.1:8000/", "http_127.0.0.1_8000");
-}
-
-#[test]
-fn a_scope_that_looks_like_a_port_is_not_a_port() {
-    let name = |start: &str| {
-        site_of_redirects(&key(start), &[], ScopeWidth::Directory)
-            .unwrap()
-            .name()
-    };
-    assert_eq!(name("http://h/8080/"), "http_h_80_8080");
-    assert_ne!(name("http://h/8080/"), name("http://h:8080/"));
-    assert_ne!(name("https://h/2024/"), name("https://h:2024/"));
-    assert_ne!(name("http://h/5f/"), name("http://h_/"));
-    assert_ne!(name("http://h/8080_a/"), name("http://h:8080/a/"));
-    assert_eq!(name("http://h/8080a/"), "http_h_8080a");
+    // A scope that looks like a port.
+    check("http://h/8080/", "http_h_80_8080");
+    check("http://h/8080a/", "http_h_8080a");
+    for (scope, port) in [
+        ("http://h/8080/", "http://h:8080/"),
+        ("https://h/2024/", "https://h:2024/"),
+        ("http://h/5f/", "http://h_/"),
+        ("http://h/8080_a/", "http://h:8080/a/"),
+    ] {
+        assert_ne!(name(scope), name(port));
+    }
 }
 
 proptest::proptest! {
@@ -192,12 +187,7 @@ proptest::proptest! {
 
 #[test]
 fn long_names_are_cut_and_stay_different() {
-    let name = |segment: &str| {
-        let start = format!("https://h/{}/{segment}/", "long/".repeat(40));
-        site_of_redirects(&key(&start), &[], ScopeWidth::Directory)
-            .unwrap()
-            .name()
-    };
+    let name = |segment: &str| name(&format!("https://h/{}/{segment}/", "long/".repeat(40)));
     assert_eq!(name("a").len(), CUT_NAME_BYTES + "=x".len() + 16);
     assert_eq!(name("a"), name("a"));
     assert_ne!(name("a"), name("b"));

@@ -49,7 +49,8 @@ fn pair(from: u64, to: u64) -> u64 {
 pub(super) fn each<E>(
     url: &UrlKey,
     record: &PageRecord,
-    (known, versions): (&KnownReasons, &Versions),
+    known: &KnownReasons,
+    versions: &Versions,
     show: &mut dyn FnMut(ConflictRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(facts) = record.facts() else {
@@ -86,7 +87,8 @@ pub(super) fn each<E>(
         each_of_versions(
             url,
             facts,
-            (known, versions),
+            known,
+            versions,
             &mut |kind, target, language| show(row(kind, Some(target), Some(language))),
         )?;
     }
@@ -96,7 +98,8 @@ pub(super) fn each<E>(
 fn each_of_versions<E>(
     url: &UrlKey,
     facts: &PageFacts,
-    (known, versions): (&KnownReasons, &Versions),
+    known: &KnownReasons,
+    versions: &Versions,
     show: &mut dyn FnMut(ConflictKind, &UrlKey, &str) -> Result<(), E>,
 ) -> Result<(), E> {
     // They are ordered by code.

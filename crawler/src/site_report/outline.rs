@@ -90,7 +90,7 @@ pub struct ReportOutline {
     /// Places that were cut, and parameters that were left out.
     pub patterns: Vec<PatternRow>,
     /// URLs that were not asked for because of their pattern.
-    pub not_asked: u64,
+    pub not_requested: u64,
     /// URLs that no page links to.
     pub orphans: u64,
     /// The first of them.
@@ -162,7 +162,7 @@ impl ReportOutline {
         self.listed += is_listed;
         self.failed += u64::from(url.state == "failed");
         self.requests += u64::from(url.attempts);
-        self.not_asked += u64::from(url.reason == "pattern-closed");
+        self.not_requested += u64::from(url.reason == "pattern-closed");
         let reason = self.reasons.entry((url.state, url.reason)).or_default();
         reason.count += 1;
         add_example(&mut reason.examples, MAX_EXAMPLES, &url.url);

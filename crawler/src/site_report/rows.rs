@@ -50,11 +50,11 @@ pub struct PatternRow {
     /// Place or parameter.
     pub kind: &'static str,
     /// Pages of it that were asked for.
-    pub asked: u64,
+    pub requested: u64,
     /// Requested pages that are not listed because of it.
     pub left_out: u64,
     /// URLs of it that were not asked for.
-    pub not_asked: u64,
+    pub not_requested: u64,
     /// One of these URLs.
     pub example: String,
     /// A glob for the setting `exclude` that matches the place and no listed page.
@@ -170,12 +170,12 @@ impl ConflictKind {
     /// A line for people.
     pub fn text(self) -> &'static str {
         match self {
-            Self::CanonicalSeveral => "names several canonical URLs, of which none counts",
-            Self::CanonicalNotListed => "names a canonical URL that is not listed",
-            Self::HreflangNotListed => "names a version in another language that is not listed",
-            Self::HreflangNoReturn => "names a version in another language that does not name it",
-            Self::HreflangRepeated => "names several URLs for one language",
-            Self::NoindexLinked => "has noindex, and pages link to it",
+            Self::CanonicalSeveral => "several canonical URLs, of which none counts",
+            Self::CanonicalNotListed => "the canonical URL is not listed",
+            Self::HreflangNotListed => "a version in another language is not listed",
+            Self::HreflangNoReturn => "a version in another language does not name the page",
+            Self::HreflangRepeated => "several URLs for one language",
+            Self::NoindexLinked => "noindex, but linked",
         }
     }
 }
@@ -185,9 +185,9 @@ impl PatternRow {
         Self {
             name: pattern.name.clone(),
             kind: pattern.kind.as_str(),
-            asked: pattern.asked,
+            requested: pattern.requested,
             left_out: pattern.left_out,
-            not_asked: pattern.not_asked,
+            not_requested: pattern.not_requested,
             example: pattern.example.to_string(),
             exclude: pattern.exclude.clone(),
         }

@@ -136,14 +136,13 @@ impl ReportOutline {
 
     fn add_targets(&self, view: &mut View, is_redirect: bool) {
         let targets = self.targets_of(is_redirect);
-        let count = human::count(targets.len() as u64, "URL");
+        let count = |noun| human::count(targets.len() as u64, noun);
         let (name, title) = if is_redirect {
-            (
-                "redirected-links",
-                format!("Links to {count} that redirect"),
-            )
+            let urls = count("redirected URL");
+            ("redirected-links", format!("Links to {urls}"))
         } else {
-            ("broken-links", format!("Broken links to {count}"))
+            let urls = count("broken URL");
+            ("broken-links", format!("Links to {urls}"))
         };
         let section = view.section(name, title);
         section.heads(&["Pages", "Reason", "Target of the link"]);
@@ -167,11 +166,11 @@ impl ReportOutline {
                 let words: String = words.flat_map(|word| [" ", word]).collect();
                 format!("{}{words}", conflict.url)
             });
-            let count = human::count(conflicts.count, "time");
+            let count = human::count(conflicts.count, "page");
             let row = section.line(format!("{count}: {}", kind.text()));
             row.below(examples, conflicts.count);
         }
-        if !self.has_languages {
+        if !self.has_languages && !self.conflicts.is_empty() {
             section.line(
                 "the crawl did not read versions in other languages; --with hreflang reads them",
             );
@@ -209,9 +208,9 @@ impl ReportOutline {
         ]);
         section.rows(MAX_ROWS, self.patterns.iter(), |section, pattern| {
             section.row([
-                pattern.asked.into(),
+                pattern.requested.into(),
                 pattern.left_out.into(),
-                pattern.not_asked.into(),
+                pattern.not_requested.into(),
                 (&*pattern.name).into(),
                 pattern.kind.into(),
                 (&*pattern.example).into(),
@@ -242,18 +241,18 @@ impl ReportOutline {
         let mut directories: Vec<_> = self.sections.iter().collect();
         directories.sort_by_key(|(_, directory)| Reverse(directory.known));
         let section = view.section("sections", "URLs by directory");
-        section.heads(&["Known", "Listed", "Directory", "Left out"]);
+        section.heads(&["Known", "Listed", "Directory"]);
         section.has_bars = true;
         section.rows(
             MAX_ROWS,
             directories.into_iter(),
             |section, (path, directory)| {
-                section.row([
+                let row = section.row([
                     directory.known.into(),
                     directory.listed.into(),
                     (&**path).into(),
-                    reasons_of(directory).into(),
                 ]);
+                row.below(reasons_of(directory), 0);
             },
         );
     }
@@ -359,12 +358,13 @@ impl ConflictKind {
 }
 
 /// The reasons of a directory, the most frequent first.
-fn reasons_of(directory: &SectionOutline) -> String {
+fn reasons_of(directory: &SectionOutline) -> Option<String> {
     let mut reasons: Vec<_> = directory.reasons.iter().collect();
     reasons.sort_by_key(|(_, count)| Reverse(**count));
     let reasons = reasons.iter();
     let reasons = reasons.map(|(code, count)| format!("{code} {}", human::number(**count)));
-    reasons.collect::<Vec<_>>().join(", ")
+    let reasons: Vec<String> = reasons.collect();
+    (!reasons.is_empty()).then(|| reasons.join(", "))
 }
 
 fn milliseconds(time: u64) -> String {

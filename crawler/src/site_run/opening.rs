@@ -51,7 +51,7 @@ pub(super) fn opener(
     let session = session.clone();
     let began = session.clock.now();
     Box::new(move |site| {
-        let (opened, store) = match open(&session, (site, began), damage.as_deref()) {
+        let (opened, store) = match open(&session, site, began, damage.as_deref()) {
             Ok((store, opened)) => {
                 let public_url = opened.places.public_url.clone();
                 (Ok(opened), Some((store, public_url)))
@@ -66,7 +66,8 @@ pub(super) fn opener(
 
 fn open(
     session: &Session,
-    (site, began): (&Site, Timestamp),
+    site: &Site,
+    began: Timestamp,
     damage: Option<&str>,
 ) -> Result<(Store, Opening), SessionError> {
     let places = (session.places)(site)?;

@@ -116,12 +116,12 @@ impl StatusReport {
         let mut view = View::default();
         let section = view.section("sites", "");
         section.heads(&[
-            "SITE",
-            "LAST SESSION",
-            "ENDED",
-            "LISTED",
-            "LAST GOOD",
-            "NEXT CRAWL",
+            "Site",
+            "Last session",
+            "Ended",
+            "Listed",
+            "Last good",
+            "Next crawl",
         ]);
         for site in &self.sites {
             let row = section.row(site.cells(self.now).map(Into::into));

@@ -101,14 +101,15 @@ impl Bucket {
             },
         )?;
         let (reads, prefix) = open_plain(url)?;
-        Self::with_stores([writes, reads], &prefix, (url, site), config)
+        Self::with_stores([writes, reads], &prefix, url, site, config)
     }
 
     /// A bucket by its clients, the first for PUTs.
     pub(super) fn with_stores(
         stores: [Arc<dyn ObjectStore>; 2],
         prefix: &Key,
-        (url, site): (&str, &str),
+        url: &str,
+        site: &str,
         config: &PublishConfig,
     ) -> Result<Self, StorageError> {
         let [writes, reads] = stores

@@ -88,7 +88,7 @@ impl StateStorage {
         let upload = self.store.put_multipart(&key).await;
         let upload = upload.map_err(|error| self.failed("store", name, &error))?;
         let mut upload = WriteMultipart::new_with_chunk_size(upload, PART);
-        let sent = self.send_parts(&mut upload, name, (file, part), from).await;
+        let sent = self.send_parts(&mut upload, name, file, part, from).await;
         let ended = match sent {
             Ok(()) => upload.finish().await.map(drop),
             Err(error) => {
@@ -104,7 +104,8 @@ impl StateStorage {
         &self,
         upload: &mut WriteMultipart,
         name: &str,
-        (mut file, mut part): (fs::File, Vec<u8>),
+        mut file: fs::File,
+        mut part: Vec<u8>,
         from: &Path,
     ) -> Result<(), StorageError> {
         while !part.is_empty() {
@@ -193,7 +194,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_file_comes_back_in_one_part_or_several() {
+    async fn files_come_back_in_any_number_of_parts() {
         let folder = tempfile::tempdir().unwrap();
         let storage = StateStorage {
             store: Arc::new(InMemory::new()),

@@ -123,11 +123,41 @@ impl Bench {
         }
     }
 
+    /// A bucket with the set [`SET`].
+    fn sent() -> Self {
+        let bench = Self::new();
+        bench.publish(&SET);
+        bench.send();
+        bench.changes();
+        bench
+    }
+
+    /// Another machine with the bucket of `first`.
+    fn beside(first: &Self) -> Self {
+        Self {
+            recorder: Arc::clone(&first.recorder),
+            ..Self::new()
+        }
+    }
+
+    /// Lets all changes after so many fail; `None`: no change.
+    fn fail_after(&self, changes: Option<usize>) {
+        *self.recorder.budget.lock().unwrap() = changes;
+    }
+
+    fn fetch(&self) {
+        self.storage().fetch(self.path(), None).unwrap();
+    }
+
     fn storage(&self) -> Storage {
         let store = || Arc::clone(&self.recorder) as Arc<dyn ObjectStore>;
-        let place = (URL, "https://site.example/");
-        let bucket =
-            Bucket::with_stores([store(), store()], &Key::from("maps"), place, &self.config);
+        let bucket = Bucket::with_stores(
+            [store(), store()],
+            &Key::from("maps"),
+            URL,
+            "https://site.example/",
+            &self.config,
+        );
         Storage {
             bucket: bucket.unwrap(),
         }
@@ -180,11 +210,8 @@ impl Bench {
     fn put(&self, name: &str, content: &'static str) {
         super::wait_for(Path::new(""), async {
             let key = Key::parse(format!("maps/{name}")).unwrap();
-            self.recorder
-                .memory
-                .put(&key, content.into())
-                .await
-                .unwrap();
+            let memory = &self.recorder.memory;
+            memory.put(&key, content.into()).await.unwrap();
             Ok(())
         })
         .unwrap();
@@ -198,8 +225,8 @@ const SET: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn parts_are_sent_before_the_index_and_the_manifest_last() {
-    let bench = Bench::new();
+fn only_changes_are_sent_and_manifest_last() {
+    let mut bench = Bench::new();
     bench.publish(&SET);
     bench.send();
     assert_eq!(
@@ -211,53 +238,46 @@ fn parts_are_sent_before_the_index_and_the_manifest_last() {
             "put .arpent-manifest.json",
         ]
     );
-}
-
-#[test]
-fn an_unchanged_object_is_not_sent() {
-    let bench = Bench::new();
-    bench.publish(&SET);
-    bench.send();
-    bench.changes();
     bench.send();
     assert_eq!(bench.changes(), [""; 0]);
-    bench.publish(&[SET[0], SET[1], ("sitemap.b.xml.gz", "b2")]);
+    // Without the record the metadata decides.
+    for (content, has_record) in [("b2", true), ("b3", false)] {
+        if !has_record {
+            fs::remove_file(bench.path().join(".arpent-sent.json")).unwrap();
+        }
+        bench.publish(&[SET[0], SET[1], ("sitemap.b.xml.gz", content)]);
+        bench.send();
+        let expected = ["put sitemap.b.xml.gz", "put .arpent-manifest.json"];
+        assert_eq!(bench.changes(), expected, "{content}");
+    }
+    // An object that somebody removed is repaired.
+    super::wait_for(Path::new(""), async {
+        let key = Key::from("maps/sitemap.b.xml.gz");
+        bench.recorder.memory.delete(&key).await.unwrap();
+        Ok(())
+    })
+    .unwrap();
     bench.send();
-    assert_eq!(
-        bench.changes(),
-        ["put sitemap.b.xml.gz", "put .arpent-manifest.json"]
-    );
-}
-
-#[test]
-fn without_the_record_the_metadata_decides() {
-    let bench = Bench::new();
-    bench.publish(&SET);
-    bench.send();
+    assert_eq!(bench.object("sitemap.b.xml.gz").unwrap(), "b3");
+    // Another setting of headers changes objects that are there.
     bench.changes();
-    fs::remove_file(bench.path().join(".arpent-sent.json")).unwrap();
-    bench.publish(&[SET[0], SET[1], ("sitemap.b.xml.gz", "b2")]);
+    bench.config.object_acl = Some("public-read".to_owned());
     bench.send();
-    assert_eq!(
-        bench.changes(),
-        ["put sitemap.b.xml.gz", "put .arpent-manifest.json"]
-    );
+    assert_eq!(bench.changes().len(), 4);
 }
 
 /// After each number of changes the storage fails: the index in the bucket names only objects that are there, and the next
 /// attempt sends the rest.
 #[test]
-fn a_storage_that_fails_at_any_step_leaves_a_complete_set() {
+fn a_failing_storage_has_a_complete_set() {
     for budget in 0..4 {
-        let bench = Bench::new();
-        bench.publish(&SET);
-        bench.send();
+        let bench = Bench::sent();
         bench.publish(&[
             ("sitemap.xml", "index2"),
             ("sitemap.a.xml.gz", "a2"),
             ("sitemap.c.xml.gz", "c"),
         ]);
-        *bench.recorder.budget.lock().unwrap() = Some(budget);
+        bench.fail_after(Some(budget));
         let error = bench.send_at("2026-01-02T05:00:00Z").unwrap_err();
         assert!(matches!(error, StorageError::Failed { .. }), "{error}");
         assert!(bench.object("sitemap.b.xml.gz").is_some());
@@ -265,7 +285,7 @@ fn a_storage_that_fails_at_any_step_leaves_a_complete_set() {
             assert_eq!(bench.object("sitemap.a.xml.gz").unwrap(), "a2");
             assert_eq!(bench.object("sitemap.c.xml.gz").unwrap(), "c");
         }
-        *bench.recorder.budget.lock().unwrap() = None;
+        bench.fail_after(None);
         bench.send_at("2026-01-02T05:00:01Z").unwrap();
         assert_eq!(bench.object("sitemap.xml").unwrap(), "index2");
         assert_eq!(bench.object("sitemap.c.xml.gz").unwrap(), "c");
@@ -274,9 +294,7 @@ fn a_storage_that_fails_at_any_step_leaves_a_complete_set() {
 
 #[test]
 fn a_dropped_object_leaves_after_its_grace() {
-    let bench = Bench::new();
-    bench.publish(&SET);
-    bench.send();
+    let bench = Bench::sent();
     bench.publish(&SET[..2]);
     bench.send_at("2026-01-02T05:00:00Z").unwrap();
     bench.send_at("2026-01-02T05:59:59Z").unwrap();
@@ -286,38 +304,33 @@ fn a_dropped_object_leaves_after_its_grace() {
 }
 
 #[test]
-fn an_object_of_others_is_not_overwritten_without_force() {
+fn foreign_objects_are_overwritten_with_force_only() {
     let bench = Bench::new();
     bench.put("sitemap.xml", "theirs");
     bench.publish(&SET);
     let error = bench.send_at("2026-01-02T05:00:00Z").unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("s3://bucket/maps/sitemap.xml is not an object"),
-        "{error}"
-    );
+    let expected = "s3://bucket/maps/sitemap.xml is not an object";
+    assert!(error.to_string().starts_with(expected), "{error}");
     assert_eq!(bench.object("sitemap.xml").unwrap(), "theirs");
     let now: Timestamp = "2026-01-02T05:00:00Z".parse().unwrap();
     bench.storage().send(bench.path(), true, now, None).unwrap();
     assert_eq!(bench.object("sitemap.xml").unwrap(), "index");
     let copy = "sitemap.xml.bak-20260102T050000Z";
     assert_eq!(bench.object(copy).unwrap(), "theirs");
+    // A set of another site is not fetched.
+    let bench = Bench::new();
+    bench.put(MANIFEST_FILE, "{\"files\": []}");
+    let error = bench.storage().fetch(bench.path(), None).unwrap_err();
+    assert!(matches!(error, StorageError::Foreign { .. }), "{error}");
 }
 
 #[test]
-fn a_set_of_another_machine_is_fetched_and_not_overwritten_unseen() {
-    let [first, second] = [Bench::new(), Bench::new()];
-    let second = Bench {
-        recorder: Arc::clone(&first.recorder),
-        ..second
-    };
-    first.publish(&SET);
-    first.send();
-    second.storage().fetch(second.path(), None).unwrap();
+fn foreign_sets_are_fetched_before_they_are_overwritten() {
+    let first = Bench::sent();
+    let second = Bench::beside(&first);
+    second.fetch();
     let copied = fs::read_to_string(second.path().join("sitemap.a.xml.gz")).unwrap();
     assert_eq!(copied, "a");
-    first.changes();
     second.publish(&SET);
     second.send();
     assert_eq!(second.changes(), [""; 0]);
@@ -328,30 +341,25 @@ fn a_set_of_another_machine_is_fetched_and_not_overwritten_unseen() {
     let error = first.send_at("2026-01-02T05:00:00Z").unwrap_err();
     assert!(matches!(error, StorageError::Changed { .. }), "{error}");
     assert_eq!(first.object("sitemap.xml").unwrap(), "index2");
-    first.storage().fetch(first.path(), None).unwrap();
+    first.fetch();
     let fetched = fs::read_to_string(first.path().join("sitemap.xml")).unwrap();
     assert_eq!(fetched, "index2");
 }
 
 /// A sender that was killed between a part and the manifest, and whose machine is lost, blocks nobody.
 #[test]
-fn a_set_that_was_sent_in_part_is_fetched_without_the_parts_that_differ() {
-    let first = Bench::new();
-    first.publish(&SET);
-    first.send();
+fn parts_of_an_unfinished_set_are_not_fetched() {
+    let first = Bench::sent();
     first.publish(&[
         ("sitemap.xml", "index2"),
         ("sitemap.a.xml.gz", "a2"),
         SET[2],
     ]);
-    *first.recorder.budget.lock().unwrap() = Some(1);
+    first.fail_after(Some(1));
     first.send_at("2026-01-02T05:00:00Z").unwrap_err();
-    *first.recorder.budget.lock().unwrap() = None;
-    let second = Bench {
-        recorder: Arc::clone(&first.recorder),
-        ..Bench::new()
-    };
-    second.storage().fetch(second.path(), None).unwrap();
+    first.fail_after(None);
+    let second = Bench::beside(&first);
+    second.fetch();
     assert!(!second.path().join("sitemap.a.xml.gz").exists());
     assert!(second.path().join("sitemap.b.xml.gz").exists());
     second.publish(&[
@@ -364,7 +372,7 @@ fn a_set_that_was_sent_in_part_is_fetched_without_the_parts_that_differ() {
 }
 
 #[test]
-fn names_of_directories_are_those_of_the_site() {
+fn sets_and_key_files_are_sent_only() {
     let bench = Bench::new();
     for folder in ["~anna", "donn\u{e9}es", "100%"] {
         fs::create_dir(bench.path().join(folder)).unwrap();
@@ -375,59 +383,15 @@ fn names_of_directories_are_those_of_the_site() {
         ("donn\u{e9}es/sitemap.xml.gz", "b"),
         ("100%/sitemap.xml.gz", "c"),
     ]);
-    bench.send();
-    bench.changes();
-    bench.send();
-    assert_eq!(bench.changes(), [""; 0]);
-}
-
-#[test]
-fn a_setting_of_headers_changes_objects_that_are_there() {
-    let mut bench = Bench::new();
-    bench.publish(&SET);
-    bench.send();
-    bench.changes();
-    bench.config.object_acl = Some("public-read".to_owned());
-    bench.send();
-    assert_eq!(bench.changes().len(), 4);
-}
-
-#[test]
-fn a_set_of_another_site_is_not_fetched() {
-    let bench = Bench::new();
-    bench.put(MANIFEST_FILE, "{\"files\": []}");
-    let error = bench.storage().fetch(bench.path(), None).unwrap_err();
-    assert!(matches!(error, StorageError::Foreign { .. }), "{error}");
-}
-
-#[test]
-fn an_object_that_somebody_changed_is_repaired() {
-    let bench = Bench::new();
-    bench.publish(&SET);
-    bench.send();
-    super::wait_for(Path::new(""), async {
-        bench
-            .recorder
-            .memory
-            .delete(&Key::from("maps/sitemap.b.xml.gz"))
-            .await
-            .unwrap();
-        Ok(())
-    })
-    .unwrap();
-    bench.send();
-    assert_eq!(bench.object("sitemap.b.xml.gz").unwrap(), "b");
-}
-
-#[test]
-fn key_files_are_sent_and_other_files_are_not() {
-    let bench = Bench::new();
-    bench.publish(&SET);
     fs::write(bench.path().join("abc123.txt"), "abc123").unwrap();
     fs::write(bench.path().join("notes.txt"), "something else").unwrap();
     bench.send();
     assert_eq!(bench.object("abc123.txt").unwrap(), "abc123");
     assert_eq!(bench.object("notes.txt"), None);
+    // The objects have the names of the directories of the site.
+    bench.changes();
+    bench.send();
+    assert_eq!(bench.changes(), [""; 0]);
 }
 
 #[test]
@@ -449,14 +413,7 @@ fn headers_follow_the_ending_and_the_settings() {
         ] {
             let key = Key::parse(format!("maps/{name}")).unwrap();
             let found = bench.recorder.memory.get(&key).await.unwrap();
-            let value = |attribute| {
-                found
-                    .attributes
-                    .get(&attribute)
-                    .unwrap()
-                    .as_ref()
-                    .to_owned()
-            };
+            let value = |name| found.attributes.get(&name).unwrap().as_ref().to_owned();
             assert_eq!(value(object_store::Attribute::ContentType), media_type);
             assert_eq!(value(object_store::Attribute::CacheControl), cache);
         }
@@ -507,22 +464,15 @@ impl Bench {
 }
 
 #[test]
-fn a_machine_without_its_right_changes_nothing_and_what_it_left_goes_after_the_grace() {
-    let first = Bench::new();
-    first.publish(&SET);
-    first.send();
-    let second = Bench {
-        recorder: Arc::clone(&first.recorder),
-        ..Bench::new()
-    };
-    second.storage().fetch(second.path(), None).unwrap();
+fn a_lost_lease_ends_changes_of_a_set() {
+    let first = Bench::sent();
+    let second = Bench::beside(&first);
+    second.fetch();
     first.publish(&[("sitemap.xml", "index2"), ("sitemap.c.xml.gz", "c"), SET[2]]);
     let fence = TestFence::new(&first, 1);
-    let error = first
-        .send_through(&fence, "2026-01-02T05:00:00Z")
-        .unwrap_err();
+    let error = first.send_through(&fence, "2026-01-02T05:00:00Z");
     let expected = "s3://bucket/maps/sitemap.xml was not changed: the lease has ended";
-    assert_eq!(error.to_string(), expected);
+    assert_eq!(error.unwrap_err().to_string(), expected);
     assert_eq!(first.object("sitemap.xml").unwrap(), "index");
     assert_eq!(first.object("sitemap.c.xml.gz").unwrap(), "c");
     let fence = TestFence::new(&second, 9);
@@ -533,16 +483,11 @@ fn a_machine_without_its_right_changes_nothing_and_what_it_left_goes_after_the_g
 }
 
 #[test]
-fn a_machine_with_its_right_goes_on_after_failures_and_replaces_what_others_sent() {
-    let [bench, other] = [Bench::new(), Bench::new()];
-    bench.publish(&SET);
-    bench.send();
+fn a_lease_holder_replaces_late_changes_of_others() {
+    let bench = Bench::sent();
     // The last request of another machine arrives late.
-    let other = Bench {
-        recorder: Arc::clone(&bench.recorder),
-        ..other
-    };
-    other.storage().fetch(other.path(), None).unwrap();
+    let other = Bench::beside(&bench);
+    other.fetch();
     other.publish(&[("sitemap.xml", "late"), SET[1], SET[2]]);
     other.send();
     bench.publish(&[
@@ -550,7 +495,7 @@ fn a_machine_with_its_right_goes_on_after_failures_and_replaces_what_others_sent
         ("sitemap.a.xml.gz", "a2"),
         SET[2],
     ]);
-    *bench.recorder.budget.lock().unwrap() = Some(1);
+    bench.fail_after(Some(1));
     let fence = TestFence::new(&bench, 9);
     bench.send_through(&fence, "2026-01-02T05:00:00Z").unwrap();
     assert_eq!(bench.object("sitemap.xml").unwrap(), "index2");

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_come_in_order_with_the_dates_of_both_sets() {
+    fn urls_are_ordered_with_dates_of_both_sets() {
         let mut pairs = EntryPairs::new().unwrap();
         pairs.add(SetSide::Second, "/b", None).unwrap();
         pairs.add(SetSide::First, "/c", Some("2026-01-01")).unwrap();

@@ -678,4 +678,4 @@ pub(crate) fn json_value(name: &str, value: &impl Serialize) -> MetaValue {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_has_its_first_sitemap_and_feed_and_its_requests() {
+    fn first_sitemap_and_feed_of_a_url_count() {
         let mut named = NamedUrls::new().unwrap();
         for by in [NamedBy::Answered, NamedBy::Feed(1), NamedBy::Feed(2)] {
             named.add("/b", by).unwrap();

@@ -9,7 +9,7 @@ use crate::page::ClosedPattern;
 pub(super) fn put(transaction: &Connection, patterns: &[ClosedPattern]) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM pattern", [])?;
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO pattern (name, crawl, kind, asked, left_out, not_asked, example, exclude)
+        "INSERT INTO pattern (name, crawl, kind, requested, left_out, not_requested, example, exclude)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
     for pattern in patterns {
@@ -17,9 +17,9 @@ pub(super) fn put(transaction: &Connection, patterns: &[ClosedPattern]) -> rusql
             pattern.name,
             pattern.crawl,
             pattern.kind.as_str(),
-            pattern.asked,
+            pattern.requested,
             pattern.left_out,
-            pattern.not_asked,
+            pattern.not_requested,
             pattern.example.as_str(),
             pattern.exclude,
         ])?;
@@ -30,7 +30,7 @@ pub(super) fn put(transaction: &Connection, patterns: &[ClosedPattern]) -> rusql
 /// See [`Store::patterns`](super::Store::patterns).
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<ClosedPattern>> {
     let mut statement = connection.prepare_cached(
-        "SELECT name, crawl, kind, asked, left_out, not_asked, example, exclude FROM pattern ORDER BY name",
+        "SELECT name, crawl, kind, requested, left_out, not_requested, example, exclude FROM pattern ORDER BY name",
     )?;
     let rows = statement.query_map([], |row| {
         let mut columns = Columns::new(row);
@@ -38,9 +38,9 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<ClosedPattern
             name: columns.get()?,
             crawl: columns.get()?,
             kind: columns.get()?,
-            asked: columns.get()?,
+            requested: columns.get()?,
             left_out: columns.get()?,
-            not_asked: columns.get()?,
+            not_requested: columns.get()?,
             example: columns.get()?,
             exclude: columns.get()?,
         })

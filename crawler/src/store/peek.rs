@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_read_wherever_it_lies_and_nothing_is_touched() {
+    fn peek_reads_any_path_and_changes_nothing() {
         for name in ["a.db", "a b?c#d%20é.db", "&mode=rwc.db"] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(name);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_is_held_is_read_as_it_was_before() {
+    fn peek_reads_the_last_closed_state() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let mut store = Store::open(&path).unwrap();

@@ -16,7 +16,7 @@ impl Store {
         self.read(|connection| walks::each_reason(connection, of_pages, show))
     }
 
-    /// Shows the URL of each listed visit, and the page on which it was found first, in no special order; a URL comes several times.
+    /// Shows the URL of each listed visit, and the pages on the way by which it was found first, each once and in no special order.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -82,9 +82,9 @@ CREATE TABLE pattern (
   name TEXT NOT NULL PRIMARY KEY,     -- /path?, /directory/, /directory/*, ?parameter=; a run of digits is 0
   crawl INTEGER NOT NULL,             -- number of the first of the crawls in a row that found it
   kind TEXT NOT NULL,                 -- place: it was cut; parameter: it was left out of URLs
-  asked INTEGER NOT NULL,             -- pages of it that were asked for
+  requested INTEGER NOT NULL,         -- pages of it that were asked for
   left_out INTEGER NOT NULL,          -- those of them that are not listed because of it
-  not_asked INTEGER NOT NULL,         -- URLs of it that were not asked for
+  not_requested INTEGER NOT NULL,     -- URLs of it that were not asked for
   example TEXT NOT NULL,              -- one that was left out or not asked for
   exclude TEXT                        -- a glob for the setting exclude that matches no listed page
 ) WITHOUT ROWID;

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_has_one_row_and_the_oldest_leave() {
+    fn oldest_sessions_leave() {
         let mut store = Store::in_memory().unwrap();
         let now = Timestamp::from_second(1_800_000_000).unwrap();
         let first = store.begin_session(now).unwrap();

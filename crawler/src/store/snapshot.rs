@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_is_the_state_of_one_moment_beside_a_writer() {
+    fn snapshot_holds_one_moment_beside_a_writer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.db");
         let mut writer = Store::open(&path).unwrap();

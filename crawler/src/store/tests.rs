@@ -3,6 +3,7 @@
 mod arbitrary;
 mod damage;
 mod file;
+pub(crate) mod fixture;
 mod kill;
 mod outbox;
 mod pages;
@@ -20,8 +21,12 @@ use std::{
 
 use tempfile::TempDir;
 
+use self::fixture::{answered, commit, empty_answer, finished, queued_at, unfetched};
 use super::*;
 use crate::page::{Basis, Outcome, PageFacts, Promotion};
+
+/// Bytes of a page of the file.
+const PAGE: usize = 4_096;
 
 /// A key by its text.
 fn key(text: &str) -> UrlKey {
@@ -40,14 +45,8 @@ fn time(text: &str) -> Timestamp {
 /// A discovery of `path` on example.com that will be fetched.
 fn discovery(path: &str, sequence: u64) -> Discovery {
     Discovery {
-        distance: 0,
-        key: url(path),
-        sequence,
-        depth: 1,
-        hops: 0,
-        via: Via::Link,
         found_on: Some(url("/")),
-        reason: Reason::Queued,
+        ..queued_at(sequence, url(path))
     }
 }
 
@@ -60,36 +59,27 @@ fn record(reason: Reason) -> PageRecord {
         ..PageFacts::default()
     };
     PageRecord {
-        outcome: Some(Outcome::Answered(Box::new(facts))),
-        attempts: 1,
+        reason,
+        found_on: Some(url("/")),
         fetched_at: Some(time("2026-05-01T10:00:00.25Z")),
-        ..waiting_record(reason)
+        ..answered(facts)
     }
 }
 
 /// A record without an attempt.
 fn waiting_record(reason: Reason) -> PageRecord {
     PageRecord {
-        reason,
-        depth: 1,
-        via: Via::Link,
         found_on: Some(url("/")),
-        attempts: 0,
-        fetched_at: None,
-        sitemap_lastmod: None,
-        outcome: None,
-        basis: Basis::Own,
+        ..unfetched(reason)
     }
 }
 
-/// The end of the work on `discovery`.
-fn finished(discovery: &Discovery, record: PageRecord) -> Finished {
+/// The end of the work on `found` as a listed page that links to these paths.
+fn linking(found: &Discovery, paths: &[&str]) -> Finished {
+    let links: Vec<UrlKey> = paths.iter().map(|path| url(path)).collect();
     Finished {
-        reading: Reading::default(),
-        key: discovery.key.clone(),
-        sequence: discovery.sequence,
-        record,
-        links: None,
+        links: Some(links.into()),
+        ..finished(found, record(Reason::Listed))
     }
 }
 
@@ -129,14 +119,6 @@ fn page_row(key: UrlKey, page: Page, links: PageLinks) -> PageRow {
         links,
         promotion: None,
     }
-}
-
-/// Commits what `fill` puts into an empty commit.
-#[track_caller]
-fn commit(store: &mut Store, fill: impl FnOnce(&mut Commit)) {
-    let mut commit = Commit::default();
-    fill(&mut commit);
-    store.commit(&commit).unwrap();
 }
 
 fn discover(store: &mut Store, discovered: &[Discovery]) {
@@ -200,11 +182,7 @@ fn make_state(path: &Path) {
     let [a, b] = [discovery("/a", 1), discovery("/b", 2)];
     commit(&mut store, |commit| {
         commit.discovered = vec![a.clone(), b];
-        commit.finished = vec![Finished {
-            reading: Reading::default(),
-            links: Some(vec![url("/b")].into()),
-            ..finished(&a, record(Reason::Listed))
-        }];
+        commit.finished = vec![linking(&a, &["/b"])];
         let page = page_of(record(Reason::Listed));
         commit.pages = vec![page_row(a.key, page, PageLinks::OfVisit)];
         commit.values = vec![(names::NOTIFY_KEY.to_owned(), Some("secret".to_owned()))];

@@ -205,15 +205,15 @@ pub(super) fn each_listed_visit(
     connection: &Connection,
     show: &mut dyn FnMut(&UrlKey),
 ) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare("SELECT url, found_on FROM visit WHERE state = 'listed'")?;
+    let mut statement = connection.prepare(
+        "WITH RECURSIVE needed(url) AS (
+           SELECT url FROM visit WHERE state = 'listed'
+           UNION SELECT visit.found_on FROM needed JOIN visit ON visit.url = needed.url WHERE visit.found_on IS NOT NULL)
+         SELECT url FROM needed",
+    )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let mut columns = Columns::new(row);
-        show(&columns.get()?);
-        if let Some(found_on) = columns.get::<Option<UrlKey>>()? {
-            show(&found_on);
-        }
+        show(&Columns::new(row).get()?);
     }
     Ok(())
 }

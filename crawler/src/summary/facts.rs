@@ -128,9 +128,9 @@ impl SetFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct CutPlace {
     pub(super) name: String,
-    asked: u64,
+    requested: u64,
     pub(super) left_out: u64,
-    pub(super) not_asked: u64,
+    pub(super) not_requested: u64,
     example: String,
     exclude: Option<String>,
 }
@@ -139,9 +139,9 @@ impl CutPlace {
     fn of(place: &ClosedPattern) -> Self {
         Self {
             name: place.name.clone(),
-            asked: place.asked,
+            requested: place.requested,
             left_out: place.left_out,
-            not_asked: place.not_asked,
+            not_requested: place.not_requested,
             example: place.example.to_string(),
             exclude: place.exclude.clone(),
         }

@@ -100,7 +100,7 @@ fn summary() -> Summary {
 }
 
 #[test]
-fn the_line_of_json_has_exactly_the_promised_keys() {
+fn json_line_has_exactly_the_promised_keys() {
     assert_eq!(
         summary().json(),
         concat!(
@@ -155,7 +155,7 @@ fn entry_problems_have_a_line_for_each_rule() {
 }
 
 #[test]
-fn advice_to_widen_the_scope_is_given_where_it_helps() {
+fn scope_advice_is_given_where_it_helps() {
     let text = |example: &str| {
         let mut list = Document::new("urls.txt", DocumentKind::List, 1);
         list.entries = 3;
@@ -184,7 +184,7 @@ fn advice_to_widen_the_scope_is_given_where_it_helps() {
 }
 
 #[test]
-fn extensions_are_told_of_where_they_were_asked_for() {
+fn requested_extensions_are_reported() {
     let mut summary = summary();
     summary.set.files.clear();
     let images = KindCounts {
@@ -232,50 +232,45 @@ fn extensions_are_told_of_where_they_were_asked_for() {
 }
 
 #[test]
-fn a_build_counts_what_it_read() {
-    let check = |entries: u64, files: u64, expected: &str| {
+fn builds_report_what_they_read() {
+    let text_of = |loaded: Loaded| {
         let mut summary = summary();
-        summary.set_loaded(&Loaded {
+        summary.set_loaded(&loaded);
+        (lines_of(&summary).join("\n"), summary.json())
+    };
+    for (entries, files, expected) in [
+        (0, 0, "0 entries"),
+        (1, 0, "1 entry"),
+        (0, 1, "1 file"),
+        (2, 0, "2 entries"),
+        (1, 3, "1 entry and 3 files"),
+    ] {
+        let (text, _) = text_of(Loaded {
             entries,
             files,
             ..Loaded::default()
         });
-        let text = lines_of(&summary).join("\n");
-        assert!(
-            text.contains(&format!(" known; {expected} read in ")),
-            "{text}"
-        );
-    };
-    check(0, 0, "0 entries");
-    check(1, 0, "1 entry");
-    check(0, 1, "1 file");
-    check(2, 0, "2 entries");
-    check(1, 3, "1 entry and 3 files");
-}
-
-#[test]
-fn a_build_tells_what_its_inputs_were() {
-    let mut summary = summary();
-    summary.set_loaded(&Loaded {
+        let expected = format!(" known; {expected} read in ");
+        assert!(text.contains(&expected), "{expected}: {text}");
+    }
+    let (text, json) = text_of(Loaded {
         entries: 1_500,
         left_out: 1,
         values_left_out: 2,
-        outside: 0,
+        outside: 1,
         repeated: 3,
-        files: 0,
         bytes: 12_345,
         ..Loaded::default()
     });
-    let json = summary.json();
     let input = concat!(
-        r#""bytes_in":12345,"input":{"entries":1500,"files":0,"repeated":3,"outside":0,"#,
+        r#""bytes_in":12345,"input":{"entries":1500,"files":0,"repeated":3,"outside":1,"#,
         r#""left_out":1,"values_left_out":2}"#
     );
     assert!(json.contains(input), "{json}");
-    let text = lines_of(&summary).join("\n");
     for words in [
         "1,234 listed of 1,494 URLs known; 1,500 entries read in 2 min 3 s (12.1 KiB)\n",
         "  3 entries that repeat the URL of another, of which the better one counts\n",
+        "  1 entry outside the site, not listed\n",
         "  1 line that cannot be used, left out\n",
         "  2 values that cannot be used, left out\n",
     ] {
@@ -285,7 +280,7 @@ fn a_build_tells_what_its_inputs_were() {
 }
 
 #[test]
-fn the_text_tells_everything() {
+fn text_view_has_every_part() {
     let expected = "\
 https://www.example.com/docs/: published, but partial
   1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
@@ -343,7 +338,7 @@ fn a_failed_site_has_a_summary_too() {
 }
 
 #[test]
-fn old_sitemaps_are_spoken_of_only_where_there_are_some() {
+fn old_sitemaps_are_mentioned_where_they_exist() {
     fn check(has_old_set: bool, expected: &str) {
         let mut summary = Summary::new("https://example.com/");
         summary.outcome = SessionOutcome::Refused;
@@ -358,7 +353,7 @@ fn old_sitemaps_are_spoken_of_only_where_there_are_some() {
 }
 
 #[test]
-fn without_links_nobody_knows_what_no_page_leads_to() {
+fn orphans_are_worded_otherwise_without_links() {
     let mut config = Config::default();
     config.discover.links = false;
     let mut summary = summary();
@@ -368,7 +363,7 @@ fn without_links_nobody_knows_what_no_page_leads_to() {
 }
 
 #[test]
-fn many_files_are_not_all_named_in_the_text() {
+fn text_names_twenty_files() {
     let mut summary = summary();
     let file = summary.set.files[1].clone();
     summary.set.files = vec![file; 1_020];
@@ -381,7 +376,7 @@ fn many_files_are_not_all_named_in_the_text() {
 }
 
 #[test]
-fn links_beyond_a_bound_are_counted_and_make_a_run_partial() {
+fn unrecorded_links_make_a_session_partial() {
     let mut summary = summary();
     let mut report = Report::from_counts(&BTreeMap::from([(Reason::Listed, 10)]));
     report.not_recorded = 1_234;

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     human,
+    notes::Note,
     notify::{Channel, Notified},
     outcome::SessionOutcome,
     view::{Section, Tone, View},
@@ -22,8 +23,11 @@ impl Summary {
         let written_as = written_as.map_or_else(String::new, |url| format!(" as {url}"));
         let mut view = View::new(format!("{}{written_as}: {}", self.site, self.ending()));
         let section = view.section("summary", "");
-        for place in &self.counts.cut {
-            let missing = human::count(place.left_out + place.not_asked, "page");
+        // The notes of a crawl have the places that it cut.
+        let is_noted = |note: &Note| note.code.starts_with("pages-may-be-missing");
+        let has_note = self.notes.iter().any(is_noted);
+        for place in self.counts.cut.iter().filter(|_| !has_note) {
+            let missing = human::count(place.left_out + place.not_requested, "page");
             section.line(format!(
                 "{missing} may be missing: {} goes on without end",
                 place.name

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_that_use_a_name_are_those_of_the_site() {
+    fn named_urls_are_those_of_the_site() {
         let site = key("https://www.example.com/").origin();
         let names =
             ["http://www.example.com/", "https://example.com/"].map(|name| key(name).origin());

@@ -164,48 +164,14 @@ mod tests {
         "https://[::1]/a;jsessionid=1/b",
     ];
 
-    const PIECES: [&str; 40] = [
-        "/",
-        "/",
-        "/",
-        "a",
-        "b",
-        "index.html",
-        ".",
-        "..",
-        "../",
-        "./",
-        "//",
-        "?",
-        "#",
-        ":",
-        ";",
-        "%7e",
-        "%",
-        "%2F",
-        "\\",
-        " ",
-        "\t",
-        "é",
-        "~",
-        "'",
-        "\"",
-        "|",
-        "^",
-        "&",
-        "=",
-        "@",
-        "!",
-        "*",
-        "http:",
-        "https://example.com",
-        "https://example.com/",
-        "http://example.com:8080",
-        "jsessionid=1",
-        "javascript:",
-        "{",
-        "`",
-    ];
+    /// Parts of references, besides white space.
+    const PIECES: &str = "/ / / a b index.html . .. ../ ./ // ? # : ; %7e % %2F \\ \u{e9} ~ ' \" | ^ & = @ ! * http: \
+                          https://example.com https://example.com/ http://example.com:8080 jsessionid=1 \
+                          javascript: { `";
+
+    fn known_pieces() -> Vec<&'static str> {
+        PIECES.split(' ').chain([" ", "\t"]).collect()
+    }
 
     fn assert_same(identity: &Identity, base: &str, reference: &str) {
         let base = Url::parse(base).unwrap();
@@ -222,7 +188,7 @@ mod tests {
 
         #[test]
         fn common_forms_are_resolved_as_by_the_parser(
-            pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..7),
+            pieces in proptest::collection::vec(proptest::sample::select(known_pieces()), 0..7),
             base in proptest::sample::select(&BASES[..]),
             slashes: bool,
             index_pages: bool,
@@ -240,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_and_every_length_is_resolved_as_by_the_parser() {
+    fn every_byte_is_resolved_as_by_the_parser() {
         for base in BASES {
             for byte in 0..=u8::MAX {
                 for around in ["*", "a*b", "/*", "/a*", "../*b", "*/"] {

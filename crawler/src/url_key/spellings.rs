@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_alike_that_differ_at_the_end_of_the_path_or_by_case() {
+    fn alike_urls_differ_in_case_or_path_end() {
         fn check(one: &str, other: &str, expected: bool) {
             let url = |path| UrlKey::from_normalised(&format!("https://h.example{path}")).unwrap();
             assert_eq!(is_alike(&url(one), &url(other)), expected, "{one} {other}");

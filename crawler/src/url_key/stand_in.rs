@@ -164,98 +164,56 @@ mod tests {
     }
 
     #[test]
-    fn each_url_of_one_directory_has_its_counterpart_in_the_other() {
-        fn check(crawled: &str, original: &str, one: &str, other: &str) {
+    fn urls_of_both_directories_are_counterparts() {
+        fn check(crawled: &str, original: &str, rest: &str) {
             let stand_in = stand_in(crawled, original);
-            let (one, other) = (key(one), key(other));
-            assert_eq!(stand_in.original(&one).unwrap(), other);
-            assert_eq!(stand_in.crawled(other.clone()).unwrap(), one);
-            assert_eq!(stand_in.crawled(one.clone()).unwrap(), one);
+            let url = |directory: &str| key(&format!("{directory}{rest}"));
+            let (one, other) = (url(crawled), url(original));
+            assert_eq!(stand_in.original(&one), Ok(other.clone()));
+            assert_eq!(stand_in.crawled(other.clone()), Ok(one.clone()));
+            assert_eq!(stand_in.crawled(one.clone()), Ok(one.clone()));
             assert_eq!(stand_in.crawled_of(&other), Some(one));
-            assert_eq!(
-                stand_in.original(&stand_in.crawled_of(&other).unwrap()),
-                Ok(other)
-            );
         }
-        let (staging, production) = ("http://127.0.0.1:8080/", "https://www.example.com/");
-        check(
-            staging,
-            production,
-            "http://127.0.0.1:8080/",
-            "https://www.example.com/",
-        );
-        check(
-            staging,
-            production,
-            "http://127.0.0.1:8080/?a=1",
-            "https://www.example.com/?a=1",
-        );
-        check(
-            staging,
-            production,
-            "http://127.0.0.1:8080//x/%20y?q",
-            "https://www.example.com//x/%20y?q",
-        );
-        check(
-            staging,
-            "https://h.example/app/",
-            "http://127.0.0.1:8080/a/b",
-            "https://h.example/app/a/b",
-        );
-        check(
-            "http://s.example/x/",
-            production,
-            "http://s.example/x/a",
-            "https://www.example.com/a",
-        );
-        check(
-            "http://[::1]:81/x/y/",
-            "http://h.example:82/z/",
-            "http://[::1]:81/x/y/a",
-            "http://h.example:82/z/a",
-        );
+        let (staging, production) = ("http://127.0.0.1:8080/", "https://www.h.example/");
+        for rest in ["", "?a=1", "/x/%20y?q"] {
+            check(staging, production, rest);
+        }
+        check(staging, "https://h.example/app/", "a/b");
+        check("http://s.example/x/", production, "a");
+        check("http://[::1]:81/x/y/", "http://h.example:82/z/", "a");
         // A copy inside the original's own tree.
-        check(
-            "https://h.example/staging/",
-            "https://h.example/",
-            "https://h.example/staging/a",
-            "https://h.example/a",
-        );
+        check("https://h.example/staging/", "https://h.example/", "a");
     }
 
     #[test]
     fn texts_do_not_name_the_crawled_origin() {
-        let check = |text: &str, expected: Option<&str>| {
-            let stand_in = stand_in("http://s.example:81/x/", "https://s.example/app/");
-            assert_eq!(stand_in.shown_text(text).as_deref(), expected, "{text}");
+        let check_for = |(crawled, original): (&str, &str), text: &str, expected: Option<&str>| {
+            let shown = stand_in(crawled, original).shown_text(text);
+            assert_eq!(shown.as_deref(), expected, "{text}");
         };
+        let staging = ("http://s.test:81/x/", "https://s.test/app/");
+        let check = |text: &str, expected: Option<&str>| check_for(staging, text, expected);
         check("12.50", Some("12.50"));
+        check("http://s.test:81/x/a", Some("https://s.test/app/a"));
         check(
-            "http://s.example:81/x/a.png",
-            Some("https://s.example/app/a.png"),
+            "a http://s.test:81/x/, http://s.test:81/x/b",
+            Some("a https://s.test/app/, https://s.test/app/b"),
         );
-        check(
-            "a http://s.example:81/x/, http://s.example:81/x/b",
-            Some("a https://s.example/app/, https://s.example/app/b"),
-        );
-        check("https://s.example/app/a", Some("https://s.example/app/a"));
-        check("//s.example:811/x", Some("//s.example:811/x"));
-        check("http://s.example:81/y", None);
-        check("http://s.example:81", None);
-        check("see //s.example:81/x/a", None);
-        let inside = stand_in("https://h.example/staging/", "https://h.example/");
-        assert_eq!(
-            inside
-                .shown_text("https://h.example/staging/a https://h.example/b")
-                .as_deref(),
-            Some("https://h.example/a https://h.example/b")
-        );
-        let plain = stand_in("https://s.example/", "https://s.example.com/");
-        assert_eq!(plain.shown_text("https://s.example:443/a"), None);
-        assert_eq!(
-            plain.shown_text("https://s.example/a").as_deref(),
-            Some("https://s.example.com/a")
-        );
+        check("https://s.test/app/a", Some("https://s.test/app/a"));
+        check("//s.test:811/x", Some("//s.test:811/x"));
+        for named in ["http://s.test:81/y", "http://s.test:81", "a //s.test:81/x/"] {
+            check(named, None);
+        }
+        let inside = ("https://h.test/staging/", "https://h.test/");
+        let [text, shown] = [
+            "https://h.test/staging/a https://h.test/b",
+            "https://h.test/a https://h.test/b",
+        ];
+        check_for(inside, text, Some(shown));
+        let longer = ("https://s.test/", "https://s.test.example/");
+        check_for(longer, "https://s.test:443/a", None);
+        let shown = Some("https://s.test.example/a");
+        check_for(longer, "https://s.test/a", shown);
     }
 
     #[test]
@@ -285,80 +243,48 @@ mod tests {
     }
 
     #[test]
-    fn a_crawled_url_of_a_copy_inside_its_original_is_never_taken_for_an_original() {
+    fn crawled_urls_inside_the_original_stay_crawled() {
         let stand_in = stand_in("https://h.example/staging/", "https://h.example/");
         let page = key("https://h.example/staging/staging/a");
-        assert_eq!(stand_in.crawled(page.clone()).unwrap(), page);
-        assert_eq!(
-            stand_in.original(&page).unwrap(),
-            key("https://h.example/staging/a")
-        );
-        assert_eq!(
-            stand_in.crawled_of(&key("https://h.example/staging/a")),
-            Some(page)
-        );
+        let original = key("https://h.example/staging/a");
+        assert_eq!(stand_in.crawled(page.clone()), Ok(page.clone()));
+        assert_eq!(stand_in.original(&page), Ok(original.clone()));
+        assert_eq!(stand_in.crawled_of(&original), Some(page));
     }
 
     #[test]
-    fn urls_of_the_crawled_origin_are_shown_as_originals_or_not_at_all() {
-        fn check(crawled: &str, original: &str, url: &str, expected: Option<&str>) {
+    fn urls_of_the_crawled_origin_are_never_shown() {
+        let original = "https://h.example/app/";
+        let check_for = |crawled: &str, url: &str, expected: Option<&str>| {
             let shown = stand_in(crawled, original).shown(&key(url));
             assert_eq!(shown.as_ref().map(UrlKey::as_str), expected, "{url}");
+        };
+        let check = |url: &str, expected: Option<&str>| {
+            check_for("http://s.example/x/", url, expected);
+        };
+        check("http://s.example/x/a", Some("https://h.example/app/a"));
+        check("http://s.example/logo.png", None);
+        for other in ["http://cdn.example/a.png", "https://h.example/a.png"] {
+            check(other, Some(other));
         }
-        let (staging, production) = ("http://s.example/x/", "https://h.example/app/");
-        check(
-            staging,
-            production,
-            "http://s.example/x/a",
-            Some("https://h.example/app/a"),
-        );
-        check(staging, production, "http://s.example/logo.png", None);
-        check(
-            staging,
-            production,
-            "http://cdn.example/logo.png",
-            Some("http://cdn.example/logo.png"),
-        );
-        check(
-            staging,
-            production,
-            "https://h.example/logo.png",
-            Some("https://h.example/logo.png"),
-        );
         // One origin, which readers know.
-        check(
-            "https://h.example/x/",
-            production,
-            "https://h.example/logo.png",
-            Some("https://h.example/logo.png"),
-        );
+        let known = "https://h.example/logo.png";
+        check_for("https://h.example/x/", known, Some(known));
         let path = "x".repeat(MAX_URL_BYTES - "http://s.example/x/".len());
-        check(
-            staging,
-            production,
-            &format!("http://s.example/x/{path}"),
-            None,
-        );
+        check(&format!("http://s.example/x/{path}"), None);
     }
 
     #[test]
     fn only_the_directory_of_each_counts() {
-        let stand_in = stand_in(
-            "http://s.example/x/start?now",
-            "https://h.example/app/index",
-        );
-        assert_eq!(
-            stand_in.original_directory().as_str(),
-            "https://h.example/app/"
-        );
-        assert_eq!(
-            stand_in.original(&key("http://s.example/x/a")).unwrap(),
-            key("https://h.example/app/a")
-        );
+        let stand_in = stand_in("http://s.example/x/a?now", "https://h.example/app/index");
+        let directory = stand_in.original_directory();
+        assert_eq!(directory.as_str(), "https://h.example/app/");
+        let original = stand_in.original(&key("http://s.example/x/a"));
+        assert_eq!(original, Ok(key("https://h.example/app/a")));
     }
 
     #[test]
-    fn an_original_inside_of_what_is_crawled_is_refused() {
+    fn an_original_inside_the_crawled_site_is_refused() {
         fn check(crawled: &str, original: &str) {
             let error = PublishAs::new(&key(crawled), &key(original)).unwrap_err();
             assert!(error.to_string().starts_with(original), "{error}");
@@ -369,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counterpart_that_is_too_long_is_an_error() {
+    fn a_too_long_counterpart_is_an_error() {
         let stand_in = stand_in("http://staging.example/", "http://a.example/");
         let path = "x".repeat(MAX_URL_BYTES - "http://a.example/".len());
         let original = key(&format!("http://a.example/{path}"));
@@ -386,50 +312,35 @@ mod tests {
     }
 
     #[test]
-    fn the_original_is_spared_unless_it_is_also_what_is_crawled() {
-        fn check(crawled: &str, original: &str, url: &str, expected: bool) {
+    fn the_original_is_spared_unless_it_is_crawled() {
+        fn check(crawled: &str, original: &str, urls: &[&str], expected: bool) {
             let stand_in = stand_in(crawled, original);
-            assert_eq!(stand_in.spares(&key(url).origin()), expected, "{url}");
+            for url in urls {
+                assert_eq!(stand_in.spares(&key(url).origin()), expected, "{url}");
+            }
         }
-        check(
-            "http://s.example/",
-            "https://h.example/app/",
+        let (staging, original) = ("http://s.example/", "https://h.example/app/");
+        let spared = [
             "https://h.example/",
-            true,
-        );
-        for other in [
             "http://h.example/",
             "https://h.example:8443/",
             "https://www.h.example/",
-        ] {
-            check("http://s.example/", "https://h.example/app/", other, true);
-        }
-        let other = "https://maps.h.example/";
-        check("http://s.example/", "https://h.example/app/", other, false);
-        let twin = "https://www.h.example/";
-        check(twin, "https://h.example/", twin, false);
-        check(
-            "http://h.example:8080/",
-            "http://h.example/",
-            "https://h.example:8443/",
-            false,
-        );
-        check(
-            "http://s.example/",
-            "https://h.example/app/",
-            "http://s.example/",
-            false,
-        );
-        check(
+        ];
+        check(staging, original, &spared, true);
+        check(staging, original, &["https://m.h.example/", staging], false);
+        let [host, twin, inside] = [
+            "https://h.example/",
+            "https://www.h.example/",
             "https://h.example/staging/",
-            "https://h.example/",
-            "https://h.example/",
-            false,
-        );
+        ];
+        check(twin, host, &[twin], false);
+        check(inside, host, &[host], false);
+        let [on_port, secure] = ["http://h.example:8080/", "https://h.example:8443/"];
+        check(on_port, "http://h.example/", &[secure], false);
     }
 
     #[test]
-    fn identity_makes_one_key_of_both_and_changes_its_fingerprint() {
+    fn identity_makes_one_key_of_both() {
         let plain = Identity::default();
         let identity = Identity {
             stand_in: Some(stand_in("http://s.example/", "https://h.example/app/")),

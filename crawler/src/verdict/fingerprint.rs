@@ -156,7 +156,7 @@ mod tests {
     // The expected texts are in states of users: a text changes only together with its meaning.
 
     #[test]
-    fn the_text_of_how_pages_are_read_is_fixed() {
+    fn the_texts_of_reading_are_fixed() {
         assert_eq!(
             parse_text(&config().parse),
             r#"ParseConfig { robots_names: ["robots"], document_types: ["application/pdf"], max_links: 50000, max_parse_time: 5s, page_rules: [PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Exclude }, PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Lastmod { attribute: None } }, PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Select { name: "shop:price", attribute: Some("content") } }] }"#

@@ -104,6 +104,10 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn noon() -> Timestamp {
+        time("2026-03-01T12:00:00Z")
+    }
+
     fn answered(status: u16) -> Outcome {
         Outcome::Answered(Box::new(PageFacts {
             status,
@@ -126,7 +130,7 @@ mod tests {
 
     /// As what a page stays at noon of 1 March.
     fn check(outcome: &Outcome, reason: Reason, earlier: &Since, expected: Option<Reason>) {
-        let now = time("2026-03-01T12:00:00Z");
+        let now = noon();
         let kept = stays(outcome, reason, earlier.0, earlier.1, MONTH, now);
         let found = kept.as_ref().map(Kept::listed_as);
         assert_eq!(found, expected, "{outcome:?} {reason:?} {earlier:?}");
@@ -176,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn another_document_in_the_place_of_a_page_is_proof_when_it_is_there_again() {
+    fn a_repeated_other_document_is_proof() {
         let reason = Reason::NotAPage;
         let before = listed(None, None);
         check(&answered(200), reason, &before, Some(Reason::Unreachable));
@@ -188,12 +192,8 @@ mod tests {
     fn a_second_404_an_hour_later_is_proof() {
         let once = Some(Reason::GoneOnce);
         let check = |since: Option<&str>, expected| {
-            check(
-                &answered(404),
-                Reason::Gone,
-                &listed(since, since),
-                expected,
-            );
+            let since = listed(since, since);
+            check(&answered(404), Reason::Gone, &since, expected);
         };
         check(None, once);
         check(Some("2026-03-01T11:00:01Z"), once);
@@ -206,18 +206,14 @@ mod tests {
     #[test]
     fn a_failure_between_two_404_changes_nothing() {
         let before = listed(Some("2026-02-27T12:00:00Z"), Some("2026-02-28T12:00:00Z"));
-        let now = time("2026-03-01T12:00:00Z");
         let (outcome, reason) = (answered(503), Reason::ServerError);
-        let kept = stays(&outcome, reason, before.0, before.1, MONTH, now).unwrap();
-        assert_eq!(
-            (kept.since, kept.gone_since),
-            (time("2026-02-27T12:00:00Z"), before.1)
-        );
+        let kept = stays(&outcome, reason, before.0, before.1, MONTH, noon()).unwrap();
+        assert_eq!((Some(kept.since), kept.gone_since), before);
         check(&answered(404), Reason::Gone, &before, None);
     }
 
     #[test]
-    fn a_page_that_fails_is_kept_for_a_month() {
+    fn a_failing_page_is_kept_for_a_month() {
         let kept = Some(Reason::Unreachable);
         for (since, expected) in [
             ("2026-02-28T12:00:00Z", kept),
@@ -228,8 +224,7 @@ mod tests {
             let before = listed(Some(since), None);
             check(&no_answer(), Reason::NetworkError, &before, expected);
         }
-        let now = time("2026-03-01T12:00:00Z");
-        let off = Duration::ZERO;
+        let (now, off) = (noon(), Duration::ZERO);
         let reason = Reason::NetworkError;
         assert_eq!(stays(&no_answer(), reason, None, None, off, now), None);
         // It is about failures only.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     config::{ScopeConfig, ScopeWidth},
-    page::{ContentHash, Directives, Link, Refresh},
+    page::{ContentHash, Link, Refresh},
     site,
     url_key::Identity,
 };
@@ -101,13 +101,12 @@ fn challenge(code: u16) -> PageFacts {
 
 fn refresh(delay_seconds: u32, target: &str) -> PageFacts {
     let target = key(target);
-    PageFacts {
-        refresh: Some(Refresh {
+    with(|facts| {
+        facts.refresh = Some(Refresh {
             delay_seconds,
             target,
-        }),
-        ..page()
-    }
+        });
+    })
 }
 
 fn cut(mut facts: PageFacts) -> PageFacts {
@@ -115,26 +114,14 @@ fn cut(mut facts: PageFacts) -> PageFacts {
     facts
 }
 
-fn noindex(facts: PageFacts) -> PageFacts {
-    let directives = Directives {
-        noindex: true,
-        ..facts.directives
-    };
-    PageFacts {
-        directives,
-        ..facts
-    }
+fn noindex(mut facts: PageFacts) -> PageFacts {
+    facts.directives.noindex = true;
+    facts
 }
 
-fn nofollow(facts: PageFacts) -> PageFacts {
-    let directives = Directives {
-        nofollow: true,
-        ..facts.directives
-    };
-    PageFacts {
-        directives,
-        ..facts
-    }
+fn nofollow(mut facts: PageFacts) -> PageFacts {
+    facts.directives.nofollow = true;
+    facts
 }
 
 fn unavailable_after(end: &str) -> PageFacts {
@@ -212,39 +199,29 @@ fn policy_decides_which_statements_count() {
         ignore_canonical: true,
         ..Policy::default()
     };
-    check(no_canonical, canonical(page(), "/d/q"), R::Listed, All);
-    check(
-        no_canonical,
-        canonical(page(), "https://other/"),
-        R::Listed,
-        All,
-    );
+    for target in ["/d/q", "https://other/"] {
+        check(no_canonical, canonical(page(), target), R::Listed, All);
+    }
     check(no_canonical, noindex_elsewhere(), R::Noindex, All);
 }
 
 #[test]
 fn warnings_are_passed_on_and_conflicting_canonicals_added() {
-    let verdict = judge_at(
-        "/d/p",
-        &answered(with(|facts| facts.warnings.sniffed = true)),
-        Policy::default(),
-    );
-    assert_eq!(
-        verdict.warnings,
-        Warnings {
-            sniffed: true,
-            ..Warnings::default()
-        }
-    );
-    let conflict = answered(with(|facts| facts.canonical = Canonical::Conflicting));
-    let verdict = judge_at("/d/p", &conflict, Policy::default());
-    assert_eq!(
-        verdict.warnings,
-        Warnings {
-            conflicting_canonicals: true,
-            ..Warnings::default()
-        }
-    );
+    let check = |facts: PageFacts, expected: Warnings| {
+        let verdict = judge_at("/d/p", &answered(facts), Policy::default());
+        assert_eq!(verdict.warnings, expected);
+    };
+    let sniffed = Warnings {
+        sniffed: true,
+        ..Warnings::default()
+    };
+    check(with(|facts| facts.warnings.sniffed = true), sniffed);
+    let conflicting = Warnings {
+        conflicting_canonicals: true,
+        ..Warnings::default()
+    };
+    let two = with(|facts| facts.canonical = Canonical::Conflicting);
+    check(two, conflicting);
 }
 
 #[test]
@@ -267,21 +244,12 @@ fn targets_are_where_readers_are_sent_and_links() {
         ("/d/refresh", Via::Refresh),
         ("/d/canonical", Via::Canonical),
     ];
-    let with_links = [sent_to[0], sent_to[1], ("/d/link", Via::Link)];
-    let with_all_links = [
-        sent_to[0],
-        sent_to[1],
-        ("/d/link", Via::Link),
-        ("/d/unendorsed", Via::Link),
-    ];
+    let links = [("/d/link", Via::Link), ("/d/unendorsed", Via::Link)];
+    let all = [sent_to, links].concat();
     check(&facts, Nothing, true, &[]);
     check(&facts, TargetOnly, true, &sent_to);
-    check(&facts, All, false, &with_links);
-    check(&facts, All, true, &with_all_links);
-    check(
-        &redirect(301, "/d/q"),
-        TargetOnly,
-        false,
-        &[("/d/q", Via::Redirect)],
-    );
+    check(&facts, All, false, &all[..3]);
+    check(&facts, All, true, &all);
+    let moved = redirect(301, "/d/q");
+    check(&moved, TargetOnly, false, &[("/d/q", Via::Redirect)]);
 }

@@ -39,7 +39,7 @@ pub struct LiveStory {
     /// The requests: the URL, then its redirects.
     pub hops: Vec<LiveHop>,
     /// The reason why the last URL of the chain was not requested.
-    pub not_asked: Option<String>,
+    pub not_requested: Option<String>,
     /// The rule of robots.txt as it is now; `None`: it was not read.
     pub robots: Option<RobotsLine>,
     /// The state that a crawl would give the URL now.
@@ -81,7 +81,7 @@ struct LiveAnswers {
     /// The verdict on the first URL.
     reason: Option<Reason>,
     content: Option<ContentHash>,
-    not_asked: Option<String>,
+    not_requested: Option<String>,
 }
 
 impl Question<'_> {
@@ -112,12 +112,12 @@ impl Question<'_> {
             hops: Vec::new(),
             reason: None,
             content: None,
-            not_asked: None,
+            not_requested: None,
         };
         let mut robots = None;
         match rules {
             Err(error) => {
-                asked.not_asked = Some(error.to_string());
+                asked.not_requested = Some(error.to_string());
             }
             Ok(rules) => {
                 robots = Some(robots_line(Some(&rules), url));
@@ -151,7 +151,7 @@ impl LiveAnswers {
             let before = judge.before_fetch(&url, 0);
             if before != Some(Reason::Queued) {
                 let why = before.map_or("this URL is outside of the crawl", Reason::text);
-                self.not_asked = Some(format!("{url}: {why}"));
+                self.not_requested = Some(format!("{url}: {why}"));
                 self.reason = self.reason.or(before).or(Some(Reason::ExcludedByRule));
                 break;
             }
@@ -204,7 +204,7 @@ impl LiveAnswers {
         let known = known.and_then(|facts| facts.content_hash);
         LiveStory {
             hops: self.hops,
-            not_asked: self.not_asked,
+            not_requested: self.not_requested,
             robots,
             state: reason.state().as_str(),
             reason: reason.code(),

@@ -21,7 +21,7 @@ fn explain(path: &str, config: &Config) -> UrlExplanation {
 }
 
 #[test]
-fn a_url_that_no_crawl_met_is_judged_by_scope_and_rules() {
+fn unknown_url_is_judged_by_scope_and_rules() {
     let mut config = Config::default();
     config.scope.exclude = vec!["/docs/private/**".to_owned()];
     let check = |url: &str, judgement: &str, why: &str| {
@@ -47,7 +47,7 @@ fn a_url_that_no_crawl_met_is_judged_by_scope_and_rules() {
 }
 
 #[test]
-fn every_reason_has_advice_unless_the_url_is_listed() {
+fn reasons_other_than_listed_have_advice() {
     let mut texts = HashSet::new();
     for reason in Reason::ALL {
         let advice = reason.advice();
@@ -62,14 +62,14 @@ fn every_reason_has_advice_unless_the_url_is_listed() {
 }
 
 #[test]
-fn a_url_is_in_the_pattern_of_its_parameter_or_place() {
+fn pattern_matches_parameter_or_place() {
     let closed = |name: &str| ClosedPattern {
         kind: PatternKind::Parameter,
         name: name.to_owned(),
         crawl: 1,
-        asked: 50,
+        requested: 50,
         left_out: 1,
-        not_asked: 2,
+        not_requested: 2,
         exclude: None,
         example: UrlKey::from_normalised("https://h.example/a?b=1").unwrap(),
     };

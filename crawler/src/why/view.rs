@@ -132,7 +132,7 @@ impl LiveStory {
             row.below
                 .extend(canonical.map(|url| format!("canonical: {url}")));
         }
-        section.fact("not asked", self.not_asked.clone());
+        section.fact("not asked", self.not_requested.clone());
         section.fact("robots.txt", self.robots.as_ref().map(RobotsLine::text));
         let content = self.is_content_changed.map(|is_changed| {
             if is_changed {
@@ -211,13 +211,13 @@ impl NamedUrl {
 impl PatternStory {
     fn text(&self) -> String {
         format!(
-            "{} ({}): of {} that were requested {} are not listed because of it; {} were not requested, such as {}",
+            "{} ({}), e.g. {}: of {} that were requested {} are not listed because of it; {} were not requested",
             self.name,
             self.kind,
-            human::count(self.asked, "page"),
+            self.example,
+            human::count(self.requested, "page"),
             human::number(self.left_out),
-            human::count(self.not_asked, "URL"),
-            self.example
+            human::count(self.not_requested, "URL"),
         )
     }
 }

@@ -438,12 +438,8 @@ pub(crate) mod tests {
     }
 
     fn news(date: &str) -> Element {
-        let values = [
-            ("name", "x"),
-            ("language", "en"),
-            ("publication_date", date),
-            ("title", "x"),
-        ];
+        let fields = ["name", "language", "publication_date", "title"];
+        let values = fields.into_iter().zip(["x", "en", date, "x"]);
         Element::of(Extension::News, values).unwrap()
     }
 
@@ -454,41 +450,30 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn versions_are_in_the_order_of_their_languages_and_each_is_there_once() {
+    fn alternates_are_in_the_order_of_languages() {
         let mut extensions = Extensions::default();
         for hreflang in ["x-default", "en-GB", "de", "en"] {
-            let href = format!("http://h/{hreflang}");
-            extensions
-                .add_alternate(alternate(hreflang, &href))
-                .unwrap();
+            let alternate = alternate(hreflang, &format!("http://h/{hreflang}"));
+            extensions.add_alternate(alternate).unwrap();
         }
-        let order: Vec<&str> = extensions
-            .alternates()
-            .iter()
-            .map(|one| one.hreflang.as_str())
-            .collect();
+        let alternates = extensions.alternates().iter();
+        let order: Vec<&str> = alternates.map(|one| one.hreflang.as_str()).collect();
         assert_eq!(order, ["de", "en", "en-GB", "x-default"]);
-        let error = extensions
-            .add_alternate(alternate("EN-gb", "http://h/2"))
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "hreflang en-GB is there already, for http://h/en-GB"
-        );
+        let second = alternate("EN-gb", "http://h/2");
+        let error = extensions.add_alternate(second).unwrap_err().to_string();
+        let expected = "hreflang en-GB is there already, for http://h/en-GB";
+        assert_eq!(error, expected);
         assert_eq!(extensions.alternates().len(), 4);
     }
 
     #[test]
-    fn entry_has_1_000_images_and_not_one_more() {
+    fn entry_has_1_000_images_at_most() {
         let mut extensions = Extensions::default();
+        let image = Element::image(&loc("http://h/a.jpg"));
         for _ in 0..1_000 {
-            extensions
-                .add(Element::image(&loc("http://h/a.jpg")))
-                .unwrap();
+            extensions.add(image.clone()).unwrap();
         }
-        let error = extensions
-            .add(Element::image(&loc("http://h/a.jpg")))
-            .unwrap_err();
+        let error = extensions.add(image).unwrap_err();
         assert_eq!(error.to_string(), "more than 1000 <image:image>");
     }
 
@@ -500,16 +485,12 @@ pub(crate) mod tests {
             extensions.add(news("2026-03-01")),
             Err(ExtensionError::SecondNews)
         );
-        assert_eq!(
-            extensions.take_old_news("2026-03-02T00:00:00Z".parse().unwrap()),
-            None
-        );
+        let [early, later] = ["2026-03-02T00:00:00Z", "2026-03-04T00:00:00Z"];
+        let later = later.parse().unwrap();
+        assert_eq!(extensions.take_old_news(early.parse().unwrap()), None);
         assert!(extensions.has(Extension::News));
-        let later = "2026-03-04T00:00:00Z".parse().unwrap();
-        assert_eq!(
-            extensions.take_old_news(later),
-            Some(news("2026-03-01T00:00:00Z"))
-        );
+        let old = Some(news("2026-03-01T00:00:00Z"));
+        assert_eq!(extensions.take_old_news(later), old);
         assert_eq!(extensions, Extensions::default());
         assert_eq!(extensions.take_old_news(later), None);
         extensions.add(news("2026-03-09")).unwrap();

@@ -186,33 +186,24 @@ mod tests {
     }
 
     #[test]
-    fn prefix_and_address_stand_for_each_other() {
+    fn prefix_and_address_are_unique() {
         let mut namespaces = Namespaces::default();
         assert!(namespaces.is_empty());
         namespaces.add_custom(&own("b", "urn:b")).unwrap();
         namespaces.add_custom(&own("a", "urn:a")).unwrap();
         namespaces.add_custom(&own("b", "urn:b")).unwrap();
         assert_eq!(namespaces.custom(), [own("a", "urn:a"), own("b", "urn:b")]);
-        assert_eq!(
-            namespaces
-                .add_custom(&own("a", "urn:c"))
-                .unwrap_err()
-                .to_string(),
-            "prefix a is bound to urn:a and cannot be bound to urn:c"
-        );
-        assert_eq!(
-            namespaces
-                .add_custom(&own("c", "urn:a"))
-                .unwrap_err()
-                .to_string(),
-            "namespace urn:a is declared differently as a"
-        );
+        let mut refused = |own: &CustomNamespace, expected: &str| {
+            let error = namespaces.add_custom(own).unwrap_err().to_string();
+            assert_eq!(error, expected);
+        };
+        let bound = "prefix a is bound to urn:a and cannot be bound to urn:c";
+        refused(&own("a", "urn:c"), bound);
+        let differently = "namespace urn:a is declared differently as a";
+        refused(&own("c", "urn:a"), differently);
         let schema = Loc::parse("http://h/a.xsd").unwrap();
-        assert!(
-            namespaces
-                .add_custom(&own("a", "urn:a").with_schema(schema))
-                .is_err()
-        );
+        let located = own("a", "urn:a").with_schema(schema);
+        assert!(namespaces.add_custom(&located).is_err());
         assert_eq!(namespaces.custom().len(), 2);
     }
 

@@ -162,16 +162,10 @@ mod tests {
         check(" \u{a0}a\r\n\tb \u{3000}", "a b", 0);
         check("5\u{a0}€", "5\u{a0}€", 0);
         check("\0", "\u{FFFD}", 1);
-        check(
-            "a\u{1}\u{1f}\u{FFFE}\u{FFFF}b",
-            "a\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}b",
-            4,
-        );
-        check(
-            "\u{7f}\u{9f}\u{FFFD}\u{10FFFF}",
-            "\u{7f}\u{9f}\u{FFFD}\u{10FFFF}",
-            0,
-        );
+        let replaced = "a\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}b";
+        check("a\u{1}\u{1f}\u{FFFE}\u{FFFF}b", replaced, 4);
+        let kept = "\u{7f}\u{9f}\u{FFFD}\u{10FFFF}";
+        check(kept, kept, 0);
     }
 
     #[test]
@@ -182,16 +176,9 @@ mod tests {
         let limit = 3;
         assert!(Text::with_limit(" äöü ", limit).is_ok());
         let error = Text::with_limit("äöü!", limit).unwrap_err();
-        assert_eq!(
-            error,
-            TextError::TooLong {
-                characters: 4,
-                limit
-            }
-        );
-        assert_eq!(
-            error.to_string(),
-            "text has 4 characters, expected at most 3"
-        );
+        let characters = 4;
+        assert_eq!(error, TextError::TooLong { characters, limit });
+        let message = "text has 4 characters, expected at most 3";
+        assert_eq!(error.to_string(), message);
     }
 }

@@ -11,8 +11,11 @@ fn check(text: &str, expected: &str) {
     assert_eq!(loc(text).as_str(), expected, "{text}");
 }
 
-fn check_refused(text: &str, expected: &LocError) {
-    assert_eq!(Loc::parse(text).as_ref(), Err(expected), "{text:?}");
+/// Checks texts with bars between them.
+fn check_refused(texts: &str, expected: &LocError) {
+    for text in texts.split('|') {
+        assert_eq!(Loc::parse(text).as_ref(), Err(expected), "{text:?}");
+    }
 }
 
 #[test]
@@ -85,16 +88,12 @@ fn needless_escapes_make_no_other_url() {
 }
 
 #[test]
-fn forbidden_characters_are_percent_encoded_and_escapes_are_kept() {
+fn forbidden_characters_are_percent_encoded() {
     check("http://h/a b", "http://h/a%20b");
-    check(
-        r#"http://h/<>"{}|\^`[]"#,
-        "http://h/%3C%3E%22%7B%7D%7C%5C%5E%60%5B%5D",
-    );
-    check(
-        r#"http://h/?<>"{}|\^`[]"#,
-        "http://h/?%3C%3E%22%7B%7D%7C%5C%5E%60%5B%5D",
-    );
+    for start in ["http://h/", "http://h/?"] {
+        let encoded = format!("{start}%3C%3E%22%7B%7D%7C%5C%5E%60%5B%5D");
+        check(&format!("{start}<>\"{{}}|\\^`[]"), &encoded);
+    }
     check("http://h/ü?ü", "http://h/%C3%BC?%C3%BC");
     check("http://h/\u{1F600}", "http://h/%F0%9F%98%80");
     check("http://h/a\nb\tc\u{0}d\u{7F}", "http://h/a%0Ab%09c%00d%7F");
@@ -129,60 +128,22 @@ fn dot_segments_are_resolved_and_fragments_left_out() {
 #[test]
 fn anything_but_an_absolute_http_url_is_refused() {
     check_refused("", &LocError::Empty);
-    for text in [
-        " http://h/",
-        "http://h/ ",
-        "\nhttp://h/",
-        "http://h/\r\n",
-        " ",
-    ] {
-        check_refused(text, &LocError::Padded);
-    }
-    for text in [
-        "/a",
-        "a",
-        "//h/a",
-        "www.example.com/a",
-        "ftp://h/",
-        "mailto:a@b.example",
-        "http:/h/",
-        "http:h",
-        "javascript:1",
-        "httpa://h/",
-    ] {
-        check_refused(text, &LocError::NotAbsolute);
-    }
-    for text in [
-        "http://",
-        "http:///a",
-        "http://?q",
-        "http://a b/",
-        "http://a\\b/",
-        "http://[::1/",
-        "http://1.2.3.4.5/",
-        "http://a{b}/",
-        "http://\u{AD}/",
-        "http://xn--/",
-        "http://%00/",
-        "http://h..example/",
-        "http://.example/",
-        "http://example../",
-        "http://./",
-    ] {
-        check_refused(text, &LocError::Host);
-    }
-    for text in [
-        "http://h:a/",
-        "http://h:65536/",
-        "http://h:-1/",
-        "http://h:+1/",
-        "http://h:1:2/",
-    ] {
-        check_refused(text, &LocError::Port);
-    }
-    for text in ["http://u@h/", "http://u:p@h/", "http://@h/"] {
-        check_refused(text, &LocError::UserInfo);
-    }
+    let padded = " http://h/|http://h/ |\nhttp://h/|http://h/\r\n| ";
+    check_refused(padded, &LocError::Padded);
+    check_refused(
+        "/a|a|//h/a|www.example.com/a|ftp://h/|mailto:a@b.example|http:/h/|http:h|javascript:1|httpa://h/",
+        &LocError::NotAbsolute,
+    );
+    check_refused(
+        "http://|http:///a|http://?q|http://a b/|http://a\\b/|http://[::1/|http://1.2.3.4.5/|http://a{b}/|http://\u{AD}/\
+         |http://xn--/|http://%00/|http://h..example/|http://.example/|http://example../|http://./",
+        &LocError::Host,
+    );
+    check_refused(
+        "http://h:a/|http://h:65536/|http://h:-1/|http://h:+1/|http://h:1:2/",
+        &LocError::Port,
+    );
+    check_refused("http://u@h/|http://u:p@h/|http://@h/", &LocError::UserInfo);
 }
 
 #[test]
@@ -217,43 +178,26 @@ fn parts_are_those_of_the_text() {
 }
 
 #[test]
-fn sitemap_lists_its_own_directory_and_below_on_its_own_origin() {
-    let check = |sitemap: &str, page: &str, expected: bool| {
-        assert_eq!(
-            loc(sitemap).may_list(&loc(page)),
-            expected,
-            "{sitemap} lists {page}"
-        );
+fn sitemap_lists_its_directory_on_its_origin() {
+    let check = |sitemap: &str, pages: &str, expected: bool| {
+        for page in pages.split('|') {
+            let found = loc(sitemap).may_list(&loc(page));
+            assert_eq!(found, expected, "{sitemap} lists {page}");
+        }
     };
     let catalog = "http://h/catalog/sitemap.xml";
-    for page in [
-        "http://h/catalog/",
-        "http://h/catalog/show?item=23",
-        "http://h/catalog/a/b",
-        "http://h/catalog/../catalog/x",
-    ] {
-        check(catalog, page, true);
-    }
-    for page in [
-        "http://h/catalog",
-        "http://h/catalogue/x",
-        "http://h/Catalog/x",
-        "http://h/image/show",
-    ] {
-        check(catalog, page, false);
-    }
-    for page in [
-        "https://h/catalog/page1.html",
-        "http://h:8080/catalog/x",
-        "http://www.h/catalog/x",
-    ] {
-        check(catalog, page, false);
-    }
-    check(catalog, "http://h/catalog/../image/x", false);
-    check(catalog, "http://h/catalog/%2e%2e/image/x", false);
-    check(catalog, "http://h/catalog%2Fx", false);
-    check(catalog, "http://h/?/catalog/x", false);
-    check(catalog, "http://h:80/%63atalog/x", true);
+    check(
+        catalog,
+        "http://h/catalog/|http://h/catalog/show?item=23|http://h/catalog/a/b|http://h/catalog/../catalog/x|http://h:80/%63atalog/x",
+        true,
+    );
+    check(
+        catalog,
+        "http://h/catalog|http://h/catalogue/x|http://h/Catalog/x|http://h/image/show|http://h/catalog/../image/x\
+         |http://h/catalog/%2e%2e/image/x|http://h/catalog%2Fx|http://h/?/catalog/x\
+         |https://h/catalog/page1.html|http://h:8080/catalog/x|http://www.h/catalog/x",
+        false,
+    );
     check(
         "http://h:80/%63atalog/sitemap.xml",
         "http://h/catalog/x",
@@ -288,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn taking_over_a_clean_url_gives_what_the_long_way_gives(text in "https?://[a-z0-9x._-]{1,8}(\\.[a-zn-]{1,6})?(:[0-9]{1,5})?(/[a-zA-Z0-9.%2eE~!'()?&-]{0,8}){0,4}") {
+    fn clean_url_is_taken_over_as_it_is(text in "https?://[a-z0-9x._-]{1,8}(\\.[a-zn-]{1,6})?(:[0-9]{1,5})?(/[a-zA-Z0-9.%2eE~!'()?&-]{0,8}){0,4}") {
         if let Some(path_start) = clean_path_start(&text) {
             let parts = split(&text).unwrap();
             let mut encoded = String::from(if parts.https { "https://" } else { "http://" });

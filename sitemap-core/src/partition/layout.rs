@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_in_any_order_and_twice_are_the_same_layout() {
+    fn parts_are_sorted_and_each_is_there_once() {
         let text = "layout 1\r\n/b/\n/a/\n/b/";
         assert_eq!(text.parse(), Ok(layout(&[("/a/", None), ("/b/", None)])));
     }
@@ -410,21 +410,8 @@ mod tests {
             &format!("line 1 of the layout is \"layout 2\": {header}"),
         );
         let part = "expected a directory with `/` at both ends and perhaps a tab and a prefix, in printable ASCII, or a section";
-        for line in [
-            "",
-            "/a",
-            "a/",
-            "/a/\t",
-            "/a/\tb\tc",
-            "/a b/",
-            "/a?/",
-            "/\té",
-            "section",
-            "section ",
-            "section Shop",
-            "section news",
-            "section shop  raised",
-        ] {
+        let lines = "|/a|a/|/a/\t|/a/\tb\tc|/a b/|/a?/|/\té|section|section |section Shop|section news|section shop  raised";
+        for line in lines.split('|') {
             check(
                 &format!("layout 1\n/\n{line}\n"),
                 &format!("line 3 of the layout is {line:?}: {part}"),
@@ -433,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_was_divided_by_what_lies_below_it() {
+    fn parts_below_a_directory_divide_it() {
         let check = |parts: &[(&str, Option<&str>)], directory: &str, expected: bool| {
             assert_eq!(
                 layout(parts).was_divided(directory),

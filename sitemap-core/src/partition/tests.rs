@@ -12,7 +12,7 @@ mod sections;
 
 use std::collections::BTreeMap;
 
-use super::{Counter, Layout, Placement, Plan, Suffix, Thresholds};
+use super::{Counter, Layout, PartitionError, Placement, Plan, Suffix, Thresholds};
 
 /// Keys with the bytes of their entries.
 type Keys = BTreeMap<String, u64>;
@@ -30,6 +30,11 @@ fn keys<T: Into<String>>(keys: impl IntoIterator<Item = T>) -> Keys {
 fn many(prefix: &str, count: u64) -> impl Iterator<Item = String> + use<> {
     let prefix = prefix.to_owned();
     (0..count).map(move |number| format!("{prefix}{number:06}"))
+}
+
+/// The same for a pair, to chain several.
+fn several((prefix, count): (&str, u64)) -> impl Iterator<Item = String> + use<> {
+    many(prefix, count)
 }
 
 fn plan_below(
@@ -50,9 +55,20 @@ fn plan(keys: &Keys, thresholds: Thresholds, placement: Placement, previous: &La
     plan_below("/", keys, thresholds, placement, previous)
 }
 
+/// A plan with default thresholds after this one.
+fn next(keys: &Keys, placement: Placement, previous: &Plan) -> Plan {
+    plan(keys, Thresholds::default(), placement, previous.layout())
+}
+
 /// A plan with default thresholds and without history.
 fn fresh(keys: &Keys, placement: Placement) -> Plan {
     plan(keys, Thresholds::default(), placement, &Layout::default())
+}
+
+/// A counter below a base, with default thresholds and without history.
+fn counter_of(base: &str) -> Result<Counter, PartitionError> {
+    let layout = Layout::default();
+    Counter::new(base, Thresholds::default(), Placement::Root, &layout)
 }
 
 /// The names of the files and how many entries each has, in tree order.
@@ -84,6 +100,24 @@ fn contents(plan: &Plan, keys: &Keys) -> BTreeMap<String, Vec<(String, u64)>> {
         .iter()
         .map(|part| (part.path(Suffix::XmlGz), content(part)))
         .collect()
+}
+
+/// Is it an index, a feed, or a file of news?
+fn is_taken(path: &str) -> bool {
+    let stem = path.strip_suffix(".xml").unwrap();
+    let Some(rest) = stem.strip_prefix("sitemap") else {
+        return false;
+    };
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    rest.is_empty()
+        || rest == "-recent"
+        || rest.strip_prefix('-').is_some_and(number)
+        || rest.strip_prefix("-news").is_some_and(|rest| {
+            rest.strip_prefix('-')
+                .unwrap_or(rest)
+                .bytes()
+                .all(|b| b.is_ascii_digit())
+        })
 }
 
 /// Numbers that are the same on every machine: splitmix64.

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_threshold_that_is_set_higher_than_the_raised_one_stays() {
+    fn section_threshold_above_the_raised_one_stays() {
         let check = |section: u64, expected: u64| {
             let thresholds = Thresholds {
                 section,

@@ -325,12 +325,8 @@ mod tests {
         check(b"ab\xc0\xafb", "ab\u{FFFD}\u{FFFD}b", None, true);
         // One that is in the file is not a fault.
         check("a\u{FFFD}b".as_bytes(), "a\u{FFFD}b", None, false);
-        check(
-            b"\xff\xfea\0\0\xd8b\0c",
-            "a\u{FFFD}b\u{FFFD}",
-            Some("UTF-16LE"),
-            true,
-        );
+        let wide = b"\xff\xfea\0\0\xd8b\0c";
+        check(wide, "a\u{FFFD}b\u{FFFD}", Some("UTF-16LE"), true);
     }
 
     #[test]
@@ -341,12 +337,8 @@ mod tests {
             let text = String::from_utf8_lossy(bytes);
             let is_malformed = text.contains(REPLACEMENT);
             let text = format!("{before}{text}");
-            check(
-                &[before.as_bytes(), bytes].concat(),
-                &text,
-                None,
-                is_malformed,
-            );
+            let bytes = [before.as_bytes(), bytes].concat();
+            check(&bytes, &text, None, is_malformed);
         };
         check_after("é😀漢".as_bytes());
         check_after(b"\xc3");
@@ -359,22 +351,14 @@ mod tests {
     }
 
     #[test]
-    fn utf16_is_known_by_its_mark_or_by_its_zeros() {
+    fn utf16_is_known_by_its_mark_or_zeros() {
         let text = "<a>é 😀</a>\n";
         for mark in ["", "\u{FEFF}"] {
             let marked = format!("{mark}{text}");
-            check(
-                &utf16(&marked, u16::to_le_bytes),
-                text,
-                Some("UTF-16LE"),
-                false,
-            );
-            check(
-                &utf16(&marked, u16::to_be_bytes),
-                text,
-                Some("UTF-16BE"),
-                false,
-            );
+            let little = utf16(&marked, u16::to_le_bytes);
+            check(&little, text, Some("UTF-16LE"), false);
+            let big = utf16(&marked, u16::to_be_bytes);
+            check(&big, text, Some("UTF-16BE"), false);
         }
         let url = "http://host/";
         check(&utf16(url, u16::to_le_bytes), url, Some("UTF-16LE"), false);
@@ -388,23 +372,15 @@ mod tests {
                     format!("{before}<?xml version='1.0' standalone='no' encoding = '{label}'?>");
                 let bytes = [declaration.as_bytes(), bytes].concat();
                 let is_malformed = text.contains('\u{FFFD}');
-                check(
-                    &bytes,
-                    &format!("{declaration}{text}"),
-                    encoding,
-                    is_malformed,
-                );
+                let text = format!("{declaration}{text}");
+                check(&bytes, &text, encoding, is_malformed);
             }
         };
         check_declared("ISO-8859-1", b"\xe9\x80", "é€", Some("windows-1252"));
         check_declared("iso-8859-2", b"\xb1", "ą", Some("ISO-8859-2"));
         check_declared("windows-1251", b"\xe4\xe0", "да", Some("windows-1251"));
-        check_declared(
-            "Shift_JIS",
-            b"\x93\xfa\n\x93\xfa",
-            "日\n日",
-            Some("Shift_JIS"),
-        );
+        let japanese = b"\x93\xfa\n\x93\xfa";
+        check_declared("Shift_JIS", japanese, "日\n日", Some("Shift_JIS"));
         check_declared("gbk", b"\xc8\xd5", "日", Some("GBK"));
         check_declared("utf-8", "é".as_bytes(), "é", None);
         check_declared("US-ASCII", "é".as_bytes(), "é", None);
@@ -415,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_bytes_are_reported_where_they_stand() {
+    fn malformed_bytes_are_reported_at_their_place() {
         let units = "<a>x".encode_utf16().chain([0xD800]);
         let bytes: Vec<u8> = units
             .chain("b".encode_utf16())

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_in_another_case_is_known_in_its_kind_of_file() {
+    fn name_in_another_case_is_known() {
         assert_eq!(meant_by("URL", Kind::UrlSet), Some("url"));
         assert_eq!(meant_by("Loc", Kind::Index), Some("loc"));
         assert_eq!(meant_by("loc", Kind::Index), Some("loc"));

@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_a_tag_are_reported_with_their_place() {
+    fn faults_of_a_tag_have_their_place() {
         let name = "name of an element that XML does not allow";
         for tag in [
             "", "1a", "-a", ":a", "a:", "a:b:c", "a:1", "xmlns:a", "\u{D7}",
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_are_found() {
+    fn attributes_of_one_local_name_are_found() {
         let has_twins = |tag: &str| start_tag(tag, |_, problem| panic!("{problem}"));
         assert!(has_twins("a b:c='' d:c=''"));
         assert!(!has_twins("a b:c='' c='' xmlns:c='u'"));

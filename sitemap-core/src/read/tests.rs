@@ -20,7 +20,7 @@ mod text;
 mod values;
 
 use super::*;
-use crate::{GzipWriter, Limits, Loc, limits::NAMESPACE};
+use crate::{GzipWriter, Limits, Loc, extension::Extension, limits::NAMESPACE};
 
 /// A urlset with this between its tags.
 fn urlset(content: &str) -> String {
@@ -36,6 +36,24 @@ fn index(content: &str) -> String {
     )
 }
 
+/// A urlset that declares all known extensions, and this.
+fn extended_urlset(declarations: &str, content: &str) -> String {
+    let known = Extension::ALL
+        .map(|known| format!("xmlns:{}='{}' ", known.prefix(), known.namespace()))
+        .concat();
+    let root = format!("<urlset {known}{declarations} ");
+    urlset(content).replacen("<urlset ", &root, 1)
+}
+
+fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(to_bytes).collect()
+}
+
+fn latin1(text: &str) -> Vec<u8> {
+    let bytes = text.chars().map(u8::try_from);
+    bytes.map(Result::unwrap).collect()
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut writer = GzipWriter::new(Vec::new());
     writer.write_all(bytes).unwrap();
@@ -48,6 +66,11 @@ fn reading(file: &[u8]) -> (Vec<String>, Vec<String>) {
     reading_of(file)
 }
 
+/// Text of a value, empty where there is none.
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
 fn reading_of(input: impl BufRead) -> (Vec<String>, Vec<String>) {
     let mut reader = Reader::new(input, Limits::default());
     let mut items = Vec::new();
@@ -56,23 +79,11 @@ fn reading_of(input: impl BufRead) -> (Vec<String>, Vec<String>) {
             Ok(Item::Url(entry)) => format!(
                 "{}|{}|{}|{}",
                 entry.loc,
-                entry
-                    .lastmod
-                    .map_or(String::new(), |value| value.to_string()),
-                entry
-                    .changefreq
-                    .map_or(String::new(), |value| value.to_string()),
-                entry
-                    .priority
-                    .map_or(String::new(), |value| value.to_string()),
+                text(entry.lastmod),
+                text(entry.changefreq),
+                text(entry.priority),
             ),
-            Ok(Item::Sitemap(entry)) => format!(
-                "{}|{}",
-                entry.loc,
-                entry
-                    .lastmod
-                    .map_or(String::new(), |value| value.to_string())
-            ),
+            Ok(Item::Sitemap(entry)) => format!("{}|{}", entry.loc, text(entry.lastmod)),
             Err(ReadError::Entry(finding)) => format!("- {}", finding.rule()),
             Err(ReadError::File(finding)) => format!("! {}", finding.rule()),
             Err(ReadError::Io(error)) => format!("! {error}"),
@@ -87,6 +98,16 @@ fn reading_of(input: impl BufRead) -> (Vec<String>, Vec<String>) {
     )
 }
 
+/// Problems of a file that is read to its end.
+fn problems(file: &str) -> Vec<String> {
+    let mut reader = Reader::new(file.as_bytes(), Limits::default());
+    reader.by_ref().for_each(drop);
+    let findings = reader.findings().iter();
+    findings
+        .map(|finding| finding.problem.to_string())
+        .collect()
+}
+
 #[track_caller]
 fn check_reading(file: impl AsRef<[u8]>, items: &[&str], findings: &[&str]) {
     let expected = (items, findings);
@@ -95,12 +116,28 @@ fn check_reading(file: impl AsRef<[u8]>, items: &[&str], findings: &[&str]) {
         found.0.iter().map(String::as_str).collect(),
         found.1.iter().map(String::as_str).collect(),
     );
-    assert_eq!(
-        (&found.0[..], &found.1[..]),
-        expected,
-        "{}",
-        String::from_utf8_lossy(file.as_ref())
-    );
+    let text = String::from_utf8_lossy(file.as_ref());
+    assert_eq!((&found.0[..], &found.1[..]), expected, "{text}");
+}
+
+/// Checks a row `content => items => findings` of a table, with commas in the lists; `file` puts the content in a file.
+#[track_caller]
+fn check_row(row: &str, file: impl FnOnce(&str) -> String) {
+    let [content, items, findings] = columns(row);
+    check_reading(file(content), &list(items), &list(findings));
+}
+
+/// Columns of a row of a table; the last ones may be missing.
+fn columns<const COUNT: usize>(row: &str) -> [&str; COUNT] {
+    let mut columns = row.split(" => ");
+    let found = std::array::from_fn(|_| columns.next().unwrap_or_default());
+    assert_eq!(columns.next(), None, "{row}");
+    found
+}
+
+fn list(column: &str) -> Vec<&str> {
+    let items = column.split(", ");
+    items.filter(|item| !item.is_empty()).collect()
 }
 
 fn loc(text: &str) -> Loc {

@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn table_of_urls_has_an_end_and_knows_it() {
+    fn table_of_urls_has_an_end() {
         let entry = |url: &str| UrlEntry::new(Loc::parse(url).unwrap());
         let mut set = Set::default();
         let mut compare = |url: u64| {
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn route_leads_over_the_indexes_and_has_an_end() {
+    fn route_leads_over_a_bounded_number_of_indexes() {
         let remembered = |place: Option<&str>, listed_by: Option<usize>| Remembered {
             name: "x".to_owned(),
             place: place.map(|place| Loc::parse(place).unwrap()),

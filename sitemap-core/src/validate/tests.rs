@@ -1,5 +1,6 @@
 //! Tests of the library without the program: answers of pages, redirects, repetitions, sets in memory.
 
+mod documents;
 mod refused;
 mod sets;
 mod values;
@@ -43,16 +44,34 @@ fn short(finding: &Finding) -> String {
     format!("{} {}{line}", finding.severity, finding.rule)
 }
 
-/// Checks documents at their places, and compares the findings of each, and those at the end.
-fn check_set(validator: Validator, documents: &[(&str, String)]) -> Vec<String> {
-    let mut validator = validator;
+/// Checks a document at its place.
+fn check_at(validator: &mut Validator, place: &str, text: &str, sink: &mut Sink<'_>) -> Report {
+    let place = loc(place);
+    let mut facts = Facts::new(place.as_str());
+    facts.place = Some(&place);
+    validator.check(text.as_bytes(), &facts, sink).unwrap()
+}
+
+/// Checks a document without a place, by itself.
+fn check_alone(validator: &mut Validator, text: &str, sink: &mut Sink<'_>) -> Report {
+    let facts = Facts::new("x");
+    validator.check(text.as_bytes(), &facts, sink).unwrap()
+}
+
+/// Findings of one document without a place, but for those of the set.
+fn findings_alone(text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push(finding);
+    check_alone(&mut validator(), text, &mut sink);
+    findings
+}
+
+/// Checks documents at their places: the findings of each, and those at the end.
+fn check_set(mut validator: Validator, documents: &[(&str, String)]) -> Vec<String> {
     let mut findings = Vec::new();
     for (place, text) in documents {
-        let place = loc(place);
-        let mut facts = Facts::new(place.as_str());
-        facts.place = Some(&place);
         let mut sink = |finding: Finding| findings.push(short(&finding));
-        validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+        check_at(&mut validator, place, text, &mut sink);
     }
     validator.finish(&mut |finding| findings.push(short(&finding)));
     findings
@@ -63,9 +82,7 @@ fn findings_are_counted_however_many_there_are() {
     let mut validator = validator();
     let text = urlset(&"<x/>".repeat(3 * crate::read::MAX_FINDINGS));
     let mut reported = 0;
-    let report = validator
-        .check(text.as_bytes(), &Facts::new("x"), &mut |_| reported += 1)
-        .unwrap();
+    let report = check_alone(&mut validator, &text, &mut |_| reported += 1);
     // One more for the file that has no entries.
     let all = 3 * crate::read::MAX_FINDINGS as u64;
     assert_eq!(report.counts.warnings, all + 1);
@@ -80,9 +97,7 @@ fn feeds_alone_are_reported_at_a_feed() {
         "<rss version=\"2.0\"><channel><item><link>https://h.ex/a</link></item></channel></rss>";
     let mut findings = Vec::new();
     for text in ["<html/>", feed] {
-        validator
-            .check(text.as_bytes(), &Facts::new("x"), &mut |_| {})
-            .unwrap();
+        check_alone(&mut validator, text, &mut |_| {});
     }
     validator.finish(&mut |finding| {
         findings.push((short(&finding), finding.document.map(DocumentId::index)));
@@ -95,9 +110,7 @@ fn answers_of_pages_are_judged() {
     let check = |facts: &PageFacts, expected: &[&str]| {
         let mut validator = validator();
         let mut findings = Vec::new();
-        let report = validator
-            .check(urlset("").as_bytes(), &Facts::new("x"), &mut |_| {})
-            .unwrap();
+        let report = check_alone(&mut validator, &urlset(""), &mut |_| {});
         let page = loc("https://h.ex/a");
         validator.page(report.document, &page, None, facts, &mut |finding| {
             assert_eq!(finding.url.as_deref(), Some("https://h.ex/a"));
@@ -107,28 +120,15 @@ fn answers_of_pages_are_judged() {
     };
     let facts = PageFacts::default;
     check(&facts(), &[]);
-    let redirects_to = Some("https://h.ex/b".to_owned());
-    check(
-        &PageFacts {
-            redirects_to,
-            ..facts()
-        },
-        &["error R10"],
-    );
-    check(
-        &PageFacts {
-            status: Some(404),
-            ..facts()
-        },
-        &["error R10"],
-    );
-    check(
-        &PageFacts {
-            is_noindex: true,
-            ..facts()
-        },
-        &["error R79"],
-    );
+    let mut moved = facts();
+    moved.redirects_to = Some("https://h.ex/b".to_owned());
+    check(&moved, &["error R10"]);
+    let mut gone = facts();
+    gone.status = Some(404);
+    check(&gone, &["error R10"]);
+    let mut hidden = facts();
+    hidden.is_noindex = true;
+    check(&hidden, &["error R79"]);
     let dates = |lastmod: &str, server: &str| PageFacts {
         lastmod: Some(LastMod::parse(lastmod).unwrap()),
         last_modified: Some(server.parse().unwrap()),
@@ -141,7 +141,7 @@ fn answers_of_pages_are_judged() {
 }
 
 #[test]
-fn place_after_a_redirect_is_reported_when_it_is_another_directory() {
+fn redirect_to_another_directory_is_reported() {
     let check = |requested: &str, expected: &[&str]| {
         let (place, requested) = (loc("https://h.ex/sitemap.xml"), loc(requested));
         let mut facts = Facts::new("x");
@@ -161,18 +161,13 @@ fn place_after_a_redirect_is_reported_when_it_is_another_directory() {
 }
 
 #[test]
-fn indexes_that_lead_back_are_distinguished_from_nested_ones() {
+fn cycle_of_indexes_differs_from_a_nested_one() {
     let a = index(&["https://h.ex/b.xml"]);
     let b = index(&["https://h.ex/c.xml"]);
     let words = |documents: &[(&str, String)]| {
         let mut validator = validator();
         for (place, text) in documents {
-            let place = loc(place);
-            let mut facts = Facts::new(place.as_str());
-            facts.place = Some(&place);
-            validator
-                .check(text.as_bytes(), &facts, &mut |_| {})
-                .unwrap();
+            check_at(&mut validator, place, text, &mut |_| {});
         }
         let mut findings = Vec::new();
         validator.finish(&mut |finding| findings.push(finding.message));
@@ -203,66 +198,46 @@ fn indexes_that_lead_back_are_distinguished_from_nested_ones() {
 
 #[test]
 fn repetitions_are_counted_and_not_handed_over() {
-    let mut options = Options::new(NOW.parse().unwrap());
-    options.max_repeats = 2;
-    let mut validator = Validator::new(options);
+    let check = |max_repeats: u64, entries: String, expected: &[&str], more: &[(u8, u64)]| {
+        let mut options = Options::new(NOW.parse().unwrap());
+        options.max_repeats = max_repeats;
+        let mut validator = Validator::new(options);
+        let mut findings = Vec::new();
+        let mut sink = |finding: Finding| findings.push(short(&finding));
+        let report = check_alone(&mut validator, &urlset(&entries), &mut sink);
+        assert_eq!(findings, expected);
+        let repeated = report.repeated.iter();
+        let repeated: Vec<_> = repeated.map(|group| (group.rule.0, group.more)).collect();
+        assert_eq!(repeated, more);
+        let summary = validator.finish(&mut |_| {});
+        let totals = |counts: Counts| (counts.errors, counts.warnings);
+        assert_eq!(totals(summary.counts), totals(report.counts));
+        report
+    };
     let entries = "<url><loc>/a</loc></url>\n<url><loc>https://h.ex/b c</loc></url>\n".repeat(5);
-    let mut findings = Vec::new();
-    let mut sink = |finding: Finding| findings.push(short(&finding));
-    let report = validator
-        .check(urlset(&entries).as_bytes(), &Facts::new("x"), &mut sink)
-        .unwrap();
-    assert_eq!(
-        findings,
-        [
-            "error R9:3",
-            "error R24:4",
-            "error R9:5",
-            "error R24:6",
-            "warning R26:6",
-            "warning R26:8"
-        ]
-    );
+    let expected = [
+        "error R9:3",
+        "error R24:4",
+        "error R9:5",
+        "error R24:6",
+        "warning R26:6",
+        "warning R26:8",
+    ];
+    let report = check(2, entries, &expected, &[(9, 3), (24, 3), (26, 2)]);
     assert_eq!((report.counts.errors, report.counts.warnings), (10, 4));
-    let more: Vec<_> = report
-        .repeated
-        .iter()
-        .map(|group| (group.rule.0, group.more))
-        .collect();
-    assert_eq!(more, [(9, 3), (24, 3), (26, 2)]);
-    let summary = validator.finish(&mut |_| {});
-    assert_eq!((summary.counts.errors, summary.counts.warnings), (10, 4));
     assert_eq!(report.entries, 10);
-}
-
-#[test]
-fn kinds_of_findings_that_take_turns_are_counted_apart() {
-    let mut options = Options::new(NOW.parse().unwrap());
-    options.max_repeats = 1;
-    let mut validator = Validator::new(options);
     // R9 and R25 are remembered in the same place.
     let entries =
         "<url><loc>/a</loc></url>\n<url><loc>https://h.ex/?%26amp;</loc></url>\n".repeat(4);
-    let mut findings = Vec::new();
-    let mut sink = |finding: Finding| findings.push(short(&finding));
-    let report = validator
-        .check(urlset(&entries).as_bytes(), &Facts::new("x"), &mut sink)
-        .unwrap();
-    assert_eq!(findings, ["error R9:3", "warning R25:4", "warning R26:6"]);
-    let more = |group: &Repeated| (group.rule.0, group.severity, group.more);
-    let more: Vec<_> = report.repeated.iter().map(more).collect();
-    assert_eq!(
-        more,
-        [
-            (9, Severity::Error, 3),
-            (25, Severity::Warning, 3),
-            (26, Severity::Warning, 2)
-        ]
-    );
+    let expected = ["error R9:3", "warning R25:4", "warning R26:6"];
+    let report = check(1, entries, &expected, &[(9, 3), (25, 3), (26, 2)]);
+    let severities = report.repeated.iter().map(|group| group.severity);
+    let expected = [Severity::Error, Severity::Warning, Severity::Warning];
+    assert!(severities.eq(expected), "{:?}", report.repeated);
 }
 
 #[test]
-fn sitemaps_that_one_check_cannot_read_are_reported_once() {
+fn sitemaps_above_the_limit_are_reported_once() {
     let mut validator = validator();
     let text = index(&["https://h/a.xml", "https://h/b.xml"]);
     let report = validator
@@ -283,7 +258,7 @@ fn sitemaps_that_one_check_cannot_read_are_reported_once() {
 }
 
 #[test]
-fn document_that_was_not_requested_is_not_at_fault() {
+fn document_that_was_not_requested_has_no_error() {
     let mut validator = validator();
     let why = Unavailable::NotAsked {
         why: "the host is busy",
@@ -301,7 +276,7 @@ fn document_that_was_not_requested_is_not_at_fault() {
 }
 
 #[test]
-fn set_is_whole_only_when_the_caller_marks_it() {
+fn only_a_marked_set_is_whole() {
     let documents = || {
         [
             ("https://h.ex/sitemap.xml", index(&["https://h.ex/a.xml"])),
@@ -358,7 +333,10 @@ fn robots_lines_are_resolved_and_prove() {
     let mut validator = validator();
     let mut findings = Vec::new();
     let robots = loc("https://h.ex/robots.txt");
-    let mut sink = |finding: Finding| findings.push(short(&finding));
+    let mut sink = |finding: Finding| {
+        assert_eq!(finding.url.as_deref(), Some("https://h.ex/robots.txt"));
+        findings.push(short(&finding));
+    };
     let lines = ["/sitemap.xml", " https://maps.example/h.xml ", "http://"];
     let named = validator.robots(&robots, lines, &mut sink);
     let named: Vec<_> = named.iter().map(Loc::as_str).collect();
@@ -374,12 +352,8 @@ fn robots_lines_are_resolved_and_prove() {
 
 #[test]
 fn findings_have_a_position_and_a_subject() {
-    let mut found = Vec::new();
     let file = urlset("<url><loc>https://h.ex/a</loc><lastmod>2999-01-01</lastmod></url>");
-    let mut sink = |finding| found.push(finding);
-    validator()
-        .check(file.as_bytes(), &Facts::new("x"), &mut sink)
-        .unwrap();
+    let found = findings_alone(&file);
     let [finding] = &found[..] else {
         panic!("{found:?}")
     };
@@ -411,40 +385,43 @@ fn reading_that_fails_is_an_error() {
 }
 
 #[test]
-fn unavailable_document_is_reported_where_it_is_listed_or_by_itself() {
+fn unavailable_document_is_reported_where_it_is_listed() {
     let mut validator = validator();
     let mut findings = Vec::new();
-    let place = loc("https://h/i.xml");
-    let mut facts = Facts::new("i.xml");
-    facts.place = Some(&place);
     let text = index(&["https://h/a.xml"]);
-    let report = validator
-        .check(text.as_bytes(), &facts, &mut |finding| {
-            findings.push(short(&finding));
-        })
-        .unwrap();
+    let mut sink = |finding: Finding| panic!("{finding:?}");
+    let report = check_at(&mut validator, "https://h/i.xml", &text, &mut sink);
     let child = &report.children[0];
     let mut facts = Facts::new("a.xml");
     facts.listed_by = Some(report.document);
     let because = Unavailable::Because("status 404");
-    let mut messages = Vec::new();
-    let mut sink = |finding: Finding| {
-        findings.push(short(&finding));
-        messages.push(finding.message);
-    };
+    let mut sink = |finding: Finding| findings.push(finding);
     let second = validator.unavailable(&facts, Some(child), &because, &mut sink);
     validator.unavailable(&facts, Some(child), &Unavailable::Disallowed, &mut sink);
-    let alone = Facts::new("b.xml");
-    let last = validator.unavailable(&alone, None, &because, &mut sink);
+    // One that no index lists is reported by itself.
+    let last = validator.unavailable(&Facts::new("b.xml"), None, &because, &mut sink);
     assert_eq!((second.index(), last.index()), (1, 3));
-    assert_eq!(findings, ["error R40:3", "error R79:3", "error R72"]);
-    assert_eq!(messages[2], "sitemap cannot be read: status 404");
+    let found: Vec<_> = findings
+        .iter()
+        .map(|finding| (short(finding), finding.document, finding.url.as_deref()))
+        .collect();
+    let listed = (Some(report.document), Some("https://h/a.xml"));
+    let expected = [
+        ("error R40:3", listed.0, listed.1),
+        ("error R79:3", listed.0, listed.1),
+        ("error R72", Some(last), None),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(short, document, url)| (short.to_owned(), document, url))
+    );
+    assert_eq!(findings[2].message, "sitemap cannot be read: status 404");
     let summary = validator.finish(&mut |finding| panic!("{finding:?}"));
     assert_eq!((summary.documents, summary.counts.errors), (4, 3));
 }
 
 #[test]
-fn an_answer_that_broke_off_is_not_a_whole_document() {
+fn cut_answer_is_no_whole_document() {
     let check = |end: AnswerEnd<'_>, expected: &[&str]| {
         let text = urlset("<url><loc>https://h.example/a</loc></url>");
         let mut facts = Facts::new("a.xml");
@@ -468,7 +445,7 @@ fn an_answer_that_broke_off_is_not_a_whole_document() {
 }
 
 #[test]
-fn a_robots_txt_may_name_what_redirects_to_the_sitemap() {
+fn robots_txt_may_name_a_redirecting_sitemap() {
     let check = |named: &str, expected: &[&str]| {
         let mut validator = validator();
         let mut findings = Vec::new();

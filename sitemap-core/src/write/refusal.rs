@@ -101,18 +101,14 @@ mod tests {
         let alternate = Alternate::new(Hreflang::parse("de").unwrap(), loc("https://h.ex/de"));
         extensions.add_alternate(alternate).unwrap();
         extensions.add(video).unwrap();
-        let good = make_video(
-            "good",
-            "https://h.ex/t.jpg",
-            Some("https://h.ex/v.mp4"),
-            None,
-        );
+        let (thumbnail, content) = ("https://h.ex/t.jpg", Some("https://h.ex/v.mp4"));
+        let good = make_video("good", thumbnail, content, None);
         extensions.add(good).unwrap();
         extensions
     }
 
     #[test]
-    fn video_that_is_the_page_is_left_out_alone() {
+    fn refused_video_is_left_out_alone() {
         let (t, v) = ("https://h.ex/t.jpg", "https://h.ex/w.mp4");
         let check = |video: Element, expected: &str, videos: &[&str]| {
             let mut extensions = extensions(video);
@@ -121,35 +117,23 @@ mod tests {
             let refused: Vec<String> = refused.iter().map(ToString::to_string).collect();
             assert_eq!(refused, [expected]);
             assert_eq!(extensions.check(&loc(PAGE)), Ok(()));
-            let titles = extensions
-                .videos()
-                .iter()
-                .map(|video| video.get("title").unwrap());
-            assert_eq!(titles.collect::<Vec<_>>(), videos, "{expected}");
+            let kept = extensions.videos().iter();
+            let titles: Vec<_> = kept.map(|video| video.get("title").unwrap()).collect();
+            assert_eq!(titles, videos, "{expected}");
             assert_eq!(extensions.images().len(), 1);
             assert_eq!(extensions.alternates().len(), 1);
         };
-        let is_page = |element: &str| format!("<video:{element}> of \"bad\" is the page itself");
-        check(
-            make_video("bad", t, Some(PAGE), None),
-            &is_page("content_loc"),
-            &["good"],
-        );
-        check(
-            make_video("bad", t, None, Some(PAGE)),
-            &is_page("player_loc"),
-            &["good"],
-        );
-        check(
-            make_video("bad", "https://H.ex:443/%70age", Some(v), None),
-            &is_page("thumbnail_loc"),
-            &["good"],
-        );
-        check(
-            make_video("bad", t, Some(PAGE), Some(v)),
-            &is_page("content_loc"),
-            &["bad", "good"],
-        );
+        let page = "https://H.ex:443/%70age";
+        for (thumbnail, content, player, element, videos) in [
+            (t, Some(PAGE), None, "content_loc", &["good"][..]),
+            (t, None, Some(PAGE), "player_loc", &["good"]),
+            (page, Some(v), None, "thumbnail_loc", &["good"]),
+            (t, Some(PAGE), Some(v), "content_loc", &["bad", "good"]),
+        ] {
+            let video = make_video("bad", thumbnail, content, player);
+            let expected = format!("<video:{element}> of \"bad\" is the page itself");
+            check(video, &expected, videos);
+        }
         let mut elsewhere = make_video("bad", t, Some(v), None);
         let info = Some("https://g.ex/u");
         elsewhere.set("uploader", "U", info).unwrap();
@@ -161,13 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn extensions_above_the_size_of_an_entry_are_reported_one_by_one() {
-        let mut video = make_video(
-            "large",
-            "https://h.ex/t.jpg",
-            Some("https://h.ex/v.mp4"),
-            None,
-        );
+    fn extensions_above_the_entry_size_are_left_out() {
+        let (thumbnail, content) = ("https://h.ex/t.jpg", Some("https://h.ex/v.mp4"));
+        let mut video = make_video("large", thumbnail, content, None);
         video.set("description", &"&".repeat(2_048), None).unwrap();
         for _ in 0..32 {
             video.set("tag", &"&".repeat(1_024), None).unwrap();

@@ -406,44 +406,29 @@ mod tests {
     }
 
     #[test]
-    fn files_are_full_valid_flushed_and_in_the_index() {
+    fn files_are_full_flushed_and_in_the_index() {
         let files = Files::default();
         let mut set = set(&files);
         for number in 0..=MAX_ENTRIES {
             set.push(&page(number)).unwrap();
         }
         let summary = set.finish().unwrap();
-        let entries: Vec<u64> = summary
-            .files
-            .iter()
-            .map(|file| file.summary.entries)
-            .collect();
+        let written = summary.files.iter();
+        let entries: Vec<u64> = written.map(|file| file.summary.entries).collect();
         assert_eq!((entries, summary.entries), (vec![50_000, 1], 50_001));
         let files = files.borrow();
-        let names: Vec<&str> = files.keys().map(String::as_str).collect();
         let expected = ["sitemap.1.xml.gz", "sitemap.2.xml.gz", "sitemap.xml"];
-        assert_eq!(
-            names.iter().step_by(2).copied().collect::<Vec<_>>(),
-            expected
-        );
-        assert!(
-            names
-                .iter()
-                .skip(1)
-                .step_by(2)
-                .all(|name| name.ends_with(" flushed"))
-        );
-        for (name, kind) in expected
-            .iter()
-            .zip([Kind::UrlSet, Kind::UrlSet, Kind::Index])
-        {
+        let flushed = expected.map(|name| [name.to_owned(), format!("{name} flushed")]);
+        assert!(files.keys().eq(flushed.as_flattened()));
+        let kinds = [Kind::UrlSet, Kind::UrlSet, Kind::Index];
+        for (name, kind) in expected.into_iter().zip(kinds) {
             let place = loc(&format!("https://example.com/{name}"));
-            check(&files[*name][..], &Expectation::new(kind, &place)).unwrap();
+            check(&files[name][..], &Expectation::new(kind, &place)).unwrap();
         }
     }
 
     #[test]
-    fn more_files_than_an_index_may_list_have_two_indexes() {
+    fn files_above_the_limit_have_two_indexes() {
         let open = |_: &str| Ok(io::sink());
         let limits = Limits {
             entries: 1,
@@ -464,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_no_file_may_have_are_refused_and_open_none() {
+    fn refused_entries_open_no_file() {
         let files = Files::default();
         let check = |entry: &UrlEntry, limits: Limits, expected: &str| {
             let mut set = set(&files).with_options(UrlSetOptions::new(limits));

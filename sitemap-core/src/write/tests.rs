@@ -11,7 +11,7 @@ use crate::{
         Alternate, CustomElement, CustomNamespace, Element, Extension, Extensions, Hreflang,
         Namespaces, Text, tests::arbitrary,
     },
-    limits::{MAX_BYTES, MAX_ENTRIES, MAX_FRAME_BYTES, NAMESPACE},
+    limits::{MAX_BYTES, MAX_ENTRIES, MAX_FRAME_BYTES},
 };
 
 fn entry(url: &str) -> UrlEntry {
@@ -34,16 +34,14 @@ fn frame_len() -> u64 {
 }
 
 #[test]
-fn urlset_has_one_entry_per_line_and_elements_in_the_order_of_the_schema() {
+fn urlset_has_one_entry_per_line() {
     let mut full = entry("https://www.example.com/%C3%BCmlat?q=name&r='x'");
     full.lastmod = Some(LastMod::parse("2024-05-17").unwrap());
     full.changefreq = Some(ChangeFreq::Weekly);
     full.priority = Some(Priority::from_tenths(8).unwrap());
     let mut writer = UrlSetWriter::new(Vec::new(), Limits::default()).unwrap();
-    assert_eq!(
-        writer.push(&entry("https://www.example.com/")).unwrap(),
-        Push::Written
-    );
+    let short = entry("https://www.example.com/");
+    assert_eq!(writer.push(&short).unwrap(), Push::Written);
     assert_eq!(writer.push(&full).unwrap(), Push::Written);
     let (bytes, summary) = writer.finish().unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -78,16 +76,7 @@ fn index_has_one_file_per_line() {
          <sitemap><loc>https://example.com/d.xml.gz</loc><lastmod>2026-03-02T04:00:11Z</lastmod></sitemap>\n\
          </sitemapindex>\n"
     );
-    let entries_len = plain.written_len() + dated.written_len();
     assert_eq!((summary.entries, summary.bytes), (2, text.len() as u64));
-    assert_eq!(
-        text.lines()
-            .skip(2)
-            .take(2)
-            .map(|line| line.len() as u64 + 1)
-            .sum::<u64>(),
-        entries_len
-    );
 }
 
 fn text(text: &str) -> Text {
@@ -144,7 +133,7 @@ fn extended() -> UrlEntry {
 }
 
 #[test]
-fn extensions_follow_in_one_order_and_in_that_of_their_schemas() {
+fn extensions_follow_in_the_order_of_their_schemas() {
     let mut entry = extended();
     entry.priority = Some(Priority::DEFAULT);
     let mut options = UrlSetOptions::default().with_schema_location(SchemaLocation::Written);
@@ -178,18 +167,17 @@ fn extensions_follow_in_one_order_and_in_that_of_their_schemas() {
 #[test]
 fn index_names_its_schema_on_request() {
     let entry = IndexEntry::new(any_loc("http://h/a.xml"));
+    let (limits, schema_location) = (Limits::default(), SchemaLocation::Written);
     let mut writer =
-        IndexWriter::with_schema_location(Vec::new(), Limits::default(), SchemaLocation::Written)
-            .unwrap();
+        IndexWriter::with_schema_location(Vec::new(), limits, schema_location).unwrap();
     assert_eq!(writer.push(&entry).unwrap(), Push::Written);
     let index = String::from_utf8(writer.finish().unwrap().0).unwrap();
-    let (_, located) = index.split_once("xsi:schemaLocation=").unwrap();
-    let pair = "\"http://www.sitemaps.org/schemas/sitemap/0.9 http://www.sitemaps.org/schemas/sitemap/0.9/siteindex.xsd\">\n";
-    assert!(located.starts_with(pair), "{index}");
+    let pair = "xsi:schemaLocation=\"http://www.sitemaps.org/schemas/sitemap/0.9 http://www.sitemaps.org/schemas/sitemap/0.9/siteindex.xsd\">\n";
+    assert!(index.contains(pair), "{index}");
 }
 
 #[test]
-fn entry_that_the_file_cannot_have_is_refused_and_the_file_goes_on() {
+fn refused_entry_leaves_the_file_as_it_was() {
     let full = extended();
     let mut namespaces = Namespaces::default();
     namespaces.add(&full.extensions).unwrap();
@@ -210,15 +198,6 @@ fn entry_that_the_file_cannot_have_is_refused_and_the_file_goes_on() {
     refuse(
         &|extensions| extensions.add(video("http://h/page")).unwrap(),
         "<video:content_loc> of \"T & t\" is the page itself",
-    );
-    refuse(
-        &|extensions| {
-            let mut video = video("http://cdn/v.mp4");
-            let info = Some("http://elsewhere/");
-            video.set("uploader", "U", info).unwrap();
-            extensions.add(video).unwrap();
-        },
-        "uploader info http://elsewhere/ is elsewhere, expected a URL in the domain of h",
     );
     refuse(
         &|extensions| {
@@ -260,7 +239,7 @@ fn file_without_extensions_refuses_entries_with_any() {
 }
 
 #[test]
-fn file_takes_1_000_articles_and_not_one_more() {
+fn file_takes_1_000_articles_at_most() {
     let options =
         UrlSetOptions::default().with_namespaces(Namespaces::default().with(Extension::News));
     let mut writer = UrlSetWriter::with_options(io::sink(), options).unwrap();
@@ -289,29 +268,10 @@ fn index_of(entry: &IndexEntry) -> String {
 }
 
 #[test]
-fn both_kinds_are_in_the_namespace_of_the_protocol() {
-    let urlset = urlset_of(&entry("http://h/"));
-    assert_eq!(
-        urlset.lines().nth(1),
-        Some(&*format!("<urlset xmlns=\"{NAMESPACE}\">"))
-    );
-    let index = index_of(&IndexEntry::new(Loc::parse("http://h/").unwrap()));
-    assert_eq!(
-        index.lines().nth(1),
-        Some(&*format!("<sitemapindex xmlns=\"{NAMESPACE}\">"))
-    );
-}
-
-#[test]
-fn file_takes_50_000_entries_and_not_one_more() {
+fn file_takes_50_000_entries_at_most() {
     let entry = entry("http://h/");
-    for limits in [
-        Limits::default(),
-        Limits {
-            entries: MAX_ENTRIES + 1,
-            bytes: u64::MAX,
-        },
-    ] {
+    let (entries, bytes) = (MAX_ENTRIES + 1, u64::MAX);
+    for limits in [Limits::default(), Limits { entries, bytes }] {
         let mut writer = UrlSetWriter::new(io::sink(), limits).unwrap();
         for _ in 0..50_000 {
             assert_eq!(writer.push(&entry).unwrap(), Push::Written);
@@ -331,7 +291,7 @@ fn file_takes_50_000_entries_and_not_one_more() {
 }
 
 #[test]
-fn file_takes_52_428_800_bytes_with_its_frame_and_not_one_more() {
+fn file_takes_52_428_800_bytes_at_most() {
     // 49,999 entries of 1,000 bytes leave room for 2,000 bytes and more in the last ones.
     let large = entry_of(2_000);
     for (missing, expected) in [(0, Push::Written), (1, Push::Full)] {
@@ -351,45 +311,22 @@ fn file_takes_52_428_800_bytes_with_its_frame_and_not_one_more() {
 }
 
 #[test]
-fn byte_limit_is_counted_with_both_ends_of_the_file() {
-    let entry = entry("http://h/?a&b");
-    let two = frame_len() + 2 * entry.written_len();
-    let check = |bytes: u64, expected: Push| {
-        let limits = Limits { entries: 10, bytes };
-        let mut writer = UrlSetWriter::new(Vec::new(), limits).unwrap();
-        assert_eq!(writer.push(&entry).unwrap(), Push::Written);
-        assert_eq!(writer.push(&entry).unwrap(), expected, "{bytes} bytes");
-        let (file, summary) = writer.finish().unwrap();
-        assert_eq!(summary.bytes, file.len() as u64);
-        assert!(summary.bytes <= bytes);
-        assert!(file.ends_with(b"</urlset>\n"));
-    };
-    check(two, Push::Written);
-    check(two - 1, Push::Full);
-    check(two + 1, Push::Written);
-}
-
-#[test]
-fn entry_that_fits_into_no_file_is_an_error() {
+fn entry_too_large_for_any_file_is_refused() {
     let entry = entry("http://h/long");
     let one = frame_len() + entry.written_len();
-    let limits = Limits {
-        entries: 10,
-        bytes: one - 1,
-    };
-    let mut writer = UrlSetWriter::new(Vec::new(), limits).unwrap();
+    let (entries, bytes) = (10, one - 1);
+    let mut writer = UrlSetWriter::new(Vec::new(), Limits { entries, bytes }).unwrap();
     let error = writer.push(&entry).unwrap_err();
     assert!(
-        matches!(&error, WriteError::EntryTooLarge { bytes, limit, .. } if *bytes == one && *limit == one - 1)
+        matches!(error, WriteError::EntryTooLarge { bytes, limit, .. } if (bytes, limit) == (one, one - 1))
     );
     assert_eq!(
         error.to_string(),
-        format!(
-            "entry for http://h/long makes a file of {one} bytes, expected at most {}",
-            one - 1
-        )
+        format!("entry for http://h/long makes a file of {one} bytes, expected at most {bytes}")
     );
     assert!(matches!(writer.finish(), Err(WriteError::Empty)));
+    let index = IndexWriter::new(Vec::new(), Limits::default()).unwrap();
+    assert!(matches!(index.finish(), Err(WriteError::Empty)));
 }
 
 #[test]
@@ -408,21 +345,11 @@ fn limits_without_room_for_an_entry_are_refused() {
 }
 
 #[test]
-fn empty_file_is_an_error() {
-    let urlset = UrlSetWriter::new(Vec::new(), Limits::default()).unwrap();
-    assert!(matches!(urlset.finish(), Err(WriteError::Empty)));
-    let index = IndexWriter::new(Vec::new(), Limits::default()).unwrap();
-    assert!(matches!(index.finish(), Err(WriteError::Empty)));
-}
-
-#[test]
-fn newest_lastmod_is_the_latest_instant_not_the_last_entry() {
+fn newest_lastmod_is_the_latest_instant() {
     let check = |dates: &[&str], expected: Option<&str>| {
         let mut writer = UrlSetWriter::new(io::sink(), Limits::default()).unwrap();
-        assert_eq!(
-            writer.push(&entry("http://h/undated")).unwrap(),
-            Push::Written
-        );
+        let undated = entry("http://h/undated");
+        assert_eq!(writer.push(&undated).unwrap(), Push::Written);
         for date in dates {
             let entry = entry("http://h/").with_lastmod(LastMod::parse(date).unwrap());
             assert_eq!(writer.push(&entry).unwrap(), Push::Written);
@@ -540,7 +467,7 @@ proptest! {
     }
 
     #[test]
-    fn no_file_exceeds_its_limits_and_none_is_left_needlessly_empty(
+    fn no_file_exceeds_or_wastes_its_limits(
         entries in prop::collection::vec(any_entry(), 1..40),
         max_entries in 1..20_u64,
         // The opening and closing lines alone take 110 bytes.
@@ -571,15 +498,5 @@ proptest! {
         let (file, summary) = writer.finish().unwrap();
         prop_assert_eq!(summary.bytes, file.len() as u64);
         prop_assert!(summary.entries <= max_entries && summary.bytes <= max_bytes);
-    }
-
-    #[test]
-    fn only_characters_of_xml_come_out(entries in prop::collection::vec(any_entry(), 1..10)) {
-        let mut writer = UrlSetWriter::new(Vec::new(), Limits::default()).unwrap();
-        for entry in &entries {
-            prop_assert_eq!(writer.push(entry).unwrap(), Push::Written);
-        }
-        let (file, _) = writer.finish().unwrap();
-        prop_assert!(file.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')));
     }
 }

@@ -28,7 +28,7 @@ fn excluded(ran: &Ran) -> Value {
 }
 
 #[test]
-fn a_canonical_link_that_differs_in_spelling_means_the_page_itself() {
+fn canonical_spelled_otherwise_is_the_page_itself() {
     let builds = Builds::new();
     let canonical = |path: &str| html(&format!("<link rel=canonical href=\"{BASE}{path}\">"));
     for (name, path) in [
@@ -97,7 +97,7 @@ fn files_become_urls() {
     assert_eq!(ran.summary()["input"]["files"], 9);
     let other = builds.path().join("other");
     let base = "https://www.example.com/sub/dir";
-    Ran::of(builds.command_to(&other, base, &["--json"], &["site/docs"])).expect_code(0);
+    Ran::of(builds.command_to(&other, base, &["site/docs"])).expect_code(0);
     let other = Published::read(&other);
     assert!(
         other
@@ -109,38 +109,37 @@ fn files_become_urls() {
 #[test]
 fn pages_are_judged_by_their_content() {
     let builds = Builds::new();
-    builds.file(
-        "site/index.html",
-        html("<link rel=canonical href=/index.html>"),
-    );
-    builds.file(
-        "site/noindex.html",
-        html("<meta name=robots content=noindex>"),
-    );
-    builds.file(
-        "site/copy.html",
-        html("<link rel=canonical href=index.html>"),
-    );
-    builds.file(
-        "site/moved.html",
-        html("<meta http-equiv=refresh content='0; url=/a/'>"),
-    );
-    builds.file(
-        "site/foreign.html",
-        html("<link rel=canonical href=https://elsewhere.example/>"),
-    );
-    builds.file(
-        "site/a/index.html",
-        html("<link rel=canonical href='https://www.example.com/a/index.html'>"),
-    );
-    builds.file("site/404.html", html(""));
-    builds.file("site/private/page.html", html(""));
-    builds.file("site/style.css", "p {}");
-    builds.file("site/empty.html", "");
-    builds.file("site/notes", "no markup");
-    builds.file("site/markup", html("recognised"));
-    builds.file("site/sitemap.xml", "<urlset/>");
-    builds.file("site/robots.txt", "User-agent: *\nDisallow: /private/\n");
+    for (name, head) in [
+        ("index.html", "<link rel=canonical href=/index.html>"),
+        ("noindex.html", "<meta name=robots content=noindex>"),
+        ("copy.html", "<link rel=canonical href=index.html>"),
+        (
+            "moved.html",
+            "<meta http-equiv=refresh content='0; url=/a/'>",
+        ),
+        (
+            "foreign.html",
+            "<link rel=canonical href=https://elsewhere.example/>",
+        ),
+        (
+            "a/index.html",
+            "<link rel=canonical href='https://www.example.com/a/index.html'>",
+        ),
+        ("404.html", ""),
+        ("private/page.html", ""),
+        ("markup", "recognised"),
+    ] {
+        builds.file(&format!("site/{name}"), html(head));
+    }
+    for (name, text) in [
+        ("style.css", "p {}"),
+        ("empty.html", ""),
+        ("notes", "no markup"),
+        ("sitemap.xml", "<urlset/>"),
+        ("robots.txt", "User-agent: *\nDisallow: /private/\n"),
+    ] {
+        builds.file(&format!("site/{name}"), text);
+    }
     let ran = builds.build(&["site"]).expect_code(0);
     assert_eq!(
         builds.lines().into_keys().collect::<Vec<_>>(),
@@ -165,7 +164,7 @@ fn pages_are_judged_by_their_content() {
 }
 
 #[test]
-fn a_date_is_by_rule_only_where_a_rule_found_it() {
+fn date_source_is_rule_where_it_matches() {
     let builds = Builds::new();
     builds.file("site/index.html", html(""));
     builds.file(
@@ -194,11 +193,15 @@ fn a_date_is_by_rule_only_where_a_rule_found_it() {
 #[test]
 fn times_of_files_count_when_they_are_plausible() {
     let pages = ["index.html", "a.html", "b.html", "c.html"];
-    let builds = Builds::new();
-    for (day, page) in pages.iter().enumerate() {
-        builds.file(&format!("site/{page}"), html(page));
-        builds.set_day(&format!("site/{page}"), day as u64);
-    }
+    let site = || {
+        let builds = Builds::new();
+        for (day, page) in pages.iter().enumerate() {
+            builds.file(&format!("site/{page}"), html(page));
+            builds.set_day(&format!("site/{page}"), day as u64);
+        }
+        builds
+    };
+    let builds = site();
     builds.build(&["site"]).expect_code(0);
     assert_eq!(
         builds.lines()["/a.html"],
@@ -211,12 +214,7 @@ fn times_of_files_count_when_they_are_plausible() {
     }
     builds.build(&["site"]).expect_code(0);
     assert_eq!(builds.published().differences(&before), [""; 0]);
-    // Without the option.
-    let without = Builds::new();
-    for (day, page) in pages.iter().enumerate() {
-        without.file(&format!("site/{page}"), html(page));
-        without.set_day(&format!("site/{page}"), day as u64);
-    }
+    let without = site();
     without.build(&["site", "--lastmod", "none"]).expect_code(0);
     assert_eq!(without.lines()["/a.html"], "");
 }
@@ -283,7 +281,7 @@ fn links_lead_no_further_than_the_folder() {
 }
 
 #[test]
-fn no_file_of_a_set_is_a_page_of_the_folder_that_it_is_in() {
+fn files_of_a_set_are_no_pages() {
     let builds = Builds::new();
     builds.file(
         "out/index.html",
@@ -322,7 +320,7 @@ fn no_file_of_a_set_is_a_page_of_the_folder_that_it_is_in() {
 }
 
 #[test]
-fn images_and_versions_of_a_folder_are_those_of_its_pages() {
+fn folders_have_images_and_versions() {
     let builds = Builds::new();
     let versions = "<link rel=alternate hreflang=en href=/en/index.html>\
                     <link rel=alternate hreflang=de href=/de/>";
@@ -370,20 +368,17 @@ fn facts_of_a_folder_go_before_a_list() {
 }
 
 #[test]
-fn a_robots_txt_below_the_root_is_not_obeyed() {
+fn robots_txt_below_the_root_is_ignored() {
     let builds = Builds::new();
     builds.file("site/a.html", html("a"));
     builds.file("site/robots.txt", "User-agent: *\nDisallow: /\n");
+    builds.build(&["site"]).expect_code(4);
     let ran = Ran::of(builds.command("https://www.example.com/docs/", &["site"])).expect_code(0);
     assert!(
         ran.stderr.contains("robots.txt is not obeyed"),
         "{}",
         ran.stderr
     );
-    let other = Builds::new();
-    other.file("site/a.html", html("a"));
-    other.file("site/robots.txt", "User-agent: *\nDisallow: /\n");
-    other.build(&["site"]).expect_code(4);
 }
 
 /// Pages of a site, of which `contact.html` does not state its URL.
@@ -420,67 +415,52 @@ fn site_with_short_urls() -> Builds {
 }
 
 #[test]
-fn a_page_has_the_url_that_it_states() {
-    let builds = site_with_short_urls();
-    let ran = builds.build(&["site"]).expect_code(0);
-    let listed = [
-        "/",
-        "/about",
-        "/contact.html",
-        "/de/about",
-        "/docs/",
-        "/taken",
-    ];
-    assert_eq!(builds.lines().into_keys().collect::<Vec<_>>(), listed);
-    assert_eq!(excluded(&ran), json!({"canonical-elsewhere": 3, "gone": 1}));
-    // Rules are about the URL that is listed.
-    let ran = builds
-        .build(&["site", "--exclude", "/about", "--force"])
-        .expect_code(0);
-    assert!(!builds.lines().contains_key("/about"));
-    assert_eq!(excluded(&ran)["excluded-by-rule"], 1);
-    // Without the option.
-    let builds = site_with_short_urls();
-    let ran = builds
-        .build(&["site", "--html-suffix", "keep"])
-        .expect_code(0);
-    let listed = [
-        "/",
-        "/about.html",
-        "/contact.html",
-        "/de/about.html",
-        "/docs/",
-        "/taken",
-    ];
-    assert_eq!(builds.lines().into_keys().collect::<Vec<_>>(), listed);
-    assert_eq!(excluded(&ran)["canonical-elsewhere"], 3);
-}
-
-#[test]
-fn a_host_may_serve_all_pages_without_suffix() {
-    let builds = site_with_short_urls();
-    let options = ["site", "--html-suffix", "drop", "--with", "hreflang"];
-    let ran = builds.build(&options).expect_code(0);
-    let lines = builds.lines();
-    assert_eq!(
-        lines.keys().collect::<Vec<_>>(),
-        ["/", "/about", "/contact", "/de/about", "/docs/", "/taken"]
-    );
-    assert_eq!(excluded(&ran), json!({"canonical-elsewhere": 3, "gone": 1}));
-    let english = format!("hreflang=\"en\" href=\"{BASE}about\"/>");
-    for page in ["/about", "/de/about"] {
-        assert!(lines[page].contains(&english), "{}", lines[page]);
+fn html_suffix_decides_the_url_of_a_page() {
+    for (suffix, listed) in [
+        ("", "/ /about /contact.html /de/about /docs/ /taken"),
+        (
+            "keep",
+            "/ /about.html /contact.html /de/about.html /docs/ /taken",
+        ),
+        ("drop", "/ /about /contact /de/about /docs/ /taken"),
+    ] {
+        let builds = site_with_short_urls();
+        let mut options = vec!["site", "--with", "hreflang"];
+        if !suffix.is_empty() {
+            options.extend(["--html-suffix", suffix]);
+        }
+        let ran = builds.build(&options).expect_code(0);
+        let lines = builds.lines();
+        let paths: Vec<&str> = lines.keys().map(String::as_str).collect();
+        assert_eq!(paths.join(" "), listed, "{suffix}");
+        assert_eq!(excluded(&ran)["canonical-elsewhere"], 3, "{suffix}");
+        if suffix != "keep" {
+            assert_eq!(excluded(&ran)["gone"], 1, "{suffix}");
+        }
+        if suffix == "drop" {
+            let english = format!("hreflang=\"en\" href=\"{BASE}about\"/>");
+            for page in ["/about", "/de/about"] {
+                assert!(lines[page].contains(&english), "{}", lines[page]);
+            }
+            let again = builds.build(&options).expect_code(0);
+            assert_eq!(again.summary()["outcome"], "unchanged");
+        }
     }
-    let ran = builds.build(&options).expect_code(0);
-    assert_eq!(ran.summary()["outcome"], "unchanged");
+    let builds = site_with_short_urls();
     builds
         .build(&["site", "--html-suffix", "shorten"])
         .expect_code(2);
+    // Rules apply to the URL that is listed.
+    let ran = builds
+        .build(&["site", "--exclude", "/about"])
+        .expect_code(0);
+    assert!(!builds.lines().contains_key("/about"));
+    assert_eq!(excluded(&ran)["excluded-by-rule"], 1);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_no_url_leads_to_is_reported() {
+fn file_with_too_long_url_is_reported() {
     let builds = Builds::new();
     builds.file("site/a.html", html("a"));
     let folder = "\u{20ac}".repeat(80);

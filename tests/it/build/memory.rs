@@ -42,7 +42,7 @@ fn list(rows: &[String]) -> String {
 }
 
 #[test]
-fn a_shuffled_list_gives_the_files_of_the_ordered_one() {
+fn order_of_a_list_changes_no_file() {
     let count = urls();
     let mut rows = rows(count);
     let ordered = Builds::new();

@@ -26,7 +26,7 @@ fn lines(prefix: &str, count: usize) -> String {
 }
 
 #[test]
-fn a_section_that_outgrows_a_file_is_divided_and_its_first_file_stays() {
+fn section_larger_than_a_file_is_divided() {
     let builds = Builds::new();
     let config =
         "output.file_entries = 1000\ntesting.min_subsection = 100\noutput.no_gzip = true\n";
@@ -58,7 +58,7 @@ fn a_section_that_outgrows_a_file_is_divided_and_its_first_file_stays() {
 }
 
 #[test]
-fn the_whole_site_in_one_file_does_not_satisfy_sections() {
+fn sections_need_files_besides_the_index() {
     let builds = Builds::new();
     let list = builds.file("urls.txt", lines("shop/", 2) + &lines("blog/", 2));
     let options = [&list[..], "--index", "auto", "--no-gzip"];

@@ -1,5 +1,7 @@
 //! Folders whose place is that of their index or robots.txt, and parts that are missing or elsewhere.
 
+use std::{fs::File, time::SystemTime};
+
 use super::{Place, urlset};
 
 fn index(children: &[&str]) -> String {
@@ -15,7 +17,7 @@ fn pages(url: &str) -> String {
 }
 
 #[test]
-fn an_index_does_not_count_as_its_own_part() {
+fn index_is_no_part_of_itself() {
     let check = |children: &[&str], files: &[(&str, &str)], missing: &[&str]| {
         let index = index(children);
         let files = [&[("set/sitemap.xml", &*index)], files].concat();
@@ -89,7 +91,7 @@ fn findings_in(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn files_in_which_nothing_can_be_read_need_an_index_too() {
+fn files_without_entries_need_an_index_too() {
     let empty = urlset("");
     let alone = [("a.xml", &*empty), ("b.xml", &*empty)];
     let ran = Place::new(&alone).check(&["."]);
@@ -98,7 +100,7 @@ fn files_in_which_nothing_can_be_read_need_an_index_too() {
 }
 
 #[test]
-fn a_part_is_found_however_its_url_is_written() {
+fn part_is_found_however_its_url_is_written() {
     let check = |child: &str, expected: &[&str]| {
         let files = [
             ("x.xml", index(&[child])),
@@ -112,7 +114,7 @@ fn a_part_is_found_however_its_url_is_written() {
 }
 
 #[test]
-fn a_folder_is_served_by_its_only_index_or_else_by_its_robots_txt() {
+fn only_index_or_robots_txt_decides_the_place() {
     let check = |robots: &str, second: &str, expected: &[&str]| {
         let (x, y) = (index(&["https://h.example/a.xml"]), index(&[second]));
         let (a, stray) = (pages("https://h.example/a"), pages("https://g.example/b"));
@@ -145,4 +147,25 @@ fn a_folder_is_served_by_its_only_index_or_else_by_its_robots_txt() {
     let unnamed = ["y.xml note R34"];
     let expected = [&missing[..], &stray, &unlisted, &unnamed].concat();
     check(&named, second, &expected);
+}
+
+#[test]
+fn times_of_files_prove_dates_of_an_index() {
+    let now = sitemap_core::LastMod::from_timestamp(jiff::Timestamp::now());
+    let index = index(&["https://h.example/a.xml", "https://h.example/b.xml"])
+        .replace("</loc>", &format!("</loc><lastmod>{now}</lastmod>"));
+    let place = Place::new(&[
+        ("set/sitemap.xml", &index),
+        ("set/a.xml", &pages("https://h.example/a")),
+        ("set/b.xml", &pages("https://h.example/b")),
+    ]);
+    let check = |is_reported: bool| {
+        let printed = place.check(&["set"]).stdout;
+        assert_eq!(printed.contains("warning[R41]"), is_reported, "{printed}");
+    };
+    check(false);
+    let file = place.0.path().join("set/a.xml");
+    let file = File::options().write(true).open(file).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    check(true);
 }

@@ -59,7 +59,7 @@ fn a_site_is_checked_from_its_robots_txt() {
 }
 
 #[test]
-fn a_site_without_a_line_has_its_sitemap_at_the_usual_place() {
+fn site_without_a_line_has_the_usual_place() {
     let good = site([
         ("/", Response::status(403)),
         ("/sitemap.xml", xml(urlset(["{}/"]))),
@@ -148,7 +148,7 @@ fn indexes_are_followed_to_a_limited_depth() {
 }
 
 #[test]
-fn sitemaps_that_list_many_hosts_cause_requests_to_100_hosts() {
+fn at_most_100_listed_hosts_are_asked() {
     let (stranger, _) = proving(String::new);
     // All of these are the same machine under other names, and no robots.txt of them has the line.
     let port = stranger.port();
@@ -182,7 +182,7 @@ fn sitemaps_that_list_many_hosts_cause_requests_to_100_hosts() {
 #[test]
 fn listed_pages_are_checked_on_request() {
     let pages = [
-        "/fine", "/moved", "/gone", "/hidden", "/shy", "/copy", "/later", "/secret",
+        "/fine", "/moved", "/gone", "/hidden", "/shy", "/copy", "/later", "/secret", "/silent",
     ];
     let list = urlset(pages.map(|page| format!("{{}}{page}")))
         .replace("/later</loc>", "/later</loc><lastmod>2026-01-01</lastmod>");
@@ -206,6 +206,7 @@ fn listed_pages_are_checked_on_request() {
             "/later",
             head("").with("Last-Modified", "Sun, 01 Feb 2026 12:00:00 GMT"),
         ),
+        ("/silent", Response::dropped()),
     ]);
     let bench = Bench::new();
     let json = bench.json(1, &[&site.url("/s.xml"), "--pages", "all"]);
@@ -217,9 +218,10 @@ fn listed_pages_are_checked_on_request() {
         "error R79 /s.xml:7",
         "warning R10 /s.xml:8",
         "note R15 /s.xml:9",
+        "warning R10 /s.xml:11",
     ];
     assert_eq!(findings(&json), expected);
-    assert_eq!(json["summary"]["pages"], 7);
+    assert_eq!(json["summary"]["pages"], 8);
     let asked = targets(&site);
     assert!(!asked.contains(&"/secret".to_owned()), "{asked:?}");
     // Without the option no page is requested.
@@ -282,7 +284,7 @@ fn pauses(log: &[Seen]) -> Vec<Duration> {
 }
 
 #[test]
-fn requests_keep_the_delays_of_settings_and_robots_txt() {
+fn requests_keep_delays_of_settings_and_robots_txt() {
     let answers = |robots: &str| {
         site([
             ("/robots.txt", Response::text(robots)),
@@ -367,7 +369,7 @@ fn disallowed_requests_are_not_faults_but_are_reported() {
 }
 
 #[test]
-fn robots_txt_is_obeyed_by_name_and_judges_for_everybody() {
+fn robots_txt_is_obeyed_by_name() {
     let robots =
         "User-agent: arpent\nDisallow: /kept\nDisallow: /b.xml\n\nUser-agent: *\nDisallow: /b\n";
     let site = site([
@@ -411,7 +413,7 @@ fn robots_txt_is_obeyed_by_name_and_judges_for_everybody() {
 }
 
 #[test]
-fn an_index_leads_to_no_network_of_another_kind() {
+fn index_leads_to_no_network_of_another_kind() {
     let child = "http://169.254.169.254/latest/s.xml";
     let maps = site([("/i.xml", xml(index([child])))]);
     let json = Bench::new().json(1, &[&maps.url("/i.xml")]);
@@ -446,7 +448,7 @@ fn a_signal_ends_it_with_what_was_found() {
 }
 
 #[test]
-fn a_url_alone_in_a_line_makes_no_list_of_a_page() {
+fn lone_url_makes_no_list_of_a_page() {
     let check = |content_type: &str, body: &str, path: &str, is_list: bool| {
         let mut page = Response::html(body);
         page.headers.clear();

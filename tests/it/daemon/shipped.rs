@@ -159,7 +159,7 @@ fn instruction(dockerfile: &str, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_commands_of_the_container_crawl_and_check_its_health() {
+fn the_container_crawls_and_checks_its_health() {
     let dockerfile = shipped("Dockerfile");
     let [entry, rest] = ["ENTRYPOINT", "CMD"].map(|name| instruction(&dockerfile, name));
     let start = [entry, rest].concat();
@@ -196,14 +196,16 @@ fn the_commands_of_the_container_crawl_and_check_its_health() {
     manager.wait_for(&mut running, "STATUS=next docs");
     Ran::of(in_container(&health)).expect_code(0);
     let ran = stop(running);
-    assert_eq!(super::ends(&super::log(&ran), "docs").len(), 1);
+    super::end_of(&super::log(&ran), "docs");
     let set = bench
         .path()
         .join(format!("sitemaps/http_127.0.0.1_{}", site.port()));
     assert_eq!(Published::read(&set).urls().len(), 2);
     let mut late = in_container(&health);
     late.env("ARPENT_CLOCK_AHEAD", "27h");
-    Ran::of(late).expect_code(1);
+    let ran = Ran::of(late).expect_code(1);
+    let error = "error: docs: the last good session ended 1 d 3 h ago\n";
+    assert!(ran.stderr.contains(error), "{}", ran.stderr);
 }
 
 #[test]

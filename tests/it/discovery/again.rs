@@ -8,7 +8,7 @@ use std::{
 
 use super::{asked, bench, crawl, index, pages, site, troubles, urlset};
 use crate::support::{
-    program::{Bench, Ran},
+    program::Bench,
     site::{Response, Site},
     state::number,
 };
@@ -99,48 +99,36 @@ fn stalling_site(is_stalled: &Arc<Mutex<bool>>) -> Site {
 }
 
 #[test]
-fn a_killed_session_loses_no_seed() {
-    let is_stalled = Arc::new(Mutex::new(true));
-    let site = stalling_site(&is_stalled);
-    let bench = bench();
-    let running = bench.spawn(&site.url("/"), &[]);
-    // Both sitemaps before it, their pages, and the start page.
-    let is_reached = || asked(&site, "/3.xml") == 1 && site.pages().len() == 45;
-    while !is_reached() {
-        std::thread::yield_now();
+fn an_interrupted_session_loses_no_seed() {
+    for is_killed in [true, false] {
+        let is_stalled = Arc::new(Mutex::new(true));
+        let site = stalling_site(&is_stalled);
+        let bench = bench();
+        let running = bench.spawn(&site.url("/"), &[]);
+        // Both sitemaps before it, their pages, and the start page.
+        let is_reached = || asked(&site, "/3.xml") == 1 && site.pages().len() == 45;
+        while !is_reached() {
+            std::thread::yield_now();
+        }
+        if is_killed {
+            assert!(running.kill());
+        } else {
+            running.signal("INT");
+            let summary = running.wait().expect_code(130).summary();
+            assert_eq!(number(&summary["seeds"], "waiting"), 2, "{summary}");
+        }
+        *is_stalled.lock().unwrap() = false;
+        let summary = crawl(&bench, &site, &[]);
+        assert_eq!(number(&summary, "listed"), 81);
+        assert_eq!(number(&summary, "orphans"), 80);
+        if !is_killed {
+            // A document that was read is not read again.
+            let requests = ["/index.xml", "/1.xml", "/2.xml", "/3.xml", "/4.xml"]
+                .map(|name| asked(&site, name));
+            assert_eq!(requests, [1, 1, 1, 2, 1]);
+        }
+        let uninterrupted = super::bench();
+        assert_eq!(number(&crawl(&uninterrupted, &site, &[]), "listed"), 81);
+        assert_eq!(bench.published().urls(), uninterrupted.published().urls());
     }
-    assert!(running.kill());
-    *is_stalled.lock().unwrap() = false;
-    let summary = crawl(&bench, &site, &[]);
-    assert_eq!(number(&summary, "listed"), 81);
-    assert_eq!(number(&summary, "orphans"), 80);
-    let uninterrupted = super::bench();
-    assert_eq!(number(&crawl(&uninterrupted, &site, &[]), "listed"), 81);
-    assert_eq!(bench.published().urls(), uninterrupted.published().urls());
-}
-
-#[test]
-fn a_stopped_session_does_not_read_a_document_twice() {
-    let is_stalled = Arc::new(Mutex::new(true));
-    let site = stalling_site(&is_stalled);
-    let bench = bench();
-    let running = bench.spawn(&site.url("/"), &[]);
-    let is_reached = || asked(&site, "/3.xml") == 1 && site.pages().len() == 45;
-    while !is_reached() {
-        std::thread::yield_now();
-    }
-    running.signal("INT");
-    let ran: Ran = running.wait().expect_code(130);
-    assert_eq!(
-        number(&ran.summary()["seeds"], "waiting"),
-        2,
-        "{}",
-        ran.stdout
-    );
-    *is_stalled.lock().unwrap() = false;
-    let summary = crawl(&bench, &site, &[]);
-    assert_eq!(number(&summary, "listed"), 81);
-    let asked =
-        ["/index.xml", "/1.xml", "/2.xml", "/3.xml", "/4.xml"].map(|name| asked(&site, name));
-    assert_eq!(asked, [1, 1, 1, 2, 1]);
 }

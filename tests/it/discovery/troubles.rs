@@ -12,7 +12,7 @@ use crate::support::{
 };
 
 #[test]
-fn documents_that_cannot_be_read_are_reported_and_the_entries_before_are_used() {
+fn documents_that_cannot_be_read_are_reported() {
     let site = site(|request, origin| {
         Some(match request.target.as_str() {
             "/robots.txt" => Response::text(format!(
@@ -57,8 +57,8 @@ fn documents_that_cannot_be_read_are_reported_and_the_entries_before_are_used() 
     let bench = bench();
     let config = bench.settings("limits.max_tries = 1\ntesting.failures_before_pause = 1000\n");
     let summary = crawl(&bench, &site, &["--config", &config]);
-    let told: BTreeMap<String, String> = troubles(&summary)
-        .into_iter()
+    let problems = troubles(&summary).into_iter();
+    let problems: BTreeMap<String, String> = problems
         .map(|(name, problem)| (name.replace(&site.origin(), ""), problem))
         .collect();
     let expected = [
@@ -76,11 +76,8 @@ fn documents_that_cannot_be_read_are_reported_and_the_entries_before_are_used() 
         ("/relative.xml", "relative-url"),
         ("ftp://files.example/a.xml", "bad-url"),
     ];
-    let expected: BTreeMap<_, _> = expected
-        .into_iter()
-        .map(|(name, problem)| (name.to_owned(), problem.to_owned()))
-        .collect();
-    assert_eq!(told, expected);
+    let expected = expected.map(|(name, problem)| (name.to_owned(), problem.to_owned()));
+    assert_eq!(problems, BTreeMap::from(expected));
     let found: BTreeSet<String> = records(&bench).into_keys().collect();
     assert!(found.contains("/p/cut-3"), "{found:?}");
     assert!(found.contains("/p/relative-2"), "{found:?}");
@@ -89,7 +86,7 @@ fn documents_that_cannot_be_read_are_reported_and_the_entries_before_are_used() 
 }
 
 #[test]
-fn a_set_does_not_shrink_because_a_sitemap_could_not_be_read() {
+fn an_unreadable_sitemap_does_not_shrink_the_set() {
     let is_broken = Arc::new(Mutex::new(false));
     let broken = Arc::clone(&is_broken);
     let site = site(move |request, origin| {

@@ -1,8 +1,7 @@
 //! 4: the published set stays as it was.
 
 use std::{
-    fs::{self, File},
-    os::unix::fs::PermissionsExt as _,
+    fs,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -32,7 +31,7 @@ fn empty_set_is_refused() {
 }
 
 #[test]
-fn a_page_that_fails_stays_except_in_a_fresh_crawl() {
+fn failing_page_stays_except_in_fresh_crawls() {
     let is_failing = Arc::new(AtomicBool::new(false));
     let failing = Arc::clone(&is_failing);
     let site = Site::start(move |request| match request.target.as_str() {
@@ -60,7 +59,7 @@ fn a_page_that_fails_stays_except_in_a_fresh_crawl() {
 }
 
 #[test]
-fn a_foreign_file_in_the_way_is_refused_before_the_first_request_unless_forced() {
+fn foreign_file_is_refused_before_any_request() {
     let site = site_of(2);
     let bench = Bench::new();
     fs::create_dir_all(bench.output()).expect("created");
@@ -105,7 +104,7 @@ fn a_foreign_file_in_the_way_is_refused_before_the_first_request_unless_forced()
 }
 
 #[test]
-fn an_output_that_cannot_be_written_any_more_is_refused() {
+fn output_that_became_unwritable_is_refused() {
     let bench = Bench::new();
     let output = bench.output();
     let site = Site::start(move |request| match request.target.as_str() {
@@ -155,18 +154,4 @@ fn a_site_that_goes_down_is_refused() {
     assert!(ran.stderr.contains("the site went down"), "{}", ran.stderr);
     assert!(number(&ran.summary(), "queued") > 0);
     assert_eq!(bench.published().differences(&before), [] as [String; 0]);
-}
-
-#[test]
-fn a_folder_without_permission_is_refused_to_those_it_is_closed_to() {
-    let site = site_of(1);
-    let bench = Bench::new();
-    fs::create_dir_all(bench.output()).expect("created");
-    fs::set_permissions(bench.output(), fs::Permissions::from_mode(0o555)).expect("closed");
-    let is_closed = File::create(bench.output().join("probe")).is_err();
-    // root may write to every folder.
-    bench
-        .crawl(&site.url("/"), &[])
-        .expect_code(if is_closed { 4 } else { 0 });
-    fs::set_permissions(bench.output(), fs::Permissions::from_mode(0o755)).expect("opened");
 }

@@ -49,7 +49,7 @@ fn parts(published: &Published, site: &Site) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_signal_keeps_the_progress_and_the_next_start_goes_on() {
+fn signal_keeps_progress_for_the_next_start() {
     let pages = 150;
     let quick = tree(pages, &Arc::new(AtomicBool::new(false)));
     let uninterrupted = Bench::new();
@@ -114,7 +114,7 @@ fn without_a_terminal_nothing_hangs_up() {
 }
 
 #[test]
-fn a_session_that_was_stopped_before_the_site_was_known_is_interrupted() {
+fn session_stopped_at_robots_txt_is_interrupted() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let site = Site::start(move |_| {
@@ -132,7 +132,7 @@ fn a_session_that_was_stopped_before_the_site_was_known_is_interrupted() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_stop_ends_the_program_whatever_it_waits_for() {
+fn stop_ends_a_program_waiting_for_input() {
     let site = Site::start(|_| Response::text(""));
     let bench = Bench::new().discovering();
     let mut command = bench.command(&site.url("/"), &["--seeds", "-"]);

@@ -1,19 +1,18 @@
-//! Object storage of the tests: `moto_server`, a proxy before it that logs and fails on demand, and a reader of the public bucket.
+//! Object storage of the tests: its buckets, a proxy before it that logs and fails on demand, and a reader of the public bucket.
 
 use std::{
     collections::BTreeSet,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
-    process::{Child, Command, Stdio},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use crate::support::skip;
+use crate::cloud::{Moto, read_set, request};
 
 /// The bucket of the published sets, which everybody reads, and the one of the states.
 pub(super) const SETS: &str = "sets";
@@ -22,81 +21,27 @@ pub(super) const STATES: &str = "states";
 /// Time between two looks of the reader.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The server.
-pub(super) struct Moto {
-    server: Child,
-    port: u16,
+/// The keys of a bucket that begin with `prefix`.
+pub(super) fn list(moto: &Moto, bucket: &str, prefix: &str) -> Vec<String> {
+    let path = format!("/{bucket}?list-type=2&prefix={prefix}");
+    let (status, listing) = request(moto.port, "GET", &path).expect("an answer");
+    let listing = String::from_utf8(listing).expect("a listing is text");
+    assert_eq!(status, 200, "{listing}");
+    assert!(
+        listing.contains("<IsTruncated>false"),
+        "{prefix} has more keys than a listing"
+    );
+    let keys = listing.split("<Key>").skip(1);
+    keys.map(|rest| rest.split("</Key>").next().unwrap_or_default().to_owned())
+        .collect()
 }
 
-impl Drop for Moto {
-    fn drop(&mut self) {
-        drop(self.server.kill());
-        drop(self.server.wait());
-    }
-}
-
-impl Moto {
-    /// Starts a server with both buckets; `None`: it is not installed.
-    pub(super) fn start() -> Option<Self> {
-        let program = std::env::var("ARPENT_MOTO_SERVER").unwrap_or("moto_server".to_owned());
-        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = free.local_addr().expect("it has an address").port();
-        drop(free);
-        let started = Command::new(&program)
-            .args(["-H", "127.0.0.1", "-p", &port.to_string()])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(server) = started else {
-            skip(&format!("{program} cannot be started"));
-            return None;
-        };
-        let moto = Self { server, port };
-        let deadline = Instant::now() + Duration::from_secs(60);
-        for bucket in [SETS, STATES] {
-            while request(port, "PUT", &format!("/{bucket}")).is_none_or(|it| it.0 != 200) {
-                assert!(Instant::now() < deadline, "{program} does not answer");
-                thread::sleep(PAUSE);
-            }
-        }
-        Some(moto)
-    }
-
-    /// The keys of a bucket that begin with `prefix`.
-    pub(super) fn list(&self, bucket: &str, prefix: &str) -> Vec<String> {
-        let path = format!("/{bucket}?list-type=2&prefix={prefix}");
-        let (status, listing) = request(self.port, "GET", &path).expect("an answer");
-        let listing = String::from_utf8(listing).expect("a listing is text");
-        assert_eq!(status, 200, "{listing}");
-        assert!(
-            listing.contains("<IsTruncated>false"),
-            "{prefix} has more keys than a listing"
-        );
-        let keys = listing.split("<Key>").skip(1);
-        keys.map(|rest| rest.split("</Key>").next().unwrap_or_default().to_owned())
-            .collect()
-    }
-
-    /// The content of a public object.
-    pub(super) fn get(&self, bucket: &str, key: &str) -> Vec<u8> {
-        let (status, content) =
-            request(self.port, "GET", &format!("/{bucket}/{key}")).expect("an answer");
-        assert_eq!(status, 200, "GET {bucket}/{key}");
-        content
-    }
-}
-
-/// Status and body of an answer; `None`: there was none.
-fn request(port: u16, method: &str, path: &str) -> Option<(u16, Vec<u8>)> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    let head = format!("{method} {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n");
-    stream.write_all(head.as_bytes()).ok()?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).ok()?;
-    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
-    let head = String::from_utf8_lossy(&answer[..end]).into_owned();
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some((status, answer.split_off(end + 4)))
+/// The content of a public object.
+pub(super) fn get(moto: &Moto, bucket: &str, key: &str) -> Vec<u8> {
+    let answer = request(moto.port, "GET", &format!("/{bucket}/{key}"));
+    let (status, content) = answer.expect("an answer");
+    assert_eq!(status, 200, "GET {bucket}/{key}");
+    content
 }
 
 /// A request for a change, as the proxy saw it.
@@ -249,25 +194,4 @@ impl Reader {
         self.is_over.store(true, Ordering::SeqCst);
         self.reads.join().expect("an index named a missing object")
     }
-}
-
-/// Reads the index of a set, and asks for every object that it names. Returns whether there is a set.
-fn read_set(port: u16, folder: &str) -> bool {
-    let (status, index) =
-        request(port, "GET", &format!("{folder}/sitemap.xml")).expect("an answer");
-    if status != 200 {
-        // Those who may not list a bucket get 403 for an object that does not exist.
-        assert!(matches!(status, 403 | 404), "{folder}: {status}");
-        return false;
-    }
-    let index = String::from_utf8(index).expect("an index is text");
-    assert!(index.contains("</sitemapindex>"), "{folder}: {index}");
-    for rest in index.split("<loc>").skip(1) {
-        let (url, _) = rest.split_once("</loc>").expect("it is closed");
-        let (_, name) = url.rsplit_once('/').expect("a URL has a path");
-        let answer = request(port, "HEAD", &format!("{folder}/{name}"));
-        let (status, _) = answer.expect("an answer");
-        assert_eq!(status, 200, "{folder}: the index names {name}");
-    }
-    true
 }

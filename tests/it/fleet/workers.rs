@@ -12,12 +12,15 @@ use std::{
 use tempfile::TempDir;
 
 use super::{
-    storage::{Moto, Proxy, SETS, STATES},
+    storage::{Proxy, SETS, STATES},
     web::{WORKER, Web, WebSite},
 };
-use crate::support::{
-    postgres::Postgres,
-    program::{Ran, arpent},
+use crate::{
+    cloud::{Moto, keys},
+    support::{
+        postgres::Postgres,
+        program::{Ran, arpent},
+    },
 };
 
 /// Options of every worker.
@@ -42,7 +45,7 @@ pub(super) struct Worker {
     pub(super) id: u32,
     child: Child,
     log: PathBuf,
-    /// It may end, or has ended.
+    /// Whether the worker may end, or has ended.
     is_dismissed: bool,
 }
 
@@ -96,7 +99,7 @@ impl Fleet {
     /// The servers, and a catalogue in which all sites are due; `None`: a server is not installed.
     pub(super) fn prepare(sites: Vec<WebSite>, delay_ms: u64) -> Option<Self> {
         let postgres = Postgres::start()?;
-        let moto = Moto::start()?;
+        let moto = Moto::start(&[SETS, STATES])?;
         let fleet = Self {
             workers: Vec::new(),
             web: Web::serve(sites),
@@ -147,16 +150,10 @@ impl Fleet {
     /// A command whose requests have the name `worker`.
     pub(super) fn command(&self, worker: &str, arguments: &[&str]) -> Command {
         let mut command = arpent(self.path());
-        command.args(arguments).envs([
+        command.args(arguments).envs(keys(self.proxy.port));
+        command.envs([
             (WORKER_VARIABLE, format!("{WORKER}: {worker}")),
             ("ARPENT_CATALOGUE", self.postgres.url()),
-            (
-                "AWS_ENDPOINT",
-                format!("http://127.0.0.1:{}", self.proxy.port),
-            ),
-            ("AWS_ACCESS_KEY_ID", "key".to_owned()),
-            ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
-            ("AWS_REGION", "us-east-1".to_owned()),
         ]);
         command
     }
@@ -293,7 +290,7 @@ impl Fleet {
             .duration_since(SystemTime::UNIX_EPOCH)
             .expect("it is later");
         let sql =
-            "SELECT name, host, worker, run.epoch, extract(epoch FROM began), coalesce(run.outcome, '')
+            "SELECT name, host, worker, session.epoch, extract(epoch FROM began), coalesce(session.outcome, '')
             FROM session JOIN site ON site.id = session.site ORDER BY session.id";
         let session = |row: String| {
             let columns: Vec<&str> = row.split('|').collect();

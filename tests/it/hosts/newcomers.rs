@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_crawl_that_continues_and_a_limit_are_reported() {
+fn a_limit_and_a_continued_crawl_are_reported() {
     let site = small_site("");
     // Both sessions have the same sources: other sources begin a new crawl.
     let bench = Bench::new().discovering();
@@ -46,25 +46,23 @@ fn a_crawl_delay_is_reported_once() {
 }
 
 #[test]
-fn a_url_without_a_command_is_answered_with_the_command_to_use() {
-    let check = |argument: &str, hint: Option<&str>| {
+fn a_url_without_command_gets_a_hint() {
+    let prefix = "to crawl a site: ";
+    for (argument, hint) in [
+        (
+            "https://www.example.com/",
+            Some("arpent crawl https://www.example.com/"),
+        ),
+        (
+            "www.example.com",
+            Some("arpent crawl https://www.example.com"),
+        ),
+        ("crwl", None),
+        ("--rate=1.5", None),
+        ("ftp://example.com/", None),
+    ] {
         let ran = arpent(&Bench::new(), [argument]).expect_code(2);
-        let printed = ran
-            .stderr
-            .lines()
-            .last()
-            .filter(|line| line.starts_with("to crawl a site: "));
-        assert_eq!(printed, hint, "{}", ran.stderr);
-    };
-    check(
-        "https://www.example.com/",
-        Some("to crawl a site: arpent crawl https://www.example.com/"),
-    );
-    check(
-        "www.example.com",
-        Some("to crawl a site: arpent crawl https://www.example.com"),
-    );
-    check("crwl", None);
-    check("--rate=1.5", None);
-    check("ftp://example.com/", None);
+        let last = ran.stderr.lines().last().unwrap_or_default();
+        assert_eq!(last.strip_prefix(prefix), hint, "{}", ran.stderr);
+    }
 }

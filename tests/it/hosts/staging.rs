@@ -87,7 +87,7 @@ fn staging_site() -> Staging {
 }
 
 #[test]
-fn a_staging_crawl_lists_production() {
+fn a_staging_crawl_lists_and_reports_production() {
     let staging = staging_site();
     let bench = Bench::new();
     let ran = staging.crawl(&bench, "/", "/", &[]).expect_code(0);
@@ -108,7 +108,7 @@ fn a_staging_crawl_lists_production() {
     );
     assert_eq!(
         index_of(&bench.published()),
-        [staging.production.url("/sitemap-root.xml.gz")]
+        [format!("{production}sitemap-root.xml.gz")]
     );
     let summary = ran.summary();
     assert_adds_up(&summary);
@@ -123,15 +123,7 @@ fn a_staging_crawl_lists_production() {
         excluded(&summary),
         BTreeMap::from(expected.map(|(code, count)| (code.to_owned(), count)))
     );
-}
-
-#[test]
-fn a_staging_crawl_is_stored_under_the_copy_and_reported_with_both_urls() {
-    let staging = staging_site();
-    let bench = Bench::new();
-    let ran = staging.crawl(&bench, "/", "/", &[]).expect_code(0);
-    let (summary, production) = (ran.summary(), staging.production.url("/"));
-    // Production's robots.txt is not known.
+    // The report has both URLs; production's robots.txt is not known.
     assert_eq!(summary["site"], json!(staging.copy.url("/")));
     assert_eq!(summary["publish_as"], json!(production));
     assert_eq!(
@@ -177,97 +169,6 @@ fn a_staging_crawl_is_stored_under_the_copy_and_reported_with_both_urls() {
 }
 
 #[test]
-fn a_scope_wider_than_the_directory_of_the_start_is_refused() {
-    let staging = Staging::start("/app/", |request, _| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        _ => page("", &[]),
-    });
-    let bench = Bench::new();
-    let options = ["--scope", "origin"];
-    let ran = staging
-        .crawl(&bench, "/stage/", "/app/", &options)
-        .expect_code(2);
-    let told = "--publish-as: the directory of the start URL, ";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
-    assert_eq!(staging.copy.log().len(), 0);
-    // A copy in the root is accepted.
-    staging.crawl(&bench, "/", "/app/", &options).expect_code(0);
-}
-
-#[test]
-fn versions_and_images_of_a_staging_crawl_are_those_of_production() {
-    let staging = Staging::start("/app/", |request, production| {
-        let versions = format!(
-            "<link rel=alternate hreflang=en href=\"{production}en\">\
-             <link rel=alternate hreflang=fr href=\"{production}fr\">"
-        );
-        match request.target.as_str() {
-            "/robots.txt" => Response::text(""),
-            "/x/" => page("", &["en", "fr"]),
-            "/x/en" => Response::html(format!(
-                "<!doctype html><title>A</title>{versions}<img src=\"pictures/1.png\"><img src=\"{production}pictures/2.png\">\
-                 <img src=\"/outside.png\"><img src=\"https://cdn.example/3.png\">"
-            )),
-            _ => page(&versions, &[]),
-        }
-    });
-    let bench = Bench::new();
-    let options = ["--with", "images,hreflang", "--no-gzip"];
-    let ran = staging
-        .crawl(&bench, "/x/", "/app/", &options)
-        .expect_code(0);
-    let app = staging.production.url("/app/");
-    let set = bench.published();
-    assert_eq!(listed(&set, &app), ["", "en", "fr"]);
-    let xml = &set.files["sitemap-root.xml"].xml;
-    let count = |text: String| xml.matches(&text).count();
-    assert_eq!(
-        count(format!("hreflang=\"fr\" href=\"{app}fr\"")),
-        2,
-        "{xml}"
-    );
-    assert_eq!(
-        count(format!("hreflang=\"en\" href=\"{app}en\"")),
-        2,
-        "{xml}"
-    );
-    for image in [
-        format!("{app}pictures/1.png"),
-        format!("{app}pictures/2.png"),
-        "https://cdn.example/3.png".to_owned(),
-    ] {
-        assert_eq!(count(format!("<image:loc>{image}</image:loc>")), 1, "{xml}");
-    }
-    assert_eq!(
-        count(staging.copy.origin()),
-        0,
-        "nobody comes to know the copy: {xml}"
-    );
-    let left_out = &ran.summary()["extensions"]["images"]["left_out"];
-    assert_eq!(*left_out, json!({"not-written": 1}));
-}
-
-#[test]
-fn an_image_of_a_copy_is_one_by_either_of_its_addresses() {
-    let staging = Staging::start("/", |request, production| match request.target.as_str() {
-        "/robots.txt" => Response::text("User-agent: *\nDisallow: /private/"),
-        _ => Response::html(format!(
-            "<title>A</title><img src=\"/1.png\"><img src=\"{production}1.png\">\
-             <img src=\"{production}private/2.png\"><img src=\"/private/2.png\">"
-        )),
-    });
-    let bench = Bench::new();
-    let options = ["--with", "images", "--no-gzip"];
-    let ran = staging.crawl(&bench, "/", "/", &options).expect_code(0);
-    let xml = &bench.published().files["sitemap-root.xml"].xml;
-    let image = staging.production.url("/1.png");
-    assert_eq!(xml.matches(&image).count(), 1, "{xml}");
-    let images = &ran.summary()["extensions"]["images"];
-    assert_eq!(images["written"], 1);
-    assert_eq!(images["left_out"], json!({"robots-disallowed": 1}));
-}
-
-#[test]
 fn selection_on_a_copy_does_not_name_it() {
     let staging = Staging::start("/", |request, production| match request.target.as_str() {
         "/robots.txt" => Response::text(""),
@@ -303,11 +204,16 @@ fn selection_on_a_copy_does_not_name_it() {
     assert!(!xml.contains(&staging.copy.origin()), "{xml}");
 }
 
+/// Links, versions and images lead to the other directory.
 #[test]
 fn a_directory_is_written_as_another_directory() {
     let staging = Staging::start("/app/", |request, production| {
+        let versions = format!(
+            "<link rel=alternate hreflang=en href=\"{production}en\">\
+             <link rel=alternate hreflang=fr href=\"{production}fr\">"
+        );
         match request.target.as_str() {
-            "/robots.txt" => Response::text(""),
+            "/robots.txt" => Response::text("User-agent: *\nDisallow: /x/private/"),
             "/x/" => page(
                 "",
                 &[
@@ -315,50 +221,54 @@ fn a_directory_is_written_as_another_directory() {
                     &format!("{production}b/c"),
                     "../outside",
                     &production.replace("/app/", "/other/"),
+                    "en",
+                    "fr",
                 ],
             ),
             "/x/a" => page(&format!("<link rel=canonical href=\"{production}a\">"), &[]),
             "/x/b/c" => page("<base href=\"/x/\">", &["d"]),
+            // An image of a copy is one image, by either of its addresses.
+            "/x/en" => Response::html(format!(
+                "<!doctype html><title>A</title>{versions}<img src=\"pictures/1.png\"><img src=\"{production}pictures/1.png\">\
+                 <img src=\"{production}pictures/2.png\"><img src=\"private/4.png\"><img src=\"{production}private/4.png\">\
+                 <img src=\"/outside.png\"><img src=\"https://cdn.example/3.png\">"
+            )),
+            "/x/fr" => page(&versions, &[]),
             _ => page("", &[]),
         }
     });
     let bench = Bench::new();
-    staging
-        .crawl(&bench, "/x/", "/app/", &["--no-gzip"])
-        .expect_code(0);
-    let app = staging.production.url("/app/");
-    assert_eq!(listed(&bench.published(), &app), ["", "a", "b/c", "d"]);
-    assert_eq!(
-        index_of(&bench.published()),
-        [format!("{app}sitemap-root.xml")]
-    );
-    let mut asked = staging.copy.pages();
-    asked.sort();
-    assert_eq!(asked, ["/x/", "/x/a", "/x/b/c", "/x/d"]);
-
-    // The set may be served from above, in the folders of production.
-    let bench = Bench::new();
-    let root = staging.production.url("/");
-    let options = ["--public-url", root.as_str(), "--layout", "in-place"];
-    staging
+    let options = ["--with", "images,hreflang", "--no-gzip"];
+    let ran = staging
         .crawl(&bench, "/x/", "/app/", &options)
         .expect_code(0);
-    assert_eq!(
-        index_of(&bench.published()),
-        [format!("{root}sitemap-root.xml.gz")]
-    );
-    // A public URL that does not cover production is refused, even when it covers the copy.
-    let ran = staging.crawl(
-        &bench,
-        "/x/",
-        "/app/",
-        &["--public-url", &staging.production.url("/maps/")],
-    );
-    let stderr = ran.expect_code(2).stderr;
-    assert!(
-        stderr.contains(&format!("may not list {app}, ")),
-        "{stderr}"
-    );
+    let app = staging.production.url("/app/");
+    let set = bench.published();
+    assert_eq!(listed(&set, &app), ["", "a", "b/c", "d", "en", "fr"]);
+    assert_eq!(index_of(&set), [format!("{app}sitemap-root.xml")]);
+    let mut asked = staging.copy.pages();
+    asked.sort();
+    let expected = ["/x/", "/x/a", "/x/b/c", "/x/d", "/x/en", "/x/fr"];
+    assert_eq!(asked, expected);
+
+    let xml = &set.files["sitemap-root.xml"].xml;
+    let count = |text: String| xml.matches(&text).count();
+    for version in ["en", "fr"] {
+        let link = format!("hreflang=\"{version}\" href=\"{app}{version}\"");
+        assert_eq!(count(link), 2, "{xml}");
+    }
+    for image in [
+        format!("{app}pictures/1.png"),
+        format!("{app}pictures/2.png"),
+        "https://cdn.example/3.png".to_owned(),
+    ] {
+        assert_eq!(count(format!("<image:loc>{image}</image:loc>")), 1, "{xml}");
+    }
+    let of_copy = count(staging.copy.origin());
+    assert_eq!(of_copy, 0, "the copy is not named: {xml}");
+    let left_out = &ran.summary()["extensions"]["images"]["left_out"];
+    let expected = json!({"not-written": 1, "robots-disallowed": 1});
+    assert_eq!(*left_out, expected);
 }
 
 #[test]
@@ -389,7 +299,7 @@ fn the_partition_is_that_of_production() {
 }
 
 #[test]
-fn a_copy_may_be_inside_the_directory_that_it_is_written_as() {
+fn a_copy_may_be_inside_production() {
     let site = Site::start(|request| match request.target.as_str() {
         "/robots.txt" => Response::text("Sitemap: /sitemap.xml\n"),
         "/staging/" => page(
@@ -416,62 +326,31 @@ fn a_copy_may_be_inside_the_directory_that_it_is_written_as() {
     );
     // One origin, one robots.txt: it was read.
     assert_eq!(ran.summary()["robots_txt"][0]["present"], json!(true));
-    let ran = bench
-        .crawl(&site.url("/"), &["--publish-as", &site.url("/staging/")])
-        .expect_code(2);
-    assert!(
-        ran.stderr.starts_with("error: --publish-as: "),
-        "{}",
-        ran.stderr
-    );
 }
 
 #[test]
-fn production_is_not_asked_even_when_staging_redirects_there() {
-    let check =
-        |answer: fn(&Request, &str) -> Response, directory: &str, code: i32, reason: &str| {
-            let staging = Staging::start("/", answer);
-            let ran = staging
-                .crawl(&Bench::new(), "/", directory, &[])
-                .expect_code(code);
-            assert!(ran.stderr.contains(reason), "{}", ran.stderr);
-        };
-    check(
-        |request, production| match request.target.as_str() {
-            "/robots.txt" => Response::text(""),
-            _ => Response::redirect(301, production),
-        },
-        "/",
-        5,
-        "count as redirects to itself",
-    );
-    check(
-        |request, production| match request.target.as_str() {
-            "/robots.txt" => Response::text(""),
-            _ => Response::redirect(301, &format!("{production}elsewhere")),
-        },
-        "/app/",
-        5,
-        "which gets no requests",
-    );
-    check(
-        |request, production| match request.target.as_str() {
-            "/robots.txt" => Response::redirect(301, &format!("{production}robots.txt")),
-            _ => Response::linking(["/"]),
-        },
-        "/",
-        5,
-        "which gets no requests",
-    );
-    check(
-        |request, production| match request.target.as_str() {
-            "/robots.txt" => Response::redirect(301, &format!("{production}robots.txt")),
-            _ => Response::linking(["/"]),
-        },
-        "/",
-        5,
-        "robots.txt cannot be read",
-    );
+fn redirects_to_production_are_not_followed() {
+    /// The path that redirects, and the place below production to which it leads.
+    fn check(from: &'static str, to: &'static str, directory: &str, reasons: &[&str]) {
+        let staging = Staging::start("/", move |request, production| {
+            match request.target.as_str() {
+                target if target == from => Response::redirect(301, &format!("{production}{to}")),
+                "/robots.txt" => Response::text(""),
+                _ => Response::linking(["/"]),
+            }
+        });
+        let ran = staging
+            .crawl(&Bench::new(), "/", directory, &[])
+            .expect_code(5);
+        for reason in reasons {
+            assert!(ran.stderr.contains(reason), "{reason}: {}", ran.stderr);
+        }
+    }
+    let no_requests = "which gets no requests";
+    check("/", "", "/", &["count as redirects to itself"]);
+    check("/", "elsewhere", "/app/", &[no_requests]);
+    let unread = "robots.txt cannot be read";
+    check("/robots.txt", "robots.txt", "/", &[no_requests, unread]);
 }
 
 #[test]

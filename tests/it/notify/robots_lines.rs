@@ -7,7 +7,7 @@ use crate::support::{
 };
 
 #[test]
-fn a_robots_txt_behind_a_password_is_read_with_it() {
+fn robots_txt_is_read_with_the_password() {
     let site =
         Site::start(
             |request| match (request.headers.get("authorization"), &*request.target) {

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::support::{
     program::{Bench, Ran},
-    site::{Request, Response, Site},
+    site::{Response, Site},
 };
 
 /// Crawls with a clock that is off by `ahead`.
@@ -28,10 +28,10 @@ fn dates(bench: &Bench, site: &Site) -> BTreeMap<String, Option<String>> {
 }
 
 /// A site with pages that state a date, pages that change with its edition, and pages that stay.
-fn serve(start: fn(Box<Page>) -> Site) -> (Site, impl Fn(usize)) {
+fn serve() -> (Site, impl Fn(usize)) {
     let edition = Arc::new(AtomicUsize::new(1));
     let current = Arc::clone(&edition);
-    let site = start(Box::new(move |request| {
+    let site = Site::start(move |request| {
         let edition = current.load(Ordering::SeqCst);
         let page = |text: &str| Response::html(format!("<!doctype html><title>A</title><p>{text}"));
         match request.target.as_str() {
@@ -41,11 +41,9 @@ fn serve(start: fn(Box<Page>) -> Site) -> (Site, impl Fn(usize)) {
             "/stays" => page("It stays."),
             _ => Response::status(404),
         }
-    }));
+    });
     (site, move |to| edition.store(to, Ordering::SeqCst))
 }
-
-type Page = dyn Fn(&Request) -> Response + Send + Sync;
 
 /// Returns whether a date is of this hour.
 fn is_of_this_hour(date: Option<&str>) -> bool {
@@ -57,8 +55,8 @@ fn is_of_this_hour(date: Option<&str>) -> bool {
 const APART: &str = "the clock of this machine shows";
 
 #[test]
-fn a_clock_that_jumps_moves_no_date_and_what_changed_meanwhile_is_dated_by_the_next_crawl() {
-    let (site, is) = serve(|page| Site::start(page));
+fn a_jumping_clock_moves_no_date() {
+    let (site, is) = serve();
     let bench = Bench::new();
     crawl(&bench, &site, "0s");
     for (edition, ahead) in (2..).zip(["10d", "-400d", "-3600d"]) {
@@ -83,26 +81,7 @@ fn a_clock_that_jumps_moves_no_date_and_what_changed_meanwhile_is_dated_by_the_n
 }
 
 #[test]
-fn without_a_clock_of_the_host_that_of_this_machine_counts() {
-    let (site, is) = serve(|page| Site::undated(page));
-    let bench = Bench::new();
-    crawl(&bench, &site, "0s");
-    is(2);
-    // Ten days fast: the change has a date that is still to come.
-    crawl(&bench, &site, "10d");
-    assert!(dates(&bench, &site)["/changes"].is_some());
-    // It leaves when the clock is right again; the other dates stay.
-    crawl(&bench, &site, "0s");
-    let right = dates(&bench, &site);
-    assert_eq!(right["/changes"], None);
-    assert_eq!(right["/stated"].as_deref(), Some("2026-01-01T10:00:00Z"));
-    is(3);
-    crawl(&bench, &site, "0s");
-    assert!(is_of_this_hour(dates(&bench, &site)["/changes"].as_deref()));
-}
-
-#[test]
-fn a_page_that_fails_since_yesterday_stays_when_the_clock_of_this_machine_jumps_ahead() {
+fn failing_pages_outlast_a_jump_of_the_clock() {
     // Days of the host's clock.
     let day = Arc::new(AtomicUsize::new(0));
     let current = Arc::clone(&day);
@@ -139,15 +118,8 @@ fn a_page_that_fails_since_yesterday_stays_when_the_clock_of_this_machine_jumps_
 }
 
 #[test]
-fn a_first_set_has_no_dates_while_the_clocks_are_apart() {
-    let site = Site::start(|request| match request.target.as_str() {
-        "/" => Response::linking(["/stated"]),
-        "/stated" => {
-            let page = Response::html("<!doctype html><title>A</title><p>Stated.");
-            page.with("Last-Modified", "Thu, 01 Jan 2026 10:00:00 GMT")
-        }
-        _ => Response::status(404),
-    });
+fn a_first_set_under_wrong_clocks_is_undated() {
+    let (site, _) = serve();
     let bench = Bench::new();
     crawl(&bench, &site, "-3600d");
     for file in bench.published().files.values() {

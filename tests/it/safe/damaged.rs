@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::support::{
-    program::{Bench, Ran},
+    program::Bench,
     published::Published,
     site::{Response, Site},
     state,
@@ -58,7 +58,7 @@ fn set_aside(bench: &Bench) -> Vec<PathBuf> {
 
 /// Two crawls, so that `/page/7` has the date of the second; then something happens to the state, and the site
 /// is crawled again without a change, and then with one.
-fn check(harm: impl FnOnce(&Bench), words: &[&str], is_damaged: bool) {
+fn check(harm: impl FnOnce(&Bench), words: &[&str]) {
     let (site, edition) = serve();
     let bench = Bench::new();
     bench.crawl(&site.url("/"), &[]).expect_code(0);
@@ -70,15 +70,16 @@ fn check(harm: impl FnOnce(&Bench), words: &[&str], is_damaged: bool) {
 
     harm(&bench);
     let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
-    assert_reported(&ran, words);
+    for words in words {
+        assert!(ran.stderr.contains(words), "{words:?} in {}", ran.stderr);
+    }
     assert_eq!(bench.published().differences(&before), [""; 0], "{ran:?}");
     let aside = set_aside(&bench);
-    assert_eq!(aside.len(), usize::from(is_damaged), "{aside:?}");
-    let told = ran.summary()["damaged_state"].clone();
-    let expected = aside
-        .first()
-        .map(|path| path.to_string_lossy().into_owned());
-    assert_eq!(told.as_str().map(str::to_owned), expected);
+    let [renamed] = &aside[..] else {
+        panic!("{aside:?}");
+    };
+    let reported = ran.summary()["damaged_state"].clone();
+    assert_eq!(reported, *renamed.to_string_lossy());
 
     let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
     assert_eq!(ran.summary()["damaged_state"], serde_json::Value::Null);
@@ -91,63 +92,53 @@ fn check(harm: impl FnOnce(&Bench), words: &[&str], is_damaged: bool) {
     assert_eq!(set_aside(&bench), aside, "nothing of it is ever deleted");
 }
 
-#[track_caller]
-fn assert_reported(ran: &Ran, words: &[&str]) {
-    for words in words {
-        assert!(ran.stderr.contains(words), "{words:?} in {}", ran.stderr);
-    }
-}
-
-/// Changes a database as arpent never does.
-fn meddle(database: &Path, sql: &str) {
-    let connection = rusqlite::Connection::open(database).expect("a database");
-    connection.execute_batch(sql).expect("SQL");
-}
-
-#[test]
-fn a_state_with_a_bad_header_is_renamed_and_the_dates_come_from_the_set() {
+/// The same after a change of the bytes of the state.
+fn check_bytes(change: impl FnOnce(&mut Vec<u8>), words: &[&str]) {
     let harm = |bench: &Bench| {
         let file = state::file(bench);
         let mut bytes = fs::read(&file).expect("the state");
-        bytes[..16].fill(b'x');
+        change(&mut bytes);
         fs::write(file, bytes).expect("the state can be written");
     };
+    check(harm, words);
+}
+
+#[test]
+fn a_damaged_state_is_renamed_and_dates_stay() {
     let words = [
         "is damaged, or is not a state of arpent",
         "arpent renamed it to ",
         "imported the published set: ",
     ];
-    check(harm, &words, true);
-}
-
-#[test]
-fn a_state_with_torn_pages_is_renamed_and_the_dates_come_from_the_set() {
-    let harm = |bench: &Bench| {
-        let file = state::file(bench);
-        let mut bytes = fs::read(&file).expect("the state");
+    check_bytes(|bytes| bytes[..16].fill(b'x'), &words);
+    let torn = |bytes: &mut Vec<u8>| {
         let half = bytes.len() / 2 / 4_096 * 4_096;
         bytes[half..].fill(0xa5);
-        fs::write(file, bytes).expect("the state can be written");
     };
-    check(harm, &["is damaged", "arpent renamed it to "], true);
+    check_bytes(torn, &["is damaged", "arpent renamed it to "]);
 }
 
 #[test]
-fn damage_that_is_found_while_the_state_is_read_does_not_end_the_crawl() {
-    let check = |sql: &str, words: &str| {
-        let harm = |bench: &Bench| meddle(&state::file(bench), sql);
-        check(harm, &[words, "arpent renamed it to "], true);
-    };
+fn damage_found_while_reading_ends_no_crawl() {
     // Before the first request, during the crawl, and when the set is written.
-    check("DROP TABLE link", "no such table: link");
-    check(
-        "UPDATE page SET status = 'two hundred' WHERE url LIKE '%/9'",
-        "name: status",
-    );
-    check(
-        "UPDATE page SET content_hash = 'x' WHERE url LIKE '%/9'",
-        "unknown hash",
-    );
+    for (sql, words) in [
+        ("DROP TABLE link", "no such table: link"),
+        (
+            "UPDATE page SET status = 'two hundred' WHERE url LIKE '%/9'",
+            "name: status",
+        ),
+        (
+            "UPDATE page SET content_hash = 'x' WHERE url LIKE '%/9'",
+            "unknown hash",
+        ),
+    ] {
+        let harm = |bench: &Bench| {
+            let connection = rusqlite::Connection::open(state::file(bench));
+            let connection = connection.expect("a database");
+            connection.execute_batch(sql).expect("SQL");
+        };
+        check(harm, &[words, "arpent renamed it to "]);
+    }
 }
 
 /// The answer to a check of a database.
@@ -159,7 +150,7 @@ fn pragma(database: &Path, check: &str) -> String {
 
 /// Two pages that were written to each other's place: each is a good one, and the whole is none.
 #[test]
-fn a_state_whose_rows_are_out_of_order_is_renamed_when_it_ends_a_crawl() {
+fn unsorted_rows_are_found_after_a_crawl() {
     const PAGE: usize = 4_096;
     let harm = |bench: &Bench| {
         let file = state::file(bench);
@@ -178,35 +169,25 @@ fn a_state_whose_rows_are_out_of_order_is_renamed_when_it_ends_a_crawl() {
         assert!(pairs.clone().any(|pair| is_unnoticed(&pair)));
     };
     let words = ["row not in PRIMARY KEY order", "arpent renamed it to "];
-    check(harm, &words, true);
+    check(harm, &words);
 }
 
 /// A file that somebody else changed is not evidence.
 #[test]
-fn dates_are_not_read_from_a_published_file_that_was_changed() {
+fn a_changed_published_file_gives_no_dates() {
     let (site, edition) = serve();
     let bench = Bench::new();
-    bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);
+    let crawl = || bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);
+    crawl();
     edition.store(2, Ordering::SeqCst);
-    bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);
-    let part = bench.output().join("sitemap.pages.xml");
-    let names = bench
-        .published()
-        .parts()
-        .keys()
-        .map(|name| (*name).to_owned())
-        .collect::<Vec<_>>();
-    let [name] = names.as_slice() else {
-        panic!("{names:?} and {}", part.display())
-    };
-    let part = bench.output().join(name);
+    crawl();
+    let published = bench.published();
+    let parts = published.parts();
+    let part = bench.output().join(parts.keys().next().expect("a part"));
     let text = fs::read_to_string(&part).expect("the part");
-    fs::write(
-        &part,
-        text.replace("</urlset>", "<!-- by hand --></urlset>"),
-    )
-    .expect("it can be written");
+    let changed = text.replace("</urlset>", "<!-- by hand --></urlset>");
+    fs::write(&part, changed).expect("it can be written");
     fs::remove_dir_all(bench.state()).expect("the state");
-    bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);
+    crawl();
     assert_eq!(dates(&bench.published(), &site), BTreeMap::new());
 }

@@ -240,7 +240,7 @@ impl Builds {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
-fn a_build_that_is_killed_at_any_call_leaves_a_whole_set_and_the_next_one_ends_it() {
+fn a_build_killed_anywhere_leaves_whole_sets() {
     if !is_able() {
         return;
     }
@@ -259,7 +259,7 @@ fn a_build_that_is_killed_at_any_call_leaves_a_whole_set_and_the_next_one_ends_i
 /// At every instant the damaged state is there, as it was found, and after the end there is one renamed copy of it.
 #[test]
 #[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
-fn a_state_that_is_set_aside_can_be_killed_at_any_call() {
+fn killing_the_renaming_of_states_loses_nothing() {
     if !is_able() {
         return;
     }
@@ -313,7 +313,7 @@ fn serve() -> (Site, &'static AtomicUsize) {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
-fn a_crawl_that_is_killed_at_any_call_of_its_publish_is_ended_by_the_next_one() {
+fn a_publish_killed_anywhere_is_completed_later() {
     if !is_able() {
         return;
     }

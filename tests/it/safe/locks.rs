@@ -49,12 +49,6 @@ fn begin(bench: &Bench, site: &Site) -> Running {
     running
 }
 
-/// The same of a site that was crawled before.
-fn begin_again(bench: &Bench, site: &Site) -> Running {
-    site.clear_log();
-    begin(bench, site)
-}
-
 /// A crawl with the output, or the state, of `bench`, and the other one elsewhere.
 fn crawl_beside(bench: &Bench, url: &str, what: &str, elsewhere: &str, options: &[&str]) -> Ran {
     let command = bench.command(url, options);
@@ -98,23 +92,15 @@ fn assert_busy(ran: Ran, what: &str, holder: u32) {
         .chars()
         .filter(|character| character.is_ascii_alphanumeric() || "-._".contains(*character))
         .collect();
-    let words = [
-        what.to_owned(),
-        format!(" is in use by process {holder} on {host}, started 20"),
-        " ago)".to_owned(),
-    ];
-    for words in &words {
-        assert!(
-            ran.stderr.contains(words.as_str()),
-            "{words:?} in {}",
-            ran.stderr
-        );
+    let used = format!(" is in use by process {holder} on {host}, started 20");
+    for words in [what, &used, " ago)"] {
+        assert!(ran.stderr.contains(words), "{words:?} in {}", ran.stderr);
     }
     assert_eq!(ran.summary()["outcome"], "busy");
 }
 
 #[test]
-fn the_second_session_on_a_state_or_an_output_names_the_first() {
+fn a_second_process_is_refused_until_the_end() {
     let (site, is_open) = serve();
     let url = site.url("/");
     let bench = Bench::new();
@@ -129,29 +115,36 @@ fn the_second_session_on_a_state_or_an_output_names_the_first() {
         !bench.path().join("out-2").exists(),
         "what was made for nothing is gone"
     );
+    fs::write(bench.path().join("list.txt"), &url).expect("a list");
+    let build = || {
+        let mut command = bench.program();
+        command.args(["build", "--json", "--base-url", &url, "list.txt"]);
+        command.arg("--output").arg(bench.output());
+        Ran::of(command)
+    };
+    assert_output_is_busy(build());
+    let forget = || {
+        let mut command = bench.program();
+        command.args(["forget", &url, "--state"]);
+        command.arg(bench.state());
+        Ran::of(command)
+    };
+    let ran = forget().expect_code(6);
+    let words = " is in use by process ";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
     // A dry run writes nothing and needs no lock; the set may be that of the first session by then.
     is_open.store(true, Ordering::SeqCst);
     beside("--state", "state-2", &["--dry-run", "--force"]).expect_code(0);
     first.wait().expect_code(0);
     assert_eq!(bench.published().urls().len(), 3);
     beside("--state", "state-2", &[]).expect_code(0);
-}
-
-#[test]
-fn a_build_does_not_write_where_a_crawl_is_at_work() {
-    let (site, is_open) = serve();
-    let bench = Bench::new();
-    let first = begin(&bench, &site);
-    fs::write(bench.path().join("list.txt"), site.url("/")).expect("a list");
-    let build = || {
-        let mut command = bench.program();
-        command.args(["build", "--json", "--base-url", &site.url("/"), "list.txt"]);
-        command.arg("--output").arg(bench.output());
-        Ran::of(command)
-    };
-    assert_output_is_busy(build());
-    is_open.store(true, Ordering::SeqCst);
-    first.wait().expect_code(0);
+    forget().expect_code(0);
+    let left = fs::read_dir(bench.state()).expect("it is there");
+    let names = left.map(|entry| entry.expect("an entry").file_name().into_string());
+    // The lock of the output is not the site's.
+    let names = names.map(|name| name.expect("a plain name"));
+    let left = names.filter(|name| !name.starts_with("output-")).count();
+    assert_eq!((left, bench.published().urls().len()), (0, 3));
     build().expect_code(0);
 }
 
@@ -169,7 +162,7 @@ fn status(bench: &Bench) -> Value {
 }
 
 #[test]
-fn status_shows_the_session_that_is_under_way_and_no_refused_one() {
+fn status_shows_running_and_no_refused_sessions() {
     let (site, is_open) = serve();
     let bench = Bench::new();
     let first = begin(&bench, &site);
@@ -190,7 +183,8 @@ fn status_shows_the_session_that_is_under_way_and_no_refused_one() {
     assert_eq!(status(&bench), seen);
     // A session that finds only the output locked writes its end.
     is_open.store(false, Ordering::SeqCst);
-    let second = begin_again(&bench, &site);
+    site.clear_log();
+    let second = begin(&bench, &site);
     crawl_beside(&bench, &site.url("/"), "--state", "state-2", &[]).expect_code(6);
     let other = bench.path().join("state-2");
     let name = format!("http_127.0.0.1_{}.last.json", site.port());
@@ -200,32 +194,4 @@ fn status_shows_the_session_that_is_under_way_and_no_refused_one() {
     let killed = status(&bench);
     assert_eq!(killed["running_since"], Value::Null);
     assert_eq!(killed["outcome"], "published");
-}
-
-#[test]
-fn a_state_that_a_session_locks_is_not_removed() {
-    let (site, is_open) = serve();
-    let bench = Bench::new();
-    let first = begin(&bench, &site);
-    let forget = || {
-        let mut command = bench.program();
-        command.args(["forget", &site.url("/"), "--state"]);
-        command.arg(bench.state());
-        Ran::of(command)
-    };
-    let ran = forget().expect_code(6);
-    assert!(
-        ran.stderr.contains(" is in use by process "),
-        "{}",
-        ran.stderr
-    );
-    is_open.store(true, Ordering::SeqCst);
-    first.wait().expect_code(0);
-    forget().expect_code(0);
-    let left = fs::read_dir(bench.state()).expect("it is there");
-    let names = left.map(|entry| entry.expect("an entry").file_name().into_string());
-    // The lock of the output is not the site's.
-    let names = names.map(|name| name.expect("a plain name"));
-    let left = names.filter(|name| !name.starts_with("output-")).count();
-    assert_eq!((left, bench.published().urls().len()), (0, 3));
 }

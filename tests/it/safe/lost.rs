@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     fs,
-    process::Command,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -72,7 +71,7 @@ fn crawl_on(day: u32, bench: &Bench, site: &Site, options: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_lost_state_costs_no_page_that_nothing_links_to() {
+fn a_lost_state_keeps_unlinked_pages() {
     let (site, is) = serve();
     let bench = Bench::new();
     bench.crawl(&site.url("/"), &[]).expect_code(0);
@@ -128,24 +127,16 @@ fn crawls_with_a_limit_complete_a_lost_state() {
 }
 
 #[test]
-fn a_set_that_was_built_from_a_list_is_known_to_the_first_crawl() {
+fn a_first_crawl_knows_the_built_set() {
     let (site, is) = serve();
     let bench = Bench::new();
     let list: String = (0..PAGES)
         .map(|number| site.url(&format!("/p{number}\n")))
         .collect();
     fs::write(bench.path().join("list.txt"), list).expect("the list");
-    let mut build: Command = bench.program();
-    build
-        .args([
-            "build",
-            "--base-url",
-            &site.url("/"),
-            "list.txt",
-            "--output",
-        ])
-        .arg(bench.output())
-        .args(["--json"]);
+    let mut build = bench.program();
+    build.args(["build", "--json", "--base-url", &site.url("/"), "list.txt"]);
+    build.arg("--output").arg(bench.output());
     Ran::of(build).expect_code(0);
     is(Edition::Gone);
     let summary = crawl_on(1, &bench, &site, &[]).expect_code(3).summary();
@@ -157,7 +148,7 @@ fn a_set_that_was_built_from_a_list_is_known_to_the_first_crawl() {
 }
 
 #[test]
-fn a_copy_that_is_written_as_another_site_is_known_by_its_own_urls() {
+fn a_copy_as_another_site_is_imported() {
     let (site, is) = serve();
     let bench = Bench::new();
     let options = ["--publish-as", "https://www.example.com/shop/"];
@@ -172,7 +163,7 @@ fn a_copy_that_is_written_as_another_site_is_known_by_its_own_urls() {
 }
 
 #[test]
-fn a_fresh_crawl_lists_what_it_finds_and_keeps_the_dates() {
+fn a_fresh_crawl_keeps_the_dates() {
     let (site, is) = serve();
     let bench = Bench::new();
     bench.crawl(&site.url("/"), &[]).expect_code(0);

@@ -1,8 +1,6 @@
 //! A state that is older than the published set: restored from a copy, or one of two that publish to one output.
 
 use std::{
-    fs,
-    path::Path,
     process::Command,
     sync::{
         Arc,
@@ -10,10 +8,13 @@ use std::{
     },
 };
 
-use crate::support::{
-    program::{Bench, Ran},
-    site::{Response, Site},
-    state::assert_adds_up,
+use crate::{
+    kill::copy,
+    support::{
+        program::{Bench, Ran},
+        site::{Response, Site},
+        state::assert_adds_up,
+    },
 };
 
 /// Pages of the first edition; the second has as many more.
@@ -61,19 +62,6 @@ fn crawl(bench: &Bench, site: &Site, day: u32, options: &[&str]) -> Ran {
     on_day(bench.command(&site.url("/"), options), day)
 }
 
-fn copy(from: &Path, to: &Path) {
-    if to.exists() {
-        fs::remove_dir_all(to).expect("the folder can be removed");
-    }
-    fs::create_dir(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("the folder") {
-        let entry = entry.expect("an entry");
-        if entry.path().is_file() {
-            fs::copy(entry.path(), to.join(entry.file_name())).expect("a copy");
-        }
-    }
-}
-
 /// A site with two published editions and the state of the first.
 fn brought_back() -> (Bench, Site, impl Fn(usize)) {
     let (site, is) = serve();
@@ -91,12 +79,12 @@ fn brought_back() -> (Bench, Site, impl Fn(usize)) {
 }
 
 #[test]
-fn an_older_state_costs_no_page_and_no_date() {
+fn an_older_state_keeps_pages_and_dates() {
     let (bench, site, _) = brought_back();
     let before = bench.published();
     let ran = crawl(&bench, &site, 2, &["--max-pages", "15"]).expect_code(3);
-    let told = format!("{MESSAGE} than the set (a copy, or the state of another user?)");
-    assert_eq!(ran.stderr.matches(&told).count(), 1, "{}", ran.stderr);
+    let expected = format!("{MESSAGE} than the set (a copy, or the state of another user?)");
+    assert_eq!(ran.stderr.matches(&expected).count(), 1, "{}", ran.stderr);
     let summary = ran.summary();
     assert_adds_up(&summary);
     assert_eq!(summary["listed"], 2 * PAGES + 1, "{summary}");
@@ -110,7 +98,7 @@ fn an_older_state_costs_no_page_and_no_date() {
 }
 
 #[test]
-fn pages_that_an_older_state_does_not_know_leave_on_evidence_only() {
+fn pages_unknown_to_the_state_leave_on_evidence() {
     let (bench, site, is) = brought_back();
     let before = bench.published();
     is(4);
@@ -128,13 +116,11 @@ fn two_states_publish_to_one_output_in_turns() {
     let (site, is) = serve();
     let bench = Bench::new();
     let by = |state: &str, day: u32| {
-        let state = bench.path().join(state);
-        let options = ["--state", state.to_str().expect("a name")];
-        // The last `--output` of the command line counts.
         let mut command = bench.program();
         command.args(["crawl", &site.url("/"), "--json"]);
         command.args(["--discover=links", "--rate", "unlimited"]);
-        command.arg("--output").arg(bench.output()).args(options);
+        command.arg("--output").arg(bench.output());
+        command.arg("--state").arg(bench.path().join(state));
         on_day(command, day)
     };
     by("service", 0).expect_code(0);
@@ -151,21 +137,21 @@ fn two_states_publish_to_one_output_in_turns() {
 }
 
 #[test]
-fn one_state_may_publish_to_several_outputs_in_turns() {
+fn one_state_publishes_to_two_outputs_in_turns() {
     let (site, is) = serve();
     let bench = Bench::new();
     let other = bench.path().join("other");
-    let to_other = ["--output", other.to_str().expect("a name")];
     let crawl_to = |is_other: bool, day: u32| {
         let mut command = bench.program();
         command.args(["crawl", &site.url("/"), "--discover=links"]);
         command.args(["--rate", "unlimited"]);
         command.arg("--state").arg(bench.state());
-        if is_other {
-            command.args(to_other);
+        let output = if is_other {
+            other.clone()
         } else {
-            command.arg("--output").arg(bench.output());
-        }
+            bench.output()
+        };
+        command.arg("--output").arg(output);
         let ran = on_day(command, day).expect_code(0);
         assert!(!ran.stderr.contains(MESSAGE), "day {day}: {}", ran.stderr);
     };

@@ -56,7 +56,7 @@ fn assert_later_than_entries(bench: &Bench) {
 }
 
 #[test]
-fn a_reader_never_sees_anything_but_a_whole_set() {
+fn readers_find_whole_sets_only() {
     check("root");
     check("in-place");
 }

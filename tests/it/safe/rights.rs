@@ -76,33 +76,28 @@ fn assert_rights(bench: &Bench, file: u32, folder: u32, group: u32) {
 }
 
 #[test]
-fn without_a_setting_the_umask_decides() {
+fn the_umask_or_a_mode_decides_about_rights() {
     let site = serve();
+    let url = site.url("/");
     let bench = Bench::new();
     let group = fs::metadata(bench.path()).expect("a folder").gid();
     let layout = ["--layout", "in-place"];
-    crawl(&bench, "027", &site.url("/"), &layout).expect_code(0);
+    crawl(&bench, "027", &url, &layout).expect_code(0);
     assert_rights(&bench, 0o640, 0o750, group);
-}
 
-#[test]
-fn a_mode_applies_with_any_umask_and_to_existing_files() {
-    let site = serve();
     let bench = Bench::new();
-    let group = fs::metadata(bench.path()).expect("a folder").gid();
-    let url = site.url("/");
-    let layout = ["--layout", "in-place", "--file-mode"];
-    crawl(&bench, "077", &url, &[&layout[..], &["0644"]].concat()).expect_code(0);
+    let with_mode = |mode: &str| {
+        let options = [&layout[..], &["--file-mode", mode]].concat();
+        crawl(&bench, "077", &url, &options).expect_code(0);
+    };
+    with_mode("0644");
     assert_rights(&bench, 0o644, 0o755, group);
     let before = bench.published();
-    crawl(&bench, "077", &url, &[&layout[..], &["0640"]].concat()).expect_code(0);
+    with_mode("0640");
     // Existing folders belong to the user and keep their mode.
     assert_rights(&bench, 0o640, 0o755, group);
-    assert_eq!(
-        bench.published().differences(&before),
-        [""; 0],
-        "rights are no change"
-    );
+    let differences = bench.published().differences(&before);
+    assert_eq!(differences, [""; 0], "rights are no change");
 }
 
 #[test]
@@ -144,37 +139,26 @@ fn a_group_is_given_by_name_or_number() {
 }
 
 #[test]
-fn rights_that_cannot_be_set_are_reported_before_the_crawl() {
+fn wrong_rights_are_reported_before_the_crawl() {
     let site = serve();
-    let check = |options: &[&str], words: &str| {
+    let check = |option: &str, words: &str| {
         let bench = Bench::new();
-        let ran = bench.crawl(&site.url("/"), options).expect_code(2);
-        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        let ran = bench.crawl(&site.url("/"), &[option]).expect_code(2);
+        assert!(ran.stderr.contains(words), "{option}: {}", ran.stderr);
         assert!(!bench.output().exists());
     };
     for mode in ["644x", "0900", "01777", "0044", "-1", "rw-r--r--"] {
-        check(
-            &[&format!("--file-mode={mode}")],
-            "expected octal permissions as text",
-        );
+        let option = format!("--file-mode={mode}");
+        check(&option, "expected octal permissions as text");
     }
-    check(
-        &["--file-group=no-such-group"],
-        "has no group no-such-group",
-    );
-    check(&["--file-group=a:b"], "expected the name or the number");
-    check(
-        &["--file-group=4294967295"],
-        "expected the name or the number",
-    );
+    check("--file-group=no-such-group", "has no group no-such-group");
+    for group in ["a:b", "4294967295"] {
+        let option = format!("--file-group={group}");
+        check(&option, "expected the name or the number");
+    }
     let bench = Bench::new();
     let config = bench.settings("output.file_mode = 644\n");
-    let ran = bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(2);
-    assert!(
-        ran.stderr.contains("file_mode: expected octal"),
-        "{}",
-        ran.stderr
-    );
+    let ran = bench.crawl(&site.url("/"), &["--config", &config]);
+    let (ran, words) = (ran.expect_code(2), "file_mode: expected octal");
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
 }

@@ -14,7 +14,7 @@ pub struct Authority {
 pub struct Certificate {
     /// The certificate.
     pub certificate: String,
-    /// Its private key.
+    /// Private key of the certificate.
     pub key: String,
 }
 
@@ -40,7 +40,7 @@ impl Authority {
         Self { issuer }
     }
 
-    /// Its own certificate, for programs that are to trust it.
+    /// The certificate of the authority, for programs that are to trust it.
     pub fn pem(&self) -> String {
         self.issuer.pem()
     }

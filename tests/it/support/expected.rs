@@ -1,7 +1,35 @@
 //! The lists in `tests/data/expected_failures`: the rows of a conformance table that fail, with reasons. A list may only
-//! shrink: a row that passes, or that no table has any more, must be removed.
+//! shrink: a row that passes, or that no table has any more, must be removed. Besides, what the conformance tests need to read
+//! rows.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Debug};
+
+use serde_json::Value;
+
+/// Result of a row, with the reason of a failure.
+pub type Judgement = Result<(), String>;
+
+/// Fails with both values when they differ.
+pub fn same<T: PartialEq + Debug>(found: &T, wanted: &T) -> Judgement {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(format!("{found:?} instead of {wanted:?}"))
+    }
+}
+
+/// The text in a field of a row.
+#[track_caller]
+pub fn text<'v>(row: &'v Value, field: &str) -> &'v str {
+    row[field]
+        .as_str()
+        .unwrap_or_else(|| panic!("no {field} in {row}"))
+}
+
+/// The values of a list; none of what is no list.
+pub fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
 
 /// The rows that are expected to fail, during the test of a table.
 pub struct ExpectedFailures<'l> {
@@ -32,7 +60,7 @@ impl<'l> ExpectedFailures<'l> {
     }
 
     /// Judges the result of a row: it must pass, or be on the list and fail.
-    pub fn judge(&mut self, id: &str, result: Result<(), String>) {
+    pub fn judge(&mut self, id: &str, result: Judgement) {
         self.rows += 1;
         match (result, self.reasons.remove(id)) {
             (Ok(()), None) | (Err(_), Some(_)) => {}

@@ -25,7 +25,7 @@ pub struct Published {
 pub struct SitemapFile {
     /// The bytes of the file.
     pub raw: Vec<u8>,
-    /// Its XML.
+    /// XML of the file.
     pub xml: String,
     /// `loc` and `lastmod` of each entry, in order, entities decoded.
     pub entries: Vec<(String, Option<String>)>,

@@ -41,7 +41,7 @@ pub(in crate::commands) fn run(
     let (url, storage) = places_of(typed.clone(), environment, output)?;
     // Files are read before the database is asked.
     let entered = match &args.action {
-        CatalogueAction::Add(add) => import::site((typed, add), environment)?,
+        CatalogueAction::Add(add) => import::site(typed, add, environment)?,
         CatalogueAction::Import { files } => import::sites(files, environment)?,
         CatalogueAction::Init
         | CatalogueAction::List { .. }
@@ -69,8 +69,7 @@ pub(in crate::commands) fn run(
                 listing::show(&catalogue, name, *json, output).await
             }
             CatalogueAction::Fetch { name, folder } => {
-                let to = (&**name, &**folder);
-                fetch(&catalogue, storage, to, (environment, output)).await
+                fetch(&catalogue, storage, name, folder, environment, output).await
             }
             CatalogueAction::Remove { names } => {
                 let change = async |name: &str| {
@@ -129,8 +128,10 @@ pub(in crate::commands) fn run(
 async fn fetch(
     catalogue: &Catalogue,
     storage: Option<String>,
-    (name, folder): (&str, &Path),
-    (environment, output): (&Environment, &Output),
+    name: &str,
+    folder: &Path,
+    environment: &Environment,
+    output: &Output,
 ) -> failure::Result<ExitCode> {
     let storage = storage.ok_or_else(|| {
         let message = "there is no URL of the storage of the states; expected --storage URL, the variable ARPENT_STORAGE, or storage \

@@ -34,7 +34,8 @@ pub(super) struct Entered {
 /// # Errors
 /// The settings make no sense for a catalogue, or there are several sites.
 pub(super) fn site(
-    (of_command, args): (&Typed, &AddArgs),
+    of_command: &Typed,
+    args: &AddArgs,
     environment: &Environment,
 ) -> failure::Result<Entered> {
     let name = args.name.as_deref();

@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_stand_one_below_the_other_as_far_as_there_is_room() {
+    fn blocks_are_shown_while_there_is_room() {
         fn check(most: usize, expected: &[&str]) {
             let blocks = [["a", "  1"], ["b", "  2"], ["c", "  3"]]
                 .map(|block| block.map(str::to_owned).to_vec());

@@ -48,7 +48,7 @@ fn site(name: &str, host: &str, schedule: &str) -> String {
     )
 }
 
-/// What happens from dependencies, and when.
+/// An event during the run of a daemon.
 enum Happening {
     /// The file is another one, and SIGHUP.
     Reload(String),
@@ -79,7 +79,7 @@ struct Bench {
     obeys: bool,
 }
 
-/// What a daemon did.
+/// The result of a daemon.
 #[derive(Debug)]
 struct Did {
     code: ExitCode,
@@ -194,6 +194,13 @@ impl Bench {
     async fn run_for(&self, from: &str, minutes: u64) -> Did {
         self.run(from, vec![(minutes, terminate())]).await
     }
+
+    /// Checks the sessions that begin until SIGTERM comes after so many minutes.
+    async fn check(&self, from: &str, minutes: u64, began: &[&str]) {
+        let did = self.run_for(from, minutes).await;
+        assert_eq!(did.began, began, "{from}");
+        assert_eq!(did.code, ExitCode::Terminated, "{from}");
+    }
 }
 
 fn terminate() -> Happening {
@@ -226,7 +233,7 @@ async fn pretend(site: &SiteSettings, takes: Duration, stop: Option<&Stop>) -> S
 }
 
 #[tokio::test]
-async fn a_settings_file_that_hangs_keeps_no_signal_back() {
+async fn hanging_settings_file_delays_no_signal() {
     let folder = tempfile::tempdir().unwrap();
     let file = format!("{SHARED}{}", site("a", "a.example", "@yearly"));
     let settings = load(&file, folder.path()).unwrap();
@@ -293,60 +300,50 @@ fn takes(name: &str) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn five_sites_in_paris_across_the_change_to_summer_time() {
+async fn five_sites_across_summer_time() {
     let bench = Bench::new(&five(), takes);
-    let did = bench.run_for("2026-03-28T22:30:00Z", 24 * 60).await;
-    assert_eq!(
-        did.began,
-        [
-            "2026-03-28T23:00:00Z long",
-            "2026-03-29T00:15:00Z early",
-            // Its host is being crawled for the other site.
-            "2026-03-29T00:25:00Z late",
-            // 02:30 does not exist that day.
-            "2026-03-29T01:00:00Z gap",
-            "2026-03-29T01:00:00Z weekly",
-            // 01:00 and 02:00 (which is 03:00 that day) came while the run of midnight went on.
-            "2026-03-29T22:00:00Z long",
-        ]
-    );
-    assert_eq!(did.code, ExitCode::Terminated);
+    let began = [
+        "2026-03-28T23:00:00Z long",
+        "2026-03-29T00:15:00Z early",
+        // Its host is being crawled for the other site.
+        "2026-03-29T00:25:00Z late",
+        // 02:30 does not exist that day.
+        "2026-03-29T01:00:00Z gap",
+        "2026-03-29T01:00:00Z weekly",
+        // 01:00 and 02:00 (which is 03:00 that day) came while the run of midnight went on.
+        "2026-03-29T22:00:00Z long",
+    ];
+    bench.check("2026-03-28T22:30:00Z", 24 * 60, &began).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn five_sites_in_paris_across_the_change_to_winter_time() {
+async fn five_sites_across_winter_time() {
     let bench = Bench::new(&five(), takes);
-    let did = bench.run_for("2026-10-24T21:30:00Z", 14 * 60).await;
-    assert_eq!(
-        did.began,
-        [
-            "2026-10-24T22:00:00Z long",
-            "2026-10-24T23:15:00Z early",
-            "2026-10-24T23:25:00Z late",
-            // 02:30 comes twice that day, and is one time of the schedule.
-            "2026-10-25T00:30:00Z gap",
-            // Several hours a day are an interval: the hour that comes twice counts twice.
-            "2026-10-25T01:00:00Z long",
-            "2026-10-25T02:00:00Z weekly",
-        ]
-    );
+    let began = [
+        "2026-10-24T22:00:00Z long",
+        "2026-10-24T23:15:00Z early",
+        "2026-10-24T23:25:00Z late",
+        // 02:30 comes twice that day, and is one time of the schedule.
+        "2026-10-25T00:30:00Z gap",
+        // Several hours a day are an interval: the hour that comes twice counts twice.
+        "2026-10-25T01:00:00Z long",
+        "2026-10-25T02:00:00Z weekly",
+    ];
+    bench.check("2026-10-24T21:30:00Z", 14 * 60, &began).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_set_that_time_changes_is_published_without_a_crawl() {
+async fn ageing_set_is_published_without_a_crawl() {
     let sites = [
         site("news", "a.example", "0 3 * * SUN"),
         site("other", "b.example", "0 3 * * SUN"),
     ];
     let bench = Bench::new(&sites, takes);
-    let did = bench.run_for("2026-06-06T23:30:00Z", 24 * 60).await;
-    assert_eq!(
-        did.began,
-        ["2026-06-07T01:00:00Z news", "2026-06-07T01:00:00Z other"]
-    );
+    let began = ["2026-06-07T01:00:00Z news", "2026-06-07T01:00:00Z other"];
+    bench.check("2026-06-06T23:30:00Z", 24 * 60, &began).await;
     // The next daemon knows when.
-    let did = bench.run_for("2026-06-08T00:00:00Z", 24 * 60).await;
-    assert_eq!(did.began, ["2026-06-08T07:00:00Z news published"]);
+    let began = ["2026-06-08T07:00:00Z news published"];
+    bench.check("2026-06-08T00:00:00Z", 24 * 60, &began).await;
     assert!(
         read_schedules(bench.state.path())
             .unwrap()
@@ -356,34 +353,28 @@ async fn a_set_that_time_changes_is_published_without_a_crawl() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_night_that_was_missed_is_made_up_once() {
+async fn missed_session_is_made_up_once() {
     let bench = Bench::new(&[site("a", "a.example", "0 3 * * *")], takes);
-    let did = bench.run_for("2026-06-01T00:00:00Z", 120).await;
-    assert_eq!(did.began, ["2026-06-01T01:00:00Z a"]);
+    bench
+        .check("2026-06-01T00:00:00Z", 120, &["2026-06-01T01:00:00Z a"])
+        .await;
     // Two nights later, in the morning.
-    let did = bench.run_for("2026-06-03T07:00:00Z", 24 * 60).await;
-    assert_eq!(
-        did.began,
-        ["2026-06-03T07:00:00Z a", "2026-06-04T01:00:00Z a"]
-    );
+    let began = ["2026-06-03T07:00:00Z a", "2026-06-04T01:00:00Z a"];
+    bench.check("2026-06-03T07:00:00Z", 24 * 60, &began).await;
     // Nothing was missed.
-    let did = bench.run_for("2026-06-04T08:00:00Z", 60).await;
-    assert_eq!(did.began, [""; 0]);
+    bench.check("2026-06-04T08:00:00Z", 60, &[]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_would_begin_during_another_of_its_site_is_skipped() {
+async fn session_during_another_of_its_site_is_skipped() {
     let bench = Bench::new(&[site("long", "a.example", "0 * * * *")], takes);
-    let did = bench.run_for("2026-06-01T00:30:00Z", 7 * 60).await;
-    assert_eq!(
-        did.began,
-        [
-            "2026-06-01T01:00:00Z long",
-            // It took until 03:10.
-            "2026-06-01T04:00:00Z long",
-            "2026-06-01T07:00:00Z long",
-        ]
-    );
+    let began = [
+        "2026-06-01T01:00:00Z long",
+        // It took until 03:10.
+        "2026-06-01T04:00:00Z long",
+        "2026-06-01T07:00:00Z long",
+    ];
+    bench.check("2026-06-01T00:30:00Z", 7 * 60, &began).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -391,15 +382,12 @@ async fn a_limit_holds_for_all_sites_together() {
     let sites = ["a", "b", "c"].map(|name| site(name, &format!("{name}.example"), "0 3 * * *"));
     let mut bench = Bench::new(&sites, takes);
     bench.file = format!("max_sites = 2\n{}", bench.file);
-    let did = bench.run_for("2026-06-01T00:00:00Z", 120).await;
-    assert_eq!(
-        did.began,
-        [
-            "2026-06-01T01:00:00Z a",
-            "2026-06-01T01:00:00Z b",
-            "2026-06-01T01:10:00Z c"
-        ]
-    );
+    let began = [
+        "2026-06-01T01:00:00Z a",
+        "2026-06-01T01:00:00Z b",
+        "2026-06-01T01:10:00Z c",
+    ];
+    bench.check("2026-06-01T00:00:00Z", 120, &began).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -460,21 +448,21 @@ async fn another_schedule_counts_from_the_reload_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_stopped_goes_on_with_the_next_start() {
+async fn stopped_session_continues_at_next_start() {
     let bench = Bench::new(&[site("long", "a.example", "0 3 * * *")], takes);
     let did = bench.run_for("2026-06-01T00:00:00Z", 90).await;
     assert_eq!(did.began, ["2026-06-01T01:00:00Z long"]);
     assert_eq!(did.code, ExitCode::Terminated);
     assert!(did.lasted < 91 * MINUTE, "{:?}", did.lasted);
     // It does, and is not begun a third time.
-    let did = bench.run_for("2026-06-01T01:35:00Z", 180).await;
-    assert_eq!(did.began, ["2026-06-01T01:35:00Z long"]);
-    let did = bench.run_for("2026-06-01T05:00:00Z", 60).await;
-    assert_eq!(did.began, [""; 0]);
+    bench
+        .check("2026-06-01T01:35:00Z", 180, &["2026-06-01T01:35:00Z long"])
+        .await;
+    bench.check("2026-06-01T05:00:00Z", 60, &[]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_does_not_end_is_waited_for_so_long() {
+async fn stop_waits_for_a_bounded_time() {
     let mut bench = Bench::new(&[site("long", "a.example", "0 3 * * *")], takes);
     bench.obeys = false;
     let did = bench.run_for("2026-06-01T00:00:00Z", 90).await;
@@ -483,8 +471,9 @@ async fn a_run_that_does_not_end_is_waited_for_so_long() {
     assert_eq!(did.code, ExitCode::Terminated);
     // As after a crash.
     bench.obeys = true;
-    let did = bench.run_for("2026-06-01T01:35:00Z", 10).await;
-    assert_eq!(did.began, ["2026-06-01T01:35:00Z long"]);
+    bench
+        .check("2026-06-01T01:35:00Z", 10, &["2026-06-01T01:35:00Z long"])
+        .await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -500,7 +489,7 @@ async fn a_third_signal_waits_for_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_is_set_is_noticed_within_a_minute() {
+async fn set_clock_is_noticed_within_a_minute() {
     let bench = Bench::new(&[site("a", "a.example", "0 3 * * *")], takes);
     // Forward over the run, while nothing is waited for but that: it is made up.
     let happenings = vec![

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_becomes_a_reference_and_a_url_stays() {
+    fn paths_become_references() {
         assert_eq!(uri("a b/ä.xml"), "a%20b/%C3%A4.xml");
         assert_eq!(uri("/a/b.xml"), "file:///a/b.xml");
         assert_eq!(uri("https://h/a?b"), "https://h/a?b");

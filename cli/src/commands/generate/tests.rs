@@ -163,7 +163,7 @@ fn values_of(part: &Value) -> String {
     format!(" {word}: {}.", values.join(", "))
 }
 
-/// What a reference, or the first alternative, stands for.
+/// The target of a reference, or the first alternative.
 fn resolved<'s>(schema: &'s Value, part: &'s Value) -> &'s Value {
     let part = part["anyOf"].get(0).unwrap_or(part);
     match part["$ref"].as_str() {

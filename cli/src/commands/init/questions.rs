@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_cannot_be_used_is_asked_for_again() {
+    fn unusable_answer_is_asked_for_again() {
         let answers = answered(concat!(
             "https://other.example/\n/docs/\n",
             "me@h.example\n",

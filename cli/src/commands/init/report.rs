@@ -1,6 +1,6 @@
 //! What `arpent init` prints: what is known of the site, and what to do next.
 
-use crawler::survey::{Survey, UrlAnswer};
+use crawler::view::View;
 use serde_json::json;
 
 use super::{
@@ -10,94 +10,35 @@ use super::{
 use crate::{
     args::InitArgs,
     failure::{self, Context as _},
-    human,
     output::Output,
+    print::print_view,
 };
-
-/// Width of the names before the facts.
-const NAME_WIDTH: usize = 12;
-
-/// Prints facts, each after its name; the name of several facts is shown once.
-struct Facts<'o> {
-    output: &'o Output,
-    last: &'static str,
-}
-
-impl Facts<'_> {
-    fn print(&mut self, name: &'static str, fact: &str) {
-        let shown = if name == self.last { "" } else { name };
-        self.output.data(&format!("{shown:<NAME_WIDTH$}{fact}"));
-        self.last = name;
-    }
-}
-
-/// Prints what the site answered, or what its last crawl found.
-pub(super) fn summary(survey: &Survey, output: &Output) {
-    let mut facts = Facts { output, last: "" };
-    facts.print("site", &survey.site);
-    for answer in &survey.hops {
-        let UrlAnswer { url, status, .. } = answer;
-        let target = answer.redirects_to.as_ref();
-        let target = target.map_or_else(String::new, |target| format!(", redirects to {target}"));
-        facts.print("start", &format!("{url} answers {status}{target}"));
-    }
-    let robots = &survey.robots;
-    let status = robots.status;
-    let status = status.map_or_else(String::new, |status| format!(" answers {status}"));
-    facts.print("robots.txt", &format!("{}{status}", robots.url));
-    for rule in &robots.rules {
-        facts.print("robots.txt", &format!("  {rule}"));
-    }
-    if let Some(delay) = robots.crawl_delay_s {
-        facts.print("robots.txt", &format!("  Crawl-delay: {delay}"));
-    }
-    for sitemap in &robots.sitemaps {
-        facts.print("robots.txt", &format!("  Sitemap: {sitemap}"));
-    }
-    if let Some(links) = survey.links {
-        let links = human::count(links as u64, "link");
-        facts.print("start page", &format!("{links} to pages of the site"));
-    }
-    if let Some(crawl) = &survey.crawl {
-        let urls = human::count(crawl.known, "known URL");
-        let (listed, ended) = (
-            human::number(crawl.listed),
-            crawl.ended.strftime("%Y-%m-%d"),
-        );
-        facts.print("last crawl", &format!("{listed} of {urls} listed, {ended}"));
-    }
-    for note in &survey.notes {
-        facts.print("note", &note.text);
-    }
-}
 
 /// Prints the files, and what to do next.
 pub(super) fn steps(plan: &Plan<'_>, written: &[String], output: &Output) {
-    let mut facts = Facts { output, last: "" };
+    let mut view = View::default();
+    let section = view.section("next", "");
     for path in written {
-        facts.print("written", path);
+        section.fact("written", Some(&**path));
     }
-    facts.print("next", &next_command(plan.args));
+    section.fact("next", Some(next_command(plan.args)));
     let (server, _) = files::server(plan.args.server);
-    facts.print(
-        "then",
-        &format!("include {server} in the configuration of the web server"),
-    );
+    let include = format!("include {server} in the configuration of the web server");
+    section.fact("then", Some(include));
     let (origin, line) = (plan.answers.start.origin(), robots_line(plan.answers));
-    let mut lines = plan
-        .survey
-        .robots
-        .sitemaps
-        .iter()
-        .map(|url| format!("Sitemap: {url}"));
-    let robots = if lines.any(|known| known == line) {
-        format!("{origin}/robots.txt has the line already: {line}")
-    } else {
-        format!("add to {origin}/robots.txt: {line}")
+    let has_line = |sitemaps: &Vec<String>| {
+        let mut lines = sitemaps.iter().map(|url| format!("Sitemap: {url}"));
+        lines.any(|known| known == line)
     };
-    facts.print("then", &robots);
+    let robots = match plan.survey.robots.sitemaps.as_ref().map(has_line) {
+        Some(true) => format!("{origin}/robots.txt has the line already: {line}"),
+        Some(false) => format!("add to {origin}/robots.txt: {line}"),
+        None => format!("add to {origin}/robots.txt, if it is not there: {line}"),
+    };
+    section.fact("then", Some(robots));
     let schedule = written.last().map_or("", String::as_str);
-    facts.print("then", &format!("crawl daily: see {schedule}"));
+    section.fact("then", Some(format!("crawl daily: see {schedule}")));
+    print_view(&view, output);
 }
 
 fn robots_line(answers: &Answers) -> String {

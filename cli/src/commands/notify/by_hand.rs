@@ -60,7 +60,9 @@ pub(in crate::commands) fn run(
     let clock = dependencies::clock(environment);
     runtime::run(Threads::One, async {
         let mut supervisor = Supervisor::new(output)?;
-        let politeness = Arc::new(Mutex::new(Politeness::new(&shared.config.politeness)));
+        let politeness = Arc::new(Mutex::new(Politeness::new(
+            &shared.session.config.politeness,
+        )));
         let shutdown = supervisor.stop().shutdown.clone();
         let (list, submit_all, output) = (args.list, args.submit_all, output.clone());
         let is_json = args.json;

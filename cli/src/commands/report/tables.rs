@@ -21,7 +21,7 @@ const TABLES: [(&str, &str); 5] = [
     ("conflicts.csv", "kind,url,target,target_reason,language"),
     (
         "patterns.csv",
-        "name,kind,asked,left_out,not_asked,example,exclude",
+        "name,kind,requested,left_out,not_requested,example,exclude",
     ),
     (
         "sessions.csv",
@@ -33,7 +33,9 @@ const TABLES: [(&str, &str); 5] = [
 impl CsvFolder {
     /// Begins the files in `folder`, which is made.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
+        })?;
         let tables = TABLES.iter();
         let files = tables.map(|(name, columns)| CsvFile::create(&folder.join(name), columns));
         files.collect::<io::Result<_>>().map(Self)

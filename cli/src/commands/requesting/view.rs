@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_there_is() {
+    fn line_has_the_figures() {
         let mut figures = Figures {
             documents: 1,
             queued: 2,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_view_fits_and_says_what_takes_long() {
+    fn view_is_cut_to_the_width() {
         let progress = CheckProgress::default();
         progress.turn_to(&Loc::parse("https://h.example/a-long-name/sitemap.xml").unwrap());
         let figures = || progress.figures().clone();

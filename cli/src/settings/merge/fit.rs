@@ -117,14 +117,14 @@ impl Merge {
             );
         }
         self.check_places(urls, among);
-        if !self.draft.settings.seeds.is_empty() && !self.draft.config.discover.list {
+        if !self.draft.settings.session.seeds.is_empty() && !self.draft.config.discover.list {
             self.misfit(
                 "seeds",
                 "the lists are not read, because discover does not have \"list\"",
             );
         }
         let discover = &self.draft.config.discover;
-        if self.draft.settings.seeds.is_empty()
+        if self.draft.settings.session.seeds.is_empty()
             && discover.list
             && !(discover.links || discover.sitemaps || discover.feeds)
         {

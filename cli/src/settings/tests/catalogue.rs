@@ -82,7 +82,7 @@ fn variables(variables: &[(&str, &str)]) -> Environment {
         .collect()
 }
 
-/// What `arpent catalogue import` makes of a file.
+/// The sites that `arpent catalogue import` reads from a file.
 fn import(file: &str, environment: &Environment) -> Result<StoredSites, SettingsError> {
     let path = Path::new("sites.toml");
     StoredSites::load(Typed::of_file(path), None, environment, |asked| {
@@ -91,7 +91,7 @@ fn import(file: &str, environment: &Environment) -> Result<StoredSites, Settings
     })
 }
 
-/// What `arpent catalogue add` makes of its arguments and a file.
+/// The sites that `arpent catalogue add` reads from its arguments and a file.
 fn add(arguments: &[&str], file: &str) -> Result<StoredSites, SettingsError> {
     let line = [&["arpent", "catalogue", "add"], arguments].concat();
     let Command::Catalogue(CatalogueArgs {
@@ -115,7 +115,7 @@ fn check_refused(table: &str, environment: &[(&str, &str)], expected: &str) {
 }
 
 #[test]
-fn a_site_comes_back_from_its_text_as_it_was() {
+fn stored_text_gives_the_same_site() {
     let environment = variables(&[
         ("SHOP", "user:password"),
         ("SHOP_HEADER", "Cookie: a=b"),
@@ -210,7 +210,7 @@ rate = 0.5
 }
 
 #[test]
-fn one_site_is_added_as_it_would_be_crawled() {
+fn added_site_has_the_settings_of_crawls() {
     let stored = add(
         &["https://c.example/", "--schedule", "@hourly"],
         "[output]\noutput = \"s3://sets\"\n[[site]]\nurl = \"https://a.example/\"",
@@ -233,7 +233,7 @@ fn one_site_is_added_as_it_would_be_crawled() {
 }
 
 #[test]
-fn a_shared_output_gets_a_folder_for_each_site() {
+fn shared_output_has_folders_of_sites() {
     fn check(found: Result<StoredSites, SettingsError>, expected: &str) {
         let [site] = &found.unwrap().sites[..] else {
             panic!("there is one site")

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn words_stand_between_commas_or_one_by_one() {
+fn words_are_listed_or_repeated() {
     let check = |arguments: &[&str], file, images, hreflang| {
         let settings = good(&[&[URL], arguments].concat(), &[], file);
         let expected = Extensions {
@@ -11,7 +11,7 @@ fn words_stand_between_commas_or_one_by_one() {
             hreflang,
             ..Extensions::default()
         };
-        let found = settings.config.publish.extensions;
+        let found = settings.session.config.publish.extensions;
         assert_eq!(found, expected, "{arguments:?}");
     };
     let file = Some(r#"output.with = ["images"]"#);
@@ -32,14 +32,14 @@ fn formats_are_words_and_not_only_feeds() {
         None,
     );
     let all = [Format::Xml, Format::Text, Format::Rss, Format::Atom];
-    assert_eq!(settings.config.publish.formats, all.into());
+    assert_eq!(settings.session.config.publish.formats, all.into());
     let lines = good(&[URL], &[("ARPENT_FORMAT", "xml\natom")], None);
     let two = [Format::Xml, Format::Atom];
-    assert_eq!(lines.config.publish.formats, two.into());
+    assert_eq!(lines.session.config.publish.formats, two.into());
 }
 
 #[test]
-fn values_for_entries_are_a_glob_and_a_word() {
+fn values_for_entries_have_globs() {
     let entries = |arguments: &[&str], file| good(&[&[URL], arguments].concat(), &[], file);
     let settings = entries(
         &["--changefreq", "/?a=b=daily", "--changefreq", "*=never"],
@@ -78,7 +78,11 @@ fn page_rules_are_tables() {
         action,
     };
     assert_eq!(
-        good(&[URL], &[], Some(file)).config.parse.page_rules,
+        good(&[URL], &[], Some(file))
+            .session
+            .config
+            .parse
+            .page_rules,
         [
             rule("/shop/*", ".sold-out", PageAction::Exclude),
             rule(

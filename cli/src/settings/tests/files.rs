@@ -10,8 +10,8 @@ fn the_default_file_is_the_default() {
     let mut built_in = good(&[URL], &[], None);
     for settings in [&mut written, &mut built_in] {
         // Both have the places of the values.
-        settings.public_url_name.clear();
-        settings.state_options.clear();
+        settings.session.public_url_name.clear();
+        settings.session.state_options.clear();
     }
     assert_eq!(format!("{written:#?}"), format!("{built_in:#?}"));
 }
@@ -59,7 +59,7 @@ fn the_example_files_are_settings() {
             } else {
                 1
             };
-            assert_eq!(settings.urls.len(), sites, "{name}");
+            assert_eq!(settings.session.urls.len(), sites, "{name}");
         }
     }
     assert_eq!(examples, 6);

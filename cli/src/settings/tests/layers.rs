@@ -3,11 +3,11 @@
 use super::*;
 
 #[test]
-fn flags_win_over_variables_over_the_file_over_defaults() {
+fn flags_variables_file_defaults_in_this_order() {
     let rate = |arguments: &[&str], variables: &[(&str, &str)], file| {
         let mut all = vec![URL];
         all.extend(arguments);
-        good(&all, variables, file).config.politeness.rate
+        good(&all, variables, file).session.config.politeness.rate
     };
     let (flag, variable, file) = (
         ["--rate", "1"],
@@ -46,11 +46,16 @@ fn a_list_replaces_the_list_below_it() {
 }
 
 #[test]
-fn urls_come_from_the_command_line_or_the_settings() {
+fn typed_urls_replace_those_of_the_file() {
     fn check(arguments: &[&str], file: &str, expected: &[&str]) {
         let settings = good(arguments, &[], Some(file));
         assert_eq!(
-            settings.urls.iter().map(UrlKey::as_str).collect::<Vec<_>>(),
+            settings
+                .session
+                .urls
+                .iter()
+                .map(UrlKey::as_str)
+                .collect::<Vec<_>>(),
             expected
         );
     }
@@ -69,27 +74,19 @@ fn urls_come_from_the_command_line_or_the_settings() {
 }
 
 #[test]
-fn a_variable_that_is_probably_a_slip_is_warned_of() {
-    fn check(name: &str, expected: &[&str]) {
-        assert_eq!(
-            good(&[URL], &[(name, "1")], None).warnings,
-            expected,
-            "{name}"
+fn misspelled_variable_causes_a_warning() {
+    for (name, is_warned) in [
+        ("ARPENT_RATES", true),
+        ("ARPENT_rate", true),
+        ("ARPENT_FAULT", false),
+        ("ARPENT_SHARED", false),
+        ("OTHER_RATES", false),
+    ] {
+        let warning = format!(
+            "the variable {name} is ignored, because there is no such setting; did you mean ARPENT_RATE?"
         );
+        let expected = is_warned.then_some(warning);
+        let warnings = &good(&[URL], &[(name, "1")], None).warnings;
+        assert_eq!(warnings, expected.as_slice(), "{name}");
     }
-    check(
-        "ARPENT_RATES",
-        &[
-            "the variable ARPENT_RATES is ignored, because there is no such setting; did you mean ARPENT_RATE?",
-        ],
-    );
-    check(
-        "ARPENT_rate",
-        &[
-            "the variable ARPENT_rate is ignored, because there is no such setting; did you mean ARPENT_RATE?",
-        ],
-    );
-    check("ARPENT_FAULT", &[]);
-    check("ARPENT_SHARED", &[]);
-    check("OTHER_RATES", &[]);
 }

@@ -2,17 +2,17 @@
 
 use super::*;
 
+/// The site at the first URL of the settings.
+fn first_site(settings: &Settings) -> Site {
+    site_of_redirects(&settings.session.urls[0], &[], ScopeWidth::Directory).unwrap()
+}
+
 #[test]
-fn the_public_url_must_cover_the_site_on_its_own_host() {
-    fn check(site: &str, public_url: &str, fits: bool) {
+fn public_url_must_cover_the_site() {
+    fn check(site: &str, public_url: &str, is_good: bool) {
         let settings = good(&[site, "--public-url", public_url], &[], None);
-        let start = settings.urls[0].clone();
-        let site = site_of_redirects(&start, &[], ScopeWidth::Directory).unwrap();
-        assert_eq!(
-            settings.public_url_of(&site).is_ok(),
-            fits,
-            "{site:?} {public_url}"
-        );
+        let found = settings.session.public_url_of(&first_site(&settings));
+        assert_eq!(found.is_ok(), is_good, "{site} {public_url}");
     }
     check("https://h/docs/", "https://h/docs/", true);
     check("https://h/docs/", "https://h/", true);
@@ -24,21 +24,36 @@ fn the_public_url_must_cover_the_site_on_its_own_host() {
     check("https://h/docs/", "https://h:8443/", true);
     check("https://h/docs/", "https://cdn.example/sitemaps/", true);
     let settings = good(&["https://h/", "--public-url", "https://h/a/"], &[], None);
-    let site = site_of_redirects(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
+    let found = settings.session.public_url_of(&first_site(&settings));
     assert_eq!(
-        settings.public_url_of(&site).unwrap_err().to_string(),
+        found.unwrap_err().to_string(),
         "--public-url: a sitemap in https://h/a/ may not list https://h/, because a sitemap lists only URLs in its own directory (R58); \
          expected https://h/, a directory above it, or another host whose sitemaps https://h/robots.txt names"
     );
+    // Of a site that is written as another one, that one counts.
+    for (public_url, is_good) in [
+        ("https://h/app/", true),
+        ("https://h/", true),
+        ("https://h/maps/", false),
+        ("https://other/maps/", true),
+    ] {
+        let site = ["http://127.0.0.1/", "--publish-as", "https://h/app/"];
+        let arguments = [&site[..], &["--public-url", public_url]].concat();
+        let settings = good(&arguments, &[], None);
+        let written = settings.session.config.written_as.as_ref().unwrap();
+        let site = first_site(&settings).standing_for(written).unwrap();
+        let found = settings.session.public_url_of(&site);
+        assert_eq!(found.is_ok(), is_good, "{public_url}");
+    }
 }
 
 #[test]
 fn each_of_several_sites_has_its_public_url() {
     fn check(urls: &[&str], public_url: &str, expected: &[&str]) {
         let settings = good(&[urls, &["--public-url", public_url]].concat(), &[], None);
-        let found = settings.urls.iter().map(|start| {
+        let found = settings.session.urls.iter().map(|start| {
             let site = site_of_redirects(start, &[], ScopeWidth::Directory).unwrap();
-            settings.public_url_of(&site).unwrap().unwrap()
+            settings.session.public_url_of(&site).unwrap().unwrap()
         });
         assert_eq!(found.collect::<Vec<_>>(), expected, "{public_url}");
     }
@@ -83,7 +98,7 @@ fn each_of_several_sites_has_its_public_url() {
 }
 
 #[test]
-fn two_sites_of_a_host_cannot_share_a_public_url() {
+fn placeholders_separate_sites_of_a_host() {
     let urls = ["https://h/a/", "https://h/b/", "--public-url"];
     good(
         &[&urls[..], &["https://maps.example/{site}/"]].concat(),
@@ -96,121 +111,34 @@ fn two_sites_of_a_host_cannot_share_a_public_url() {
         &[],
         None,
     );
-    let site = site_of_redirects(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
+    let found = settings.session.public_url_of(&first_site(&settings));
     assert_eq!(
-        settings.public_url_of(&site).unwrap_err().to_string(),
+        found.unwrap_err().to_string(),
         "--public-url: https://{host}.example/ is not a URL for http://[::1]/; use {site} in the path"
     );
 }
 
 #[test]
-fn a_site_is_written_as_one_other_directory() {
-    fn check(arguments: &[&str], expected: Result<&str, &str>) {
-        let found = load(arguments, &[], None);
-        let found = found
-            .map(|settings| settings.session.config.written_as.unwrap().to_string())
-            .map_err(|error| error.to_string());
-        assert_eq!(
-            found.as_deref(),
-            expected.map_err(str::to_owned).as_ref().copied()
-        );
+fn site_is_written_as_one_other_directory() {
+    fn check(site: &str, publish_as: &str, scope: &str, expected: &str) {
+        let arguments = [site, "--publish-as", publish_as, "--scope", scope];
+        let written_as = good(&arguments, &[], None).session.config.written_as;
+        assert_eq!(written_as.unwrap().as_str(), expected, "{site}");
     }
     let staging = "https://staging.example/";
-    check(
-        &[staging, "--publish-as", "https://www.example"],
-        Ok("https://www.example/"),
-    );
-    check(
-        &[staging, "--publish-as", "https://www.example/app"],
-        Ok("https://www.example/app/"),
-    );
-    check(
-        &["https://h/staging/", "--publish-as", "https://h/"],
-        Ok("https://h/"),
-    );
-    check(
-        &[staging, "--publish-as", "www.example"],
-        Err(
-            "--publish-as: expected the http or https URL of a directory, without query and user name, found \"www.example\"",
-        ),
-    );
-    check(
-        &[staging, "--publish-as", "https://staging.example/app/"],
-        Err(
-            "--publish-as: https://staging.example/app/ is https://staging.example/, which is crawled, or a directory in it: \
-             the URLs of the two could not be distinguished",
-        ),
-    );
-    let within = "https://h/stage/";
-    check(
-        &[within, "--publish-as", "https://www.example/app/"],
-        Ok("https://www.example/app/"),
-    );
-    check(
-        &[
-            staging,
-            "--publish-as",
-            "https://h/app/",
-            "--scope",
-            "origin",
-        ],
-        Ok("https://h/app/"),
-    );
-    // It is unclear which of the two directories is written as the other.
-    check(
-        &[
-            within,
-            "--publish-as",
-            "https://www.example/app/",
-            "--scope",
-            "origin",
-        ],
-        Err(
-            "--publish-as: the directory of the start URL, https://h/stage/, is written as https://www.example/app/, but the scope \
-             is all of https://h/; set scope to \"dir\", or start at https://h/ and set publish_as to the directory that https://h/ is written as",
-        ),
-    );
-    check(
-        &[
-            staging,
-            "https://other.example/",
-            "--publish-as",
-            "https://www.example/",
-        ],
-        Err(
-            "--publish-as: several sites cannot be written as the same directory; write publish_as into the table [[site]] of one site",
-        ),
-    );
-}
-
-#[test]
-fn the_public_url_is_about_what_the_site_is_written_as() {
-    fn check(public_url: &str, fits: bool) {
-        let arguments = [
-            "http://127.0.0.1/",
-            "--publish-as",
-            "https://h/app/",
-            "--public-url",
-            public_url,
-        ];
-        let settings = good(&arguments, &[], None);
-        let site = site_of_redirects(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
-        let site = site
-            .standing_for(settings.config.written_as.as_ref().unwrap())
-            .unwrap();
-        assert_eq!(settings.public_url_of(&site).is_ok(), fits, "{public_url}");
-    }
-    check("https://h/app/", true);
-    check("https://h/", true);
-    check("https://h/maps/", false);
-    check("https://other/maps/", true);
+    let (www, app) = ("https://www.example/", "https://www.example/app/");
+    check(staging, "https://www.example", "dir", www);
+    check(staging, "https://www.example/app", "dir", app);
+    check(staging, app, "origin", app);
+    check("https://h/staging/", "https://h/", "dir", "https://h/");
+    check("https://h/stage/", app, "dir", app);
 }
 
 #[test]
 fn each_of_several_sites_has_its_folder() {
     fn check(arguments: &[&str], expected: &str) {
         assert_eq!(
-            good(arguments, &[], None).output_of("name"),
+            good(arguments, &[], None).session.output_of("name"),
             Path::new(expected)
         );
     }
@@ -225,7 +153,7 @@ fn each_of_several_sites_has_its_folder() {
 
 #[cfg(all(unix, not(target_os = "macos")))]
 #[test]
-fn the_state_has_its_place_in_the_home_directory() {
+fn default_state_is_in_the_home_directory() {
     fn check(variables: &[(&str, &str)], expected: Option<&str>) {
         let environment = variables
             .iter()
@@ -253,7 +181,7 @@ fn the_state_has_its_place_in_the_home_directory() {
 }
 
 #[test]
-fn without_a_home_directory_the_state_must_be_named() {
+fn state_is_required_without_a_home() {
     let Command::Crawl(args) = Args::try_parse_from(["arpent", "crawl", URL])
         .unwrap()
         .command

@@ -36,7 +36,7 @@ fn load_with(
 }
 
 #[test]
-fn a_secret_is_read_at_the_place_in_the_file() {
+fn secret_is_read_from_its_place() {
     fn check(file: &str, variables: &[(&str, &str)], expected: &Credentials) {
         let settings = load_with(file, variables, true).unwrap_or_else(|error| panic!("{error}"));
         let fetch = &settings.sites[0].settings.config.fetch;
@@ -86,7 +86,7 @@ fn each_header_may_be_kept_elsewhere() {
 }
 
 #[test]
-fn a_secret_that_is_not_there_is_a_problem() {
+fn missing_secret_is_a_problem() {
     fn check(file: &str, expected: &str) {
         let error = load_with(file, &[("EMPTY", "")], false).unwrap_err();
         assert_eq!(error.to_string(), format!("config.toml:{expected}"));
@@ -144,7 +144,7 @@ fn a_secret_that_is_not_there_is_a_problem() {
 }
 
 #[test]
-fn hooks_inherit_no_variable_that_is_a_setting_or_has_a_secret() {
+fn hooks_inherit_neither_settings_nor_secrets() {
     let file = r#"
 requests.proxy = { variable = "PROXY_OF_ALL" }
 [[site]]
@@ -183,7 +183,7 @@ requests.header = [{ variable = "HEADER_OF_B" }, "X-Plain: 1"]
 }
 
 #[test]
-fn a_secret_that_everybody_can_read_is_warned_of() {
+fn world_readable_secret_causes_a_warning() {
     fn check(file: &str, is_open_to_all: bool, expected: &[&str]) {
         let settings = load_with(file, &[], is_open_to_all).unwrap();
         assert_eq!(settings.shared.warnings, expected, "{file}");

@@ -100,7 +100,7 @@ fn urls_that_are_typed_choose_among_the_sites() {
 }
 
 #[test]
-fn places_of_another_origin_are_not_those_of_a_typed_site() {
+fn typed_site_takes_no_foreign_places() {
     let check = |typed: &str, expected: (Option<&str>, Option<&str>)| {
         let file = "urls = [\"https://staging.example/\"]\noutput.publish_as = \"https://www.example/\"\n\
                     output.public_url = \"https://www.example/maps/\"\n";
@@ -159,31 +159,6 @@ value = "1"
         })
         .collect();
     assert_eq!(found, [vec![".own", ".y", "x"], vec![".shared", "z"]]);
-}
-
-#[test]
-fn each_site_has_its_own_notifications() {
-    let file = r#"
-[notify]
-indexnow = true
-hook_command = "shared"
-[[site]]
-url = "https://a.example/"
-[site.notify]
-indexnow = false
-hook_command = "own"
-[[site]]
-url = "https://b.example/"
-"#;
-    let found: Vec<_> = sites(&[], &[], file)
-        .iter()
-        .map(|site| {
-            let notify = site.settings.config.notify.clone();
-            (notify.indexnow, notify.hook_command)
-        })
-        .collect();
-    let shell = |line: &str| ["sh", "-c", line].map(str::to_owned).to_vec();
-    assert_eq!(found, [(false, shell("own")), (true, shell("shared"))]);
 }
 
 #[test]
@@ -311,7 +286,7 @@ fn a_site_has_one_place_whichever_are_chosen() {
 }
 
 #[test]
-fn an_output_is_not_a_folder_of_a_state() {
+fn output_must_not_contain_a_state() {
     check_sites(
         "[[site]]\nurl = \"https://a.example/\"\noutput.output = \"x/../mine\"\noutput.state = \"mine/\"\n",
         &[&format!(
@@ -388,7 +363,7 @@ fn sessions_at_a_time_are_limited() {
 }
 
 #[test]
-fn the_host_of_a_site_is_the_same_with_www() {
+fn host_is_the_same_with_www() {
     let file =
         "urls = [\"https://www.a.example/x/\", \"http://a.example/y/\", \"https://b.example/\"]";
     let hosts: Vec<_> = sites(&[], &[], file)
@@ -399,7 +374,7 @@ fn the_host_of_a_site_is_the_same_with_www() {
 }
 
 #[test]
-fn credentials_go_to_the_site_they_are_written_for() {
+fn credentials_belong_to_one_site() {
     let file = r#"
 [[site]]
 url = "https://a.example/"
@@ -450,7 +425,7 @@ fn links_and_detours_lead_to_one_place() {
 }
 
 #[test]
-fn a_site_may_have_everything_that_is_about_one_site() {
+fn site_tables_take_all_settings_of_sites() {
     use super::super::table::Special;
     let text = config_file("default.toml");
     let is_about_more = |line: &str| {
@@ -465,7 +440,7 @@ fn a_site_may_have_everything_that_is_about_one_site() {
     let default = good(&[URL], &[], None);
     assert_eq!(
         format!("{:?}", site.settings.config),
-        format!("{:?}", default.config)
+        format!("{:?}", default.session.config)
     );
 }
 

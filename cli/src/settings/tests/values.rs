@@ -32,10 +32,13 @@ fn values_become_what_they_mean() {
         &[],
         None,
     );
-    let config = &settings.config;
-    assert_eq!(settings.urls[0].as_str(), "https://example.com/docs/");
+    let config = &settings.session.config;
     assert_eq!(
-        (settings.output.as_deref(), &*settings.state),
+        settings.session.urls[0].as_str(),
+        "https://example.com/docs/"
+    );
+    assert_eq!(
+        (settings.session.output.as_deref(), &*settings.session.state),
         (Some(Path::new("out")), Path::new("st"))
     );
     assert_eq!(
@@ -61,7 +64,7 @@ fn values_become_what_they_mean() {
     assert_eq!(config.publish.layout, crawler::config::Layout::InPlace);
     assert_eq!(config.publish.index, crawler::config::IndexMode::Auto);
     assert!(!config.publish.gzip && config.publish.force);
-    assert!(settings.fresh && settings.dry_run && settings.quiet);
+    assert!(settings.session.fresh && settings.session.dry_run && settings.quiet);
     assert_eq!((settings.json, settings.verbose), (true, 2));
     assert_eq!(settings.warnings, [""; 0]);
 }
@@ -83,7 +86,7 @@ fn values_about_requests_become_what_they_mean() {
         &[("ARPENT_BASIC_AUTH", "me:a:b")],
         None,
     );
-    let config = &settings.config;
+    let config = &settings.session.config;
     assert_eq!(config.fetch.user_agent, "example-bot/1.0");
     let headers: Vec<_> = config
         .fetch
@@ -145,12 +148,12 @@ fn the_user_agent_names_the_contact() {
 }
 
 #[test]
-fn ignored_parts_are_named_word_by_word_but_not_in_a_variable() {
+fn ignore_takes_words_but_no_variable() {
     let empty = [("ARPENT_IGNORE", "")];
     let file = "scope.ignore = [\"robots\", \"noindex\", \"canonical\", \"retry-after\"]";
     let words = |arguments: &[&str]| {
         let settings = good(&[&[URL], arguments].concat(), &empty, Some(file));
-        settings.config.ignore.words().collect::<Vec<_>>()
+        settings.session.config.ignore.words().collect::<Vec<_>>()
     };
     assert_eq!(
         words(&[]),

@@ -25,6 +25,9 @@ const MAX_NAMES: usize = 1_000_000;
 /// links that lead from folder to folder in ever new ways.
 const MAX_FILES: u64 = 10_000_000;
 
+/// Folders of parts and of other people's packages, from which no site publishes pages.
+const SOURCE_FOLDERS: [&str; 3] = ["_includes", "_layouts", "node_modules"];
+
 /// Endings of the files of a published set, in all its formats.
 const SITEMAP_ENDINGS: [&str; 6] = [".xml", ".xml.gz", ".txt", ".txt.gz", ".rss", ".atom"];
 
@@ -38,13 +41,23 @@ pub(super) struct FolderFile<'a> {
     pub(super) name: &'a OsStr,
     /// Directly in the folder that was given.
     pub(super) is_at_root: bool,
+    /// The page that a server answers with instead of another one: `404.html`, `50x.html` or `500/index.html` at the root.
+    is_error_page: bool,
     pub(super) bytes: u64,
     pub(super) modified: Option<SystemTime>,
 }
 
 impl FolderFile<'_> {
+    /// The media type of the file. Google's verification file, `google` with 16 hexadecimal digits, is one line of text.
     fn media_type(&self) -> &'static str {
-        media_type::of_name(&self.name.to_string_lossy())
+        let name = self.name.to_string_lossy();
+        let code = name.strip_prefix("google");
+        let code = code.and_then(|name| name.strip_suffix(".html"));
+        let is_code = |code: &str| code.len() == 16 && code.bytes().all(|c| c.is_ascii_hexdigit());
+        if self.is_at_root && code.is_some_and(is_code) {
+            return "text/plain";
+        }
+        media_type::of_name(&name)
     }
 
     pub(super) fn is_page(&self) -> bool {
@@ -62,9 +75,8 @@ impl FolderFile<'_> {
                 httpdate::fmt_http_date(modified).as_bytes(),
             );
         }
-        let is_error_page = self.is_at_root && self.name.eq_ignore_ascii_case("404.html");
         ResponseHead {
-            status: if is_error_page { 404 } else { 200 },
+            status: if self.is_error_page { 404 } else { 200 },
             headers,
         }
     }
@@ -76,6 +88,8 @@ pub(super) struct Walk<'a> {
     request: &'a LoadRequest<'a>,
     /// Links that are not followed.
     pub(super) links_out: u64,
+    /// Folders that were left out, because a site publishes no pages from them.
+    pub(super) source_folders: u64,
     /// Names that were come to, those of folders too.
     names: u64,
 }
@@ -102,6 +116,7 @@ impl<'a> Walk<'a> {
             root: canonical.map_err(|error| BuildError::open(root, error))?,
             request,
             links_out: 0,
+            source_folders: 0,
             names: 0,
         })
     }
@@ -122,6 +137,10 @@ impl<'a> Walk<'a> {
                 continue;
             };
             if metadata.is_dir() {
+                if SOURCE_FOLDERS.iter().any(|folder| name == *folder) {
+                    self.source_folders += 1;
+                    continue;
+                }
                 let is_circle = levels.iter().any(|level| level.folder == path);
                 if is_circle || path == self.output() {
                     self.links_out += u64::from(is_circle);
@@ -137,9 +156,21 @@ impl<'a> Walk<'a> {
                 let url = format!("{above}{}/", percent::segment(name.as_encoded_bytes()));
                 levels.push(open(path, url)?);
             } else if metadata.is_file() {
+                let is_error_page = is_error_page(&levels, &name);
                 let is_at_root = levels.len() == 1;
-                if let Some(level) = levels.last() {
-                    self.file(level, &name, &path, &metadata, is_at_root, visit)?;
+                if let Some(level) = levels.last()
+                    && !is_no_page(&name, is_at_root)
+                {
+                    visit(&FolderFile {
+                        path: &path,
+                        url: self.url_of(level, &name),
+                        folder: &level.folder,
+                        name: &name,
+                        is_at_root,
+                        is_error_page,
+                        bytes: metadata.len(),
+                        modified: metadata.modified().ok(),
+                    })?;
                 }
             }
         }
@@ -161,32 +192,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn file(
-        &self,
-        level: &Level,
-        name: &OsStr,
-        path: &Path,
-        metadata: &Metadata,
-        is_at_root: bool,
-        visit: &mut EachFile<'_>,
-    ) -> Result<(), BuildError> {
-        if is_no_page(name, is_at_root) {
-            return Ok(());
-        }
-        let url = if level.index.as_deref() == Some(name) {
+    fn url_of(&self, level: &Level, name: &OsStr) -> Option<UrlKey> {
+        if level.index.as_deref() == Some(name) {
             self.request.config.identity.parse(&level.url).ok()
         } else {
             addresses(self.request).of_file(&level.folder, &level.url, name)
-        };
-        visit(&FolderFile {
-            path,
-            url,
-            folder: &level.folder,
-            name,
-            is_at_root,
-            bytes: metadata.len(),
-            modified: metadata.modified().ok(),
-        })
+        }
     }
 
     /// The file that a name leads to, when that is inside the folder and can be seen.
@@ -256,6 +267,25 @@ fn too_much(path: &Path, problem: String) -> BuildError {
         path: path.to_owned(),
         problem,
     }
+}
+
+/// Returns whether a file is the page that a server answers with instead of another one: at the root, named by a status of 400 or more,
+/// of which digits may be `x`, or the index of a folder with such a name.
+fn is_error_page(levels: &[Level], name: &OsStr) -> bool {
+    let of_folder = |level: &Level| level.index.as_deref() == Some(name);
+    let name = match levels {
+        [_] => Path::new(name),
+        [_, level] if of_folder(level) => &level.folder,
+        _ => return false,
+    };
+    let is_of_web = name.extension().is_none_or(|ending| {
+        let ending = ending.to_string_lossy();
+        media_type::of_name(&format!("x.{ending}")) == "text/html"
+    });
+    let status = name.file_stem().unwrap_or_default().as_encoded_bytes();
+    let is_digit = |c: &u8| c.is_ascii_digit() || *c == b'x';
+    is_of_web
+        && matches!(status, [b'4' | b'5', rest @ ..] if rest.len() == 2 && rest.iter().all(is_digit))
 }
 
 /// robots.txt and sitemaps, which are counted nowhere.

@@ -87,7 +87,7 @@ fn check_forms(forms: Vec<Vec<u8>>, expected: Result<&[&str], &str>) {
 }
 
 #[test]
-fn a_header_line_says_where_the_urls_are() {
+fn header_line_names_the_column_of_urls() {
     let a = Ok(&["/a"][..]);
     check("url,lastmod\nH/a,2026-01-02\n", a);
     check("lastmod;url\n2026-01-02;H/a\n", a);
@@ -152,7 +152,7 @@ fn quoted_values_may_have_delimiters_and_line_ends() {
 }
 
 #[test]
-fn without_a_header_line_each_line_is_one_url() {
+fn lines_are_urls_without_a_header_line() {
     let both = Ok(&["/a", "/b"][..]);
     check("# ours\n\nH/a\n  H/b  \n#H/c\n", both);
     check("H/a\nH/c x\nH/d,2026-01-02\nH/e;H/f\nH/b\n", both);
@@ -170,7 +170,7 @@ fn other_beginnings_are_refused() {
 }
 
 #[test]
-fn bytes_that_are_not_text_cost_their_value() {
+fn bytes_other_than_text_are_left_out() {
     let list = b"url,title\n/a,M\xfcller\n/\xfc,x\n/b,y\n".to_vec();
     let (_, loaded, _) = load_list_of(&example_site(), &list, &Config::default(), &|| false);
     assert_eq!(loaded.unwrap().left_out, 1);

@@ -51,7 +51,7 @@ impl Server {
     /// The server that all tests of the process share while one of them needs it; `None` if `PostgreSQL` is not installed.
     ///
     /// # Panics
-    /// It does not start, or it is not installed and `ARPENT_REQUIRE_ALL` is set.
+    /// The server does not start, or is not installed and `ARPENT_REQUIRE_ALL` is set.
     pub(super) fn shared() -> Option<Arc<Self>> {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         if !Path::new(PROGRAMS).join("postgres").exists() {

@@ -82,7 +82,7 @@ async fn the_answer_decides_about_another_try() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry_after_is_waited_for_or_closes_the_host() {
+async fn retry_after_delays_or_closes_the_host() {
     let wait = |seconds: &str| status(429).with_header("retry-after", seconds);
     let (answer, seen) = call(vec![wait("30"), status(200)], Retry::Passing).await;
     assert_eq!(answer.unwrap().status, 200);

@@ -15,7 +15,6 @@ use crate::{
     politeness::Politeness,
     retry_after::RetryAfterFile,
     robots,
-    testing::SeenRequest,
     testing::{FixturePage, FixtureSite, TestClock},
     url_key::UrlKey,
 };
@@ -37,13 +36,16 @@ fn downloader(site: &FixtureSite, config: &Config) -> Downloader {
     )
 }
 
+async fn get(downloader: &Downloader, address: &str) -> Result<DownloadedDocument, DownloadError> {
+    let url = UrlKey::from_normalised(address).unwrap();
+    downloader.download(&url, &Shutdown::default()).await
+}
+
 async fn download(
     pages: &[(&str, FixturePage)],
 ) -> (Result<DownloadedDocument, DownloadError>, Vec<String>) {
     let site = FixtureSite::new(pages.iter().map(|(url, page)| (*url, page.clone())));
-    let url = UrlKey::from_normalised(MAP).unwrap();
-    let downloader = downloader(&site, &Config::default());
-    let result = downloader.download(&url, &Shutdown::default()).await;
+    let result = get(&downloader(&site, &Config::default()), MAP).await;
     let requests = site.requests().into_iter().map(|request| request.url);
     (result, requests.collect())
 }
@@ -56,7 +58,7 @@ fn text_of(document: DownloadedDocument) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_document_comes_with_its_body_its_place_and_its_hash() {
+async fn a_document_has_its_body_place_and_hash() {
     // Larger than what stays in memory.
     let body = "<urlset/>".repeat(100_000);
     let page = FixturePage::text(&body).with_header("x-map", "1");
@@ -76,7 +78,7 @@ async fn a_document_comes_with_its_body_its_place_and_its_hash() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_redirect_is_under_the_rules_of_its_own_host() {
+async fn each_redirect_obeys_rules_of_its_host() {
     let elsewhere = "https://files.example/maps/1.xml";
     let (result, requests) = download(&[
         (MAP, FixturePage::redirect(301, elsewhere)),
@@ -141,7 +143,7 @@ async fn chains_of_redirects_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_not_a_document_is_reported_by_its_status() {
+async fn an_answer_without_document_has_its_status() {
     let (result, _) = download(&[]).await;
     let document = result.unwrap();
     assert_eq!((document.status, document.body_bytes), (404, 0));
@@ -156,20 +158,17 @@ async fn a_passing_failure_is_tried_again() {
     let site = FixtureSite::new([(MAP, FixturePage::text("<urlset/>"))])
         .scripted(|url, earlier| (url == MAP && earlier < 2).then(|| FixturePage::status(503)));
     let downloader = downloader(&site, &Config::default());
-    let url = UrlKey::from_normalised(MAP).unwrap();
-    let document = downloader.download(&url, &Shutdown::default()).await;
-    assert_eq!(document.unwrap().status, 200);
+    assert_eq!(get(&downloader, MAP).await.unwrap().status, 200);
     assert_eq!(site.requests().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unreachable_robots_txt_forbids_and_is_not_asked_for_again() {
+async fn an_unreachable_robots_txt_forbids_and_is_remembered() {
     let robots = "https://site.example/robots.txt";
     let site = FixtureSite::new([(robots, FixturePage::failing(FetchErrorKind::Connect))]);
     let downloader = downloader(&site, &Config::default());
     for path in ["/a.xml", "/b.xml"] {
-        let url = UrlKey::from_normalised(&url(path)).unwrap();
-        let result = downloader.download(&url, &Shutdown::default()).await;
+        let result = get(&downloader, &url(path)).await;
         let Err(DownloadError::RobotsUnreachable { origin, .. }) = result else {
             panic!("{result:?}")
         };
@@ -181,30 +180,7 @@ async fn an_unreachable_robots_txt_forbids_and_is_not_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn documents_keep_the_pace_of_their_host() {
-    let robots = "https://site.example/robots.txt";
-    let site = FixtureSite::new([
-        (robots, FixturePage::text("User-agent: *\nCrawl-delay: 7\n")),
-        (MAP, FixturePage::text("<urlset/>")),
-    ]);
-    let downloader = downloader(&site, &Config::default());
-    let url = UrlKey::from_normalised(MAP).unwrap();
-    for _ in 0..3 {
-        let document = downloader.download(&url, &Shutdown::default()).await;
-        assert_eq!(document.unwrap().status, 200);
-    }
-    let requests = site.requests();
-    let gap = |pair: &[SeenRequest]| pair[1].begun - pair[0].ended.unwrap();
-    let gaps: Vec<Duration> = requests.windows(2).map(gap).collect();
-    assert_eq!(gaps.len(), 3);
-    assert!(
-        gaps.iter().all(|gap| *gap >= Duration::from_secs(7)),
-        "{gaps:?}"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn another_origin_of_a_host_does_not_take_its_delay_back() {
+async fn documents_keep_the_delay_of_their_host() {
     let robots = "https://site.example/robots.txt";
     let plain = "http://site.example/sitemap.xml";
     let site = FixtureSite::new([
@@ -213,13 +189,11 @@ async fn another_origin_of_a_host_does_not_take_its_delay_back() {
         (plain, FixturePage::text("<urlset/>")),
     ]);
     let downloader = downloader(&site, &Config::default());
-    for address in [MAP, plain, MAP] {
-        let url = UrlKey::from_normalised(address).unwrap();
-        let document = downloader.download(&url, &Shutdown::default()).await;
-        assert_eq!(document.unwrap().status, 200);
+    for address in [MAP, MAP, plain, MAP] {
+        assert_eq!(get(&downloader, address).await.unwrap().status, 200);
     }
     let requests = site.requests();
-    assert_eq!(requests.len(), 5, "two of them for a robots.txt");
+    assert_eq!(requests.len(), 6, "two of them for a robots.txt");
     for pair in requests.windows(2) {
         let gap = pair[1].begun - pair[0].ended.unwrap();
         assert!(
@@ -269,14 +243,12 @@ async fn a_stop_ends_the_waiting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_document_may_be_read_again_and_as_far_as_one_likes() {
+async fn a_document_can_be_read_again_in_part() {
     let page = FixturePage::text("0123456789")
         .with_header("last-modified", "Sun, 01 Feb 2026 12:00:00 GMT");
     let site = FixtureSite::new([(MAP, page)]);
     let downloader = downloader(&site, &Config::default()).with_max_bytes(4);
-    let url = UrlKey::from_normalised(MAP).unwrap();
-    let document = downloader.download(&url, &Shutdown::default()).await;
-    let mut document = document.unwrap();
+    let mut document = get(&downloader, MAP).await.unwrap();
     assert_eq!(document.end, BodyEnd::TooLarge);
     assert_eq!(document.last_modified, "2026-02-01T12:00:00Z".parse().ok());
     for _ in 0..2 {
@@ -287,7 +259,7 @@ async fn a_document_may_be_read_again_and_as_far_as_one_likes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_robots_txt_is_read_for_us_and_for_everybody() {
+async fn one_robots_txt_serves_us_and_everybody() {
     let robots = "User-agent: arpent\nDisallow: /ours\n\nUser-agent: *\nDisallow: /theirs\n";
     let site = FixtureSite::new([("https://site.example/robots.txt", FixturePage::text(robots))]);
     let downloader = downloader(&site, &Config::default());
@@ -303,7 +275,7 @@ async fn one_robots_txt_is_read_for_us_and_for_everybody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_tells_what_it_says_of_itself_and_is_not_left() {
+async fn a_page_has_its_directives_and_location() {
     let page = FixturePage::html("<title>x</title><meta name=robots content=noindex>");
     let site = FixtureSite::new([
         (url("/page").as_str(), page),

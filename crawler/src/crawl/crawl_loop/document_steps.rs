@@ -65,10 +65,13 @@ impl CrawlLoop<'_> {
             self.take_unclaimed(unclaimed);
             return;
         }
-        let way = (&gate.identity, gate.clock.now());
-        let work = self
-            .documents
-            .start(number, copy, way, self.context.shutdown);
+        let work = self.documents.start(
+            number,
+            copy,
+            &gate.identity,
+            gate.clock.now(),
+            self.context.shutdown,
+        );
         if let Some(work) = work {
             self.spawn(async move { Box::new(work.await) }, Event::Document);
         }
@@ -191,7 +194,8 @@ impl CrawlLoop<'_> {
     /// Reads what was asked for as the page `url`, as a document of the crawl; `depth` is that of the page.
     pub(super) fn add_answered(
         &mut self,
-        (document, kind): (Box<DownloadedDocument>, DocumentKind),
+        document: Box<DownloadedDocument>,
+        kind: DocumentKind,
         url: &UrlKey,
         depth: u32,
     ) {
@@ -210,7 +214,7 @@ impl CrawlLoop<'_> {
                 && judge.before_fetch(feed, depth + 1) == Some(Reason::Queued);
             let excludes = &mut |url: &UrlKey| self.hints.excludes(judge, url);
             self.documents
-                .offer_feed((feed, page), depth, is_page, excludes);
+                .offer_feed(feed, page, depth, is_page, excludes);
         }
     }
 }

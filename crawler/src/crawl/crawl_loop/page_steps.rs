@@ -214,12 +214,17 @@ impl CrawlLoop<'_> {
         } else {
             self.context.gate.clone()
         };
-        let way = (gate, Arc::clone(&self.context.reader));
         let url = lease.url().clone();
         let wanted = self.documents.wanted_at(&url);
         let validators = self.revalidation.validators_for(&lease, self.rules.judge());
-        let url = (url, lease.written().cloned());
-        let asked = requests::request_page(way, url, wanted, validators.clone());
+        let asked = requests::request_page(
+            gate,
+            Arc::clone(&self.context.reader),
+            url,
+            lease.written().cloned(),
+            wanted,
+            validators.clone(),
+        );
         let work = async move { Event::Page(Box::new(asked.await)) };
         let task = self.tasks.spawn(work.in_current_span());
         self.requests.add(PageRequest {
@@ -239,9 +244,15 @@ impl CrawlLoop<'_> {
         let LoopContext { gate, host, .. } = &self.context;
         let long_wait = gate.end_of_long_wait(signal);
         let (state, _) = gate.pace_at(host, Instant::now());
-        let signal = (signal, request.begun);
         let trouble = &mut self.trouble;
-        let note = trouble.record_answer(lease.url(), &done.result, signal, long_wait, state);
+        let note = trouble.record_answer(
+            lease.url(),
+            &done.result,
+            signal,
+            request.begun,
+            long_wait,
+            state,
+        );
         self.report(note);
         if let Ok((fetched, _)) = &done.result {
             self.end.counts.bytes_in += fetched.wire_bytes;
@@ -380,11 +391,11 @@ impl CrawlLoop<'_> {
         let tries = lease.earlier_tries() + 1;
         let found = done.found;
         let document = found.and_then(|found| self.documents.wanted_of(lease.url(), found));
-        if let Some(document) = document {
+        if let Some((document, kind)) = document {
             // It is counted among the documents, not among the pages.
             let work = Work::of(&lease, tries);
             self.frontier.finish(lease);
-            self.add_answered(document, &work.url, work.depth);
+            self.add_answered(document, kind, &work.url, work.depth);
             self.decide(&work, Outcome::NotFetched(Reason::SeedDocument));
             return;
         }
@@ -487,9 +498,14 @@ impl CrawlLoop<'_> {
         let LoopContext {
             gate, site, host, ..
         } = &self.context;
-        let start = (site.start.clone(), host.clone());
         let stop = self.context.shutdown.stop.clone();
-        let work = challenges::ask_start_page(gate.clone(), start, may_wait, stop);
+        let work = challenges::ask_start_page(
+            gate.clone(),
+            site.start.clone(),
+            host.clone(),
+            may_wait,
+            stop,
+        );
         self.spawn(work, Event::ChallengedStart);
         self.trouble.set_asking(true);
         let notice = "answers are challenges of a protection against programs: the start page is requested, and the crawl may wait for half an hour";
@@ -561,9 +577,9 @@ impl CrawlLoop<'_> {
         if self.end.ending.is_some() || self.trouble.is_asking() {
             return;
         }
-        if let Some(test) = self.revalidation.next_test() {
+        if let Some((url, validators)) = self.revalidation.next_test() {
             let stop = self.context.shutdown.stop.clone();
-            let work = revalidation::test(self.context.gate.clone(), test, stop);
+            let work = revalidation::test(self.context.gate.clone(), url, validators, stop);
             self.spawn(work, Event::Test);
         }
     }
@@ -658,7 +674,7 @@ impl CrawlLoop<'_> {
             }
             Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Supplied(_) => None,
         };
-        self.conclude_work(work, verdict.reason, outcome, (Basis::Own, links), reading);
+        self.conclude_work(work, verdict.reason, outcome, Basis::Own, links, reading);
     }
 
     /// Judges one URL that answered 304 by the facts of its page row, and follows the links that were taken from it.
@@ -688,8 +704,8 @@ impl CrawlLoop<'_> {
             self.follow(work, &mut facts, verdict, &mut reading);
         }
         let outcome = Outcome::Answered(answer);
-        let basis = (Basis::Confirmed, None);
-        self.conclude_work(work, verdict.reason, outcome, basis, reading);
+        let basis = Basis::Confirmed;
+        self.conclude_work(work, verdict.reason, outcome, basis, None, reading);
     }
 
     /// Adds what became of a URL to the next commit.
@@ -698,7 +714,8 @@ impl CrawlLoop<'_> {
         work: &Work,
         reason: Reason,
         outcome: Outcome,
-        basis: (Basis, Option<TakenLinks>),
+        basis: Basis,
+        links: Option<TakenLinks>,
         reading: Reading,
     ) {
         let now = self.context.gate.clock.now();
@@ -709,13 +726,18 @@ impl CrawlLoop<'_> {
         }
         tracing::debug!(target: "crawl", url = %work.url, reason = reason.code(), "decided");
         self.commits
-            .finish(work.finished(reason, outcome, basis, reading, now));
+            .finish(work.finished(reason, outcome, basis, links, reading, now));
     }
 
     /// Looks at what a page answered.
     fn watch(&mut self, url: &UrlKey, facts: &PageFacts) {
-        let sources = (&self.context.site, self.context.config, self.rules.judge());
-        let notes = self.hints.watch(url, facts, sources);
+        let notes = self.hints.watch(
+            url,
+            facts,
+            &self.context.site,
+            self.context.config,
+            self.rules.judge(),
+        );
         self.report(notes);
     }
 

@@ -80,7 +80,7 @@ impl CrawlLoop<'_> {
                 self.known.leave_out(missing.into());
             }
             (Some(SecondLook::Changed(url, first)), Some((_, second))) => {
-                let value = seconds.take_changed(&url, (first, second));
+                let value = seconds.take_changed(&url, first, second);
                 self.commits.set(value);
             }
             (Some(SecondLook::Changed(..)) | None, _) => {}

@@ -17,7 +17,8 @@ impl Documents {
     /// the page that something links to: one request is enough to find out that it is a feed ([`Documents::add_answered`]).
     pub(in crate::crawl) fn offer_feed(
         &mut self,
-        (url, page): (&UrlKey, &UrlKey),
+        url: &UrlKey,
+        page: &UrlKey,
         depth: u32,
         is_page: bool,
         excludes: Excludes<'_>,

@@ -135,7 +135,7 @@ const CHANGES: &[Row] = &[
 ];
 
 #[tokio::test(start_paused = true)]
-async fn changes_by_the_owners_of_a_site_are_published() {
+async fn changes_by_site_owners_are_published() {
     let mut failures = Vec::new();
     for row in CHANGES {
         for layout in [Layout::Landmarks, Layout::Divs] {

@@ -3,14 +3,11 @@
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn max_pages_ends_a_start_and_the_next_one_goes_on() {
+async fn the_next_session_goes_on_after_max_pages() {
     let paths: Vec<String> = (0..30).map(|number| format!("/{number:02}")).collect();
-    let mut pages = vec![("/", FixturePage::linking(paths.iter().map(String::as_str)))];
-    pages.extend(
-        paths
-            .iter()
-            .map(|path| (path.as_str(), FixturePage::linking([]))),
-    );
+    let mut pages = vec![("/", linking(&paths))];
+    let empty = || FixturePage::linking([]);
+    pages.extend(paths.iter().map(|path| (path.as_str(), empty())));
     let mut bench = Bench::new(site(pages));
     bench.config.limits.max_pages = 12;
     let crawled = bench.run().await;
@@ -28,7 +25,7 @@ async fn max_pages_ends_a_start_and_the_next_one_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn max_depth_counts_the_fewest_hops_even_when_the_short_way_is_slow() {
+async fn max_depth_counts_the_fewest_hops() {
     // The long way /a /b /c is fast; the short way /slow is found first and answered last.
     let mut bench = Bench::new(site([
         ("/", FixturePage::linking(["/slow", "/a"])),
@@ -52,7 +49,7 @@ async fn max_depth_counts_the_fewest_hops_even_when_the_short_way_is_slow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changed_rules_judge_the_stored_pages_of_a_resumed_run_again() {
+async fn changed_rules_apply_to_a_resumed_crawl() {
     let mut bench = Bench::new(site([
         ("/", FixturePage::linking(["/x/1", "/y/1", "/z/1", "/z/2"])),
         ("/x/1", FixturePage::linking([])),
@@ -87,19 +84,7 @@ async fn changed_rules_judge_the_stored_pages_of_a_resumed_run_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_fails_ends_the_crawl() {
-    let bench = Bench::new(site([
-        ("/", FixturePage::linking(["/a"])),
-        ("/a", FixturePage::linking([])),
-    ]));
-    let failing = Store::in_memory().unwrap().failing_after(1, Fault::NoSpace);
-    *bench.store.lock().unwrap() = Some(failing);
-    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-    assert!(matches!(error, CrawlError::Store(_)), "{error}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_panic_with_the_store_is_a_bug_and_no_fault_of_the_disk() {
+async fn a_panic_in_the_store_is_a_bug() {
     // While it is opened, and on the trips of the loop: at each commit there is.
     let folder = tempfile::tempdir().unwrap();
     let mut works = BTreeSet::new();
@@ -132,25 +117,7 @@ async fn a_panic_with_the_store_is_a_bug_and_no_fault_of_the_disk() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_finished_run_is_followed_by_a_new_one() {
-    let mut bench = Bench::new(site([
-        ("/", FixturePage::linking(["/a"])),
-        ("/a", FixturePage::linking([])),
-    ]));
-    let crawled = bench.run().await;
-    bench.finish(crawled);
-    bench.site = site([
-        ("/", FixturePage::linking(["/b"])),
-        ("/b", FixturePage::linking([])),
-    ]);
-    let crawled = bench.run().await;
-    assert_eq!((crawled.number, crawled.resumed), (2, false));
-    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/b"]);
-    assert_eq!(with_reason(&crawled, Reason::Gone), ["/a"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_that_died_right_after_it_was_opened_is_taken_up() {
+async fn a_crawl_that_died_when_opened_is_resumed() {
     let bench = Bench::new(site([
         ("/", FixturePage::linking(["/a"])),
         ("/a", FixturePage::linking([])),
@@ -162,7 +129,7 @@ async fn a_run_that_died_right_after_it_was_opened_is_taken_up() {
         .unwrap()
         .failing_after(2, Fault::NoSpace);
     *bench.store.lock().unwrap() = Some(dying);
-    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    let error = bench.fail().await;
     assert!(matches!(error, CrawlError::Store(_)), "{error}");
     *bench.store.lock().unwrap() = Some(Store::open(&state).unwrap());
     let crawled = bench.run().await;
@@ -171,7 +138,7 @@ async fn a_run_that_died_right_after_it_was_opened_is_taken_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_start_url_of_the_same_site_joins_the_open_run() {
+async fn another_start_url_joins_the_open_crawl() {
     let mut bench = Bench::new(site([
         ("/", FixturePage::linking(["/a", "/b"])),
         ("/a", FixturePage::linking([])),
@@ -183,19 +150,16 @@ async fn another_start_url_of_the_same_site_joins_the_open_run() {
     let crawled = bench.run().await;
     bench.keep(crawled);
     bench.config.limits.max_pages = 100;
-    let crawled = bench
-        .crawl(&url("/island"), &Shutdown::default())
-        .await
-        .unwrap();
+    let crawled = bench.run_from("/island").await;
     assert!(crawled.resumed);
     let listed = ["/", "/a", "/b", "/island", "/shore"];
     assert_eq!(with_reason(&crawled, Reason::Listed), listed);
 }
 
 #[tokio::test(start_paused = true)]
-async fn turns_that_a_failed_run_had_out_come_back() {
+async fn permits_of_a_failed_crawl_come_back() {
     let paths: Vec<String> = (0..40).map(|number| format!("/{number}")).collect();
-    let mut pages = vec![("/", FixturePage::linking(paths.iter().map(String::as_str)))];
+    let mut pages = vec![("/", linking(&paths))];
     let slow = FixturePage::linking([]).after(Duration::from_millis(300));
     pages.extend(paths.iter().map(|path| (path.as_str(), slow.clone())));
     let mut bench = Bench::new(site(pages));
@@ -203,7 +167,7 @@ async fn turns_that_a_failed_run_had_out_come_back() {
     bench.politeness = Some(Arc::new(Mutex::new(politeness)));
     let failing = Store::in_memory().unwrap().failing_after(3, Fault::NoSpace);
     *bench.store.lock().unwrap() = Some(failing);
-    bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    bench.fail().await;
     bench.begin_anew();
     let crawled = bench.run().await;
     assert_eq!(with_reason(&crawled, Reason::Listed).len(), 41);
@@ -241,13 +205,9 @@ async fn a_limit_that_leaves_nothing_over_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn max_pages_counts_pages_that_wait_for_another_try() {
+async fn max_pages_counts_pages_between_tries() {
     let paths: Vec<String> = (0..20).map(|number| format!("/{number:02}")).collect();
-    let site = FixtureSite::new([(
-        START,
-        FixturePage::linking(paths.iter().map(String::as_str)),
-    )]);
-    let site = site.scripted(|url, earlier| {
+    let site = site([("/", linking(&paths))]).scripted(|url, earlier| {
         let is_page = url.len() > START.len() && !url.contains("robots");
         match (is_page, earlier) {
             (true, 0) => Some(FixturePage::failing(FetchErrorKind::Reset)),
@@ -275,13 +235,13 @@ async fn max_time_holds_before_the_site_is_known() {
     ]));
     bench.config.limits.max_time = Duration::from_secs(10);
     let began = Instant::now();
-    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    let error = bench.fail().await;
     assert!(error.to_string().contains("max_time"), "{error}");
     assert_eq!(began.elapsed(), Duration::from_secs(10));
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_rules_for_reading_pages_begin_a_new_run() {
+async fn other_parse_rules_begin_a_new_crawl() {
     let mut bench = Bench::new(site([
         ("/", FixturePage::linking(["/a"])),
         ("/a", FixturePage::linking([])),

@@ -15,59 +15,57 @@ fn codes(crawled: &Crawled) -> Vec<&'static str> {
 }
 
 async fn failure(bench: &Bench) -> Note {
-    match bench.crawl(START, &Shutdown::default()).await {
-        Err(CrawlError::Start(StartError::Page(note) | StartError::Robots(note))) => note,
+    match bench.fail().await {
+        CrawlError::Start(StartError::Page(note) | StartError::Robots(note)) => note,
         other => panic!("{other:?}"),
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_start_page_whose_links_all_lead_to_another_name_of_the_site_says_so() {
-    let at = |origin: &str, rest: &[&'static str]| -> Vec<String> {
-        let paths = ["/", "/a", "/b"].map(|path| format!("{origin}{path}"));
-        paths
-            .into_iter()
-            .chain(rest.iter().map(|link| (*link).to_owned()))
-            .collect()
-    };
-    let check = async |links: Vec<String>, code: Option<&str>| {
-        let links = links.iter().map(String::as_str);
-        let bench = Bench::new(site([("/", FixturePage::linking(links))]));
-        let crawled = bench.run().await;
-        let told: Vec<_> = told(&crawled).into_iter().map(|(code, ..)| code).collect();
-        assert_eq!(told, Vec::from_iter(code), "{:?}", crawled.notes);
-    };
-    let elsewhere = Some("links-lead-elsewhere");
-    for origin in [
-        "https://www.site.example",
-        "http://site.example",
-        "https://site.example:8443",
-        "https://m.site.example",
-    ] {
-        // Links to the page itself, and to others, do not change that.
-        let rest = ["/", "#top", "https://social.example/site"];
-        check(at(origin, &rest), elsewhere).await;
-    }
-    // As a copy has them, whatever the original is called.
-    check(at("https://original.example", &[]), elsewhere).await;
-    check(vec!["https://www.site.example/a".to_owned()], elsewhere).await;
-    check(vec!["https://partner.example/".to_owned()], None).await;
-    check(at("https://www.site.example", &["/c"]), None).await;
-    check(Vec::new(), None).await;
+/// A redirect that sets a cookie.
+fn with_cookie(target: &str) -> FixturePage {
+    FixturePage::redirect(302, target).with_header("set-cookie", "seen=1")
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_page_whose_links_all_leave_its_directory_says_so() {
+async fn links_to_another_name_are_reported() {
+    let check = async |links: &[&str], code: Option<&str>| {
+        let links = links.iter().copied();
+        let crawled = Bench::new(site([("/", FixturePage::linking(links))]))
+            .run()
+            .await;
+        let expected = Vec::from_iter(code);
+        assert_eq!(codes(&crawled), expected, "{:?}", crawled.notes);
+    };
+    let elsewhere = Some("links-lead-elsewhere");
+    let www = [
+        "https://www.site.example/",
+        "https://www.site.example/a",
+        "https://www.site.example/b",
+    ];
+    // Links to the page itself, and to others, do not change that.
+    let others = ["/", "#top", "https://social.example/site"];
+    check(&[&www[..], &others[..]].concat(), elsewhere).await;
+    // As a copy has them, whatever the original is called.
+    let original = www.map(|link| link.replace("www.site", "original"));
+    let original: Vec<&str> = original.iter().map(String::as_str).collect();
+    check(&original, elsewhere).await;
+    check(&www[1..2], elsewhere).await;
+    check(&["https://partner.example/"], None).await;
+    check(&[&www[..], &["/c"][..]].concat(), None).await;
+    check(&[], None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn links_out_of_the_directory_are_reported() {
     let links = ["/blog/a", "/blog/b", "/docs/"];
     let bench = Bench::new(site([("/docs/", FixturePage::linking(links))]));
-    let start = url("/docs/");
-    let crawled = bench.crawl(&start, &Shutdown::default()).await.unwrap();
+    let crawled = bench.run_from("/docs/").await;
     let expected = ("links-leave-directory", 2, Some(url("/blog/a")));
     assert_eq!(told(&crawled), [expected]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn canonicals_of_most_pages_on_another_host_are_reported_with_the_option_for_copies() {
+async fn canonicals_on_another_host_are_reported() {
     let page = |path: &str, links: &str| {
         FixturePage::html(format!(
             "<title>t</title><link rel=canonical href=\"https://live.example{path}\"><p>{links}</p>"
@@ -98,11 +96,51 @@ async fn canonicals_of_most_pages_on_another_host_are_reported_with_the_option_f
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_page_that_wants_credentials_or_refuses_is_reported_with_the_way_out() {
-    let bench = Bench::new(site([("/", FixturePage::status(401))]));
-    let note = failure(&bench).await;
-    assert_eq!(note.code, "start-unauthorized");
-    assert!(note.text.contains("basic_auth"), "{}", note.text);
+async fn start_failures_leave_the_state_closed() {
+    let robots = |answer: FixturePage| vec![("/robots.txt", answer)];
+    let page = |answer: FixturePage| vec![("/", answer)];
+    let status = FixturePage::status;
+    let to = |target: &str| FixturePage::redirect(302, target);
+    let refused = FixturePage::failing(FetchErrorKind::Connect);
+    let disallowing = FixturePage::text("User-agent: *\nDisallow: /\n");
+    let elsewhere = to("https://elsewhere.example/");
+    for (pages, code, requests) in [
+        (robots(status(503)), "robots-unreadable", 3),
+        (robots(status(429)), "robots-unreadable", 3),
+        (robots(refused.clone()), "start-unreachable", 3),
+        (robots(disallowing), "start-disallowed", 1),
+        // After robots.txt.
+        (page(status(404)), "start-status", 2),
+        (page(status(500)), "start-status", 4),
+        (page(refused), "start-unreachable", 4),
+        (page(elsewhere), "start-leads-elsewhere", 2),
+        (page(to("/")), "start-redirect-loop", 2),
+        (page(status(301)), "start-redirect-unusable", 2),
+        (page(status(401)), "start-unauthorized", 2),
+        (page(status(403)), "start-forbidden", 2),
+        // A gate gets its cookie back once.
+        (page(with_cookie("/")), "start-wants-cookies", 3),
+        (
+            vec![("/", with_cookie("/check")), ("/check", to("/"))],
+            "start-wants-cookies",
+            5,
+        ),
+    ] {
+        let bench = Bench::new(site(pages.clone()));
+        let note = failure(&bench).await;
+        assert_eq!(note.code, code, "{pages:?}");
+        assert!(note.example.is_some(), "{pages:?}");
+        let asked = bench.site.requests();
+        assert_eq!(asked.len(), requests, "{pages:?}");
+        let ended = asked.last().unwrap().ended;
+        assert_eq!(ended, Some(Instant::now()), "no wait: {pages:?}");
+        let is_closed = bench.store.lock().unwrap().is_some();
+        assert!(is_closed, "{pages:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_credentials_are_reported() {
     let mut bench = Bench::new(site([("/", FixturePage::status(401))]));
     let header = (
         "Authorization".to_owned(),
@@ -113,11 +151,6 @@ async fn a_start_page_that_wants_credentials_or_refuses_is_reported_with_the_way
     let start = Identity::default().parse(START).unwrap();
     bench.config.fetch.credential_origins = vec![start.origin()];
     assert_eq!(failure(&bench).await.code, "credentials-refused");
-    let bench = Bench::new(site([("/", FixturePage::status(403))]));
-    let note = failure(&bench).await;
-    assert_eq!(note.code, "start-forbidden");
-    assert!(note.text.contains("--user-agent"), "{}", note.text);
-    assert_eq!(note.example, Some(START.to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,67 +173,47 @@ async fn common_answer_is_reported_at_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_that_want_their_cookie_back_are_reported() {
-    let with_cookie =
-        |target: &str| FixturePage::redirect(302, target).with_header("set-cookie", "seen=1");
-    let bench = Bench::new(site([("/", with_cookie("/"))]));
-    assert_eq!(failure(&bench).await.code, "start-wants-cookies");
-    // By way of another URL.
-    let bench = Bench::new(site([
-        ("/", with_cookie("/check")),
-        ("/check", FixturePage::redirect(302, "/")),
-    ]));
-    let note = failure(&bench).await;
-    assert_eq!(note.code, "start-wants-cookies");
-    assert!(note.text.contains("does not send back"), "{}", note.text);
-    let bench = Bench::new(site([("/", FixturePage::redirect(302, "/"))]));
-    assert_eq!(failure(&bench).await.code, "start-redirect-loop");
+async fn pages_that_want_their_cookie_have_a_reason() {
     let bench = Bench::new(site([
         ("/", FixturePage::linking(["/a", "/b"])),
         ("/a", with_cookie("/a")),
         ("/b", with_cookie("/b")),
     ]));
-    let visits = visits(&bench.run().await);
-    assert_eq!(visits["/a"].reason, Reason::NeedsCookie);
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::NeedsCookie), ["/a", "/b"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gate_that_sets_a_cookie_is_tried_once_more() {
-    let first = |target: &str| FixturePage::redirect(302, target).with_header("set-cookie", "a=1");
+async fn a_cookie_gate_is_tried_once_more() {
     for by_way in ["/", "/check"] {
         let script = move |asked: &str, times: usize| match (asked == START, times) {
-            (true, 0) => Some(first(by_way)),
+            (true, 0) => Some(with_cookie(by_way)),
             _ if asked == url("/check") => Some(FixturePage::redirect(302, "/")),
             _ => None,
         };
         let bench = Bench::new(site([("/", FixturePage::linking(["/a"]))]).scripted(script));
         let crawled = bench.run().await;
         assert_eq!(codes(&crawled), ["start-needs-cookies"], "{by_way}");
-        let asked = bench.site.requests().into_iter();
-        let asked = asked.filter(|request| request.url == START);
-        assert_eq!(asked.count(), 2, "{by_way}");
+        let asked = bench.pages();
+        assert_eq!(asked.iter().filter(|path| *path == "/").count(), 2);
     }
-    let bench = Bench::new(site([("/", first("/"))]));
-    failure(&bench).await;
-    let asked = bench.site.requests().into_iter();
-    assert_eq!(asked.filter(|request| request.url == START).count(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_start_page_that_has_noindex_is_reported() {
     let page = |content: &str| {
         let meta = format!("<meta name=robots content=\"{content}\">");
-        site([("/", FixturePage::html(format!("<title>t</title>{meta}x")))])
+        FixturePage::html(format!("<title>t</title>{meta}x"))
     };
-    assert_eq!(
-        codes(&Bench::new(page("noindex")).run().await),
-        ["start-noindex"]
-    );
-    let crawled = Bench::new(page("none")).run().await;
-    assert_eq!(codes(&crawled), ["start-noindex", "start-nofollow"]);
-    let start = FixturePage::html("<title>t</title>x").with_header("x-robots-tag", "noindex");
-    let bench = Bench::new(site([("/", start)]));
-    assert_eq!(codes(&bench.run().await), ["start-noindex"]);
+    let header = FixturePage::html("<title>t</title>x").with_header("x-robots-tag", "noindex");
+    for (start, expected) in [
+        (page("noindex"), &["start-noindex"][..]),
+        (page("none"), &["start-noindex", "start-nofollow"][..]),
+        (header, &["start-noindex"][..]),
+    ] {
+        let bench = Bench::new(site([("/", start.clone())]));
+        assert_eq!(codes(&bench.run().await), expected, "{start:?}");
+    }
     // When the crawl goes on, too.
     let start = FixturePage::linking(["/a"]).with_header("x-robots-tag", "noindex");
     let mut bench = Bench::new(site([("/", start), ("/a", FixturePage::linking([]))]));
@@ -210,13 +223,26 @@ async fn a_start_page_that_has_noindex_is_reported() {
         assert_eq!(codes(&crawled), ["start-noindex"]);
         bench.keep(crawled);
     }
-    let mut bench = Bench::new(page("noindex"));
+    let mut bench = Bench::new(site([("/", page("noindex"))]));
     bench.config.ignore.noindex = true;
     assert_eq!(codes(&bench.run().await), ["ignored"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rule_that_matches_nothing_is_reported_when_the_crawl_is_done() {
+async fn a_start_page_rendered_by_scripts_is_reported() {
+    let shell = "<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>";
+    let crawled = Bench::new(site([("/", FixturePage::html(shell))]))
+        .run()
+        .await;
+    assert_noted(&crawled, "JavaScript");
+    let crawled = Bench::new(site([("/", FixturePage::linking(["/a"]))]))
+        .run()
+        .await;
+    assert_eq!(codes(&crawled), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_that_match_nothing_are_reported() {
     let pages = || {
         site([
             ("/", FixturePage::linking(["/blog/a", "/news/b"])),
@@ -261,67 +287,30 @@ async fn a_rule_that_matches_nothing_is_reported_when_the_crawl_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_that_is_answered_in_the_other_scheme_is_reported_with_the_url_that_works() {
-    let check = async |start: &str, page: FixturePage, code: &str, expected: &str| {
-        let origin = start.trim_end_matches('/');
-        let pages = [
-            (format!("{origin}/robots.txt"), page.clone()),
-            (start.to_owned(), page),
-        ];
-        let pages = pages.iter().map(|(url, page)| (url.as_str(), page.clone()));
-        let bench = Bench::new(FixtureSite::new(pages));
-        let error = bench.crawl(start, &Shutdown::default()).await.unwrap_err();
-        let CrawlError::Start(StartError::Page(note) | StartError::Robots(note)) = error else {
-            panic!("{error}");
-        };
-        assert_eq!(note.code, code);
-        assert!(note.text.ends_with(expected), "{}", note.text);
-    };
+async fn an_answer_in_the_other_scheme_is_reported() {
     // The other scheme is answered by the fixture site.
-    let tls = |kind| FixturePage::failing(kind);
-    for kind in [FetchErrorKind::Reset, FetchErrorKind::Protocol] {
-        check(
-            "http://site.example:8443/",
-            tls(kind),
-            "speaks-tls",
-            "use https://site.example:8443",
-        )
-        .await;
-        check(
-            "https://site.example:8080/",
-            tls(kind),
-            "speaks-plain-http",
-            "use http://site.example:8080",
-        )
-        .await;
-    }
-    check(
-        "http://site.example:8443/",
-        FixturePage::status(400),
-        "speaks-tls",
-        "use https://site.example:8443",
-    )
-    .await;
-    let refused = tls(FetchErrorKind::Connect);
-    check(
-        "http://site.example/",
-        refused,
-        "start-unreachable",
-        "its name and port",
-    )
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn last_try_of_a_start_is_not_waited_after() {
-    let refused = || FixturePage::failing(FetchErrorKind::Connect);
-    for pages in [
-        vec![("/robots.txt", refused())],
-        vec![("/robots.txt", FixturePage::text("")), ("/", refused())],
+    for (start, code, other) in [
+        ("http://site.example:8443/", "speaks-tls", "https"),
+        ("https://site.example:8080/", "speaks-plain-http", "http"),
     ] {
-        let bench = Bench::new(site(pages));
-        assert_eq!(failure(&bench).await.code, "start-unreachable");
-        let tries = bench.site.requests();
-        assert_eq!(tries.last().unwrap().ended, Some(Instant::now()));
+        let kinds = [FetchErrorKind::Reset, FetchErrorKind::Protocol];
+        let mut answers = kinds.map(FixturePage::failing).to_vec();
+        answers.push(match other {
+            "https" => FixturePage::status(400),
+            _ => FixturePage::failing(FetchErrorKind::Timeout),
+        });
+        let (_, server) = start.split_once("://").unwrap();
+        let expected = format!("use {other}://{}", server.trim_end_matches('/'));
+        for answer in answers {
+            let robots = format!("{start}robots.txt");
+            let pages = [(start, answer.clone()), (robots.as_str(), answer.clone())];
+            let bench = Bench::new(site(pages));
+            let error = bench.crawl(start, &Shutdown::default()).await.unwrap_err();
+            let CrawlError::Start(StartError::Page(note) | StartError::Robots(note)) = error else {
+                panic!("{error}");
+            };
+            assert_eq!(note.code, code, "{start} {answer:?}");
+            assert!(note.text.ends_with(&expected), "{}", note.text);
+        }
     }
 }

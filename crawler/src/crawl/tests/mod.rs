@@ -110,7 +110,19 @@ impl Bench {
     }
 
     async fn run(&self) -> Crawled {
-        self.crawl(START, &Shutdown::default()).await.unwrap()
+        self.run_from("/").await
+    }
+
+    /// Runs one start whose start URL has this path.
+    async fn run_from(&self, path: &str) -> Crawled {
+        let crawled = self.crawl(&url(path), &Shutdown::default()).await;
+        crawled.unwrap()
+    }
+
+    /// Runs one start that has to fail.
+    async fn fail(&self) -> CrawlError {
+        let crawled = self.crawl(START, &Shutdown::default()).await;
+        crawled.unwrap_err()
     }
 
     /// Publishes a crawl that is over, whatever it came to, and puts the store back.
@@ -221,12 +233,22 @@ fn element(xml: &str, name: &str) -> Option<String> {
     Some(rest.split_once("</")?.0.to_owned())
 }
 
-fn site<'a>(pages: impl IntoIterator<Item = (&'a str, FixturePage)>) -> FixtureSite {
+/// A site of these pages, by path or whole URL.
+fn site<P: AsRef<str>>(pages: impl IntoIterator<Item = (P, FixturePage)>) -> FixtureSite {
+    let whole = |path: &str| match path.strip_prefix('/') {
+        Some(_) => url(path),
+        None => path.to_owned(),
+    };
     let pages: Vec<(String, FixturePage)> = pages
         .into_iter()
-        .map(|(path, page)| (url(path), page))
+        .map(|(path, page)| (whole(path.as_ref()), page))
         .collect();
     FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())))
+}
+
+/// A page that links to these paths.
+fn linking(paths: &[String]) -> FixturePage {
+    FixturePage::linking(paths.iter().map(String::as_str))
 }
 
 /// The visits of a crawl by their paths.
@@ -259,6 +281,13 @@ fn texts(crawled: &Crawled) -> Vec<String> {
     notes.map(|note| note.text.clone()).collect()
 }
 
+#[track_caller]
+fn assert_noted(crawled: &Crawled, part: &str) {
+    let texts = texts(crawled);
+    let is_noted = texts.iter().any(|text| text.contains(part));
+    assert!(is_noted, "{part}: {texts:?}");
+}
+
 fn with_reason(crawled: &Crawled, reason: Reason) -> Vec<String> {
     reasons(crawled)
         .into_iter()
@@ -269,34 +298,55 @@ fn with_reason(crawled: &Crawled, reason: Reason) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn every_reachable_page_is_fetched_once_and_listed() {
+    let of_start = [
+        "/a",
+        "/b",
+        "/a#top",
+        "https://other.example/",
+        "http://site.example/",
+        "https://site.example:8443/",
+    ];
     let bench = Bench::new(site([
-        (
-            "/",
-            FixturePage::linking(["/a", "/b", "/a#top", "https://other.example/"]),
-        ),
-        ("/a", FixturePage::linking(["/", "/b", "/c"])),
-        ("/b", FixturePage::linking(["/missing"])),
+        ("/", FixturePage::linking(of_start)),
+        ("/a", FixturePage::linking(["/", "/b", "/c", "/old"])),
+        ("/b", FixturePage::linking(["/missing", "/away"])),
         ("/c", FixturePage::linking([])),
+        ("/old", FixturePage::redirect(301, "/new")),
+        ("/new", FixturePage::linking([])),
+        (
+            "/away",
+            FixturePage::redirect(301, "https://other.example/"),
+        ),
     ]));
     let crawled = bench.run().await;
     assert_eq!(crawled.ending, Ending::Drained);
-    assert_eq!(
-        with_reason(&crawled, Reason::Listed),
-        ["/", "/a", "/b", "/c"]
-    );
-    assert_eq!(with_reason(&crawled, Reason::Gone), ["/missing"]);
+    let expected = [
+        ("/", Reason::Listed),
+        ("/a", Reason::Listed),
+        ("/away", Reason::RedirectedOutOfScope),
+        ("/b", Reason::Listed),
+        ("/c", Reason::Listed),
+        ("/missing", Reason::Gone),
+        ("/new", Reason::Listed),
+        ("/old", Reason::Redirected),
+    ];
+    let expected = expected.map(|(path, reason)| (path.to_owned(), reason));
+    assert_eq!(reasons(&crawled), expected);
     let mut pages = bench.pages();
+    pages.retain(|path| path.starts_with('/'));
     pages.sort();
-    assert_eq!(pages, ["/", "/a", "/b", "/c", "/missing"]);
-    assert_eq!(crawled.fetched, 5);
+    assert_eq!(pages, expected.map(|(path, _)| path));
+    assert_eq!(crawled.fetched, 8);
 }
 
 #[tokio::test(start_paused = true)]
-async fn robots_txt_is_read_before_anything_else_and_obeyed() {
+async fn robots_txt_is_requested_first_and_obeyed() {
+    let elsewhere = "https://cdn.example/robots.txt";
     let bench = Bench::new(site([
+        ("/robots.txt", FixturePage::redirect(301, elsewhere)),
         (
-            "/robots.txt",
-            FixturePage::text("User-agent: *\nDisallow: /private/\n"),
+            elsewhere,
+            FixturePage::text("User-agent: arpent\nDisallow: /private/\n"),
         ),
         (
             "/",
@@ -305,102 +355,30 @@ async fn robots_txt_is_read_before_anything_else_and_obeyed() {
         ("/open", FixturePage::linking(["/private/b"])),
     ]));
     let crawled = bench.run().await;
-    assert_eq!(bench.site.requests()[0].url, url("/robots.txt"));
-    assert_eq!(bench.pages(), ["/", "/open"]);
+    let requests: Vec<String> = bench
+        .site
+        .requests()
+        .into_iter()
+        .map(|request| request.url)
+        .collect();
+    let expected = [
+        url("/robots.txt"),
+        elsewhere.to_owned(),
+        url("/"),
+        url("/open"),
+    ];
+    assert_eq!(requests, expected);
     assert_eq!(
         with_reason(&crawled, Reason::RobotsDisallowed),
         ["/private/a", "/private/b"]
     );
-    assert_eq!(bench.site.requests().len(), 3, "robots.txt is no page");
-    assert_eq!(reasons(&crawled).len(), 4);
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/open"]);
+    assert_eq!(reasons(&crawled).len(), 4, "robots.txt is no page");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unreachable_robots_txt_forbids_everything() {
-    for page in [
-        FixturePage::status(503),
-        FixturePage::status(429),
-        FixturePage::failing(FetchErrorKind::Timeout),
-    ] {
-        let bench = Bench::new(site([
-            ("/robots.txt", page),
-            ("/", FixturePage::linking(["/a"])),
-        ]));
-        let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-        assert!(
-            matches!(error, CrawlError::Start(StartError::Robots(_))),
-            "{error}"
-        );
-        assert_eq!(bench.pages(), [""; 0]);
-        let mut tries = bench.site.requests();
-        // A server that is silent may be one of plain http, which is asked once.
-        tries.retain(|request| request.url.starts_with("https:"));
-        assert_eq!(tries.len(), 3, "three tries");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn robots_txt_redirects_are_followed_across_hosts() {
-    let pages = [
-        (
-            url("/robots.txt"),
-            FixturePage::redirect(301, "https://cdn.example/robots.txt"),
-        ),
-        (
-            "https://cdn.example/robots.txt".into(),
-            FixturePage::text("User-agent: arpent\nDisallow: /no\n"),
-        ),
-        (url("/"), FixturePage::linking(["/no", "/yes"])),
-        (url("/yes"), FixturePage::linking([])),
-    ];
-    let bench = Bench::new(FixtureSite::new(
-        pages.iter().map(|(url, page)| (url.as_str(), page.clone())),
-    ));
-    let crawled = bench.run().await;
-    assert_eq!(with_reason(&crawled, Reason::RobotsDisallowed), ["/no"]);
-    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/yes"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_start_page_that_is_not_200_or_disallowed_is_no_start() {
-    let cases = [
-        vec![("/", FixturePage::status(404))],
-        vec![("/", FixturePage::status(500))],
-        vec![("/", FixturePage::failing(FetchErrorKind::Connect))],
-        vec![(
-            "/",
-            FixturePage::redirect(302, "https://elsewhere.example/"),
-        )],
-        vec![("/", FixturePage::redirect(302, "/"))],
-        vec![("/", FixturePage::status(301))],
-        vec![
-            (
-                "/robots.txt",
-                FixturePage::text("User-agent: *\nDisallow: /\n"),
-            ),
-            ("/", FixturePage::linking([])),
-        ],
-    ];
-    for pages in cases {
-        let bench = Bench::new(site(pages.clone()));
-        let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-        assert!(
-            matches!(error, CrawlError::Start(StartError::Page(_))),
-            "{pages:?}: {error}"
-        );
-        assert!(
-            bench
-                .site
-                .requests()
-                .iter()
-                .all(|request| !request.url.contains("elsewhere"))
-        );
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_redirect_to_https_and_www_decides_the_site() {
-    let pages = [
+async fn redirects_to_https_and_www_decide_the_site() {
+    let bench = Bench::new(site([
         (
             "http://site.example/",
             FixturePage::redirect(301, "https://site.example/"),
@@ -414,8 +392,7 @@ async fn a_redirect_to_https_and_www_decides_the_site() {
             FixturePage::linking(["/a", "https://site.example/b"]),
         ),
         ("https://www.site.example/a", FixturePage::linking([])),
-    ];
-    let bench = Bench::new(FixtureSite::new(pages));
+    ]));
     let crawled = bench
         .crawl("http://site.example/", &Shutdown::default())
         .await
@@ -424,58 +401,13 @@ async fn a_redirect_to_https_and_www_decides_the_site() {
     assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
     // The other one is about the link to a name of the site.
     assert_eq!(texts(&crawled).len(), 2, "{:?}", texts(&crawled));
-    let robots: Vec<String> = bench
-        .site
-        .requests()
-        .into_iter()
-        .map(|request| request.url)
-        .filter(|url| url.contains("robots"))
-        .collect();
-    assert_eq!(
-        robots.len(),
-        3,
-        "one robots.txt for each origin: {robots:?}"
-    );
+    let requests = bench.site.requests().into_iter();
+    let robots = requests.filter(|request| request.url.contains("robots"));
+    assert_eq!(robots.count(), 3, "one robots.txt for each origin");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_page_that_scripts_render_is_said_loudly() {
-    let shell = "<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>";
-    let crawled = Bench::new(site([("/", FixturePage::html(shell))]))
-        .run()
-        .await;
-    assert!(
-        texts(&crawled)
-            .iter()
-            .any(|notice| notice.contains("JavaScript")),
-        "{:?}",
-        texts(&crawled)
-    );
-    let crawled = Bench::new(site([("/", FixturePage::linking(["/a"]))]))
-        .run()
-        .await;
-    assert_eq!(texts(&crawled), [""; 0]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_scope_is_the_directory_of_the_start_url() {
-    let bench = Bench::new(site([
-        (
-            "/docs/",
-            FixturePage::linking(["/docs/a", "/blog/b", "/docs", "../x"]),
-        ),
-        ("/docs/a", FixturePage::linking([])),
-    ]));
-    let crawled = bench
-        .crawl(&url("/docs/"), &Shutdown::default())
-        .await
-        .unwrap();
-    assert_eq!(reasons(&crawled).len(), 2);
-    assert_eq!(bench.pages(), ["/docs/", "/docs/a"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_page_behind_the_start_redirect_is_asked_for_once() {
+async fn start_redirect_target_is_requested_once() {
     let mut bench = Bench::new(site([
         ("/", FixturePage::redirect(302, "/en/")),
         ("/en/", FixturePage::linking(["/en/a"])),
@@ -491,26 +423,6 @@ async fn the_page_behind_the_start_redirect_is_asked_for_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_redirect_target_is_a_page_of_its_own() {
-    let bench = Bench::new(site([
-        ("/", FixturePage::linking(["/old", "/away"])),
-        ("/old", FixturePage::redirect(301, "/new")),
-        (
-            "/away",
-            FixturePage::redirect(301, "https://other.example/"),
-        ),
-        ("/new", FixturePage::linking([])),
-    ]));
-    let crawled = bench.run().await;
-    assert_eq!(with_reason(&crawled, Reason::Redirected), ["/old"]);
-    assert_eq!(
-        with_reason(&crawled, Reason::RedirectedOutOfScope),
-        ["/away"]
-    );
-    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/new"]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn an_endless_chain_of_redirects_ends() {
     let site = FixtureSite::new([(START, FixturePage::linking(["/r/0"]))]).scripted(|url, _| {
         let number: u32 = url.strip_prefix("https://site.example/r/")?.parse().ok()?;
@@ -519,20 +431,4 @@ async fn an_endless_chain_of_redirects_ends() {
     let crawled = Bench::new(site).run().await;
     assert_eq!(crawled.ending, Ending::Drained);
     assert_eq!(reasons(&crawled).len(), 1 + 1 + crate::verdict::MAX_HOPS);
-}
-
-#[tokio::test(start_paused = true)]
-async fn links_out_of_scope_are_not_recorded() {
-    let away = [
-        "/a",
-        "https://other.example/",
-        "http://site.example/",
-        "https://site.example:8443/",
-    ];
-    let bench = Bench::new(site([
-        ("/", FixturePage::linking(away)),
-        ("/a", FixturePage::linking([])),
-    ]));
-    let crawled = bench.run().await;
-    assert_eq!(reasons(&crawled).len(), 2);
 }

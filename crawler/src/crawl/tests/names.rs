@@ -231,7 +231,7 @@ async fn a_name_stays_until_an_answer_contradicts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_redirect_to_the_same_url_by_a_name_is_asked_for_once() {
+async fn a_redirect_to_a_name_is_followed_once() {
     let (mut bench, says) = spelled(|spelling, path| match path {
         "/there" => Some(FixturePage::html("<p>not on the site")),
         "/on" => Some(FixturePage::redirect(302, "https://site.example/end")),
@@ -270,7 +270,7 @@ async fn a_redirect_to_the_same_url_by_a_name_is_asked_for_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_redirect_to_the_same_url_in_another_writing_is_asked_for_once() {
+async fn a_redirect_to_another_writing_is_followed_once() {
     type Written = fn(&str) -> String;
     let sessions: [Written; 6] = [
         |path| format!("{path};jsessionid=0123456789ABCDEF0123"),
@@ -321,7 +321,7 @@ async fn a_redirect_to_the_same_url_in_another_writing_is_asked_for_once() {
 
 /// Some servers know a path only as a link has it.
 #[tokio::test(start_paused = true)]
-async fn a_page_that_is_not_found_is_asked_for_once_with_its_other_escapes() {
+async fn a_missing_page_is_tried_with_other_escapes() {
     for (link, key, is_there) in [
         ("/a%2fb", "/a%2Fb", true),
         ("/x[1]", "/x%5B1%5D", true),

@@ -15,11 +15,9 @@ fn site_with(
 ) -> (FixtureSite, Arc<AtomicUsize>) {
     let good = Arc::new(AtomicUsize::new(usize::MAX));
     let left = Arc::clone(&good);
-    let paths: Vec<String> = (0..count).map(|number| format!("/{number:03}")).collect();
-    let mut home = vec!["/broken"];
-    home.extend(paths.iter().map(String::as_str));
-    let home = FixturePage::linking(home);
-    let site = FixtureSite::new([(START, home)]).scripted(move |asked, _| {
+    let mut paths = vec!["/broken".to_owned()];
+    paths.extend((0..count).map(|number| format!("/{number:03}")));
+    let site = site([("/", linking(&paths))]).scripted(move |asked, _| {
         let path = asked.strip_prefix(START)?;
         match path {
             "" | "robots.txt" => None,
@@ -112,7 +110,7 @@ async fn pages_that_always_fail_end_up_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn published_pages_that_failed_in_an_outage_are_asked_for_after_it() {
+async fn published_pages_are_requested_after_an_outage() {
     let (mut bench, says): (Bench, Says) = bench();
     bench.config.politeness.failures_before_pause = 10;
     let paths: Vec<String> = (0..60).map(|number| format!("/{number}")).collect();

@@ -8,17 +8,15 @@ use super::{
 };
 use crate::{
     page::Via,
-    seeds::{SeedProblem, Tally},
+    seeds::{MAX_FEEDS, SeedProblem, Tally},
+    testing::SeenRequest,
 };
 
 /// 150 pages that each call a page a feed, to which only a page after it links.
 fn pages_called_feeds() -> FixtureSite {
     const PAGES: usize = 150;
     let start: Vec<String> = (0..PAGES).map(|number| format!("/p/{number}")).collect();
-    let mut pages = vec![(
-        "/".to_owned(),
-        FixturePage::linking(start.iter().map(String::as_str)),
-    )];
+    let mut pages = vec![("/".to_owned(), linking(&start))];
     for number in 0..PAGES {
         let calls = format!(
             "<link rel=alternate type=application/rss+xml href=/t/{number}><a href=/q/{number}>on</a>"
@@ -28,20 +26,15 @@ fn pages_called_feeds() -> FixtureSite {
         pages.push((format!("/q/{number}"), FixturePage::linking([&*target])));
         pages.push((target, FixturePage::html(format!("<p>page {number}"))));
     }
-    site(
-        pages
-            .iter()
-            .map(|(path, page)| (path.as_str(), page.clone())),
-    )
+    site(pages)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_link_to_what_was_left_out_as_a_feed_leads_to_a_page() {
+async fn links_to_left_out_feeds_lead_to_pages() {
     let bench = discovering(pages_called_feeds());
     let whole = bench.run().await;
     assert_eq!(with_reason(&whole, Reason::Listed).len(), 1 + 3 * 150);
-    let told = |notice: &String| notice.contains("50 more feeds");
-    assert!(texts(&whole).iter().any(told), "{:?}", texts(&whole));
+    assert_noted(&whole, "50 more feeds");
     // Nothing is stored of what was left out, so an interrupted run must not need it.
     for seed in 0..4 {
         let bench = discovering(pages_called_feeds());
@@ -72,7 +65,7 @@ pub(super) const LINKS_FEED: &str = "<p><a href=/feed>our news</a>";
 pub(super) const LINKS_LATE: &str = "<p><a href=/late>later</a>";
 
 #[tokio::test(start_paused = true)]
-async fn a_feed_is_asked_for_once_whoever_links_to_it() {
+async fn a_feed_is_requested_once() {
     let orders = [
         (
             format!("{NAMES_FEED}{LINKS_FEED}{LINKS_LATE}"),
@@ -83,14 +76,18 @@ async fn a_feed_is_asked_for_once_whoever_links_to_it() {
         (format!("{LINKS_FEED}{LINKS_LATE}"), String::new()),
     ];
     for (start, late) in orders {
+        let foreign = NAMES_FEED.replace("/feed", "https://feeds.example/");
         let bench = discovering(site([
-            ("/", FixturePage::html(start.as_str())),
+            ("/", FixturePage::html(format!("{start}{foreign}"))),
             ("/late", FixturePage::html(format!("<p>late{late}"))),
             ("/feed", feed(&["/from-feed"])),
             ("/from-feed", FixturePage::linking(["/feed"])),
         ]));
         let crawled = bench.run().await;
         assert_eq!(asked(&bench, "/feed"), 1, "{start} {late}");
+        let requests = bench.site.requests();
+        let is_own = |request: &SeenRequest| request.url.starts_with(START);
+        assert!(requests.iter().all(is_own), "{start} {late}");
         assert_eq!(known_and_listed(&crawled), (3, 3), "{start} {late}");
         assert_eq!(Tally::read(&crawled.store).unwrap().read, 1);
         assert_eq!(visits(&crawled)["/from-feed"].via, Via::Feed);
@@ -99,20 +96,38 @@ async fn a_feed_is_asked_for_once_whoever_links_to_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_is_named_as_a_feed_is_a_page_when_something_links_to_it() {
-    let page = || FixturePage::html("<!doctype html><title>News</title><p>All of it");
-    for (late, expected) in [(LINKS_FEED, 3), ("", 2)] {
-        let bench = discovering(site([
-            ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
-            // It comes after the feed was read, or before: the outcome is the same.
-            ("/late", FixturePage::html(format!("<p>late{late}"))),
-            ("/feed", page()),
-        ]));
-        let crawled = bench.run().await;
-        assert_eq!(known_and_listed(&crawled), (expected, expected));
-        let problems = problems(&crawled);
-        let not_a_feed = (url("/feed"), Some(SeedProblem::NotASitemap));
-        assert!(problems.contains(&not_a_feed), "{problems:?}");
+async fn a_linked_page_named_as_feed_is_judged() {
+    let page = FixturePage::html("<!doctype html><title>News</title><p>All of it");
+    let silence = FixturePage::failing(FetchErrorKind::Timeout);
+    for (answer, problem, reason) in [
+        (page, SeedProblem::NotASitemap, Reason::Listed),
+        (
+            FixturePage::status(503),
+            SeedProblem::ServerError,
+            Reason::ServerError,
+        ),
+        (silence, SeedProblem::NetworkError, Reason::NetworkError),
+    ] {
+        for late in [LINKS_FEED, ""] {
+            let mut bench = discovering(site([
+                ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
+                // It comes after the feed was read, or before: the outcome is the same.
+                ("/late", FixturePage::html(format!("<p>late{late}"))),
+                ("/feed", answer.clone()),
+            ]));
+            bench.config.limits.max_tries = 1;
+            let crawled = bench.run().await;
+            let problems = problems(&crawled);
+            let expected = (url("/feed"), Some(problem));
+            assert!(problems.contains(&expected), "{problems:?}");
+            let tally = Tally::read(&crawled.store).unwrap();
+            assert_eq!(tally.passing, u64::from(problem.is_passing()));
+            let mut found = reasons(&crawled);
+            found.retain(|(path, found)| path == "/feed" && *found != Reason::SeedDocument);
+            let found: Vec<Reason> = found.into_iter().map(|(_, found)| found).collect();
+            let expected = (!late.is_empty()).then_some(reason);
+            assert_eq!(found, Vec::from_iter(expected), "{problem:?} {late}");
+        }
     }
 }
 
@@ -122,7 +137,7 @@ fn page(crawled: &Crawled, path: &str) -> PageRecord {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_was_taken_for_a_document_keeps_how_it_was_found() {
+async fn a_page_read_as_document_keeps_its_source() {
     async fn check(robots: &str, start: &str, found: Option<(Via, &str)>, is_orphan: bool) {
         let dated = format!(
             "<urlset><url><loc>{}</loc><lastmod>2026-01-02</lastmod></url></urlset>",
@@ -165,7 +180,7 @@ async fn a_page_that_was_taken_for_a_document_keeps_how_it_was_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_names_a_document_is_no_reason_to_ask_for_it_as_a_page() {
+async fn a_listed_document_is_requested_once() {
     let mut bench = discovering(site([
         ("/", FixturePage::linking([])),
         ("/sitemap.xml", urlset(["/a".to_owned()])),
@@ -179,59 +194,22 @@ async fn a_list_that_names_a_document_is_no_reason_to_ask_for_it_as_a_page() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_link_to_a_feed_that_does_not_answer_is_a_page_that_failed() {
-    for (fault, reason) in [
-        (FixturePage::status(503), Reason::ServerError),
-        (
-            FixturePage::failing(FetchErrorKind::Timeout),
-            Reason::NetworkError,
-        ),
+async fn an_unread_linked_feed_has_a_reason() {
+    let disallowing = "User-agent: *\nDisallow: /feed";
+    for (robots, feeds, reason, requests) in [
+        (disallowing, true, Reason::RobotsDisallowed, 0),
+        ("", false, Reason::NotAPage, 1),
     ] {
-        for late in [LINKS_FEED, ""] {
-            let mut bench = discovering(site([
-                ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
-                ("/late", FixturePage::html(format!("<p>late{late}"))),
-                ("/feed", fault.clone()),
-            ]));
-            bench.config.limits.max_tries = 1;
-            let crawled = bench.run().await;
-            let tally = Tally::read(&crawled.store).unwrap();
-            assert_eq!((tally.with_problems, tally.passing), (1, 1));
-            let failed = visits(&crawled)
-                .into_values()
-                .filter(|visit| visit.reason.state() == State::Failed);
-            assert_eq!(failed.count(), usize::from(!late.is_empty()), "{late}");
-            if !late.is_empty() {
-                assert_eq!(page(&crawled, "/feed").reason, reason);
-            }
-        }
+        let mut bench = discovering(site([
+            ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_FEED}"))),
+            ("/robots.txt", FixturePage::text(robots)),
+            ("/feed", feed(&["/from-feed"])),
+        ]));
+        bench.config.discover.feeds = feeds;
+        let crawled = bench.run().await;
+        assert_eq!(page(&crawled, "/feed").reason, reason);
+        assert_eq!(asked(&bench, "/feed"), requests, "{reason:?}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_link_to_a_document_that_may_not_be_asked_for_has_a_state() {
-    let bench = discovering(site([
-        ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_FEED}"))),
-        (
-            "/robots.txt",
-            FixturePage::text("User-agent: *\nDisallow: /feed"),
-        ),
-    ]));
-    let crawled = bench.run().await;
-    assert_eq!(page(&crawled, "/feed").reason, Reason::RobotsDisallowed);
-    assert_eq!(asked(&bench, "/feed"), 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn feeds_are_pages_like_any_other_when_they_are_not_wanted() {
-    let mut bench = discovering(site([
-        ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_FEED}"))),
-        ("/feed", feed(&["/from-feed"])),
-    ]));
-    bench.config.discover.feeds = false;
-    let crawled = bench.run().await;
-    assert_eq!(asked(&bench, "/feed"), 1);
-    assert_eq!(with_reason(&crawled, Reason::NotAPage).len(), 1);
 }
 
 fn sent_as(content_type: &str, mut page: FixturePage) -> FixturePage {
@@ -240,7 +218,7 @@ fn sent_as(content_type: &str, mut page: FixturePage) -> FixturePage {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_document_that_is_sent_as_a_page_is_no_page() {
+async fn a_document_sent_as_html_is_not_listed() {
     let bench = discovering(site([
         ("/", FixturePage::linking(["/feed", "/map", "/page"])),
         ("/feed", sent_as("text/html", feed(&["/from-feed"]))),
@@ -272,7 +250,7 @@ async fn a_document_that_is_sent_as_a_page_is_no_page() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_feed_that_answers_when_it_is_asked_for_as_a_page_is_read_after_all() {
+async fn a_feed_requested_as_a_page_is_read() {
     let news = feed(&["/from-feed"]);
     let site = site([
         ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
@@ -299,23 +277,23 @@ async fn a_feed_that_answers_when_it_is_asked_for_as_a_page_is_read_after_all() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn feeds_that_are_left_out_are_reported_also_when_links_lead_to_them() {
+async fn linked_feeds_that_are_left_out_are_reported() {
     let paths: Vec<String> = (0..120).map(|number| format!("/feed/{number}")).collect();
     let news = feed(&["/from-feed"]);
     let site = site([
-        ("/", FixturePage::linking(paths.iter().map(String::as_str))),
+        ("/", linking(&paths)),
         ("/from-feed", FixturePage::linking([])),
     ])
     .scripted(move |asked, _| asked.contains("/feed/").then(|| news.clone()));
-    let bench = discovering(site);
-    let crawled = bench.run().await;
-    let told = |notice: &String| notice.contains("20 more feeds");
-    assert!(texts(&crawled).iter().any(told), "{:?}", texts(&crawled));
+    let crawled = discovering(site).run().await;
+    assert_noted(&crawled, "20 more feeds");
     assert_eq!(with_reason(&crawled, Reason::NotAPage).len(), 20);
+    let read = Tally::read(&crawled.store).unwrap().read;
+    assert_eq!(usize::try_from(read).unwrap(), MAX_FEEDS);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_start_url_may_be_a_sitemap_or_a_feed() {
+async fn the_start_url_may_be_a_document() {
     let sitemap = || urlset(["/a".to_owned()]);
     let list = FixturePage::text(&format!("{}\n", url("/a")));
     for (start, page, via) in [
@@ -334,10 +312,7 @@ async fn the_start_url_may_be_a_sitemap_or_a_feed() {
             ("/a", FixturePage::linking(["/b"])),
             ("/b", FixturePage::linking([])),
         ]));
-        let crawled = bench
-            .crawl(&url(start), &Shutdown::default())
-            .await
-            .unwrap();
+        let crawled = bench.run_from(start).await;
         assert_eq!(known_and_listed(&crawled), (2, 2), "{start}");
         assert_eq!(asked(&bench, start), 1, "{start}");
         let found = UrlKey::from_normalised(&url("/a")).unwrap();
@@ -346,15 +321,4 @@ async fn the_start_url_may_be_a_sitemap_or_a_feed() {
             via
         );
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn other_rdf_is_no_feed() {
-    let mut rdf = FixturePage::text(
-        "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><x>1</x></rdf:RDF>",
-    );
-    rdf.headers = vec![("content-type".into(), "application/rdf+xml".into())];
-    let bench = discovering(site([("/", FixturePage::linking(["/rdf"])), ("/rdf", rdf)]));
-    let crawled = bench.run().await;
-    assert_eq!(with_reason(&crawled, Reason::NotAPage).len(), 1);
 }

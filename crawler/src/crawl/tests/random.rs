@@ -120,7 +120,7 @@ fn fetched(crawled: &Crawled) -> BTreeSet<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn on_random_sites_every_reachable_page_is_recorded_once_within_the_limits() {
+async fn random_sites_are_recorded_within_the_limits() {
     for seed in 0..150 {
         let (site, reachable) = random_site(seed);
         let mut bench = Bench::new(site);
@@ -130,21 +130,13 @@ async fn on_random_sites_every_reachable_page_is_recorded_once_within_the_limits
         assert_eq!(crawled.ending, Ending::Drained, "seed {seed}");
         assert_eq!(fetched(&crawled), reachable, "seed {seed}");
         let requests = bench.site.requests();
-        assert!(
-            requests.iter().all(|request| request.in_flight <= 3),
-            "seed {seed}"
-        );
-        assert!(
-            requests
-                .iter()
-                .all(|request| !request.url.contains("/private/")),
-            "seed {seed}"
-        );
+        for request in &requests {
+            assert!(request.in_flight <= 3, "seed {seed}");
+            assert!(!request.url.contains("/private/"), "seed {seed}");
+        }
         for pair in requests.windows(2) {
-            assert!(
-                pair[1].begun - pair[0].begun >= Duration::from_millis(50),
-                "seed {seed}"
-            );
+            let gap = pair[1].begun - pair[0].begun;
+            assert!(gap >= Duration::from_millis(50), "seed {seed}");
         }
     }
 }

@@ -152,7 +152,7 @@ fn link_all(says: &Says, from: &str, paths: &[String]) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_are_asked_whether_they_changed_and_the_start_page_as_a_whole() {
+async fn pages_are_requested_with_validators() {
     let (mut bench, says) = bench();
     let paths = never_sampled(5, 3);
     link_all(&says, "/", &paths);
@@ -186,8 +186,7 @@ async fn pages_are_asked_whether_they_changed_and_the_start_page_as_a_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn redirects_of_canonical_links_are_asked_again_when_the_page_changed_and_on_one_crawl_in_seven()
- {
+async fn canonical_redirects_are_requested_again_sometimes() {
     let (mut bench, says) = bench();
     says.link("/", &["/a/", "/b/"]);
     let set = |text: &str| {
@@ -226,55 +225,38 @@ async fn redirects_of_canonical_links_are_asked_again_when_the_page_changed_and_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_without_an_answer_to_a_conditional_request_is_asked_for_as_a_whole() {
-    for status in [400, 403, 412, 428, 500, 501, 503] {
+async fn useless_conditional_answers_lead_to_whole_requests() {
+    let statuses = [400, 403, 412, 428, 500, 501, 503];
+    let mut answers = statuses.map(FixturePage::status).to_vec();
+    // A 304 about another page.
+    let link = format!("<{}>; rel=\"canonical\"", url("/b"));
+    for (name, value) in [("etag", "\"other\""), ("link", link.as_str())] {
+        answers.push(FixturePage::status(304).with_header(name, value));
+    }
+    for answer in answers {
         for max_tries in [1, 3] {
             let (mut bench, says) = bench();
             bench.config.limits.max_tries = max_tries;
             let paths = never_sampled(3, 2);
             link_all(&says, "/", &paths);
-            link_all(&says, &paths[0], &[]);
-            link_all(&says, &paths[1], &[]);
-            link_all(&says, &paths[2], &[]);
+            for path in &paths {
+                says.html(path, &format!("<link rel=canonical href={path}>"));
+            }
             run(&mut bench).await;
+            let given = answer.clone();
             bench.site = bench
                 .site
-                .answering_conditionally(move |_, _| Some(FixturePage::status(status)));
+                .answering_conditionally(move |_, _| Some(given.clone()));
             let ran = run(&mut bench).await;
-            assert_eq!(ran.asked(true).len(), 3, "{status}");
-            assert_eq!(ran.asked(false).len(), 4, "{status}");
-            assert_eq!(ran.listed().len(), 4, "{status}");
+            assert_eq!(ran.asked(true).len(), 3, "{answer:?}");
+            assert_eq!(ran.asked(false).len(), 4, "{answer:?}");
+            assert_eq!((ran.listed().len(), ran.not_modified), (4, 0));
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_304_that_says_little_of_the_page_is_not_enough() {
-    let link = format!("<{}>; rel=\"canonical\"", url("/b"));
-    let answers: [fn(FixturePage, &str) -> FixturePage; 2] = [
-        |page, _| page.with_header("etag", "\"other\""),
-        |page, link| page.with_header("link", link),
-    ];
-    for answer in answers {
-        let (mut bench, says) = bench();
-        let paths = never_sampled(1, 2);
-        link_all(&says, "/", &paths);
-        let own = format!("<link rel=canonical href={}>", paths[0]);
-        says.html(&paths[0], &own);
-        run(&mut bench).await;
-        let link = link.clone();
-        bench.site = bench
-            .site
-            .answering_conditionally(move |_, _| Some(answer(FixturePage::status(304), &link)));
-        let ran = run(&mut bench).await;
-        assert_eq!(ran.asked(true), [paths[0].as_str()]);
-        assert_eq!(ran.asked(false), ["/", paths[0].as_str()]);
-        assert_eq!((ran.listed().len(), ran.not_modified), (2, 0));
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_server_that_calls_changed_pages_not_modified_is_asked_for_whole_pages() {
+async fn a_false_304_ends_conditional_requests() {
     let (mut bench, says) = bench();
     let sample = sampled_in(4, "s");
     let mut paths = never_sampled(3, 6);
@@ -314,7 +296,7 @@ async fn a_server_that_calls_changed_pages_not_modified_is_asked_for_whole_pages
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_validators_are_tested_after_a_limit_was_reached() {
+async fn no_validators_are_tested_after_a_limit() {
     let (mut bench, says) = bench();
     let is_it = |path: &String| is_sample(&UrlKey::from_normalised(&url(path)).unwrap(), 2);
     let mut paths = (0..).map(|number| format!("/{number}"));
@@ -330,39 +312,8 @@ async fn no_validators_are_tested_after_a_limit_was_reached() {
     assert_eq!(ran.asked(true), [""; 0]);
 }
 
-/// A site after its first crawl, in which nothing leads to `/a` and `/deep` any more.
-async fn bench_of_orphans() -> (Bench, Says) {
-    let (mut bench, says) = bench();
-    says.link("/", &["/a", "/b", "/hidden"]);
-    says.link("/a", &["/deep"]);
-    says.link("/b", &[]);
-    says.link("/deep", &[]);
-    says.html("/hidden", "<meta name=robots content=noindex>");
-    run(&mut bench).await;
-    says.link("/", &["/b"]);
-    (bench, says)
-}
-
 #[tokio::test(start_paused = true)]
-async fn a_page_that_nothing_leads_to_any_more_is_asked_for() {
-    let (mut bench, _says) = bench_of_orphans().await;
-    for _ in 0..2 {
-        let ran = run(&mut bench).await;
-        assert_eq!(ran.listed(), ["/", "/a", "/b", "/deep"]);
-        assert_eq!(ran.visits["/a"].via, Via::Earlier);
-        assert_eq!(ran.visits["/b"].via, Via::Link);
-        assert!(!ran.visits.contains_key("/hidden"), "it was not listed");
-    }
-    bench.config.limits.max_depth = Some(1);
-    let ran = run(&mut bench).await;
-    assert_eq!(ran.reason("/deep"), Reason::TooDeep);
-    bench.config.fresh = true;
-    bench.config.limits.max_depth = None;
-    assert_eq!(run(&mut bench).await.listed(), ["/", "/b"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn more_pages_than_a_portion_are_asked_for_though_nothing_leads_to_them() {
+async fn thousands_of_unlinked_pages_are_requested() {
     let (mut bench, says) = bench();
     let paths: Vec<String> = (0..5_000).map(|number| format!("/{number}")).collect();
     link_all(&says, "/", &paths);
@@ -382,7 +333,7 @@ async fn more_pages_than_a_portion_are_asked_for_though_nothing_leads_to_them() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crawl_that_is_stopped_again_and_again_comes_to_the_same_end() {
+async fn a_crawl_in_portions_has_the_same_end() {
     for lies in [false, true] {
         let mut ends = Vec::new();
         for portion in [10_000, 1, 7, 40] {
@@ -421,7 +372,7 @@ async fn a_crawl_that_is_stopped_again_and_again_comes_to_the_same_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changed_settings_request_pages_of_an_open_crawl_again() {
+async fn changed_settings_request_open_pages_again() {
     let (mut bench, says) = bench();
     let paths = never_sampled(3, 2);
     link_all(&says, "/", &paths);

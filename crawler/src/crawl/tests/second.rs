@@ -76,7 +76,7 @@ fn listed_talks(crawled: &Crawled) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_content_is_listed_however_it_is_found() {
+async fn a_session_parameter_of_content_is_listed() {
     for by_page in [0, 1, 10] {
         for is_slow in [true, false] {
             let bench = patterned(talks(35, by_page, (false, is_slow)));
@@ -90,7 +90,7 @@ async fn a_session_that_is_content_is_listed_however_it_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_differs_from_itself_is_no_evidence_of_content() {
+async fn a_changing_page_is_no_evidence_of_content() {
     let bench = patterned(talks(100, 1, (true, false)));
     let crawled = bench.run().await;
     let asked = bench.pages();
@@ -102,7 +102,7 @@ async fn a_page_that_differs_from_itself_is_no_evidence_of_content() {
 
 /// Where no page is a copy, they are left out as if they had not been found, unless there is no page without them.
 #[tokio::test(start_paused = true)]
-async fn without_the_rules_a_session_is_content_where_there_is_no_page_without_it() {
+async fn unpaired_session_parameters_are_content_without_rules() {
     for has_short in [true, false] {
         let site = talks(35, 10, (false, false));
         let site = if has_short {
@@ -170,7 +170,7 @@ fn dated(bench: &Bench) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_answers_differ_from_themselves_a_change_dates_nothing() {
+async fn changes_of_changing_pages_date_nothing() {
     let mut bench = Bench::new(restless(0));
     bench.session().await.published.unwrap();
     assert_eq!(dated(&bench), [""; 0]);

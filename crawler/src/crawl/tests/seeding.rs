@@ -9,7 +9,6 @@ use super::{
 };
 use crate::{
     fetch::FetchErrorKind,
-    page::Via,
     seeds::{self, DocumentState, MAX_OTHER_HOSTS, SeedProblem},
     store::{Commit, VisitNote},
 };
@@ -61,34 +60,20 @@ pub(super) fn problems(crawled: &Crawled) -> Vec<(String, Option<SeedProblem>)> 
 #[tokio::test(start_paused = true)]
 async fn a_document_does_not_wait_for_all_pages() {
     // The pages alone would take all turns of the host: there is always one more to ask for.
-    let pages = 60_u32;
-    let links: Vec<String> = (0..pages).map(|number| format!("/{number}")).collect();
+    let links: Vec<String> = (0..60).map(|number| format!("/{number}")).collect();
     let mut answers = vec![
+        ("/", linking(&links)),
+        ("/robots.txt", FixturePage::text("Sitemap: /index.xml")),
         (
-            "/".to_owned(),
-            FixturePage::linking(links.iter().map(String::as_str)),
-        ),
-        (
-            "/robots.txt".to_owned(),
-            FixturePage::text("Sitemap: /index.xml"),
-        ),
-        (
-            "/index.xml".to_owned(),
+            "/index.xml",
             index(["/a.xml".to_owned(), "/b.xml".to_owned()]),
         ),
-        ("/a.xml".to_owned(), urlset(["/seed-a".to_owned()])),
-        ("/b.xml".to_owned(), urlset(["/seed-b".to_owned()])),
+        ("/a.xml", urlset(["/seed-a".to_owned()])),
+        ("/b.xml", urlset(["/seed-b".to_owned()])),
     ];
-    answers.extend(
-        links
-            .iter()
-            .map(|path| (path.clone(), FixturePage::linking([]))),
-    );
-    let mut bench = discovering(site(
-        answers
-            .iter()
-            .map(|(path, page)| (path.as_str(), page.clone())),
-    ));
+    let empty = || FixturePage::linking([]);
+    answers.extend(links.iter().map(|path| (path.as_str(), empty())));
+    let mut bench = discovering(site(answers));
     bench.config.politeness.rate = Rate::PerSecond(10.0);
     bench.run().await;
     let order = bench.pages();
@@ -112,23 +97,13 @@ async fn pages_do_not_wait_for_all_documents() {
     let maps: Vec<String> = (0..50).map(|number| format!("/{number}.xml")).collect();
     let links: Vec<String> = (0..50).map(|number| format!("/{number}")).collect();
     let mut answers = vec![
-        (
-            "/".to_owned(),
-            FixturePage::linking(links.iter().map(String::as_str)),
-        ),
-        ("/sitemap.xml".to_owned(), index(maps.clone())),
+        ("/", linking(&links)),
+        ("/sitemap.xml", index(maps.clone())),
     ];
-    answers.extend(maps.into_iter().map(|path| {
-        let map = urlset([format!("/of{path}")]);
-        (path, map)
-    }));
-    let delays = [None, Some(Duration::from_secs(1))];
-    for delay in delays {
-        let mut bench = discovering(site(
-            answers
-                .iter()
-                .map(|(path, page)| (path.as_str(), page.clone())),
-        ));
+    let of = |path: &String| urlset([format!("/of{path}")]);
+    answers.extend(maps.iter().map(|path| (path.as_str(), of(path))));
+    for delay in [None, Some(Duration::from_secs(1))] {
+        let mut bench = discovering(site(answers.clone()));
         bench.config.politeness.rate = Rate::PerSecond(10.0);
         bench.config.politeness.delay = delay;
         bench.config.limits.max_pages = 10;
@@ -144,7 +119,7 @@ async fn pages_do_not_wait_for_all_documents() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_document_that_asks_to_wait_too_long_is_read_by_the_next_crawl() {
+async fn a_postponed_document_is_read_next_time() {
     let wait = FixturePage::status(503).with_header("retry-after", "3600");
     let home = FixturePage::linking([]);
     let site = site([("/", home), ("/sitemap.xml", urlset(["/seed".to_owned()]))]).scripted(
@@ -161,78 +136,21 @@ async fn a_document_that_asks_to_wait_too_long_is_read_by_the_next_crawl() {
     assert_eq!(orphans(&crawled), BTreeSet::from(["/seed".to_owned()]));
 }
 
-#[tokio::test(start_paused = true)]
-async fn another_host_that_asks_to_wait_too_long_costs_its_documents_only() {
-    let there = "https://files.example/1.xml";
-    let bench = discovering(FixtureSite::new([
-        (START, FixturePage::linking(["/a"])),
-        (url("/a").as_str(), FixturePage::linking([])),
-        (
-            url("/robots.txt").as_str(),
-            FixturePage::text(&format!("Sitemap: {there}")),
-        ),
-        (
-            there,
-            FixturePage::status(503).with_header("retry-after", "3600"),
-        ),
-    ]));
-    let crawled = bench.run().await;
-    assert_eq!(crawled.ending, Ending::Drained);
-    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
-    let told = [(there.to_owned(), Some(SeedProblem::ServerError))];
-    assert_eq!(problems(&crawled), told);
-}
-
-#[tokio::test(start_paused = true)]
-async fn documents_of_too_many_hosts_are_not_asked_for() {
-    let hosts: Vec<String> = (0..20)
-        .map(|number| format!("https://{number}.example"))
-        .collect();
-    let mut lines = String::new();
-    for host in &hosts {
-        lines.extend(["Sitemap: ", host, "/map.xml\n"]);
-    }
-    let mut pages = vec![
-        (START.to_owned(), FixturePage::linking([])),
-        (url("/robots.txt"), FixturePage::text(&lines)),
-    ];
-    let map = urlset(["/seed".to_owned()]);
-    pages.extend(
-        hosts
-            .iter()
-            .map(|host| (format!("{host}/map.xml"), map.clone())),
-    );
-    let site = FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())));
-    let bench = discovering(site);
-    let crawled = bench.run().await;
-    let asked = bench.site.requests();
-    let asked = asked
-        .iter()
-        .filter(|request| request.url.ends_with("/map.xml"))
-        .count();
-    assert_eq!(asked, MAX_OTHER_HOSTS);
-    let failed = problems(&crawled)
-        .into_iter()
-        .filter_map(|(_, problem)| problem);
-    assert_eq!(failed.collect::<Vec<_>>(), [SeedProblem::TooMany; 4]);
-}
-
 /// An index may name thousands of files that are large and name nothing.
 #[tokio::test(start_paused = true)]
 async fn a_session_reads_so_many_bytes_of_documents() {
     let paths: Vec<String> = (0..12).map(|number| format!("/{number}.xml")).collect();
     let mut pages = vec![
-        (START.to_owned(), FixturePage::linking([])),
-        (url("/sitemap.xml"), index(paths.clone())),
+        ("/".to_owned(), FixturePage::linking([])),
+        ("/sitemap.xml".to_owned(), index(paths.clone())),
     ];
-    for (number, path) in paths.iter().enumerate() {
+    for (number, path) in paths.into_iter().enumerate() {
         let mut map = urlset([format!("/seed{number}")]);
         map.body.resize(1 << 17, b' ');
-        pages.push((url(path), map));
-        pages.push((url(&format!("/seed{number}")), FixturePage::linking([])));
+        pages.push((path, map));
+        pages.push((format!("/seed{number}"), FixturePage::linking([])));
     }
-    let site = FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())));
-    let crawled = discovering(site).run().await;
+    let crawled = discovering(site(pages)).run().await;
     let problems = problems(&crawled);
     let unread = problems
         .iter()
@@ -242,137 +160,127 @@ async fn a_session_reads_so_many_bytes_of_documents() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn redirects_lead_to_no_more_hosts_than_documents_may_be_on() {
-    let paths: Vec<String> = (0..20).map(|number| format!("/{number}.xml")).collect();
-    let there = |number: usize| format!("https://{number}.example/map.xml");
-    let mut pages = vec![
-        (START.to_owned(), FixturePage::linking([])),
-        (url("/sitemap.xml"), index(paths.clone())),
-    ];
-    for (number, path) in paths.iter().enumerate() {
-        pages.push((url(path), FixturePage::redirect(302, &there(number))));
-        pages.push((there(number), urlset([format!("/seed{number}")])));
+async fn documents_lead_to_a_bounded_number_of_hosts() {
+    async fn check(
+        way: &str,
+        documents: impl Iterator<Item = String>,
+        script: impl Fn(&str) -> Option<FixturePage> + Send + Sync + 'static,
+    ) {
+        let lines = documents.map(|name| format!("Sitemap: {name}\n"));
+        let robots = FixturePage::text(&lines.collect::<String>());
+        let pages = [("/", FixturePage::linking([])), ("/robots.txt", robots)];
+        let site = site(pages).scripted(move |asked, _| script(asked));
+        let bench = discovering(site);
+        let crawled = bench.run().await;
+        let requests = bench.site.requests();
+        let hosts = requests
+            .iter()
+            .filter_map(|seen| seen.url.split('/').nth(2));
+        let hosts: BTreeSet<&str> = hosts.collect();
+        // One more is the site's own.
+        assert_eq!(hosts.len(), MAX_OTHER_HOSTS + 1, "{way}: {hosts:?}");
+        let problems = problems(&crawled).into_iter();
+        let failed: Vec<SeedProblem> = problems.filter_map(|(_, problem)| problem).collect();
+        assert_eq!(failed, [SeedProblem::TooMany; 4], "{way}");
     }
-    let site = FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())));
-    let bench = discovering(site);
-    let crawled = bench.run().await;
-    let requests = bench.site.requests();
-    let hosts: BTreeSet<&str> = requests
-        .iter()
-        .filter_map(|request| request.url.split('/').nth(2))
-        .collect();
-    assert_eq!(hosts.len(), 1 + MAX_OTHER_HOSTS, "{hosts:?}");
-    let failed = problems(&crawled)
-        .into_iter()
-        .filter_map(|(_, problem)| problem);
-    assert_eq!(failed.collect::<Vec<_>>(), [SeedProblem::TooMany; 4]);
+    /// The document at one of the hosts.
+    fn map(asked: &str) -> Option<FixturePage> {
+        let number = asked.strip_prefix("https://h")?;
+        let number = number.strip_suffix(".example/map.xml")?;
+        Some(urlset([format!("/seed{number}")]))
+    }
+    let named = (0..20).map(|number| format!("https://h{number}.example/map.xml"));
+    check("documents", named, map).await;
+    let redirected = (0..20).map(|number| url(&format!("/{number}.xml")));
+    check("redirects", redirected, |asked| {
+        let number = asked.strip_prefix(START).and_then(|name| {
+            let number = name.strip_suffix(".xml")?;
+            number.parse::<u32>().ok()
+        });
+        let to_host = |number: u32| {
+            let target = format!("https://h{number}.example/map.xml");
+            FixturePage::redirect(302, &target)
+        };
+        number.map(to_host).or_else(|| map(asked))
+    })
+    .await;
+    // Each document has a host of its own, and each robots.txt is five hosts away.
+    let named = (0..6).map(|number| format!("https://h{number}-0.example/map.xml"));
+    check("robots.txt", named, |asked| {
+        let rest = asked.strip_prefix("https://h")?;
+        let (name, path) = rest.split_once(".example")?;
+        let (number, hop) = name.split_once('-')?;
+        let hop: u32 = hop.parse().ok()?;
+        Some(match (path, hop) {
+            ("/robots.txt", 0..5) => {
+                let next = hop + 1;
+                let target = format!("https://h{number}-{next}.example/robots.txt");
+                FixturePage::redirect(302, &target)
+            }
+            ("/robots.txt", _) => FixturePage::text("User-agent: *\nDisallow: /private"),
+            _ => urlset([format!("/from-{number}")]),
+        })
+    })
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_document_that_must_not_be_fetched_is_no_reason_to_wait_for_it() {
-    let inside = "https://intranet.example/map.xml";
-    let bench = discovering(FixtureSite::new([
-        (START, FixturePage::linking([])),
+async fn a_failing_document_elsewhere_costs_no_page() {
+    let (there, robots) = (
+        "https://files.example/1.xml",
+        "https://files.example/robots.txt",
+    );
+    let wait = FixturePage::status(503).with_header("retry-after", "3600");
+    let forbidden = FixturePage::failing(FetchErrorKind::Forbidden);
+    for (asked, answer, problem, passing) in [
+        (there, wait, SeedProblem::ServerError, 1),
+        (robots, forbidden, SeedProblem::Forbidden, 0),
+    ] {
+        let named = FixturePage::text(&format!("Sitemap: {there}"));
+        let bench = discovering(site([
+            ("/", FixturePage::linking(["/a"])),
+            ("/a", FixturePage::linking([])),
+            ("/robots.txt", named),
+            (asked, answer),
+        ]));
+        let crawled = bench.run().await;
+        assert_eq!(crawled.ending, Ending::Drained, "{asked}");
+        assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
+        let expected = [(there.to_owned(), Some(problem))];
+        assert_eq!(problems(&crawled), expected);
+        let tally = seeds::Tally::read(&crawled.store).unwrap();
+        assert_eq!((tally.with_problems, tally.passing), (1, passing));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ignored_rules_are_those_of_the_site() {
+    let mut bench = discovering(site([
+        ("/", FixturePage::linking([])),
+        ("/seed", FixturePage::linking([])),
         (
-            url("/robots.txt").as_str(),
-            FixturePage::text(&format!("Sitemap: {inside}")),
+            "/robots.txt",
+            FixturePage::text(
+                "User-agent: *\nDisallow: /\nSitemap: /map.xml\nSitemap: https://files.example/map.xml",
+            ),
         ),
+        ("/map.xml", urlset(["/seed".to_owned()])),
         (
-            "https://intranet.example/robots.txt",
-            FixturePage::failing(FetchErrorKind::Forbidden),
+            "https://files.example/robots.txt",
+            FixturePage::text("User-agent: *\nDisallow: /"),
         ),
     ]));
-    let crawled = bench.run().await;
-    let told = [(inside.to_owned(), Some(SeedProblem::Forbidden))];
-    assert_eq!(problems(&crawled), told);
-    let tally = seeds::Tally::read(&crawled.store).unwrap();
-    assert_eq!((tally.with_problems, tally.passing), (1, 0));
-}
-
-#[tokio::test(start_paused = true)]
-async fn documents_are_read_when_robots_txt_of_the_site_is_ignored() {
-    let site = || {
-        FixtureSite::new([
-            (START, FixturePage::linking([])),
-            (url("/seed").as_str(), FixturePage::linking([])),
-            (
-                url("/robots.txt").as_str(),
-                FixturePage::text(
-                    "User-agent: *\nDisallow: /\nSitemap: /map.xml\nSitemap: https://files.example/map.xml",
-                ),
-            ),
-            (url("/map.xml").as_str(), urlset(["/seed".to_owned()])),
-            (
-                "https://files.example/robots.txt",
-                FixturePage::text("User-agent: *\nDisallow: /"),
-            ),
-        ])
-    };
-    let mut bench = discovering(site());
     bench.config.ignore.robots = true;
     let crawled = bench.run().await;
     assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/seed"]);
-    let told = [
+    let expected = [
         (url("/map.xml"), Some(SeedProblem::RelativeUrl)),
         (
             "https://files.example/map.xml".to_owned(),
             Some(SeedProblem::RobotsDisallowed),
         ),
     ];
-    assert_eq!(problems(&crawled), told, "only the site's own is ignored");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_feed_for_every_page_is_read_a_hundred_times() {
-    let paths: Vec<String> = (0..150).map(|number| format!("/{number}")).collect();
-    let page = |number: usize| {
-        FixturePage::html(format!(
-            "<link rel=alternate type=application/rss+xml href=/feed/{number}><link rel=alternate \
-             type=application/rss+xml href=https://feeds.example/><p>{number}"
-        ))
-    };
-    let mut pages = vec![(
-        "/".to_owned(),
-        FixturePage::linking(paths.iter().map(String::as_str)),
-    )];
-    pages.extend(
-        paths
-            .iter()
-            .enumerate()
-            .map(|(number, path)| (path.clone(), page(number))),
-    );
-    let item = format!("<item><link>{}</link></item>", url("/seed"));
-    let feed = FixturePage::text(&format!(
-        "<rss version='2.0'><channel>{item}</channel></rss>"
-    ));
-    let site = site(
-        pages
-            .iter()
-            .map(|(path, page)| (path.as_str(), page.clone())),
-    )
-    .scripted(move |asked, _| asked.contains("/feed/").then(|| feed.clone()));
-    let bench = discovering(site);
-    let crawled = bench.run().await;
-    let asked = bench.pages();
-    let feeds = asked.iter().filter(|path| path.starts_with("/feed/"));
-    assert_eq!(feeds.count(), seeds::MAX_FEEDS);
-    assert!(
-        bench
-            .site
-            .requests()
-            .iter()
-            .all(|request| !request.url.contains("feeds.example"))
-    );
-    assert!(
-        texts(&crawled)
-            .iter()
-            .any(|notice| notice.contains("50 more feeds"))
-    );
-    let seed = UrlKey::from_normalised(&url("/seed")).unwrap();
-    assert_eq!(
-        crawled.store.visit(&seed).unwrap().unwrap().record.via,
-        Via::Feed
-    );
+    assert_eq!(problems(&crawled), expected);
 }
 
 /// A site as in [`random`], and an index of sitemaps that name some of its pages and some others.
@@ -402,7 +310,7 @@ fn random_seeds(seed: u64) -> (FixtureSite, BTreeSet<String>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopped_and_resumed_runs_lose_no_seed_and_no_orphan() {
+async fn resumed_crawls_lose_no_seed_and_no_orphan() {
     for seed in 0..60 {
         let (site, named) = random_seeds(seed);
         let whole = discovering(site).run().await;
@@ -421,7 +329,7 @@ pub(super) fn asked(bench: &Bench, path: &str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_file_is_distinguished_from_an_answer_that_broke_off() {
+async fn a_broken_file_differs_from_a_broken_answer() {
     const WHOLE: &str = "<urlset><url><loc>https://site.example/a</loc></url></urlset>";
     async fn check(
         answers: &'static [&'static str],
@@ -459,60 +367,75 @@ async fn a_broken_file_is_distinguished_from_an_answer_that_broke_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn our_own_index_may_be_missing_before_it_is_up() {
-    async fn check(named: &str, public_url: Option<&str>, page: FixturePage, expected: bool) {
-        let robots = FixturePage::text(&format!("Sitemap: https://files.example/maps/{named}"));
-        let page = Arc::new(page);
+async fn our_own_index_may_be_missing_at_first() {
+    async fn check(index: &str, public_url: Option<&str>, page: FixturePage, expected: bool) {
+        check_after(false, index, public_url, page, expected).await;
+    }
+    async fn check_after(
+        is_published: bool,
+        index: &str,
+        public_url: Option<&str>,
+        page: FixturePage,
+        expected: bool,
+    ) {
+        let robots = FixturePage::text(&format!("Sitemap: {index}"));
+        let own = if index.starts_with('/') {
+            url(index)
+        } else {
+            index.to_owned()
+        };
         let script = move |asked: &str, _: usize| {
-            asked
-                .starts_with("https://files.example/")
-                .then(|| FixturePage::clone(&page))
+            let is_elsewhere = asked.starts_with("https://files.example/");
+            (is_elsewhere || asked == own).then(|| page.clone())
         };
         let pages = [("/", FixturePage::linking([])), ("/robots.txt", robots)];
         let mut bench = discovering(site(pages).scripted(script));
         bench.public_url = public_url.map(str::to_owned);
         bench.config.limits.max_tries = 1;
+        if is_published {
+            let mut own = seeds::OwnFiles::default();
+            own.add(&"0123456789abcdef".repeat(4));
+            let commit = Commit {
+                values: vec![own.value()],
+                ..Commit::default()
+            };
+            let mut store = bench.store.lock().unwrap();
+            store.as_mut().unwrap().commit(&commit).unwrap();
+        }
         let crawled = bench.run().await;
         let tally = seeds::Tally::read(&crawled.store).unwrap();
-        assert_eq!(tally.with_problems > 0, expected, "{named} {public_url:?}");
+        let found = tally.with_problems > 0;
+        assert_eq!(found, expected, "{index} {public_url:?} {is_published}");
     }
-    let gone = || FixturePage::status(404);
-    let place = Some("https://files.example/maps/");
-    check("sitemap.xml", place, gone(), false).await;
-    check("sitemap-2.xml", place, gone(), false).await;
+    let (gone, down) = (FixturePage::status(404), FixturePage::status(503));
+    let silent = FixturePage::failing;
+    let there = |name: &str| format!("https://files.example/maps/{name}");
+    let place = there("");
+    let place = Some(place.as_str());
+    check(&there("sitemap.xml"), place, gone.clone(), false).await;
+    check(&there("sitemap-2.xml"), place, gone.clone(), false).await;
     // The host itself may be to come.
-    let no_host = FixturePage::failing(FetchErrorKind::Dns);
-    check("sitemap.xml", place, no_host, false).await;
-    check("sitemap.xml", place, FixturePage::status(503), false).await;
+    let no_host = silent(FetchErrorKind::Dns);
+    check(&there("sitemap.xml"), place, no_host, false).await;
+    check(&there("sitemap.xml"), place, down.clone(), false).await;
     // Other files are somebody else's, and something names them.
-    check("sitemap-1.xml", place, gone(), true).await;
-    check("sitemap-old.xml", place, gone(), true).await;
-    check("sitemap.xml", Some("https://files.example/"), gone(), true).await;
-    check("sitemap.xml", None, gone(), true).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn our_own_index_on_the_site_itself_is_missing_only_when_it_is_not_there() {
-    for (answer, is_told) in [
-        (FixturePage::status(404), false),
-        (FixturePage::status(503), true),
-        (FixturePage::failing(FetchErrorKind::Timeout), true),
-    ] {
-        let mut bench = discovering(site([
-            ("/", FixturePage::linking([])),
-            (
-                "/robots.txt",
-                FixturePage::text(&format!("Sitemap: {}", url("/sitemap.xml"))),
-            ),
-            ("/sitemap.xml", answer),
-        ]));
-        bench.public_url = Some(START.to_owned());
-        bench.config.limits.max_tries = 1;
-        let crawled = bench.run().await;
-        let tally = seeds::Tally::read(&crawled.store).unwrap();
-        assert_eq!(tally.passing > 0, is_told);
-        assert_eq!(tally.with_problems > 0, is_told);
-    }
+    check(&there("sitemap-1.xml"), place, gone.clone(), true).await;
+    check(&there("sitemap-old.xml"), place, gone.clone(), true).await;
+    let above = Some("https://files.example/");
+    check(&there("sitemap.xml"), above, gone.clone(), true).await;
+    check(&there("sitemap.xml"), None, gone.clone(), true).await;
+    // On the site itself it is missing only when it is not there.
+    let own = url("/sitemap.xml");
+    let timeout = silent(FetchErrorKind::Timeout);
+    check(&own, Some(START), gone.clone(), false).await;
+    check(&own, Some(START), down.clone(), true).await;
+    check(&own, Some(START), timeout, true).await;
+    // Without a setting its place is the site, until it is published.
+    check("/sitemap.xml", None, gone.clone(), false).await;
+    check_after(true, &own, None, gone.clone(), true).await;
+    check("/sitemap.xml", None, down, true).await;
+    check("/maps/sitemap.xml", None, gone.clone(), true).await;
+    check("/news.xml", None, gone, true).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -542,24 +465,27 @@ async fn excluded_documents_are_not_fetched() {
     for path in ["/feed", "/private.xml", "/private/a.xml"] {
         assert_eq!(asked(&bench, path), 0, "{path}");
     }
-    let told = |notice: &String| notice.contains("exclude rule");
-    assert!(texts(&crawled).iter().any(told), "{:?}", texts(&crawled));
+    assert_noted(&crawled, "exclude rule");
 }
 
 #[tokio::test(start_paused = true)]
 async fn urls_of_documents_outside_are_counted() {
     let bench = discovering(site([
-        ("/docs/", FixturePage::linking([])),
+        (
+            "/docs/",
+            FixturePage::linking(["/docs/b", "/blog/b", "/docs", "../x"]),
+        ),
         ("/docs/a", FixturePage::linking([])),
+        ("/docs/b", FixturePage::linking([])),
         (
             "/sitemap.xml",
             urlset(["/blog", "/docs/a", "/news"].map(str::to_owned)),
         ),
     ]));
-    let crawled = bench
-        .crawl(&url("/docs/"), &Shutdown::default())
-        .await
-        .unwrap();
+    let crawled = bench.run_from("/docs/").await;
+    let listed = ["/docs/", "/docs/a", "/docs/b"];
+    assert_eq!(with_reason(&crawled, Reason::Listed), listed);
+    assert_eq!(known_and_listed(&crawled), (3, 3));
     let tally = seeds::Tally::read(&crawled.store).unwrap();
     assert_eq!((tally.outside, tally.with_problems), (2, 0));
     let outside = tally.outside_in[0].outside.clone().unwrap();
@@ -595,93 +521,6 @@ async fn a_disallowed_document_is_reported_in_one_sentence() {
         format!("is disallowed by robots.txt ({other} is disallowed by robots.txt)"),
     ];
     assert_eq!(told, expected.map(Some));
-}
-
-#[tokio::test(start_paused = true)]
-async fn our_own_index_may_be_missing_at_its_place_until_it_is_published() {
-    async fn check(named: &str, page: FixturePage, published: bool, expected: bool) {
-        let robots = FixturePage::text(&format!("Sitemap: /{named}"));
-        let path = format!("/{named}");
-        let mut bench = discovering(site([
-            ("/", FixturePage::linking([])),
-            ("/robots.txt", robots),
-            (path.as_str(), page),
-        ]));
-        bench.config.limits.max_tries = 1;
-        if published {
-            let mut own = seeds::OwnFiles::default();
-            own.add(&"0123456789abcdef".repeat(4));
-            let values = vec![own.value()];
-            let commit = Commit {
-                values,
-                ..Commit::default()
-            };
-            let mut store = bench.store.lock().unwrap();
-            store.as_mut().unwrap().commit(&commit).unwrap();
-        }
-        let crawled = bench.run().await;
-        let tally = seeds::Tally::read(&crawled.store).unwrap();
-        assert_eq!(tally.with_problems > 0, expected, "{named} {published}");
-    }
-    check("sitemap.xml", FixturePage::status(404), false, false).await;
-    check("sitemap.xml", FixturePage::status(503), false, true).await;
-    check("maps/sitemap.xml", FixturePage::status(404), false, true).await;
-    check("news.xml", FixturePage::status(404), false, true).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn hosts_that_a_robots_txt_redirects_to_count_among_the_hosts() {
-    // Each document has a host of its own, and each robots.txt is five hosts away.
-    let documents = 6;
-    let lines: Vec<String> = (0..documents)
-        .map(|number| format!("Sitemap: https://h{number}-0.example/map.xml"))
-        .collect();
-    let lines = lines.join("\n");
-    let script = |asked: &str, _: usize| {
-        let rest = asked.strip_prefix("https://h")?;
-        let (name, path) = rest.split_once(".example")?;
-        let (number, hop) = name.split_once('-')?;
-        let hop: u32 = hop.parse().ok()?;
-        Some(match (path, hop) {
-            ("/robots.txt", 0..5) => {
-                let next = hop + 1;
-                let target = format!("https://h{number}-{next}.example/robots.txt");
-                FixturePage::redirect(302, &target)
-            }
-            ("/robots.txt", _) => FixturePage::text("User-agent: *\nDisallow: /private"),
-            _ => urlset([format!("/from-{number}")]),
-        })
-    };
-    let pages = [
-        ("/", FixturePage::linking([])),
-        ("/robots.txt", FixturePage::text(&lines)),
-    ];
-    let bench = discovering(site(pages).scripted(script));
-    let crawled = bench.run().await;
-    let contacted: BTreeSet<String> = bench
-        .site
-        .requests()
-        .iter()
-        .map(|seen| {
-            UrlKey::from_normalised(&seen.url)
-                .unwrap()
-                .host()
-                .to_string()
-        })
-        .collect();
-    // One more is the site's own.
-    assert_eq!(contacted.len(), MAX_OTHER_HOSTS + 1, "{contacted:?}");
-    let read: Vec<bool> = problems(&crawled)
-        .iter()
-        .map(|(_, problem)| problem.is_none())
-        .collect();
-    assert_eq!(read, [true, true, false, false, false, false]);
-    let told = problems(&crawled);
-    assert!(
-        told[2..]
-            .iter()
-            .all(|(_, told)| *told == Some(SeedProblem::TooMany))
-    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,16 +1,9 @@
 //! The start page in second and further crawls: it is fetched whole each time.
 
 use super::{
-    recrawl::{Ran, Says, bench, run},
+    recrawl::{Ran, bench, run},
     *,
 };
-
-/// A start page that leads to `/a` and `/b`.
-fn site_behind(says: &Says) {
-    says.link("/", &["/a", "/b"]);
-    says.link("/a", &[]);
-    says.link("/b", &[]);
-}
 
 /// How often `path` was asked for, conditionally and as a whole.
 fn asked(ran: &Ran, path: &str) -> [usize; 2] {
@@ -23,7 +16,9 @@ fn asked(ran: &Ran, path: &str) -> [usize; 2] {
 #[tokio::test(start_paused = true)]
 async fn a_start_page_that_moved_since_is_followed() {
     let (mut bench, says) = bench();
-    site_behind(&says);
+    says.link("/", &["/a", "/b"]);
+    says.link("/a", &[]);
+    says.link("/b", &[]);
     run(&mut bench).await;
     says.set("/", FixturePage::redirect(302, "/en/"));
     says.link("/en/", &["/a", "/b", "/new"]);
@@ -34,37 +29,7 @@ async fn a_start_page_that_moved_since_is_followed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_page_that_redirects_to_itself_is_no_start() {
-    let (mut bench, says) = bench();
-    site_behind(&says);
-    run(&mut bench).await;
-    says.set("/", FixturePage::redirect(301, "/"));
-    let before = bench.site.requests().len();
-    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-    assert!(error.to_string().contains("redirects in a loop"), "{error}");
-    let asked = bench.site.requests().split_off(before).into_iter();
-    assert_eq!(asked.filter(|request| request.url == START).count(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_start_page_that_fails_ends_the_crawl_before_the_state_is_opened() {
-    for max_tries in [1, 3] {
-        let (mut bench, says) = bench();
-        bench.config.limits.max_tries = max_tries;
-        site_behind(&says);
-        run(&mut bench).await;
-        says.set("/", FixturePage::status(500));
-        let before = bench.site.requests().len();
-        let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-        assert!(error.to_string().contains("answered 500"), "{error}");
-        let asked = bench.site.requests().len() - before;
-        assert_eq!(asked, 1 + max_tries as usize);
-        assert!(bench.store.lock().unwrap().is_some());
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_start_page_that_is_a_document_is_read_again() {
+async fn a_document_as_start_page_is_read_again() {
     let (mut bench, says) = bench();
     bench.config.discover = DiscoverConfig::default();
     let feed = |path: &str| {

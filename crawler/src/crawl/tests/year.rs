@@ -315,7 +315,7 @@ async fn night(bench: &mut Bench, world: &World, not_modified: &mut u64) -> Date
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_year_of_nights_moves_what_changed_and_nothing_else() {
+async fn a_year_moves_dates_of_changes_only() {
     let begin: Timestamp = "2026-01-01T02:00:00Z".parse().unwrap();
     let lives = Arc::new(lives(begin));
     let mut bench = Bench::new(FixtureSite::new([]));

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_says_what_it_makes_up_for() {
+    fn a_run_names_missed_crawls() {
         fn check(missed: u32, expected: &str) {
             let line = begins(at("2026-06-01T00:30:00Z"), missed);
             let expected = format!("the crawl of 2026-06-01T00:30:00Z begins{expected}");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reload_says_what_came_and_went() {
+    fn a_reload_names_new_and_gone_sites() {
         fn check(before: &[&str], now: &[&str], expected: &str) {
             let expected = format!("settings read again: {expected}");
             assert_eq!(changes(before, now), expected);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_says_what_goes_on_and_what_comes() {
+    fn the_status_has_running_and_next_sites() {
         fn check(is_stopping: bool, running: &[&str], next: Option<&str>, expected: &str) {
             let running: Vec<_> = running.iter().map(|&name| name.to_owned()).collect();
             let name = "shop".to_owned();

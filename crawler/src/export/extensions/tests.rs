@@ -14,10 +14,13 @@ use crate::{
     config::{Config, ScopeWidth},
     crawl_state,
     export::Export,
-    page::{Basis, BodyEnd, BodyKind, Directives, LanguageVersion, Outcome, Reason, Via, Warnings},
+    page::{Directives, LanguageVersion, Reason, Warnings},
     scope::Scope,
     site,
-    store::{Commit, Discovery, Finished, Store},
+    store::{
+        Store,
+        tests::fixture::{answered, visited, whole_page},
+    },
     verdict::{Judge, Mode},
 };
 
@@ -45,15 +48,11 @@ fn short(url: &str) -> &str {
 
 fn page() -> PageFacts {
     PageFacts {
-        status: 200,
-        kind: BodyKind::Page,
-        end: BodyEnd::Complete,
-        body_bytes: 1,
         images: Some(Vec::new()),
         alternates: Some(Vec::new()),
         videos: Some(Vec::new()),
         news: Some(Vec::new()),
-        ..PageFacts::default()
+        ..whole_page()
     }
 }
 
@@ -85,39 +84,15 @@ fn export(
     let mut store = Store::in_memory().unwrap();
     let now = "2026-03-01T12:00:00Z".parse().unwrap();
     crawl_state::open(&mut store, "", now, false).unwrap();
-    let mut commit = Commit::default();
-    for (sequence, (key, reason, mut facts)) in (1..).zip(pages) {
+    let records = pages.into_iter().map(|(key, reason, mut facts)| {
         facts.directives.noindex |= reason == Reason::Noindex;
-        commit.discovered.push(Discovery {
-            distance: 0,
-            key: key.clone(),
-            sequence,
-            depth: 1,
-            hops: 0,
-            via: Via::Link,
-            found_on: None,
-            reason: Reason::Queued,
-        });
         let record = PageRecord {
             reason,
-            depth: 1,
-            via: Via::Link,
-            found_on: None,
-            attempts: 1,
-            fetched_at: None,
-            sitemap_lastmod: None,
-            outcome: Some(Outcome::Answered(Box::new(facts))),
-            basis: Basis::Own,
+            ..answered(facts)
         };
-        commit.finished.push(Finished {
-            reading: crate::page::Reading::default(),
-            key,
-            sequence,
-            record,
-            links: None,
-        });
-    }
-    store.commit(&commit).unwrap();
+        (key, record)
+    });
+    store.commit(&visited(1, records)).unwrap();
     let site = site::site_of_redirects(&key("/"), &[], ScopeWidth::Directory).unwrap();
     let scope = Scope::new(&site, &Config::default().scope).unwrap();
     let clock = Arc::new(SystemClock);
@@ -182,42 +157,42 @@ fn check(pages: &[(&str, &str)], expected: &[(&str, &str)], left_out: &[(LeftOut
 }
 
 #[test]
-fn a_version_that_redirects_is_the_page_where_its_redirects_end() {
-    let all = versions("en=/en de=/de x-default=/en");
-    let redirect = |target| PageFacts {
-        status: 301,
-        location: Some(key(target)),
-        ..PageFacts::default()
+fn redirected_version_is_its_target() {
+    let listed = |url, text| (key(url), Reason::Listed, versions(text));
+    let redirected = |url, target| {
+        let facts = PageFacts {
+            status: 301,
+            location: Some(key(target)),
+            ..PageFacts::default()
+        };
+        (key(url), Reason::Redirected, facts)
     };
-    let listed = |url, facts| (key(url), Reason::Listed, facts);
-    let redirected = |url, target| (key(url), Reason::Redirected, redirect(target));
-    let pages = [
-        listed("/en/", all.clone()),
+    let check = |pages: Vec<(UrlKey, Reason, PageFacts)>, expected: &str| {
+        let (entries, counts) = export(pages, ALL, None);
+        let expected = ["/de/", "/en/"].map(|url| (url.to_owned(), expected.to_owned()));
+        assert_eq!(entries, BTreeMap::from(expected));
+        assert_eq!(counts.hreflang.unwrap().left_out, BTreeMap::default());
+    };
+    let all = "en=/en de=/de x-default=/en";
+    let pages = vec![
+        listed("/en/", all),
         redirected("/en", "/en/"),
         listed("/de/", all),
         redirected("/de", "/de/index"),
         redirected("/de/index", "/de/"),
     ];
-    let (entries, counts) = export(pages, ALL, None);
-    let said = "de=/de/ en=/en/ x-default=/en/";
-    let expected = ["/de/", "/en/"].map(|url| (url.to_owned(), said.to_owned()));
-    assert_eq!(entries, BTreeMap::from(expected));
-    assert_eq!(counts.hreflang.unwrap().left_out, BTreeMap::default());
+    check(pages, "de=/de/ en=/en/ x-default=/en/");
     // One of them names the other by a redirect, and is named directly.
-    let pages = [
-        listed("/en/", versions("en=/en/ de=/de/")),
+    let pages = vec![
+        listed("/en/", "en=/en/ de=/de/"),
         redirected("/en", "/en/"),
-        listed("/de/", versions("en=/en de=/de/")),
+        listed("/de/", "en=/en de=/de/"),
     ];
-    let (entries, counts) = export(pages, ALL, None);
-    let said = "de=/de/ en=/en/";
-    let expected = ["/de/", "/en/"].map(|url| (url.to_owned(), said.to_owned()));
-    assert_eq!(entries, BTreeMap::from(expected));
-    assert_eq!(counts.hreflang.unwrap().left_out, BTreeMap::default());
+    check(pages, "de=/de/ en=/en/");
 }
 
 #[test]
-fn versions_that_name_each_other_are_written_with_the_page_itself() {
+fn mutual_versions_are_written_with_the_page() {
     let all = "en=/en de=/de x-default=/en";
     check(
         &[("/en", all), ("/de", all)],
@@ -238,7 +213,7 @@ fn versions_that_name_each_other_are_written_with_the_page_itself() {
 }
 
 #[test]
-fn a_page_that_does_not_name_itself_is_called_what_its_versions_call_it() {
+fn page_takes_the_code_its_versions_state() {
     check(
         &[("/en", "de=/de"), ("/de", "en=/en")],
         &[("/de", "de=/de en=/en"), ("/en", "de=/de en=/en")],
@@ -260,12 +235,8 @@ fn a_page_that_does_not_name_itself_is_called_what_its_versions_call_it() {
 }
 
 #[test]
-fn a_page_alone_says_nothing() {
-    check(&[("/en", "en=/en x-default=/en"), ("/de", "")], &[], &[]);
-}
-
-#[test]
 fn links_that_are_not_returned_are_left_out() {
+    check(&[("/en", "en=/en x-default=/en"), ("/de", "")], &[], &[]);
     check(
         &[
             ("/en", "en=/en de=/de fr=/fr x-default=/fr"),
@@ -278,7 +249,7 @@ fn links_that_are_not_returned_are_left_out() {
 }
 
 #[test]
-fn links_to_what_is_not_listed_are_left_out() {
+fn links_to_unlisted_pages_are_left_out() {
     let all = "en=/en de=/de fr=https://fr.example/ it=http://h.example/it es=/es";
     check(
         &[("/en", all), ("!/de", all)],
@@ -359,36 +330,28 @@ fn a_link_is_written_as_its_page_is() {
 }
 
 #[test]
-fn images_are_written_in_their_order() {
-    let (entries, counts) = export(
-        [(
-            key("/a"),
-            Reason::Listed,
-            images(&["/b.png", "https://cdn.example/a.png", "/a.png"]),
-        )],
-        ALL,
-        None,
-    );
-    assert_eq!(entries["/a"], "/b.png https://cdn.example/a.png /a.png");
-    let counts = counts.images.unwrap();
-    assert_eq!((counts.pages, counts.written), (1, 3));
-}
-
-#[test]
-fn the_page_itself_is_no_image_of_it() {
+fn images_are_written_in_order_without_the_page() {
     let check = |page: &str, found: &[&str], expected: Option<&str>| {
         let (entries, counts) = export([(key(page), Reason::Listed, images(found))], ALL, None);
         assert_eq!(entries.get(page).map(String::as_str), expected, "{page}");
         let counts = counts.images.unwrap();
+        let written = expected.map_or(0, |images| images.split(' ').count());
+        let pages = u64::from(expected.is_some());
+        assert_eq!((counts.pages, counts.written), (pages, written as u64));
         assert!(counts.left_out.is_empty(), "{counts:?}");
     };
+    check(
+        "/a",
+        &["/b.png", "https://cdn.example/a.png", "/a.png"],
+        Some("/b.png https://cdn.example/a.png /a.png"),
+    );
     check("/a", &["/a"], None);
     check("/a", &["/b", "/a", "/a?b"], Some("/b /a?b"));
     check("/~a?b", &["/%7Ea?b", "/~a"], Some("/~a"));
 }
 
 #[test]
-fn images_that_are_not_for_search_engines_are_left_out() {
+fn images_closed_to_search_engines_are_left_out() {
     let robots = Rules::parse(b"User-agent: *\nDisallow: /private/\n", "arpent");
     let forbidden = PageFacts {
         directives: Directives {
@@ -421,7 +384,7 @@ fn images_that_are_not_for_search_engines_are_left_out() {
 }
 
 #[test]
-fn images_that_would_make_an_entry_too_large_are_left_out() {
+fn images_of_too_large_entries_are_left_out() {
     let long = |number: usize| format!("https://cdn.example/{number}?{}", "&".repeat(2_000));
     let urls: Vec<String> = (0..1_000).map(long).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();

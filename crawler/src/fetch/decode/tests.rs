@@ -201,12 +201,8 @@ fn gzip_members_are_joined() {
     let (one, empty) = (gzip(TEXT), gzip(b""));
     check(Coding::Gzip, &one, TEXT, End::Complete);
     check(Coding::Gzip, &empty, b"", End::Complete);
-    check(
-        Coding::Gzip,
-        &[&*one, &empty, &one].concat(),
-        &[TEXT, TEXT].concat(),
-        End::Complete,
-    );
+    let joined = [&*one, &empty, &one].concat();
+    check(Coding::Gzip, &joined, &TEXT.repeat(2), End::Complete);
     check_prefixes(Coding::Gzip, &one, TEXT);
     let twice = [&*one, &one].concat();
     check_end(Coding::Gzip, twice.split_at(one.len() + 2).0, End::Cut);
@@ -223,45 +219,32 @@ fn gzip_header_may_hold_a_name() {
 
 #[test]
 fn bytes_after_the_last_member_are_ignored() {
-    let follow = |garbage: &[u8]| [&gzip(TEXT), garbage].concat();
-    check(Coding::Gzip, &follow(&[0; 100]), TEXT, End::Complete);
-    check(Coding::Gzip, &follow(b"\r\n"), TEXT, End::Complete);
-    check(Coding::Gzip, &follow(b"\x1f"), TEXT, End::Complete);
-    check(Coding::Gzip, &follow(b"\x1f\x1f\x8b"), TEXT, End::Complete);
-    check(
-        Coding::Deflate,
-        &[&*zlib(TEXT), b"garbage"].concat(),
-        TEXT,
-        End::Complete,
-    );
-    check(
-        Coding::Brotli,
-        &[&*unhex(BROTLI), b"garbage"].concat(),
-        TEXT,
-        End::Complete,
-    );
-}
-
-#[test]
-fn plain_text_declared_as_gzip_is_corrupt() {
-    check_end(Coding::Gzip, TEXT, End::Corrupt);
-    check_end(Coding::Gzip, b"\x1fx", End::Corrupt);
-    check(Coding::Gzip, b"\x1f", b"", End::Cut);
+    let zeros = [0_u8; 100];
+    for garbage in [&zeros[..], b"\r\n", b"\x1f", b"\x1f\x1f\x8b"] {
+        let wire = [gzip(TEXT).as_slice(), garbage].concat();
+        check(Coding::Gzip, &wire, TEXT, End::Complete);
+    }
+    for (coding, wire) in [
+        (Coding::Deflate, zlib(TEXT)),
+        (Coding::Brotli, unhex(BROTLI)),
+    ] {
+        let wire = [wire.as_slice(), b"garbage"].concat();
+        check(coding, &wire, TEXT, End::Complete);
+    }
 }
 
 #[test]
 fn broken_gzip_is_corrupt() {
-    let change = |index: usize| {
-        let mut wire = gzip(TEXT);
-        wire[index] ^= 0xff;
-        wire
-    };
-    let length = gzip(TEXT).len();
-    check_end(Coding::Gzip, &change(2), End::Corrupt);
-    check_end(Coding::Gzip, &change(10), End::Corrupt);
-    check_end(Coding::Gzip, &change(length - 8), End::Corrupt);
-    check_end(Coding::Gzip, &change(length - 1), End::Corrupt);
-    check_end(Coding::Gzip, b"\x1f\x8bgarbage garbage", End::Corrupt);
+    let wire = gzip(TEXT);
+    for index in [2, 10, wire.len() - 8, wire.len() - 1] {
+        let mut broken = wire.clone();
+        broken[index] ^= 0xff;
+        check_end(Coding::Gzip, &broken, End::Corrupt);
+    }
+    for text in [TEXT, b"\x1fx", b"\x1f\x8bgarbage garbage"] {
+        check_end(Coding::Gzip, text, End::Corrupt);
+    }
+    check(Coding::Gzip, b"\x1f", b"", End::Cut);
 }
 
 #[test]
@@ -279,12 +262,8 @@ fn deflate_is_zlib_or_bare() {
     check_prefixes(Coding::Deflate, &zlib(TEXT), TEXT);
     check_prefixes(Coding::Deflate, &bare_deflate(TEXT), TEXT);
     // A stored block: the header of bare deflate that resembles zlib's most.
-    check(
-        Coding::Deflate,
-        b"\x01\x05\x00\xfa\xffhello",
-        b"hello",
-        End::Complete,
-    );
+    let stored = b"\x01\x05\x00\xfa\xffhello";
+    check(Coding::Deflate, stored, b"hello", End::Complete);
     let mut broken = zlib(TEXT);
     let length = broken.len();
     broken[length - 1] ^= 0xff;
@@ -299,11 +278,8 @@ fn brotli_is_one_stream() {
     check(Coding::Brotli, &unhex(BROTLI_EMPTY), b"", End::Complete);
     check_prefixes(Coding::Brotli, &wire, TEXT);
     check_end(Coding::Brotli, &unhex(BROTLI_LARGE_WINDOW), End::Corrupt);
-    check_end(
-        Coding::Brotli,
-        b"<html>plain text that is no brotli stream</html>",
-        End::Corrupt,
-    );
+    let plain = b"<html>plain text that is no brotli stream</html>";
+    check_end(Coding::Brotli, plain, End::Corrupt);
 }
 
 #[test]
@@ -311,19 +287,11 @@ fn zstd_frames_are_joined() {
     let wire = zstd(TEXT);
     check(Coding::Zstd, &wire, TEXT, End::Complete);
     check(Coding::Zstd, &zstd(b""), b"", End::Complete);
-    check(
-        Coding::Zstd,
-        &[&*wire, &zstd(b""), &wire].concat(),
-        &[TEXT, TEXT].concat(),
-        End::Complete,
-    );
+    let joined = [&*wire, &zstd(b""), &wire].concat();
+    check(Coding::Zstd, &joined, &TEXT.repeat(2), End::Complete);
     let skippable = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
-    check(
-        Coding::Zstd,
-        &[&skippable[..], &wire].concat(),
-        TEXT,
-        End::Complete,
-    );
+    let skipped = [&skippable[..], &wire].concat();
+    check(Coding::Zstd, &skipped, TEXT, End::Complete);
     check_prefixes(Coding::Zstd, &wire, TEXT);
     check_end(Coding::Zstd, b"<html>plain</html>", End::Corrupt);
     check_end(Coding::Zstd, &[&*wire, b"garbage"].concat(), End::Corrupt);

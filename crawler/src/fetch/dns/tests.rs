@@ -50,7 +50,7 @@ async fn addresses_are_remembered_for_ten_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn uncertain_addresses_are_looked_up_again_when_they_are_a_minute_old() {
+async fn uncertain_addresses_are_resolved_again_after_a_minute() {
     let resolver = resolver(counting!());
     assert_eq!(call_number(&resolver, "a").await, 0);
     advance(Duration::from_secs(59)).await;
@@ -63,7 +63,7 @@ async fn uncertain_addresses_are_looked_up_again_when_they_are_a_minute_old() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failure_is_tried_twice_and_believed_for_half_a_minute() {
+async fn failures_are_tried_twice_and_remembered() {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let resolver = resolver(|_| {
         CALLS.fetch_add(1, Ordering::SeqCst);

@@ -36,7 +36,17 @@ fn impatient(change: impl FnOnce(&mut FetchConfig)) -> FetchConfig {
     settings
 }
 
+/// The part of a server in one connection.
+type Script = fn(&mut server::Connection);
+
 const SHORT: Duration = Duration::from_millis(150);
+
+const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+/// A client with [`settings`].
+fn fetcher() -> HttpFetch {
+    HttpFetch::new(&settings()).unwrap()
+}
 
 fn key(url: &str) -> UrlKey {
     Identity::default().parse(url).unwrap()
@@ -98,15 +108,10 @@ async fn get_capped(
     let mut sink = Collector::new();
     let fetched = fetch.fetch(&request, &mut sink).await?;
     assert_eq!(sink.heads, 1);
-    let Collector {
-        body,
-        largest_piece,
-        ..
-    } = sink;
     Ok(Answer {
         fetched,
-        body,
-        largest_piece,
+        body: sink.body,
+        largest_piece: sink.largest_piece,
     })
 }
 

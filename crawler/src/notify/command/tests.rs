@@ -13,21 +13,30 @@ use super::*;
 
 async fn shell(script: &str, timeout: Duration) -> Result<(), CommandError> {
     let command = ["sh", "-c", script].map(str::to_owned);
+    run(&command, timeout, future::pending()).await
+}
+
+/// Runs a hook until its end, until the time is over or until `stopped`.
+async fn run(
+    command: &[String],
+    timeout: Duration,
+    stopped: impl Future<Output = ()>,
+) -> Result<(), CommandError> {
     let run = HookRun {
-        command: &command,
+        command,
         event: HookEvent::Refused,
         variables: &[("ARPENT_SITE", "https://example.com/".to_owned())],
         withheld: &["CARGO_MANIFEST_DIR".to_owned()],
         summary: &"x".repeat(200_000),
         timeout,
     };
-    run_command(&run, future::pending()).await
+    run_command(&run, stopped).await
 }
 
 const LONG: Duration = Duration::from_secs(600);
 
 #[tokio::test]
-async fn it_gets_the_summary_and_the_variables() {
+async fn hook_gets_summary_and_variables() {
     shell(
         r#"test "$ARPENT_EVENT $ARPENT_SITE $(wc -c)" = "refused https://example.com/ 200000""#,
         LONG,
@@ -39,7 +48,7 @@ async fn it_gets_the_summary_and_the_variables() {
 }
 
 #[tokio::test]
-async fn it_inherits_what_is_not_withheld() {
+async fn hook_inherits_other_variables() {
     // Cargo sets both.
     shell(
         r#"test -n "$PATH" && test -n "$CARGO_PKG_NAME" && test -z "${CARGO_MANIFEST_DIR+set}""#,
@@ -73,16 +82,8 @@ async fn children_of_a_hook_are_killed_with_it() {
         path.display()
     );
     let command = ["sh", "-c", &script].map(str::to_owned);
-    let run = HookRun {
-        command: &command,
-        event: HookEvent::Published,
-        variables: &[],
-        withheld: &[],
-        summary: "{}",
-        timeout: LONG,
-    };
     let stopped = async { has_begun.await.unwrap() };
-    let error = run_command(&run, stopped).await.unwrap_err();
+    let error = run(&command, LONG, stopped).await.unwrap_err();
     assert!(matches!(error, CommandError::Stopped), "{error}");
     assert_eq!(reader.join().unwrap(), "begun\n");
 }
@@ -109,7 +110,7 @@ async fn children_of_a_hook_hold_no_file() {
 }
 
 #[tokio::test]
-async fn the_end_of_what_it_says_is_reported_when_it_fails() {
+async fn failed_hook_is_reported_with_its_output() {
     let error = shell(
         "cat > /dev/null; yes | head -c 1000000; echo the reason >&2; exit 3",
         LONG,
@@ -126,7 +127,7 @@ async fn the_end_of_what_it_says_is_reported_when_it_fails() {
 }
 
 #[tokio::test]
-async fn it_is_killed_when_its_time_is_over() {
+async fn hook_is_killed_after_its_time() {
     let error = shell("echo begun; exec sleep 600", Duration::from_millis(200))
         .await
         .unwrap_err();
@@ -140,14 +141,6 @@ async fn it_is_killed_when_its_time_is_over() {
 #[tokio::test]
 async fn failed_start_is_reported() {
     let command = ["/nowhere/at/all".to_owned()];
-    let run = HookRun {
-        command: &command,
-        event: HookEvent::Failed,
-        variables: &[],
-        withheld: &[],
-        summary: "{}",
-        timeout: LONG,
-    };
-    let error = run_command(&run, future::pending()).await.unwrap_err();
+    let error = run(&command, LONG, future::pending()).await.unwrap_err();
     assert!(matches!(error, CommandError::Start(_)), "{error}");
 }

@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn every_extension_is_read_and_comes_back_from_its_text() {
+    fn every_extension_comes_back_from_its_text() {
         let (extensions, errors) = read(&everything());
         assert_eq!(errors, [""; 0]);
         assert_eq!(extensions.images().len(), 2);
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_value_is_a_list_of_one_and_nothing_is_nothing() {
+    fn a_single_value_is_a_list_of_one() {
         let (extensions, errors) = read(&json!({"images": "a.jpg", "videos": null, "news": ""}));
         assert_eq!((extensions.images().len(), errors.len()), (1, 0));
         assert_eq!(read(&json!({"images": []})).0, Extensions::default());
@@ -525,10 +525,8 @@ mod tests {
 
     #[test]
     fn unusable_input_is_named() {
-        check_error(
-            &json!({"images": [{"url": "a"}]}),
-            "images[0]: loc is missing",
-        );
+        let of_other = json!({"images": [{"url": "a"}]});
+        check_error(&of_other, "images[0]: loc is missing");
         check_error(&json!({"images": [true]}), "images[0]: expected text");
         check_error(
             &json!({"alternates": {"hreflang": "en-UK", "href": "/"}}),
@@ -545,12 +543,12 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_of_a_film_costs_that_value() {
-        let film = json!({"videos": [{
+    fn a_bad_video_value_costs_that_value() {
+        let videos = json!({"videos": [{
             "thumbnail_loc": "t", "title": "t", "description": "d", "content_loc": "c",
             "duration": 0, "rating": "5.5", "live": "perhaps",
         }]});
-        let (extensions, errors) = read(&film);
+        let (extensions, errors) = read(&videos);
         assert_eq!(extensions.videos().len(), 1);
         let paths: Vec<&str> = errors
             .iter()

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_image_is_known_by_its_path_without_versions() {
+fn images_are_known_by_path_without_versions() {
     #[track_caller]
     fn check(one: &str, other: &str, is_same: bool) {
         assert_eq!(
@@ -19,11 +19,7 @@ fn an_image_is_known_by_its_path_without_versions() {
     check("/a.png?v=1", "/a.png?v=2", true);
     check("/a.png?v=1", "/a.png", true);
     check("/image?id=1", "/image?id=2", false);
-    check(
-        "/image?id=1&sig=abc&expires=3",
-        "/image?expires=4&id=1",
-        true,
-    );
+    check("/image?id=1&sig=a&expires=3", "/image?expires=4&id=1", true);
     check("/photo-3f2a9c1b.jpg", "/photo-9d8e7f6a.jpg", true);
     check("/photo.BkD3x9aQ.jpg", "/photo.Zz81kLmp.jpg", true);
     check("/photo-harbour.jpg", "/photo-mountain.jpg", false);
@@ -39,7 +35,7 @@ fn an_image_is_known_by_its_path_without_versions() {
 }
 
 #[test]
-fn a_link_is_known_by_its_target_without_tokens() {
+fn links_are_known_by_target_without_tokens() {
     #[track_caller]
     fn check(one: &str, other: &str, is_same: bool) {
         assert_eq!(link_hash(one) == link_hash(other), is_same, "{one} {other}");

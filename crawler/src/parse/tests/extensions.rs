@@ -11,31 +11,29 @@ const ALL: Extensions = Extensions {
     video: true,
 };
 
-fn short(url: &UrlKey) -> String {
-    let url = url.as_str();
-    url.strip_prefix("https://example.com")
-        .unwrap_or(url)
-        .to_owned()
-}
-
+/// Checks rows of the form `html => images`.
 #[track_caller]
-fn check_images(html: &str, expected: &[&str]) {
-    let facts = Answer::html(html).with_extensions(ALL).read();
-    let found: Vec<_> = facts.images.unwrap().iter().map(short).collect();
-    assert_eq!(found, expected, "{html}");
+fn check_images(rows: &[&str]) {
+    check_rows(rows, |html| {
+        let facts = Answer::html(html).with_extensions(ALL).read();
+        let found: Vec<_> = facts.images.unwrap().iter().map(short).collect();
+        found.join(", ")
+    });
 }
 
-fn versions(facts: &PageFacts) -> Vec<String> {
+fn versions(facts: &PageFacts) -> String {
     let versions = facts.alternates.as_ref().unwrap().iter();
-    versions
-        .map(|version| format!("{} {}", version.hreflang, short(&version.target)))
-        .collect()
+    let shown = versions.map(|version| format!("{} {}", version.hreflang, short(&version.target)));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
+/// Checks rows of the form `html => versions`.
 #[track_caller]
-fn check_versions(html: &str, expected: &[&str]) {
-    let facts = Answer::html(html).with_extensions(ALL).read();
-    assert_eq!(versions(&facts), expected, "{html}");
+fn check_versions(rows: &[&str]) {
+    check_rows(rows, |html| {
+        let facts = Answer::html(html).with_extensions(ALL).read();
+        versions(&facts)
+    });
 }
 
 #[test]
@@ -52,10 +50,8 @@ fn unrequested_facts_are_not_collected() {
     assert_eq!(facts.alternates, None);
     // Versions are still links.
     assert_eq!(facts.links.len(), 1);
-    assert_eq!(
-        links(&Answer::html(html).with_extensions(ALL).read()),
-        "/de alternate\n"
-    );
+    let facts = Answer::html(html).with_extensions(ALL).read();
+    assert_eq!(links(&facts), "/de alternate");
 }
 
 #[test]
@@ -71,81 +67,20 @@ fn only_whole_answers_have_extensions() {
 
 #[test]
 fn images_are_taken_in_document_order() {
-    check_images("<p>none", &[]);
-    check_images(
-        "<img src='b&amp;c.png'><p><IMG SRC=/a.png ALT=x><img src='b&amp;c.png'>",
-        &["/dir/b&c.png", "/a.png"],
-    );
-    check_images("<img src=//cdn.example/x>", &["https://cdn.example/x"]);
-    check_images(
-        "<img src='a b.png'><img src='ü.png'>",
-        &["/dir/a%20b.png", "/dir/%C3%BC.png"],
-    );
-    check_images("<img><img src><img src=' '><img alt=x>", &[]);
-    check_images("<image src=a></image>", &["/dir/a"]);
-    check_images(
-        "<img src='data:image/gif;base64,R0lGOD' data-src=a data-srcset='b 2x' loading=lazy>",
-        &[],
-    );
-}
-
-#[test]
-fn an_image_is_listed_by_its_src_or_its_largest_candidate() {
-    check_images("<img src=a srcset='b 2x, c 3x'>", &["/dir/a"]);
-    check_images("<img srcset='b 320w, c,d 640w'>", &["/dir/c,d"]);
-    check_images("<img src='data:,x' srcset='b 320w, c 640w'>", &["/dir/c"]);
-    check_images(
-        "<picture><source srcset='a.avif' type=image/avif><source srcset='a.webp 1x, b.webp 2x'><img src=a.jpg></picture>",
-        &["/dir/a.jpg"],
-    );
-    check_images(
-        "<picture><source srcset='a.webp 1x, b.webp 2x'><source srcset=c><img></picture><img>",
-        &["/dir/b.webp"],
-    );
-    check_images("<picture><source srcset=a></picture><img alt=x>", &[]);
-    check_images("<source srcset=a><video><source src=b></video>", &[]);
-    let long = format!("<img srcset='{} 1w, b 2w'>", "a".repeat(5_000));
-    check_images(&long, &["/dir/b"]);
-    let too_long = format!("<img srcset='b 2w, {} 1w'>", "a".repeat(70_000));
-    check_images(&too_long, &[]);
-}
-
-#[test]
-fn other_pictures_are_not_images_of_the_page() {
-    check_images(
-        "<link rel=icon href=a><link rel=image_src href=b><meta property=og:image content=c><body background=d>\
-         <video poster=e></video><input type=image src=f><svg><image href=g /></svg><object data=h></object>\
-         <div style='background: url(i)'></div><embed src=j>",
-        &[],
-    );
-    check_images(
-        "<template><img src=a></template><!-- <img src=b> --><script>'<img src=c>'</script>",
-        &[],
-    );
-    check_images(
-        "<textarea><img src=a></textarea><style><img src=b></style>",
-        &[],
-    );
-}
-
-#[test]
-fn images_for_readers_without_scripts_are_taken_and_counters_are_not() {
-    check_images(
-        "<img class=lazy data-src=a><noscript><img src=a></noscript>",
-        &["/dir/a"],
-    );
-    check_images(
-        "<noscript><img height=1 width=1 src='https://statistics.example/?id=1'></noscript><img width=1 height=1 src=3>",
-        &[],
-    );
-}
-
-#[test]
-fn images_are_relative_to_the_base_and_in_the_encoding_of_the_page() {
-    check_images(
-        "<img src=a><base href='//cdn.example/x/'>",
-        &["https://cdn.example/x/a"],
-    );
+    check_images(&[
+        "<p>none =>",
+        "<img src='b&amp;c.png'><p><IMG SRC=/a.png ALT=x><img src='b&amp;c.png'> => /dir/b&c.png, /a.png",
+        "<img src=//cdn.example/x> => https://cdn.example/x",
+        "<img src='a b.png'><img src='ü.png'> => /dir/a%20b.png, /dir/%C3%BC.png",
+        "<img><img src><img src=' '><img alt=x> =>",
+        "<image src=a></image> => /dir/a",
+        "<img src='data:image/gif;base64,R0lGOD' data-src=a data-srcset='b 2x' loading=lazy> =>",
+        "<img src='/a?utm_source=x&b'> => /a?utm_source=x&b",
+        "<img src=a><base href='//cdn.example/x/'> => https://cdn.example/x/a",
+        // Images for readers without scripts are taken, and counters are not.
+        "<img class=lazy data-src=a><noscript><img src=a></noscript> => /dir/a",
+        "<noscript><img height=1 width=1 src='https://statistics.example/?id=1'></noscript><img width=1 height=1 src=3> =>",
+    ]);
     let answer = Answer::of_type("text/html; charset=iso-8859-1", b"<img src='/\xe9?\xe9'>")
         .with_extensions(ALL)
         .read();
@@ -154,46 +89,53 @@ fn images_are_relative_to_the_base_and_in_the_encoding_of_the_page() {
 }
 
 #[test]
-fn tracking_parameters_of_images_stay() {
-    check_images("<img src='/a?utm_source=x&b'>", &["/a?utm_source=x&b"]);
+fn images_have_their_src_or_largest_candidate() {
+    check_images(&[
+        "<img src=a srcset='b 2x, c 3x'> => /dir/a",
+        "<img srcset='b 320w, c,d 640w'> => /dir/c,d",
+        "<img src='data:,x' srcset='b 320w, c 640w'> => /dir/c",
+        "<picture><source srcset='a.avif' type=image/avif><source srcset='a.webp 1x, b.webp 2x'><img src=a.jpg></picture> => /dir/a.jpg",
+        "<picture><source srcset='data:,x'><source srcset='a 1x, b 2x'><source srcset=c><img><img></picture><img> => /dir/b",
+        "<picture><source srcset=a></picture><img alt=x> =>",
+        "<source srcset=a><video><source src=b></video> =>",
+    ]);
+    let long = format!("<img srcset='{} 1w, b 2w'> => /dir/b", "a".repeat(5_000));
+    let too_long = format!("<img srcset='b 2w, {} 1w'> =>", "a".repeat(70_000));
+    check_images(&[&long, &too_long]);
 }
 
 #[test]
-fn too_many_images_are_cut_and_reported() {
-    let mut html = String::new();
-    for number in 0..1_001 {
-        write!(html, "<img src={number}>").unwrap();
-    }
+fn other_pictures_are_not_images_of_the_page() {
+    check_images(&[
+        "<link rel=icon href=a><link rel=image_src href=b><meta property=og:image content=c><body background=d>\
+         <video poster=e></video><input type=image src=f><svg><image href=g /></svg><object data=h></object>\
+         <div style='background: url(i)'></div><embed src=j> =>",
+        "<template><img src=a></template><!-- <img src=b> --><script>'<img src=c>'</script> =>",
+        "<textarea><img src=a></textarea><style><img src=b></style> =>",
+    ]);
+}
+
+#[test]
+fn too_many_images_and_versions_are_cut() {
+    let versions =
+        (0..251).map(|number| format!("<link rel=alternate hreflang=de href=/{number}>"));
+    let images = (0..1_001).map(|number| format!("<img src={number}>"));
+    let html = versions.chain(images).collect::<Vec<_>>().concat();
     let facts = Answer::html(&html).with_extensions(ALL).read();
     assert_eq!(facts.images.map(|images| images.len()), Some(1_000));
-    assert!(facts.warnings.images_cut);
-}
-
-#[test]
-fn noimageindex_is_read_from_metas_and_headers() {
-    let check = |html: &str, header: &str, expected: bool| {
-        let answer = Answer::html(html).with_header("X-Robots-Tag", header);
-        assert_eq!(
-            answer.read().directives.noimageindex,
-            expected,
-            "{html} {header}"
-        );
-    };
-    check("", "", false);
-    check("", "noimageindex", true);
-    check("", "otherbot: noimageindex", false);
-    check(
-        "<meta name=robots content='noarchive, NoImageIndex'>",
-        "",
-        true,
-    );
-    check("<meta name=googlebot content=noimageindex>", "", true);
-    check("<meta name=bingbot content=noimageindex>", "", false);
+    assert_eq!(facts.alternates.map(|versions| versions.len()), Some(250));
+    assert!(facts.warnings.images_cut && facts.warnings.alternates_cut);
 }
 
 #[test]
 fn noindex_for_news_keeps_an_article_out() {
-    let check = |meta: &str, header: &str, expected: usize| {
+    for (meta, header, expected) in [
+        ("", "", 1),
+        ("<meta name=Googlebot-News content='noindex, x'>", "", 0),
+        ("<meta name=googlebot-news content=nosnippet>", "", 1),
+        ("", "googlebot-news: noindex", 0),
+        ("", "otherbot: noindex", 1),
+    ] {
         let html = format!(
             "{meta}<script type='application/ld+json'>{{\"@type\":\"NewsArticle\",\"headline\":\"H\"}}</script>"
         );
@@ -201,52 +143,26 @@ fn noindex_for_news_keeps_an_article_out() {
         let facts = answer.with_extensions(ALL).read();
         assert_eq!(facts.news.unwrap().len(), expected, "{meta} {header}");
         assert!(!facts.directives.noindex, "{meta} {header}");
-    };
-    check("", "", 1);
-    check(
-        "<meta name=Googlebot-News content='noindex, nofollow'>",
-        "",
-        0,
-    );
-    check("<meta name=googlebot-news content=nosnippet>", "", 1);
-    check("", "googlebot-news: noindex", 0);
-    check("", "otherbot: noindex", 1);
+    }
 }
 
 #[test]
 fn versions_are_taken_from_the_head() {
-    check_versions(
+    check_versions(&[
         "<link rel=alternate hreflang=en href='?q=1'><link rel='alternate' hreflang=' DE-at ' href=/de#x>\
-         <link REL=Alternate HREFLANG=x-default HREF=https://other.example/>",
-        &[
-            "de-at /de",
-            "en /dir/page?q=1",
-            "x-default https://other.example/",
-        ],
-    );
-    check_versions("<body><link rel=alternate hreflang=de href=/de>", &[]);
-    check_versions("<div></div><link rel=alternate hreflang=de href=/de>", &[]);
-    check_versions(
-        "<noscript><link rel=alternate hreflang=de href=/de></noscript>",
-        &[],
-    );
-    check_versions(
+         <link REL=Alternate HREFLANG=x-default HREF=https://other.example/> => de-at /de, en /dir/page?q=1, x-default https://other.example/",
+        "<body><link rel=alternate hreflang=de href=/de> =>",
+        "<div></div><link rel=alternate hreflang=de href=/de> =>",
+        "<noscript><link rel=alternate hreflang=de href=/de></noscript> =>",
         "<link rel=alternate hreflang=de><link rel=alternate href=/de><link hreflang=de href=/de>\
          <link rel=alternate hreflang=de href=' '><link rel=next hreflang=de href=/de>\
-         <link rel=alternate hreflang=de href='android-app://x/y'>",
-        &[],
-    );
-    // Feeds, style sheets and pages for small screens are other things.
-    check_versions(
+         <link rel=alternate hreflang=de href='android-app://x/y'> =>",
+        // Feeds, style sheets and pages for small screens are other things.
         "<link rel=alternate hreflang=de type=application/rss+xml href=/feed>\
          <link rel='alternate stylesheet' hreflang=de href=/css>\
-         <link rel=alternate hreflang=de media='(max-width: 640px)' href=/m>",
-        &[],
-    );
-    check_versions(
-        "<base href=/x/><link rel=alternate hreflang=de type=text/html href=de><link rel=alternate hreflang=de href=fr>",
-        &["de /x/de", "de /x/fr"],
-    );
+         <link rel=alternate hreflang=de media='(max-width: 640px)' href=/m> =>",
+        "<base href=/x/><link rel=alternate hreflang=de type=text/html href=de><link rel=alternate hreflang=de href=fr> => de /x/de, de /x/fr",
+    ]);
 }
 
 #[test]
@@ -259,24 +175,10 @@ fn versions_are_taken_from_headers() {
         .with_header("Link", "</m>; rel=alternate; hreflang=de; media=handheld, </n>; rel=next; hreflang=de")
         .with_extensions(ALL)
         .read();
-    assert_eq!(
-        versions(&facts),
-        ["de /dir/de", "de /x/de", "fr /fr", "fr-ca /fr"]
-    );
+    assert_eq!(versions(&facts), "de /dir/de, de /x/de, fr /fr, fr-ca /fr");
     let document = Answer::of_type("application/pdf", "%PDF")
         .with_header("Link", "</de.pdf>; rel=alternate; hreflang=de")
         .with_extensions(ALL)
         .read();
-    assert_eq!(versions(&document), ["de /de.pdf"]);
-}
-
-#[test]
-fn too_many_versions_are_cut_and_reported() {
-    let mut html = String::new();
-    for number in 0..251 {
-        write!(html, "<link rel=alternate hreflang=de href=/{number}>").unwrap();
-    }
-    let facts = Answer::html(&html).with_extensions(ALL).read();
-    assert_eq!(facts.alternates.map(|versions| versions.len()), Some(250));
-    assert!(facts.warnings.alternates_cut);
+    assert_eq!(versions(&document), "de /de.pdf");
 }

@@ -3,15 +3,13 @@
 use super::*;
 
 #[test]
-fn crawl_delay_counts_from_the_end_of_the_last_answer() {
+fn crawl_delay_counts_from_the_last_answer() {
     let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 4));
     // As for robots.txt: its own request started before the delay was known.
     let robots = bench.permit();
     bench.wait(3 * SECOND);
     bench.finish(robots, FINE);
-    bench
-        .politeness
-        .set_crawl_delay(&origin(&bench.host), Some(5 * SECOND));
+    bench.crawl_delay(5 * SECOND);
     assert_eq!(bench.asked_wait(), 5 * SECOND);
     bench.wait(5 * SECOND);
     let page = bench.permit();
@@ -23,12 +21,10 @@ fn crawl_delay_counts_from_the_end_of_the_last_answer() {
 }
 
 #[test]
-fn crawl_delay_waits_for_all_permits_that_were_out() {
+fn crawl_delay_waits_for_all_permits_out() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     let (first, second) = (bench.permit(), bench.permit());
-    bench
-        .politeness
-        .set_crawl_delay(&origin(&bench.host), Some(SECOND));
+    bench.crawl_delay(SECOND);
     bench.wait(2 * SECOND);
     bench.finish(first, FINE);
     assert!(bench.is_busy());
@@ -39,7 +35,10 @@ fn crawl_delay_waits_for_all_permits_that_were_out() {
 
 #[test]
 fn the_larger_of_delay_and_crawl_delay_holds() {
-    fn check(delay: Option<Duration>, crawl_delay: Option<Duration>, expected: HostState) {
+    fn check(delay: Option<u64>, crawl_delay: Option<u64>, expected: Option<u64>) {
+        let [delay, crawl_delay, expected] =
+            [delay, crawl_delay, expected].map(|seconds| seconds.map(Duration::from_secs));
+        let row = format!("{delay:?} {crawl_delay:?}");
         let mut bench = Bench::new(&PolitenessConfig {
             delay,
             ..config(Rate::PerSecond(10.0), 4)
@@ -47,47 +46,31 @@ fn the_larger_of_delay_and_crawl_delay_holds() {
         bench
             .politeness
             .set_crawl_delay(&origin(&bench.host), crawl_delay);
-        assert_eq!(bench.state(), expected, "{delay:?} {crawl_delay:?}");
-        let permit = bench.permit();
-        bench.finish(permit, FINE);
-        let expected_wait = match expected {
-            HostState::Delay(delay) => delay,
-            _ => milliseconds(100),
-        };
-        assert_eq!(
-            bench.asked_wait(),
-            expected_wait,
-            "{delay:?} {crawl_delay:?}"
-        );
+        let state = expected.map_or(HostState::Open, HostState::Delay);
+        assert_eq!(bench.state(), state, "{row}");
+        bench.request(FINE);
+        let wait = expected.unwrap_or(milliseconds(100));
+        assert_eq!(bench.asked_wait(), wait, "{row}");
     }
-    check(None, None, HostState::Open);
-    check(None, Some(Duration::ZERO), HostState::Open);
-    check(Some(Duration::ZERO), None, HostState::Open);
-    check(Some(2 * SECOND), None, HostState::Delay(2 * SECOND));
-    check(Some(2 * SECOND), Some(SECOND), HostState::Delay(2 * SECOND));
-    check(Some(SECOND), Some(2 * SECOND), HostState::Delay(2 * SECOND));
-    check(
-        None,
-        Some(100_000 * SECOND),
-        HostState::Delay(100_000 * SECOND),
-    );
+    check(None, None, None);
+    check(None, Some(0), None);
+    check(Some(0), None, None);
+    check(Some(2), None, Some(2));
+    check(Some(2), Some(1), Some(2));
+    check(Some(1), Some(2), Some(2));
+    check(None, Some(100_000), Some(100_000));
 }
 
 #[test]
-fn a_crawl_delay_of_zero_takes_an_earlier_one_back() {
+fn a_crawl_delay_of_zero_ends_the_delay() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 2));
-    let host = bench.host.clone();
-    bench
-        .politeness
-        .set_crawl_delay(&origin(&host), Some(SECOND));
-    bench
-        .politeness
-        .set_crawl_delay(&origin(&host), Some(Duration::ZERO));
+    bench.crawl_delay(SECOND);
+    bench.crawl_delay(Duration::ZERO);
     let _permits = (bench.permit(), bench.permit());
 }
 
 #[test]
-fn the_largest_crawl_delay_of_the_origins_of_a_host_holds() {
+fn the_largest_crawl_delay_of_origins_holds() {
     fn check(delays: &[(u16, u64)], expected: HostState) {
         let mut bench = Bench::new(&config(Rate::Unlimited, 2));
         for &(port, seconds) in delays {
@@ -115,8 +98,7 @@ fn a_delay_keeps_the_rate_as_well() {
         delay: Some(milliseconds(1)),
         ..config(Rate::PerSecond(1.0), 4)
     });
-    let permit = bench.permit();
-    bench.finish(permit, FINE);
+    bench.request(FINE);
     assert_eq!(bench.asked_wait(), SECOND);
 }
 

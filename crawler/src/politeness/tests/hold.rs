@@ -22,7 +22,7 @@ fn retry_after_stops_the_whole_host() {
 }
 
 #[test]
-fn an_obeyed_retry_after_is_one_of_three_failures() {
+fn an_obeyed_retry_after_is_a_failure() {
     let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 4));
     for _ in 0..3 {
         bench.answer(retry_after(SECOND));
@@ -36,19 +36,12 @@ fn retry_after_is_never_shortened() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     let (first, second, third) = (bench.permit(), bench.permit(), bench.permit());
     bench.finish(first, retry_after(30 * SECOND));
-    bench.finish(
-        second,
-        Signal::ServerError {
-            retry_after: Some(SECOND),
-        },
-    );
+    let of_error = |seconds: u32| Signal::ServerError {
+        retry_after: Some(seconds * SECOND),
+    };
+    bench.finish(second, of_error(1));
     assert_eq!(bench.asked_wait(), 30 * SECOND);
-    bench.finish(
-        third,
-        Signal::ServerError {
-            retry_after: Some(40 * SECOND),
-        },
-    );
+    bench.finish(third, of_error(40));
     assert_eq!(bench.asked_wait(), 40 * SECOND);
     assert_eq!(
         bench.politeness.waits_until(&bench.host),
@@ -59,11 +52,10 @@ fn retry_after_is_never_shortened() {
 }
 
 #[test]
-fn a_retry_after_beyond_the_limit_is_about_its_url() {
+fn long_retry_after_does_not_stop_the_host() {
     fn check(wait: Duration, stops: bool) {
         let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-        let permit = bench.permit();
-        bench.finish(permit, retry_after(wait));
+        bench.request(retry_after(wait));
         if stops {
             assert_eq!(bench.asked_wait(), wait);
         } else {
@@ -78,15 +70,14 @@ fn a_retry_after_beyond_the_limit_is_about_its_url() {
 }
 
 #[test]
-fn the_host_is_left_alone_when_most_answers_ask_for_a_long_wait() {
+fn most_answers_with_long_waits_close_the_host() {
     /// One letter for each answer: `L` asks for an hour, anything else is good.
     fn closes(answers: &str) -> bool {
         let mut bench = Bench::new(&config(Rate::PerSecond(1_000.0), 4));
         for letter in answers.chars() {
-            bench.answer(if letter == 'L' {
-                retry_after(3_600 * SECOND)
-            } else {
-                FINE
+            bench.answer(match letter {
+                'L' => retry_after(3_600 * SECOND),
+                _ => FINE,
             });
         }
         let is_closed = matches!(bench.next(), NextPermit::Closed(Closed::RetryAfter(_)));
@@ -104,64 +95,46 @@ fn the_host_is_left_alone_when_most_answers_ask_for_a_long_wait() {
 }
 
 #[test]
-fn a_host_is_left_alone_for_the_longest_wait_but_at_most_a_day() {
-    fn check(waits: [u64; 5], expected: u64) {
+fn the_longest_wait_closes_the_host() {
+    fn check(waits: &[u64], expected: u64) {
         let mut bench = Bench::new(&config(Rate::Unlimited, 8));
         let permits: Vec<Permit> = waits.iter().map(|_| bench.permit()).collect();
         for (permit, wait) in permits.into_iter().zip(waits) {
-            bench.finish(permit, retry_after(Duration::from_secs(wait)));
+            bench.finish(permit, retry_after(Duration::from_secs(*wait)));
         }
         let until = bench.now + Duration::from_secs(expected);
-        assert_eq!(bench.closed(), Closed::RetryAfter(until));
+        assert_eq!(bench.closed(), Closed::RetryAfter(until), "{waits:?}");
         bench.wait(Duration::from_secs(expected));
-        assert!(matches!(bench.next(), NextPermit::Ready(_)));
+        assert!(matches!(bench.next(), NextPermit::Ready(_)), "{waits:?}");
     }
-    check([3_600, 7_200, 3_600, 200, 300], 7_200);
-    check([u64::MAX; 5], 86_400);
+    check(&[3_600, 7_200, 3_600, 200, 300], 7_200);
+    // A day is the most, and a short wait does not open it again.
+    check(&[u64::MAX; 5], 86_400);
+    check(&[3_600, 3_600, 3_600, 3_600, 3_600, 1], 3_600);
 }
 
 #[test]
-fn a_closed_host_stays_closed_when_a_shorter_retry_after_follows() {
-    let mut bench = Bench::new(&config(Rate::Unlimited, 8));
-    let permits: Vec<Permit> = (0..6).map(|_| bench.permit()).collect();
-    for (number, permit) in permits.into_iter().enumerate() {
-        let wait = if number == 5 { SECOND } else { 3_600 * SECOND };
-        bench.finish(permit, retry_after(wait));
-    }
-    assert_eq!(
-        bench.closed(),
-        Closed::RetryAfter(bench.now + 3_600 * SECOND)
-    );
-}
-
-#[test]
-fn a_remembered_retry_after_holds_as_a_fresh_one_does() {
+fn a_remembered_retry_after_is_kept() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-    let host = bench.host.clone();
-    bench.politeness.wait_until(&host, bench.now, bench.now);
-    assert_eq!(bench.politeness.waits_until(&host), None, "it is over");
-    bench
-        .politeness
-        .wait_until(&host, bench.now + 60 * SECOND, bench.now);
-    bench
-        .politeness
-        .wait_until(&host, bench.now + 30 * SECOND, bench.now);
+    bench.remember_wait(Duration::ZERO);
+    let until = bench.politeness.waits_until(&bench.host);
+    assert_eq!(until, None, "it is over");
+    bench.remember_wait(60 * SECOND);
+    bench.remember_wait(30 * SECOND);
     assert_eq!(bench.asked_wait(), 60 * SECOND);
-    bench
-        .politeness
-        .wait_until(&host, bench.now + 121 * SECOND, bench.now);
+    bench.remember_wait(121 * SECOND);
     assert_eq!(bench.closed(), Closed::RetryAfter(bench.now + 121 * SECOND));
     bench.wait(121 * SECOND);
     let _permit = bench.permit();
     assert_eq!(
         bench.state(),
         HostState::Open,
-        "what an earlier run was told is no trouble of this one"
+        "a wait of an earlier run is no trouble of this one"
     );
 }
 
 #[test]
-fn when_nobody_knows_who_asked_to_wait_no_host_is_asked() {
+fn a_wait_of_unknown_hosts_stops_every_host() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     // A short wait applies only to a host that asked for it: none did.
     let until = bench.now + 600 * SECOND;
@@ -171,10 +144,7 @@ fn when_nobody_knows_who_asked_to_wait_no_host_is_asked() {
         .let_everybody_wait_until(bench.now + 10 * SECOND);
     assert_eq!(bench.asked_wait(), 600 * SECOND);
     assert_eq!(bench.state(), HostState::RetryAfter(600 * SECOND));
-    let host = bench.host.clone();
-    bench
-        .politeness
-        .wait_until(&host, bench.now + 3_600 * SECOND, bench.now);
+    bench.remember_wait(3_600 * SECOND);
     assert_eq!(bench.state(), HostState::Closed, "this one did");
     bench.wait(600 * SECOND);
     let other = HostKey::new("other.example");

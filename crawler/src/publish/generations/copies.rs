@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_another_by_now_is_not_kept() {
+    fn changed_file_is_not_copied() {
         let folder = tempfile::tempdir().unwrap();
         let copies = Copies::open(&folder.path().join("copies")).unwrap();
         let file = folder.path().join("sitemap.xml");

@@ -124,8 +124,7 @@ fn check(how: PublishFault, next: Next) {
             Next::Kept => bench.config.generations = Some(bench.folder.path().join("kept")),
         }
         journal::adopt(&mut bench.store);
-        bench.crawl(&pages_before());
-        bench.publish().unwrap();
+        bench.edition(0, &pages_before());
         let mut pages = pages_after();
         pages.insert("/blog/7".into(), 2);
         // Longer than the grace after the first one, so that something could be removed.
@@ -158,9 +157,7 @@ fn check(how: PublishFault, next: Next) {
         );
         assert_eq!(Pending::read(&bench.store).unwrap(), None, "{context}");
 
-        bench.wait(25);
-        bench.crawl(&pages);
-        let published = bench.publish().unwrap();
+        let published = bench.edition(25, &pages);
         assert_eq!(changed(&published), [""; 0], "{context}");
         let mut names: Vec<&str> = published.files.iter().map(|file| &*file.name).collect();
         names.sort_unstable();
@@ -176,14 +173,14 @@ fn check(how: PublishFault, next: Next) {
 }
 
 #[test]
-fn a_publish_that_is_killed_at_any_step_can_be_followed_by_any_other() {
+fn killed_publish_can_be_followed_by_any_other() {
     for next in [Next::Same, Next::Plain, Next::InPlace, Next::EveryFormat] {
         check(PublishFault::Kill, next);
     }
 }
 
 #[test]
-fn a_publish_that_fails_at_any_step_can_be_followed_by_any_other() {
+fn failed_publish_can_be_followed_by_any_other() {
     for next in [Next::Same, Next::Plain, Next::InPlace, Next::EveryFormat] {
         check(PublishFault::Once, next);
         check(PublishFault::Always, next);
@@ -191,7 +188,7 @@ fn a_publish_that_fails_at_any_step_can_be_followed_by_any_other() {
 }
 
 #[test]
-fn a_publish_that_ends_while_copies_are_kept_can_be_followed_by_another() {
+fn interrupted_publish_with_copies_can_be_repeated() {
     for fault in [PublishFault::Kill, PublishFault::Once, PublishFault::Always] {
         check(fault, Next::Kept);
     }
@@ -199,18 +196,15 @@ fn a_publish_that_ends_while_copies_are_kept_can_be_followed_by_another() {
 
 /// A rollback is interrupted at each of its steps; a reader finds a whole set, and the next command comes out well.
 #[test]
-fn a_rollback_that_ends_at_any_step_leaves_a_whole_set_and_is_settled() {
+fn interrupted_rollback_leaves_a_whole_set() {
     for fault in [PublishFault::Kill, PublishFault::Once, PublishFault::Always] {
         for steps in 0.. {
             let mut bench = small_bench();
             bench.config.generations = Some(bench.folder.path().join("kept"));
             journal::adopt(&mut bench.store);
-            bench.crawl(&pages_before());
-            bench.publish().unwrap();
+            bench.edition(0, &pages_before());
             let pages = pages_after();
-            bench.wait(25);
-            bench.crawl(&pages);
-            bench.publish().unwrap();
+            bench.edition(25, &pages);
             bench.wait(25);
             fault::after(steps, fault);
             let result = catch_unwind(AssertUnwindSafe(|| bench.roll_back(false)));
@@ -250,13 +244,12 @@ fn a_rollback_that_ends_at_any_step_leaves_a_whole_set_and_is_settled() {
 
 /// A part that a publish which was given up has put in place is not removed while the index on disk names it.
 #[test]
-fn a_part_is_removed_after_the_index_that_does_not_name_it_is_in_place() {
+fn part_is_removed_after_its_index_is_replaced() {
     for steps in 0.. {
         let mut pages = pages_before();
         pages.insert("/about".into(), 3);
         let mut bench = small_bench();
-        bench.crawl(&pages_before());
-        bench.publish().unwrap();
+        bench.edition(0, &pages_before());
         bench.wait(1);
         bench.crawl(&pages);
         // The first step after which the state knows of the publish.

@@ -1,76 +1,72 @@
 //! Other files in the output: files of others, of an earlier publish, damaged or moved ones, links.
 
 use super::*;
+use crate::config::Format;
 
 #[test]
-fn a_foreign_file_is_not_touched_unless_forced_and_then_kept() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    fs::create_dir_all(&bench.config.output).unwrap();
-    fs::write(bench.config.output.join("sitemap.xml"), "foreign").unwrap();
-    let error = bench.publish().unwrap_err();
-    assert!(
-        matches!(&error, PublishError::Foreign(path) if path.ends_with("sitemap.xml")),
-        "{error}"
-    );
-    assert_eq!(bench.files().len(), 1, "nothing of the new set is visible");
-    assert_eq!(bench.read("sitemap.xml"), "foreign");
-    bench.config.force = true;
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    assert_eq!(bench.read("sitemap.xml.bak-20260302T040011Z"), "foreign");
-    assert!(bench.read("sitemap.xml").contains("sitemapindex"));
+fn foreign_file_is_backed_up_only_with_force() {
+    for name in ["sitemap.xml", "sitemap-recent.atom"] {
+        let mut bench = Bench::new("/");
+        bench.config.formats = [Format::Xml, Format::Atom].into();
+        // The second output is new to a state that published such a name elsewhere.
+        for output in ["out", "other"] {
+            bench.config.output = bench.folder.path().join(output);
+            let file = bench.config.output.join(name);
+            fs::create_dir_all(&bench.config.output).unwrap();
+            fs::write(&file, "foreign").unwrap();
+            bench.config.force = false;
+            bench.crawl(&shop());
+            let error = bench.publish().unwrap_err();
+            assert!(
+                matches!(&error, PublishError::Foreign(path) if *path == file),
+                "{output}/{name}: {error}"
+            );
+            assert_eq!(bench.files().len(), 1, "{output}/{name}: a new file");
+            assert_eq!(bench.read(name), "foreign", "{output}/{name}");
+            bench.config.force = true;
+            bench.edition(0, &shop());
+            let backup = bench.read(&format!("{name}.bak-20260302T040011Z"));
+            assert_eq!(backup, "foreign", "{output}/{name}");
+            assert!(bench.read(name).starts_with("<?xml"), "{output}/{name}");
+        }
+    }
 }
 
 #[test]
-fn a_file_written_by_hand_into_another_output_is_foreign() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    bench.config.output = bench.folder.path().join("other");
-    fs::create_dir_all(&bench.config.output).unwrap();
-    fs::write(bench.config.output.join("sitemap.xml"), "by hand").unwrap();
-    bench.crawl(&shop());
-    assert!(matches!(bench.publish(), Err(PublishError::Foreign(_))));
-    assert_eq!(bench.read("sitemap.xml"), "by hand");
-}
-
-#[test]
-fn an_output_that_was_moved_is_known_by_its_copy_of_the_manifest() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+fn moved_output_is_known_by_its_manifest() {
+    let mut bench = Bench::published();
     let before = bench.files();
     let moved = bench.folder.path().join("moved");
     fs::rename(&bench.config.output, &moved).unwrap();
     bench.config.output = moved;
-    bench.wait(1);
-    bench.crawl(&shop());
-    assert_eq!(changed(&bench.publish().unwrap()), [""; 0]);
+    assert_eq!(changed(&bench.edition(1, &shop())), [""; 0]);
     assert_eq!(bench.files(), before);
     bench.wait(1);
     let mut pages = shop();
     pages.insert("/blog/7".into(), 2);
-    bench.crawl(&pages);
-    let published = bench.publish().unwrap();
+    let published = bench.edition(0, &pages);
     assert_eq!(changed(&published), ["sitemap.xml", "sitemap.blog.xml.gz"]);
     assert_eq!(bench.files().len(), 4, "no backup of what is ours");
 }
 
 #[test]
-fn a_file_of_ours_that_somebody_replaced_is_kept_and_written_again() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    fs::write(bench.config.output.join("sitemap.xml"), "by hand").unwrap();
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    assert_eq!(bench.read("sitemap.xml.bak-20260302T040011Z"), "by hand");
+fn changed_files_of_ours_are_written_again() {
+    let mut bench = Bench::published();
+    let before = bench.files();
+    let output = bench.config.output.clone();
+    fs::write(output.join("sitemap.xml"), "by hand").unwrap();
+    fs::write(output.join("sitemap.blog.xml.gz"), "damaged").unwrap();
+    fs::remove_file(output.join("sitemap.docs.xml.gz")).unwrap();
+    bench.edition(24, &shop());
+    assert_eq!(bench.read("sitemap.xml.bak-20260303T040011Z"), "by hand");
     assert!(bench.read("sitemap.xml").contains("sitemapindex"));
+    for name in ["sitemap.blog.xml.gz", "sitemap.docs.xml.gz"] {
+        assert_eq!(bench.files()[name].0, before[name].0);
+    }
 }
 
 #[test]
-fn a_manifest_that_names_files_outside_of_the_output_is_not_believed() {
+fn manifest_with_names_outside_is_rejected() {
     fn check(name: &str, expected: bool) {
         let mut manifest = Manifest::new("site", "/out", time("2026-03-02T04:00:11Z"));
         manifest.dropped.push(Dropped {
@@ -90,7 +86,7 @@ fn a_manifest_that_names_files_outside_of_the_output_is_not_believed() {
 }
 
 #[test]
-fn a_backup_never_takes_the_place_of_another_and_leaves_no_gap() {
+fn backup_never_replaces_another_backup() {
     let mut bench = Bench::new("/");
     bench.config.force = true;
     bench.crawl(&shop());
@@ -114,7 +110,7 @@ fn a_backup_never_takes_the_place_of_another_and_leaves_no_gap() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_is_a_link_is_refused_even_by_force() {
+fn linked_folder_is_refused_even_with_force() {
     let mut bench = Bench::new("/");
     bench.config.layout = Layout::InPlace;
     bench.config.force = true;
@@ -139,42 +135,21 @@ fn a_folder_that_is_a_link_is_refused_even_by_force() {
     let mut pages = shop();
     pages.retain(|path, _| !path.starts_with("/blog/"));
     for hours in [1, 25] {
-        bench.wait(hours);
-        bench.crawl(&pages);
-        bench.publish().unwrap();
+        bench.edition(hours, &pages);
     }
     assert!(target.join("blog/sitemap.xml.gz").exists());
 }
 
-#[test]
-fn a_file_that_was_damaged_or_removed_is_written_again() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    let before = bench.files();
-    fs::write(bench.config.output.join("sitemap.blog.xml.gz"), "damaged").unwrap();
-    fs::remove_file(bench.config.output.join("sitemap.docs.xml.gz")).unwrap();
-    bench.wait(24);
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    for name in ["sitemap.blog.xml.gz", "sitemap.docs.xml.gz"] {
-        assert_eq!(bench.files()[name].0, before[name].0);
-    }
-}
-
 #[cfg(unix)]
 #[test]
-fn a_link_under_a_final_name_is_replaced_not_followed() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+fn link_under_a_final_name_is_replaced() {
+    let mut bench = Bench::published();
     let target = bench.folder.path().join("precious");
     fs::write(&target, "precious").unwrap();
     let name = bench.config.output.join("sitemap.blog.xml.gz");
     fs::remove_file(&name).unwrap();
     std::os::unix::fs::symlink(&target, &name).unwrap();
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+    bench.edition(0, &shop());
     assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
     assert!(fs::symlink_metadata(&name).unwrap().is_file());
 }

@@ -11,13 +11,6 @@ impl Bench {
         bench
     }
 
-    /// Crawls and publishes these pages, an hour later.
-    fn edition(&mut self, pages: &BTreeMap<String, u64>) -> Published {
-        self.wait(1);
-        self.crawl(pages);
-        self.publish().unwrap()
-    }
-
     fn restorable(&self) -> Vec<u64> {
         let sets = restorable(&self.store).unwrap();
         let sets = sets.iter().rev();
@@ -35,17 +28,17 @@ fn pages(number: u64) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn a_rollback_restores_the_files_and_the_state_of_the_set_before() {
+fn rollback_restores_files_and_state() {
     let mut bench = Bench::archiving();
     journal::adopt(&mut bench.store);
     let first = shop();
-    bench.edition(&first);
+    bench.edition(1, &first);
     let (files, listed) = (bench.files(), bench.listed());
     let mut second = first.clone();
     second.retain(|path, _| !path.starts_with("/docs/"));
     second.insert("/new".to_owned(), 1);
     second.insert("/about".to_owned(), 2);
-    bench.edition(&second);
+    bench.edition(1, &second);
     bench.wait(1);
     let published = bench.roll_back(false).unwrap();
     assert_eq!(published.problems, [""; 0]);
@@ -75,22 +68,21 @@ fn a_rollback_restores_the_files_and_the_state_of_the_set_before() {
     assert_eq!(bench.restorable(), [0; 0]);
     // Nothing is found out at rest, and the next crawl goes on from there.
     assert_eq!(changed(&bench.publish().unwrap()), [""; 0]);
-    bench.edition(&second);
+    bench.edition(1, &second);
     assert_eq!(bench.listed().len(), second.len());
 }
 
 #[test]
-fn the_last_three_sets_and_the_one_of_before_the_crawl_can_be_restored() {
+fn last_three_sets_can_be_restored() {
     let mut bench = Bench::archiving();
-    for number in 10..16 {
-        bench.edition(&pages(number));
+    // A set that changes nothing is not archived.
+    for number in [10, 11, 12, 13, 14, 15, 15, 15] {
+        bench.edition(1, &pages(number));
     }
     assert_eq!(bench.restorable(), [14, 13, 12]);
     // Sessions of one crawl.
     bench.is_drained = false;
-    bench.wait(1);
-    bench.crawl(&pages(16));
-    bench.publish().unwrap();
+    bench.edition(1, &pages(16));
     for number in 17..22 {
         bench.wait(1);
         bench.visit(&pages(number));
@@ -102,24 +94,20 @@ fn the_last_three_sets_and_the_one_of_before_the_crawl_can_be_restored() {
 }
 
 #[test]
-fn a_set_that_changes_nothing_takes_no_place() {
-    let mut bench = Bench::archiving();
-    for number in [10, 11, 11, 11] {
-        bench.edition(&pages(number));
-    }
-    assert_eq!(bench.restorable(), [10]);
-}
-
-#[test]
 fn missing_file_is_an_error_and_set_stays() {
     let mut bench = Bench::archiving();
-    bench.edition(&shop());
+    bench.edition(1, &shop());
     assert!(matches!(
         bench.roll_back(false),
         Err(PublishError::Settings(_))
     ));
-    bench.edition(&pages(200));
-    let before = bench.files();
+    bench.edition(1, &pages(200));
+    let (before, listed) = (bench.files(), bench.listed());
+    assert_eq!(bench.roll_back(true).unwrap().listed, 273);
+    assert!(
+        bench.files() == before && bench.listed() == listed,
+        "a dry run"
+    );
     let archive = bench.config.generations.clone().unwrap();
     for copy in fs::read_dir(&archive).unwrap() {
         fs::write(copy.unwrap().path(), "damaged").unwrap();
@@ -133,21 +121,10 @@ fn missing_file_is_an_error_and_set_stays() {
 }
 
 #[test]
-fn a_dry_rollback_changes_nothing() {
+fn set_of_another_state_is_no_earlier_one() {
     let mut bench = Bench::archiving();
-    bench.edition(&shop());
-    bench.edition(&pages(200));
-    let (before, listed) = (bench.files(), bench.listed());
-    assert_eq!(bench.roll_back(true).unwrap().listed, 273);
-    assert_eq!(bench.files(), before);
-    assert!(bench.listed() == listed);
-}
-
-#[test]
-fn a_set_that_another_state_replaced_is_not_taken_for_an_earlier_one() {
-    let mut bench = Bench::archiving();
-    bench.edition(&pages(10));
-    bench.edition(&pages(11));
+    bench.edition(1, &pages(10));
+    bench.edition(1, &pages(11));
     // Another state publishes to the same folder.
     let mut other = Bench::new("/");
     other.config.output.clone_from(&bench.config.output);

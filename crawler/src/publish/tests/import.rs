@@ -11,10 +11,8 @@ fn import(bench: &mut Bench) -> Imported {
 }
 
 #[test]
-fn a_lost_state_knows_the_pages_and_their_dates_again() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+fn lost_state_imports_pages_and_dates() {
+    let mut bench = Bench::published();
     let before = bench.files();
     bench.store = Store::in_memory().unwrap();
     bench.crawl(&shop());
@@ -38,18 +36,14 @@ fn a_lost_state_knows_the_pages_and_their_dates_again() {
     // Nothing was found out since.
     assert_eq!(changed(&bench.publish().unwrap()), [""; 0]);
     assert_eq!(bench.files(), before);
-    bench.wait(1);
-    bench.crawl(&shop());
-    let published = bench.publish().unwrap();
+    let published = bench.edition(1, &shop());
     assert_eq!(changed(&published), [""; 0]);
     assert_eq!(published.journal.news(), 0);
 }
 
 #[test]
-fn an_older_state_follows_the_set_where_they_differ() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+fn older_state_follows_the_published_set() {
+    let mut bench = Bench::published();
     let mut pages = shop();
     pages.remove("/about");
     pages.insert("/new".to_owned(), 1);
@@ -58,8 +52,7 @@ fn an_older_state_follows_the_set_where_they_differ() {
     let older = std::mem::replace(&mut bench.store, Store::in_memory().unwrap());
     bench.wait(1);
     import(&mut bench);
-    bench.crawl(&pages);
-    bench.publish().unwrap();
+    bench.edition(0, &pages);
     bench.store = older;
     let imported = import(&mut bench);
     assert_eq!((imported.changed, imported.removed), (2, 1));
@@ -73,14 +66,10 @@ fn an_older_state_follows_the_set_where_they_differ() {
 
 #[test]
 fn damaged_file_of_a_set_unlists_nothing() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+    let mut bench = Bench::published();
     let known = std::mem::replace(&mut bench.store, Store::in_memory().unwrap());
     import(&mut bench);
-    bench.wait(1);
-    bench.crawl(&[("/".to_owned(), 1), ("/other".to_owned(), 1)].into());
-    bench.publish().unwrap();
+    bench.edition(1, &[("/".to_owned(), 1), ("/other".to_owned(), 1)].into());
     bench.store = known;
     fs::write(bench.config.output.join("sitemap-root.xml.gz"), "damaged").unwrap();
     let imported = import(&mut bench);

@@ -21,13 +21,8 @@ fn named(changes: &[(&str, UrlChange)]) -> Vec<(String, UrlChange)> {
 
 /// Engines are notified of the site.
 pub(super) fn adopt(store: &mut Store) {
-    let values = vec![(NOTIFIES_ENGINES.to_owned(), Some("1".to_owned()))];
-    store
-        .commit(&Commit {
-            values,
-            ..Commit::default()
-        })
-        .unwrap();
+    let value = (NOTIFIES_ENGINES.to_owned(), Some("1".to_owned()));
+    commit(store, |commit| commit.values = vec![value]);
 }
 
 /// A site of three pages, and its next edition.
@@ -51,7 +46,7 @@ const NEWS: [(&str, UrlChange); 3] = [
 ];
 
 #[test]
-fn the_first_publish_tells_of_nothing_the_next_of_what_changed() {
+fn journal_reports_changes_after_the_first_publish() {
     let [first, second] = editions();
     let mut bench = Bench::new("/");
     bench.crawl(&first);
@@ -60,9 +55,7 @@ fn the_first_publish_tells_of_nothing_the_next_of_what_changed() {
     assert!(journal.is_first);
     assert_eq!((journal.added, journal.news()), (4, 0));
     assert_eq!(waiting(&bench.store), []);
-    bench.wait(1);
-    bench.crawl(&second);
-    let journal = bench.publish().unwrap().journal;
+    let journal = bench.edition(1, &second).journal;
     let expected = Journal {
         added: 1,
         changed: 1,
@@ -71,14 +64,10 @@ fn the_first_publish_tells_of_nothing_the_next_of_what_changed() {
     };
     assert_eq!(journal, expected);
     assert_eq!(waiting(&bench.store), named(&NEWS));
-    bench.wait(1);
-    bench.crawl(&second);
-    assert_eq!(bench.publish().unwrap().journal, Journal::default());
+    assert_eq!(bench.edition(1, &second).journal, Journal::default());
     assert_eq!(waiting(&bench.store), named(&NEWS));
     // Back as it was: the later news count.
-    bench.wait(1);
-    bench.crawl(&first);
-    assert_eq!(bench.publish().unwrap().journal.news(), 3);
+    assert_eq!(bench.edition(1, &first).journal.news(), 3);
     let expected = [
         ("/changes", UrlChange::Changed),
         ("/comes", UrlChange::Removed),
@@ -88,7 +77,7 @@ fn the_first_publish_tells_of_nothing_the_next_of_what_changed() {
 }
 
 #[test]
-fn a_page_without_a_date_changes_with_its_content() {
+fn undated_page_changes_with_its_content() {
     let [first, second] = editions();
     let mut bench = Bench::new("/");
     // A header of the future is not evidence.
@@ -96,11 +85,9 @@ fn a_page_without_a_date_changes_with_its_content() {
     bench.config.gzip = false;
     bench.now = at;
     adopt(&mut bench.store);
-    bench.crawl(&first);
-    bench.publish().unwrap();
+    bench.edition(0, &first);
     bench.now = at;
-    bench.crawl(&second);
-    let published = bench.publish().unwrap();
+    let published = bench.edition(0, &second);
     assert!(
         published
             .files
@@ -141,20 +128,16 @@ fn many_differences_are_found_in_pieces() {
     };
     let mut bench = Bench::new("/");
     adopt(&mut bench.store);
-    bench.crawl(&numbered(0..10_000, 1));
-    bench.publish().unwrap();
+    bench.edition(0, &numbered(0..10_000, 1));
     bench.wait(1);
     // Longer runs of removed, of changed and of added URLs than are in memory at once.
     let mut pages = numbered(5_000..10_000, 2);
     pages.extend(numbered(10_000..20_000, 1));
     pages.insert("/".to_owned(), 1);
-    bench.crawl(&pages);
-    let journal = bench.publish().unwrap().journal;
+    let journal = bench.edition(0, &pages).journal;
     let counts = (journal.added, journal.changed, journal.removed);
     assert_eq!(counts, (10_001, 5_000, 5_000));
     assert_eq!(bench.store.outbox_len().unwrap(), 20_001);
-    bench.wait(1);
-    bench.crawl(&numbered(0..1, 1));
-    let journal = bench.publish().unwrap().journal;
+    let journal = bench.edition(1, &numbered(0..1, 1)).journal;
     assert_eq!((journal.added, journal.removed), (1, 15_001));
 }

@@ -38,11 +38,10 @@ fn excluded(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn an_entry_that_no_sitemap_may_hold_does_not_cost_the_others() {
+fn refused_entry_does_not_cost_the_others() {
     let mut bench = Bench::wide("/shop/");
     // Nothing that a crawl finds; what matters is that one record does not stop the set.
-    bench.crawl(&pages(&["/elsewhere", "/shop/a", "/shop/b"]));
-    let published = bench.publish().unwrap();
+    let published = bench.edition(0, &pages(&["/elsewhere", "/shop/a", "/shop/b"]));
     assert_eq!(published.listed, 2);
     assert_eq!(excluded(&bench), ["/elsewhere"]);
     let [told] = &published.notes[..] else {
@@ -115,18 +114,9 @@ fn a_bad_extension_costs_no_other_one() {
         }))),
         ..bench.store.visit(&key("/a")).unwrap().unwrap().record
     };
-    let finished = Finished {
-        reading: crate::page::Reading::default(),
-        key: key("/a"),
-        sequence: 1,
-        record,
-        links: None,
-    };
-    let commit = Commit {
-        finished: vec![finished],
-        ..Commit::default()
-    };
-    bench.store.commit(&commit).unwrap();
+    commit(&mut bench.store, |commit| {
+        commit.finished = vec![finished(&queued_at(1, key("/a")), record)];
+    });
     bench.config.gzip = false;
     let published = bench.publish().unwrap();
     assert_eq!(published.listed, 2);
@@ -161,12 +151,11 @@ fn only_refused_entries_is_nothing_to_list() {
 }
 
 #[test]
-fn many_are_reported_up_to_a_bound_and_counted() {
+fn refused_entries_are_reported_up_to_a_bound() {
     let mut bench = Bench::wide("/shop/");
     let mut paths: Vec<String> = (0..2_345).map(|number| format!("/x/{number}")).collect();
     paths.push("/shop/".to_owned());
-    bench.crawl(&paths.into_iter().map(|path| (path, 1)).collect());
-    let published = bench.publish().unwrap();
+    let published = bench.edition(0, &paths.into_iter().map(|path| (path, 1)).collect());
     assert_eq!(published.listed, 1);
     assert_eq!(excluded(&bench).len(), 2_345);
     assert_eq!(published.notes.len(), 11);

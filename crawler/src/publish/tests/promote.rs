@@ -16,11 +16,10 @@ fn small() -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn a_drained_crawl_is_over_and_a_limited_one_goes_on() {
+fn drained_crawl_ends_and_limited_one_continues() {
     let mut bench = Bench::new("/");
     bench.is_drained = false;
-    bench.crawl(&small());
-    bench.publish().unwrap();
+    bench.edition(0, &small());
     assert_eq!((phase(&bench), visits(&bench)), (Phase::Open, 3));
     let visit = bench.store.visit(&key("/a")).unwrap().unwrap();
     assert_eq!(visit.promotion, Some(crate::page::Promotion::default()));
@@ -37,7 +36,7 @@ fn a_drained_crawl_is_over_and_a_limited_one_goes_on() {
 }
 
 #[test]
-fn an_unlisted_url_that_crawls_meet_is_not_forgotten() {
+fn unlisted_url_that_crawls_meet_is_kept() {
     let mut bench = Bench::new("/");
     let mut config = Config::default();
     config.scope.exclude = vec!["/a".to_owned()];
@@ -48,20 +47,12 @@ fn an_unlisted_url_that_crawls_meet_is_not_forgotten() {
         bench.wait(24);
         bench.crawl(&pages);
         let discovery = Discovery {
-            distance: 0,
-            key: key("/a"),
-            sequence: 1_000,
-            depth: 1,
-            hops: 0,
-            via: Via::Link,
-            found_on: None,
             reason: Reason::ExcludedByRule,
+            ..queued_at(1_000, key("/a"))
         };
-        let commit = Commit {
-            discovered: vec![discovery],
-            ..Commit::default()
-        };
-        bench.store.commit(&commit).unwrap();
+        commit(&mut bench.store, |commit| {
+            commit.discovered = vec![discovery];
+        });
         bench.publish().unwrap();
         let page = bench.store.page(&key("/a")).unwrap().unwrap();
         assert_eq!(page.last_seen, bench.now);
@@ -71,10 +62,8 @@ fn an_unlisted_url_that_crawls_meet_is_not_forgotten() {
 }
 
 #[test]
-fn a_refused_crawl_leaves_the_page_rows_and_is_published_by_force() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+fn refused_crawl_is_published_only_by_force() {
+    let mut bench = Bench::published();
     let (before, listed) = (bench.files(), bench.listed());
     bench.config.guard = GuardConfig::default();
     bench.wait(1);
@@ -94,10 +83,8 @@ fn a_refused_crawl_leaves_the_page_rows_and_is_published_by_force() {
 }
 
 #[test]
-fn the_guard_compares_with_what_was_published_when_the_crawl_began() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+fn guard_compares_with_the_set_before_the_crawl() {
+    let mut bench = Bench::published();
     bench.config.guard = GuardConfig::default();
     bench.is_drained = false;
     let mut pages = shop();
@@ -113,13 +100,9 @@ fn the_guard_compares_with_what_was_published_when_the_crawl_began() {
     bench.visit(&pages);
     let gone = bench.listed().into_keys();
     let gone = gone.filter(|path| !pages.contains_key(path));
-    let gone = gone.zip(10_000..).map(|(path, sequence)| {
-        let facts = PageFacts {
-            status: 410,
-            ..PageFacts::default()
-        };
-        (key(&path), sequence, facts)
-    });
+    let gone = gone
+        .zip(10_000..)
+        .map(|(path, sequence)| (key(&path), sequence, empty_answer(410)));
     bench.finish(gone.collect());
     assert!(matches!(bench.publish(), Err(PublishError::Refused(_))));
 }
@@ -131,18 +114,7 @@ fn the_report_counts_what_was_judged() {
     let mut excluded = Config::default();
     excluded.scope.exclude = vec!["/docs/*".to_owned()];
     bench.judge = judge_of(&bench.site, &excluded);
-    let request = PublishRequest {
-        site: &bench.site,
-        judge: &bench.judge,
-        mode: Mode::Crawl,
-        is_drained: true,
-        config: &bench.config,
-        robots: None,
-        dry_run: true,
-        now: bench.now,
-        is_stopped: &|| false,
-    };
-    let Publishing { report, result } = publish(&mut bench.store, &request);
+    let Publishing { report, result } = bench.request(Mode::Crawl, true, true, publish);
     let report = report.unwrap();
     assert_eq!(result.unwrap().listed, 153);
     assert_eq!(report.listed, 153);
@@ -150,37 +122,20 @@ fn the_report_counts_what_was_judged() {
     assert_eq!(report.known(), 273);
 }
 
-/// A visit that waits.
-fn waiting(path: &str, sequence: u64) -> Discovery {
-    Discovery {
-        distance: 0,
-        key: key(path),
-        sequence,
-        depth: 1,
-        hops: 0,
-        via: Via::Link,
-        found_on: None,
-        reason: Reason::Queued,
-    }
-}
-
 #[test]
-fn a_limited_fresh_crawl_leaves_no_row_listed_that_its_set_does_not_have() {
+fn limited_fresh_crawl_unlists_what_it_omits() {
     let mut bench = Bench::new("/");
     journal::adopt(&mut bench.store);
-    bench.crawl(&small());
-    bench.publish().unwrap();
+    bench.edition(0, &small());
     crawl_state::open(&mut bench.store, "", bench.now, true).unwrap();
     bench.is_drained = false;
     bench.wait(1);
     let mut pages = small();
     pages.remove("/b");
     bench.visit(&pages);
-    let commit = Commit {
-        discovered: vec![waiting("/b", 9)],
-        ..Commit::default()
-    };
-    bench.store.commit(&commit).unwrap();
+    commit(&mut bench.store, |commit| {
+        commit.discovered = vec![queued_at(9, key("/b"))];
+    });
     assert_eq!(bench.publish().unwrap().listed, 2);
     assert_eq!(bench.listed().len(), 2);
     let outbox = bench.store.outbox(None, 9, Timestamp::MAX).unwrap();
@@ -189,10 +144,8 @@ fn a_limited_fresh_crawl_leaves_no_row_listed_that_its_set_does_not_have() {
 }
 
 #[test]
-fn pages_that_the_own_rules_remove_are_not_lost_in_later_sessions_either() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    bench.publish().unwrap();
+fn pages_removed_by_rules_are_never_lost() {
+    let mut bench = Bench::published();
     bench.config.guard = GuardConfig::default();
     bench.is_drained = false;
     let mut rules = Config::default();
@@ -205,55 +158,34 @@ fn pages_that_the_own_rules_remove_are_not_lost_in_later_sessions_either() {
     bench.wait(1);
     crawl_state::open(&mut bench.store, "", bench.now, false).unwrap();
     let found = docs.iter().zip(1_000..);
-    let commit = Commit {
-        discovered: found
-            .map(|(path, sequence)| waiting(path, sequence))
-            .collect(),
-        ..Commit::default()
-    };
-    bench.store.commit(&commit).unwrap();
+    let found = found.map(|(path, sequence)| queued_at(sequence, key(path)));
+    let found: Vec<_> = found.collect();
+    commit(&mut bench.store, |commit| {
+        commit.discovered.clone_from(&found);
+    });
     bench.visit(&pages);
     assert_eq!(bench.publish().unwrap().listed, 153);
     // The next session decides the visits that waited.
-    let refused = docs.iter().zip(1_000..).map(|(path, sequence)| Finished {
-        reading: crate::page::Reading::default(),
-        key: key(path),
-        sequence,
-        record: PageRecord {
-            reason: Reason::ExcludedByRule,
-            depth: 1,
-            via: Via::Link,
-            found_on: None,
-            attempts: 0,
-            fetched_at: None,
-            sitemap_lastmod: None,
-            outcome: Some(Outcome::NotFetched(Reason::ExcludedByRule)),
-            basis: Basis::Own,
-        },
-        links: None,
-    });
-    let commit = Commit {
-        finished: refused.collect(),
-        ..Commit::default()
+    let record = PageRecord {
+        outcome: Some(Outcome::NotFetched(Reason::ExcludedByRule)),
+        ..unfetched(Reason::ExcludedByRule)
     };
-    bench.store.commit(&commit).unwrap();
+    let refused = found.iter().map(|found| finished(found, record.clone()));
+    commit(&mut bench.store, |commit| {
+        commit.finished = refused.collect();
+    });
     bench.wait(24);
     assert_eq!(bench.publish().unwrap().listed, 153);
 }
 
 #[test]
-fn a_page_that_failed_once_stays_until_it_is_asked_for_again() {
+fn page_that_failed_once_stays_until_retried() {
     let mut bench = Bench::new("/");
-    bench.crawl(&small());
-    bench.publish().unwrap();
+    bench.edition(0, &small());
     crawl_state::open(&mut bench.store, "", bench.now, false).unwrap();
     bench.is_drained = false;
     let failing = |bench: &mut Bench| {
-        let facts = PageFacts {
-            status: 503,
-            ..PageFacts::default()
-        };
-        bench.finish(vec![(key("/a"), 1, facts)]);
+        bench.finish(vec![(key("/a"), 1, empty_answer(503))]);
     };
     failing(&mut bench);
     assert_eq!(bench.publish().unwrap().listed, 3);

@@ -41,11 +41,8 @@ proptest! {
             promotion: Some(promotion.clone()),
         };
         let finished = Finished {
-            reading: Reading::default(),
-            key: key.clone(),
-            sequence: 7,
-            record: visit.record.clone(),
             links: links.clone().map(TakenLinks::from),
+            ..finished(&queued_at(7, key.clone()), visit.record.clone())
         };
         commit(&mut store, |commit| commit.finished = vec![finished]);
         let row = PageRow {
@@ -432,45 +429,28 @@ fn element() -> impl Strategy<Value = StatedElement> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 18]>().prop_map(
-        |[
-            links_cut,
-            script_shell,
-            soft_404,
-            bad_canonical,
-            sniffed,
-            parse_cut,
-            page_rule_skipped,
-            bad_unavailable_after,
-            conflicting_canonicals,
-            canonical_by_scheme,
-            canonical_by_host,
-            images_cut,
-            alternates_cut,
-            videos_cut,
-            long_selected_value,
-            password_field,
-            sets_cookie,
-            challenge,
-        ]| Warnings {
-            links_cut,
-            script_shell,
-            soft_404,
-            bad_canonical,
-            conflicting_canonicals,
-            canonical_by_scheme,
-            canonical_by_host,
-            sniffed,
-            parse_cut,
-            page_rule_skipped,
-            bad_unavailable_after,
-            images_cut,
-            alternates_cut,
-            videos_cut,
-            long_selected_value,
-            password_field,
-            sets_cookie,
-            challenge,
-        },
-    )
+    any::<[bool; 18]>().prop_map(|flags| {
+        let mut flags = flags.into_iter();
+        let mut flag = || flags.next().unwrap();
+        Warnings {
+            links_cut: flag(),
+            script_shell: flag(),
+            soft_404: flag(),
+            bad_canonical: flag(),
+            conflicting_canonicals: flag(),
+            canonical_by_scheme: flag(),
+            canonical_by_host: flag(),
+            sniffed: flag(),
+            parse_cut: flag(),
+            page_rule_skipped: flag(),
+            bad_unavailable_after: flag(),
+            images_cut: flag(),
+            alternates_cut: flag(),
+            videos_cut: flag(),
+            long_selected_value: flag(),
+            password_field: flag(),
+            sets_cookie: flag(),
+            challenge: flag(),
+        }
+    })
 }

@@ -93,7 +93,7 @@ fn check_contents(store: &Store, count: u64) {
 }
 
 #[test]
-fn a_killed_process_leaves_every_commit_it_reported_and_no_part_of_another() {
+fn killed_process_leaves_every_reported_commit() {
     if let Some(path) = env::var_os(STATE) {
         commit_until_killed(Path::new(&path));
         return;
@@ -101,7 +101,7 @@ fn a_killed_process_leaves_every_commit_it_reported_and_no_part_of_another() {
     let folder = tempfile::tempdir().unwrap();
     let name = concat!(
         module_path!(),
-        "::a_killed_process_leaves_every_commit_it_reported_and_no_part_of_another"
+        "::killed_process_leaves_every_reported_commit"
     );
     let (_crate, name) = name.split_once("::").unwrap();
     for acknowledgements in [1, 2, 30, 100, 300] {

@@ -9,15 +9,10 @@ fn put(store: &mut Store, path: &str, reason: Reason, links: PageLinks) {
     commit(store, |commit| commit.pages = vec![row]);
 }
 
-fn finish(store: &mut Store, found: &Discovery, links: Option<&[&str]>) {
-    let links =
-        links.map(|links| TakenLinks::from(links.iter().map(|path| url(path)).collect::<Vec<_>>()));
+fn finish(store: &mut Store, found: &Discovery, links: &[&str]) {
     commit(store, |commit| {
         commit.discovered = vec![found.clone()];
-        commit.finished = vec![Finished {
-            links,
-            ..finished(found, record(Reason::Listed))
-        }];
+        commit.finished = vec![linking(found, links)];
     });
 }
 
@@ -30,7 +25,7 @@ fn links(store: &Store, path: &str) -> Option<Vec<String>> {
 fn a_promoted_visit_stays_and_shares_its_links() {
     let mut store = Store::in_memory().unwrap();
     let found = discovery("/a", 1);
-    finish(&mut store, &found, Some(&["/b"]));
+    finish(&mut store, &found, &["/b"]);
     let promotion = Promotion {
         was_listed: true,
         content: Some(u64::MAX),
@@ -51,7 +46,7 @@ fn a_promoted_visit_stays_and_shares_its_links() {
         assert_eq!(stored_links(&store), 1);
     }
     // A new answer has links of its own. What was published when the crawl began is the same.
-    finish(&mut store, &found, Some(&["/c"]));
+    finish(&mut store, &found, &["/c"]);
     let visit = store.visit(&url("/a")).unwrap().unwrap();
     assert_eq!(visit.promotion.as_ref(), Some(&promotion));
     assert_eq!(links(&store, "/a").unwrap(), ["/c"]);
@@ -64,7 +59,7 @@ fn a_promoted_visit_stays_and_shares_its_links() {
 }
 
 #[test]
-fn links_leave_with_the_last_row_that_has_them() {
+fn links_leave_with_their_last_row() {
     let mut store = Store::in_memory().unwrap();
     let found = discovery("/a", 1);
     let requeue = |store: &mut Store| {
@@ -79,7 +74,7 @@ fn links_leave_with_the_last_row_that_has_them() {
         commit(store, |commit| commit.requeued = vec![again]);
     };
     // Of a visit that waits again the page has them yet.
-    finish(&mut store, &found, Some(&["/b"]));
+    finish(&mut store, &found, &["/b"]);
     put(&mut store, "/a", Reason::Listed, PageLinks::OfVisit);
     requeue(&mut store);
     assert_eq!(links(&store, "/a").unwrap(), ["/b"]);
@@ -88,7 +83,7 @@ fn links_leave_with_the_last_row_that_has_them() {
     // A visit without links changes nothing; one with links takes their place.
     put(&mut store, "/a", Reason::Listed, PageLinks::OfVisit);
     assert_eq!(links(&store, "/a").unwrap(), ["/b"]);
-    finish(&mut store, &found, Some(&["/c"]));
+    finish(&mut store, &found, &["/c"]);
     put(&mut store, "/a", Reason::Listed, PageLinks::OfVisit);
     assert_eq!(stored_links(&store), 1);
 }
@@ -96,7 +91,7 @@ fn links_leave_with_the_last_row_that_has_them() {
 #[test]
 fn clearing_comes_first() {
     let mut store = Store::in_memory().unwrap();
-    finish(&mut store, &discovery("/a", 1), Some(&["/b"]));
+    finish(&mut store, &discovery("/a", 1), &["/b"]);
     commit(&mut store, |commit| {
         commit.clears_visits = true;
         commit.discovered = vec![discovery("/c", 1)];
@@ -116,7 +111,7 @@ fn unlisted_rows_that_nobody_met_lately_are_forgotten() {
         ("/new", Reason::Gone, "2026-02-01T00:00:00Z"),
         ("/newer", Reason::Gone, "2026-02-01T00:00:00.5Z"),
     ]) {
-        finish(&mut store, &discovery(path, number), Some(&["/b"]));
+        finish(&mut store, &discovery(path, number), &["/b"]);
         let page = Page {
             last_seen: time(last_seen),
             ..page_of(record(reason))
@@ -208,7 +203,7 @@ fn spread_keys() -> BTreeSet<UrlKey> {
 }
 
 #[test]
-fn pages_and_visits_come_together_in_key_order_from_the_one_asked_for() {
+fn pages_and_visits_are_merged_in_key_order() {
     let mut store = Store::in_memory().unwrap();
     let keys = spread_keys();
     let mut expected = Vec::new();

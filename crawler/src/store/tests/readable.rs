@@ -9,7 +9,7 @@ use crate::page::{
 };
 
 #[test]
-fn people_can_read_the_file_while_it_is_open() {
+fn file_can_be_read_while_open() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&state(&folder)).unwrap();
     let row = |path, reason| page_row(url(path), page_of(record(reason)), PageLinks::Own);

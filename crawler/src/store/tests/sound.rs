@@ -1,10 +1,7 @@
 //! States that are checked as a whole before they are used: a state with any damage is renamed, and a new one
 //! with the rows that can be saved takes its place.
 
-use super::*;
-
-/// The minimum content of a state of this version.
-const PAGE: usize = 4_096;
+use super::{damage::unreadable_files, *};
 
 /// A closed state in which every table has pages of its own.
 fn make_large_state(path: &Path) {
@@ -14,10 +11,7 @@ fn make_large_state(path: &Path) {
         let found: Vec<_> = (from..from + 50)
             .map(|number| discovery(&format!("/{number}"), number))
             .collect();
-        let finish = |found: &Discovery| Finished {
-            links: Some(vec![url("/1")].into()),
-            ..finished(found, record(Reason::Listed))
-        };
+        let finish = |found: &Discovery| linking(found, &["/1"]);
         let page = |found: &Discovery| {
             let page = page_of(record(Reason::Listed));
             page_row(found.key.clone(), page, PageLinks::OfVisit)
@@ -65,7 +59,7 @@ fn has_key(store: &Store) -> bool {
 }
 
 #[test]
-fn a_whole_state_and_a_new_one_are_opened_as_they_are() {
+fn sound_state_is_opened_unchanged() {
     let sound = open_damaged(&whole(), None).unwrap();
     assert_eq!(sound.damaged, None);
     assert!(has_key(&sound.store));
@@ -76,26 +70,13 @@ fn a_whole_state_and_a_new_one_are_opened_as_they_are() {
 }
 
 #[test]
-fn foreign_file_is_set_aside() {
-    let foreign = {
-        let folder = tempfile::tempdir().unwrap();
-        meddle(&state(&folder), "CREATE TABLE page (url TEXT)");
-        fs::read(state(&folder)).unwrap()
-    };
-    let whole = whole();
-    let cut = |length: usize| whole.split_at(length).0.to_vec();
-    for contents in [
-        b"https://example.com/\n".to_vec(),
-        vec![0; 5_000],
-        foreign,
-        cut(100),
-        cut(PAGE),
-        cut(whole.len() / 2),
-        cut(whole.len() - 1),
-    ] {
-        let sound = open_damaged(&contents, None).unwrap();
-        assert!(sound.damaged.is_some(), "{} bytes", contents.len());
-        assert!(!has_key(&sound.store));
+fn unreadable_file_is_set_aside() {
+    for (contents, kind, words) in unreadable_files() {
+        if kind == StoreErrorKind::Corrupt {
+            let sound = open_damaged(&contents, None).unwrap();
+            assert!(sound.damaged.is_some(), "{words}");
+            assert!(!has_key(&sound.store), "{words}");
+        }
     }
 }
 
@@ -132,7 +113,7 @@ fn a_torn_page_is_found_wherever_it_is() {
 
 /// Whatever a byte of the header is, the file is a state, one of a newer version, or set aside.
 #[test]
-fn a_bad_header_is_no_riddle() {
+fn changed_header_is_newer_or_set_aside() {
     let whole = whole();
     let mut set_aside = 0;
     for place in 0..100 {
@@ -168,7 +149,7 @@ fn damage_found_while_reading_sets_a_state_aside() {
 }
 
 #[test]
-fn a_damaged_state_is_set_aside_with_its_log() {
+fn damaged_state_is_set_aside_with_its_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = state(&folder);
     make_large_state(&path);
@@ -208,7 +189,7 @@ fn a_newer_state_stays_where_it_is() {
 }
 
 #[test]
-fn a_damaged_state_stays_while_nothing_can_take_its_place() {
+fn damaged_state_stays_while_no_replacement_exists() {
     let folder = tempfile::tempdir().unwrap();
     let path = state(&folder);
     fs::write(&path, b"no state").unwrap();
@@ -225,7 +206,7 @@ fn a_damaged_state_stays_while_nothing_can_take_its_place() {
 }
 
 #[test]
-fn a_replacement_that_was_killed_ends_with_the_old_or_the_new_state() {
+fn killed_replacement_leaves_a_whole_state() {
     let folder = tempfile::tempdir().unwrap();
     let (path, new) = (state(&folder), folder.path().join("site.db.new"));
     // Before the old one was set aside.

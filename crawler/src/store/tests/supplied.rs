@@ -54,31 +54,28 @@ fn a_given_url_is_a_finished_visit() {
 
 #[test]
 fn best_entry_counts_in_any_order() {
-    fn check(worse: &SuppliedUrl, better: &SuppliedUrl) {
-        for urls in [[worse, better], [better, worse]] {
+    let day = Some("2026-01-02");
+    for (worse, better) in [
+        ((None, Some(9)), (Some("1999-12-31"), None)),
+        ((day, Some(9)), (Some("2026-01-03"), None)),
+        ((Some("2026-01-02T22:00:00Z"), None), (day, None)),
+        ((None, None), (None, Some(1))),
+        ((None, Some(2)), (None, Some(1))),
+        // The same instant, written at greater length.
+        (
+            (Some("2026-01-02T23:59:59Z"), None),
+            (Some("2026-01-03T00:59:59+01:00"), None),
+        ),
+    ] {
+        let [worse, better] =
+            [worse, better].map(|(lastmod, priority)| supplied("/a", lastmod, priority));
+        for urls in [[&worse, &better], [&better, &worse]] {
             let mut store = Store::in_memory().unwrap();
             let gave = give(&mut store, &urls.map(Clone::clone), InputBatch::End);
             assert_eq!((gave.urls, gave.repeated), (1, 1));
-            assert_eq!(stored(&store, better).as_ref(), Some(&better.supplied));
+            assert_eq!(stored(&store, &better).as_ref(), Some(&better.supplied));
         }
     }
-    let url = |lastmod, priority| supplied("/a", lastmod, priority);
-    check(&url(None, Some(9)), &url(Some("1999-12-31"), None));
-    check(
-        &url(Some("2026-01-02"), Some(9)),
-        &url(Some("2026-01-03"), None),
-    );
-    check(
-        &url(Some("2026-01-02T22:00:00Z"), None),
-        &url(Some("2026-01-02"), None),
-    );
-    check(&url(None, None), &url(None, Some(1)));
-    check(&url(None, Some(2)), &url(None, Some(1)));
-    // The same instant, written at greater length.
-    check(
-        &url(Some("2026-01-02T23:59:59Z"), None),
-        &url(Some("2026-01-03T00:59:59+01:00"), None),
-    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn visit(store: &Store, path: &str) -> Visit {
 }
 
 #[test]
-fn a_discovered_url_is_put_once_with_its_smallest_depth() {
+fn discovered_url_keeps_its_smallest_depth() {
     let mut store = Store::in_memory().unwrap();
     let first = Discovery {
         hops: 2,
@@ -58,7 +58,7 @@ fn a_verdict_without_a_request_does_not_wait() {
 }
 
 #[test]
-fn an_orphan_is_one_until_a_page_leads_to_it() {
+fn orphan_ends_when_a_page_links_it() {
     let mut store = Store::in_memory().unwrap();
     let by = |via, path, sequence| Discovery {
         via,
@@ -105,7 +105,7 @@ fn an_orphan_is_one_until_a_page_leads_to_it() {
 }
 
 #[test]
-fn a_finished_record_replaces_all_but_how_the_url_was_found() {
+fn finished_record_keeps_how_the_url_was_found() {
     let mut store = Store::in_memory().unwrap();
     let found = Discovery {
         via: Via::Sitemap,
@@ -156,7 +156,7 @@ fn a_finished_record_replaces_all_but_how_the_url_was_found() {
 }
 
 #[test]
-fn a_url_may_be_found_and_finished_in_one_commit() {
+fn url_is_found_and_finished_in_one_commit() {
     let mut store = Store::in_memory().unwrap();
     let found = discovery("/a", 1);
     commit(&mut store, |commit| {
@@ -172,7 +172,7 @@ fn a_url_may_be_found_and_finished_in_one_commit() {
 }
 
 #[test]
-fn a_304_has_its_own_facts_and_the_links_of_its_page() {
+fn confirmed_visit_keeps_links_of_its_page() {
     let mut store = Store::in_memory().unwrap();
     make_visit_with_links(&mut store);
     let page = page_of(record(Reason::Listed));
@@ -181,13 +181,9 @@ fn a_304_has_its_own_facts_and_the_links_of_its_page() {
     });
     commit(&mut store, |commit| commit.clears_visits = true);
     let found = discovery("/a", 1);
-    let facts = PageFacts {
-        status: 304,
-        ..PageFacts::default()
-    };
     let confirmed = PageRecord {
         basis: Basis::Confirmed,
-        outcome: Some(Outcome::Answered(Box::new(facts))),
+        outcome: answered(empty_answer(304)).outcome,
         ..record(Reason::Listed)
     };
     commit(&mut store, |commit| {
@@ -203,10 +199,7 @@ fn make_visit_with_links(store: &mut Store) -> Discovery {
     let found = discovery("/a", 1);
     commit(store, |commit| {
         commit.discovered = vec![found.clone()];
-        commit.finished = vec![Finished {
-            links: Some(vec![url("/b")].into()),
-            ..finished(&found, record(Reason::Listed))
-        }];
+        commit.finished = vec![linking(&found, &["/b"])];
     });
     found
 }
@@ -289,7 +282,7 @@ fn the_queue_comes_in_pages() {
 }
 
 #[test]
-fn a_url_that_waits_says_what_its_page_row_says() {
+fn queued_url_carries_facts_of_its_page_row() {
     let mut store = Store::in_memory().unwrap();
     let facts = PageFacts {
         status: 200,
@@ -331,7 +324,7 @@ fn a_url_that_waits_says_what_its_page_row_says() {
 }
 
 #[test]
-fn two_urls_at_one_place_of_the_queue_are_refused_with_all_that_comes_with_them() {
+fn duplicate_sequence_undoes_the_whole_commit() {
     let mut store = Store::in_memory().unwrap();
     discover(&mut store, &[discovery("/a", 1)]);
     let refused = Commit {

@@ -36,50 +36,10 @@ fn identities() -> impl Strategy<Value = Identity> {
 
 /// Text made of the pieces that the rules look at.
 fn tails() -> impl Strategy<Value = String> {
-    let piece = prop::sample::select(vec![
-        "/",
-        "//",
-        ".",
-        "..",
-        "%2e",
-        "%2E",
-        "%",
-        "%2",
-        "%25",
-        "%7e",
-        "%c3",
-        "%36",
-        "%61",
-        "2",
-        "e",
-        "a",
-        "Z",
-        "~",
-        ";",
-        "=",
-        "&",
-        "?",
-        "+",
-        "jsessionid",
-        "cfid",
-        "cftoken",
-        "utm_x",
-        "index.html",
-        "default.asp",
-        " ",
-        "\\",
-        "\t",
-        "|",
-        "[",
-        "^",
-        "\u{e9}",
-        "\u{1f600}",
-        "'",
-        "\"",
-        ":",
-        "@",
-        ",",
-    ]);
+    let pieces = "/ // . .. %2e %2E % %2 %25 %7e %c3 %36 %61 2 e a Z ~ ; = & ? + jsessionid cfid cftoken utm_x \
+                  index.html default.asp \\ | [ ^ \u{e9} \u{1f600} ' \" : @ ,";
+    let pieces: Vec<&str> = pieces.split(' ').chain([" ", "\t"]).collect();
+    let piece = prop::sample::select(pieces);
     prop::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
 }
 

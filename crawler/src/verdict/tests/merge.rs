@@ -52,50 +52,24 @@ fn status(status: u16) -> Outcome {
 /// The decision of the loop on a visit, by its words: `200`, `404`, `503`, `noindex`, `waits`, `>/b` (a redirect),
 /// `canonical:/b`, `refresh:/b`, `304`, `304-noindex`.
 fn visit(text: &str) -> Visit {
-    let judge = judge_of();
-    let (mut basis, mut outcome) = (Basis::Own, None);
-    if let Some(target) = text.strip_prefix('>') {
-        outcome = Some(answered(redirect(301, target)));
-    } else if let Some(target) = text.strip_prefix("canonical:") {
-        outcome = Some(answered(canonical(page(), target)));
-    } else if let Some(target) = text.strip_prefix("refresh:") {
-        outcome = Some(answered(PageFacts {
-            refresh: Some(Refresh {
-                delay_seconds: 0,
-                target: key(target),
-            }),
-            ..page()
-        }));
-    } else if let Some(how) = text.strip_prefix("304") {
-        basis = Basis::Confirmed;
-        outcome = Some(answered(PageFacts {
-            status: 304,
-            directives: Directives {
-                noindex: how == "-noindex",
-                ..Directives::default()
-            },
-            ..PageFacts::default()
-        }));
-    } else if text == "noindex" {
-        outcome = Some(answered(PageFacts {
-            directives: Directives {
-                noindex: true,
-                ..Directives::default()
-            },
-            ..page()
-        }));
-    } else if text == "no-answer" {
-        outcome = Some(Outcome::NoAnswer {
+    let outcome = match text.split_at(text.find([':', '>']).map_or(0, |at| at + 1)) {
+        (">", target) => Some(answered(redirect(301, target))),
+        ("canonical:", target) => Some(answered(canonical(page(), target))),
+        ("refresh:", target) => Some(answered(refresh(0, target))),
+        (_, "304") => Some(answered(super::status(304))),
+        (_, "304-noindex") => Some(answered(noindex(super::status(304)))),
+        (_, "noindex") => Some(answered(noindex(page()))),
+        (_, "no-answer") => Some(Outcome::NoAnswer {
             error: "connection refused".to_owned(),
-        });
-    } else if text != "waits" {
-        outcome = Some(status(text.parse().unwrap()));
-    }
-    let mut record = PageRecord {
-        basis,
-        ..record(outcome)
+        }),
+        (_, "waits") => None,
+        (_, code) => Some(status(code.parse().unwrap())),
     };
-    record.reason = judge.in_view(&key("/a"), &record);
+    let mut record = record(outcome);
+    if text.starts_with("304") {
+        record.basis = Basis::Confirmed;
+    }
+    record.reason = judge_of().in_view(&key("/a"), &record);
     Visit {
         record,
         sequence: 1,
@@ -166,7 +140,7 @@ fn check(mode: Mode, urls: &[(&str, &str, &str)], expected: Option<Reason>) {
 }
 
 #[test]
-fn a_decided_visit_counts_and_without_sure_evidence_the_page_row_does() {
+fn page_rows_count_without_evidence_of_visits() {
     let check = |page, visit, expected| check(Mode::Crawl, &[("/a", page, visit)], Some(expected));
     check("", "200", R::Listed);
     check("listed", "200", R::Listed);
@@ -224,15 +198,15 @@ fn current_rules_apply_to_every_row() {
 }
 
 #[test]
-fn a_page_that_leads_elsewhere_is_decided_when_its_target_is() {
+fn a_page_is_decided_with_its_target() {
     for from in [">/b", "canonical:/b", "refresh:/b"] {
         let alone = match from {
             ">/b" => R::Redirected,
             "refresh:/b" => R::RefreshRedirect,
             _ => R::CanonicalElsewhere,
         };
-        let check = |page, target: (&str, &str), expected| {
-            let urls = [("/a", page, from), ("/b", target.0, target.1)];
+        let check = |page, (row, visit): (&str, &str), expected| {
+            let urls = [("/a", page, from), ("/b", row, visit)];
             check(Mode::Crawl, &urls, Some(expected));
         };
         check("listed", ("", "200"), alone);
@@ -241,11 +215,8 @@ fn a_page_that_leads_elsewhere_is_decided_when_its_target_is() {
         check("listed", ("", "503"), R::Unreachable);
         check("listed", ("listed", "503"), R::Unreachable);
         check("listed", ("listed", "404"), R::Unreachable);
-        check(
-            "listed failing=2026-04-01T12:00:00Z",
-            ("listed", "503"),
-            alone,
-        );
+        let long_ago = "listed failing=2026-04-01T12:00:00Z";
+        check(long_ago, ("listed", "503"), alone);
         // Without a page row the answer counts.
         check("", ("", "200"), alone);
         check("", ("", "waits"), alone);
@@ -275,7 +246,7 @@ fn a_fresh_crawl_looks_at_its_visits_alone() {
 }
 
 #[test]
-fn at_rest_the_page_rows_count_by_their_reasons() {
+fn page_rows_count_by_reason_at_rest() {
     let check = |page, visit, expected| check(Mode::AtRest, &[("/a", page, visit)], expected);
     check("listed", "", Some(R::Listed));
     // The visits of a refused crawl.
@@ -294,13 +265,9 @@ fn failing_since_comes_from_the_page_row() {
         judge: &judge,
         mode: Mode::Crawl,
     };
-    for (page, expected) in [
-        ("listed", NOW),
-        (
-            "listed failing=2026-04-20T00:00:00Z",
-            "2026-04-20T00:00:00Z",
-        ),
-    ] {
+    let since = "2026-04-20T00:00:00Z";
+    let failing = format!("listed failing={since}");
+    for (page, expected) in [("listed", NOW), (failing.as_str(), since)] {
         let rows = Rows {
             page: Some(row(page)),
             visit: Some(visit("503")),

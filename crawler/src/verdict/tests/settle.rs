@@ -55,88 +55,54 @@ fn chain(code: &str, hops: usize) -> String {
     pages.join(" ")
 }
 
+/// Pages, of which the first is settled, and its reason.
+const CHAINS: &str = "\
+a:redirected>b b:listed = redirected
+a:redirected>b b:server-error = redirected
+a:redirected>b b:redirected-out-of-scope = redirected
+a:redirected>b = redirected
+a:redirected>a = redirect-loop
+a:redirected>b b:redirected>a = redirect-loop
+a:redirected>b b:redirected>c c:redirected>b = redirect-loop
+a:redirected>b b:redirect-loop>b = redirect-loop
+a:redirect-loop>b b:listed = redirected
+a:too-many-redirects>b b:listed = redirected
+a:canonical-elsewhere>b b:listed = canonical-elsewhere
+a:canonical-elsewhere>b b:list-only = canonical-elsewhere
+a:canonical-elsewhere>b b:queued = canonical-elsewhere
+a:canonical-elsewhere>b = canonical-elsewhere
+a:canonical-elsewhere>b b:gone = canonical-broken
+a:canonical-elsewhere>b b:server-error = canonical-broken
+a:canonical-elsewhere>b b:noindex = canonical-broken
+a:canonical-elsewhere>b b:robots-disallowed = canonical-broken
+a:canonical-elsewhere>b b:excluded-by-rule = canonical-broken
+a:canonical-elsewhere>b b:canonical-foreign = canonical-broken
+a:canonical-elsewhere>b b:redirected>c c:listed = canonical-broken
+a:canonical-elsewhere>b b:redirected>a = listed
+a:canonical-broken>b b:redirected>c c:redirected>a = listed
+a:canonical-elsewhere>b b:refresh-redirect>a = listed
+a:canonical-elsewhere>b b:canonical-elsewhere>c c:redirected>b = canonical-elsewhere
+a:canonical-elsewhere>b b:redirected>c c:redirected>b = canonical-broken
+a:canonical-elsewhere>a/ = listed
+a:canonical-elsewhere>a/ a/:queued = listed
+a:canonical-elsewhere>a/ a/:robots-disallowed = listed
+a:canonical-elsewhere>a/ a/:network-error = listed
+a:canonical-elsewhere>b b:redirected>a/ a/:queued = listed
+a:canonical-elsewhere>a/ a/:gone = canonical-broken
+a:canonical-elsewhere>a/ a/:listed = canonical-elsewhere
+a:canonical-broken>b b:listed = canonical-elsewhere
+a:canonical-elsewhere>b b:canonical-elsewhere>c c:listed = canonical-elsewhere
+a:canonical-elsewhere>b b:canonical-broken>c c:gone = canonical-broken
+a:canonical-elsewhere>b b:canonical-elsewhere>a = canonical-loop
+a:canonical-elsewhere>b b:canonical-loop>c c:canonical-loop>b = canonical-loop
+a:canonical-loop>b b:listed = canonical-elsewhere";
+
 /// Each row settles its first page.
 pub(super) fn rows() -> Vec<(String, Reason)> {
-    let rows = [
-        ("a:redirected>b b:listed", R::Redirected),
-        ("a:redirected>b b:server-error", R::Redirected),
-        ("a:redirected>b b:redirected-out-of-scope", R::Redirected),
-        ("a:redirected>b", R::Redirected),
-        ("a:redirected>a", R::RedirectLoop),
-        ("a:redirected>b b:redirected>a", R::RedirectLoop),
-        (
-            "a:redirected>b b:redirected>c c:redirected>b",
-            R::RedirectLoop,
-        ),
-        ("a:redirected>b b:redirect-loop>b", R::RedirectLoop),
-        ("a:redirect-loop>b b:listed", R::Redirected),
-        ("a:too-many-redirects>b b:listed", R::Redirected),
-        ("a:canonical-elsewhere>b b:listed", R::CanonicalElsewhere),
-        ("a:canonical-elsewhere>b b:list-only", R::CanonicalElsewhere),
-        ("a:canonical-elsewhere>b b:queued", R::CanonicalElsewhere),
-        ("a:canonical-elsewhere>b", R::CanonicalElsewhere),
-        ("a:canonical-elsewhere>b b:gone", R::CanonicalBroken),
-        ("a:canonical-elsewhere>b b:server-error", R::CanonicalBroken),
-        ("a:canonical-elsewhere>b b:noindex", R::CanonicalBroken),
-        (
-            "a:canonical-elsewhere>b b:robots-disallowed",
-            R::CanonicalBroken,
-        ),
-        (
-            "a:canonical-elsewhere>b b:excluded-by-rule",
-            R::CanonicalBroken,
-        ),
-        (
-            "a:canonical-elsewhere>b b:canonical-foreign",
-            R::CanonicalBroken,
-        ),
-        (
-            "a:canonical-elsewhere>b b:redirected>c c:listed",
-            R::CanonicalBroken,
-        ),
-        ("a:canonical-elsewhere>b b:redirected>a", R::Listed),
-        (
-            "a:canonical-broken>b b:redirected>c c:redirected>a",
-            R::Listed,
-        ),
-        ("a:canonical-elsewhere>b b:refresh-redirect>a", R::Listed),
-        (
-            "a:canonical-elsewhere>b b:canonical-elsewhere>c c:redirected>b",
-            R::CanonicalElsewhere,
-        ),
-        (
-            "a:canonical-elsewhere>b b:redirected>c c:redirected>b",
-            R::CanonicalBroken,
-        ),
-        ("a:canonical-elsewhere>a/", R::Listed),
-        ("a:canonical-elsewhere>a/ a/:queued", R::Listed),
-        ("a:canonical-elsewhere>a/ a/:robots-disallowed", R::Listed),
-        ("a:canonical-elsewhere>a/ a/:network-error", R::Listed),
-        (
-            "a:canonical-elsewhere>b b:redirected>a/ a/:queued",
-            R::Listed,
-        ),
-        ("a:canonical-elsewhere>a/ a/:gone", R::CanonicalBroken),
-        ("a:canonical-elsewhere>a/ a/:listed", R::CanonicalElsewhere),
-        ("a:canonical-broken>b b:listed", R::CanonicalElsewhere),
-        (
-            "a:canonical-elsewhere>b b:canonical-elsewhere>c c:listed",
-            R::CanonicalElsewhere,
-        ),
-        (
-            "a:canonical-elsewhere>b b:canonical-broken>c c:gone",
-            R::CanonicalBroken,
-        ),
-        (
-            "a:canonical-elsewhere>b b:canonical-elsewhere>a",
-            R::CanonicalLoop,
-        ),
-        (
-            "a:canonical-elsewhere>b b:canonical-loop>c c:canonical-loop>b",
-            R::CanonicalLoop,
-        ),
-        ("a:canonical-loop>b b:listed", R::CanonicalElsewhere),
-    ];
+    let rows = CHAINS.lines().map(|line| {
+        let (pages, code) = line.split_once(" = ").unwrap();
+        (pages.to_owned(), Reason::from_code(code).unwrap())
+    });
     let chains = [
         (chain("redirected", MAX_HOPS), R::Redirected),
         (chain("redirected", MAX_HOPS + 1), R::TooManyRedirects),
@@ -149,10 +115,7 @@ pub(super) fn rows() -> Vec<(String, Reason)> {
             R::CanonicalBroken,
         ),
     ];
-    rows.into_iter()
-        .map(|(pages, reason)| (pages.to_owned(), reason))
-        .chain(chains)
-        .collect()
+    rows.chain(chains).collect()
 }
 
 fn settled(key: &UrlKey, records: &BTreeMap<UrlKey, PageRecord>) -> Reason {
@@ -180,7 +143,7 @@ fn the_table_of_chains() {
 }
 
 #[test]
-fn a_settled_reason_is_reported_only_when_it_is_another() {
+fn only_another_reason_is_a_settled_one() {
     let known = record(R::Redirected, "/d/q");
     assert_eq!(settle_canonicals(&key("/d/p"), &known, &mut |_| None), None);
     assert_eq!(

@@ -26,25 +26,15 @@ fn by_repeat() -> Vec<(PageFacts, Reason, Follow)> {
         repeat: Some(repeat),
         ..facts
     };
+    let new = |facts| repeating(facts, Repeat::NothingNew);
+    let found = |facts| repeating(facts, Repeat::NotFound);
     let other = Repeat::DuplicateOf(key("/d/other"));
     vec![
-        (repeating(page(), Repeat::NothingNew), R::NothingNew, All),
-        (
-            repeating(page(), Repeat::NotFound),
-            R::NotFoundPage,
-            TargetOnly,
-        ),
+        (new(page()), R::NothingNew, All),
+        (found(page()), R::NotFoundPage, TargetOnly),
         (repeating(page(), other), R::DuplicateOf, All),
-        (
-            repeating(noindex(page()), Repeat::NothingNew),
-            R::Noindex,
-            All,
-        ),
-        (
-            repeating(noindex(page()), Repeat::NotFound),
-            R::Noindex,
-            TargetOnly,
-        ),
+        (new(noindex(page())), R::Noindex, All),
+        (found(noindex(page())), R::Noindex, TargetOnly),
     ]
 }
 
@@ -59,30 +49,22 @@ fn without_answer() -> Vec<Row> {
         R::DuplicateOf,
     ];
     let row = |reason| ("/d/p", Outcome::NotFetched(reason), reason, Nothing);
-    let refused = Outcome::NoAnswer {
-        error: "refused".to_owned(),
-    };
-    passed_on
-        .into_iter()
-        .map(row)
-        .chain([("/d/p", refused, R::NetworkError, Nothing)])
+    let error = "refused".to_owned();
+    let refused = Outcome::NoAnswer { error };
+    let rows = passed_on.into_iter().map(row);
+    rows.chain([("/d/p", refused, R::NetworkError, Nothing)])
         .collect()
 }
 
 fn by_rules() -> Vec<Row> {
+    let by_rule = Outcome::NotFetched(R::ExcludedByRule);
+    let not_read = Outcome::NotFetched(R::ListOnly);
+    let follow = |facts, reason, follow| ("/d/follow", answered(facts), reason, follow);
+    let elsewhere = canonical(page(), "/d/q");
+    let moved = redirect(301, "/d/q");
     vec![
-        (
-            "/d/excluded",
-            Outcome::NotFetched(R::ExcludedByRule),
-            R::ExcludedByRule,
-            Nothing,
-        ),
-        (
-            "/d/list",
-            Outcome::NotFetched(R::ListOnly),
-            R::ListOnly,
-            Nothing,
-        ),
+        ("/d/excluded", by_rule.clone(), R::ExcludedByRule, Nothing),
+        ("/d/list", not_read.clone(), R::ListOnly, Nothing),
         ("/d/p", given(), R::FromInput, Nothing),
         ("/d/follow", given(), R::FollowOnly, Nothing),
         ("/d/excluded", given(), R::ExcludedByRule, Nothing),
@@ -90,114 +72,51 @@ fn by_rules() -> Vec<Row> {
         ("/d/excluded", answered(page()), R::ExcludedByRule, Nothing),
         ("/d/list", answered(status(404)), R::ListOnly, Nothing),
         ("/elsewhere", answered(page()), R::ExcludedByRule, Nothing),
-        (
-            "/d/p",
-            Outcome::NotFetched(R::ExcludedByRule),
-            R::Queued,
-            Nothing,
-        ),
-        ("/d/p", Outcome::NotFetched(R::ListOnly), R::Queued, Nothing),
+        ("/d/p", by_rule, R::Queued, Nothing),
+        ("/d/p", not_read, R::Queued, Nothing),
         // Follow-only pages are judged by status, body and immediate refresh first.
-        ("/d/follow", answered(page()), R::FollowOnly, All),
-        ("/d/follow", answered(noindex(page())), R::FollowOnly, All),
-        (
-            "/d/follow",
-            answered(nofollow(page())),
-            R::FollowOnly,
-            TargetOnly,
-        ),
-        (
-            "/d/follow",
-            answered(canonical(page(), "/d/q")),
-            R::FollowOnly,
-            All,
-        ),
-        ("/d/follow", answered(page_rule(page())), R::FollowOnly, All),
-        ("/d/follow", answered(status(404)), R::Gone, Nothing),
-        (
-            "/d/follow",
-            answered(redirect(301, "/d/q")),
-            R::Redirected,
-            TargetOnly,
-        ),
-        (
-            "/d/follow",
-            answered(refresh(0, "/d/q")),
-            R::RefreshRedirect,
-            TargetOnly,
-        ),
+        follow(page(), R::FollowOnly, All),
+        follow(noindex(page()), R::FollowOnly, All),
+        follow(nofollow(page()), R::FollowOnly, TargetOnly),
+        follow(elsewhere, R::FollowOnly, All),
+        follow(page_rule(page()), R::FollowOnly, All),
+        follow(status(404), R::Gone, Nothing),
+        follow(moved, R::Redirected, TargetOnly),
+        follow(refresh(0, "/d/q"), R::RefreshRedirect, TargetOnly),
     ]
 }
 
 type AnswerRow = (PageFacts, Reason, Follow);
 
 fn by_status() -> Vec<AnswerRow> {
-    let bare = |code, reason| (status(code), reason, Nothing);
-    let with_page = |code, reason| {
-        (
-            PageFacts {
-                status: code,
-                ..page()
-            },
-            reason,
-            Nothing,
-        )
+    let bare = |codes: &[u16], reason| -> Vec<AnswerRow> {
+        let rows = codes.iter();
+        rows.map(|&code| (status(code), reason, Nothing)).collect()
     };
-    vec![
-        bare(500, R::ServerError),
-        bare(503, R::ServerError),
-        bare(429, R::ServerError),
-        bare(600, R::ServerError),
-        bare(999, R::ServerError),
-        bare(0, R::ServerError),
-        bare(404, R::Gone),
-        bare(410, R::Gone),
-        bare(400, R::ClientError),
-        bare(401, R::ClientError),
-        bare(403, R::ClientError),
-        bare(408, R::ClientError),
-        bare(418, R::ClientError),
-        bare(451, R::ClientError),
-        with_page(404, R::Gone),
-        bare(101, R::Empty),
-        bare(204, R::Empty),
-        bare(205, R::Empty),
-        bare(304, R::Empty),
-        // With a body or not, which is not read: the answer counts.
-        bare(201, R::OtherSuccess),
-        with_page(201, R::OtherSuccess),
-        with_page(202, R::OtherSuccess),
-        with_page(203, R::OtherSuccess),
-        with_page(206, R::OtherSuccess),
-        with_page(226, R::OtherSuccess),
+    let with_page = |code, reason| {
+        let facts = PageFacts {
+            status: code,
+            ..page()
+        };
+        (facts, reason, Nothing)
+    };
+    // With a body or not, which is not read: the answer counts.
+    let with_pages = [201, 202, 203, 206, 226].map(|code| with_page(code, R::OtherSuccess));
+    [
+        bare(&[500, 503, 429, 600, 999, 0], R::ServerError),
+        bare(&[404, 410], R::Gone),
+        bare(&[400, 401, 403, 408, 418, 451], R::ClientError),
+        bare(&[101, 204, 205, 304], R::Empty),
+        bare(&[201], R::OtherSuccess),
+        with_pages.into(),
+        vec![with_page(404, R::Gone)],
     ]
+    .concat()
 }
 
 fn by_location() -> Vec<AnswerRow> {
-    vec![
-        (redirect(300, "/d/q"), R::Redirected, TargetOnly),
-        (redirect(301, "/d/q"), R::Redirected, TargetOnly),
-        (redirect(302, "/d/q"), R::Redirected, TargetOnly),
-        (redirect(303, "/d/q"), R::Redirected, TargetOnly),
-        (redirect(307, "/d/q"), R::Redirected, TargetOnly),
-        (redirect(308, "/d/q"), R::Redirected, TargetOnly),
+    let mut rows = vec![
         (redirect(301, "/d/excluded"), R::Redirected, TargetOnly),
-        (redirect(301, "/d"), R::RedirectedOutOfScope, Nothing),
-        (
-            redirect(301, "/elsewhere"),
-            R::RedirectedOutOfScope,
-            Nothing,
-        ),
-        (
-            redirect(301, "http://h/d/p"),
-            R::RedirectedOutOfScope,
-            Nothing,
-        ),
-        (
-            redirect(301, "https://other/d/p"),
-            R::RedirectedOutOfScope,
-            Nothing,
-        ),
         (redirect(302, "/d/p"), R::RedirectLoop, Nothing),
         (with_cookie(redirect(302, "/d/p")), R::NeedsCookie, Nothing),
         (with_cookie(status(400)), R::NeedsCookie, Nothing),
@@ -208,31 +127,32 @@ fn by_location() -> Vec<AnswerRow> {
         (with_cookie(page()), R::Listed, All),
         (status(300), R::BadRedirect, Nothing),
         (status(301), R::BadRedirect, Nothing),
-        (redirect(305, "/d/q"), R::BadRedirect, Nothing),
-        (redirect(306, "/d/q"), R::BadRedirect, Nothing),
-        (redirect(399, "/d/q"), R::BadRedirect, Nothing),
-    ]
+    ];
+    let outside = ["/d", "/elsewhere", "http://h/d/p", "https://other/d/p"];
+    let away = |target| (redirect(301, target), R::RedirectedOutOfScope, Nothing);
+    rows.extend(outside.map(away));
+    let moved = |code| (redirect(code, "/d/q"), R::Redirected, TargetOnly);
+    rows.extend([300, 301, 302, 303, 307, 308].map(moved));
+    let bad = |code| (redirect(code, "/d/q"), R::BadRedirect, Nothing);
+    rows.extend([305, 306, 399].map(bad));
+    rows
 }
 
 fn by_body() -> Vec<AnswerRow> {
-    let undecodable = || BodyEnd::Undecodable("br, gzip".to_owned());
+    let large = |facts| ending(BodyEnd::TooLarge, facts);
+    let short = |facts| ending(BodyEnd::CutShort, facts);
+    let garbled = |facts| ending(BodyEnd::Undecodable("br, gzip".to_owned()), facts);
+    let away = canonical(document(), "/d/q");
+    let other = with(|facts| facts.kind = BodyKind::Other);
     vec![
         (with(|facts| facts.body_bytes = 0), R::Empty, Nothing),
-        (ending(BodyEnd::TooLarge, page()), R::TooLarge, All),
-        (
-            ending(BodyEnd::TooLarge, noindex(nofollow(page()))),
-            R::TooLarge,
-            TargetOnly,
-        ),
-        (ending(BodyEnd::CutShort, page()), R::CutShort, All),
-        (ending(BodyEnd::CutShort, noindex(page())), R::CutShort, All),
-        (
-            ending(BodyEnd::CutShort, refresh(0, "/d/q")),
-            R::CutShort,
-            All,
-        ),
-        (ending(undecodable(), page()), R::Undecodable, Nothing),
-        (ending(undecodable(), status(200)), R::Undecodable, Nothing),
+        (large(page()), R::TooLarge, All),
+        (large(noindex(nofollow(page()))), R::TooLarge, TargetOnly),
+        (short(page()), R::CutShort, All),
+        (short(noindex(page())), R::CutShort, All),
+        (short(refresh(0, "/d/q")), R::CutShort, All),
+        (garbled(page()), R::Undecodable, Nothing),
+        (garbled(status(200)), R::Undecodable, Nothing),
         (ending(BodyEnd::Skipped, page()), R::Unparsable, Nothing),
         // Of a part of a page nothing counts but its links.
         (cut(page()), R::Unparsable, All),
@@ -240,24 +160,13 @@ fn by_body() -> Vec<AnswerRow> {
         (cut(nofollow(page())), R::Unparsable, TargetOnly),
         (cut(canonical(page(), "/d/q")), R::Unparsable, All),
         (cut(refresh(0, "/d/q")), R::Unparsable, All),
-        (ending(BodyEnd::CutShort, cut(page())), R::CutShort, All),
+        (short(cut(page())), R::CutShort, All),
         (status(200), R::NotAPage, Nothing),
-        (
-            PageFacts {
-                kind: BodyKind::Other,
-                ..page()
-            },
-            R::NotAPage,
-            Nothing,
-        ),
+        (other, R::NotAPage, Nothing),
         (document(), R::Listed, TargetOnly),
         (ending(BodyEnd::Complete, document()), R::Empty, Nothing),
         (noindex(document()), R::Noindex, TargetOnly),
-        (
-            canonical(document(), "/d/q"),
-            R::CanonicalElsewhere,
-            TargetOnly,
-        ),
+        (away, R::CanonicalElsewhere, TargetOnly),
     ]
 }
 
@@ -274,76 +183,46 @@ fn by_refresh() -> Vec<AnswerRow> {
 }
 
 fn by_directives() -> Vec<AnswerRow> {
+    let hidden = noindex(nofollow(page()));
+    let both = |target: &str| noindex(canonical(page(), target));
+    let gone = canonical(unavailable_after(NOW), "/d/q");
+    let until = |second: u32| unavailable_after(&format!("2026-05-01T12:00:{second:02}Z"));
+    let before = unavailable_after("2026-05-01T11:59:59Z");
     vec![
         (page_rule(page()), R::PageRule, All),
-        (
-            page_rule(noindex(nofollow(page()))),
-            R::PageRule,
-            TargetOnly,
-        ),
+        (page_rule(hidden.clone()), R::PageRule, TargetOnly),
         (noindex(page()), R::Noindex, All),
-        (noindex(nofollow(page())), R::Noindex, TargetOnly),
+        (hidden, R::Noindex, TargetOnly),
         (nofollow(page()), R::Listed, TargetOnly),
-        (
-            noindex(canonical(page(), "/d/q")),
-            R::NoindexAndCanonical,
-            All,
-        ),
-        (
-            noindex(canonical(page(), "https://other/")),
-            R::NoindexAndCanonical,
-            All,
-        ),
-        (noindex(canonical(page(), "/d/p")), R::Noindex, All),
-        (
-            unavailable_after("2026-05-01T11:59:59Z"),
-            R::UnavailableAfter,
-            All,
-        ),
-        (unavailable_after(NOW), R::UnavailableAfter, All),
-        (unavailable_after("2026-05-01T12:00:01Z"), R::Listed, All),
-        (
-            canonical(unavailable_after(NOW), "/d/q"),
-            R::UnavailableAfter,
-            All,
-        ),
+        (both("/d/q"), R::NoindexAndCanonical, All),
+        (both("https://other/"), R::NoindexAndCanonical, All),
+        (both("/d/p"), R::Noindex, All),
+        (before, R::UnavailableAfter, All),
+        (until(0), R::UnavailableAfter, All),
+        (until(1), R::Listed, All),
+        (gone, R::UnavailableAfter, All),
     ]
 }
 
 fn by_canonical() -> Vec<AnswerRow> {
+    let names = |target: &str| canonical(page(), target);
+    let unfollowed = nofollow(names("/d/q"));
+    let conflicting = with(|facts| facts.canonical = Canonical::Conflicting);
+    let own = with(|facts| facts.canonical = Canonical::Itself);
+    let bad = with(|facts| facts.warnings.bad_canonical = true);
     vec![
         (page(), R::Listed, All),
-        (
-            with(|facts| facts.canonical = Canonical::Itself),
-            R::Listed,
-            All,
-        ),
-        (
-            with(|facts| facts.canonical = Canonical::Conflicting),
-            R::Listed,
-            All,
-        ),
-        (canonical(page(), "/d/p"), R::Listed, All),
-        (canonical(page(), "/d/q"), R::CanonicalElsewhere, All),
-        (canonical(page(), "/d/excluded"), R::CanonicalElsewhere, All),
-        (
-            canonical(nofollow(page()), "/d/q"),
-            R::CanonicalElsewhere,
-            TargetOnly,
-        ),
-        (canonical(page(), "/elsewhere"), R::CanonicalForeign, All),
-        (canonical(page(), "http://h/d/p"), R::CanonicalForeign, All),
-        (
-            canonical(page(), "https://other/d/p"),
-            R::CanonicalForeign,
-            All,
-        ),
+        (own, R::Listed, All),
+        (conflicting, R::Listed, All),
+        (names("/d/p"), R::Listed, All),
+        (names("/d/q"), R::CanonicalElsewhere, All),
+        (names("/d/excluded"), R::CanonicalElsewhere, All),
+        (unfollowed, R::CanonicalElsewhere, TargetOnly),
+        (names("/elsewhere"), R::CanonicalForeign, All),
+        (names("http://h/d/p"), R::CanonicalForeign, All),
+        (names("https://other/d/p"), R::CanonicalForeign, All),
         // Warnings decide nothing.
-        (
-            with(|facts| facts.warnings.bad_canonical = true),
-            R::Listed,
-            All,
-        ),
+        (bad, R::Listed, All),
         (with(|facts| facts.warnings.soft_404 = true), R::Listed, All),
     ]
 }
@@ -352,10 +231,7 @@ fn by_canonical() -> Vec<AnswerRow> {
 fn the_table() {
     for (path, outcome, reason, follow) in rows() {
         let verdict = judge_at(path, &outcome, Policy::default());
-        assert_eq!(
-            (verdict.reason, verdict.follow),
-            (reason, follow),
-            "{path} {outcome:?}"
-        );
+        let found = (verdict.reason, verdict.follow);
+        assert_eq!(found, (reason, follow), "{path} {outcome:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Borders at which a file comes and goes: thresholds, halves, bytes.
 
 use super::super::{Layout, Part, PartId, Placement, Plan, Thresholds};
-use super::{BOTH, Keys, SMALL, check, contents, files, fresh, keys, many, plan};
+use super::{BOTH, Keys, SMALL, check, contents, files, fresh, keys, many, next, plan, several};
 
 fn layout_of<const N: usize>(parts: [(&str, Option<&str>); N], raised: bool) -> Layout {
     let ids = parts.map(|(directory, prefix)| PartId {
@@ -12,33 +12,27 @@ fn layout_of<const N: usize>(parts: [(&str, Option<&str>); N], raised: bool) -> 
 }
 
 #[test]
-fn a_section_comes_at_its_threshold_and_goes_below_half_of_it() {
+fn section_ends_below_half_of_its_threshold() {
     let site = |count| keys(["/x".to_owned()].into_iter().chain(many("/d/", count)));
     for placement in BOTH {
-        let at =
-            |count, layout: &Layout| plan(&site(count), Thresholds::default(), placement, layout);
-        let empty = Layout::default();
-        assert_eq!(at(99, &empty).parts().len(), 1);
-        let has = at(100, &empty);
-        assert_eq!(has.parts().len(), 2);
-        assert_eq!(at(99, has.layout()).parts().len(), 2);
-        assert_eq!(at(50, has.layout()).parts().len(), 2);
-        assert_eq!(at(49, has.layout()).parts().len(), 1);
+        assert_eq!(fresh(&site(99), placement).parts().len(), 1);
+        let has = fresh(&site(100), placement);
+        for (count, parts) in [(100, 2), (99, 2), (50, 2), (49, 1)] {
+            let plan = next(&site(count), placement, &has);
+            assert_eq!(plan.parts().len(), parts, "{count}");
+        }
     }
 }
 
 #[test]
-fn a_new_section_touches_itself_and_the_file_its_pages_were_in() {
-    let mut site = keys(
-        many("/a/", 300)
-            .chain(many("/d/", 99))
-            .chain(many("/x", 20)),
-    );
+fn new_section_touches_two_files() {
+    let pages = [("/a/", 300), ("/d/", 99), ("/x", 20)];
+    let mut site = keys(pages.into_iter().flat_map(several));
     for placement in BOTH {
         let before = fresh(&site, placement);
         let old = contents(&before, &site);
         site.insert("/d/new".to_owned(), SMALL);
-        let after = plan(&site, Thresholds::default(), placement, before.layout());
+        let after = next(&site, placement, &before);
         let new = contents(&after, &site);
         site.remove("/d/new");
         let untouched = new
@@ -50,42 +44,39 @@ fn a_new_section_touches_itself_and_the_file_its_pages_were_in() {
 }
 
 #[test]
-fn a_divided_directory_is_put_together_at_half_a_file() {
+fn divided_directory_is_joined_at_half_a_file() {
     let site = |count| keys(many("/p/", count));
-    let at =
-        |count, layout: &Layout| plan(&site(count), Thresholds::default(), Placement::Root, layout);
-    let empty = Layout::default();
-    check(&at(10_000, &empty), &[("sitemap.p.xml", 10_000)]);
-    let divided = at(12_000, &empty);
+    let at = |count, previous: &Plan| next(&site(count), Placement::Root, previous);
+    let whole = fresh(&site(10_000), Placement::Root);
+    check(&whole, &[("sitemap.p.xml", 10_000)]);
+    let divided = fresh(&site(12_000), Placement::Root);
     check(
         &divided,
         &[("sitemap.p.00_.xml", 10_000), ("sitemap.p.01_.xml", 2_000)],
     );
-    assert_eq!(at(10_000, divided.layout()).parts().len(), 1);
-    let kept = at(10_500, divided.layout());
+    assert_eq!(at(10_000, &divided).parts().len(), 1);
+    let kept = at(10_500, &divided);
     check(
         &kept,
         &[("sitemap.p.00_.xml", 10_000), ("sitemap.p.01_.xml", 500)],
     );
     check(
-        &at(10_499, kept.layout()),
+        &at(10_499, &kept),
         &[("sitemap.p.0_.xml", 499), ("sitemap.p.00_.xml", 10_000)],
     );
-    check(
-        &at(9_000, divided.layout()),
-        &[("sitemap.p.00_.xml", 9_000)],
-    );
-    check(&at(5_000, divided.layout()), &[("sitemap.p.xml", 5_000)]);
+    check(&at(9_000, &divided), &[("sitemap.p.00_.xml", 9_000)]);
+    check(&at(5_000, &divided), &[("sitemap.p.xml", 5_000)]);
 }
 
 #[test]
 fn key_that_moves_across_borders_moves_no_file() {
-    let mut site = keys(
-        many("/d/", 100)
-            .chain(many("/x", 9_500))
-            .chain(many("/e/", 10_000)),
-    );
-    site.extend(keys(many("/e/1", 1_000)));
+    let pages = [
+        ("/d/", 100),
+        ("/x", 9_500),
+        ("/e/", 10_000),
+        ("/e/1", 1_000),
+    ];
+    let mut site = keys(pages.into_iter().flat_map(several));
     for placement in BOTH {
         let mut layout = fresh(&site, placement).layout().clone();
         let mut changes = 0;
@@ -105,29 +96,24 @@ fn key_that_moves_across_borders_moves_no_file() {
     }
 }
 
+/// Sections with 100 keys each, and one with `big` keys.
+fn sections_beside(big: u64, sections: u64) -> Keys {
+    let sections = (0..sections).flat_map(|section| many(&format!("/s{section:04}/"), 100));
+    keys(sections.chain(many("/big/", big)))
+}
+
 #[test]
-fn the_section_threshold_rises_with_more_than_a_thousand_sections_and_falls_at_half() {
-    let site = |sections: u64| -> Keys {
-        let sections = (0..sections).flat_map(|section| many(&format!("/s{section:04}/"), 100));
-        keys(sections.chain(many("/big/", 1_000)))
-    };
-    let at = |sections, layout: &Layout| {
-        plan(
-            &site(sections),
-            Thresholds::default(),
-            Placement::Root,
-            layout,
-        )
-    };
+fn section_threshold_rises_above_a_thousand_sections() {
     let names =
         |plan: &Plan| -> Vec<String> { files(plan).into_iter().map(|(name, _)| name).collect() };
+    let at = |sections, previous: &Plan| {
+        next(&sections_beside(1_000, sections), Placement::Root, previous)
+    };
+    let sizes = |plan: &Plan| (plan.parts().len(), plan.layout().is_raised());
 
-    let most = at(999, &Layout::default());
-    assert_eq!(
-        (most.parts().len(), most.layout().is_raised()),
-        (1_000, false)
-    );
-    let raised = at(1_000, most.layout());
+    let most = fresh(&sections_beside(1_000, 999), Placement::Root);
+    assert_eq!(sizes(&most), (1_000, false));
+    let raised = at(1_000, &most);
     assert!(raised.layout().is_raised());
     assert!(names(&raised).contains(&"sitemap.big.xml".to_owned()));
     assert!(
@@ -135,47 +121,36 @@ fn the_section_threshold_rises_with_more_than_a_thousand_sections_and_falls_at_h
             .iter()
             .any(|name| name.starts_with("sitemap.s0") && !name.ends_with("_.xml"))
     );
-    let fresh = at(1_000, &Layout::default());
+    let fresh = fresh(&sections_beside(1_000, 1_000), Placement::Root);
     assert_eq!(fresh.layout().parts(), raised.layout().parts());
 
-    let still = at(500, raised.layout());
+    let still = at(500, &raised);
     assert!(still.layout().is_raised());
-    let lowered = at(499, still.layout());
-    assert_eq!(
-        (lowered.parts().len(), lowered.layout().is_raised()),
-        (500, false)
-    );
-    assert!(!at(500, lowered.layout()).layout().is_raised());
+    let lowered = at(499, &still);
+    assert_eq!(sizes(&lowered), (500, false));
+    assert!(!at(500, &lowered).layout().is_raised());
 }
 
 #[test]
-fn a_raised_threshold_keeps_a_section_with_a_file_down_to_half_of_it() {
-    let site = |count| {
-        let sections = (0..1_000).flat_map(|section| many(&format!("/s{section:04}/"), 100));
-        keys(sections.chain(many("/big/", count)))
-    };
+fn raised_threshold_keeps_a_section_to_its_half() {
     let layout = layout_of([("/big/", None)], true);
-    let has_file = |count| {
-        let plan = plan(
-            &site(count),
-            Thresholds::default(),
-            Placement::Root,
-            &layout,
-        );
-        plan.layout()
-            .parts()
-            .iter()
-            .any(|part| part.directory == "/big/")
-    };
-    assert!(has_file(500));
-    assert!(!has_file(499));
+    for (count, has_file) in [(500, true), (499, false)] {
+        let site = sections_beside(count, 1_000);
+        let plan = plan(&site, Thresholds::default(), Placement::Root, &layout);
+        let mut parts = plan.layout().parts().iter();
+        let found = parts.any(|part| part.directory == "/big/");
+        assert_eq!(found, has_file, "{count}");
+    }
 }
 
 #[test]
-fn few_keys_with_many_bytes_are_divided_by_bytes() {
+fn heavy_keys_are_divided_by_bytes() {
     // Pages with 200 alternates each: 40 kB an entry.
-    let heavy: Keys = many("/shop/", 600).map(|key| (key, 40_000)).collect();
-    let plan = fresh(&heavy, Placement::Root);
+    let heavy = |count| -> Keys {
+        let keys = many("/shop/", count);
+        keys.map(|key| (key, 40_000)).collect()
+    };
+    let plan = fresh(&heavy(600), Placement::Root);
     check(
         &plan,
         &[
@@ -187,28 +162,12 @@ fn few_keys_with_many_bytes_are_divided_by_bytes() {
         ],
     );
     assert!(plan.parts().iter().all(|part| part.bytes() <= 10_000_000));
-    let again = super::plan(
-        &heavy,
-        Thresholds::default(),
-        Placement::Root,
-        plan.layout(),
-    );
-    assert_eq!(again, plan);
+    let after = |count| next(&heavy(count), Placement::Root, &plan);
+    assert_eq!(after(600), plan);
     // One page to and fro at the border does not put them together.
-    let fewer: Keys = many("/shop/", 599).map(|key| (key, 40_000)).collect();
-    let after = super::plan(
-        &fewer,
-        Thresholds::default(),
-        Placement::Root,
-        plan.layout(),
-    );
-    assert_eq!(after.layout(), plan.layout());
+    assert_eq!(after(599).layout(), plan.layout());
     // At half a file they are.
-    let half: Keys = many("/shop/", 125).map(|key| (key, 40_000)).collect();
-    check(
-        &super::plan(&half, Thresholds::default(), Placement::Root, plan.layout()),
-        &[("sitemap.shop.xml", 125)],
-    );
+    check(&after(125), &[("sitemap.shop.xml", 125)]);
 }
 
 #[test]
@@ -225,7 +184,7 @@ fn too_large_entry_is_alone_in_its_file() {
 }
 
 #[test]
-fn the_frame_of_a_file_fits_beside_the_largest_aim() {
+fn largest_aim_leaves_room_for_the_frame() {
     let largest = Thresholds {
         file_bytes: 52_428_800,
         ..Thresholds::default()
@@ -237,63 +196,27 @@ fn the_frame_of_a_file_fits_beside_the_largest_aim() {
 
 #[test]
 fn thresholds_have_ranges() {
-    let default = Thresholds::default();
-    let check = |thresholds: Thresholds, expected: Option<&str>| {
-        assert_eq!(
-            thresholds
-                .validate()
-                .err()
-                .map(|error| error.to_string())
-                .as_deref(),
-            expected
-        );
+    let check = |section, subsection, file_entries, file_bytes, expected: &str| {
+        let thresholds = Thresholds {
+            section,
+            subsection,
+            file_entries,
+            file_bytes,
+        };
+        let error = thresholds.validate().err();
+        let found = error.map_or(String::new(), |error| error.to_string());
+        assert_eq!(found, expected);
     };
-    check(default, None);
-    check(
-        Thresholds {
-            section: 1,
-            subsection: 1,
-            file_entries: 1,
-            file_bytes: 1,
-        },
-        None,
-    );
-    check(
-        Thresholds {
-            file_entries: 50_000,
-            file_bytes: 52_428_800,
-            ..default
-        },
-        None,
-    );
-    check(
-        Thresholds {
-            file_entries: 50_001,
-            ..default
-        },
-        Some("file_entries is 50001: expected 1 to 50000"),
-    );
-    check(
-        Thresholds {
-            file_bytes: 52_428_801,
-            ..default
-        },
-        Some("file_bytes is 52428801: expected 1 to 52428800"),
-    );
-    check(
-        Thresholds {
-            section: 0,
-            ..default
-        },
-        Some("section is 0: expected 1 to 18446744073709551615"),
-    );
-    check(
-        Thresholds {
-            subsection: 0,
-            ..default
-        },
-        Some("subsection is 0: expected 1 to 18446744073709551615"),
-    );
+    assert_eq!(Thresholds::default().validate(), Ok(()));
+    check(1, 1, 1, 1, "");
+    check(1, 1, 50_000, 52_428_800, "");
+    let entries = "file_entries is 50001: expected 1 to 50000";
+    check(1, 1, 50_001, 1, entries);
+    let bytes = "file_bytes is 52428801: expected 1 to 52428800";
+    check(1, 1, 1, 52_428_801, bytes);
+    let section = "section is 0: expected 1 to 18446744073709551615";
+    check(0, 1, 1, 1, section);
+    check(1, 0, 1, 1, &format!("sub{section}"));
 }
 
 /// Plans for 88 prefixes of one character with `each` keys; no part holds more than a file aims at.
@@ -314,7 +237,7 @@ fn check_fan(each: u64, bytes: u64, thresholds: Thresholds, previous: &Layout) -
 }
 
 #[test]
-fn small_prefixes_leave_one_after_the_other_until_the_rest_fits() {
+fn small_prefixes_leave_one_after_the_other() {
     let thresholds = Thresholds {
         subsection: 60,
         file_entries: 1_000,
@@ -334,7 +257,7 @@ fn small_prefixes_leave_one_after_the_other_until_the_rest_fits() {
 }
 
 #[test]
-fn small_prefixes_with_many_bytes_leave_until_the_rest_fits() {
+fn small_prefixes_with_many_bytes_leave() {
     let thresholds = Thresholds {
         subsection: 60,
         file_entries: 200,
@@ -347,7 +270,7 @@ fn small_prefixes_with_many_bytes_leave_until_the_rest_fits() {
 }
 
 #[test]
-fn a_prefix_that_had_a_file_keeps_it_down_to_half_its_threshold() {
+fn prefix_keeps_its_file_to_half_its_threshold() {
     let thresholds = Thresholds {
         subsection: 8,
         file_entries: 1_000,
@@ -355,12 +278,8 @@ fn a_prefix_that_had_a_file_keeps_it_down_to_half_its_threshold() {
     };
     let at = |count, layout: &Layout| {
         let rest = (0..10).flat_map(|digit| many(&format!("/{digit}"), 200));
-        plan(
-            &keys(rest.chain(many("/z", count))),
-            thresholds,
-            Placement::Root,
-            layout,
-        )
+        let keys = keys(rest.chain(many("/z", count)));
+        plan(&keys, thresholds, Placement::Root, layout)
     };
     let had_file = |plan: &Plan| files(plan).iter().any(|(name, _)| name == "sitemap.z_.xml");
     let first = at(8, &Layout::default());
@@ -371,7 +290,7 @@ fn a_prefix_that_had_a_file_keeps_it_down_to_half_its_threshold() {
 }
 
 #[test]
-fn a_raised_section_threshold_leaves_the_directories_below_alone() {
+fn raised_threshold_spares_the_directories_below() {
     let thresholds = Thresholds {
         section: 2,
         subsection: 5,
@@ -379,23 +298,15 @@ fn a_raised_section_threshold_leaves_the_directories_below_alone() {
         ..Thresholds::default()
     };
     let sections = (0..1_001).flat_map(|section| many(&format!("/s{section:04}/"), 2));
-    let site = keys(
-        many("/big/a/", 700)
-            .chain(many("/big/b/", 700))
-            .chain(sections),
-    );
+    let big = [("/big/a/", 700), ("/big/b/", 700)];
+    let site = keys(big.into_iter().flat_map(several).chain(sections));
     let plan = plan(&site, thresholds, Placement::Root, &Layout::default());
     assert!(plan.layout().is_raised());
     let (big, rest): (Vec<_>, Vec<_>) = files(&plan)
         .into_iter()
         .partition(|(name, _)| name.starts_with("sitemap.big."));
-    assert_eq!(
-        big,
-        [
-            ("sitemap.big.a.xml".to_owned(), 700),
-            ("sitemap.big.b.xml".to_owned(), 700)
-        ]
-    );
+    let expected = ["a", "b"].map(|it| (format!("sitemap.big.{it}.xml"), 700));
+    assert_eq!(big, expected);
     assert!(
         rest.iter()
             .all(|(name, _)| name.starts_with("sitemap.s") && name.ends_with("_.xml")),

@@ -1,10 +1,9 @@
 //! Whole sites: their files, the keys of each, their indexes, and refused input.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::super::{Counter, Layout, Part, PartitionError, Placement, Plan, Suffix, Thresholds};
-use super::{BOTH, Keys, Random, SMALL, check, contents, fresh, keys, many, plan, plan_below};
+use super::super::{Layout, Part, PartitionError, Placement, Plan, Suffix, Thresholds};
+use super::{BOTH, Keys, SMALL, check, contents, counter_of, fresh, keys, many, plan, plan_below};
 
 #[track_caller]
 fn check_ranges(plan: &Plan, name: &str, expected: &[(&str, &str)]) {
@@ -33,29 +32,23 @@ fn no_key_makes_no_file_and_no_index() {
 }
 
 #[test]
-fn a_small_site_has_one_file_for_the_root_and_one_for_each_large_section() {
-    let mut site = keys([
-        "/",
-        "/about",
-        "/p",
-        "/blog",
-        "/tiny/1",
-        "/search?in=/blog/1",
-    ]);
-    site.extend(keys(many("/blog/", 100)));
-    site.extend(keys(many("/news/", 99)));
-    check(
-        &fresh(&site, Placement::Root),
-        &[("sitemap-root.xml", 105), ("sitemap.blog.xml", 100)],
-    );
-    check(
-        &fresh(&site, Placement::InPlace),
-        &[("sitemap-root.xml", 105), ("blog/sitemap.xml", 100)],
-    );
+fn large_sections_of_a_small_site_have_files() {
+    let pages = "/ /about /p /blog /tiny/1 /search?in=/blog/1".split(' ');
+    let pages = pages.map(str::to_owned).chain(many("/blog/", 100));
+    let site = keys(pages.chain(many("/news/", 99)));
+    for (placement, blog) in BOTH
+        .into_iter()
+        .zip(["sitemap.blog.xml", "blog/sitemap.xml"])
+    {
+        check(
+            &fresh(&site, placement),
+            &[("sitemap-root.xml", 105), (blog, 100)],
+        );
+    }
 }
 
 #[test]
-fn a_shop_is_divided_by_directories_and_then_by_characters() {
+fn shop_is_divided_by_directories_and_characters() {
     let mut shop = keys(["/", "/about", "/catalog"]);
     for year in ["2024", "2025"] {
         shop.extend(keys(many(&format!("/blog/{year}/"), 5_200)));
@@ -105,7 +98,7 @@ fn a_shop_is_divided_by_directories_and_then_by_characters() {
     next.extend(keys(
         (0..20).map(|number| format!("/p/{}", 1_030_010 + number)),
     ));
-    let after = super::plan(&next, Thresholds::default(), Placement::Root, plan.layout());
+    let after = super::next(&next, Placement::Root, &plan);
     assert_eq!(after.layout(), plan.layout());
     let (before, after) = (contents(&plan, &shop), contents(&after, &next));
     let changed: Vec<_> = after
@@ -122,166 +115,82 @@ fn sixty_thousand_keys_after_one_long_prefix() {
     for placement in BOTH {
         let plan = fresh(&site, placement);
         assert_eq!(plan.parts().len(), 6);
-        assert!(plan.parts().iter().all(|part| part.entries() == 10_000));
-        assert!(
-            plan.parts()
-                .iter()
-                .all(|part| part.scope().starts_with(&prefix))
-        );
-        assert_eq!(
-            contents(&plan, &site).values().map(Vec::len).sum::<usize>(),
-            60_000
-        );
+        for part in plan.parts() {
+            assert_eq!(part.entries(), 10_000);
+            assert!(part.scope().starts_with(&prefix));
+        }
+        let listed: usize = contents(&plan, &site).values().map(Vec::len).sum();
+        assert_eq!(listed, 60_000);
     }
 }
 
 #[test]
-fn a_key_of_the_greatest_length_is_counted_and_a_longer_one_is_not() {
+fn key_has_a_greatest_length() {
     let longest = format!("/{}", "x".repeat(2_046));
-    let site = keys([longest.clone()]);
-    check(&fresh(&site, Placement::Root), &[("sitemap-root.xml", 1)]);
-
-    let mut counter = Counter::new(
-        "/",
-        Thresholds::default(),
-        Placement::Root,
-        &Layout::default(),
-    )
-    .unwrap();
+    let mut counter = counter_of("/").unwrap();
     let error = counter.push(&format!("{longest}x"), SMALL).unwrap_err();
     assert!(
         matches!(error, PartitionError::KeyTooLong { bytes: 2_048, .. }),
         "{error}"
     );
+    counter.push(&longest, SMALL).unwrap();
+    check(&counter.finish(), &[("sitemap-root.xml", 1)]);
 }
 
 #[test]
-fn a_base_below_the_root_has_the_root_file_and_the_relative_names() {
+fn base_below_the_root_has_relative_names() {
     let site = keys(many("/docs/v1/", 10).chain(many("/docs/v1/api/", 100)));
-    let at = |placement| {
-        plan_below(
-            "/docs/v1/",
-            &site,
-            Thresholds::default(),
-            placement,
-            &Layout::default(),
-        )
-    };
-    check(
-        &at(Placement::Root),
-        &[("sitemap-root.xml", 10), ("sitemap.api.xml", 100)],
-    );
-    let plan = at(Placement::InPlace);
-    check(&plan, &[("sitemap-root.xml", 10), ("api/sitemap.xml", 100)]);
-    assert_eq!(plan.base(), "/docs/v1/");
-    assert_eq!(plan.part_of("/docs/v2/x"), None);
-}
-
-#[test]
-fn the_order_in_which_keys_were_found_does_not_matter() {
-    let random = &mut Random(7);
-    let mut found: Vec<String> = (0..3_000).map(|_| random.key()).collect();
-    let thresholds = Thresholds {
-        section: 5,
-        subsection: 20,
-        file_entries: 100,
-        ..Thresholds::default()
-    };
-    let expected = plan(
-        &keys(found.clone()),
-        thresholds,
-        Placement::Root,
-        &Layout::default(),
-    );
-    assert!(expected.parts().len() > 20);
-    for _ in 0..3 {
-        for at in (1..found.len()).rev() {
-            found.swap(at, random.below(at + 1));
-        }
-        let mut sorted = found.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        let mut counter =
-            Counter::new("/", thresholds, Placement::Root, &Layout::default()).unwrap();
-        for key in &sorted {
-            counter.push(key, SMALL).unwrap();
-        }
-        assert_eq!(counter.finish(), expected);
+    for (placement, api) in BOTH.into_iter().zip(["sitemap.api.xml", "api/sitemap.xml"]) {
+        let (thresholds, layout) = (Thresholds::default(), Layout::default());
+        let plan = plan_below("/docs/v1/", &site, thresholds, placement, &layout);
+        check(&plan, &[("sitemap-root.xml", 10), (api, 100)]);
+        assert_eq!(plan.base(), "/docs/v1/");
+        assert_eq!(plan.part_of("/docs/v2/x"), None);
     }
 }
 
 #[test]
-fn refused_namespace_is_named_and_changes_nothing() {
-    let mut counter = Counter::new(
-        "/a/",
-        Thresholds::default(),
-        Placement::Root,
-        &Layout::default(),
-    )
-    .unwrap();
+fn refused_key_is_named_and_changes_nothing() {
+    let mut counter = counter_of("/a/").unwrap();
     counter.push("/a/m", SMALL).unwrap();
     let mut refused = |key: &str, expected: &str| {
-        assert_eq!(counter.push(key, SMALL).unwrap_err().to_string(), expected);
+        let error = counter.push(key, SMALL).unwrap_err().to_string();
+        assert_eq!(error, format!("key {key:?} {expected}"));
     };
-    refused(
-        "/a/m",
-        "key \"/a/m\" follows \"/a/m\": expected ascending order of bytes and no key twice",
-    );
-    refused(
-        "/a/b",
-        "key \"/a/b\" follows \"/a/m\": expected ascending order of bytes and no key twice",
-    );
-    refused(
-        "/b/m",
-        "key \"/b/m\" is not below /a/: expected printable ASCII that begins with the base",
-    );
-    refused(
-        "/a",
-        "key \"/a\" is not below /a/: expected printable ASCII that begins with the base",
-    );
-    refused(
-        "/a/é",
-        "key \"/a/é\" is not below /a/: expected printable ASCII that begins with the base",
-    );
-    refused(
-        "/a/z z",
-        "key \"/a/z z\" is not below /a/: expected printable ASCII that begins with the base",
-    );
-    refused(
-        "/a/z\n",
-        "key \"/a/z\\n\" is not below /a/: expected printable ASCII that begins with the base",
-    );
+    for key in ["/a/m", "/a/b"] {
+        let order = "follows \"/a/m\": expected ascending order of bytes and no key twice";
+        refused(key, order);
+    }
+    for key in ["/b/m", "/a", "/a/é", "/a/z z", "/a/z\n"] {
+        let outside = "is not below /a/: expected printable ASCII that begins with the base";
+        refused(key, outside);
+    }
     counter.push("/a/n", SMALL).unwrap();
     check(&counter.finish(), &[("sitemap-root.xml", 2)]);
 
-    let base = |base: &str| {
-        Counter::new(
-            base,
-            Thresholds::default(),
-            Placement::Root,
-            &Layout::default(),
-        )
-        .unwrap_err()
-    };
     assert_eq!(
-        base("/a").to_string(),
+        counter_of("/a").unwrap_err().to_string(),
         "base \"/a\" is not a directory: expected printable ASCII without a query, `/` at both ends"
     );
-    for text in ["", "a/", "/a?/", "/é/", "/#/"] {
-        assert!(matches!(base(text), PartitionError::Base { .. }), "{text}");
+    for base in ["", "a/", "/a?/", "/é/", "/#/"] {
+        let found = counter_of(base);
+        assert!(matches!(found, Err(PartitionError::Base { .. })), "{base}");
     }
 }
 
 #[test]
-fn a_key_that_was_not_counted_belongs_to_the_part_around_it() {
+fn uncounted_key_belongs_to_the_part_around_it() {
     let site = keys(many("/", 10).chain(many("/blog/", 200)));
     let plan = fresh(&site, Placement::Root);
-    let name = |key: &str| plan.part_of(key).map(|part| part.path(Suffix::Xml));
-    assert_eq!(name("/blog/new"), Some("sitemap.blog.xml".to_owned()));
-    assert_eq!(name("/blog"), Some("sitemap-root.xml".to_owned()));
-    assert_eq!(name("/blog0"), Some("sitemap-root.xml".to_owned()));
-    assert_eq!(name("/zzz"), Some("sitemap-root.xml".to_owned()));
-    assert_eq!(name("elsewhere"), None);
+    for (key, name) in [
+        ("/blog/new", "sitemap.blog.xml"),
+        ("/blog", "sitemap-root.xml"),
+        ("/blog0", "sitemap-root.xml"),
+        ("/zzz", "sitemap-root.xml"),
+    ] {
+        assert_eq!(plan.part_of(key).unwrap().path(Suffix::Xml), name, "{key}");
+    }
+    assert_eq!(plan.part_of("elsewhere"), None);
 }
 
 #[test]
@@ -298,55 +207,27 @@ fn several_indexes_are_cut_between_sections() {
         site.extend(keys(pages));
     }
     let plan = plan(&site, thresholds, Placement::Root, &Layout::default());
-    let sections: BTreeMap<&str, usize> =
-        [("/", 1), ("/a/", 3), ("/b/", 1), ("/c/", 4), ("/d/", 1)].into();
-    for (section, count) in sections {
+    for (section, count) in [("/", 1), ("/a/", 3), ("/b/", 1), ("/c/", 4), ("/d/", 1)] {
         let inside = |part: &&Part| {
             part.scope().starts_with(section) && (section != "/" || part.scope() == "/")
         };
-        assert_eq!(
-            plan.parts().iter().filter(inside).count(),
-            count,
-            "{section}"
-        );
+        let found = plan.parts().iter().filter(inside).count();
+        assert_eq!(found, count, "{section}");
     }
-    let indexes = |most: usize| -> Vec<(String, usize, usize)> {
+    let check = |most: usize, borders: &[usize]| {
         let indexes = plan.indexes(NonZeroUsize::new(most).unwrap());
-        indexes
-            .into_iter()
-            .map(|index| (index.name, index.parts.start, index.parts.end))
-            .collect()
+        let parts: Vec<_> = indexes.iter().map(|index| index.parts.clone()).collect();
+        let expected: Vec<_> = borders.windows(2).map(|it| it[0]..it[1]).collect();
+        assert_eq!(parts, expected, "{most}");
+        let numbered = (2..).map(|number| format!("sitemap-{number}.xml"));
+        let names = ["sitemap.xml".to_owned()].into_iter().chain(numbered);
+        assert!(names.zip(indexes).all(|(name, index)| name == index.name));
     };
-    let check = |most, expected: &[(&str, usize, usize)]| {
-        let found = indexes(most);
-        let found: Vec<_> = found
-            .iter()
-            .map(|(name, from, to)| (name.as_str(), *from, *to))
-            .collect();
-        assert_eq!(found, expected, "{most}");
-    };
-    check(50_000, &[("sitemap.xml", 0, 10)]);
-    check(10, &[("sitemap.xml", 0, 10)]);
-    check(9, &[("sitemap.xml", 0, 9), ("sitemap-2.xml", 9, 10)]);
-    check(8, &[("sitemap.xml", 0, 5), ("sitemap-2.xml", 5, 10)]);
-    check(
-        4,
-        &[
-            ("sitemap.xml", 0, 4),
-            ("sitemap-2.xml", 4, 5),
-            ("sitemap-3.xml", 5, 9),
-            ("sitemap-4.xml", 9, 10),
-        ],
-    );
+    check(50_000, &[0, 10]);
+    check(10, &[0, 10]);
+    check(9, &[0, 9, 10]);
+    check(8, &[0, 5, 10]);
+    check(4, &[0, 4, 5, 9, 10]);
     // A section with more parts than one index may name is cut inside.
-    check(
-        3,
-        &[
-            ("sitemap.xml", 0, 1),
-            ("sitemap-2.xml", 1, 4),
-            ("sitemap-3.xml", 4, 5),
-            ("sitemap-4.xml", 5, 8),
-            ("sitemap-5.xml", 8, 10),
-        ],
-    );
+    check(3, &[0, 1, 4, 5, 8, 10]);
 }

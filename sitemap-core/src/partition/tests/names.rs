@@ -3,107 +3,54 @@
 use std::collections::BTreeMap;
 
 use super::super::{Layout, Placement, Plan, Suffix, Thresholds};
-use super::{Random, check, files, fresh, keys, many, plan, plan_below};
+use super::{BOTH, Random, check, files, fresh, keys, many, next, plan, plan_below};
 
-/// 100 keys below each of these directories; the files in both placements.
-#[track_caller]
-fn check_directories(directories: &[&str], root: &[(&str, u64)], in_place: &[(&str, u64)]) {
-    let site = keys(
-        directories
-            .iter()
-            .flat_map(|directory| many(directory, 100)),
-    );
-    check(&fresh(&site, Placement::Root), root);
-    check(&fresh(&site, Placement::InPlace), in_place);
-}
-
+/// A row has directories with 100 keys each, and the files in both placements, with 100 entries each.
 #[test]
-fn an_encoded_slash_separates_nothing() {
-    check_directories(
-        &["/a%2Fb/"],
-        &[("sitemap.a_2fb.xml", 100)],
-        &[("sitemap-root.xml", 100)],
-    );
-}
-
-#[test]
-fn sections_that_differ_in_case_only_meet_on_no_disk() {
-    check_directories(
-        &["/A/", "/a/"],
-        &[
-            ("sitemap.A.xml", 100),
-            ("sitemap.a_xa23dc51667165d57.xml", 100),
-        ],
-        &[("sitemap-root.xml", 100), ("A/sitemap.xml", 100)],
-    );
-    check_directories(
-        &["/%C3%89/", "/%C3%A9/"],
-        &[("sitemap._c3_89.xml", 100), ("sitemap._c3_a9.xml", 100)],
-        &[("sitemap-root.xml", 100), ("É/sitemap.xml", 100)],
-    );
+fn hard_directories_have_names() {
+    for row in [
+        // An encoded slash separates nothing, and a dot stays a dot.
+        "/a%2Fb/ => sitemap.a_2fb.xml => sitemap-root.xml",
+        "/a.b/ /a/b/ => sitemap.a.b.xml sitemap.a.xml => a.b/sitemap.xml a/sitemap.xml",
+        // Sections that differ in case only meet on no disk.
+        "/A/ /a/ => sitemap.A.xml sitemap.a_xa23dc51667165d57.xml => sitemap-root.xml A/sitemap.xml",
+        "/%C3%89/ /%C3%A9/ => sitemap._c3_89.xml sitemap._c3_a9.xml => sitemap-root.xml É/sitemap.xml",
+        // Sections that decode to one folder share no file.
+        "/a%2Bb/ /a+b/ => sitemap.a_2bb.xml sitemap.a_2bb_xf8c19e6790212a63.xml => sitemap-root.xml a+b/sitemap.xml",
+        // An empty segment is a directory without a folder.
+        "// => sitemap._e.xml => sitemap-root.xml",
+        "//x/ => sitemap._e.xml => sitemap-root.xml",
+        "/%C3%A9/ => sitemap._c3_a9.xml => é/sitemap.xml",
+    ] {
+        let columns: Vec<&str> = row.split(" => ").collect();
+        let directories = columns[0].split(' ');
+        let site = keys(directories.flat_map(|directory| many(directory, 100)));
+        for (placement, names) in BOTH.into_iter().zip(&columns[1..]) {
+            let expected: Vec<_> = names.split(' ').map(|name| (name, 100)).collect();
+            check(&fresh(&site, placement), &expected);
+        }
+    }
 }
 
 #[test]
 fn the_section_that_had_the_folder_keeps_it() {
     let site = keys(many("/A/", 100).chain(many("/a/", 100)));
     let first = fresh(&keys(many("/a/", 100)), Placement::InPlace);
-    let plan = plan(
-        &site,
-        Thresholds::default(),
-        Placement::InPlace,
-        first.layout(),
-    );
-    check(&plan, &[("sitemap-root.xml", 100), ("a/sitemap.xml", 100)]);
-}
-
-#[test]
-fn sections_that_decode_to_one_folder_share_no_file() {
-    check_directories(
-        &["/a%2Bb/", "/a+b/"],
-        &[
-            ("sitemap.a_2bb.xml", 100),
-            ("sitemap.a_2bb_xf8c19e6790212a63.xml", 100),
-        ],
-        &[("sitemap-root.xml", 100), ("a+b/sitemap.xml", 100)],
-    );
-}
-
-#[test]
-fn an_empty_segment_is_a_directory_without_a_folder() {
-    check_directories(
-        &["//"],
-        &[("sitemap._e.xml", 100)],
-        &[("sitemap-root.xml", 100)],
-    );
-    check_directories(
-        &["//x/"],
-        &[("sitemap._e.xml", 100)],
-        &[("sitemap-root.xml", 100)],
+    check(
+        &next(&site, Placement::InPlace, &first),
+        &[("sitemap-root.xml", 100), ("a/sitemap.xml", 100)],
     );
 }
 
 #[test]
 fn folders_are_decoded_and_urls_are_not() {
-    check_directories(
-        &["/%C3%A9/"],
-        &[("sitemap._c3_a9.xml", 100)],
-        &[("é/sitemap.xml", 100)],
-    );
     let plan = fresh(&keys(many("/%C3%A9/", 100)), Placement::InPlace);
-    assert_eq!(plan.parts()[0].path(Suffix::XmlGz), "é/sitemap.xml.gz");
-    assert_eq!(
-        plan.parts()[0].url_path(Suffix::XmlGz),
-        "%C3%A9/sitemap.xml.gz"
-    );
-}
-
-#[test]
-fn a_dot_stays_a_dot() {
-    check_directories(
-        &["/a.b/", "/a/b/"],
-        &[("sitemap.a.b.xml", 100), ("sitemap.a.xml", 100)],
-        &[("a.b/sitemap.xml", 100), ("a/sitemap.xml", 100)],
-    );
+    let part = &plan.parts()[0];
+    assert_eq!(part.path(Suffix::XmlGz), "é/sitemap.xml.gz");
+    assert_eq!(part.url_path(Suffix::XmlGz), "%C3%A9/sitemap.xml.gz");
+    // A segment with a colon is text to append.
+    let plan = fresh(&keys(many("/a:b/", 100)), Placement::InPlace);
+    assert_eq!(plan.parts()[0].url_path(Suffix::Xml), "a:b/sitemap.xml");
 }
 
 /// The plan of 1,000 keys in each of these directories of the documentation of a JDK, after this one.
@@ -185,7 +132,7 @@ fn distinct_scopes_never_have_one_name() {
 }
 
 #[test]
-fn a_name_that_ends_as_a_hash_does_gets_one() {
+fn name_that_looks_hashed_gets_a_hash() {
     let plan = fresh(&keys(many("/a_x0123456789abcdef/", 100)), Placement::Root);
     let name = &names(&plan)[0];
     assert!(name.starts_with("sitemap.a_x0123456789abcdef_x"), "{name}");
@@ -194,7 +141,7 @@ fn a_name_that_ends_as_a_hash_does_gets_one() {
 }
 
 #[test]
-fn earlier_parts_of_a_section_keep_their_names_while_it_is_gone() {
+fn names_of_a_section_outlive_it() {
     let shop = "layout 1\n/\nsection shop\n/shop/\n#/shop/a/\n";
     let plan = after(&shop.parse().unwrap(), &["a", "b"]);
     assert_eq!(
@@ -204,13 +151,8 @@ fn earlier_parts_of_a_section_keep_their_names_while_it_is_gone() {
 }
 
 #[test]
-fn a_page_beside_its_directory_is_outside_of_it() {
-    let site = keys(
-        ["/p".to_owned()]
-            .into_iter()
-            .chain(many("/p/", 100))
-            .chain(["/p?x".to_owned()]),
-    );
+fn page_beside_its_directory_is_outside() {
+    let site = keys(many("/p/", 100).chain(["/p".to_owned(), "/p?x".to_owned()]));
     check(
         &fresh(&site, Placement::Root),
         &[("sitemap-root.xml", 2), ("sitemap.p.xml", 100)],
@@ -218,43 +160,17 @@ fn a_page_beside_its_directory_is_outside_of_it() {
 }
 
 #[test]
-fn a_folder_no_file_may_stand_in_leaves_its_keys_to_the_directory_above() {
+fn refused_folder_leaves_its_keys_to_the_parent() {
     let long = format!("/{}/", "x".repeat(256));
-    let refused = [
-        "/./",
-        "/../",
-        "/%2E/",
-        "/%00/",
-        "/%0A/",
-        "/%5C/",
-        "/%FF/",
-        "/sitemap.xml/",
-        "/SiteMap.x_.xml/",
-        "/sitemap.d/",
-        "/.../",
-        "/.arpent.lock/",
-        "/.git/",
-        "/.htaccess/",
-        "/%2Ewell-known/",
-        "/robots.txt/",
-        "/Robots%2Etxt/",
-        "/favicon.ico/",
-        "/index.php/",
-        "/blog.html/",
-        &long,
-    ];
-    for directory in refused {
+    let refused = "/./ /../ /%2E/ /%00/ /%0A/ /%5C/ /%FF/ /sitemap.xml/ /SiteMap.x_.xml/ /sitemap.d/ /.../ /.arpent.lock/ \
+                   /.git/ /.htaccess/ /%2Ewell-known/ /robots.txt/ /Robots%2Etxt/ /favicon.ico/ /index.php/ /blog.html/";
+    for directory in refused.split(' ').chain([&*long]) {
         let site = keys(many(directory, 6_000).chain(many(&format!("{directory}deeper/"), 6_000)));
-        let plan = fresh(&site, Placement::InPlace);
-        assert!(
-            plan.parts().iter().all(|part| part.id().directory == "/"),
-            "{directory}"
-        );
-        let plan = fresh(&site, Placement::Root);
-        assert!(
-            plan.parts().iter().all(|part| part.id().directory != "/"),
-            "{directory}"
-        );
+        for (placement, is_above) in [(Placement::InPlace, true), (Placement::Root, false)] {
+            for part in fresh(&site, placement).parts() {
+                assert_eq!(part.id().directory == "/", is_above, "{directory}");
+            }
+        }
     }
     let longest = "x".repeat(255);
     for folder in [
@@ -271,17 +187,10 @@ fn a_folder_no_file_may_stand_in_leaves_its_keys_to_the_directory_above() {
 }
 
 #[test]
-fn names_of_long_scopes_are_cut_and_still_differ() {
+fn long_names_are_cut_and_still_differ() {
     let segment = "x".repeat(200);
-    let directories: Vec<String> = ["a", "b"]
-        .iter()
-        .map(|end| format!("/{segment}/{segment}{end}/"))
-        .collect();
-    let site = keys(
-        directories
-            .iter()
-            .flat_map(|directory| many(directory, 6_000)),
-    );
+    let directories = ["a", "b"].map(|end| format!("/{segment}/{segment}{end}/"));
+    let site = keys(directories.iter().flat_map(|it| many(it, 6_000)));
     let found = files(&fresh(&site, Placement::Root));
     assert_eq!(found.len(), 2);
     assert_ne!(found[0].0, found[1].0);
@@ -292,7 +201,7 @@ fn names_of_long_scopes_are_cut_and_still_differ() {
 }
 
 #[test]
-fn a_base_that_could_not_be_a_folder_is_accepted() {
+fn base_that_is_no_folder_is_accepted() {
     let site = keys(many("//./sitemap.xml/", 100));
     let plan = plan_below(
         "//./sitemap.xml/",
@@ -302,10 +211,4 @@ fn a_base_that_could_not_be_a_folder_is_accepted() {
         &Layout::default(),
     );
     check(&plan, &[("sitemap-root.xml", 100)]);
-}
-
-#[test]
-fn a_segment_with_a_colon_is_text_to_append() {
-    let plan = fresh(&keys(many("/a:b/", 100)), Placement::InPlace);
-    assert_eq!(plan.parts()[0].url_path(Suffix::Xml), "a:b/sitemap.xml");
 }

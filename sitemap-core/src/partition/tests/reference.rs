@@ -180,7 +180,7 @@ fn the_model_agrees_where_small_prefixes_are_forgotten() {
 }
 
 #[test]
-fn the_model_agrees_on_a_shop_of_400_000_pages() {
+fn the_model_agrees_on_a_large_shop() {
     let Some(site) = run(SITE, String::new()) else {
         return;
     };

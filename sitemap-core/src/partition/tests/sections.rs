@@ -6,7 +6,7 @@ use super::super::{
     Counter, Layout, MAX_SECTIONS, Part, PartitionError, Placement, Plan, Section, Suffix,
     Thresholds,
 };
-use super::{BOTH, Keys, Random, SMALL, check, keys, many};
+use super::{BOTH, Keys, Random, SMALL, check, counter_of, is_taken, keys, many};
 
 const HISTORIES: u64 = 60;
 const CHANGES: usize = 25;
@@ -71,35 +71,32 @@ fn shop_and_papers() -> Sections {
 }
 
 #[test]
-fn a_section_is_one_file_however_few_its_keys_are_and_wherever_they_lie() {
+fn section_of_few_keys_is_one_file() {
     let keys = keys(
         many("/shop/a/", 300)
             .chain(many("/shop/b/", 300))
             .chain(many("/blog/", 200))
             .chain(["/x.pdf", "/blog/y.pdf", "/shop/z.pdf", "/about"].map(str::to_owned)),
     );
-    check(
-        &shop_and_papers().fresh(&keys, Placement::Root),
-        &[
-            ("sitemap-root.xml", 1),
-            ("sitemap.blog.xml", 200),
-            ("sitemap-papers.xml", 3),
-            ("sitemap-shop.xml", 600),
-        ],
-    );
-    check(
-        &shop_and_papers().fresh(&keys, Placement::InPlace),
-        &[
-            ("sitemap-root.xml", 1),
-            ("blog/sitemap.xml", 200),
-            ("sitemap-papers.xml", 3),
-            ("shop/sitemap-shop.xml", 600),
-        ],
-    );
+    let names = [
+        ["sitemap.blog.xml", "sitemap-shop.xml"],
+        ["blog/sitemap.xml", "shop/sitemap-shop.xml"],
+    ];
+    for (placement, [blog, shop]) in BOTH.into_iter().zip(names) {
+        check(
+            &shop_and_papers().fresh(&keys, placement),
+            &[
+                ("sitemap-root.xml", 1),
+                (blog, 200),
+                ("sitemap-papers.xml", 3),
+                (shop, 600),
+            ],
+        );
+    }
 }
 
 #[test]
-fn a_section_that_is_too_much_for_a_file_is_divided_and_keeps_its_name_for_the_rest() {
+fn large_section_is_divided_below_its_name() {
     let keys = keys(
         many("/shop/a/", 9_000)
             .chain(many("/shop/b/", 11_000))
@@ -127,7 +124,7 @@ fn a_section_that_is_too_much_for_a_file_is_divided_and_keeps_its_name_for_the_r
 }
 
 #[test]
-fn a_divided_section_is_put_together_at_half_a_file() {
+fn divided_section_is_joined_at_half_a_file() {
     let sections = shop_and_papers();
     let count = |plan: &Plan| plan.parts().len();
     let of = |number: u64| keys(many("/shop/a/", number / 2).chain(many("/shop/b/", number / 2)));
@@ -148,7 +145,7 @@ fn a_divided_section_is_put_together_at_half_a_file() {
 }
 
 #[test]
-fn parts_of_a_section_stand_in_one_index() {
+fn parts_of_a_section_are_in_one_index() {
     let keys = keys(
         many("/a/", 100)
             .chain(many("/b/", 100))
@@ -165,10 +162,7 @@ fn parts_of_a_section_stand_in_one_index() {
 
 #[test]
 fn sections_that_cannot_be_are_refused() {
-    let counter = || {
-        let layout = Layout::default();
-        Counter::new("/", Thresholds::default(), Placement::Root, &layout).unwrap()
-    };
+    let counter = || counter_of("/").unwrap();
     let twice = [section("a", "/"), section("a", "/x/")];
     assert_eq!(
         counter().with_sections(&twice).unwrap_err().to_string(),
@@ -247,24 +241,6 @@ fn check_plan(sections: &Sections, plan: &Plan, keys: &Keys, thresholds: Thresho
     assert_eq!(&seen, keys, "every key is in exactly one file");
     let again: Layout = plan.layout().to_string().parse().unwrap();
     assert_eq!(&again, plan.layout());
-}
-
-/// Is it an index, a feed, or a file of news?
-fn is_taken(path: &str) -> bool {
-    let stem = path.strip_suffix(".xml").unwrap();
-    let Some(rest) = stem.strip_prefix("sitemap") else {
-        return false;
-    };
-    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    rest.is_empty()
-        || rest == "-recent"
-        || rest.strip_prefix('-').is_some_and(number)
-        || rest.strip_prefix("-news").is_some_and(|rest| {
-            rest.strip_prefix('-')
-                .unwrap_or(rest)
-                .bytes()
-                .all(|b| b.is_ascii_digit())
-        })
 }
 
 #[test]

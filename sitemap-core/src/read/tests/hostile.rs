@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use proptest::prelude::*;
 
-use super::{gzip, index, urlset};
+use super::{gzip, index, urlset, utf16};
 use crate::{
     Limits,
     read::{MAX_FINDINGS, Reader},
@@ -86,10 +86,6 @@ fn exhaust(file: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn as_utf16(text: &str) -> Vec<u8> {
-    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
-}
-
 proptest! {
     #[test]
     fn mutated_documents_come_to_an_end(
@@ -97,7 +93,7 @@ proptest! {
         mutations in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..6_u8, any::<u8>()), 0..8),
         form in 0..4_u8,
     ) {
-        let mut file = if form == 1 { as_utf16(&document) } else { document.into_bytes() };
+        let mut file = if form == 1 { utf16(&document, u16::to_le_bytes) } else { document.into_bytes() };
         for (at, to, what, byte) in mutations {
             if file.is_empty() {
                 break;
@@ -143,7 +139,7 @@ proptest! {
             file.insert_str(0, "http://host/\n");
         }
         exhaust(file.as_bytes())?;
-        exhaust(&as_utf16(&file))?;
+        exhaust(&utf16(&file, u16::to_le_bytes))?;
     }
 }
 

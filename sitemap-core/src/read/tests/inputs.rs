@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use encoding_rs::Encoding;
 
-use super::{check_reading, gzip, reading, reading_of, urlset};
+use super::{check_reading, gzip, reading, reading_of, urlset, utf16};
 use crate::{
     Limits,
     read::{Kind, Position, ReadError, Reader, Source, input::Input},
@@ -135,9 +135,8 @@ fn lines_of_every_encoding_begin_where_they_begin() {
     let rest = "<loc>/a</loc></url></urlset>";
     // Halves of characters that look like a line end.
     let before = "<?xml version='1.0'?><urlset>\n<!-- ĊਅĊ -->\n<url>";
-    let utf16 =
-        |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
-    check(&utf16(before), &utf16(rest), encoding_rs::UTF_16LE);
+    let wide = |text: &str| utf16(text, u16::to_le_bytes);
+    check(&wide(before), &wide(rest), encoding_rs::UTF_16LE);
     for (encoding, characters) in [
         (encoding_rs::WINDOWS_1252, &b"\xe9\xe9\xe9"[..]),
         (encoding_rs::SHIFT_JIS, b"\x93\xfa\xb1\xb2"),

@@ -1,20 +1,14 @@
 //! Entries in places that are not read: lost, unless an element of another vocabulary has the same name.
 
-use super::{index, urlset};
+use super::{extended_urlset, index};
 use crate::{
     Limits,
-    extension::Extension,
     read::{Problem, Reader},
 };
 
-const DECLARED: &str = "xmlns:o='urn:own'";
-
 /// A urlset that declares all known extensions, and `o`.
 fn extended(content: &str) -> String {
-    let known = Extension::ALL
-        .map(|known| format!("xmlns:{}='{}' ", known.prefix(), known.namespace()))
-        .concat();
-    urlset(content).replacen("<urlset ", &format!("<urlset {known}{DECLARED} "), 1)
+    extended_urlset("xmlns:o='urn:own'", content)
 }
 
 /// Number of entries that are reported as lost, and start of the first of them.
@@ -25,14 +19,8 @@ fn lost(file: &str) -> (usize, Option<u64>) {
     let offsets: Vec<u64> = findings
         .filter(|finding| matches!(finding.problem, Problem::LostEntry { .. }))
         .map(|finding| {
-            assert_eq!(
-                finding.rule().to_string(),
-                if file.contains("<sitemapindex") {
-                    "R36"
-                } else {
-                    "R6"
-                }
-            );
+            let is_index = file.contains("<sitemapindex");
+            assert_eq!(finding.rule().0, if is_index { 36 } else { 6 });
             assert_eq!(finding.severity(), crate::read::Severity::Error);
             finding.position.offset
         })

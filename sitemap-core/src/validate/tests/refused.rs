@@ -19,10 +19,7 @@ fn found(robots: &[(&str, &[&str])], documents: &[(&str, String)]) -> Vec<String
         ));
     };
     for (place, text) in documents {
-        let place = loc(place);
-        let mut facts = Facts::new(place.as_str());
-        facts.place = Some(&place);
-        validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+        check_at(&mut validator, place, text, &mut sink);
     }
     validator.finish(&mut sink);
     found
@@ -45,7 +42,7 @@ fn pages(urls: &[&str]) -> String {
 }
 
 #[test]
-fn dropped_urls_are_counted_where_the_place_is_known() {
+fn dropped_urls_are_counted_at_a_known_place() {
     let check = |urls: &[&str], expected: &[&str]| {
         let place = "https://h.ex/a/sitemap.xml";
         assert_eq!(found_for("R61", &[], &[(place, pages(urls))]), expected);
@@ -77,24 +74,53 @@ fn dropped_urls_are_counted_where_the_place_is_known() {
         &["note R61 0: all 2 URLs are dropped by search engines"],
     );
     // Without a place it is unknown which of two hosts is right.
-    let mut found = Vec::new();
-    let text = pages(&[inside, "https://g.ex/a"]);
-    let mut sink = |finding: Finding| found.push(short(&finding));
-    validator()
-        .check(text.as_bytes(), &Facts::new("x"), &mut sink)
-        .unwrap();
+    let findings = findings_alone(&pages(&[inside, "https://g.ex/a"]));
+    let found: Vec<String> = findings.iter().map(short).collect();
     assert_eq!(found, ["error R60:4"]);
+    // A text file has the same rules.
+    let text = format!("{inside}\n{above}\n");
+    let found = found_for("R61", &[], &[("https://h.ex/a/urls.txt", text)]);
+    let counted = "note R61 0: 1 of 2 URLs is dropped by search engines; the others count";
+    assert_eq!(found, [counted]);
 }
 
 #[test]
-fn line_that_would_prove_is_reported_once_per_host_where_it_is_needed_first() {
+fn help_has_the_missing_line_of_robots_txt() {
+    let help = |text: &str, rule: u8| {
+        let mut help = None;
+        let mut sink = |finding: Finding| {
+            if finding.rule.0 == rule {
+                help = Some(finding.help);
+            }
+        };
+        check_at(&mut validator(), "https://h.ex/s.xml", text, &mut sink);
+        help.unwrap()
+    };
+    let check = |text: String, rule: u8, host: &str| {
+        let line = format!("add the line \"Sitemap: https://h.ex/s.xml\" to {host}/robots.txt");
+        let help = help(&text, rule);
+        assert!(help.ends_with(&line), "R{rule}: {help}");
+    };
+    check(pages(&["http://h.ex/x"]), 59, "http://h.ex");
+    check(pages(&["https://h.ex:1/x"]), 64, "https://h.ex:1");
+    check(pages(&["https://g.ex/x"]), 65, "https://g.ex");
+    check(index(&["https://g.ex/a.xml"]), 37, "https://g.ex");
+    // The error of a host refers to the note, which is missing where the place is not known.
+    let error = help(&pages(&["https://g.ex/x"]), 60);
+    assert!(error.ends_with("name this one (R65)"), "{error}");
+    let findings = findings_alone(&pages(&["https://h.ex/x", "https://g.ex/x"]));
+    let [finding] = &findings[..] else {
+        panic!("{findings:?}")
+    };
+    assert!(!finding.help.contains("R65"), "{}", finding.help);
+}
+
+#[test]
+fn proof_line_is_reported_once_per_host() {
     let check = |documents: &[(&str, &[&str])], expected: &[&str]| {
         let mut validator = validator();
         let mut found = Vec::new();
         for (place, urls) in documents {
-            let place = loc(place);
-            let mut facts = Facts::new("x");
-            facts.place = Some(&place);
             let mut sink = |finding: Finding| {
                 if finding.rule.0 == 65 {
                     let line = finding.position.unwrap().line;
@@ -102,8 +128,7 @@ fn line_that_would_prove_is_reported_once_per_host_where_it_is_needed_first() {
                     found.push(format!("{line} {url}: {}", finding.help));
                 }
             };
-            let text = pages(urls);
-            validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+            check_at(&mut validator, place, &pages(urls), &mut sink);
         }
         assert_eq!(found, expected);
     };
@@ -137,7 +162,7 @@ fn line_that_would_prove_is_reported_once_per_host_where_it_is_needed_first() {
 }
 
 #[test]
-fn line_that_would_prove_names_the_index_and_is_left_out_for_proven_urls() {
+fn proof_line_names_the_index() {
     let listed = [("https://maps.ex/s.xml", pages(&["https://g.ex/a"]))];
     let message = "note R65:3 0: nothing proves that this sitemap may list URLs of https://g.ex";
     assert_eq!(found_for("R65", &[], &listed), [message]);
@@ -150,11 +175,8 @@ fn line_that_would_prove_names_the_index_and_is_left_out_for_proven_urls() {
             help.push(finding.help);
         }
     };
-    let place = loc("https://maps.ex/i.xml");
-    let mut facts = Facts::new("i.xml");
-    facts.place = Some(&place);
     let text = index(&["https://maps.ex/a.xml", "https://maps.ex/b.xml"]);
-    let report = validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+    let report = check_at(&mut validator, "https://maps.ex/i.xml", &text, &mut sink);
     for child in &report.children {
         let mut facts = Facts::new("child");
         (facts.place, facts.listed_by) = (Some(&child.loc), Some(report.document));
@@ -168,7 +190,7 @@ fn line_that_would_prove_names_the_index_and_is_left_out_for_proven_urls() {
 }
 
 #[test]
-fn hosts_of_a_document_whose_line_is_reported_are_bounded() {
+fn reported_lines_of_a_document_are_bounded() {
     let urls: Vec<String> = (0..30).map(|host| format!("https://{host}.ex/")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut options = Options::new(NOW.parse().unwrap());
@@ -243,7 +265,7 @@ fn sitemap_that_could_list_a_stray_is_named() {
 }
 
 #[test]
-fn only_a_sitemap_of_the_same_host_can_list_a_stray() {
+fn stray_is_listed_by_its_own_host_alone() {
     let check = |other: String, expected: usize| {
         let documents = [
             ("https://h.ex/docs/s.xml", pages(&["https://h.ex/blog/a"])),
@@ -262,7 +284,7 @@ fn only_a_sitemap_of_the_same_host_can_list_a_stray() {
 }
 
 #[test]
-fn place_of_an_index_does_not_help_its_sitemaps() {
+fn place_of_an_index_covers_no_sitemap() {
     let index = |place: &'static str| (place, index(&["https://h.ex/a/b/s.xml"]));
     let list = |urls: &[&str]| ("https://h.ex/a/b/s.xml", pages(urls));
     let (inside, beside) = ("https://h.ex/a/b/x", "https://h.ex/a/x");
@@ -291,15 +313,11 @@ fn place_of_an_index_does_not_help_its_sitemaps() {
 }
 
 #[test]
-fn index_that_led_to_a_sitemap_is_the_one_that_does_not_help_it() {
+fn index_before_a_redirect_is_the_reported_one() {
     let mut validator = validator();
-    let (top, redirected) = (loc("https://h.ex/i.xml"), loc("https://h.ex/a/new.xml"));
-    let mut facts = Facts::new("i.xml");
-    facts.place = Some(&top);
+    let redirected = loc("https://h.ex/a/new.xml");
     let text = index(&["https://h.ex/a/old.xml"]);
-    let report = validator
-        .check(text.as_bytes(), &facts, &mut |_| {})
-        .unwrap();
+    let report = check_at(&mut validator, "https://h.ex/i.xml", &text, &mut |_| {});
     let mut facts = Facts::new("new.xml");
     (facts.place, facts.listed_by) = (Some(&redirected), Some(report.document));
     let text = pages(&["https://h.ex/x"]);
@@ -338,20 +356,15 @@ fn strays_have_an_end() {
     check("https://h.ex/15/y", 0);
     // And all documents together.
     let mut validator = validator();
-    let place = loc("https://h.ex/docs/s.xml");
-    let mut facts = Facts::new("x");
-    facts.place = Some(&place);
-    let text = list("https://h.ex/15/y");
+    let (place, text) = ("https://h.ex/docs/s.xml", list("https://h.ex/15/y"));
     for _ in 0..700 {
-        validator
-            .check(text.as_bytes(), &facts, &mut |_| {})
-            .unwrap();
+        check_at(&mut validator, place, &text, &mut |_| {});
     }
     assert_eq!(validator.set.strays.len(), 10_000);
 }
 
 #[test]
-fn index_missing_in_robots_txt_is_reported_with_the_line() {
+fn index_missing_in_robots_txt_is_reported() {
     fn of_h<'a>(lines: &'a [&'a str]) -> (&'static str, &'a [&'a str]) {
         ("https://h.ex", lines)
     }
@@ -396,12 +409,7 @@ fn index_missing_in_robots_txt_is_reported_with_the_line() {
     let mut validator = validator();
     validator.robots(&loc("https://h.ex/robots.txt"), [one], &mut |_| {});
     for (place, text) in &both {
-        let place = loc(place);
-        let mut facts = Facts::new("x");
-        facts.place = Some(&place);
-        validator
-            .check(text.as_bytes(), &facts, &mut |_| {})
-            .unwrap();
+        check_at(&mut validator, place, text, &mut |_| {});
     }
     let mut help = Vec::new();
     validator.finish(&mut |finding| help.push(finding.help));
@@ -462,7 +470,7 @@ fn redirects_lead_to_what_is_named_and_listed() {
 }
 
 #[test]
-fn index_that_leads_to_lists_of_another_host_is_named_there() {
+fn index_for_another_host_is_named_there() {
     let check = |page: &str, expected: &[&str]| {
         let documents = [
             (
@@ -484,4 +492,29 @@ fn index_that_leads_to_lists_of_another_host_is_named_there() {
     };
     check("https://h.ex/x", &["note R34"]);
     check("https://g.ex/x", &[]);
+}
+
+#[test]
+fn sitemap_for_others_may_be_below_the_root() {
+    let (i, s) = ("https://maps.ex/h/i.xml", "https://maps.ex/h/s.xml");
+    let (own, other) = ("https://maps.ex/h/a", "https://h.ex/a");
+    let check = |named: &[&str],
+                 documents: &[(&str, Option<&str>, Option<usize>, String)],
+                 is_noted: bool| {
+        let found = found_at_the_end(named, documents);
+        let has_note = found.contains(&"note R62".to_owned());
+        assert_eq!(has_note, is_noted, "{named:?} {documents:?}: {found:?}");
+    };
+    let list = |urls: &[&str]| [(s, None, None, pages(urls))];
+    check(&[], &list(&[own]), true);
+    check(&[], &list(&[other]), false);
+    check(&[], &list(&[other, own]), true);
+    // An index leads to such a list, or is named by the other host.
+    let listed = |page: &str| {
+        let index = (i, None, None, index(&[s]));
+        [index, (s, None, Some(0), pages(&[page]))]
+    };
+    check(&[], &listed(own), true);
+    check(&[], &listed(other), false);
+    check(&[i], &listed(own), false);
 }

@@ -44,7 +44,7 @@ fn page(name: &str) -> String {
 }
 
 #[test]
-fn index_whose_sitemaps_all_changed_with_it_is_reported_unless_they_did() {
+fn dates_of_an_index_need_times_of_files() {
     let (index, a, b) = (
         "https://h.ex/index.xml",
         "https://h.ex/a.xml",
@@ -114,7 +114,7 @@ fn each_index_is_compared_with_its_own_sitemaps() {
 }
 
 #[test]
-fn directory_below_the_root_is_worth_a_word_once() {
+fn directory_below_the_root_is_a_note() {
     let documents = [
         ("https://h.ex/a/1.xml", page("a/x"), None),
         ("https://h.ex/a/2.xml", page("a/y"), None),
@@ -127,12 +127,9 @@ fn directory_below_the_root_is_worth_a_word_once() {
     );
     // A document that an index leads to has the place in the index.
     let mut validator = validator();
-    let index = loc("https://h.ex/i.xml");
-    let mut facts = Facts::new("i.xml");
-    facts.place = Some(&index);
-    let text = super::index(&["https://h.ex/a/1.xml"]);
+    let text = index(&["https://h.ex/a/1.xml"]);
     let mut sink = |finding: Finding| panic!("{finding:?}");
-    let report = validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+    let report = check_at(&mut validator, "https://h.ex/i.xml", &text, &mut sink);
     let child = report.children[0].loc.clone();
     let mut facts = Facts::new("1.xml");
     (facts.place, facts.listed_by) = (Some(&child), Some(report.document));
@@ -154,13 +151,13 @@ fn unnamed_sitemaps_are_reported_for_a_whole_set() {
         });
         let mut findings = Vec::new();
         for (place, text) in documents {
-            let place = loc(place);
-            let mut facts = Facts::new(place.as_str());
-            facts.place = Some(&place);
             let mut sink = |finding: Finding| panic!("{finding:?}");
-            validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+            check_at(&mut validator, place, text, &mut sink);
         }
         validator.finish(&mut |finding| {
+            if finding.rule.0 == 75 {
+                assert_eq!(finding.url.as_deref(), Some(robots.as_str()));
+            }
             let document = finding.document.map_or(-1, |id| id.index().cast_signed());
             findings.push(format!("{document}: {}", finding.message));
         });
@@ -212,6 +209,19 @@ fn unnamed_sitemaps_are_reported_for_a_whole_set() {
 }
 
 #[test]
+fn named_and_listed_sitemap_is_reported_once() {
+    let mut validator = validator();
+    let (i, a) = ("https://h.ex/i.xml", "https://h.ex/a.xml");
+    // The same lines in the robots.txt of another host change nothing.
+    for robots in ["https://h.ex/robots.txt", "https://g.ex/robots.txt"] {
+        validator.robots(&loc(robots), [i, a], &mut |_| {});
+    }
+    let found = check_set(validator, &[(i, index(&[a])), (a, page("a"))]);
+    let notes = found.iter().filter(|found| *found == "note R75");
+    assert_eq!(notes.count(), 1, "{found:?}");
+}
+
+#[test]
 fn several_named_sitemaps_without_an_index_are_reported() {
     let check = |named: &[&str], expected: &[&str]| {
         let mut validator = validator();
@@ -247,13 +257,8 @@ fn each_sitemap_is_named_without_an_index() {
     let named = places.iter().map(String::as_str);
     validator.robots(&robots, named, &mut |_| {});
     for place in &places {
-        let place = loc(place);
-        let mut facts = Facts::new(place.as_str());
-        facts.place = Some(&place);
-        let file = page(place.path().trim_matches('/'));
-        validator
-            .check(file.as_bytes(), &facts, &mut |_| {})
-            .unwrap();
+        let file = page(loc(place).path().trim_matches('/'));
+        check_at(&mut validator, place, &file, &mut |_| {});
     }
     let mut findings = Vec::new();
     validator.finish(&mut |finding| {
@@ -267,14 +272,12 @@ fn each_sitemap_is_named_without_an_index() {
 }
 
 #[test]
-fn sitemap_of_an_index_without_a_place_is_compared_with_the_first() {
+fn sitemaps_of_an_index_are_of_one_site() {
     let check = |other: &str, expected: &[&str]| {
         let mut findings = Vec::new();
         let text = index(&["https://h.ex/a.xml", other]);
         let mut sink = |finding: Finding| findings.push(finding.message);
-        let report = validator()
-            .check(text.as_bytes(), &Facts::new("x"), &mut sink)
-            .unwrap();
+        let report = check_alone(&mut validator(), &text, &mut sink);
         assert_eq!(findings, expected, "{other}");
         report.common_directory
     };
@@ -291,7 +294,7 @@ fn sitemap_of_an_index_without_a_place_is_compared_with_the_first() {
 }
 
 #[test]
-fn index_that_lists_itself_or_a_sitemap_above_is_reported() {
+fn index_lists_neither_itself_nor_sitemaps_above() {
     let check = |child: &str, expected: &[&str]| {
         let place = "https://h.ex/maps/i.xml";
         let mut reported = check_set(validator(), &[(place, index(&[child]))]);
@@ -309,17 +312,11 @@ fn index_that_lists_itself_or_a_sitemap_above_is_reported() {
 fn missing_sitemap_is_reported_where_it_is_listed() {
     let mut validator = validator();
     let text = index(&["https://h.ex/a.xml", "https://h.ex/b.xml"]);
-    let report = validator
-        .check(text.as_bytes(), &Facts::new("x"), &mut |_| {})
-        .unwrap();
+    let report = check_alone(&mut validator, &text, &mut |_| {});
     let mut findings = Vec::new();
     let mut sink = |finding: Finding| findings.push(finding);
-    validator.missing(
-        report.document,
-        &report.children[1],
-        "status 410",
-        &mut sink,
-    );
+    let child = &report.children[1];
+    validator.missing(report.document, child, "status 410", &mut sink);
     let [finding] = &findings[..] else {
         panic!("{findings:?}")
     };
@@ -351,15 +348,13 @@ fn page_that_robots_disallows_is_reported() {
 }
 
 #[test]
-fn children_of_an_index_are_handed_over_up_to_a_bound() {
+fn children_of_an_index_have_a_bound() {
     let child = "<sitemap><loc>https://h.ex/a.xml</loc></sitemap>";
     let text = format!(
         "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{}</sitemapindex>",
         child.repeat(50_003)
     );
-    let report = validator()
-        .check(text.as_bytes(), &Facts::new("x"), &mut |_| {})
-        .unwrap();
+    let report = check_alone(&mut validator(), &text, &mut |_| {});
     assert_eq!((report.entries, report.children.len()), (50_003, 50_001));
     assert_eq!(
         (report.kind, report.bytes),
@@ -368,21 +363,18 @@ fn children_of_an_index_are_handed_over_up_to_a_bound() {
 }
 
 #[test]
-fn finding_names_the_url_of_the_entry_it_is_in() {
+fn finding_names_the_url_of_its_entry() {
     let text = urlset(
         "<x/>\n<url><loc>https://h.ex/a</loc><changefreq>Daily</changefreq></url>\n<x/>\n\
          <url><priority>9</priority><loc>https://h.ex/b</loc></url>",
     );
-    let mut findings = Vec::new();
-    let mut sink = |finding: Finding| {
+    let findings = findings_alone(&text);
+    let found = findings.iter().map(|finding| {
         let url = finding.url.as_deref().unwrap_or("-");
-        findings.push(format!("{} {url}", short(&finding)));
-    };
-    validator()
-        .check(text.as_bytes(), &Facts::new("x"), &mut sink)
-        .unwrap();
+        format!("{} {url}", short(finding))
+    });
     assert_eq!(
-        findings,
+        found.collect::<Vec<_>>(),
         [
             "warning R6:3 -",
             "error R16:4 https://h.ex/a",
@@ -394,25 +386,10 @@ fn finding_names_the_url_of_the_entry_it_is_in() {
 }
 
 #[test]
-fn line_of_robots_is_reported_with_its_file() {
-    let robots = loc("https://h.ex/robots.txt");
-    let mut findings = Vec::new();
-    let mut sink = |finding: Finding| findings.push((short(&finding), finding.url));
+fn finding_about_a_page_has_its_position() {
     let mut validator = validator();
-    validator.robots(&robots, ["sitemap.xml"], &mut sink);
-    let expected = ("warning R73".to_owned(), Some(robots.as_str().to_owned()));
-    assert_eq!(findings, [expected]);
-}
-
-#[test]
-fn finding_about_a_page_has_its_place_in_the_list() {
-    let mut validator = validator();
-    validator
-        .check(page("x").as_bytes(), &Facts::new("x"), &mut |_| {})
-        .unwrap();
-    let report = validator
-        .check(page("a").as_bytes(), &Facts::new("a"), &mut |_| {})
-        .unwrap();
+    check_alone(&mut validator, &page("x"), &mut |_| {});
+    let report = check_alone(&mut validator, &page("a"), &mut |_| {});
     let facts = PageFacts {
         no_answer: Some("timed out".to_owned()),
         canonical_elsewhere: Some("https://h.ex/b".to_owned()),
@@ -437,16 +414,12 @@ fn finding_about_a_page_has_its_place_in_the_list() {
 }
 
 #[test]
-fn help_is_that_of_the_case_or_else_of_the_rule() {
+fn case_has_its_own_help() {
     let text = urlset("<url><loc>https://h.ex/b/x</loc><priority>2</priority></url>");
-    let place = loc("https://h.ex/a/sitemap.xml");
-    let mut facts = Facts::new("x");
-    facts.place = Some(&place);
+    let place = "https://h.ex/a/sitemap.xml";
     let mut helps = Vec::new();
     let mut sink = |finding: Finding| helps.push((finding.rule.0, finding.help));
-    let report = validator()
-        .check(text.as_bytes(), &facts, &mut sink)
-        .unwrap();
+    let report = check_at(&mut validator(), place, &text, &mut sink);
     let of_rule = RuleText::of(crate::read::Rule(18)).unwrap().help.clone();
     let special = "move the sitemap to https://h.ex/ or above, or list the URL in a sitemap there";
     assert_eq!(helps[0], (18, of_rule));
@@ -456,7 +429,7 @@ fn help_is_that_of_the_case_or_else_of_the_rule() {
 }
 
 #[test]
-fn sitemap_that_changed_after_the_date_of_its_index_is_reported() {
+fn change_after_the_index_date_is_reported() {
     let check = |listed: &str, modified: &str, expected: &[&str]| {
         let listed = LastMod::parse(listed).unwrap();
         let mut facts = Facts::new("a.xml");
@@ -483,7 +456,7 @@ fn sitemap_that_changed_after_the_date_of_its_index_is_reported() {
 }
 
 #[test]
-fn end_of_the_table_of_urls_is_reported_once() {
+fn full_table_of_urls_is_reported_once() {
     let mut validator = validator();
     validator.set.fill();
     let documents = ["https://h.ex/a.xml", "https://h.ex/b.xml"].map(|place| {
@@ -494,32 +467,9 @@ fn end_of_the_table_of_urls_is_reported_once() {
 }
 
 #[test]
-fn unavailable_document_is_reported_with_its_document_and_address() {
-    let mut validator = validator();
-    let text = index(&["https://h.ex/a.xml"]);
-    let report = validator
-        .check(text.as_bytes(), &Facts::new("i.xml"), &mut |_| {})
-        .unwrap();
-    let mut facts = Facts::new("a.xml");
-    facts.listed_by = Some(report.document);
-    let mut findings = Vec::new();
-    let mut sink = |finding: Finding| findings.push((finding.document, finding.url));
-    let child = Some(&report.children[0]);
-    let why = Unavailable::Because("status 404");
-    validator.unavailable(&facts, child, &why, &mut sink);
-    let alone = validator.unavailable(&Facts::new("b.xml"), None, &why, &mut sink);
-    let listed = (Some(report.document), Some("https://h.ex/a.xml".to_owned()));
-    assert_eq!(findings, [listed, (Some(alone), None)]);
-}
-
-#[test]
-fn formats_without_a_schema_are_judged_by_the_rules_alone() {
+fn formats_without_a_schema_have_rules_alone() {
     let check = |text: &str, expected: &[&str]| {
-        let mut findings = Vec::new();
-        let mut sink = |finding: Finding| findings.push(short(&finding));
-        validator()
-            .check(text.as_bytes(), &Facts::new("x"), &mut sink)
-            .unwrap();
+        let findings: Vec<String> = findings_alone(text).iter().map(short).collect();
         assert_eq!(findings, expected, "{text}");
     };
     check(

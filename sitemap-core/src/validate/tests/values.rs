@@ -3,16 +3,13 @@
 
 use super::*;
 
-/// Findings of a document.
+/// Findings of a document, with their messages.
 fn findings_of(text: &str) -> Vec<String> {
-    let facts = Facts::new("x");
-    let mut found = Vec::new();
-    let mut sink =
-        |finding: Finding| found.push(format!("{} {}", short(&finding), finding.message));
-    validator()
-        .check(text.as_bytes(), &facts, &mut sink)
-        .unwrap();
-    found
+    let findings = findings_alone(text);
+    let findings = findings.iter();
+    findings
+        .map(|finding| format!("{} {}", short(finding), finding.message))
+        .collect()
 }
 
 /// A urlset with one entry for each of these contents, each in a line of its own.
@@ -25,7 +22,7 @@ fn entries(contents: &[&str]) -> String {
 }
 
 #[test]
-fn pages_that_all_changed_at_once_are_worth_a_note() {
+fn pages_that_changed_at_once_are_a_note() {
     let check = |dates: &[&str], latest: Option<&str>| {
         let contents: Vec<String> = dates
             .iter()
@@ -110,7 +107,7 @@ fn dates_that_cannot_be_true_are_reported() {
 }
 
 #[test]
-fn limits_of_the_protocol_are_reported_once_and_reading_goes_on() {
+fn limits_are_reported_once_and_reading_goes_on() {
     let lines = |count: usize| {
         let lines = (0..count).map(|number| format!("https://h.ex/{number}\n"));
         lines.collect::<String>()
@@ -214,9 +211,7 @@ fn end_of_reading_is_distinguished_from_the_limit() {
         let mut found = Vec::new();
         let mut sink =
             |finding: Finding| found.push(format!("{} {}", short(&finding), finding.message));
-        let report = Validator::new(options)
-            .check(file.as_bytes(), &Facts::new("x"), &mut sink)
-            .unwrap();
+        let report = check_alone(&mut Validator::new(options), &file, &mut sink);
         assert!(!report.is_complete);
         let ends: Vec<&String> = found
             .iter()

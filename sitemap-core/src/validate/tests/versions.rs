@@ -36,10 +36,7 @@ fn check_pages(documents: &[&[(&str, &[&str])]], expected: &[&str]) {
         ));
     };
     for document in documents {
-        let text = pages(document);
-        validator
-            .check(text.as_bytes(), &Facts::new("x"), &mut sink)
-            .unwrap();
+        check_alone(&mut validator, &pages(document), &mut sink);
     }
     validator.finish(&mut sink);
     assert_eq!(findings, expected);
@@ -54,7 +51,7 @@ fn versions_that_list_each_other_are_fine() {
 }
 
 #[test]
-fn version_that_does_not_link_back_is_reported_at_the_page() {
+fn version_without_a_link_back_is_reported() {
     check_pages(
         &[&[("en", &["en", "de"]), ("de", &["de"])]],
         &["0:3 https://h.ex/en: version https://h.ex/de does not link back"],
@@ -89,7 +86,7 @@ fn version_that_does_not_link_back_is_reported_at_the_page() {
 }
 
 #[test]
-fn version_that_is_not_an_entry_is_a_note() {
+fn version_without_an_entry_is_a_note() {
     check_pages(
         &[&[("en", &["en", "de"])]],
         &["0:3 https://h.ex/en: version https://h.ex/de is not an entry of the checked sitemaps"],
@@ -98,9 +95,7 @@ fn version_that_is_not_an_entry_is_a_note() {
     let mut validator = validator();
     let text = pages(&[("en", &["en", "de", "fr"]), ("fr", &["fr"])]);
     let mut sink = |finding: Finding| severities.push(finding.severity);
-    validator
-        .check(text.as_bytes(), &Facts::new("x"), &mut sink)
-        .unwrap();
+    check_alone(&mut validator, &text, &mut sink);
     let summary = validator.finish(&mut sink);
     assert_eq!(severities, [Severity::Note, Severity::Warning]);
     assert_eq!((summary.counts.warnings, summary.counts.notes), (1, 1));
@@ -122,12 +117,9 @@ fn article_is_news_for_two_days() {
              <url><loc>https://h.ex/a</loc><news:news><news:publication><news:name>N</news:name><news:language>en</news:language>\
              </news:publication><news:publication_date>{published}</news:publication_date><news:title>T</news:title></news:news></url></urlset>"
         );
-        let mut findings = Vec::new();
-        let mut sink = |finding: Finding| findings.push(finding.message);
-        validator()
-            .check(text.as_bytes(), &Facts::new("x"), &mut sink)
-            .unwrap();
-        assert_eq!(findings, expected, "{published}");
+        let findings = findings_alone(&text).into_iter();
+        let messages: Vec<_> = findings.map(|finding| finding.message).collect();
+        assert_eq!(messages, expected, "{published}");
     };
     check("2026-03-02T11:00:00Z", &[]);
     check("2026-02-28T13:00:00Z", &[]);

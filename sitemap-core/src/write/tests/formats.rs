@@ -136,15 +136,12 @@ fn atom_has_one_entry_per_line() {
 }
 
 #[test]
-fn atom_refuses_an_entry_without_date_and_goes_on() {
+fn atom_refuses_an_entry_without_date() {
     let mut writer = Writer::new(Kind::Atom, Limits::default()).unwrap();
-    let error = writer
-        .push(&entry("http://host/a", None), None)
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "entry for http://host/a has no date of change, which an Atom feed needs"
-    );
+    let undated = entry("http://host/a", None);
+    let error = writer.push(&undated, None).unwrap_err().to_string();
+    let expected = "entry for http://host/a has no date of change, which an Atom feed needs";
+    assert_eq!(error, expected);
     let dated = entry("http://host/b", Some("2026-03-02"));
     assert_eq!(writer.push(&dated, None).unwrap(), Push::Written);
     assert_eq!(writer.finish().unwrap().1.entries, 1);
@@ -156,8 +153,9 @@ fn limits_hold_to_the_last_entry_and_byte() {
     for kind in KINDS {
         let one = file_of(kind, &[(dated.clone(), None)]).len() as u64;
         let two = file_of(kind, &[(dated.clone(), None), (dated.clone(), None)]).len() as u64;
+        let new = |entries: u64, bytes: u64| Writer::new(kind, Limits { entries, bytes });
         let pushes = |entries: u64, bytes: u64| {
-            let mut writer = Writer::new(kind, Limits { entries, bytes }).unwrap();
+            let mut writer = new(entries, bytes).unwrap();
             let mut written = 0;
             while writer.push(&dated, None).unwrap() == Push::Written {
                 written += 1;
@@ -173,39 +171,16 @@ fn limits_hold_to_the_last_entry_and_byte() {
         assert_eq!(pushes(5, two), 2);
         assert_eq!(pushes(5, two - 1), 1);
         assert_eq!(pushes(5, one), 1);
-        let mut writer = Writer::new(
-            kind,
-            Limits {
-                entries: 5,
-                bytes: one - 1,
-            },
-        )
-        .unwrap();
+        let mut writer = new(5, one - 1).unwrap();
         assert!(matches!(
             writer.push(&dated, None),
             Err(WriteError::EntryTooLarge { bytes, .. }) if bytes == one
         ));
         assert!(matches!(writer.finish(), Err(WriteError::Empty)));
-        assert!(matches!(
-            Writer::new(
-                kind,
-                Limits {
-                    entries: 0,
-                    bytes: 1 << 20
-                }
-            ),
-            Err(WriteError::LimitsTooSmall { .. })
-        ));
-        assert!(matches!(
-            Writer::new(
-                kind,
-                Limits {
-                    entries: 1,
-                    bytes: 0
-                }
-            ),
-            Err(WriteError::LimitsTooSmall { .. })
-        ));
+        for (entries, bytes) in [(0, 1 << 20), (1, 0)] {
+            let found = new(entries, bytes);
+            assert!(matches!(found, Err(WriteError::LimitsTooSmall { .. })));
+        }
     }
 }
 

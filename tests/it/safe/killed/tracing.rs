@@ -49,13 +49,13 @@ const ATTEMPTS: usize = 16;
 /// A call of the thread that publishes.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
-    /// Its name.
+    /// Name.
     name: String,
     /// The path that it changes, relative to the place.
     path: PathBuf,
-    /// Its number, from 1, among the calls of its thread with this name and path.
+    /// Number, from 1, among the calls of its thread with this name and path.
     number: usize,
-    /// Its arguments, with paths relative to the place.
+    /// Arguments, with paths relative to the place.
     arguments: String,
     /// Number of equal calls before it in its thread.
     twins: usize,

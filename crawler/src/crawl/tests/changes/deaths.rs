@@ -18,10 +18,6 @@ fn shop(layout: Layout) -> Now {
     now
 }
 
-fn five(layout: Layout) -> Now {
-    Now::of(layout, 5, Page::article)
-}
-
 /// A number that depends on all of the text.
 fn seed_of(text: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(text.as_bytes())
@@ -89,18 +85,6 @@ const ROWS: &[Row] = &[
                 .push(("/login", |target| login(&suggestions(target))));
         },
     ),
-    Row::new("a third of the pages to the login", articles, |now, _| {
-        to_login!(now, |target| format!("/login?next={target}"));
-        now.reach = 1..PAGES / 3 + 2;
-    }),
-    Row::new(
-        "half of the pages to a login for each",
-        articles,
-        |now, _| {
-            to_login!(now, |target| format!("/login{target}"));
-            now.reach = 1..PAGES / 2;
-        },
-    ),
     Row::new("to a login that nobody may see", articles, |now, _| {
         now.instead = Some(|target, _| redirect(format!("/login?next={target}")));
         now.below.push(("/login", |_| Answer::Status(403)));
@@ -112,10 +96,6 @@ const ROWS: &[Row] = &[
     }),
     Row::new("to a login, of a shop that has one", shop, |now, _| {
         to_login!(now, |target| format!("/login?next={target}"));
-    }),
-    Row::new("to a login, of a small site", five, |now, _| {
-        to_login!(now, |target| format!("/login?next={target}"));
-        now.reach = 1..usize::MAX;
     }),
     // A login in place.
     Row::new("the login in place", articles, |now, _| {
@@ -143,10 +123,6 @@ const ROWS: &[Row] = &[
             }
         });
     }),
-    Row::new("the login in place, of a small site", five, |now, _| {
-        now.instead = Some(|target, _| login(target));
-        now.reach = 1..usize::MAX;
-    }),
     // "Not found" with status 200.
     Row::new("not found", articles, |now, _| {
         now.instead = Some(not_found);
@@ -170,14 +146,7 @@ const ROWS: &[Row] = &[
             Answer::Html("<!doctype html><title></title><div id=root></div>".to_owned())
         });
     }),
-    Row::new("most of the pages fail", articles, |now, _| {
-        now.instead = Some(|_, _| Answer::Status(503));
-        now.reach = 1..PAGES / 4 * 3;
-    }),
     // Losses.
-    Row::new("half of the pages are gone", articles, |now, _| {
-        now.answer_for(1, PAGES / 2 + 1, |_| Answer::Status(410));
-    }),
     Row::new(
         "half of the pages are gone without a trace",
         articles,
@@ -202,18 +171,6 @@ const ROWS: &[Row] = &[
         |now, _| {
             let twin = |number| Answer::Redirect(301, path(number + PAGES / 2));
             now.answer_for(1, PAGES / 2, twin);
-        },
-    ),
-    Row::new(
-        "half of the pages are not for indexes",
-        articles,
-        |now, _| {
-            now.edit(|number, page| {
-                if number % 2 == 0 || number < 6 {
-                    page.title
-                        .push_str("</title><meta name=robots content=noindex>");
-                }
-            });
         },
     ),
     // Night by night.

@@ -3,60 +3,33 @@
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn pages_that_fail_keep_their_place_for_a_month() {
+async fn failing_pages_stay_for_a_month() {
     let (mut bench, says) = bench();
-    says.link("/", &["/down", "/reset", "/wall", "/new"]);
-    for path in ["/down", "/reset", "/wall"] {
-        says.link(path, &["/behind"]);
+    says.link("/", &["/down", "/wall", "/new"]);
+    for path in ["/down", "/wall"] {
+        says.link(path, &["/unlinked"]);
     }
-    says.link("/behind", &[]);
+    says.link("/unlinked", &[]);
     says.set("/new", FixturePage::status(503));
-    let first = run(&mut bench).await;
-    assert_eq!(
-        first.view["/new"],
-        Reason::ServerError,
-        "it never was listed"
-    );
+    run(&mut bench).await;
     says.set("/down", FixturePage::status(503));
-    says.set("/reset", FixturePage::failing(FetchErrorKind::Reset));
-    says.set("/wall", FixturePage::status(403));
-    for day in 1..=31 {
-        let ran = run(&mut bench).await;
-        let expected = |reason| {
-            if day <= 30 {
-                Reason::Unreachable
-            } else {
-                reason
-            }
-        };
-        assert_eq!(
-            ran.view["/down"],
-            expected(Reason::ServerError),
-            "day {day}"
-        );
-        assert_eq!(
-            ran.view["/reset"],
-            expected(Reason::NetworkError),
-            "day {day}"
-        );
-        assert_eq!(
-            ran.view["/wall"],
-            expected(Reason::ClientError),
-            "day {day}"
-        );
-        assert_eq!(ran.view["/new"], Reason::ServerError);
-        assert_eq!(ran.view["/behind"], Reason::Listed, "day {day}");
+    for day in 1..=30 {
+        let mut wall = Reason::Unreachable;
         if day == 20 {
             // Good for a day: the month begins again.
-            says.link("/wall", &["/behind"]);
-            assert_eq!(run(&mut bench).await.view["/wall"], Reason::Listed);
-            break;
+            says.link("/wall", &["/unlinked"]);
+            wall = Reason::Listed;
+        } else {
+            says.set("/wall", FixturePage::status(403));
         }
+        let ran = run(&mut bench).await;
+        assert_eq!(ran.view["/down"], Reason::Unreachable, "day {day}");
+        assert_eq!(ran.view["/wall"], wall, "day {day}");
+        assert_eq!(ran.view["/unlinked"], Reason::Listed, "day {day}");
+        let new = ran.view["/new"];
+        assert_eq!(new, Reason::ServerError, "it never was listed");
     }
-    says.set("/wall", FixturePage::status(403));
-    for _ in 0..9 {
-        run(&mut bench).await;
-    }
+    run(&mut bench).await;
     let ran = run(&mut bench).await;
     assert_eq!(ran.view["/down"], Reason::ServerError);
     assert_eq!(ran.view["/wall"], Reason::Unreachable);
@@ -66,38 +39,21 @@ async fn pages_that_fail_keep_their_place_for_a_month() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn keeping_what_fails_can_be_switched_off() {
-    let (mut bench, says) = bench();
-    bench.config.removal.keep_failing = Duration::ZERO;
-    says.link("/", &["/down"]);
-    says.link("/down", &[]);
-    run(&mut bench).await;
-    says.set("/down", FixturePage::status(503));
-    assert_eq!(run(&mut bench).await.view["/down"], Reason::ServerError);
-}
-
-#[tokio::test(start_paused = true)]
 async fn gone_pages_leave_on_evidence() {
     let (mut bench, says) = bench();
-    says.link(
-        "/",
-        &["/404", "/410", "/moved", "/noindex", "/back", "/flaky"],
-    );
-    for path in ["/404", "/410", "/moved", "/noindex", "/back", "/flaky"] {
+    let paths = ["/404", "/410", "/back", "/flaky"];
+    says.link("/", &paths);
+    for path in paths {
         says.link(path, &[]);
     }
     run(&mut bench).await;
-    says.remove("/404");
-    says.remove("/back");
-    says.remove("/flaky");
+    for path in ["/404", "/back", "/flaky"] {
+        says.remove(path);
+    }
     says.set("/410", FixturePage::status(410));
-    says.set("/moved", FixturePage::redirect(301, "/"));
-    says.html("/noindex", "<meta name=robots content=noindex>");
     let ran = run(&mut bench).await;
     assert_eq!(ran.view["/404"], Reason::GoneOnce);
     assert_eq!(ran.view["/410"], Reason::Gone);
-    assert_eq!(ran.view["/moved"], Reason::Redirected);
-    assert_eq!(ran.view["/noindex"], Reason::Noindex);
     // Less than an hour later it is still the first time.
     bench.now -= DAY;
     bench.now += Duration::from_secs(30 * 60);
@@ -113,13 +69,11 @@ async fn gone_pages_leave_on_evidence() {
     assert_eq!(ran.view["/404"], Reason::Gone);
     assert_eq!(ran.view["/flaky"], Reason::Gone);
     assert_eq!(ran.view["/back"], Reason::GoneOnce);
-    let ran = run(&mut bench).await;
-    assert_eq!(ran.published(), ["/"]);
-    assert_eq!(ran.asked(false).len() + ran.asked(true).len(), 8);
+    assert_eq!(run(&mut bench).await.published(), ["/"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn robots_txt_and_rules_take_pages_out_at_once() {
+async fn robots_txt_and_rules_unlist_at_once() {
     let (mut bench, says) = bench();
     says.link("/", &["/a", "/b", "/c"]);
     for path in ["/a", "/b", "/c"] {
@@ -146,40 +100,36 @@ async fn robots_txt_and_rules_take_pages_out_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_nothing_leads_to_any_more_stays_while_it_answers() {
-    let (mut bench, says) = bench_of_orphans().await;
+async fn an_unlinked_page_stays_while_it_answers() {
+    let (mut bench, says) = bench();
+    says.link("/", &["/a", "/b", "/c", "/hidden"]);
+    says.link("/a", &["/deep"]);
+    says.link("/b", &[]);
+    says.link("/c", &[]);
+    says.link("/deep", &[]);
+    says.html("/hidden", "<meta name=robots content=noindex>");
+    run(&mut bench).await;
+    says.link("/", &["/b"]);
     for _ in 0..2 {
         let ran = run(&mut bench).await;
-        assert_eq!(ran.published(), ["/", "/a", "/b", "/deep"]);
+        assert_eq!(ran.listed(), ["/", "/a", "/b", "/c", "/deep"]);
+        assert_eq!(ran.published(), ran.listed());
+        assert_eq!(ran.visits["/a"].via, Via::Earlier);
+        assert_eq!(ran.visits["/b"].via, Via::Link);
+        assert!(!ran.visits.contains_key("/hidden"), "it was not listed");
     }
     says.remove("/a");
     assert_eq!(run(&mut bench).await.view["/a"], Reason::GoneOnce);
     let ran = run(&mut bench).await;
     assert_eq!(ran.view["/a"], Reason::Gone);
-    assert_eq!(ran.published(), ["/", "/b", "/deep"]);
+    assert_eq!(ran.published(), ["/", "/b", "/c", "/deep"]);
     assert!(!run(&mut bench).await.view.contains_key("/a"));
     bench.config.limits.max_depth = Some(1);
     let ran = run(&mut bench).await;
     assert_eq!(ran.view["/deep"], Reason::TooDeep);
-    assert_eq!(ran.published(), ["/", "/b"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_mistyped_start_url_stays_while_it_answers() {
-    let (mut bench, says) = bench();
-    says.link("/", &["/a"]);
-    says.link("/a", &[]);
-    says.link("/?mistyped", &["/a", "/from-there"]);
-    says.link("/from-there", &[]);
-    let start = url("/?mistyped");
-    let crawled = bench.crawl(&start, &Shutdown::default()).await.unwrap();
-    bench.finish(crawled);
-    bench.now += DAY;
-    for _ in 0..2 {
-        let ran = run(&mut bench).await;
-        assert_eq!(ran.published(), ["/", "/?mistyped", "/a", "/from-there"]);
-    }
-    says.set("/?mistyped", FixturePage::status(410));
-    let ran = run(&mut bench).await;
-    assert_eq!(ran.published(), ["/", "/a", "/from-there"]);
+    assert_eq!(ran.published(), ["/", "/b", "/c"]);
+    // A fresh crawl requests no page of earlier crawls.
+    bench.config.fresh = true;
+    bench.config.limits.max_depth = None;
+    assert_eq!(run(&mut bench).await.listed(), ["/", "/b"]);
 }

@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use flate2::{Compression, write::GzEncoder};
 
-use super::{get, get_capped, server::Server, settings};
-use crate::{fetch::http::HttpFetch, page::BodyEnd};
+use super::{Answer, CAP, fetcher, get_capped, server::Server};
+use crate::page::BodyEnd;
 
 const TEXT: &str = "hello, hello, hello world";
 
@@ -31,16 +31,23 @@ fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
     answer
 }
 
-async fn check(headers: &str, body: &[u8], expected: &str, end: BodyEnd) {
-    let server = Server::always(answer(headers, body));
-    let fetch = HttpFetch::new(&settings()).unwrap();
-    let answer = get(&fetch, &server.url("/")).await.unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&answer.body),
-        expected,
-        "{headers:?}"
-    );
-    assert_eq!(answer.fetched.end, end, "{headers:?}");
+/// Reads an answer, with this cap of its body.
+async fn read(answer: Vec<u8>, max_body_bytes: u64) -> Answer {
+    let server = Server::once(answer);
+    get_capped(&fetcher(), &server.url("/"), max_body_bytes)
+        .await
+        .unwrap()
+}
+
+async fn check(codings: &[&str], body: &[u8], expected: &str, end: BodyEnd) {
+    let lines = codings
+        .iter()
+        .map(|coding| format!("Content-Encoding: {coding}\r\n"));
+    let headers = lines.collect::<Vec<_>>().concat();
+    let answer = read(answer(&headers, body), CAP).await;
+    let text = String::from_utf8_lossy(&answer.body);
+    assert_eq!(text, expected, "{codings:?}");
+    assert_eq!(answer.fetched.end, end, "{codings:?}");
     if answer.fetched.end == BodyEnd::Complete {
         assert_eq!(answer.fetched.wire_bytes, body.len() as u64);
     }
@@ -49,100 +56,41 @@ async fn check(headers: &str, body: &[u8], expected: &str, end: BodyEnd) {
 #[tokio::test]
 async fn codings_are_undone() {
     let undecodable = |name: &str| BodyEnd::Undecodable(name.to_owned());
-    let zipped = gzip(TEXT.as_bytes());
-    check(
-        "Content-Encoding: gzip\r\n",
-        &zipped,
-        TEXT,
-        BodyEnd::Complete,
-    )
-    .await;
-    check(
-        "Content-Encoding: X-GZip\r\n",
-        &zipped,
-        TEXT,
-        BodyEnd::Complete,
-    )
-    .await;
-    check(
-        "Content-Encoding: identity, gzip\r\nContent-Encoding:\r\n",
-        &zipped,
-        TEXT,
-        BodyEnd::Complete,
-    )
-    .await;
-    check("Content-Encoding: gzip\r\n", b"", "", BodyEnd::Complete).await;
-    check(
-        "Content-Encoding: gzip\r\n",
-        TEXT.as_bytes(),
-        "",
-        undecodable("gzip"),
-    )
-    .await;
-    check("", TEXT.as_bytes(), TEXT, BodyEnd::Complete).await;
-    check(
-        "Content-Encoding: gzip\r\n",
-        zipped.split_at(20).0,
-        "hello, h",
-        BodyEnd::CutShort,
-    )
-    .await;
-    check(
-        "Content-Encoding: gzip\r\nContent-Encoding: BR\r\n",
-        &zipped,
-        "",
-        undecodable("br"),
-    )
-    .await;
-    check(
-        "Content-Encoding: compress\r\n",
-        &zipped,
-        "",
-        undecodable("compress"),
-    )
-    .await;
+    let (text, zipped) = (TEXT.as_bytes(), gzip(TEXT.as_bytes()));
+    check(&[], text, TEXT, BodyEnd::Complete).await;
+    check(&["none"], text, TEXT, BodyEnd::Complete).await;
+    check(&["gzip"], b"", "", BodyEnd::Complete).await;
+    check(&["gzip"], text, "", undecodable("gzip")).await;
+    let cut = zipped.split_at(20).0;
+    check(&["gzip"], cut, "hello, h", BodyEnd::CutShort).await;
+    check(&["gzip", "BR"], &zipped, "", undecodable("br")).await;
+    check(&["compress"], &zipped, "", undecodable("compress")).await;
+    for codings in [
+        &["gzip"][..],
+        &["X-GZip"],
+        &["utf-8, gzip"],
+        &["identity, gzip", ""],
+    ] {
+        check(codings, &zipped, TEXT, BodyEnd::Complete).await;
+    }
 }
 
 #[tokio::test]
-async fn gzip_named_twice_is_undone_as_often_as_it_was_applied() {
+async fn gzip_named_twice_is_undone_as_applied() {
     let once = gzip(TEXT.as_bytes());
     let twice = gzip(&once);
-    for headers in [
-        "Content-Encoding: gzip, gzip\r\n",
-        "Content-Encoding: gzip\r\nContent-Encoding: x-gzip\r\n",
-    ] {
-        check(headers, &once, TEXT, BodyEnd::Complete).await;
-        check(headers, &twice, TEXT, BodyEnd::Complete).await;
-        let cut = twice.split_at(twice.len() - 12).0;
-        let server = Server::always(answer(headers, cut));
-        let fetch = HttpFetch::new(&settings()).unwrap();
-        let answer = get(&fetch, &server.url("/")).await.unwrap();
-        assert_eq!(answer.fetched.end, BodyEnd::CutShort);
+    let cut = twice.split_at(twice.len() - 12).0;
+    for codings in [&["gzip, gzip"][..], &["gzip", "x-gzip"]] {
+        check(codings, &once, TEXT, BodyEnd::Complete).await;
+        check(codings, &twice, TEXT, BodyEnd::Complete).await;
     }
+    let short = read(answer("Content-Encoding: gzip, gzip\r\n", cut), CAP).await;
+    assert_eq!(short.fetched.end, BodyEnd::CutShort);
     // Few bytes on the wire, and many between the codings.
     let large = gzip(&gzip_stored(&vec![0; 3_000_000]));
-    let server = Server::always(answer("Content-Encoding: gzip, gzip\r\n", &large));
-    let fetch = HttpFetch::new(&settings()).unwrap();
-    let answer = get_capped(&fetch, &server.url("/"), 1_000_000)
-        .await
-        .unwrap();
+    let bomb = answer("Content-Encoding: gzip, gzip\r\n", &large);
+    let answer = read(bomb, 1_000_000).await;
     assert_eq!(answer.fetched.end, BodyEnd::TooLarge);
-}
-
-#[tokio::test]
-async fn names_that_are_no_codings_leave_the_body_as_it_is() {
-    for name in ["none", "UTF-8", "text/html", "8bit", "x-own"] {
-        let headers = format!("Content-Encoding: {name}\r\n");
-        check(&headers, TEXT.as_bytes(), TEXT, BodyEnd::Complete).await;
-    }
-    let zipped = gzip(TEXT.as_bytes());
-    check(
-        "Content-Encoding: utf-8, gzip\r\n",
-        &zipped,
-        TEXT,
-        BodyEnd::Complete,
-    )
-    .await;
 }
 
 #[tokio::test]
@@ -150,20 +98,15 @@ async fn broken_coding_is_named() {
     let mut broken = gzip(TEXT.as_bytes());
     let checksum_at = broken.len() - 8;
     broken[checksum_at] ^= 0xff;
-    let server = Server::always(answer("Content-Encoding: x-gzip\r\n", &broken));
-    let answer = get(&HttpFetch::new(&settings()).unwrap(), &server.url("/"))
-        .await
-        .unwrap();
+    let answer = read(answer("Content-Encoding: x-gzip\r\n", &broken), CAP).await;
     assert_eq!(answer.fetched.end, BodyEnd::Undecodable("gzip".to_owned()));
 }
 
 #[tokio::test]
 async fn bomb_stops_at_the_cap_in_small_pieces() {
     let bomb = gzip(&vec![0; 64 << 20]);
-    let server = Server::always(answer("Content-Encoding: gzip\r\n", &bomb));
-    let fetch = HttpFetch::new(&settings()).unwrap();
     let cap = 3 << 20;
-    let answer = get_capped(&fetch, &server.url("/"), cap).await.unwrap();
+    let answer = read(answer("Content-Encoding: gzip\r\n", &bomb), cap).await;
     assert_eq!(answer.fetched.end, BodyEnd::TooLarge);
     assert_eq!(answer.body.len() as u64, cap);
     assert!(answer.largest_piece <= 65536);
@@ -175,9 +118,7 @@ async fn bytes_around_pieces_have_the_same_cap() {
         let chunk = format!("{piece:x}\r\n{}\r\n", "x".repeat(piece));
         let body = chunk.repeat(2_000 / piece) + "0\r\n\r\n";
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-        let server = Server::once([head.as_bytes(), body.as_bytes()].concat());
-        let fetch = HttpFetch::new(&settings()).unwrap();
-        let answer = get_capped(&fetch, &server.url("/"), 4_000).await.unwrap();
+        let answer = read([head, &*body].concat().into_bytes(), 4_000).await;
         assert_eq!(answer.fetched.end, end, "{piece}");
         assert!(answer.fetched.wire_bytes <= 2_000);
     };
@@ -187,54 +128,27 @@ async fn bytes_around_pieces_have_the_same_cap() {
 
 #[tokio::test]
 async fn body_may_have_exactly_the_cap() {
-    let check = async |headers: &str, body: &[u8], cap: u64, seen: usize, end: BodyEnd| {
-        let server =
-            Server::once([format!("HTTP/1.1 200 OK\r\n{headers}\r\n").as_bytes(), body].concat());
-        let fetch = HttpFetch::new(&settings()).unwrap();
-        let answer = get_capped(&fetch, &server.url("/"), cap).await.unwrap();
-        assert_eq!(
-            (answer.body.len(), answer.fetched.end),
-            (seen, end),
-            "{headers:?} {cap}"
-        );
-    };
+    use BodyEnd::{Complete, TooLarge};
     let large = vec![b'x'; 100_000];
-    check("", &large, 100_000, 100_000, BodyEnd::Complete).await;
-    check("", &large, 99_999, 99_999, BodyEnd::TooLarge).await;
-    check(
-        "Content-Length: 100000\r\n",
-        &large,
-        100_000,
-        100_000,
-        BodyEnd::Complete,
-    )
-    .await;
-    check(
-        "Content-Length: 100000\r\n",
-        &large,
-        99_999,
-        0,
-        BodyEnd::TooLarge,
-    )
-    .await;
-    check(
-        "Content-Encoding: gzip\r\n",
-        &gzip(&large),
-        100_000,
-        100_000,
-        BodyEnd::Complete,
-    )
-    .await;
-    check(
-        "Content-Encoding: gzip\r\n",
-        &gzip(&large),
-        99_999,
-        99_999,
-        BodyEnd::TooLarge,
-    )
-    .await;
-    check("", b"", 0, 0, BodyEnd::Complete).await;
-    check("", b"x", 0, 0, BodyEnd::TooLarge).await;
+    let zipped = gzip(&large);
+    let (large, zipped) = (large.as_slice(), zipped.as_slice());
+    let length = "Content-Length: 100000\r\n";
+    let coding = "Content-Encoding: gzip\r\n";
+    for (headers, body, cap, seen, end) in [
+        ("", large, 100_000, 100_000, Complete),
+        ("", large, 99_999, 99_999, TooLarge),
+        (length, large, 100_000, 100_000, Complete),
+        (length, large, 99_999, 0, TooLarge),
+        (coding, zipped, 100_000, 100_000, Complete),
+        (coding, zipped, 99_999, 99_999, TooLarge),
+        ("", &b""[..], 0, 0, Complete),
+        ("", &b"x"[..], 0, 0, TooLarge),
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\n{headers}\r\n");
+        let answer = read([head.as_bytes(), body].concat(), cap).await;
+        let found = (answer.body.len(), answer.fetched.end);
+        assert_eq!(found, (seen, end), "{headers:?} {cap}");
+    }
 }
 
 /// Bytes that decode to nothing are counted too.
@@ -242,15 +156,8 @@ async fn body_may_have_exactly_the_cap() {
 async fn wire_bytes_have_the_same_cap() {
     let mut padded = gzip(b"small");
     padded.resize(200_000, 0);
-    let server = Server::once(
-        [
-            &b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"[..],
-            &padded,
-        ]
-        .concat(),
-    );
-    let fetch = HttpFetch::new(&settings()).unwrap();
-    let answer = get_capped(&fetch, &server.url("/"), 100_000).await.unwrap();
+    let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
+    let answer = read([&head[..], &padded].concat(), 100_000).await;
     assert_eq!(
         (&*answer.body, answer.fetched.end),
         (&b"small"[..], BodyEnd::TooLarge)

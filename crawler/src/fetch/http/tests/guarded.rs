@@ -3,13 +3,11 @@
 use crate::fetch::Fetch as _;
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::{failure, get_text, server::Server, settings};
+use super::{HELLO, failure, get_text, server::Server, settings};
 use crate::{
     config::{FetchConfig, Resolve},
     fetch::{FetchErrorKind, http::HttpFetch},
 };
-
-const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 fn fixed(host: &str, port: u16, address: [u8; 4]) -> Resolve {
     let address = IpAddr::V4(Ipv4Addr::from(address));
@@ -64,30 +62,22 @@ async fn every_spelling_of_a_loopback_address_is_refused() {
         )
         .await;
     }
-    for (host, shown) in [
-        ("[::1]", "::1 is a loopback address"),
-        ("[0:0:0:0:0:0:0:1]", "::1 is a loopback address"),
-        (
-            "[::ffff:127.0.0.1]",
-            "::ffff:127.0.0.1 is a loopback address",
-        ),
-        ("[::ffff:7f00:1]", "::ffff:127.0.0.1 is a loopback address"),
-        ("[64:ff9b::7f00:1]", "64:ff9b::7f00:1 is a loopback address"),
-        ("[::]", ":: is a special-purpose address"),
-        ("0.0.0.0", "0.0.0.0 is a special-purpose address"),
-        ("0", "0.0.0.0 is a special-purpose address"),
-        ("10.0.0.5", "10.0.0.5 is a private address"),
-        (
-            "169.254.169.254",
-            "169.254.169.254 is a cloud metadata address",
-        ),
-        (
-            "[fd00:ec2::254]",
-            "fd00:ec2::254 is a cloud metadata address",
-        ),
-        ("[fe80::1]", "fe80::1 is a link-local address"),
+    for (host, address, class) in [
+        ("[::1]", "::1", "loopback"),
+        ("[0:0:0:0:0:0:0:1]", "::1", "loopback"),
+        ("[::ffff:127.0.0.1]", "::ffff:127.0.0.1", "loopback"),
+        ("[::ffff:7f00:1]", "::ffff:127.0.0.1", "loopback"),
+        ("[64:ff9b::7f00:1]", "64:ff9b::7f00:1", "loopback"),
+        ("[::]", "::", "special-purpose"),
+        ("0.0.0.0", "0.0.0.0", "special-purpose"),
+        ("0", "0.0.0.0", "special-purpose"),
+        ("10.0.0.5", "10.0.0.5", "private"),
+        ("169.254.169.254", "169.254.169.254", "cloud metadata"),
+        ("[fd00:ec2::254]", "fd00:ec2::254", "cloud metadata"),
+        ("[fe80::1]", "fe80::1", "link-local"),
     ] {
-        let expected = format!("{shown} but the crawl began on a public site");
+        let expected =
+            format!("{address} is a {class} address but the crawl began on a public site");
         check_forbidden(&fetch, &format!("http://{host}:{port}/"), &expected).await;
     }
     assert_eq!(server.connections(), 0);
@@ -120,24 +110,17 @@ async fn name_that_leads_inside_is_refused() {
 }
 
 #[tokio::test]
-async fn forbidden_addresses_of_a_name_are_dropped_and_the_others_used() {
+async fn loopback_starts_open_loopback_only() {
     let server = Server::always(HELLO);
     let port = server.address.port();
+    // Forbidden addresses of a name are dropped, and the others used.
     let mixed = vec![
         fixed("mixed.example", port, [10, 0, 0, 5]),
         fixed("mixed.example", port, [127, 0, 0, 1]),
     ];
     let fetch = begun_at([127, 0, 0, 1], mixed);
-    assert_eq!(
-        get_text(&fetch, &format!("http://mixed.example:{port}/")).await,
-        "hello"
-    );
-}
-
-#[tokio::test]
-async fn loopback_start_opens_loopback_and_not_the_private_network() {
-    let server = Server::always(HELLO);
-    let fetch = begun_at([127, 0, 0, 1], Vec::new());
+    let url = format!("http://mixed.example:{port}/");
+    assert_eq!(get_text(&fetch, &url).await, "hello");
     assert_eq!(get_text(&fetch, &server.url("/")).await, "hello");
     let expected = "10.0.0.5 is a private address but the crawl began on a loopback site";
     check_forbidden(&fetch, "http://10.0.0.5/", expected).await;
@@ -153,7 +136,7 @@ async fn without_a_start_host_public_addresses_only() {
 }
 
 #[tokio::test]
-async fn start_host_may_be_a_literal_with_or_without_brackets() {
+async fn start_host_may_be_a_literal() {
     for start_host in ["127.0.0.1", "[::1]", "::1", "localhost", "LOCALHOST"] {
         let server = Server::always(HELLO);
         let config = FetchConfig {
@@ -161,11 +144,8 @@ async fn start_host_may_be_a_literal_with_or_without_brackets() {
             ..settings()
         };
         let fetch = HttpFetch::new(&config).unwrap();
-        assert_eq!(
-            get_text(&fetch, &server.url("/")).await,
-            "hello",
-            "{start_host}"
-        );
+        let text = get_text(&fetch, &server.url("/")).await;
+        assert_eq!(text, "hello", "{start_host}");
     }
 }
 
@@ -187,7 +167,7 @@ async fn start_host_that_does_not_resolve_stops_everything() {
 }
 
 #[tokio::test]
-async fn a_start_host_that_was_public_stays_public_unless_it_is_allowed_otherwise() {
+async fn start_hosts_stay_public_unless_allowed() {
     let server = Server::always(HELLO);
     let url = format!("http://start.example:{}/", server.address.port());
     let fetch = |address: [u8; 4], was_public, allow_private| {

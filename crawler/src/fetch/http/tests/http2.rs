@@ -109,35 +109,25 @@ async fn connection_that_goes_away_between_requests_is_replaced() {
 }
 
 #[tokio::test]
-async fn stream_that_the_server_ends_is_a_reset() {
+async fn streams_that_the_server_ends_are_faults() {
     let authority = Authority::new();
-    for reason in [
-        Reason::ENHANCE_YOUR_CALM,
-        Reason::INTERNAL_ERROR,
-        Reason::CANCEL,
+    for (reason, expected) in [
+        (Reason::ENHANCE_YOUR_CALM, FetchErrorKind::Reset),
+        (Reason::INTERNAL_ERROR, FetchErrorKind::Reset),
+        (Reason::CANCEL, FetchErrorKind::Reset),
+        (Reason::HTTP_1_1_REQUIRED, FetchErrorKind::Http1Next),
+        (Reason::PROTOCOL_ERROR, FetchErrorKind::Http1Next),
     ] {
         let server = start(&authority, move |_, _, mut exchange| {
             exchange.1.send_reset(reason);
         });
         let (kind, message) = failure(&fetch(&authority, &server), &url(&server)).await;
-        assert_eq!(kind, FetchErrorKind::Reset, "{message}");
-        let port = server.address.port();
-        assert!(
-            message.starts_with(&format!("site.example:{port} ended the HTTP/2 stream: ")),
-            "{message}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn stream_that_the_server_ends_for_http_1_1_is_asked_so() {
-    let authority = Authority::new();
-    for reason in [Reason::HTTP_1_1_REQUIRED, Reason::PROTOCOL_ERROR] {
-        let server = start(&authority, move |_, _, mut exchange| {
-            exchange.1.send_reset(reason);
-        });
-        let (kind, message) = failure(&fetch(&authority, &server), &url(&server)).await;
-        assert_eq!(kind, FetchErrorKind::Http1Next, "{message}");
+        assert_eq!(kind, expected, "{message}");
+        if expected == FetchErrorKind::Reset {
+            let port = server.address.port();
+            let start = format!("site.example:{port} ended the HTTP/2 stream: ");
+            assert!(message.starts_with(&start), "{message}");
+        }
     }
 }
 
@@ -220,7 +210,7 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
 
 /// Apache and others send `Upgrade: h2` also where it is spoken already, which RFC 9113 8.2.2 forbids.
 #[tokio::test]
-async fn a_server_that_breaks_the_rules_is_asked_by_http_1_1() {
+async fn faulty_servers_are_asked_by_http_1() {
     for (name, value) in [("upgrade", "h2"), ("connection", "keep-alive"), ("X", "1")] {
         let authority = Authority::new();
         let mut config = authority.server(&[HOST], |_| {});

@@ -1,6 +1,6 @@
 //! Requests as sent, and ordinary answers.
 
-use super::{Collector, failure, get, get_text, key, server::Server, settings};
+use super::{Collector, HELLO, failure, get, get_text, key, server::Server, settings};
 use crate::{
     config::{Credentials, FetchConfig, Secret},
     fetch::{
@@ -10,8 +10,6 @@ use crate::{
     page::BodyEnd,
     url_key::Origin,
 };
-
-const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 fn origin_of(server: &Server) -> Origin {
     key(&server.url("/")).origin()
@@ -80,7 +78,7 @@ async fn the_receiver_decides_the_requested_types() {
 }
 
 #[tokio::test]
-async fn validators_are_sent_as_they_came_and_dates_in_their_fixed_form() {
+async fn validators_are_sent_in_their_forms() {
     let not_modified = "HTTP/1.1 304 Not Modified\r\nETag: \"2\"\r\n\r\n";
     let server = Server::always(not_modified);
     let fetch = HttpFetch::new(&settings()).unwrap();
@@ -100,20 +98,7 @@ async fn validators_are_sent_as_they_came_and_dates_in_their_fixed_form() {
 }
 
 #[tokio::test]
-async fn user_agent_is_the_configured_one() {
-    let server = Server::always(HELLO);
-    let agent = "Arpent/1 (+https://example.com/bot)";
-    let fetch = HttpFetch::new(&FetchConfig {
-        user_agent: agent.to_owned(),
-        ..settings()
-    })
-    .unwrap();
-    get_text(&fetch, &server.url("/")).await;
-    assert!(server.requests()[0].contains("user-agent: arpent/1 (+https://example.com/bot)\r\n"));
-}
-
-#[tokio::test]
-async fn head_keeps_repeated_lines_apart_and_names_in_lower_case() {
+async fn heads_keep_repeated_lines_and_lower_case_names() {
     let server = Server::always(
         "HTTP/1.1 404 Gone fishing\r\nX-Robots-Tag: noindex\r\nLINK: <a>\r\nx-robots-tag: nofollow\r\n\
          X-Latin: caf\u{e9}\r\nContent-Length: 4\r\n\r\nnope",
@@ -128,7 +113,7 @@ async fn head_keeps_repeated_lines_apart_and_names_in_lower_case() {
 }
 
 #[tokio::test]
-async fn redirect_is_an_answer_and_its_target_is_not_contacted() {
+async fn redirect_targets_are_not_contacted() {
     let target = Server::always(HELLO);
     let answer = format!(
         "HTTP/1.1 301 Moved Permanently\r\nLocation: {}\r\nRefresh: 0; url={}\r\n\
@@ -179,7 +164,7 @@ async fn requests_share_no_state() {
 }
 
 #[tokio::test]
-async fn credentials_and_extra_headers_go_to_their_origin_only() {
+async fn secrets_go_to_their_origin_only() {
     let (ours, other) = (Server::always(HELLO), Server::always(HELLO));
     let fetch = HttpFetch::new(&with_secrets(vec![origin_of(&ours)])).unwrap();
     get_text(&fetch, &ours.url("/")).await;
@@ -213,33 +198,27 @@ async fn credentials_and_extra_headers_go_to_their_origin_only() {
 }
 
 #[tokio::test]
-async fn bearer_token_is_sent_as_it_is() {
+async fn configured_headers_replace_our_own() {
     let server = Server::always(HELLO);
     let config = FetchConfig {
-        credentials: Some(Credentials::Bearer(Secret::new("abc.def"))),
-        ..with_secrets(vec![origin_of(&server)])
-    };
-    get_text(&HttpFetch::new(&config).unwrap(), &server.url("/")).await;
-    assert!(server.requests()[0].contains("authorization: bearer abc.def\r\n"));
-}
-
-#[tokio::test]
-async fn extra_header_replaces_our_own() {
-    let server = Server::always(HELLO);
-    let config = FetchConfig {
+        user_agent: "Arpent/1 (+https://example.com/bot)".to_owned(),
         headers: vec![
             ("Accept".to_owned(), Secret::new("a/b")),
             ("ACCEPT".to_owned(), Secret::new("c/d")),
         ],
-        credentials: None,
+        credentials: Some(Credentials::Bearer(Secret::new("abc.def"))),
         ..with_secrets(vec![origin_of(&server)])
     };
     get_text(&HttpFetch::new(&config).unwrap(), &server.url("/")).await;
     let sent = &server.requests()[0];
-    assert!(
-        sent.contains("accept: a/b\r\naccept: c/d\r\n") && !sent.contains("text/html"),
-        "{sent}"
-    );
+    for line in [
+        "user-agent: arpent/1 (+https://example.com/bot)\r\n",
+        "authorization: bearer abc.def\r\n",
+        "accept: a/b\r\naccept: c/d\r\n",
+    ] {
+        assert!(sent.contains(line), "{sent}");
+    }
+    assert!(!sent.contains("text/html"), "{sent}");
 }
 
 #[test]
@@ -250,22 +229,27 @@ fn unusable_settings_are_named_and_secrets_are_not() {
         let error = HttpFetch::new(&config).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    check(
-        |c| c.headers = vec![("a b".to_owned(), Secret::new("x"))],
-        "header \"a b\" is not a header name",
-    );
-    check(
-        |c| c.headers = vec![("x-a".to_owned(), Secret::new("secret\r\ny: z"))],
-        "header \"x-a\" has a value with forbidden characters",
-    );
-    check(
-        |c| c.headers = vec![("User-Agent".to_owned(), Secret::new("x"))],
-        "header \"User-Agent\" cannot be set",
-    );
-    check(
-        |c| c.headers = vec![("Transfer-Encoding".to_owned(), Secret::new("x"))],
-        "header \"Transfer-Encoding\" cannot be set",
-    );
+    for (name, value, expected) in [
+        ("a b", "x", "\"a b\" is not a header name"),
+        ("User-Agent", "x", "\"User-Agent\" cannot be set"),
+        (
+            "Transfer-Encoding",
+            "x",
+            "\"Transfer-Encoding\" cannot be set",
+        ),
+        (
+            "x-a",
+            "secret\r\ny: z",
+            "\"x-a\" has a value with forbidden characters",
+        ),
+    ] {
+        let config = FetchConfig {
+            headers: vec![(name.to_owned(), Secret::new(value))],
+            ..settings()
+        };
+        let error = HttpFetch::new(&config).unwrap_err();
+        assert_eq!(error.to_string(), format!("header {expected}"));
+    }
     check(
         |c| c.credentials = Some(Credentials::Bearer(Secret::new("sec\nret"))),
         "the credentials hold forbidden characters",
@@ -279,18 +263,20 @@ fn unusable_settings_are_named_and_secrets_are_not() {
         },
         "the user name holds a colon",
     );
-    check(
-        |c| c.proxy = Some("socks5://user:secret@h".to_owned()),
-        "proxy is not an http or https URL",
-    );
-    check(
-        |c| c.proxy = Some("user:secret@".to_owned()),
-        "proxy is not a URL",
-    );
-    check(
-        |c| c.proxy = Some("nowhere".to_owned()),
-        "proxy is not a URL",
-    );
+    for (proxy, expected) in [
+        (
+            "socks5://user:secret@h",
+            "proxy is not an http or https URL",
+        ),
+        ("user:secret@", "proxy is not a URL"),
+        ("nowhere", "proxy is not a URL"),
+    ] {
+        let config = FetchConfig {
+            proxy: Some(proxy.to_owned()),
+            ..settings()
+        };
+        assert_eq!(HttpFetch::new(&config).unwrap_err().to_string(), expected);
+    }
     check(
         |c| c.user_agent = "a\nb".to_owned(),
         "cannot use user agent \"a\\nb\"",
@@ -308,7 +294,7 @@ fn debug_output_holds_no_secret() {
 }
 
 #[tokio::test]
-async fn proxy_is_used_for_everything_and_only_when_set() {
+async fn proxy_is_used_for_everything() {
     let proxy = Server::always("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy");
     let config = FetchConfig {
         proxy: Some(format!("http://{}", proxy.address)),
@@ -318,22 +304,15 @@ async fn proxy_is_used_for_everything_and_only_when_set() {
     let fetch = HttpFetch::new(&config).unwrap();
     assert_eq!(get_text(&fetch, "http://site.example/x").await, "proxy");
     assert!(proxy.requests()[0].starts_with("get http://site.example/x http/1.1\r\n"));
-    let (kind, message) = failure(&fetch, "http://127.0.0.1:9/").await;
-    assert_eq!(kind, FetchErrorKind::Forbidden);
-    assert_eq!(
-        message,
-        "127.0.0.1 is a loopback address but the crawl began on a public site"
-    );
-    let (kind, message) = failure(&fetch, "http://localhost/").await;
-    assert_eq!(kind, FetchErrorKind::Forbidden);
-    assert_eq!(
-        message,
-        "localhost is a loopback name but the crawl began on a public site"
-    );
-    assert_eq!(
-        failure(&fetch, "http://metadata.google.internal/").await.0,
-        FetchErrorKind::Forbidden
-    );
+    for (host, refusal) in [
+        ("127.0.0.1:9", "127.0.0.1 is a loopback address"),
+        ("localhost", "localhost is a loopback name"),
+        ("metadata.google.internal", "metadata.google.internal is"),
+    ] {
+        let (kind, message) = failure(&fetch, &format!("http://{host}/")).await;
+        assert_eq!(kind, FetchErrorKind::Forbidden, "{message}");
+        assert!(message.starts_with(refusal), "{message}");
+    }
     assert_eq!(proxy.requests().len(), 1);
 }
 

@@ -16,7 +16,7 @@ use rustls::{
 use tempfile::TempDir;
 
 use super::{
-    SHORT, failure, get, get_text,
+    HELLO, SHORT, Script, failure, get, get_text,
     server::{Connection, Server},
     settings,
 };
@@ -26,9 +26,9 @@ use crate::{
     page::BodyEnd,
 };
 
-pub(super) const HOST: &str = "site.example";
+type ChangeOfCertificate = fn(&mut CertificateParams);
 
-const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+pub(super) const HOST: &str = "site.example";
 
 /// A certificate authority, and its certificate in a file.
 pub(super) struct Authority {
@@ -132,7 +132,7 @@ async fn check_refused(authority: Option<&Authority>, server: &Server, expected:
 }
 
 #[tokio::test]
-async fn certificate_of_an_authority_in_the_ca_file_is_good() {
+async fn authorities_in_the_ca_file_are_trusted() {
     let authority = Authority::new();
     let server = start(authority.server(&[HOST], |_| {}), HELLO, true);
     let fetch = HttpFetch::new(&client(Some(&authority), &server)).unwrap();
@@ -161,71 +161,75 @@ async fn self_signed_certificate_is_refused() {
 }
 
 #[tokio::test]
-async fn expired_certificate_is_refused_with_its_date() {
+async fn certificates_out_of_date_are_refused() {
     let authority = Authority::new();
-    let config = authority.server(&[HOST], |params| {
-        params.not_before = date_time_ymd(2020, 1, 1);
-        params.not_after = date_time_ymd(2021, 2, 3);
-    });
-    let server = start(config, HELLO, true);
-    check_refused(
-        Some(&authority),
-        &server,
-        "certificate of site.example expired on 2021-02-03",
-    )
-    .await;
+    let changes: [(ChangeOfCertificate, &str); 2] = [
+        (
+            |params| {
+                params.not_before = date_time_ymd(2020, 1, 1);
+                params.not_after = date_time_ymd(2021, 2, 3);
+            },
+            "certificate of site.example expired on 2021-02-03",
+        ),
+        (
+            |params| params.not_before = date_time_ymd(2999, 1, 1),
+            "certificate of site.example is not valid before 2999-01-01",
+        ),
+    ];
+    for (change, expected) in changes {
+        let server = start(authority.server(&[HOST], change), HELLO, true);
+        check_refused(Some(&authority), &server, expected).await;
+    }
 }
 
 #[tokio::test]
-async fn certificate_of_the_future_is_refused_with_its_date() {
+async fn certificates_for_other_names_are_refused() {
     let authority = Authority::new();
-    let config = authority.server(&[HOST], |params| {
-        params.not_before = date_time_ymd(2999, 1, 1);
-    });
-    let server = start(config, HELLO, true);
-    check_refused(
-        Some(&authority),
-        &server,
-        "certificate of site.example is not valid before 2999-01-01",
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn certificate_for_other_names_is_refused_with_them() {
-    let authority = Authority::new();
-    let server = start(
-        authority.server(&["www.site.example", "*.other.example"], |_| {}),
-        HELLO,
-        true,
-    );
-    let expected = "certificate is for www.site.example, *.other.example, not for site.example";
-    check_refused(Some(&authority), &server, expected).await;
     let many: Vec<String> = (1..9).map(|number| format!("n{number}.example")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let server = start(authority.server(&many, |_| {}), HELLO, true);
-    let expected = "certificate is for n1.example, n2.example, n3.example, n4.example, n5.example and others, not for site.example";
-    check_refused(Some(&authority), &server, expected).await;
-    let server = start(authority.server(&[], |_| {}), HELLO, true);
-    check_refused(
-        Some(&authority),
-        &server,
-        "certificate is for no name at all, not for site.example",
-    )
-    .await;
+    let names: [(&[&str], &str); 3] = [
+        (
+            &["www.site.example", "*.other.example"],
+            "www.site.example, *.other.example",
+        ),
+        (
+            &many,
+            "n1.example, n2.example, n3.example, n4.example, n5.example and others",
+        ),
+        (&[], "no name at all"),
+    ];
+    for (names, shown) in names {
+        let server = start(authority.server(names, |_| {}), HELLO, true);
+        let expected = format!("certificate is for {shown}, not for site.example");
+        check_refused(Some(&authority), &server, &expected).await;
+    }
 }
 
 #[tokio::test]
-async fn plain_http_on_the_tls_port_is_reported() {
-    let server = Server::start(|connection| {
-        connection.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-        connection.hold();
-    });
-    let fetch = HttpFetch::new(&client(None, &server)).unwrap();
-    let (kind, message) = failure(&fetch, &url(&server)).await;
-    assert_eq!(kind, FetchErrorKind::Protocol, "{message}");
-    let port = server.address.port();
-    assert_eq!(message, format!("site.example:{port} does not use TLS"));
+async fn connections_that_end_before_tls_are_reported() {
+    let scripts: [(Script, FetchErrorKind, &str); 2] = [
+        (
+            |connection| {
+                connection.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+                connection.hold();
+            },
+            FetchErrorKind::Protocol,
+            "does not use TLS",
+        ),
+        (
+            |connection| connection.stream.read_exact(&mut [0; 50]).unwrap(),
+            FetchErrorKind::Reset,
+            "closed the connection during the TLS handshake",
+        ),
+    ];
+    for (script, expected, reason) in scripts {
+        let server = Server::start(script);
+        let fetch = HttpFetch::new(&client(None, &server)).unwrap();
+        let (kind, message) = failure(&fetch, &url(&server)).await;
+        assert_eq!(kind, expected, "{message}");
+        let port = server.address.port();
+        assert_eq!(message, format!("site.example:{port} {reason}"));
+    }
 }
 
 #[tokio::test]
@@ -241,22 +245,7 @@ async fn tls_on_the_plain_port_is_not_http() {
 }
 
 #[tokio::test]
-async fn close_inside_the_handshake_is_a_reset() {
-    let server = Server::start(|connection| {
-        connection.stream.read_exact(&mut [0; 50]).unwrap();
-    });
-    let fetch = HttpFetch::new(&client(None, &server)).unwrap();
-    let (kind, message) = failure(&fetch, &url(&server)).await;
-    assert_eq!(kind, FetchErrorKind::Reset, "{message}");
-    let port = server.address.port();
-    assert_eq!(
-        message,
-        format!("site.example:{port} closed the connection during the TLS handshake")
-    );
-}
-
-#[tokio::test]
-async fn silence_inside_the_handshake_ends_with_the_connect_limit() {
+async fn handshakes_have_the_connect_limit() {
     let server = Server::start(Connection::hold);
     let config = FetchConfig {
         connect_timeout: SHORT,
@@ -272,7 +261,7 @@ async fn silence_inside_the_handshake_ends_with_the_connect_limit() {
 }
 
 #[tokio::test]
-async fn handshake_has_its_own_limit_beside_that_of_the_head() {
+async fn handshakes_may_outlast_the_head_limit() {
     let authority = Authority::new();
     let config = Arc::new(authority.server(&[HOST], |_| {}));
     let server = Server::start(move |connection: &mut Connection| {
@@ -299,7 +288,7 @@ async fn handshake_has_its_own_limit_beside_that_of_the_head() {
 
 /// Without a length only the end of TLS distinguishes a whole body from a cut one.
 #[tokio::test]
-async fn end_without_close_notify_cuts_a_body_without_length() {
+async fn missing_close_notify_cuts_bodies_without_length() {
     let authority = Authority::new();
     let check = async |answer: &'static str, ends_properly: bool, expected: BodyEnd| {
         let server = start(authority.server(&[HOST], |_| {}), answer, ends_properly);
@@ -311,12 +300,8 @@ async fn end_without_close_notify_cuts_a_body_without_length() {
     check("HTTP/1.1 200 OK\r\n\r\nhello", true, BodyEnd::Complete).await;
     check("HTTP/1.1 200 OK\r\n\r\nhello", false, BodyEnd::CutShort).await;
     check(HELLO, false, BodyEnd::Complete).await;
-    check(
-        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello",
-        true,
-        BodyEnd::CutShort,
-    )
-    .await;
+    let short = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello";
+    check(short, true, BodyEnd::CutShort).await;
 }
 
 #[test]
@@ -339,16 +324,9 @@ fn unusable_ca_files_are_named() {
         );
     };
     check("missing.pem", None, "cannot read CA file FILE: ");
-    check(
-        "empty.pem",
-        Some(""),
-        "CA file FILE holds no certificate in PEM format",
-    );
-    check(
-        "text.pem",
-        Some("no certificate"),
-        "CA file FILE holds no certificate in PEM format",
-    );
+    let without = "CA file FILE holds no certificate in PEM format";
+    check("empty.pem", Some(""), without);
+    check("text.pem", Some("no certificate"), without);
     let broken = "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n";
     check("broken.pem", Some(broken), "cannot read CA file FILE: ");
     let nonsense = "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n";
