@@ -25,7 +25,10 @@ mod options;
 
 use std::fmt::Write as _;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{
+    CommandFactory as _, FromArgMatches as _, Parser, Subcommand,
+    error::{ContextKind, ContextValue},
+};
 
 pub(crate) use self::audit::AuditArgs;
 pub(crate) use self::build::BuildArgs;
@@ -154,6 +157,49 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Check sitemaps", &["check", "audit", "diff"]),
     ("Administer", &["daemon", "catalogue", "forget", "generate"]),
 ];
+
+/// Options of other programs, and what to use instead.
+const TIPS: [(&str, &str); 12] = [
+    (
+        "--auth",
+        "ARPENT_BASIC_AUTH=USER:PASSWORD in the environment",
+    ),
+    (
+        "--basic-auth",
+        "ARPENT_BASIC_AUTH=USER:PASSWORD in the environment",
+    ),
+    (
+        "--user",
+        "ARPENT_BASIC_AUTH=USER:PASSWORD in the environment",
+    ),
+    (
+        "--bearer-token",
+        "ARPENT_BEARER_TOKEN=TOKEN in the environment",
+    ),
+    ("--cookie", "-H 'Cookie: NAME=VALUE'"),
+    ("--depth", "--max-depth N"),
+    ("--level", "--max-depth N"),
+    ("--limit", "--max-pages N"),
+    (
+        "--insecure",
+        "--ca-file FILE, with the certificate of the server",
+    ),
+    (
+        "--no-check-certificate",
+        "--ca-file FILE, with the certificate of the server",
+    ),
+    ("--threads", "--concurrency N"),
+    ("--wait", "--delay T"),
+];
+
+/// What to use instead of an option that only other programs have.
+pub(crate) fn tip_for(error: &clap::Error) -> Option<&'static str> {
+    let ContextValue::String(typed) = error.get(ContextKind::InvalidArg)? else {
+        return None;
+    };
+    let tip = TIPS.iter().find(|(option, _)| option == typed);
+    tip.map(|(_, instead)| *instead)
+}
 
 /// Reads the command line.
 ///

@@ -54,6 +54,8 @@ struct Screen {
     is_log: bool,
     /// Messages about a site have its name.
     names_sites: bool,
+    /// A summary on stdout has the notes and the objections of the guard.
+    has_summary: bool,
     /// The live view as it is drawn: the cursor is at the end of its last line, so that the echo of Ctrl-C begins no line.
     live: Option<String>,
 }
@@ -123,6 +125,11 @@ impl Output {
         self.screen().is_json = true;
     }
 
+    /// From now on what a summary has is not printed as a message, unless messages are a log of JSON.
+    pub(crate) fn expect_summary(&self) {
+        self.screen().has_summary = true;
+    }
+
     /// From now on only errors go to stderr.
     pub(crate) fn be_quiet(&self) {
         self.screen().quiet = true;
@@ -153,6 +160,11 @@ impl Output {
     /// A line that the user should not miss.
     pub(crate) fn warn(&self, line: &str) {
         self.print(Kind::Warning, line, &Map::new());
+    }
+
+    /// A warning that the summary of the session has as well.
+    pub(crate) fn note(&self, line: &str) {
+        self.print(Kind::Note, line, &Map::new());
     }
 
     /// An error; it is printed in any case.
@@ -288,14 +300,16 @@ impl Output {
     /// Prints a message; a log of JSON has `fields` beside it.
     pub(crate) fn print(&self, kind: Kind, line: &str, fields: &Map<String, Value>) {
         let screen = self.screen();
-        if screen.quiet && kind != Kind::Error {
+        let is_in_summary = matches!(kind, Kind::Note | Kind::Refusal) && screen.has_summary;
+        let is_error = matches!(kind, Kind::Error | Kind::Refusal);
+        if (is_in_summary && !screen.is_json) || (screen.quiet && !is_error) {
             return;
         }
         if screen.is_json {
             let level = match kind {
                 Kind::Plain => Level::INFO,
-                Kind::Warning => Level::WARN,
-                Kind::Error => Level::ERROR,
+                Kind::Warning | Kind::Note => Level::WARN,
+                Kind::Error | Kind::Refusal => Level::ERROR,
             };
             let line = own_line(level, self.site.as_deref(), line, fields);
             print_log(&escape_json(&line), &screen);
@@ -303,8 +317,8 @@ impl Output {
         }
         let (word, colour) = match kind {
             Kind::Plain => ("", ""),
-            Kind::Warning => ("warning: ", "\x1b[1;33m"),
-            Kind::Error => ("error: ", "\x1b[1;31m"),
+            Kind::Warning | Kind::Note => ("warning: ", "\x1b[1;33m"),
+            Kind::Error | Kind::Refusal => ("error: ", "\x1b[1;31m"),
         };
         let line = escape(line);
         let line = shorten(&line, MAX_MESSAGE);

@@ -129,6 +129,8 @@ notes! {
     // The place of the set.
     output_moved "output-moved" (old, new)
         "the set was published to {old} until now, and is in {new} from now on; the files in {old} are not updated any more";
+    output_would_move "output-would-move" (old, new)
+        "the set is published in {old}; a session that is no dry run would publish it in {new}, and not update {old} any more";
 
     // Unusual answers of the site.
     start_redirected "start-redirected" (typed, origin)
@@ -167,8 +169,8 @@ notes! {
         "{count} of {pages} pages name a canonical URL on {other}, so they are not listed. If the crawled site is a copy of \
          {other}, use --publish-as {other}/; otherwise correct the canonical links";
     canonical_redirects_back "canonical-redirects-back" (count)
-        "{count} listed pages name a canonical URL that redirects back to them, or that differs in spelling alone and was not \
-         answered: they count as their own canonical URLs. Let the links name the URLs of the pages";
+        "listed pages whose canonical URL redirects back to them, or differs in spelling alone and was not answered, count as \
+         their own canonical URLs ({count}). Let the links name the URLs of the pages";
     canonicals_by_name "canonicals-by-name" (count, pages, name)
         "{count} of {pages} listed pages name {name} in their canonical links: crawl {name}/, so that the set has these URLs";
     gone_at_once "gone-at-once" (count, listed)
@@ -177,16 +179,21 @@ notes! {
     other_names "other-names" (site, names)
         "URLs in pages and sitemaps use other names of the site, and count as those of {site}: {names}";
     canonical_unknown "canonical-unknown" (count)
-        "{count} pages are not listed, because their canonical links name URLs that arpent does not know: no file of the folder, \
-         or a URL that was not recorded. Correct the links if the pages are to be listed";
+        "pages whose canonical links name URLs that arpent does not know are not listed ({count}): no file of the folder, or a URL \
+         that was not recorded. Correct the links if the pages are to be listed";
     unauthorized "unauthorized" (count, pages)
         "{count} of {pages} pages answered 401: they require a user name and a password, or a token. Set basic_auth or \
          bearer_token in the settings file, or ARPENT_BASIC_AUTH or ARPENT_BEARER_TOKEN in the environment";
+    mostly_noindex "mostly-noindex" (count, pages)
+        "{count} of {pages} pages have noindex, so that most requests were in vain. exclude rules for such URLs spare them; \
+         arpent report lists the URLs";
+    sibling_hosts "sibling-hosts" (hosts, first)
+        "pages link to {hosts} of the same domain, which are sites of their own: arpent crawl {first}/ crawls one of them";
     forbidden "forbidden" (count, pages, agent)
         "{count} of {pages} pages answered 403: the server refuses arpent. Configure the server to allow the User-Agent \
          \"{agent}\" or the address of this machine, or try another --user-agent or a lower --rate";
     pages_behind_wall "pages-behind-wall" (count, path)
-        "{count} pages redirect to {path}, which sets a cookie or asks for a password, so they are not listed. Let the server answer \
+        "pages that redirect to {path}, which sets a cookie or asks for a password, are not listed ({count}). Let the server answer \
          them without a cookie, as search engines send none; cookies = \"session\" keeps the cookies of a crawl, and --header \
          \"Cookie: name=value\" sends a session";
     not_modified_distrusted "not-modified-distrusted" (url)
@@ -195,21 +202,21 @@ notes! {
     not_modified_trusted "not-modified-trusted" ()
         "the answers not modified (304) of the server were correct again: arpent trusts them";
 
-    place_cut "pages-may-be-missing" (count, place, asked, glob)
-        "{count} pages may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, few say anything new. \
+    place_cut "pages-may-be-missing" (missing, place, asked, glob)
+        "{missing} may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, few say anything new. \
          If the site needs none of them, exclude = ['{glob}'] ends it; close_patterns = false requests and lists everything";
-    place_cut_with_listed "pages-may-be-missing-beside-listed" (count, place, asked)
-        "{count} pages may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, some are listed, so no \
+    place_cut_with_listed "pages-may-be-missing-beside-listed" (missing, place, asked)
+        "{missing} may be missing: {place} goes on without end. Of {asked} pages there that arpent requested, some are listed, so no \
          rule is proposed here; an exclude rule of yours ends it, and close_patterns = false requests and lists everything";
     parameters_left_out "parameters-left-out" (count, names)
-        "{count} URLs were left out that have parameters without effect, because pages with and without them were the same: {names}. \
+        "URLs with parameters without effect were left out ({count}), because pages with and without them were the same: {names}. \
          close_patterns = false requests all of them; the setting drop_parameters leaves parameters out from the start";
     named_copies "named-copies" (count)
-        "{count} pages are copies of others to the letter, under another spelling of the path, and stay listed because a sitemap or a \
-         list names them. Let the copies redirect, or name one URL of each page";
+        "copies of other pages to the letter, under another spelling of the path, stay listed, because a sitemap or a list names \
+         them ({count}). Let the copies redirect, or name one URL of each page";
     named_not_found_pages "named-not-found-pages" (count)
-        "{count} published pages, or pages that a sitemap or a list names, have the text of the site's answer to URLs that do not exist, \
-         and stay listed. Let the server answer 404 for those that are gone";
+        "published pages, or pages that a sitemap or a list names, stay listed although they have the text of the site's answer to \
+         URLs that do not exist ({count}). Let the server answer 404 for those that are gone";
     never_not_found "never-not-found" ()
         "the site answers 200 for URLs that do not exist; pages with the content of that answer are neither listed nor \
          followed. Let the server answer 404 for such URLs";
@@ -243,7 +250,7 @@ notes! {
     robots_sitemaps_left_out "robots-sitemaps-left-out" (count, most)
         "robots.txt names {count} sitemaps; the first {most} are read";
     feeds_left_out "feeds-left-out" (count, most)
-        "the pages name {count} more feeds than the {most} that a session reads";
+        "the pages name more feeds than the {most} that a session reads: {count} more";
 
     // Unusual values in the set.
     clocks_apart "clocks-apart" (ours, host)
@@ -251,7 +258,7 @@ notes! {
     entry_left_out "entry-left-out" (why)
         "left out, because a sitemap may not contain it: {why}";
     entries_left_out "entries-left-out" (count)
-        "{count} more entries are left out for such a reason";
+        "more entries are left out for such a reason: {count}";
     same_priority "same-priority" (priority, or_none)
         "every page has the priority {priority}{or_none}, which has no effect: search engines compare priorities within one \
          site only";
@@ -264,19 +271,19 @@ notes! {
     section_empty "section-empty" (section)
         "no listed page is in the section {section}, so it has no sitemap";
     file_backed_up "file-backed-up" (file, backup)
-        "{file} was changed by another program; a copy of the changed file is kept as {backup}";
+        "{file} was not written by arpent, or was changed since; it was replaced, and is kept as {backup}";
 
     // Unusual inputs of a build.
     bytes_after_compressed "bytes-after-compressed" (name)
         "{name}: bytes that are not compressed follow the compressed ones; they are left out";
     rows_left_out "rows-left-out" (name, count)
-        "{name}: {count} rows are left out, because they have another status than 200, are not indexable, or are no page";
+        "{name}: rows with another status than 200, or of what is not indexable or no page, are left out: {count}";
     fields_unused "fields-unused" (name, fields)
         "{name}: the fields {fields} are unknown and not used";
     links_out_of_folder "links-out-of-folder" (folder, count)
-        "{folder}: {count} symbolic links lead out of the folder, or in circles, and are not followed";
+        "{folder}: symbolic links that lead out of the folder, or in circles, are not followed: {count}";
     source_folders "source-folders" (folder, count)
-        "{folder}: {count} folders named _includes, _layouts or node_modules are not read: a site publishes no pages from them";
+        "{folder}: folders named _includes, _layouts or node_modules are not read, because a site publishes no pages from them: {count}";
     file_names_too_long "file-names-too-long" (first, others)
         "{first}{others} left out: the URL would be longer than 2,047 characters";
     robots_file_not_obeyed "robots-file-not-obeyed" (file, origin)
@@ -358,7 +365,7 @@ mod tests {
             serde_json::to_string(&note).unwrap(),
             concat!(
                 r#"{"code":"feeds-left-out","count":7,"example":"/a","#,
-                r#""text":"the pages name 7 more feeds than the 50 that a session reads"}"#
+                r#""text":"the pages name more feeds than the 50 that a session reads: 7 more"}"#
             )
         );
     }

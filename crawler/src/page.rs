@@ -25,7 +25,7 @@ pub use self::facts::{
 };
 pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::link_texts::{LinkTexts, TakenLinks};
-pub use self::reason::{Evidence, ListingFault, Mark, Reason, State};
+pub use self::reason::{Evidence, ListingFault, Mark, Reason, State, with_code};
 pub use self::repeat::Repeat;
 pub use self::supplied::{InputExtensionsError, Supplied, extensions_from_json};
 pub(crate) use self::text::merge as merge_blocks;

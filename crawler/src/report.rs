@@ -7,6 +7,7 @@ mod changes;
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
+    config::Share,
     crawl_state,
     page::{ClosedPattern, Mark, PatternKind, Reason, State},
     seeds::Tally,
@@ -43,6 +44,8 @@ pub struct Report {
     pub seeds: Tally,
     /// Places that were cut, those with the most missing pages first.
     pub cut: Vec<ClosedPattern>,
+    /// The share of failed URLs up to which a crawl counts as whole.
+    pub partial_above: Share,
 }
 
 /// URLs by reason, with the first ones of each fault.
@@ -135,19 +138,23 @@ impl Report {
         report
     }
 
-    /// Returns whether some URL failed after its tries, was not reached, was cut short or not recorded, or more than a tenth of the set
+    /// Returns whether more URLs failed than may fail, whether they were published or not.
+    fn fails_in_part(&self) -> bool {
+        let failed = self.failed() + self.retained_unreachable();
+        let share = Share::of(failed, self.listed + self.failed());
+        failed > 0 && (self.partial_above == Share::NONE || share > self.partial_above)
+    }
+
+    /// Returns whether too many URLs failed after their tries, or one was not reached, was cut short or not recorded, or more than a tenth of the set
     /// may be missing in places that were cut.
     pub fn is_partial(&self) -> bool {
-        let kept = [Reason::Unreachable, Reason::NotReached];
-        self.failed() > 0
+        self.fails_in_part()
             || self.queued > 0
             || self.not_recorded > 0
             || self.behind_cuts() > self.listed / 10
             || self.is_much_gone()
             || self.excluded.contains_key(Reason::CutShort.code())
-            || kept
-                .iter()
-                .any(|reason| self.retained.contains_key(reason.code()))
+            || self.retained.contains_key(Reason::NotReached.code())
     }
 
     /// Pages of places that were cut which are not listed because of that, or were not asked for. A place counts for as many at least as
@@ -195,6 +202,27 @@ mod tests {
     /// Every reason has a count of its own: the nth reason has n + 1 URLs.
     fn every_reason() -> BTreeMap<Reason, u64> {
         Reason::ALL.iter().copied().zip(1..).collect()
+    }
+
+    #[test]
+    fn failures_up_to_the_share_make_no_crawl_partial() {
+        for (reason, count, partial_above, expected) in [
+            (Reason::ServerError, 1, Share::NONE, true),
+            (Reason::ServerError, 10, Share::millionths(10_000), false),
+            (Reason::ServerError, 11, Share::millionths(10_000), true),
+            // Published pages that failed stay listed.
+            (Reason::Unreachable, 9, Share::millionths(10_000), false),
+            (Reason::Unreachable, 11, Share::millionths(10_000), true),
+            (Reason::NotReached, 1, Share::ALL, true),
+            (Reason::Queued, 1, Share::ALL, true),
+        ] {
+            let counts = BTreeMap::from([(Reason::Listed, 990), (reason, count)]);
+            let report = Report {
+                partial_above,
+                ..Report::from_counts(&counts)
+            };
+            assert_eq!(report.is_partial(), expected, "{count} {reason:?}");
+        }
     }
 
     #[test]

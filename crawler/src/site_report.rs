@@ -13,7 +13,10 @@ mod tests;
 
 use std::ops::ControlFlow;
 
-use self::{conflicts::Versions, known::KnownReasons};
+use self::{
+    conflicts::{Contents, Versions},
+    known::KnownReasons,
+};
 pub use self::{
     outline::{
         ConflictOutline, DuplicateOutline, ReasonOutline, ReportOutline, SectionOutline,
@@ -75,10 +78,11 @@ pub fn each_row<E>(
         }
     })?;
     known.sort();
-    let mut versions = Versions::default();
+    let (mut versions, mut contents) = (Versions::default(), Contents::default());
     let mut reader = LinkReader::default();
     walk(store, is_published, &mut |url, _, record| {
         versions.add_page(url, record);
+        contents.add_page(record);
         let links = if is_published {
             store.links(url)?.0
         } else {
@@ -90,9 +94,8 @@ pub fn each_row<E>(
         let linked_from = known.linked_from(url.fingerprint());
         let row = UrlRow::of(url, page, record, &patterns, linked_from);
         show(ReportRow::Url(Box::new(row)))?;
-        conflicts::each(url, record, &known, &versions, &mut |conflict| {
-            show(ReportRow::Conflict(conflict))
-        })
+        let show = &mut |conflict| show(ReportRow::Conflict(conflict));
+        conflicts::each(url, record, &known, &versions, &mut contents, show)
     })
 }
 

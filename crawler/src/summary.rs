@@ -90,6 +90,8 @@ pub struct Surroundings {
     pub is_build: bool,
     /// Links were not followed, so it is not known which URLs no page leads to.
     pub is_without_links: bool,
+    /// An earlier set was restored.
+    pub is_restored: bool,
     /// The session continued a crawl.
     pub resumed: bool,
     /// A set was published there before.

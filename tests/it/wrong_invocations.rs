@@ -28,7 +28,16 @@ impl Transcript {
         command.args(arguments.split(' '));
         let ran = Ran::of(command);
         let _ = writeln!(self.text, "$ arpent {line}");
-        for printed in ran.stderr.lines() {
+        // A summary has the notes, and why nothing was published.
+        let refused = ran
+            .stdout
+            .lines()
+            .take(if ran.code == Some(4) { 2 } else { 0 });
+        let notes = ran
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("  NOTE: "));
+        for printed in ran.stderr.lines().chain(refused).chain(notes) {
             // A line of a log has its time first.
             let message = match printed.split_once("Z ") {
                 Some((time, message)) if time.len() == 19 => message,

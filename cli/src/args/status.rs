@@ -7,6 +7,10 @@ use crate::settings::options::{STATUS, Typed};
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct StatusArgs {
+    /// Show this site only: its start URL, or its name in the settings file
+    #[arg(value_name = "SITE")]
+    pub(crate) site: Option<String>,
+
     /// Show the fleet of the catalogue at this URL; without URL, that of the settings
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     pub(crate) catalogue: Option<String>,

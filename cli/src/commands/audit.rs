@@ -53,8 +53,7 @@ pub(super) fn run(
         .identity
         .parse(&with_scheme(&args.site));
     let url = url.map_err(|error| Misuse(format!("{}: {error}", args.site)))?;
-    let (settings, (site, path)) =
-        covering(&settings, &url).context(format!("run arpent crawl {url} first"))?;
+    let (settings, (site, path)) = covering(&settings, &url)?;
     let config = settings.places_of(&site)?.config(&settings.config);
     let mut printer = FindingPrinter::new(&args.findings, output)?;
     let clock = dependencies::clock(environment);

@@ -18,8 +18,9 @@ use crawler::{
 use tokio::time::Instant;
 
 use super::{
+    SummaryForm,
     crawl::{begin_log, foresee_log, read_settings_file},
-    dependencies, print, report_error,
+    dependencies, report_error,
     runtime::{self, Threads},
 };
 use crawler::failure::blocking;
@@ -59,13 +60,13 @@ pub(super) fn run(
         .and_then(|base| site_of_redirects(base, &[], ScopeWidth::Directory).ok())
         .context("the base URL is no site")?;
     let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
-    let json = common.json;
+    let form = SummaryForm::of(common, output);
     let began = Instant::now();
     if let Err(error) = common.session.check_site(&site) {
         let failure = Failure::from(error);
         report_error(&failure, output);
         summary.outcome = failure.outcome();
-        print(&summary, json, output);
+        form.print(&summary, output);
         return Ok(failure.code());
     }
     // Nobody waits for a read of standard input that still runs.
@@ -111,7 +112,7 @@ pub(super) fn run(
         }))
     })?;
     summary.set_duration(began.elapsed());
-    print(&summary, json, output);
+    form.print(&summary, output);
     Ok(code)
 }
 
@@ -159,7 +160,10 @@ impl BuildJob {
             .then(lock)
             .transpose()?;
         let (mut store, opened) = stored.open(None)?;
-        report_opened(&opened, &self.site.url(), &self.output.messenger());
+        // Without a state nothing is known of what another build published.
+        if places.state.is_some() {
+            report_opened(&opened, &self.site.url(), &self.output.messenger());
+        }
         // Whatever an earlier build left open, this one begins with nothing.
         let now = self.clock.now();
         crawl_state::open(&mut store, "build", now, true)?;
@@ -178,7 +182,7 @@ impl BuildJob {
         })?;
         reporter.end();
         for note in &loaded.notes {
-            self.output.warn(&note.text);
+            self.output.note(&note.text);
         }
         summary.set_loaded(&loaded);
         summary.set_report(Report::read(&store)?);

@@ -13,7 +13,7 @@ use tracing::level_filters::LevelFilter;
 
 use self::board::Board;
 use super::{
-    dependencies, print,
+    SummaryForm, dependencies,
     runtime::{self, Threads},
 };
 use crate::{
@@ -47,6 +47,7 @@ pub(super) fn run(
     } = load(Purpose::Crawl, typed, environment)?;
     begin_log(&shared, output);
     output.begin_log(sites.len() > 1);
+    let form = SummaryForm::of(&shared, output);
     runtime::run(Threads::OfCores, async {
         let mut supervisor = Supervisor::new(output)?;
         let politeness = Politeness::new(&shared.session.config.politeness);
@@ -57,7 +58,7 @@ pub(super) fn run(
         let mut worst = ExitCode::Success;
         let shown: Arc<dyn driver::Board> = Arc::new(board.clone());
         let work = crawl_all(&crawler, &sites, max_sites, &shown, |run| {
-            print(&run.summary, shared.json, output);
+            form.print(&run.summary, output);
             worst = worst.worse(run.code);
         });
         supervisor.run(work, Some(&mut board)).await?;

@@ -30,7 +30,7 @@ use crate::{
     failure::Failure,
     output::Output,
     print::print_view,
-    settings::{Environment, with_scheme},
+    settings::{Environment, Settings, with_scheme},
 };
 
 /// The whole program.
@@ -45,6 +45,9 @@ pub(crate) fn run() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             output.usage(&error);
+            if let Some(instead) = crate::args::tip_for(&error) {
+                output.info(&format!("arpent has {instead}"));
+            }
             if let Some(url) = std::env::args_os()
                 .nth(1)
                 .and_then(|first| url_for_a_job(first.to_str()?))
@@ -97,17 +100,38 @@ fn url_for_a_job(first: &str) -> Option<String> {
 
 /// Reports a failure: the error and its causes on one line, problems of the settings on a line each.
 fn report_error(failure: &Failure, output: &Output) {
-    for message in failure.messages() {
-        output.error(&message);
-    }
+    output.messenger().failure(failure);
 }
 
-/// Prints the summary at the end.
-fn print(summary: &Summary, json: bool, output: &Output) {
-    if json {
-        output.data_json(&summary.json());
-    } else {
-        print_view(&summary.view(), output);
+/// How the summaries of sessions are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SummaryForm {
+    Text,
+    Json,
+    /// Only errors are printed.
+    None,
+}
+
+impl SummaryForm {
+    /// The form by the settings; what a text has is not printed as a message before.
+    fn of(settings: &Settings, output: &Output) -> Self {
+        match (settings.json, settings.quiet) {
+            (true, _) => Self::Json,
+            (false, true) => Self::None,
+            (false, false) => {
+                output.expect_summary();
+                Self::Text
+            }
+        }
+    }
+
+    /// Prints the summary at the end.
+    fn print(self, summary: &Summary, output: &Output) {
+        match self {
+            Self::Json => output.data_json(&summary.json()),
+            Self::Text => print_view(&summary.view(), output),
+            Self::None => {}
+        }
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn covering<'a>(
     best.ok_or_else(|| {
         let folder = settings.shared.session.state.display();
         let message = format!(
-            "{url}: no crawled site in {folder} has this URL; arpent status lists the sites"
+            "{url} is in no site that was crawled with the states in {folder}; run arpent crawl {url} first, or see arpent status"
         );
         Misuse(message).into()
     })

@@ -8,8 +8,9 @@ use crawler::{
 use tracing::Instrument as _;
 
 use super::{
+    SummaryForm,
     crawl::{begin_log, load},
-    dependencies, print,
+    dependencies,
     runtime::{self, Threads},
 };
 use crate::{
@@ -34,6 +35,7 @@ pub(super) fn run(
     let CrawlSettings { sites, shared, .. } = load(Purpose::Crawl, args.typed(), environment)?;
     begin_log(&shared, output);
     output.begin_log(sites.len() > 1);
+    let form = SummaryForm::of(&shared, output);
     runtime::run(Threads::One, async {
         let supervisor = Supervisor::new(output)?;
         let mut supervisor = supervisor.of_work_without_requests();
@@ -51,7 +53,7 @@ pub(super) fn run(
                         .instrument(output.span_of_site(&site.name))
                         .await
                 };
-                print(&run.summary, shared.json, output);
+                form.print(&run.summary, output);
                 worst = worst.worse(run.code);
             }
             worst

@@ -24,7 +24,7 @@ use crate::{
     failure::{self, Misuse},
     output::Output,
     print::print_result,
-    settings::{Environment, Purpose, SiteSettings, duration},
+    settings::{Environment, Purpose, SiteSettings, duration, with_scheme},
 };
 
 /// End of the name of the file with the last session of a site, after the site's name.
@@ -76,21 +76,33 @@ pub(super) fn run(
         sites: Vec::new(),
         time_zone: zone_of(&shared.session),
     };
-    report.sites = if settings.sites.is_empty() {
+    let is_wanted = |status: &SiteStatus| {
+        let typed = args.site.as_ref();
+        typed.is_none_or(|typed| {
+            status.is_meant_by(typed) || status.is_meant_by(&with_scheme(typed))
+        })
+    };
+    let sites = settings.sites.iter();
+    report.sites = sites
+        .map(|site| configured(site, &kept, report.now, output))
+        .filter(is_wanted)
+        .collect();
+    if settings.sites.is_empty() || report.sites.is_empty() {
         let names = names_in(state)?;
         let sites = names
             .iter()
             .map(|name| known(&shared.session, name, output));
-        // No crawl ended by the name of what a build remembers.
-        sites
+        // No crawl ended by the name of what a build remembers, and a mistyped host has no state.
+        let has_state = |name: &str| state.join(format!("{name}{STATE}")).is_file();
+        report.sites = sites
             .filter(|site| site.has_ended() || !site.name.ends_with(OF_BUILDS))
-            .collect()
-    } else {
-        let sites = settings.sites.iter();
-        sites
-            .map(|site| configured(site, &kept, report.now, output))
-            .collect()
-    };
+            .filter(|site| has_state(&site.name) && is_wanted(site))
+            .collect();
+    }
+    if let Some(typed) = args.site.as_ref().filter(|_| report.sites.is_empty()) {
+        let message = format!("{typed}: no such site; arpent status lists the sites");
+        return Err(Misuse(message).into());
+    }
     let faults = max_age.map_or_else(Vec::new, |age| report.judge_age(age));
     if report.sites.is_empty() && !args.json && max_age.is_none() {
         output.info("no site was crawled with this state");
@@ -158,6 +170,7 @@ fn configured(
             known.name()
         },
         running_since,
+        is_named,
         start: Some(site.start.to_string()),
         schedule: schedule.map(|schedule| schedule.text().to_owned()),
         next: next.flatten(),

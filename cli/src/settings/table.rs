@@ -250,7 +250,7 @@ settings! {
 
         /// Write the places of the schemas (xsi:schemaLocation) into each file. Search engines ignore it. Set it if a
         /// validator needs it.
-        "schema_location" = "false" config.publish.schema_location: switch,
+        "schema_location" = "false" [Option] config.publish.schema_location: switch,
             option(SETS, "", "Write xsi:schemaLocation into each file, for validators that need it").rare();
 
         /// Sitemaps with names, ["/shop/**=shop", "*.pdf=papers"]. Pages that match a glob are listed in
@@ -310,6 +310,10 @@ settings! {
         /// Highest growth. The guard refuses a new set that has more than this many times the URLs of a complete crawl, and at
         /// least 1,000 more, for example because of endless pages. Or "unlimited".
         "max_growth" = "5" config.publish.guard.max_growth: factor_or_unlimited;
+
+        /// Share of the listed and failed URLs that may fail in a crawl that counts as whole. With more failures the crawl is
+        /// partial (exit code 3). Published pages that fail stay listed meanwhile.
+        "partial_above" = "0" config.publish.guard.partial_above: share;
 
         /// Publish although the guard refuses, and replace files of other programs after a backup.
         "force" = "false" [Option] config.publish.force: switch,

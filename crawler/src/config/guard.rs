@@ -53,6 +53,8 @@ pub struct GuardConfig {
     /// `many-more-urls`: how many times as many URLs as a complete crawl published a new set lists at most, unless it is
     /// not 1,000 more. `None`: any number. Default 5.
     pub max_growth: Option<u32>,
+    /// The share of the listed and failed URLs that may fail in a crawl that counts as whole. 0: none. Default 0.
+    pub partial_above: Share,
 }
 
 impl GuardConfig {
@@ -62,6 +64,7 @@ impl GuardConfig {
         max_error_share: Share::ALL,
         max_alike_share: Share::ALL,
         max_growth: None,
+        partial_above: Share::NONE,
     };
 }
 
@@ -72,6 +75,7 @@ impl Default for GuardConfig {
             max_error_share: Share::millionths(500_000),
             max_alike_share: Share::millionths(300_000),
             max_growth: Some(5),
+            partial_above: Share::NONE,
         }
     }
 }

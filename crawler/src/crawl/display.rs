@@ -4,7 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use tokio::{sync::watch, time::Instant};
 
-use super::{Progress, Resumed};
+use super::{Notice, Progress, Resumed};
 use crate::{notes::Note, page::Reason, url_key::UrlKey};
 
 /// The screen gets news at most this often.
@@ -21,7 +21,7 @@ pub(super) struct Display {
     resumed: Option<Resumed>,
     expected: Option<u64>,
     failures: VecDeque<(&'static str, UrlKey)>,
-    notices: Vec<String>,
+    notices: Vec<Notice>,
     notes: Vec<Note>,
 }
 
@@ -52,15 +52,19 @@ impl Display {
     /// Adds what is to be read at once, and again at the end.
     pub(super) fn report(&mut self, notes: impl IntoIterator<Item = Note>) {
         for note in notes {
-            self.mention(note.text.clone());
+            self.show_notice(note.text.clone(), true);
             self.notes.push(note);
         }
     }
 
     /// Adds a sentence to be read at once.
     pub(super) fn mention(&mut self, notice: String) {
-        tracing::debug!(target: "crawl", "{notice}");
-        self.notices.push(notice);
+        self.show_notice(notice, false);
+    }
+
+    fn show_notice(&mut self, text: String, is_note: bool) {
+        tracing::debug!(target: "crawl", "{text}");
+        self.notices.push(Notice { text, is_note });
     }
 
     /// Returns whether it is time for the next [`Display::show`].

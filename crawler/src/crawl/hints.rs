@@ -1,7 +1,10 @@
 //! Effects of the site and the settings that the numbers of a crawl do not show: counts while the pages come in, and notes
 //! at the start page and at the end. Decides nothing.
 
-use std::collections::BTreeMap;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
     config::{Config, ScopeConfig},
@@ -15,6 +18,9 @@ use crate::{
 
 /// Links of the start page to an unrelated site that are needed for a note about them: fewer are a reference.
 const MIN_UNRELATED_LINKS: u64 = 3;
+
+/// Pages with noindex that are needed for a note about them: fewer cost the site nothing.
+const MIN_NOINDEX: u64 = 20;
 
 /// The data of this session that the notes at the end need.
 #[derive(Debug, Default)]
@@ -36,7 +42,16 @@ pub(super) struct Hints {
     taken: u64,
     /// The site answers 200 for URLs that do not exist.
     is_always_found: bool,
+    noindex: ExampleCount,
+    /// Origins below the domain of the site, each with the number of pages that link there.
+    siblings: BTreeMap<Origin, u64>,
 }
+
+/// Origins below the domain of a site that are counted.
+const MAX_SIBLINGS: usize = 100;
+
+/// Origins below the domain of a site that a note names.
+const MAX_NAMED_SIBLINGS: usize = 3;
 
 impl Hints {
     /// The hints of a crawl with these rules, which were read before.
@@ -111,11 +126,49 @@ impl Hints {
         if facts.warnings.script_shell {
             self.shells.add(url);
         }
+        if facts.directives.noindex && facts.status == 200 {
+            self.noindex.add(url);
+        }
+        self.count_siblings(facts, site);
         if *url == site.start && facts.status == 200 {
             start_notes(facts, site, config, judge)
         } else {
             Vec::new()
         }
+    }
+
+    /// Counts the origins below the domain of `site` that a page links to.
+    fn count_siblings(&mut self, facts: &PageFacts, site: &Site) {
+        let domain = site
+            .origin
+            .host
+            .strip_prefix("www.")
+            .unwrap_or(&site.origin.host);
+        let targets = facts.links.iter().map(|link| &link.target);
+        let targets = targets.filter(|target| {
+            let above = target.host_str().strip_suffix(domain);
+            above.is_some_and(|above| above.ends_with('.') && above != "www.")
+        });
+        let origins: BTreeSet<Origin> = targets.map(UrlKey::origin).collect();
+        for origin in origins {
+            if self.siblings.len() < MAX_SIBLINGS || self.siblings.contains_key(&origin) {
+                *self.siblings.entry(origin).or_default() += 1;
+            }
+        }
+    }
+
+    /// The note about origins below the domain of the site that several pages link to.
+    fn siblings_note(&self) -> Option<Note> {
+        let siblings = self.siblings.iter();
+        let mut linked: Vec<_> = siblings
+            .filter(|(_, pages)| **pages >= MIN_UNRELATED_LINKS)
+            .collect();
+        linked.sort_by_key(|(origin, pages)| (Reverse(**pages), *origin));
+        let (first, _) = linked.first()?;
+        let names = linked.iter().take(MAX_NAMED_SIBLINGS);
+        let names: Vec<&str> = names.map(|(origin, _)| &*origin.host).collect();
+        let note = Note::sibling_hosts(&names.join(", "), first);
+        Some(note.counting(linked.len() as u64).naming(first))
     }
 
     /// The notes at the end of a session that fetched so many pages; of a crawl that is drained, it knows this many
@@ -155,6 +208,11 @@ impl Hints {
             };
             notes.extend(canonicals.note_of_most(pages, note));
         }
+        if self.noindex.count >= MIN_NOINDEX {
+            let note = |count: &String| Note::mostly_noindex(count, &grouped(pages));
+            notes.extend(self.noindex.note_of_most(pages, note));
+        }
+        notes.extend(self.siblings_note());
         notes.extend(self.is_always_found.then(Note::never_not_found));
         // Of what an earlier session found nothing is known here.
         if self.is_resumed {

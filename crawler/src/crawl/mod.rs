@@ -142,7 +142,16 @@ pub struct Progress {
     /// The counts when the session continued an unfinished crawl; `None` for a new crawl.
     pub resumed: Option<Resumed>,
     /// Something the user should know at once (e.g. a page rendered by JavaScript only); grows.
-    pub notices: Vec<String>,
+    pub notices: Vec<Notice>,
+}
+
+/// A sentence to be read at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// The sentence.
+    pub text: String,
+    /// The summary has it as a note.
+    pub is_note: bool,
 }
 
 /// An unfinished run as it was taken up.

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     config::RepeatsConfig,
     crawl_state::OpenCrawl,
+    human,
     lastmod::Restless,
     notes::{ExampleCount, Note, grouped},
     page::{
@@ -302,9 +303,10 @@ fn notes_of(patterns: &[ClosedPattern]) -> Vec<Note> {
     let of_place = |place: &ClosedPattern| {
         let missing = place.left_out + place.not_requested;
         let (name, asked) = (&place.name, grouped(place.requested));
+        let pages = human::count(missing, "page");
         let note = match &place.exclude {
-            Some(glob) => Note::place_cut(&grouped(missing), name, &asked, glob),
-            None => Note::place_cut_with_listed(&grouped(missing), name, &asked),
+            Some(glob) => Note::place_cut(&pages, name, &asked, glob),
+            None => Note::place_cut_with_listed(&pages, name, &asked),
         };
         note.counting(missing).naming(&place.example)
     };

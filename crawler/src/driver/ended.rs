@@ -151,6 +151,7 @@ fn record_of(
             message,
             failed_in_a_row: 0,
             last_good: None,
+            listed: None,
             state: text(&summary.surroundings.state),
             output: text(&summary.surroundings.output),
             summary: serde_json::to_value(summary).unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde_json::{Map, Value};
 use tracing::Span;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, outcome::SessionOutcome};
 
 /// Kind of a message; text begins with the word, a log has it as its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,10 @@ pub enum MessageKind {
     Warning,
     /// A failure.
     Error,
+    /// A warning that the summary of the session has as well.
+    Note,
+    /// A failure that the summary of the session has as well.
+    Refusal,
 }
 
 /// Shows messages.
@@ -82,10 +86,19 @@ impl Messenger {
         self.print(MessageKind::Error, line, &Map::new());
     }
 
+    /// Sends a note that the summary of the session has as well.
+    pub fn note(&self, line: &str) {
+        self.print(MessageKind::Note, line, &Map::new());
+    }
+
     /// Sends a failure: the error and its causes on one line, problems of the settings on a line each.
     pub fn failure(&self, failure: &Failure) {
+        let kind = match failure.outcome() {
+            SessionOutcome::Refused => MessageKind::Refusal,
+            _ => MessageKind::Error,
+        };
         for message in failure.messages() {
-            self.error(&message);
+            self.print(kind, &message, &Map::new());
         }
     }
 

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     crawl_state,
     failure::{self, Context as _, Misuse, blocking},
-    outcome::ExitCode,
+    outcome::{ExitCode, SessionOutcome},
     publish::is_published,
     site_run::{Held, Stored, StoredRequest},
     summary::{RobotsFile, Summary},
@@ -65,6 +65,8 @@ pub async fn publish_site(
         code: end.code,
         error: None,
     };
+    // A mistyped command changes nothing about the last session.
+    end.is_beside |= run.summary.outcome == SessionOutcome::Settings;
     // Of a site that was never crawled there is nothing to note beside.
     if !is_dry && run.summary.surroundings.state.is_some() {
         crawler.report_end(site, &run, started, end).await;
@@ -120,6 +122,7 @@ fn publish(
                 "the state has no robots.txt, so disallowed URLs may be listed; arpent crawl reads robots.txt",
             );
     }
+    summary.surroundings.is_restored = back.is_some();
     let robots = RobotsFile::unread(&site);
     let (code, held) = print_published(summary, ended, &robots, &crawler.output)?;
     let store = held.context("a session without a state")?.store;

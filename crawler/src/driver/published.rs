@@ -31,7 +31,7 @@ pub fn print_published(
         output.error(&format!("{}: {problem}", summary.site));
     }
     for note in &published.notes {
-        output.warn(&note.text);
+        output.note(&note.text);
     }
     summary.set_published(&published, robots);
     summary.outcome = ended.outcome;

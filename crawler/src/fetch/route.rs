@@ -154,7 +154,7 @@ impl Router {
         self.resolver.lookup(name).await.map_err(|reason| {
             FetchError::new(
                 FetchErrorKind::Dns,
-                format!("cannot resolve {name}: {reason}"),
+                format!("no address found for {name} (DNS): {reason}"),
             )
         })
     }

@@ -139,7 +139,7 @@ const NAME_THE_URL: &str = "nothing to do if the place has no pages of its own; 
 reasons! {
     /// Not decided yet.
     Queued = "queued", Queued, Sure, -, [],
-        "waiting to be fetched",
+        "waiting in the queue",
         "let the crawl come to its end: start it again, or raise max_pages and max_time";
     /// Answered 200, indexable, its own canonical, in scope.
     Listed = "listed", Listed, Sure, -, [],
@@ -147,120 +147,120 @@ reasons! {
         "";
     /// Listed without being fetched, by a `list-only` rule of the user.
     ListOnly = "list-only", Listed, Sure, -, [],
-        "in the sitemap by a list-only rule, not fetched",
+        "listed by a list_only rule, not fetched",
         "";
     /// Listed without being fetched, because an input of the user's names it.
     FromInput = "from-input", Listed, Sure, -, [],
-        "in the sitemap because an input names it, not fetched",
+        "named by an input, not fetched",
         "";
     /// Was listed before and answered 404 for the first time: a second 404 at least an hour later takes it out.
     GoneOnce = "gone-once", Listed, Sure, Dead, [Fault Broken Retained],
-        "still in the sitemap after one 404: a second one at least an hour later removes it",
+        "one 404, still listed: a second one after an hour or more removes it",
         "let the page answer 200 if it is to stay; a second 404, at least an hour after the first, removes it";
     /// Was listed before and could not be fetched, which is not evidence that it is gone; listed with the data of its last good answer.
     Unreachable = "unreachable", Listed, Sure, Failing, [Fault Broken Retained],
-        "still in the sitemap with the data of its last good answer: could not be fetched this time",
+        "not fetched this time, still listed with the data of the last good answer",
         "find out why the page cannot be fetched; it stays listed for the time of keep_failing";
     /// Was listed before and is still waiting, because the session ended at a limit, or redirects to a URL that is; listed with
     /// the data of its last good answer.
     NotReached = "not-reached", Listed, Sure, -, [Retained NeedsOtherPages],
-        "still in the sitemap with the data of its last good answer: not requested this time",
+        "not requested this time, still listed with the data of the last good answer",
         "nothing to do if the crawl ended at a limit: the next crawl requests the page";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, Sure, Robots, [],
-        "disallowed by robots.txt",
+        "blocked by robots.txt",
         "allow the URL in robots.txt to have it listed; arpent does not fetch or list a URL that robots.txt disallows";
     /// No answer after all tries.
     NetworkError = "network-error", Failed, Nothing, Failing, [Broken HostTrouble],
-        "could not be fetched: network error or time-out",
+        "network error or time-out",
         SERVER_ANSWERS;
     /// 5xx or 429 after all tries.
     ServerError = "server-error", Failed, Nothing, Failing, [Broken HostTrouble],
-        "the server answered 5xx or 429",
+        "server error, 5xx or 429",
         SERVER_ANSWERS;
     /// 403, 429 or 503 with the signs of a challenge.
     Blocked = "blocked", Failed, Nothing, Failing, [Broken HostTrouble],
-        "a protection against programs answered with a challenge",
+        "challenge of a protection against programs",
         "allow the User-Agent of arpent, or the address of this machine, in the protection (CDN, firewall); a lower --rate may help";
     /// 404 or 410.
     Gone = "gone", Excluded, IfConfirmed, Dead, [Fault Broken],
-        "answered 404 or 410",
+        "not found, 404 or 410",
         "if the page is gone, remove the links to it; otherwise let it answer 200";
     /// 401, 403, 451 and other 4xx.
     ClientError = "client-error", Excluded, Nothing, Failing, [Fault Broken],
-        "answered 401, 403, 451 or another 4xx",
+        "refused, 401, 403, 451 or another 4xx",
         "let the page answer 200 to everybody to have it listed; search engines cannot read a page that needs a login";
     /// 3xx into the scope; the target is judged for itself.
     Redirected = "redirected", Excluded, Sure, Redirect, [Redirect ByLocation],
-        "redirects to another URL",
+        "redirect to another URL",
         TARGET_IS_JUDGED;
     /// 3xx out of the scope.
     RedirectedOutOfScope = "redirected-out-of-scope", Excluded, Sure, Redirect, [Redirect],
-        "redirects out of the crawl's scope",
+        "redirect out of the scope",
         "crawl the site that it redirects to, or widen the scope with --scope origin";
     /// The chain comes back to itself.
     RedirectLoop = "redirect-loop", Excluded, Nothing, Redirect, [Fault Broken ByLocation],
-        "redirects in a loop",
+        "redirect loop",
         CORRECT_REDIRECT;
     /// The URL redirects in a loop, or answers 400 or 403, and sets a cookie.
     NeedsCookie = "needs-cookie", Excluded, Nothing, Failing, [Fault Broken ByLocation],
-        "redirects in a loop, or answers 400 or 403, while it sets a cookie",
+        "redirect loop, 400 or 403 with a cookie",
         "let the server answer without cookies, as search engines send none; cookies = \"session\" keeps those of a crawl, and --header \"Cookie: name=value\" sends a session";
     /// More than ten hops.
     TooManyRedirects = "too-many-redirects", Excluded, Sure, Redirect, [Fault Broken ByLocation],
-        "redirects more than 10 times",
+        "more than 10 redirects",
         CORRECT_REDIRECT;
     /// A 3xx without a usable `Location`.
     BadRedirect = "bad-redirect", Excluded, Nothing, Redirect, [Fault Broken],
-        "redirects without a usable target",
+        "redirect without a usable target",
         CORRECT_REDIRECT;
     /// 204, 205, an unasked 304, or 200 with an empty body.
     Empty = "empty", Excluded, Nothing, Failing, [Fault],
-        "answered without content",
+        "answer without content",
         ANSWER_CONTENT;
     /// 201, 202, 203, 206 and every other 2xx that may have content.
     OtherSuccess = "other-success", Excluded, Nothing, Failing, [],
-        "answered with a success status other than 200, such as 201, 202, 203 or 206",
+        "success status other than 200, such as 201, 202, 203 or 206",
         ANSWER_CONTENT;
     /// A meta refresh of 0 seconds to another URL.
     RefreshRedirect = "refresh-redirect", Excluded, Sure, Redirect, [Redirect ByRefresh],
-        "a meta refresh sends readers to another URL at once",
+        "meta refresh to another URL",
         TARGET_IS_JUDGED;
     /// `noindex` or `none`, in a meta element or a header.
     Noindex = "noindex", Excluded, Sure, Noindex, [],
-        "has noindex",
+        "noindex",
         "remove noindex from the robots meta element or the header X-Robots-Tag, if search engines are to show the page";
     /// `noindex` or `none`, and a canonical link to another URL.
     NoindexAndCanonical = "noindex-and-canonical", Excluded, Sure, Noindex, [],
-        "has noindex and names another canonical URL",
+        "noindex, canonical is another URL",
         "remove noindex, and let the canonical link name the page itself, if search engines are to show the page";
     /// `unavailable_after` is past.
     UnavailableAfter = "unavailable-after", Excluded, Sure, Noindex, [],
-        "its unavailable_after date is past",
+        "unavailable_after has passed",
         "remove unavailable_after, or set a later date, if search engines are to show the page";
     /// A canonical link, to another URL in scope.
     CanonicalElsewhere = "canonical-elsewhere", Excluded, Sure, Canonical, [ByCanonical],
-        "names another URL as canonical",
+        "alternate, canonical is another URL",
         "nothing to do if search engines are to show the canonical URL; otherwise let the canonical link name the page itself";
     /// A canonical link, out of the scope.
     CanonicalForeign = "canonical-foreign", Excluded, Sure, Canonical, [],
-        "names a canonical URL outside this site's scope",
+        "canonical is outside of the scope",
         "let the canonical link name a URL of this site, or crawl the site that it names";
     /// The canonical URL is not a page that can be listed.
     CanonicalBroken = "canonical-broken", Excluded, Sure, Canonical, [Fault NeedsOtherPages ByCanonical],
-        "names a canonical URL that cannot be listed",
+        "canonical cannot be listed",
         NAME_A_CANONICAL;
     /// The canonical links lead back to the page.
     CanonicalLoop = "canonical-loop", Excluded, Sure, Canonical, [Fault NeedsOtherPages ByCanonical],
-        "its canonical URLs form a loop",
+        "canonical loop",
         NAME_A_CANONICAL;
     /// Images, style sheets, scripts, fonts, archives, feeds, sitemaps, data.
     NotAPage = "not-a-page", Excluded, IfConfirmed, LeftOut, [],
-        "not a page or a listed kind of document",
+        "not HTML or a listed type",
         "name the media type in the setting document_types to have documents of this type listed";
     /// A feed that something links to: it was read for the URLs that it names, and is not a known URL.
     SeedDocument = "seed-document", Excluded, Sure, -, [],
-        "read as a feed, not counted as a page",
+        "feed, not a page",
         "nothing to do: the URLs that the feed names are judged as URLs of their own";
     /// The decoded body is over the cap.
     TooLarge = "too-large", Excluded, Nothing, LeftOut, [Fault],
@@ -268,64 +268,64 @@ reasons! {
         "make the page smaller, or raise max_body_bytes";
     /// The body ended before its announced end.
     CutShort = "cut-short", Excluded, Nothing, Failing, [Fault HostTrouble],
-        "the answer was cut short",
+        "answer cut short",
         SEND_WHOLE_BODY;
     /// The body's content coding is unknown, stacked or broken, or the body is not coded at all.
     Undecodable = "undecodable", Failed, Nothing, Failing, [],
-        "its body does not match its Content-Encoding",
+        "body does not match its Content-Encoding",
         SEND_WHOLE_BODY;
     /// Parsing was cut off before the end of the page: the content of the rest is not known.
     Unparsable = "unparsable", Failed, Nothing, LeftOut, [],
-        "not judged: parsing was cut off after 5 s of CPU time, or at the memory of the parser",
+        "parsing cut off after 5 s of CPU time, or at the memory of the parser",
         "make the page smaller or less deeply nested";
     /// An `exclude` rule, or no `include` rule matches.
     ExcludedByRule = "excluded-by-rule", Excluded, Sure, -, [UserRule],
-        "left out by an include or exclude rule",
+        "include or exclude rule",
         "change the include and exclude rules";
     /// A link that changes something on the server, such as one that logs out: it is not followed with a session of the user.
     ActionLink = "action-link", Excluded, Sure, -, [NeedsOtherPages],
-        "not requested with a session: the link logs out, deletes, unsubscribes or the like",
+        "action link such as log out or delete, not requested with a session",
         "name the URL in a sitemap or in a list (--seeds) if it is a page, or set follow_actions = true to follow all such links";
     /// A `follow-only` rule.
     FollowOnly = "follow-only", Excluded, Sure, -, [UserRule],
-        "fetched for its links only",
+        "follow_only rule, fetched for its links",
         "remove the follow_only rule that matches";
     /// Two URLs that differ only in characters which a sitemap must write percent-encoded: the other one is listed.
     DuplicateSpelling = "duplicate-spelling", Excluded, Sure, LeftOut, [NeedsOtherPages],
-        "listed under another spelling of the same URL",
+        "another spelling of a listed URL",
         "link to one spelling of the URL only";
     /// The URL is too long, as it is, or once it is percent-encoded as a sitemap must have it. A URL of more than 2,047 bytes is not
     /// requested, and recorded by its beginning and a hash.
     Unwritable = "unwritable-url", Excluded, Sure, LeftOut, [Fault NeedsOtherPages],
-        "its URL is too long for a sitemap (2,047 bytes)",
-        "shorten the URL: a sitemap takes 2,048 characters";
+        "URL longer than 2,047 bytes",
+        "shorten the URL: a sitemap takes at most 2,047 bytes";
     /// The entry would break a rule of the protocol.
     EntryRefused = "entry-refused", Excluded, Sure, LeftOut, [Fault NeedsOtherPages],
-        "its entry would break a rule of the sitemap protocol",
+        "entry would break a rule of the sitemap protocol",
         "read the log of the publish: it names the rule of the protocol that the entry breaks";
     /// In a place that was cut, and far from new text: it was not requested.
     PatternClosed = "pattern-closed", Excluded, Sure, LeftOut, [NeedsOtherPages CutPlace],
-        "not requested: its part of the site goes on without end and has nothing new",
+        "in a part of the site without end, not requested",
         NAME_THE_URL;
     /// In a place that was cut, and most of its text is at simpler URLs.
     NothingNew = "nothing-new", Excluded, Sure, LeftOut, [NeedsOtherPages CutPlace],
-        "in a part of the site that goes on without end, and repeats the text of simpler URLs",
+        "in a part of the site without end, repeats simpler URLs",
         NAME_THE_URL;
     /// The page with which the site answers URLs that do not exist.
     NotFoundPage = "not-found-page", Excluded, Sure, Dead, [Broken NeedsOtherPages],
-        "is the page that the site sends for URLs that do not exist",
+        "page that the site sends for URLs that do not exist",
         "let the server answer 404 for URLs that do not exist; if this is a real page, give it text of its own";
     /// Another spelling of its path has the same text, or it has a parameter that only makes copies.
     DuplicateOf = "duplicate-of", Excluded, Sure, LeftOut, [NeedsOtherPages],
-        "is the same page as another URL of the same path",
+        "same content as another URL of the path, which is listed",
         "nothing to do: the other URL is listed; a canonical link decides which of the two";
     /// A page rule's selector matched.
     PageRule = "page-rule", Excluded, Sure, -, [UserRule],
-        "left out by a page rule",
+        "page rule",
         "change the page rule whose selector matches";
     /// The URL was published, and is not in the set that was restored or read back; no crawl has found it since.
     NotInSet = "not-in-set", Excluded, Sure, -, [NeedsOtherPages],
-        "not in the set that was restored or read back, and not found by a crawl since",
+        "in an earlier set, not found by a crawl since",
         "nothing to do: the next crawl requests the URL if a page or a sitemap names it";
     /// Deeper than `max_depth`.
     TooDeep = "too-deep", Excluded, Sure, -, [NeedsOtherPages],
@@ -333,8 +333,17 @@ reasons! {
         "raise max_depth, or link to the URL from a page nearer to the start URL";
     /// The task that handled the page panicked; the crawl goes on.
     InternalError = "internal-error", Failed, Nothing, -, [],
-        "an internal error in arpent: please report it",
+        "internal error of arpent: please report it",
         "report the error with the log of the crawl";
+}
+
+/// A label with its code; a code that is its own label is there once.
+pub fn with_code(text: &str, code: &str) -> String {
+    if text == code {
+        code.to_owned()
+    } else {
+        format!("{text} ({code})")
+    }
 }
 
 impl Reason {
@@ -348,7 +357,7 @@ impl Reason {
         self.row().state
     }
 
-    /// A line for people.
+    /// The label for people: a noun, as after a count of URLs.
     pub fn text(self) -> &'static str {
         self.row().text
     }

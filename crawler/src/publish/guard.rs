@@ -22,6 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     config::{GuardConfig, Share},
+    human,
     notes::grouped,
     page::{ContentHash, CrawlId, Mark, PageFacts, Promotion, Reason},
     url_key::UrlKey,
@@ -423,72 +424,59 @@ impl fmt::Display for Refusal {
             let before = grouped(self.before);
             write!(f, "kept the published set of {before} URLs: ")?;
         }
-        for (position, objection) in self.objections.iter().enumerate() {
-            if position > 0 {
-                f.write_str("; ")?;
-            }
-            self.write_objection(objection, f)?;
-        }
-        Ok(())
+        let objections: Vec<String> = self.lines().map(|(_, text)| text).collect();
+        f.write_str(&objections.join("; "))
     }
 }
 
 impl Refusal {
-    fn write_objection(&self, objection: &Objection, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let now = grouped(self.now);
+    /// The objections: the code of each, and what it is about.
+    pub fn lines(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let objections = self.objections.iter();
+        objections.map(|objection| (objection.code(), self.text_of(objection)))
+    }
+
+    fn text_of(&self, objection: &Objection) -> String {
+        let now = human::count(self.now, "URL");
         match objection {
-            Objection::StartPage => f.write_str(
-                "the start page does not answer 200 with content; check the start URL in a browser",
-            ),
+            Objection::StartPage => {
+                "the start page does not answer 200 with content; check the start URL in a browser"
+                    .to_owned()
+            }
             Objection::FewerUrls { of } => {
                 let percent = Share::of(of.saturating_sub(self.now), *of).percent();
-                write!(f, "this crawl would list only {now} (-{percent} %)")?;
-                for (position, (count, text)) in self.lost.iter().enumerate() {
-                    f.write_str(if position == 0 { ", without " } else { ", " })?;
-                    write!(f, "{} ({text})", grouped(*count))?;
-                }
-                Ok(())
+                let lost = self.lost.iter();
+                let lost = lost.map(|(count, text)| format!("; {} {text}", grouped(*count)));
+                let lost: String = lost.collect();
+                format!("{now} instead of {} (-{percent}%){lost}", grouped(*of))
             }
-            Objection::ManyMoreUrls { complete } => write!(
-                f,
-                "this crawl would list {now} URLs, the last complete crawl listed {}",
-                grouped(*complete)
-            ),
-            Objection::Failing { failed, asked } => write!(
-                f,
-                "{} of {} requested URLs failed",
-                grouped(*failed),
-                grouped(*asked)
-            ),
-            Objection::Alike {
-                alike,
-                pages,
-                of,
-                example,
-            } if self.before == 0 => write!(
-                f,
-                "{} of {} pages {}, e.g. {example} (perhaps a login wall, a placeholder page, or one page for all URLs)",
-                grouped(*pages),
-                grouped(*of),
-                alike.text()
-            ),
-            Objection::ScriptShell => f.write_str(
+            Objection::ManyMoreUrls { complete } => {
+                let complete = grouped(*complete);
+                format!("{now}, {complete} in the last complete crawl")
+            }
+            Objection::Failing { failed, asked } => {
+                let (failed, asked) = (grouped(*failed), grouped(*asked));
+                format!("{failed} of {asked} requested URLs failed")
+            }
+            Objection::ScriptShell => {
                 "the start page is rendered by JavaScript, which arpent does not run, and no other page was found; \
-                 name the pages in a sitemap of the site or in a list (--seeds)",
-            ),
+                 list the pages by --seeds FILE with --list-only '/**', or build a sitemap of the list: arpent build FILE"
+                    .to_owned()
+            }
             Objection::Alike {
                 alike,
                 pages,
                 of,
                 example,
-            } => write!(
-                f,
-                "{} of {} published pages that answered {}, e.g. {example} (perhaps a login wall, a parked domain, maintenance, or \
-                 \"not found\" with status 200)",
-                grouped(*pages),
-                grouped(*of),
-                alike.text()
-            ),
+            } => {
+                let (pages, of, text) = (grouped(*pages), grouped(*of), alike.text());
+                let guess = if self.before == 0 {
+                    "a login page, a placeholder, or one page for all URLs?"
+                } else {
+                    "a login page, a parked domain, maintenance, or \"not found\" with status 200?"
+                };
+                format!("{pages} of {of} pages {text}, e.g. {example}: {guess}")
+            }
         }
     }
 }

@@ -227,7 +227,10 @@ fn publish_view(
         let imported = reasons.counts.remove(&Reason::NotReached);
         *reasons.counts.entry(Reason::Listed).or_default() += imported.unwrap_or_default();
     }
-    *report = Some(Report::of(store, &reasons, *orphans)?);
+    *report = Some(Report {
+        partial_above: request.config.guard.partial_above,
+        ..Report::of(store, &reasons, *orphans)?
+    });
     let baseline = judged.guard(store, request, &previous.manifest)?;
     let mut published = put_out(store, request, |store, request, folder| {
         let view = MergedView::new(store, request.judge, request.mode, request.now);
@@ -288,7 +291,13 @@ fn moved_from(store: &Store, request: &PublishRequest<'_>) -> Result<Option<Note
     let (last, new) = (published_set(store)?, canonical(&request.config.output));
     let old = last.map(|set| set.output);
     let old = old.filter(|old| *old != new && is_published(Path::new(old)));
-    Ok(old.map(|old| Note::output_moved(&old, &new)))
+    Ok(old.map(|old| {
+        if request.dry_run {
+            Note::output_would_move(&old, &new)
+        } else {
+            Note::output_moved(&old, &new)
+        }
+    }))
 }
 
 /// Publishes the set again that was published `back` publishes before the current one, from 1 on, and reads it back. The state

@@ -1,7 +1,7 @@
 //! Statements of pages that contradict themselves or another page: canonical links, versions in other languages, and noindex on pages
 //! that other pages link to.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     known::KnownReasons,
@@ -40,6 +40,51 @@ impl Versions {
     }
 }
 
+/// Contents of listed pages that are compared, at most.
+const MAX_CONTENTS: usize = 1_000_000;
+
+/// The contents of listed pages that several pages have.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// Halves of the hashes of the bodies; true: several pages have it.
+    counted: HashMap<u64, bool>,
+    /// The first page with each of those.
+    first: HashMap<u64, UrlKey>,
+}
+
+impl Contents {
+    /// Counts the content of a page.
+    pub(super) fn add_page(&mut self, record: &PageRecord) {
+        if let Some(half) = half_of_content(record) {
+            if let Some(is_repeated) = self.counted.get_mut(&half) {
+                *is_repeated = true;
+            } else if self.counted.len() < MAX_CONTENTS {
+                self.counted.insert(half, false);
+            }
+        }
+    }
+
+    /// The page that came first with the content of the page `url`, once all pages were counted; `None`: it is the first one.
+    fn first_with(&mut self, url: &UrlKey, record: &PageRecord) -> Option<UrlKey> {
+        let half = half_of_content(record)?;
+        self.counted
+            .get(&half)
+            .filter(|is_repeated| **is_repeated)?;
+        if let Some(first) = self.first.get(&half) {
+            return Some(first.clone());
+        }
+        self.first.insert(half, url.clone());
+        None
+    }
+}
+
+/// Half of the hash of the body of a listed page.
+fn half_of_content(record: &PageRecord) -> Option<u64> {
+    let facts = record.facts().filter(|_| record.reason == Reason::Listed)?;
+    let hash = facts.body_hash?;
+    u64::try_from(hash >> 64).ok()
+}
+
 /// A pair in this order.
 fn pair(from: u64, to: u64) -> u64 {
     (from.rotate_left(32) ^ to).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ from
@@ -51,6 +96,7 @@ pub(super) fn each<E>(
     record: &PageRecord,
     known: &KnownReasons,
     versions: &Versions,
+    contents: &mut Contents,
     show: &mut dyn FnMut(ConflictRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(facts) = record.facts() else {
@@ -78,6 +124,9 @@ pub(super) fn each<E>(
             }
         }
         Canonical::Other(_) | Canonical::Absent | Canonical::Itself => {}
+    }
+    if let Some(first) = contents.first_with(url, record) {
+        show(row(ConflictKind::SameContent, Some(&first), None))?;
     }
     let is_noindex = matches!(record.reason, Reason::Noindex | Reason::NoindexAndCanonical);
     if is_noindex && known.linked_from(url.fingerprint()) > 0 {

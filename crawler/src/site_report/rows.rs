@@ -164,6 +164,8 @@ pub enum ConflictKind {
     HreflangRepeated,
     /// Pages link to a page that has noindex.
     NoindexLinked,
+    /// A listed page has the same bytes as another one.
+    SameContent,
 }
 
 impl ConflictKind {
@@ -176,6 +178,9 @@ impl ConflictKind {
             Self::HreflangNoReturn => "a version in another language does not name the page",
             Self::HreflangRepeated => "several URLs for one language",
             Self::NoindexLinked => "noindex, but linked",
+            Self::SameContent => {
+                "same content as another listed page; a canonical link would decide which one counts"
+            }
         }
     }
 }

@@ -258,15 +258,13 @@ impl ReportOutline {
     }
 
     fn add_times(&self, view: &mut View) {
-        let shares = [(50, "half"), (90, "90%"), (99, "99%")].map(|(percent, name)| {
-            let time = milliseconds(self.duration_ms(percent)?);
-            Some(format!("{name} within {time}"))
-        });
-        let shares: Option<Vec<String>> = shares.into_iter().collect();
-        let section = view.section("times", "Slow and heavy pages");
+        let at = |percent| self.duration_ms(percent).map(milliseconds);
+        let section = view.section("times", "Response times and sizes");
         section.heads(&["Time or size", "Page"]);
-        if let Some(shares) = shares {
-            section.line(format!("of the pages {}", shares.join(", ")));
+        if let (Some(median), Some(most), Some(nearly_all)) = (at(50), at(90), at(99)) {
+            section.line(format!(
+                "median {median}, 90th percentile {most}, 99th percentile {nearly_all}"
+            ));
         }
         for (took, url) in self.slow.iter().filter(|(took, _)| *took >= SLOW_MS) {
             section.row([milliseconds(*took).into(), (&**url).into()]);

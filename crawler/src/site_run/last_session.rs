@@ -35,6 +35,9 @@ pub struct LastSession {
     /// End of the last good session: its set was published, unchanged or partial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_good: Option<Timestamp>,
+    /// URLs of the published set, as of the last good session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listed: Option<u64>,
     /// The file of its state, once the site was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
@@ -76,6 +79,7 @@ impl SessionRecord {
         }
         session.ended = now;
         session.last_good = outcome.is_good().then_some(now);
+        session.listed = session.summary["listed"].as_u64();
         let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
         session.follow(before, has_failed);
         session.write(&path)?;
@@ -97,11 +101,10 @@ impl LastSession {
         if self.last_good.is_some() {
             return;
         }
-        let (in_a_row, last_good) = before.map_or((0, None), |before| {
-            (before.failed_in_a_row, before.last_good)
-        });
-        self.failed_in_a_row = in_a_row.saturating_add(u32::from(has_failed));
-        self.last_good = last_good;
+        self.failed_in_a_row = before.as_ref().map_or(0, |before| before.failed_in_a_row);
+        self.failed_in_a_row += u32::from(has_failed);
+        self.last_good = before.as_ref().and_then(|before| before.last_good);
+        self.listed = before.and_then(|before| before.listed);
     }
 
     /// Content of `path`; `None` when no session has ended yet.
@@ -135,6 +138,7 @@ mod tests {
             message: message.map(str::to_owned),
             failed_in_a_row: 1,
             last_good: None,
+            listed: None,
             state: None,
             output: None,
             summary: serde_json::json!({"known": 3}),

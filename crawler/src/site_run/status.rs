@@ -1,7 +1,7 @@
 //! How the last session of each site ended, and when the next one begins. Reads the small files beside the states, so that it
 //! works while sessions have locked them.
 
-use std::{io, path::Path, time::Duration};
+use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::{Serialize, Serializer};
@@ -34,6 +34,9 @@ pub struct StatusReport {
 pub struct SiteStatus {
     /// The name.
     pub name: String,
+    /// The settings file names the site.
+    #[serde(skip)]
+    pub is_named: bool,
     /// Start URL of its crawl.
     pub start: Option<String>,
     /// Schedule of its crawls.
@@ -64,7 +67,7 @@ pub struct LastEnd {
     failed_in_a_row: Option<u32>,
     started: Option<Timestamp>,
     ended: Option<Timestamp>,
-    /// URLs of the set, when the session was good.
+    /// URLs of the set of the last good session.
     listed: Option<u64>,
     last_good: Option<Timestamp>,
     state: Option<String>,
@@ -135,6 +138,19 @@ impl StatusReport {
             });
             row.below(in_a_row.into_iter().chain(site.last.message.clone()), 0);
         }
+        if self.sites.len() > 1 {
+            let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
+            for site in &self.sites {
+                let outcome = site.last.outcome.as_deref();
+                *outcomes.entry(outcome.unwrap_or("no session")).or_default() += 1;
+            }
+            let outcomes = outcomes.iter();
+            let outcomes: Vec<String> = outcomes
+                .map(|(outcome, count)| format!("{} {outcome}", human::number(*count)))
+                .collect();
+            let sites = human::count(self.sites.len() as u64, "site");
+            section.line(format!("{sites}: {}", outcomes.join(", ")));
+        }
         view
     }
 
@@ -178,7 +194,7 @@ impl StatusReport {
             });
             site.is_too_old = Some(is_too_old);
             if is_too_old {
-                faults.push(format!("{}: {}", site.name, site.why_too_old(self.now)));
+                faults.push(format!("{}: {}", site.title(), site.why_too_old(self.now)));
             }
         }
         faults
@@ -195,7 +211,6 @@ impl SiteStatus {
             return Ok(());
         };
         let outcome = last.summary.get("outcome").and_then(Value::as_str);
-        let listed = last.summary.get("listed").and_then(Value::as_u64);
         self.start.get_or_insert(last.start);
         self.last = LastEnd {
             outcome: outcome.map(str::to_owned),
@@ -204,8 +219,7 @@ impl SiteStatus {
             failed_in_a_row: Some(last.failed_in_a_row),
             started: Some(last.started),
             ended: Some(last.ended),
-            // What another session would have listed, or did not come to know, is not published.
-            listed: listed.filter(|_| last.last_good == Some(last.ended)),
+            listed: last.listed,
             last_good: last.last_good,
             state: last.state,
             output: last.output,
@@ -248,6 +262,18 @@ impl SiteStatus {
         }
     }
 
+    /// The name that the settings file has for it, or the start URL.
+    fn title(&self) -> &str {
+        let start = self.start.as_ref().filter(|_| !self.is_named);
+        start.unwrap_or(&self.name)
+    }
+
+    /// Returns whether `typed` is the name of the site, its start URL, or that without a slash at its end.
+    pub fn is_meant_by(&self, typed: &str) -> bool {
+        let start = self.start.as_deref().unwrap_or_default();
+        typed == self.name || [start, start.trim_end_matches('/')].contains(&typed)
+    }
+
     /// The cells of the site's line.
     fn cells(&self, now: Timestamp) -> [Option<String>; 6] {
         let minute = |time: Timestamp| self.time_zone.minute(time);
@@ -259,9 +285,9 @@ impl SiteStatus {
         };
         let last = &self.last;
         [
-            Some(self.name.clone()),
+            Some(self.title().to_owned()),
             last.outcome.clone(),
-            last.ended.map(at),
+            last.ended.map(|ended| human::relative(ended, now)),
             last.listed.map(human::number),
             last.last_good.map(|good| human::relative(good, now)),
             next,
@@ -399,7 +425,7 @@ mod tests {
         let expected = [
             "shop",
             "unchanged",
-            "2026-06-02 02:31Z (9 h 28 min ago)",
+            "9 h 28 min ago",
             "12,345",
             "9 h 28 min ago",
             "2026-06-03 02:30Z (in 14 h 30 min)",

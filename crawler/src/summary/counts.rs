@@ -6,7 +6,7 @@ use crate::{
     build::Loaded,
     export::{ExtensionCounts, KindCounts},
     human,
-    page::Reason,
+    page::{Reason, with_code},
     view::{Row, Section},
 };
 
@@ -44,7 +44,11 @@ pub(super) fn add_reasons<'s>(
     let width = human::number(largest).len();
     let mut lines = Vec::new();
     for (count, code, text) in reasons {
-        lines.push(format!("{:>width$}  {text} ({code})", human::number(count)));
+        lines.push(format!(
+            "{:>width$}  {}",
+            human::number(count),
+            with_code(text, code)
+        ));
         let examples = examples.get(code).into_iter().flatten();
         lines.extend(examples.map(|url| format!("{:>width$}    {url}", "")));
     }

@@ -154,9 +154,12 @@ pub(super) struct GuardLine {
     /// What speaks against the new set, each a stable word.
     objections: Vec<&'static str>,
     /// URLs in the published set.
-    published: u64,
+    pub(super) published: u64,
     /// URLs that would have been listed.
     would_list: u64,
+    /// The code and the text of each objection, for people.
+    #[serde(skip)]
+    pub(super) lines: Vec<(&'static str, String)>,
 }
 
 impl From<&Refusal> for GuardLine {
@@ -165,6 +168,7 @@ impl From<&Refusal> for GuardLine {
             objections: refusal.objections.iter().map(Objection::code).collect(),
             published: refusal.before,
             would_list: refusal.now,
+            lines: refusal.lines().collect(),
         }
     }
 }

@@ -285,21 +285,21 @@ fn text_view_has_every_part() {
 https://www.example.com/docs/: published, but partial
   1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
   this session continued the crawl
-  3 of the listed kept:
-    2  still in the sitemap with the data of its last good answer: could not be fetched this time (unreachable)
-    1  still in the sitemap after one 404: a second one at least an hour later removes it (gone-once)
+  3 listed without a new answer:
+    2  not fetched this time, still listed with the data of the last good answer (unreachable)
+    1  one 404, still listed: a second one after an hour or more removes it (gone-once)
   250 excluded:
-    150  has noindex (noindex)
-     50  names another URL as canonical (canonical-elsewhere)
-     50  answered 404 or 410 (gone)
+    150  noindex
+     50  alternate, canonical is another URL (canonical-elsewhere)
+     50  not found, 404 or 410 (gone)
            https://www.example.com/docs/old
   3 failed:
-    2  the server answered 5xx or 429 (server-error)
+    2  server error, 5xx or 429 (server-error)
          https://www.example.com/docs/broken
-    1  could not be fetched: network error or time-out (network-error)
+    1  network error or time-out (network-error)
   7 not reached
   max_pages = 1400 was reached
-  2 URLs known by sitemaps, feeds or lists only: no page leads to them
+  2 URLs known by sitemaps, feeds or lists only: no page leads there
   1 sitemap not fetched again: the index states no change
   1 sitemap, feed or list with a problem:
     https://www.example.com/news.xml does not exist (status 404), named by https://www.example.com/robots.txt
@@ -348,8 +348,8 @@ fn old_sitemaps_are_mentioned_where_they_exist() {
             [format!("https://example.com/: {expected}")]
         );
     }
-    check(true, "not published, the published sitemaps stay");
-    check(false, "not published");
+    check(true, "refused, the published sitemaps stay");
+    check(false, "refused, nothing is published");
 }
 
 #[test]

@@ -21,7 +21,13 @@ impl Summary {
     pub fn view(&self) -> View {
         let written_as = self.written_as.as_ref();
         let written_as = written_as.map_or_else(String::new, |url| format!(" as {url}"));
-        let mut view = View::new(format!("{}{written_as}: {}", self.site, self.ending()));
+        let stays = self.guard.as_ref().map(|guard| guard.published);
+        let stays = stays.filter(|published| *published > 0);
+        let stays = stays.map_or_else(String::new, |urls| {
+            format!(" ({})", human::count(urls, "URL"))
+        });
+        let ending = self.ending();
+        let mut view = View::new(format!("{}{written_as}: {ending}{stays}", self.site));
         let section = view.section("summary", "");
         // The notes of a crawl have the places that it cut.
         let is_noted = |note: &Note| note.code.starts_with("pages-may-be-missing");
@@ -34,7 +40,16 @@ impl Summary {
             ));
         }
         self.add_notes(section, true);
-        if let Some(message) = self.message.as_ref().filter(|_| self.guard.is_some()) {
+        let is_refused = self.outcome == SessionOutcome::Refused;
+        if let Some(guard) = &self.guard {
+            for (code, text) in &guard.lines {
+                section.line(format!("{code:<14}  {text}"));
+            }
+            let command = format!("arpent publish {} --force", self.site);
+            section
+                .line("to publish it all the same:")
+                .below([format!("{command}{}", self.surroundings.state_options)], 0);
+        } else if let Some(message) = self.message.as_ref().filter(|_| is_refused) {
             section.line(message);
         }
         if self.counts.known > 0 || self.work.fetched > 0 || self.work.input.is_some() {
@@ -94,7 +109,9 @@ impl Summary {
     /// The outcome in a few words.
     fn ending(&self) -> &'static str {
         match self.outcome {
-            SessionOutcome::Refused if !self.surroundings.has_old_set => "not published",
+            SessionOutcome::Refused if !self.surroundings.has_old_set => {
+                "refused, nothing is published"
+            }
             // A build reads its inputs from their beginning again.
             SessionOutcome::Interrupted if self.surroundings.is_build => {
                 "interrupted, nothing published"
@@ -134,7 +151,7 @@ impl Summary {
         let report = &self.report;
         let examples = &report.examples;
         let parts = [
-            ("of the listed kept", &report.retained),
+            ("listed without a new answer", &report.retained),
             ("excluded", &report.excluded),
             ("failed", &report.failed_reasons),
         ];
@@ -161,7 +178,7 @@ impl Summary {
             let why = if self.surroundings.is_without_links {
                 "links were not followed"
             } else {
-                "no page leads to them"
+                "no page leads there"
             };
             let urls = human::count(report.orphans, "URL");
             section.line(format!(
@@ -169,7 +186,10 @@ impl Summary {
             ));
         }
         counts.seeds.add_to(&report.seeds, &self.site, section);
-        add_dates(&self.set.lastmod, counts.listed, section);
+        // A set that was not made now, or not published, has no sources of dates here.
+        if !self.set.files.is_empty() && !self.surroundings.is_restored {
+            add_dates(&self.set.lastmod, counts.listed, section);
+        }
         if self.set.duplicates > 0 {
             section.line(format!(
                 "{} of the listed pages {} another one byte for byte; a canonical link would say which counts",
@@ -251,10 +271,10 @@ fn text_of(outcome: SessionOutcome) -> &'static str {
         SessionOutcome::Unchanged => "unchanged",
         SessionOutcome::Partial => "published, but partial",
         SessionOutcome::DryRun => "dry run, nothing written",
-        SessionOutcome::Refused => "not published, the published sitemaps stay",
+        SessionOutcome::Refused => "refused, the published sitemaps stay",
         SessionOutcome::Unreachable => "could not be crawled",
         SessionOutcome::Busy => "busy",
-        SessionOutcome::Settings => "not begun: a setting, or what it names, cannot be used",
+        SessionOutcome::Settings => "not begun",
         SessionOutcome::Interrupted => {
             "interrupted, nothing published; the same command goes on from here"
         }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     human,
-    page::Reason,
+    page::{Reason, with_code},
     view::{Section, Tone, View},
 };
 
@@ -18,7 +18,10 @@ impl UrlExplanation {
         let reason = self
             .reason
             .filter(|reason| *reason != Reason::Listed.code());
-        let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+        let why = match reason {
+            Some(code) => with_code(&self.why, code),
+            None => self.why.clone(),
+        };
         let state = match self.state {
             "unknown" => "not known",
             "excluded" => "not listed",
@@ -27,14 +30,14 @@ impl UrlExplanation {
             state => state,
         };
         let section = view.section("answer", "");
-        section.line(format!("{state}{reason}: {}", self.why));
+        section.line(format!("{state}: {why}"));
         if let Some(advice) = &self.advice {
             let is_action = !advice.starts_with("nothing to do");
             let label = if is_action { "what to do: " } else { "" };
             section.line(format!("{label}{advice}")).toned(Tone::Note);
         }
         if let Some(story) = &self.live {
-            section.line(format!("now: {}: {}", story.reason, story.why));
+            section.line(format!("now: {}", with_code(&story.why, story.reason)));
         }
         let section = view.section("facts", "What the crawls know");
         self.add_answer(section);
@@ -100,12 +103,10 @@ impl UrlExplanation {
         }
         let visit = self.under_way.as_ref();
         let visit = visit.map(|visit| {
-            format!(
-                "in the crawl that is not published: {}: {}",
-                visit.reason, visit.why
-            )
+            let reason = with_code(visit.why, visit.reason);
+            format!("{reason}, in a crawl that is not published")
         });
-        section.fact("unpublished", visit);
+        section.fact("last crawl", visit);
     }
 }
 

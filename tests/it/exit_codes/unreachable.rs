@@ -34,7 +34,10 @@ fn unusable_start_page_ends_the_crawl() {
         check_no_crawl(&site.url("/"), reason);
     }
     // RFC 6761 section 6.4: this name never resolves.
-    check_no_crawl("http://site.invalid/", "cannot resolve site.invalid");
+    check_no_crawl(
+        "http://site.invalid/",
+        "no address found for site.invalid (DNS)",
+    );
     let site = Site::start(|request| match request.target.as_str() {
         "/docs/" => Response::redirect(301, "/new/"),
         _ => Response::linking(["/"]),

@@ -246,7 +246,11 @@ impl SessionView {
         }
         // The list only grows.
         for notice in progress.notices.iter().skip(self.notices_printed) {
-            output.warn(notice);
+            if notice.is_note {
+                output.note(&notice.text);
+            } else {
+                output.warn(&notice.text);
+            }
         }
         self.notices_printed = self.notices_printed.max(progress.notices.len());
     }

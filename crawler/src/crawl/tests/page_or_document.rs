@@ -34,7 +34,7 @@ async fn links_to_left_out_feeds_lead_to_pages() {
     let bench = discovering(pages_called_feeds());
     let whole = bench.run().await;
     assert_eq!(with_reason(&whole, Reason::Listed).len(), 1 + 3 * 150);
-    assert_noted(&whole, "50 more feeds");
+    assert_noted(&whole, "reads: 50 more");
     // Nothing is stored of what was left out, so an interrupted run must not need it.
     for seed in 0..4 {
         let bench = discovering(pages_called_feeds());
@@ -286,7 +286,7 @@ async fn linked_feeds_that_are_left_out_are_reported() {
     ])
     .scripted(move |asked, _| asked.contains("/feed/").then(|| news.clone()));
     let crawled = discovering(site).run().await;
-    assert_noted(&crawled, "20 more feeds");
+    assert_noted(&crawled, "reads: 20 more");
     assert_eq!(with_reason(&crawled, Reason::NotAPage).len(), 20);
     let read = Tally::read(&crawled.store).unwrap().read;
     assert_eq!(usize::try_from(read).unwrap(), MAX_FEEDS);

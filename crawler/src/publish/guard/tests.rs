@@ -231,6 +231,6 @@ fn a_refusal_names_what_speaks_against_the_crawl() {
     let refusal = judge(&counts, &baseline, &GuardConfig::default()).unwrap();
     assert_eq!(
         refusal.to_string(),
-        "kept the published set of 2,000 URLs: this crawl would list only 400 (-80 %), without 1,600 (has noindex)"
+        "kept the published set of 2,000 URLs: 400 URLs instead of 2,000 (-80%); 1,600 noindex"
     );
 }

@@ -194,7 +194,7 @@ async fn fixed_address_applies_to_its_port_only() {
     let (kind, message) = failure(&fetch, "http://site.invalid:1/").await;
     assert_eq!(kind, FetchErrorKind::Dns);
     assert!(
-        message.starts_with("cannot resolve site.invalid: "),
+        message.starts_with("no address found for site.invalid (DNS): "),
         "{message}"
     );
 }

@@ -160,7 +160,7 @@ async fn start_host_that_does_not_resolve_stops_everything() {
     let (kind, message) = failure(&fetch, &server.url("/")).await;
     assert_eq!(kind, FetchErrorKind::Dns);
     assert!(
-        message.starts_with("cannot resolve start.invalid: "),
+        message.starts_with("no address found for start.invalid (DNS): "),
         "{message}"
     );
     assert_eq!(server.connections(), 0);
