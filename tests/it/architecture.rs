@@ -922,7 +922,7 @@ const CEILINGS: [(&str, usize); 42] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 69_000;
+const CEILING_OF_TESTS: usize = 69_100;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

@@ -62,6 +62,7 @@ mod sections;
 mod sites;
 mod smoke;
 mod traps;
+mod typed_site;
 mod verdicts;
 mod well_formed;
 mod why;
