@@ -218,7 +218,7 @@ problems! {
 
     // Extensions, as far as they can be read.
     /// The namespace of an extension is not spelled as it should be; reported once for each extension.
-    ExtensionNamespace { found: String, extension: Extension } = 71 Warning, "namespace is {found}, expected {}" [.extension.namespace()];
+    ExtensionNamespace { found: String, extension: Extension } = 71 Error, "namespace is {found}, expected {}" [.extension.namespace()];
     /// A namespace is declared below the root; reported once.
     DeclaredBelowRoot = 70 Note, "namespace is declared below the root element";
     /// An element that search engines dropped, or that only its schema defines; reported once for each.

@@ -7,7 +7,7 @@ use h2::Reason;
 use jiff::Timestamp;
 use rustls::{CertificateError, InvalidMessage, pki_types::UnixTime};
 
-use super::{FetchError, FetchErrorKind};
+use super::{FetchError, FetchErrorKind, tls::NoIssuer};
 
 /// Names of a certificate that a message shows at most.
 const MAX_NAMES: usize = 5;
@@ -308,8 +308,15 @@ fn certificate_reason(error: &CertificateError, host: &str) -> String {
             if error.0.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity) =>
         {
             format!(
-                "certificate of {host} is that of an authority (CA:TRUE), which a server may not use; make one with \
-                 CA:FALSE, and if it is self-signed, name it with --ca-file FILE"
+                "certificate of {host} is that of an authority (CA:TRUE); if it is to be trusted, name it in PEM format with \
+                 --ca-file FILE"
+            )
+        }
+        CertificateError::Other(error) if error.0.downcast_ref() == Some(&NoIssuer) => {
+            format!(
+                "certificate of {host} is of an issuer that this machine does not know, and the server sends no intermediate \
+                 certificate: let it send the whole chain, or name the certificate of a private authority in PEM format with \
+                 --ca-file FILE"
             )
         }
         CertificateError::BadSignature => {

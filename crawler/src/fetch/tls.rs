@@ -4,8 +4,14 @@
 use std::{path::Path, sync::Arc};
 
 use rustls::{
-    ClientConfig, RootCertStore,
-    pki_types::{CertificateDer, pem::PemObject as _},
+    CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore,
+    SignatureScheme,
+    client::{
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        verify_server_name,
+    },
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _},
+    server::ParsedCertificate,
 };
 use rustls_platform_verifier::Verifier;
 
@@ -21,13 +27,14 @@ pub(super) fn client_config(ca_file: Option<&Path>) -> Result<ClientConfig, Fetc
         .map(read_certificates)
         .transpose()?
         .unwrap_or_default();
+    let named = extra.clone();
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| failure("cannot set up TLS").with_source(error))?;
     let mut config = match Verifier::new_with_extra_roots(extra, provider) {
         Ok(verifier) => builder
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_custom_certificate_verifier(Arc::new(NamedVerifier { verifier, named }))
             .with_no_client_auth(),
         // Only when there is not one authority: then plain HTTP still works, and https fails by its certificate.
         Err(error) if ca_file.is_none() => {
@@ -40,6 +47,84 @@ pub(super) fn client_config(ca_file: Option<&Path>) -> Result<ClientConfig, Fetc
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// The server sent its certificate alone, and another one issued it.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the certificate of its issuer is missing")]
+pub(super) struct NoIssuer;
+
+/// Verifies as the platform does, but a certificate that the extra file has is trusted although it is that of an authority, as
+/// `openssl req -x509` makes it.
+#[derive(Debug)]
+struct NamedVerifier {
+    verifier: Verifier,
+    named: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for NamedVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let verified = self.verifier.verify_server_cert(
+            end_entity,
+            intermediates,
+            server_name,
+            ocsp_response,
+            now,
+        );
+        match verified {
+            // The time is verified before this (check_issuer_independent_properties of webpki), the name is not.
+            Err(rustls::Error::InvalidCertificate(CertificateError::Other(error)))
+                if error.0.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity)
+                    && self.named.iter().any(|named| named == end_entity) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            Err(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
+                if intermediates.is_empty() && !is_self_signed(end_entity) =>
+            {
+                let error = OtherError(Arc::new(NoIssuer));
+                Err(CertificateError::Other(error).into())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier
+            .verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier
+            .verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
+}
+
+fn is_self_signed(certificate: &CertificateDer<'_>) -> bool {
+    webpki::EndEntityCert::try_from(certificate)
+        .is_ok_and(|certificate| certificate.issuer() == certificate.subject())
 }
 
 fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, FetchError> {

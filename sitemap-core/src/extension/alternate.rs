@@ -17,8 +17,8 @@ pub struct Alternate {
     pub href: Loc,
 }
 
-/// Whom a version of a page is for: a language of ISO 639-1, with a script of ISO 15924 and a country of ISO 3166-1 if need be, or
-/// `x-default` for everybody else.
+/// Whom a version of a page is for: a language of ISO 639-1, with a script of ISO 15924 and a country of ISO 3166-1 or a region of
+/// UN M.49 if need be (RFC 5646 section 2.2.4), or `x-default` for everybody else.
 ///
 /// The value is kept in the usual spelling: `en`, `en-GB`, `zh-Hant-TW`. Values order by their bytes.
 ///
@@ -51,10 +51,10 @@ pub enum HreflangError {
         /// The code that is usually meant by it.
         intended: Option<&'static str>,
     },
-    /// The country is not in the list, or is a number.
+    /// The country is not in the list.
     #[error("{found} is not a country of ISO 3166-1{}", expected(*.intended))]
     Country {
-        /// The code, two letters or three digits.
+        /// The code, two letters.
         found: Box<str>,
         /// The code that is usually meant by it.
         intended: Option<&'static str>,
@@ -131,15 +131,14 @@ fn check_language(language: &str, text: &str) -> Result<(), HreflangError> {
     })
 }
 
-/// The country in upper case.
+/// The country in upper case, or the region, three digits.
 fn check_country(country: &str, text: &str) -> Result<String, HreflangError> {
     let country = country.to_ascii_uppercase();
-    if is_country(&country) {
+    let is_region = country.len() == 3 && country.bytes().all(|byte| byte.is_ascii_digit());
+    if is_region || is_country(&country) {
         return Ok(country);
     }
-    let is_code = country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_uppercase());
-    let is_number = country.len() == 3 && country.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_code && !is_number {
+    if country.len() != 2 || !country.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Err(shape(text));
     }
     Err(HreflangError::Country {
@@ -183,6 +182,7 @@ mod tests {
         check("EN-gb", "en-GB");
         check("zh-hant", "zh-Hant");
         check("sr-LATN-me", "sr-Latn-ME");
+        check("es-419", "es-419");
         check("X-Default", "x-default");
     }
 
@@ -200,7 +200,7 @@ mod tests {
         let underscore = "language has an underscore, expected a hyphen as in en-GB";
         check("en_US", underscore);
         check("en-UK", "UK is not a country of ISO 3166-1, expected GB");
-        check("es-419", "419 is not a country of ISO 3166-1");
+        check("es-4190", shape);
         check("de-EU", "EU is not a country of ISO 3166-1");
         check("us", "us is not a language of ISO 639-1, expected en-US");
         check("JP", "jp is not a language of ISO 639-1, expected ja");

@@ -458,7 +458,7 @@ fn misspelled_namespaces_are_read_and_reported() {
         " xmlns:image=\"https://www.google.com/schemas/sitemap-image/1.1\"",
         &twice,
         &[
-            "warning R71: namespace is https://www.google.com/schemas/sitemap-image/1.1, expected http://www.google.com/schemas/sitemap-image/1.1",
+            "error R71: namespace is https://www.google.com/schemas/sitemap-image/1.1, expected http://www.google.com/schemas/sitemap-image/1.1",
         ],
     );
     let escaped = " xmlns:image=\"http:&#47;&#x2F;www.google.com/schemas/sitemap-image/1.1\"";

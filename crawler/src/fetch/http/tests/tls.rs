@@ -143,10 +143,55 @@ async fn authorities_in_the_ca_file_are_trusted() {
 async fn unknown_authority_is_refused() {
     let authority = Authority::new();
     let server = start(authority.server(&[HOST], |_| {}), HELLO, true);
-    check_refused(None, &server, UNTRUSTED).await;
-    check_refused(Some(&Authority::named("another")), &server, UNTRUSTED).await;
+    let alone = "certificate of site.example is of an issuer that this machine does not know, and the server sends no \
+        intermediate certificate: let it send the whole chain, or name the certificate of a private authority in PEM format with \
+        --ca-file FILE";
+    check_refused(None, &server, alone).await;
+    check_refused(Some(&Authority::named("another")), &server, alone).await;
     let expected = "certificate of site.example was not signed by the authority it names";
     check_refused(Some(&Authority::new()), &server, expected).await;
+}
+
+#[tokio::test]
+async fn named_certificate_of_an_authority_is_trusted() {
+    let as_made_by_openssl = |name: &str, year: i32| {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(year, 1, 1);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        let server = start(server_config(certificate.der().clone(), &key), HELLO, true);
+        (certificate, server)
+    };
+    for (name, year, expected) in [
+        (HOST, 2100, "hello"),
+        (
+            "other.example",
+            2100,
+            "certificate is for other.example, not for site.example",
+        ),
+        (
+            HOST,
+            2021,
+            "certificate of site.example expired on 2021-01-01",
+        ),
+    ] {
+        let (certificate, server) = as_made_by_openssl(name, year);
+        let folder = tempfile::tempdir().unwrap();
+        let ca_file = folder.path().join("ca.pem");
+        std::fs::write(&ca_file, certificate.pem()).unwrap();
+        let settings = FetchConfig {
+            ca_file: Some(ca_file),
+            ..client(None, &server)
+        };
+        let fetch = HttpFetch::new(&settings).unwrap();
+        if expected == "hello" {
+            assert_eq!(get_text(&fetch, &url(&server)).await, expected);
+        } else {
+            assert_eq!(failure(&fetch, &url(&server)).await.1, expected);
+        }
+    }
 }
 
 #[tokio::test]
