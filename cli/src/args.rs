@@ -192,13 +192,16 @@ const TIPS: [(&str, &str); 12] = [
     ("--wait", "--delay T"),
 ];
 
-/// What to use instead of an option that only other programs have.
-pub(crate) fn tip_for(error: &clap::Error) -> Option<&'static str> {
+/// What to use instead of an option that only other programs have; the error gets no other tip then.
+pub(crate) fn take_tip(error: &mut clap::Error) -> Option<&'static str> {
     let ContextValue::String(typed) = error.get(ContextKind::InvalidArg)? else {
         return None;
     };
-    let tip = TIPS.iter().find(|(option, _)| option == typed);
-    tip.map(|(_, instead)| *instead)
+    let (_, instead) = TIPS.iter().find(|(option, _)| option == typed)?;
+    for tip in [ContextKind::SuggestedArg, ContextKind::Suggested] {
+        error.remove(tip);
+    }
+    Some(instead)
 }
 
 /// Reads the command line.

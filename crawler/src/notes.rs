@@ -185,10 +185,9 @@ notes! {
         "{count} of {pages} pages answered 401: they require a user name and a password, or a token. Set basic_auth or \
          bearer_token in the settings file, or ARPENT_BASIC_AUTH or ARPENT_BEARER_TOKEN in the environment";
     mostly_noindex "mostly-noindex" (count, pages)
-        "{count} of {pages} pages have noindex, so that most requests were in vain. exclude rules for such URLs spare them; \
-         arpent report lists the URLs";
+        "{count} of {pages} pages have noindex. If no other page is reached through them alone, exclude rules spare these requests";
     sibling_hosts "sibling-hosts" (hosts, first)
-        "pages link to {hosts} of the same domain, which are sites of their own: arpent crawl {first}/ crawls one of them";
+        "hosts of the same domain that pages link to are sites of their own: {hosts}. To crawl one: arpent crawl {first}/";
     forbidden "forbidden" (count, pages, agent)
         "{count} of {pages} pages answered 403: the server refuses arpent. Configure the server to allow the User-Agent \
          \"{agent}\" or the address of this machine, or try another --user-agent or a lower --rate";

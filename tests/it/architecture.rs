@@ -878,14 +878,14 @@ const CEILINGS: [(&str, usize); 42] = [
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 57_550),
+    ("crawler", 57_650),
     ("crawler/crawl", 6_400),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_550),
     ("crawler/client", 3_000),
     ("crawler/driver", 2_250),
-    ("crawler/fetch", 2_050),
+    ("crawler/fetch", 2_150),
     ("crawler/build", 1_900),
     ("crawler/check", 1_550),
     ("crawler/page", 1_500),
@@ -898,7 +898,7 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler/repeats", 1_200),
     ("crawler/export", 1_150),
     ("crawler/notify", 1_150),
-    ("crawler/summary", 1_050),
+    ("crawler/summary", 1_100),
     ("crawler/storage", 1_050),
     ("crawler/why", 1_050),
     ("crawler/site_report", 1_050),
@@ -922,7 +922,7 @@ const CEILINGS: [(&str, usize); 42] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 69_100;
+const CEILING_OF_TESTS: usize = 69_200;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

@@ -257,7 +257,10 @@ fn site_with_set(folder: PathBuf) -> Site {
             .into_iter()
             .flatten()
             .flatten();
-        // The set of the whole site has the shortest name.
+        // The set of this host, and of the whole site: it has the shortest name.
+        let host = format!("http_{}", request.headers["host"].replace(':', "_"));
+        let is_of_host = |set: &fs::DirEntry| set.file_name().to_string_lossy().starts_with(&host);
+        let sets = sets.filter(is_of_host);
         let mut files: Vec<PathBuf> = sets.map(|set| set.path().join(path)).collect();
         files.sort_by_key(|file| file.as_os_str().len());
         let file = files.into_iter().find(|file| file.is_file());

@@ -32,9 +32,11 @@ fn found(bench: &Bench, url: &str, options: &[&str]) -> Value {
     serde_json::from_str(&ran.stdout).expect("one object")
 }
 
+/// The table of the site in the written settings.
 fn settings(bench: &Bench) -> toml::Table {
     let text = fs::read_to_string(bench.path().join("arpent.toml")).expect("it was written");
-    text.parse().expect("it is TOML")
+    let file: toml::Table = text.parse().expect("it is TOML");
+    file["site"][0].as_table().expect("a table").clone()
 }
 
 fn has_note(found: &Value, code: &str) -> bool {
@@ -84,7 +86,7 @@ fn plain_site_is_measured_and_files_are_written() {
     let written = files.map(|file| bench.path().join(file).display().to_string());
     assert_eq!(found["written"], serde_json::json!(written));
     let settings = settings(&bench);
-    assert_eq!(settings["urls"][0].as_str(), Some(site.url("/").as_str()));
+    assert_eq!(settings["url"].as_str(), Some(site.url("/").as_str()));
     let folder = sitemaps(&bench, &site);
     assert_eq!(settings["output"]["output"].as_str(), folder.to_str());
     let public_url = settings["output"]["public_url"].as_str();
@@ -235,6 +237,22 @@ fn a_password_of_the_proxy_is_not_written() {
         text.contains("# proxy = { file") && !text.contains("hunter2"),
         "{text}"
     );
+}
+
+#[test]
+fn a_typed_state_is_read_and_written() {
+    let (bench, site) = (Bench::new(), plain_site());
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let requests = site.log().len();
+    let state = bench.state().display().to_string();
+    let ran = init(&bench, &site.url("/"), &["--state", &state]).expect_code(0);
+    for words in ["last crawl", "robots.txt, if it is not there: Sitemap: "] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    assert_eq!(site.log().len(), requests, "the state is enough");
+    let text = fs::read_to_string(bench.path().join("arpent.toml")).expect("it was written");
+    let file: toml::Table = text.parse().expect("it is TOML");
+    assert_eq!(file["output"]["state"].as_str(), Some(&*state));
 }
 
 #[test]

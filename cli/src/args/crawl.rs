@@ -33,7 +33,7 @@ continues it.
 Most options are also settings (--max-pages is max_pages) in the settings file and variables (ARPENT_MAX_PAGES). An option \
 replaces the variable, the variable replaces the file. arpent generate settings prints all of them.
 
-OmittedPart --config, arpent reads the first of these files that exists:
+Without --config, arpent reads the first of these files that exists:
   - arpent.toml in the current folder
   - arpent/arpent.toml in the user's configuration folder
   - /etc/arpent/arpent.toml";

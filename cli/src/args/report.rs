@@ -41,7 +41,7 @@ copies, closed patterns, slow pages, growth
 arpent reads the report from the state. It sends no request, takes no lock and changes nothing. During a crawl the report shows the \
 last publish.
 
-OmittedPart --html, --csv, --ndjson and --json the report is printed as text. arpent why URL explains one URL.";
+Without --html, --csv, --ndjson and --json the report is printed as text. arpent why URL explains one URL.";
 
 /// Shown below the options.
 const EXAMPLES: &str = "\

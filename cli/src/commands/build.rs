@@ -65,7 +65,7 @@ pub(super) fn run(
     if let Err(error) = common.session.check_site(&site) {
         let failure = Failure::from(error);
         report_error(&failure, output);
-        summary.outcome = failure.outcome();
+        summary.set_failed(failure.in_full(), failure.outcome());
         form.print(&summary, output);
         return Ok(failure.code());
     }
@@ -101,7 +101,7 @@ pub(super) fn run(
         });
         let signal = supervisor.stop().asked_by();
         Ok(result.unwrap_or_else(|error| {
-            summary.outcome = error.outcome();
+            summary.set_failed(error.in_full(), error.outcome());
             match (error.code(), signal) {
                 (ExitCode::Interrupted, Some(signal)) => signal.into(),
                 (code, _) => {

@@ -109,10 +109,12 @@ pub(super) fn run(
             Err(stopped) => return Ok(stopped),
         };
     }
+    let is_state_typed = args.settings.0.has("state");
     let plan = Plan {
         args,
         folder: &folder,
         survey: &survey,
+        state: is_state_typed.then_some(&*settings.session.state),
         answers: &answers,
         config: &config,
         environment,

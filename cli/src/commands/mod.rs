@@ -43,10 +43,11 @@ pub(crate) fn run() -> ExitCode {
     let output = Output::new(&environment, color);
     let args = match args {
         Ok(args) => args,
-        Err(error) => {
+        Err(mut error) => {
+            let instead = crate::args::take_tip(&mut error);
             output.usage(&error);
-            if let Some(instead) = crate::args::tip_for(&error) {
-                output.info(&format!("arpent has {instead}"));
+            if let Some(instead) = instead {
+                output.info(&format!("arpent crawl has {instead}"));
             }
             if let Some(url) = std::env::args_os()
                 .nth(1)

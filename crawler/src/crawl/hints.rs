@@ -1,10 +1,7 @@
 //! Effects of the site and the settings that the numbers of a crawl do not show: counts while the pages come in, and notes
 //! at the start page and at the end. Decides nothing.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
     config::{Config, ScopeConfig},
@@ -43,14 +40,14 @@ pub(super) struct Hints {
     /// The site answers 200 for URLs that do not exist.
     is_always_found: bool,
     noindex: ExampleCount,
-    /// Origins below the domain of the site, each with the number of pages that link there.
-    siblings: BTreeMap<Origin, u64>,
+    /// Hosts below the domain of the site, each with an origin and the number of pages that link there.
+    siblings: BTreeMap<String, (Origin, u64)>,
 }
 
-/// Origins below the domain of a site that are counted.
+/// Hosts below the domain of a site that are counted.
 const MAX_SIBLINGS: usize = 100;
 
-/// Origins below the domain of a site that a note names.
+/// Hosts below the domain of a site that a note names.
 const MAX_NAMED_SIBLINGS: usize = 3;
 
 impl Hints {
@@ -149,25 +146,27 @@ impl Hints {
             let above = target.host_str().strip_suffix(domain);
             above.is_some_and(|above| above.ends_with('.') && above != "www.")
         });
-        let origins: BTreeSet<Origin> = targets.map(UrlKey::origin).collect();
-        for origin in origins {
-            if self.siblings.len() < MAX_SIBLINGS || self.siblings.contains_key(&origin) {
-                *self.siblings.entry(origin).or_default() += 1;
+        let hosts: BTreeMap<String, Origin> = targets
+            .map(|target| (target.host_str().to_owned(), target.origin()))
+            .collect();
+        for (host, origin) in hosts {
+            if self.siblings.len() < MAX_SIBLINGS || self.siblings.contains_key(&host) {
+                self.siblings.entry(host).or_insert((origin, 0)).1 += 1;
             }
         }
     }
 
-    /// The note about origins below the domain of the site that several pages link to.
+    /// The note about hosts below the domain of the site that several pages link to.
     fn siblings_note(&self) -> Option<Note> {
         let siblings = self.siblings.iter();
         let mut linked: Vec<_> = siblings
-            .filter(|(_, pages)| **pages >= MIN_UNRELATED_LINKS)
+            .filter(|(_, (_, pages))| *pages >= MIN_UNRELATED_LINKS)
             .collect();
-        linked.sort_by_key(|(origin, pages)| (Reverse(**pages), *origin));
-        let (first, _) = linked.first()?;
-        let names = linked.iter().take(MAX_NAMED_SIBLINGS);
-        let names: Vec<&str> = names.map(|(origin, _)| &*origin.host).collect();
-        let note = Note::sibling_hosts(&names.join(", "), first);
+        linked.sort_by_key(|(host, (_, pages))| (Reverse(*pages), *host));
+        let (_, (first, _)) = linked.first()?;
+        let hosts = linked.iter().take(MAX_NAMED_SIBLINGS);
+        let hosts: Vec<&str> = hosts.map(|(host, _)| &***host).collect();
+        let note = Note::sibling_hosts(&hosts.join(", "), first);
         Some(note.counting(linked.len() as u64).naming(first))
     }
 

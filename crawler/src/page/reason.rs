@@ -325,7 +325,7 @@ reasons! {
         "change the page rule whose selector matches";
     /// The URL was published, and is not in the set that was restored or read back; no crawl has found it since.
     NotInSet = "not-in-set", Excluded, Sure, -, [NeedsOtherPages],
-        "in an earlier set, not found by a crawl since",
+        "in an earlier set, not found since",
         "nothing to do: the next crawl requests the URL if a page or a sitemap names it";
     /// Deeper than `max_depth`.
     TooDeep = "too-deep", Excluded, Sure, -, [NeedsOtherPages],

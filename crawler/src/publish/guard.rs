@@ -460,7 +460,7 @@ impl Refusal {
             }
             Objection::ScriptShell => {
                 "the start page is rendered by JavaScript, which arpent does not run, and no other page was found; \
-                 list the pages by --seeds FILE with --list-only '/**', or build a sitemap of the list: arpent build FILE"
+                 list the pages by --seeds FILE with --list-only '/**', or build a sitemap of the list: arpent build FILE --base-url URL"
                     .to_owned()
             }
             Objection::Alike {

@@ -142,7 +142,9 @@ impl StatusReport {
             let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
             for site in &self.sites {
                 let outcome = site.last.outcome.as_deref();
-                *outcomes.entry(outcome.unwrap_or("no session")).or_default() += 1;
+                *outcomes
+                    .entry(outcome.unwrap_or("never crawled"))
+                    .or_default() += 1;
             }
             let outcomes = outcomes.iter();
             let outcomes: Vec<String> = outcomes

@@ -285,7 +285,7 @@ fn text_view_has_every_part() {
 https://www.example.com/docs/: published, but partial
   1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
   this session continued the crawl
-  3 listed without a new answer:
+  3 listed with the data of an earlier answer:
     2  not fetched this time, still listed with the data of the last good answer (unreachable)
     1  one 404, still listed: a second one after an hour or more removes it (gone-once)
   250 excluded:

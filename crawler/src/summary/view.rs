@@ -45,10 +45,9 @@ impl Summary {
             for (code, text) in &guard.lines {
                 section.line(format!("{code:<14}  {text}"));
             }
-            let command = format!("arpent publish {} --force", self.site);
-            section
-                .line("to publish it all the same:")
-                .below([format!("{command}{}", self.surroundings.state_options)], 0);
+            if self.outcome != SessionOutcome::DryRun {
+                section.line("the same command with --force publishes it all the same");
+            }
         } else if let Some(message) = self.message.as_ref().filter(|_| is_refused) {
             section.line(message);
         }
@@ -67,7 +66,7 @@ impl Summary {
         if let Some(state) = surroundings
             .state
             .as_ref()
-            .filter(|_| self.counts.known > 0)
+            .filter(|_| self.counts.known > 0 && self.outcome != SessionOutcome::DryRun)
         {
             section.line(format!("state in {}", state.display()));
             if !surroundings.is_build {
@@ -82,7 +81,7 @@ impl Summary {
 
     /// How the session ended, with the numbers that matter, as one line.
     pub fn line(&self) -> String {
-        let ending = text_of(self.outcome);
+        let ending = self.ending();
         if self.counts.known == 0 && self.work.fetched == 0 {
             return ending.to_owned();
         }
@@ -99,17 +98,28 @@ impl Summary {
     fn add_notes(&self, section: &mut Section, first: bool) {
         let notes = self.notes.iter();
         let notes = notes.filter(|note| note.comes_first() == first);
-        for note in notes.filter(|note| self.message.as_ref() != Some(&note.text)) {
+        let objections = self.guard.iter().flat_map(|guard| &guard.lines);
+        let has_shell = objections.clone().any(|(code, _)| *code == "script-shell");
+        let is_repeated = |note: &&Note| {
+            self.message.as_ref() == Some(&note.text)
+                || has_shell && note.code == "start-needs-javascript"
+        };
+        for note in notes.filter(|note| !is_repeated(note)) {
             section
                 .line(format!("NOTE: {}", note.text))
                 .toned(Tone::Note);
         }
     }
 
+    /// Returns whether the guard compared with a published set.
+    fn keeps_a_set(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.published > 0)
+    }
+
     /// The outcome in a few words.
     fn ending(&self) -> &'static str {
         match self.outcome {
-            SessionOutcome::Refused if !self.surroundings.has_old_set => {
+            SessionOutcome::Refused if !self.surroundings.has_old_set && !self.keeps_a_set() => {
                 "refused, nothing is published"
             }
             // A build reads its inputs from their beginning again.
@@ -151,7 +161,10 @@ impl Summary {
         let report = &self.report;
         let examples = &report.examples;
         let parts = [
-            ("listed without a new answer", &report.retained),
+            (
+                "listed with the data of an earlier answer",
+                &report.retained,
+            ),
             ("excluded", &report.excluded),
             ("failed", &report.failed_reasons),
         ];

@@ -103,7 +103,10 @@ impl UrlExplanation {
         }
         let visit = self.under_way.as_ref();
         let visit = visit.map(|visit| {
-            let reason = with_code(visit.why, visit.reason);
+            let reason = match visit.reason {
+                "listed" => "would be listed".to_owned(),
+                code => with_code(visit.why, code),
+            };
             format!("{reason}, in a crawl that is not published")
         });
         section.fact("last crawl", visit);

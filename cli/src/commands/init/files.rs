@@ -36,6 +36,8 @@ pub(super) struct Plan<'a> {
     /// The folder of the files.
     pub(super) folder: &'a Path,
     pub(super) survey: &'a Survey,
+    /// The folder of the states, where it was typed.
+    pub(super) state: Option<&'a Path>,
     pub(super) answers: &'a Answers,
     /// The settings of the requests of the survey.
     pub(super) config: &'a Config,
@@ -114,7 +116,7 @@ impl Plan<'_> {
     }
 
     /// The values of the names in the templates. Those that hold text of the user come last.
-    fn values(&self, unit: &str) -> [(&'static str, String); 17] {
+    fn values(&self, unit: &str) -> [(&'static str, String); 18] {
         let (answers, time) = (self.answers, self.answers.time);
         let (start, public_url) = (&answers.start, &answers.public_url);
         let user = self.environment.get("USER");
@@ -133,6 +135,7 @@ impl Plan<'_> {
             .delay
             .map(|delay| format!("{}ms", delay.as_millis()));
         [
+            ("{state}", self.state()),
             ("{crawl_delay}", crawl_delay),
             ("{rate}", rate),
             ("{delay}", lines([("delay", json!(delay))])),
@@ -154,6 +157,15 @@ impl Plan<'_> {
             ("{output}", output),
             ("{requests}", self.requests()),
         ]
+    }
+
+    /// The folder of the states, where it was typed.
+    fn state(&self) -> String {
+        self.state.map_or_else(String::new, |folder| {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+            let folder = Value::from(folder.display().to_string());
+            format!("\n[output]\n# Folder of the states.\nstate = {folder}\n")
+        })
     }
 
     /// Settings of the requests of this survey that the crawl needs as well, without secrets: every user of the machine may read
