@@ -94,7 +94,7 @@ impl Via {
     }
 }
 
-/// Whose answer the facts of a record are.
+/// The answer that the facts of a record are of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Basis {
     /// The answer of the last attempt.

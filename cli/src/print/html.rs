@@ -1,6 +1,6 @@
 //! A view as a part of a page. Text of a site is escaped here.
 
-use crawler::view::{Cell, Curve, Row, Section, View};
+use crawler::view::{Cell, Curve, Row, Section, Tone, View};
 
 use crate::human;
 
@@ -120,7 +120,12 @@ fn table_of(section: &Section, rows: &[Row]) -> String {
                 Cell::Text(_) | Cell::Absent => format!("<td>{text}{below}</td>"),
             }
         });
-        format!("<tr>{}</tr>\n", cells.collect::<String>())
+        let class = match row.tone {
+            Tone::Error => " class=\"bad\"",
+            Tone::Strong => " class=\"good\"",
+            Tone::Plain | Tone::Warning | Tone::Note => "",
+        };
+        format!("<tr{class}>{}</tr>\n", cells.collect::<String>())
     });
     let (heads, rows): (String, String) = (heads.collect(), rows.collect());
     format!(

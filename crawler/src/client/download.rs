@@ -258,7 +258,7 @@ pub enum DownloadError {
     /// robots.txt of the origin could not be read, so nothing may be fetched there (RFC 9309 section 2.3.1.4).
     #[error("{why}; robots.txt cannot be read")]
     RobotsUnreachable {
-        /// Whose file.
+        /// The origin of the file.
         origin: Origin,
         /// The event.
         why: String,

@@ -244,7 +244,7 @@ impl KnownUrls {
         self.not_recorded
     }
 
-    /// Their number for the next commit, when it changed.
+    /// The number of links that were not recorded, for the next commit, when it changed.
     pub(super) fn note_not_recorded(&mut self) -> Option<MetaValue> {
         let count = self.not_recorded;
         let is_new = std::mem::replace(&mut self.noted, count) != count;

@@ -45,7 +45,7 @@ pub(super) struct Previous {
     pub(super) clocks_agree: bool,
 }
 
-/// Whose file has a name.
+/// The owner of a file with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ownership {
     /// There is none, or it is as we published it.
@@ -105,7 +105,7 @@ impl Previous {
         self.manifest.files.get(*self.places.get(name)?)
     }
 
-    /// Whose file `name` is; anybody may have put it there.
+    /// The owner of the file `name`, which anybody may have put there.
     pub(super) fn ownership(&self, name: &str, folder: &Folder) -> Result<Ownership, PublishError> {
         if !folder.exists(name) {
             return Ok(Ownership::Ours);

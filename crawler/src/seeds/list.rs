@@ -75,7 +75,7 @@ pub enum SeedListError {
         /// The first of them.
         first: BadLine,
     },
-    /// It is not known where its URLs are.
+    /// The header line does not show where the URLs are.
     #[error("{name}:{line}: {problem}")]
     Refused {
         /// The list.

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::{ConflictKind, ReportOutline, SectionOutline, TargetOutline};
 use crate::{
     human,
-    page::Reason,
+    page::{Reason, State},
     store::StoredSession,
-    view::{Curve, MAX_ROWS, View},
+    view::{Curve, MAX_ROWS, Tone, View},
 };
 
 /// Pages that take less are not slow.
@@ -119,6 +119,11 @@ impl ReportOutline {
                 text.into(),
             ];
             let row = section.row(cells);
+            match Reason::from_code(code).map(Reason::state) {
+                Some(State::Listed) => row.toned(Tone::Strong),
+                Some(State::Failed) => row.toned(Tone::Error),
+                Some(State::Queued | State::Excluded) | None => row,
+            };
             if *code != Reason::Listed.code() {
                 row.below(&urls.examples, urls.count);
             }

@@ -122,13 +122,13 @@ pub struct PageRow {
     pub key: UrlKey,
     /// The new content of the row.
     pub page: Page,
-    /// Whose links the page has from now on.
+    /// The answer whose links the page has from now on.
     pub links: PageLinks,
     /// Marks the visit of the URL as copied to its page row.
     pub promotion: Option<Promotion>,
 }
 
-/// Whose links a written page row has.
+/// The answer whose links a written page row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageLinks {
     /// The links it had.

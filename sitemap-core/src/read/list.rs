@@ -38,10 +38,10 @@ const OWN_NAMES: [&str; 2] = ["loc", "url"];
 /// The same names of the column that has the status codes of the URLs.
 const STATUS_COLUMNS: [&str; 4] = ["statuscode", "httpstatuscode", "httpstatus", "status"];
 
-/// Those of the column that has whether a page may be indexed (Screaming Frog, Sitebulb).
+/// Names of the column that has whether a page may be indexed (Screaming Frog, Sitebulb).
 const INDEXABLE_COLUMNS: [&str; 3] = ["indexability", "indexablestatus", "indexable"];
 
-/// Those of the column that has media types.
+/// Names of the column that has media types.
 const TYPE_COLUMNS: [&str; 2] = ["contenttype", "mimetype"];
 
 /// Media types that are none of pages or documents, by how they begin.

@@ -64,7 +64,7 @@ impl Proofs {
     }
 }
 
-/// Whose URLs a document lists.
+/// The site whose URLs a document lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Claim {
     /// URLs of its own origin.

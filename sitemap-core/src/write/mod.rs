@@ -62,10 +62,10 @@ pub enum Push {
 /// Search engines ignore it; some tools that validate files need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemaLocation {
-    /// It does not.
+    /// The file does not name its schemas.
     #[default]
     Omitted,
-    /// It does, for the namespaces of the file whose schemas are known.
+    /// The file names the schemas of its namespaces, as far as they are known.
     Written,
 }
 

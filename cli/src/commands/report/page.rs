@@ -187,7 +187,12 @@ impl RowSink for HtmlPage {
         // The tables of the rows have all of these.
         view.sections
             .retain(|section| !IN_TABLES.contains(&section.name));
-        let outline = sections_of(&view) + &self.left_out();
+        let last = outline.last_session().and_then(|session| session.ended);
+        let last = last.map_or_else(String::new, |ended| {
+            let ended = ended.strftime("%Y-%m-%d %H:%M UTC");
+            format!("<p>Last session: {ended}</p>\n")
+        });
+        let outline = last + &sections_of(&view) + &self.left_out();
         self.file.write_all(outline.as_bytes())?;
         self.file.write_all(after.as_bytes())?;
         self.file.finish()

@@ -24,7 +24,7 @@ const MAX_WARNINGS: usize = 20;
 pub(in crate::crawl) struct AfterDocument {
     /// Bytes that came over the wire.
     pub(in crate::crawl) wire_bytes: u64,
-    /// It was none.
+    /// The document was no document.
     pub(in crate::crawl) page: LinkedDocument,
     /// The host of the site gets no further request.
     pub(in crate::crawl) closed: Option<Closed>,
