@@ -134,7 +134,7 @@ impl StoredSites {
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
         let mut layers = Layers::read(typed, MAX_SITES_FILE_BYTES, environment, &read_file)?;
-        layers.world.hides_secrets = true;
+        layers.secret_sources.hides_secrets = true;
         layers.warnings.clear();
         let mut shared = layers.shared();
         let Chosen { mut drafts, named } = choose(&layers, &mut shared, Purpose::Store);

@@ -51,13 +51,13 @@ const HOOK_VARIABLES: [&str; 5] = ["event", "site", "outcome", "exit_code", "sit
 
 impl Merge {
     /// Adds the layer of a settings file.
-    pub(super) fn section(&mut self, section: Section, world: &SecretSources<'_>) {
+    pub(super) fn section(&mut self, section: Section, secret_sources: &SecretSources<'_>) {
         for written in section.values {
             let Some(setting) = setting_of(written.name) else {
                 continue;
             };
             let value = if setting.is(Special::Secret) {
-                world.reveal(setting.name, &written.value, &mut self.warnings)
+                secret_sources.reveal(setting.name, &written.value, &mut self.warnings)
             } else {
                 Ok(written.value)
             };
@@ -175,7 +175,7 @@ impl Merge {
     }
 
     /// A problem of a value that is valid alone, but not together with other values.
-    pub(super) fn misfit(&mut self, name: &str, message: impl Into<String>) {
+    pub(super) fn add_wrong(&mut self, name: &str, message: impl Into<String>) {
         self.wrong(name, self.origin(name), Wrong::new(message));
     }
 
@@ -218,7 +218,7 @@ impl Merge {
                     ScheduleError::Zone(_) => "time_zone",
                     _ => "schedule",
                 };
-                self.misfit(setting, error.to_string());
+                self.add_wrong(setting, error.to_string());
                 None
             }
         }
@@ -231,7 +231,7 @@ impl Merge {
     ) -> Result<BuildSettings, SettingsError> {
         let base = self.draft.base_url.take();
         if base.is_none() && self.has_no_problem_of("base_url") {
-            self.misfit(
+            self.add_wrong(
                 "base_url",
                 "not set; expected --base-url URL, the directory of the site",
             );
@@ -239,13 +239,13 @@ impl Merge {
         let base = self.keys("base_url", base.into_iter().collect());
         let inputs = std::mem::take(&mut self.draft.inputs);
         if inputs.is_empty() && self.has_no_problem_of("inputs") {
-            self.misfit(
+            self.add_wrong(
                 "inputs",
                 "no input; expected a file, a folder, or - for standard input",
             );
         }
         if inputs.iter().filter(|input| *input == "-").count() > 1 {
-            self.misfit("inputs", "standard input (-) can be read only once");
+            self.add_wrong("inputs", "standard input (-) can be read only once");
         }
         let is_state_given = self.draft.state.is_some();
         // A build can do without.
@@ -309,7 +309,7 @@ impl Merge {
         self.check_globs();
         self.warn_of_typed_secrets();
         if self.draft.state.is_none() && !self.settle_state(environment) {
-            self.misfit(
+            self.add_wrong(
                 "state",
                 "there is no home directory for the state; expected --state DIR",
             );
@@ -367,7 +367,7 @@ impl Merge {
         for (setting, folder) in folders {
             if let Some(folder) = folder.filter(|folder| folder.is_file()) {
                 let folder = folder.display();
-                self.misfit(
+                self.add_wrong(
                     setting,
                     format!("{folder} is a file; expected a folder, which may be a new one"),
                 );
@@ -383,7 +383,7 @@ impl Merge {
             match self.start_of(&text) {
                 Ok(url) if urls.contains(&url) => {}
                 Ok(url) => urls.push(url),
-                Err(message) => self.misfit(setting, message),
+                Err(message) => self.add_wrong(setting, message),
             }
         }
         urls
@@ -400,7 +400,7 @@ impl Merge {
     /// No site was named.
     pub(super) fn misses_sites(&mut self, expected: &str) {
         if self.has_no_problem_of("urls") {
-            self.misfit("urls", format!("no site; {expected}"));
+            self.add_wrong("urls", format!("no site; {expected}"));
         }
     }
 

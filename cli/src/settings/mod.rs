@@ -202,7 +202,7 @@ impl BuildSettings {
 /// Everything that was written anywhere, the lowest layer first.
 struct Layers<'w> {
     file: SettingsFile,
-    world: SecretSources<'w>,
+    secret_sources: SecretSources<'w>,
     /// Variables that are settings.
     variables: &'w Environment,
     typed: Vec<(&'static str, Value)>,
@@ -222,7 +222,7 @@ impl<'w> Layers<'w> {
     ) -> Result<Self, SettingsError> {
         let mut layers = Self {
             file: SettingsFile::default(),
-            world: SecretSources {
+            secret_sources: SecretSources {
                 environment,
                 read_file,
                 hides_secrets: false,
@@ -291,7 +291,7 @@ impl<'w> Layers<'w> {
         let settings = SETTINGS.iter().map(|setting| setting.name);
         names
             .extend(settings.map(|name| format!("{VARIABLE_PREFIX}{}", name.to_ascii_uppercase())));
-        let others = self.world.environment.keys();
+        let others = self.secret_sources.environment.keys();
         names.extend(
             others
                 .filter(|name| name.starts_with(VARIABLE_PREFIX))
@@ -311,21 +311,21 @@ impl<'w> Layers<'w> {
 
     /// A section of the file with the layers above it.
     fn merge(&self, section: Section) -> Merge {
-        self.merge_in(&self.world, section)
+        self.merge_in(&self.secret_sources, section)
     }
 
     /// The same without a secret.
     fn merge_without_secrets(&self, section: Section) -> Merge {
-        let world = SecretSources {
+        let secret_sources = SecretSources {
             hides_secrets: true,
-            ..self.world
+            ..self.secret_sources
         };
-        self.merge_in(&world, section)
+        self.merge_in(&secret_sources, section)
     }
 
-    fn merge_in(&self, world: &SecretSources<'_>, section: Section) -> Merge {
+    fn merge_in(&self, secret_sources: &SecretSources<'_>, section: Section) -> Merge {
         let mut merge = Merge::default();
-        merge.section(section, world);
+        merge.section(section, secret_sources);
         merge.environment(self.variables);
         for (name, value) in &self.typed {
             merge.value(name, value, Origin::flag(name));

@@ -97,7 +97,7 @@ impl CrawlSettings {
             );
         }
         let max_sites = shared.draft.max_sites;
-        let shared = shared.finish_shared(Among::alone(&[]), layers.world.environment);
+        let shared = shared.finish_shared(Among::alone(&[]), layers.secret_sources.environment);
         Ok(Self {
             sites: Vec::new(),
             shared: shared.map_err(problems_in_order)?,
@@ -140,7 +140,7 @@ impl CrawlSettings {
             }
         }
         problems.extend(collisions(&sites));
-        match shared.finish_shared(among, layers.world.environment) {
+        match shared.finish_shared(among, layers.secret_sources.environment) {
             Err(mut found) => problems.append(&mut found),
             Ok(mut shared) if problems.is_empty() => {
                 warnings.append(&mut shared.warnings);
@@ -278,7 +278,7 @@ fn sites_of_file<'l>(
             Ok(start) if known.insert(start.clone()) => {
                 sites.push(SiteDraft::of_url(start, &origin));
             }
-            Err(message) if !is_hidden => shared.misfit("urls", message),
+            Err(message) if !is_hidden => shared.add_wrong("urls", message),
             Ok(_) | Err(_) => {}
         }
     }
@@ -303,7 +303,7 @@ fn selected<'l>(
         let start = match shared.start_of(text) {
             Ok(start) => start,
             Err(message) => {
-                shared.misfit("urls", message);
+                shared.add_wrong("urls", message);
                 continue;
             }
         };
@@ -436,7 +436,7 @@ impl SiteDraft<'_> {
         let width = merge.draft.config.scope.width;
         let name = name.unwrap_or_else(|| settle_so_far(&start, &[], width).name());
         let schedule = merge.schedule(&name);
-        let mut settings = merge.finish_site(&start, among, layers.world.environment)?;
+        let mut settings = merge.finish_site(&start, among, layers.secret_sources.environment)?;
         let warnings = std::mem::take(&mut settings.warnings);
         settings.session.withheld = withheld.to_vec();
         Ok(Resolved {

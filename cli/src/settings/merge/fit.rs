@@ -111,14 +111,14 @@ impl Merge {
     /// Values that make sense alone, but not with each other: for the sites `urls` `among` others.
     pub(super) fn check_together(&mut self, urls: &[UrlKey], among: Among<'_>) {
         if self.draft.basic_auth.is_some() && self.draft.bearer_token.is_some() {
-            self.misfit(
+            self.add_wrong(
                 "bearer_token",
                 "a request cannot have both bearer_token and basic_auth; remove one of them",
             );
         }
         self.check_places(urls, among);
         if !self.draft.settings.session.seeds.is_empty() && !self.draft.config.discover.list {
-            self.misfit(
+            self.add_wrong(
                 "seeds",
                 "the lists are not read, because discover does not have \"list\"",
             );
@@ -128,7 +128,7 @@ impl Merge {
             && discover.list
             && !(discover.links || discover.sitemaps || discover.feeds)
         {
-            self.misfit(
+            self.add_wrong(
                 "discover",
                 "discover has only \"list\", but seeds has no list",
             );
@@ -158,7 +158,7 @@ impl Merge {
         ];
         for (name, is_given, message) in of_one_site {
             if is_given && !self.own.contains(name) {
-                self.misfit(name, message);
+                self.add_wrong(name, message);
             }
         }
     }
@@ -169,7 +169,7 @@ impl Merge {
         let public_url = public_url.filter(|_| !self.own.contains("public_url"));
         let twin = among.twin(&self.origin("public_url"));
         if let Some(url) = twin.filter(|_| public_url.is_some_and(is_one_for_a_host)) {
-            self.misfit(
+            self.add_wrong(
                 "public_url",
                 format!(
                     "several sites are on the host {}, and two sites cannot have the same directory; use {{site}} in place of {{host}}",
@@ -181,7 +181,7 @@ impl Merge {
             return;
         };
         if among.chosen.len() > 1 && !self.own.contains("publish_as") {
-            self.misfit(
+            self.add_wrong(
                 "publish_as",
                 "several sites cannot be written as the same directory; write publish_as into the table [[site]] of one site",
             );
@@ -192,7 +192,7 @@ impl Merge {
             // The directory of the scope is written as the other directory: a start in a directory does not mean the root.
             let directory = start.to_directory();
             let root = format!("{}/", start.origin());
-            self.misfit(
+            self.add_wrong(
                 "publish_as",
                 format!(
                     "the directory of the start URL, {directory}, is written as {written_as}, but the scope is all of {root}; \
@@ -203,7 +203,7 @@ impl Merge {
             && let Err(error) =
                 settle_so_far(start, &[], self.draft.config.scope.width).standing_for(&written_as)
         {
-            self.misfit("publish_as", error.to_string());
+            self.add_wrong("publish_as", error.to_string());
         }
     }
 
@@ -233,7 +233,7 @@ impl Merge {
             })
             .collect();
         for (name, message) in wrong {
-            self.misfit(name, message);
+            self.add_wrong(name, message);
         }
     }
 
