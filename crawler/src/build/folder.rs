@@ -4,7 +4,7 @@
 //!
 //! - `index.html` (or `index.htm`) is the page of its folder; other names are in the URL as they are, but
 //!   for `.html` where the host serves pages without it.
-//! - `404.html`, `50x.html`, `404/index.html` and the like at the root are answers of servers instead of pages.
+//! - `404.html`, `404/index.html`, `500.html` and `50x.html` at the root are answers of servers instead of pages.
 //! - Hidden files, `robots.txt` and sitemaps are not pages and are not counted.
 //! - A link leads no further than the folder itself.
 //!

@@ -476,3 +476,52 @@ fn file_with_too_long_url_is_reported() {
         ran.stderr
     );
 }
+
+#[test]
+fn answers_of_servers_and_sources_are_left_out() {
+    let builds = Builds::new();
+    for name in [
+        "index.html",
+        "404.html",
+        "404/index.html",
+        "500.html",
+        "50x.html",
+        "_includes/head.html",
+        "docs/node_modules/a/readme.html",
+        // Numbers are names of pages.
+        "415/index.html",
+        "500/index.html",
+        "420.html",
+        "docs/404.html",
+        "google.html",
+    ] {
+        builds.file(&format!("site/{name}"), html(&format!("<!-- {name} -->")));
+    }
+    let name = "google0123456789abcdef.html";
+    builds.file(
+        &format!("site/{name}"),
+        format!("google-site-verification: {name}"),
+    );
+    let ran = builds.build(&["site"]).expect_code(0);
+    assert_eq!(
+        builds.lines().into_keys().collect::<Vec<_>>(),
+        [
+            "/",
+            "/415/",
+            "/420.html",
+            "/500/",
+            "/docs/404.html",
+            "/google.html"
+        ]
+    );
+    let excluded = &ran.summary()["excluded"];
+    assert_eq!(
+        (&excluded["gone"], &excluded["not-a-page"]),
+        (&4.into(), &1.into())
+    );
+    assert!(
+        ran.stderr.contains("node_modules are not read"),
+        "{}",
+        ran.stderr
+    );
+}

@@ -28,6 +28,9 @@ const MAX_FILES: u64 = 10_000_000;
 /// Folders of parts and of other people's packages, from which no site publishes pages.
 const SOURCE_FOLDERS: [&str; 3] = ["_includes", "_layouts", "node_modules"];
 
+/// Files at the root that servers answer with instead of pages; so is the index of the folder `404`.
+const ERROR_PAGES: [&str; 3] = ["404.html", "500.html", "50x.html"];
+
 /// Endings of the files of a published set, in all its formats.
 const SITEMAP_ENDINGS: [&str; 6] = [".xml", ".xml.gz", ".txt", ".txt.gz", ".rss", ".atom"];
 
@@ -41,7 +44,7 @@ pub(super) struct FolderFile<'a> {
     pub(super) name: &'a OsStr,
     /// Directly in the folder that was given.
     pub(super) is_at_root: bool,
-    /// The page that a server answers with instead of another one: `404.html`, `50x.html` or `500/index.html` at the root.
+    /// The page that a server answers with instead of another one: one of [`ERROR_PAGES`], or `404/index.html`.
     is_error_page: bool,
     pub(super) bytes: u64,
     pub(super) modified: Option<SystemTime>,
@@ -269,23 +272,15 @@ fn too_much(path: &Path, problem: String) -> BuildError {
     }
 }
 
-/// Returns whether a file is the page that a server answers with instead of another one: at the root, named by a status of 400 or more,
-/// of which digits may be `x`, or the index of a folder with such a name.
+/// Returns whether a file is the page that a server answers with instead of another one. Other numbers may be names of pages.
 fn is_error_page(levels: &[Level], name: &OsStr) -> bool {
-    let of_folder = |level: &Level| level.index.as_deref() == Some(name);
-    let name = match levels {
-        [_] => Path::new(name),
-        [_, level] if of_folder(level) => &level.folder,
-        _ => return false,
-    };
-    let is_of_web = name.extension().is_none_or(|ending| {
-        let ending = ending.to_string_lossy();
-        media_type::of_name(&format!("x.{ending}")) == "text/html"
-    });
-    let status = name.file_stem().unwrap_or_default().as_encoded_bytes();
-    let is_digit = |c: &u8| c.is_ascii_digit() || *c == b'x';
-    is_of_web
-        && matches!(status, [b'4' | b'5', rest @ ..] if rest.len() == 2 && rest.iter().all(is_digit))
+    match levels {
+        [_] => ERROR_PAGES
+            .iter()
+            .any(|page| name.eq_ignore_ascii_case(page)),
+        [_, level] => level.url.ends_with("/404/") && level.index.as_deref() == Some(name),
+        _ => false,
+    }
 }
 
 /// robots.txt and sitemaps, which are counted nowhere.
