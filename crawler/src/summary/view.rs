@@ -29,10 +29,17 @@ impl Summary {
         let ending = self.ending();
         let mut view = View::new(format!("{}{written_as}: {ending}{stays}", self.site));
         let section = view.section("summary", "");
-        // The notes of a crawl have the places that it cut.
-        let is_noted = |note: &Note| note.code.starts_with("pages-may-be-missing");
-        let has_note = self.notes.iter().any(is_noted);
-        for place in self.counts.cut.iter().filter(|_| !has_note) {
+        // A note has what this session cut; earlier sessions of the crawl may have cut other places.
+        let is_noted = |name: &str| {
+            let words = format!(": {name} goes on without end");
+            self.notes.iter().any(|note| note.text.contains(&words))
+        };
+        for place in self
+            .counts
+            .cut
+            .iter()
+            .filter(|place| !is_noted(&place.name))
+        {
             let missing = human::count(place.left_out + place.not_requested, "page");
             section.line(format!(
                 "{missing} may be missing: {} goes on without end",
