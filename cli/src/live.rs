@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crawler::{politeness::HostState, repeats::GrowingPlace, site_run::Progress};
+use crawler::{politeness::HostState, repeats::WatchedPlace, site_run::Progress};
 
 use crate::human;
 
@@ -78,14 +78,22 @@ impl Speed {
     }
 }
 
-/// A place that may go on without end.
-fn text_of_growing(place: &GrowingPlace) -> String {
-    format!(
-        "growing {}: pages that say nothing new led to {} (cut after {})",
-        place.name,
-        human::count(place.led_to, "URL"),
-        human::number(place.limit),
-    )
+/// A place that a person should look at.
+fn text_of_place(place: &WatchedPlace) -> String {
+    match place {
+        WatchedPlace::Growing(place) => format!(
+            "growing {}: pages that say nothing new led to {} (cut after {})",
+            place.name,
+            human::count(place.led_to, "URL"),
+            human::number(place.limit),
+        ),
+        WatchedPlace::Crowded(place) => format!(
+            "crowded {}: {} of the last 5,000 URLs; -x '{}' skips all of them",
+            place.name,
+            human::number(place.urls),
+            place.exclude,
+        ),
+    }
 }
 
 /// Evaluation of the figures of [`Progress`].
@@ -112,9 +120,8 @@ impl ProgressView<'_> {
         lines.extend(self.bar().map(|bar| fit(&format!("  {bar}"), width)));
         lines.push(self.figures(width));
         lines.extend(self.host().map(|host| fit(&format!("  {host}"), width)));
-        let growing = self.progress.growing.as_ref();
-        let growing = growing.map(|place| fit(&format!("  {}", text_of_growing(place)), width));
-        lines.extend(growing);
+        let watched = self.progress.watched.as_ref();
+        lines.extend(watched.map(|place| fit(&format!("  {}", text_of_place(place)), width)));
         let in_work = self.progress.in_work.as_ref();
         lines.extend(in_work.map(|url| fit(&format!("  now     {url}"), width)));
         let failures = self.progress.failures.iter();
@@ -149,9 +156,9 @@ impl ProgressView<'_> {
             line.push_str("; ");
             line.push_str(&host);
         }
-        if let Some(place) = &self.progress.growing {
+        if let Some(place) = &self.progress.watched {
             line.push_str("; ");
-            line.push_str(&text_of_growing(place));
+            line.push_str(&text_of_place(place));
         }
         match &self.progress.site {
             Some(site) => format!("{}{}: {line}", site.origin, site.directory),
@@ -270,7 +277,7 @@ pub(crate) fn fit(line: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crawler::{site::Site, url_key::UrlKey};
+    use crawler::{repeats::CrowdedPlace, site::Site, url_key::UrlKey};
 
     use super::*;
 
@@ -455,6 +462,11 @@ mod tests {
             queued: 1_000,
             failed: 1,
             bytes_in: 0,
+            watched: Some(WatchedPlace::Crowded(CrowdedPlace {
+                name: "/shop?".to_owned(),
+                urls: 3_000,
+                exclude: "/shop\\?*".to_owned(),
+            })),
             in_work: Some(url("now")),
             failures: vec![("server-error", url("broken"))],
             ..progress()
@@ -464,11 +476,12 @@ mod tests {
             ..view(&progress)
         };
         assert_eq!(
-            view.lines(80),
+            view.lines(90),
             [
                 "https://www.example.com/docs/",
                 "  [##########--------------------] 33 % of about 1,500 pages",
                 "  500 pages done, 1,000 queued, 1 failed, 9.8 pages/s, at least 1 min 43 s left",
+                "  crowded /shop?: 3,000 of the last 5,000 URLs; -x '/shop\\?*' skips all of them",
                 "  now     https://www.example.com/docs/now",
                 "  failed  https://www.example.com/docs/broken (server-error)",
             ]

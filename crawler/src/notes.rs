@@ -81,6 +81,10 @@ notes! {
     // Causes of a crawl that does not begin (exit 5).
     start_unreachable "start-unreachable" (cause, url)
         "{cause}. The crawl begins with {url}: check that the server runs, and its name and port";
+    start_unresolved "start-unresolved" (cause)
+        "{cause}: check the name, and that this machine resolves others";
+    start_not_sent "start-not-sent" (cause)
+        "{cause}: check the network of this machine, and the setting proxy";
     speaks_tls "speaks-tls" (server, url)
         "the server at {server} expects TLS: use {url}";
     speaks_plain_http "speaks-plain-http" (server, url)
@@ -153,6 +157,12 @@ notes! {
     pages_are_shells "pages-need-javascript" (count, pages)
         "{count} of {pages} pages have scripts, no links and little text: they seem to be rendered by JavaScript, which \
          arpent does not run";
+    empty_roots "empty-application-root" (count, pages, example)
+        "{count} of {pages} pages have an empty element for an application that scripts fill, e.g. {example}: arpent does not run \
+         JavaScript, so what it adds there is not known. If links are missing, name their pages in a sitemap or with --seeds";
+    hash_routes "hash-routes" (count, pages, example)
+        "{count} of {pages} pages link to routes behind a #, e.g. {example}: to search engines these are one page, and a sitemap lists \
+         none of them. Give each route a path of its own";
     start_needs_cookies "start-needs-cookies" (url)
         "{url} answers only when the cookies that it sets are sent back, so arpent sends them with every request. Search engines \
          keep no cookies and may not get these pages: let the server answer without them";

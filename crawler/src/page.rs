@@ -173,6 +173,24 @@ words! {
     }
 }
 
+impl DateSource {
+    /// The source of this code in words; a code that is no source is its own word.
+    pub fn label_of(code: &str) -> &str {
+        match Self::from_code(code) {
+            None => code,
+            Some(Self::Rule) => "a page rule",
+            Some(Self::History) => "changes of content",
+            Some(Self::JsonLd) => "JSON-LD",
+            Some(Self::Meta) => "meta elements",
+            Some(Self::Sitemap) => "sitemaps of the site",
+            Some(Self::Header) => "Last-Modified",
+            Some(Self::TimeElement) => "time elements",
+            Some(Self::Input) => "the input",
+            Some(Self::Imported) => "an earlier set",
+        }
+    }
+}
+
 /// How the last attempt at a URL ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {

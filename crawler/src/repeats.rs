@@ -12,6 +12,7 @@
 //! Nothing here fetches or stores: the crawl asks before it sends a request, and shows each page that it read.
 
 mod blocks;
+mod crowd;
 mod growth;
 mod not_found;
 mod parameters;
@@ -21,6 +22,7 @@ mod presumed;
 #[cfg(test)]
 mod tests;
 
+pub use self::crowd::{Crowd, CrowdedPlace};
 use self::{
     blocks::BlockTable,
     growth::Growth,
@@ -86,6 +88,15 @@ pub struct GrowingPlace {
     pub led_to: u64,
     /// The number beyond which the place is cut.
     pub limit: u64,
+}
+
+/// A place that a person should look at while a crawl goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WatchedPlace {
+    /// It may go on without end.
+    Growing(GrowingPlace),
+    /// It holds most of the URLs that were found last.
+    Crowded(CrowdedPlace),
 }
 
 /// The pattern in `patterns` that `url` is in: a parameter comes before its places, the narrowest first.

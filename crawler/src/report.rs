@@ -90,7 +90,7 @@ impl Report {
         let (mut counts, mut orphans) = (ReasonCounts::default(), 0);
         store.each_visit(&mut |key, visit| {
             counts.add(visit.reason, key);
-            orphans += u64::from(visit.is_orphan);
+            orphans += u64::from(visit.is_orphan && visit.reason.state() == State::Listed);
         })?;
         Self::of(store, &counts, orphans)
     }

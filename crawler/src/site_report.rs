@@ -11,11 +11,12 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use std::ops::ControlFlow;
+use std::{cmp::Reverse, collections::BTreeMap, ops::ControlFlow};
 
 use self::{
     conflicts::{Contents, Versions},
     known::KnownReasons,
+    outline::MAX_EXAMPLES,
 };
 pub use self::{
     outline::{
@@ -24,7 +25,7 @@ pub use self::{
     },
     rows::{
         ConflictKind, ConflictRow, LinkRow, PatternRow, REPORT_VERSION, ReportHead, ReportRow,
-        UrlRow,
+        UnpublishedReason, UrlRow,
     },
 };
 use crate::{
@@ -63,6 +64,11 @@ pub fn each_row<E>(
         version: REPORT_VERSION,
         site: site.url(),
         is_published,
+        unpublished: if is_published {
+            unpublished(store)?
+        } else {
+            Vec::new()
+        },
     }))?;
     for session in store.sessions()? {
         show(ReportRow::Session(Box::new(session)))?;
@@ -97,6 +103,30 @@ pub fn each_row<E>(
         let show = &mut |conflict| show(ReportRow::Conflict(conflict));
         conflicts::each(url, record, &known, &versions, &mut contents, show)
     })
+}
+
+/// The URLs of the crawl that is not published, by reason.
+fn unpublished(store: &Store) -> Result<Vec<UnpublishedReason>, StoreError> {
+    let mut reasons: BTreeMap<Reason, ReasonOutline> = BTreeMap::new();
+    store.each_reason(false, &mut |url, reason| {
+        if reason != Reason::SeedDocument {
+            reasons
+                .entry(reason)
+                .or_default()
+                .add(&url.to_string(), MAX_EXAMPLES);
+        }
+    })?;
+    let mut reasons: Vec<_> = reasons
+        .into_iter()
+        .map(|(reason, urls)| UnpublishedReason {
+            state: reason.state().as_str(),
+            reason: reason.code(),
+            count: urls.count,
+            examples: urls.examples,
+        })
+        .collect();
+    reasons.sort_by_key(|reason| Reverse(reason.count));
+    Ok(reasons)
 }
 
 /// Counts the links of a page, and shows those to broken and redirected URLs.

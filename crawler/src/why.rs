@@ -37,6 +37,9 @@ use crate::{
     url_key::UrlKey,
 };
 
+/// Copies of a page that are named.
+const MAX_COPIES: u32 = 3;
+
 /// Redirects that are followed.
 const MAX_HOPS: usize = 20;
 
@@ -92,8 +95,6 @@ pub struct UrlExplanation {
     pub url: String,
     /// URL of the site's directory.
     pub site: String,
-    /// The crawls of the site know it.
-    pub is_known: bool,
     /// The state ([`State`]); `unknown` when no crawl met it.
     pub state: &'static str,
     /// The code of its reason ([`Reason::code`]); of an unknown URL the one that it would have, if any.
@@ -118,6 +119,8 @@ pub struct UrlExplanation {
     pub canonical: Option<NamedUrl>,
     /// The URL that it is the same page as, and what became of that.
     pub duplicate_of: Option<NamedUrl>,
+    /// The first listed pages with the same bytes, if it is listed itself.
+    pub copies: Vec<String>,
     /// The pattern that it is in.
     pub pattern: Option<PatternStory>,
     /// The `lastmod`, and the dates that were stated for it.
@@ -297,7 +300,6 @@ impl Question<'_> {
             version: 1,
             url: url.to_string(),
             site: self.site.url(),
-            is_known: record.is_some(),
             state,
             reason: reason.map(Reason::code),
             why,
@@ -315,6 +317,12 @@ impl Question<'_> {
             duplicate_of: match repeat {
                 Some(Repeat::DuplicateOf(other)) => Some(self.other(other)?),
                 _ => None,
+            },
+            copies: if is_published {
+                let copies = self.store.copies_of(url, MAX_COPIES)?;
+                copies.iter().map(ToString::to_string).collect()
+            } else {
+                Vec::new()
             },
             pattern,
             lastmod: if is_listed {

@@ -793,8 +793,8 @@ const KNOWN_WIDE: [(&str, usize); 13] = [
     ("crawler/src/config/publish.rs: PublishConfig", 27),
     ("crawler/src/crawl/documents.rs: Documents", 16),
     ("crawler/src/page/facts.rs: PageFacts", 33),
-    ("crawler/src/page/warnings.rs: Warnings", 18),
-    ("crawler/src/parse/html.rs: Findings", 20),
+    ("crawler/src/page/warnings.rs: Warnings", 20),
+    ("crawler/src/parse/html.rs: Findings", 19),
     ("crawler/src/seeds.rs: Document", 16),
     ("crawler/src/site_report/outline.rs: ReportOutline", 19),
     ("crawler/src/site_report/rows.rs: UrlRow", 26),
@@ -874,12 +874,12 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 42] = [
-    ("cli", 11_350),
+    ("cli", 11_400),
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 57_650),
-    ("crawler/crawl", 6_400),
+    ("crawler", 57_900),
+    ("crawler/crawl", 6_450),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_550),
@@ -894,14 +894,14 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler/html", 1_400),
     ("crawler/site_run", 1_300),
     ("crawler/url_key", 1_300),
+    ("crawler/repeats", 1_250),
     ("crawler/verdict", 1_200),
-    ("crawler/repeats", 1_200),
     ("crawler/export", 1_150),
     ("crawler/notify", 1_150),
+    ("crawler/site_report", 1_100),
     ("crawler/summary", 1_100),
+    ("crawler/why", 1_100),
     ("crawler/storage", 1_050),
-    ("crawler/why", 1_050),
-    ("crawler/site_report", 1_050),
     ("crawler/seeds", 1_050),
     ("crawler/audit", 950),
     ("crawler/politeness", 850),
@@ -922,7 +922,7 @@ const CEILINGS: [(&str, usize); 42] = [
 const CEILING_STEP: usize = 100;
 
 /// Lines of all tests: the files in `tests`, and the tests in the sources.
-const CEILING_OF_TESTS: usize = 69_200;
+const CEILING_OF_TESTS: usize = 69_300;
 
 #[test]
 fn rooms_are_under_their_ceilings() {

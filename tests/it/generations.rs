@@ -217,7 +217,7 @@ fn a_rollback_restores_the_set_before() {
     let ran = world.publish(&["--rollback"]).expect_code(2);
     assert!(
         ran.stderr
-            .contains("rollback: there is no set 1 publishes ago: no earlier set is archived"),
+            .contains("rollback: there is nothing to restore: no earlier set is archived"),
         "{}",
         ran.stderr
     );

@@ -522,6 +522,8 @@ async fn unanswered(
     };
     let note = other_scheme.unwrap_or_else(|| match error.kind() {
         FetchErrorKind::Tls => Note::tls_failed(error),
+        FetchErrorKind::Dns => Note::start_unresolved(error),
+        FetchErrorKind::Local => Note::start_not_sent(error),
         _ => Note::start_unreachable(error, url),
     });
     note.naming(url)

@@ -63,6 +63,7 @@ use crate::{
     notes::{Note, grouped},
     page::Reason,
     parse::PageReader,
+    repeats::WatchedPlace,
     site::Site,
     store::Store,
     url_key::{HostKey, SiteNames},
@@ -626,6 +627,9 @@ impl<'a> CrawlLoop<'a> {
             return;
         }
         let (host, pace) = self.context.gate.pace_at(&self.context.host, now);
+        let growing = self.repetition.repeats.growing().cloned();
+        let growing = growing.map(WatchedPlace::Growing);
+        let crowded = self.known.crowded();
         let progress = Progress {
             site: Some(self.context.site.clone()),
             fetched: self.end.counts.fetched,
@@ -634,7 +638,7 @@ impl<'a> CrawlLoop<'a> {
             failed: self.known.failed(),
             bytes_in: self.end.counts.bytes_in,
             host,
-            growing: self.repetition.repeats.growing().cloned(),
+            watched: growing.or_else(|| crowded.cloned().map(WatchedPlace::Crowded)),
             in_work: self.requests.newest().cloned(),
             trouble: self.trouble.last(),
             pace,

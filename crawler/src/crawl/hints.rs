@@ -28,6 +28,8 @@ pub(super) struct Hints {
     answers: u64,
     pages: u64,
     shells: ExampleCount,
+    empty_roots: ExampleCount,
+    hash_routes: ExampleCount,
     unauthorized: ExampleCount,
     forbidden: ExampleCount,
     /// Canonical URLs on another origin.
@@ -123,6 +125,12 @@ impl Hints {
         if facts.warnings.script_shell {
             self.shells.add(url);
         }
+        if facts.warnings.empty_root {
+            self.empty_roots.add(url);
+        }
+        if facts.warnings.hash_routes {
+            self.hash_routes.add(url);
+        }
         if facts.directives.noindex && facts.status == 200 {
             self.noindex.add(url);
         }
@@ -185,6 +193,16 @@ impl Hints {
         if self.shells.count > 0 && self.shells.example.as_ref() != Some(&site.start) {
             let note = Note::pages_are_shells(&self.shells.count, &fetched);
             notes.push(self.shells.note(note));
+        }
+        if let Some(example) = &self.empty_roots.example {
+            let count = grouped(self.empty_roots.count);
+            let note = Note::empty_roots(&count, &grouped(pages), example);
+            notes.push(self.empty_roots.note(note));
+        }
+        if let Some(example) = &self.hash_routes.example {
+            let count = grouped(self.hash_routes.count);
+            let note = Note::hash_routes(&count, &grouped(pages), example);
+            notes.push(self.hash_routes.note(note));
         }
         let Self {
             unauthorized,

@@ -9,6 +9,7 @@ use crate::{
     frontier::{Rounds, SeenUrls},
     notes::Note,
     page::{Reason, Via},
+    repeats::{Crowd, CrowdedPlace},
     store::{Discovery, MetaValue},
     url_key::UrlKey,
     verdict::Judge,
@@ -37,6 +38,7 @@ pub(super) struct KnownUrls {
     noted: u64,
     /// A note named the bound that is reached.
     is_bound_reported: bool,
+    crowd: Crowd,
 }
 
 /// What a crawl knows of its URLs when a session begins.
@@ -119,6 +121,7 @@ impl KnownUrls {
             not_recorded: known.not_recorded,
             noted: known.not_recorded,
             is_bound_reported: false,
+            crowd: Crowd::default(),
         }
     }
 
@@ -169,6 +172,7 @@ impl KnownUrls {
         let sequence = match reason {
             Reason::Queued => {
                 self.waiting += 1;
+                self.crowd.add(found.key, self.waiting);
                 self.ways.add(found.key, found.distance, found.found_on);
                 self.rounds
                     .place(found.key, found.depth, found.distance, place)
@@ -259,6 +263,11 @@ impl KnownUrls {
     /// URLs waiting or in flight.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting
+    }
+
+    /// The place that most of the URLs found last are in.
+    pub(super) fn crowded(&self) -> Option<&CrowdedPlace> {
+        self.crowd.crowded()
     }
 
     /// URLs given up after their tries.

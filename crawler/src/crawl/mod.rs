@@ -60,7 +60,7 @@ use crate::{
     page::{CrawlId, PageFacts},
     parse::PageReader,
     politeness::{HostState, HostTally, SharedPoliteness},
-    repeats::GrowingPlace,
+    repeats::WatchedPlace,
     retry_after::{RetryAfterError, RetryAfterFile},
     robots,
     scope::Scope,
@@ -127,8 +127,9 @@ pub struct Progress {
     pub bytes_in: u64,
     /// Pages that earlier crawls asked for, of which this one asks for about as many; `None`: there was no earlier crawl.
     pub expected: Option<u64>,
-    /// The place that may go on without end: a fifth of what cuts a place was counted there, or more.
-    pub growing: Option<GrowingPlace>,
+    /// The place that may go on without end, where a fifth of what cuts a place was counted, or more; else the place that most
+    /// of the URLs found last are in, while thousands wait.
+    pub watched: Option<WatchedPlace>,
     /// The page that was asked for last and has not answered yet.
     pub in_work: Option<UrlKey>,
     /// The last URLs that were given up, the newest first, each with the code of its reason.

@@ -24,19 +24,18 @@ pub(super) struct RequestTarget<'a> {
     pub(super) host: &'a str,
     /// The port.
     pub(super) port: u16,
-    /// A proxy is between it and arpent.
-    pub(super) is_proxied: bool,
+    /// Host and port of the proxy between it and arpent, if there is one.
+    pub(super) proxy: Option<&'a str>,
 }
 
 impl fmt::Display for RequestTarget<'_> {
     /// The peer of the connection.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let suffix = if self.is_proxied {
-            " through the proxy"
-        } else {
-            ""
-        };
-        write!(f, "{}:{}{suffix}", self.host, self.port)
+        write!(f, "{}:{}", self.host, self.port)?;
+        match self.proxy {
+            Some(proxy) => write!(f, " through the proxy {proxy}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -58,6 +57,21 @@ pub(super) fn describe(
     let cause = FaultCause::of(error);
     let url = target.url;
     let (kind, message) = match (cause, phase) {
+        // A proxy says by an answer that it does not reach the host: the connection that failed is the one to the proxy.
+        (FaultCause::Io(error), AttemptPhase::Connecting)
+            if target.proxy.is_some() && !is_broken_off(error) =>
+        {
+            (
+                FetchErrorKind::Local,
+                format!(
+                    "cannot connect to the proxy {}: {}; {}:{} was not asked",
+                    target.proxy.unwrap_or_default(),
+                    io_reason(error),
+                    target.host,
+                    target.port
+                ),
+            )
+        }
         // The answer to the first message of TLS was something else.
         (FaultCause::Tls(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)), _) => {
             (
@@ -364,7 +378,7 @@ mod tests {
             url: "http://h.example/",
             host: "h.example",
             port: 80,
-            is_proxied: false,
+            proxy: None,
         };
         for code in [EMFILE, ENFILE] {
             let error = io::Error::from_raw_os_error(code);

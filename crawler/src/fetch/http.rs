@@ -191,7 +191,7 @@ impl HttpFetch {
             url: request.shown(),
             host: url.host_str().unwrap_or_default(),
             port: url.port_or_known_default().unwrap_or_default(),
-            is_proxied: self.router.has_proxy(),
+            proxy: self.router.proxy(),
         };
         let attempt = timeout_at(deadline, self.router.attempt(&url))
             .await

@@ -259,7 +259,7 @@ pub enum FetchErrorKind {
     Protocol,
     /// The address guard refused the host or every address of it.
     Forbidden,
-    /// This machine is at fault: it has no network, or no file descriptor left.
+    /// This machine is at fault: it has no network, no file descriptor left, or does not reach its proxy.
     Local,
 }
 

@@ -14,12 +14,19 @@ pub(super) struct Router {
     resolver: Resolver,
     fixed: Vec<Resolve>,
     /// The host that is connected to instead of that of the URL.
-    proxy: Option<Host>,
+    proxy: Option<Proxy>,
     start_host: Option<Host>,
     /// The start host was public in the last crawl, and settings do not allow a private one now.
     has_to_be_public: bool,
     /// Decided when the first request has looked up the start host, then fixed for the session.
     guard: OnceCell<Guard>,
+}
+
+/// A proxy. Its URL may hold a password, which stays out of messages.
+struct Proxy {
+    host: Host,
+    /// Host and port.
+    authority: String,
 }
 
 /// The two kinds of hosts.
@@ -51,7 +58,7 @@ impl Router {
         Ok(Self {
             resolver: Resolver::new(config.dns_timeout),
             fixed: config.resolve.clone(),
-            proxy: config.proxy.as_deref().map(proxy_host).transpose()?,
+            proxy: config.proxy.as_deref().map(Proxy::parse).transpose()?,
             start_host,
             has_to_be_public: config.was_public && !config.allow_private,
             guard: OnceCell::new(),
@@ -75,9 +82,15 @@ impl Router {
             (HostForm::Name(name), Some(_)) if !guard.permits_name(name) => {
                 Err(forbidden(guard.refusal_of_unresolved(name)))
             }
-            (_, Some(proxy)) => match HostForm::of(proxy) {
+            (_, Some(proxy)) => match HostForm::of(&proxy.host) {
                 HostForm::Address(_) => Ok(Attempt::without_names()),
-                HostForm::Name(name) => Ok(Attempt::new(name, self.look_up(name).await?.to_vec())),
+                HostForm::Name(name) => {
+                    let addresses = self.look_up(name).await.map_err(|error| {
+                        let message = format!("the proxy is not reached: {error}");
+                        FetchError::new(FetchErrorKind::Local, message)
+                    })?;
+                    Ok(Attempt::new(name, addresses.to_vec()))
+                }
             },
             (HostForm::Address(_), None) => Ok(Attempt::without_names()),
             (HostForm::Name(name), None) => {
@@ -95,9 +108,9 @@ impl Router {
         }
     }
 
-    /// Returns whether requests go through a proxy.
-    pub(super) fn has_proxy(&self) -> bool {
-        self.proxy.is_some()
+    /// Host and port of the proxy that requests go through.
+    pub(super) fn proxy(&self) -> Option<&str> {
+        self.proxy.as_ref().map(|proxy| proxy.authority.as_str())
     }
 
     /// No connection to `name` could be opened: its addresses may have changed.
@@ -107,7 +120,7 @@ impl Router {
 
     /// The kind of network that the start host is on; `None` before the first request, and when a proxy hides it.
     pub(super) fn network(&self) -> Option<&'static str> {
-        let guard = self.guard.get().filter(|_| !self.has_proxy());
+        let guard = self.guard.get().filter(|_| self.proxy.is_none());
         guard.map(Guard::network)
     }
 
@@ -173,14 +186,18 @@ fn parse_host(host: &str) -> Option<Host> {
     }
 }
 
-/// The address of a proxy may hold a password: it stays out of messages.
-fn proxy_host(proxy: &str) -> Result<Host, FetchError> {
-    let url = Url::parse(proxy).map_err(|_| FetchError::bad_setting("proxy is not a URL"))?;
-    match (url.scheme(), url.host()) {
-        ("http" | "https", Some(host)) => {
-            tracing::warn!(target: "fetch", "a proxy is used, so the addresses of host names cannot be checked");
-            Ok(host.to_owned())
+impl Proxy {
+    fn parse(proxy: &str) -> Result<Self, FetchError> {
+        let url = Url::parse(proxy).map_err(|_| FetchError::bad_setting("proxy is not a URL"))?;
+        match (url.scheme(), url.host(), url.port_or_known_default()) {
+            ("http" | "https", Some(host), Some(port)) => {
+                tracing::warn!(target: "fetch", "a proxy is used, so the addresses of host names cannot be checked");
+                Ok(Self {
+                    host: host.to_owned(),
+                    authority: format!("{host}:{port}"),
+                })
+            }
+            _ => Err(FetchError::bad_setting("proxy is not an http or https URL")),
         }
-        _ => Err(FetchError::bad_setting("proxy is not an http or https URL")),
     }
 }

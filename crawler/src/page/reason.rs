@@ -164,8 +164,8 @@ reasons! {
     /// Was listed before and is still waiting, because the session ended at a limit, or redirects to a URL that is; listed with
     /// the data of its last good answer.
     NotReached = "not-reached", Listed, Sure, -, [Retained NeedsOtherPages],
-        "not requested this time, still listed with the data of the last good answer",
-        "nothing to do if the crawl ended at a limit: the next crawl requests the page";
+        "not requested yet, or restored by a rollback: still listed with the data of an earlier answer or set",
+        "nothing to do: the next crawl requests the page";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, Sure, Robots, [],
         "blocked by robots.txt",

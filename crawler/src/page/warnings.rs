@@ -11,6 +11,10 @@ pub struct Warnings {
     pub links_cut: bool,
     /// No links, little text, scripts: probably rendered by JavaScript.
     pub script_shell: bool,
+    /// Scripts, and an empty element for an application that they fill, as `<div id="root"></div>`.
+    pub empty_root: bool,
+    /// Links to routes that only scripts know, as `#/about`.
+    pub hash_routes: bool,
     /// Looks like an error page although it answered 200.
     pub soft_404: bool,
     /// The canonical link is empty, unparsable or not http(s).
@@ -51,6 +55,8 @@ impl Warnings {
         [
             (self.links_cut, "links-cut"),
             (self.script_shell, "script-shell"),
+            (self.empty_root, "empty-root"),
+            (self.hash_routes, "hash-routes"),
             (self.soft_404, "soft-404"),
             (self.bad_canonical, "bad-canonical"),
             (self.conflicting_canonicals, "conflicting-canonicals"),
@@ -79,6 +85,8 @@ impl Warnings {
             match code {
                 "links-cut" => warnings.links_cut = true,
                 "script-shell" => warnings.script_shell = true,
+                "empty-root" => warnings.empty_root = true,
+                "hash-routes" => warnings.hash_routes = true,
                 "soft-404" => warnings.soft_404 = true,
                 "bad-canonical" => warnings.bad_canonical = true,
                 "conflicting-canonicals" => warnings.conflicting_canonicals = true,

@@ -202,10 +202,14 @@ impl LinkFacts<'_> {
         facts.warnings.parse_cut = findings.is_cut;
         facts.warnings.soft_404 =
             findings.text.has_few_words() && facts.title.as_deref().is_some_and(is_error_title);
-        facts.warnings.script_shell = findings.has_script
-            && !findings.has_anchor
+        facts.warnings.script_shell = findings.application.has_script
+            && !findings.application.has_anchor
             && !findings.is_cut
             && findings.text.has_few_characters();
+        facts.warnings.empty_root = findings.application.has_empty_root
+            && findings.application.has_script
+            && !facts.warnings.script_shell;
+        facts.warnings.hash_routes = findings.links.has_hash_routes();
         let identity = self.site.identity;
         let resolved =
             (findings.links).resolve(self.site.url, &base, identity, encoding, &mut self.links);

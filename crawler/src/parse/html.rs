@@ -33,10 +33,6 @@ use crate::{html::Tokenizer, url_key::UrlKey};
 
 /// Findings of the pass, as written on the page.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent findings, each asked for by its own name"
-)]
 pub(super) struct Findings {
     /// Links in document order.
     pub(super) links: RawLinks,
@@ -70,14 +66,23 @@ pub(super) struct Findings {
     pub(super) dates: RawDates,
     /// The structured data.
     pub(super) json_ld: JsonLdBlocks,
-    /// There is a script that runs.
-    pub(super) has_script: bool,
-    /// There is an anchor that may lead to another page.
-    pub(super) has_anchor: bool,
+    /// What scripts may add.
+    pub(super) application: ApplicationSigns,
     /// There is a field for a password.
     pub(super) has_password_field: bool,
     /// The page after some point was not read.
     pub(super) is_cut: bool,
+}
+
+/// Signs of a page that scripts fill.
+#[derive(Debug, Default)]
+pub(super) struct ApplicationSigns {
+    /// There is a script that runs.
+    pub(super) has_script: bool,
+    /// There is an anchor that may lead to another page.
+    pub(super) has_anchor: bool,
+    /// An element for an application has no content.
+    pub(super) has_empty_root: bool,
 }
 
 /// The pass over one page.
@@ -108,8 +113,7 @@ impl HtmlPass {
             content: MainContent::of_page(url, reader.reads_blocks),
             dates: RawDates::default(),
             json_ld: JsonLdBlocks::default(),
-            has_script: false,
-            has_anchor: false,
+            application: ApplicationSigns::default(),
             has_password_field: false,
             is_cut: false,
         };

@@ -65,6 +65,8 @@ pub(super) struct RawLinks {
     known: HashMap<u64, usize, BuildHasherDefault<FingerprintHasher>>,
     /// Links beyond the limits.
     left_out: u64,
+    /// A link leads to a route of an application.
+    has_hash_routes: bool,
     /// Texts of anchors, by the places in `links`.
     texts: LinkTexts,
     open: OpenText,
@@ -82,6 +84,13 @@ struct OpenText {
 }
 
 /// The result for a reference.
+/// Returns whether a fragment with its `#` is the name of a route: `#/about` or `#!/about`, but not the `#/` and `#!` of buttons.
+fn is_route(fragment: &str) -> bool {
+    let route = fragment.strip_prefix('#').unwrap_or_default();
+    let route = route.strip_prefix('!').unwrap_or(route);
+    route.len() > 1 && route.starts_with('/')
+}
+
 #[derive(Debug, Default)]
 struct PlacedReference {
     /// The place among the links, if there was room for it.
@@ -127,6 +136,7 @@ impl RawLinks {
             text: String::new(),
             known: HashMap::default(),
             left_out: 0,
+            has_hash_routes: false,
             texts: LinkTexts::default(),
             open: OpenText::default(),
         }
@@ -183,6 +193,11 @@ impl RawLinks {
         self.open.alternative.clear();
     }
 
+    /// Returns whether a link leads to a route of an application on the site, as `#/about`.
+    pub(super) fn has_hash_routes(&self) -> bool {
+        self.has_hash_routes
+    }
+
     /// Adds a reference.
     fn place(
         &mut self,
@@ -193,10 +208,11 @@ impl RawLinks {
     ) -> PlacedReference {
         let reference = trim_reference(reference);
         let fragment = memchr::memchr(b'#', reference.as_bytes());
-        let reference = &reference[..fragment.unwrap_or(reference.len())];
+        let (reference, fragment) = reference.split_at(fragment.unwrap_or(reference.len()));
         if has_foreign_scheme(reference) {
             return PlacedReference::default();
         }
+        self.has_hash_routes |= is_route(fragment) && !reference.contains("//");
         let hash = xxh3_64(reference.as_bytes());
         let known = self.known.get(&hash).copied();
         let is_same = |place: &usize| self.text[self.links[*place].text.clone()] == *reference;

@@ -61,7 +61,7 @@ pub(super) struct Census {
 pub(super) struct Numbers {
     /// URLs of the view by reason.
     pub(super) reasons: ReasonCounts,
-    /// URLs that only sitemaps, feeds or lists name.
+    /// Listed URLs that only sitemaps, feeds or lists name.
     pub(super) orphans: u64,
     /// Changes between the published set and this one.
     pub(super) journal: Journal,
@@ -187,7 +187,6 @@ impl Pass<'_> {
             self.unlisted(export, key, rows, before.as_ref(), Reason::NotInSet, false);
             return Ok(());
         };
-        self.numbers.orphans += u64::from(visit.is_some_and(|visit| visit.is_orphan));
         self.count_answer(view, key, visit, before.as_ref(), &merged)?;
         let mut reason = merged.record.reason;
         self.remarks.add_page(view, key, &merged.record)?;
@@ -209,9 +208,11 @@ impl Pass<'_> {
             return Ok(());
         };
         let numbers = &mut self.numbers;
+        numbers.orphans += u64::from(visit.is_some_and(|visit| visit.is_orphan));
         export.count_dates(key, &merged.record, known, &mut numbers.dates);
-        if let Some(hash) = merged.record.facts().and_then(|facts| facts.body_hash) {
-            numbers.note_content(hash);
+        let facts = merged.record.facts();
+        if let Some(half) = facts.and_then(PageFacts::half_of_body_hash) {
+            numbers.note_content(half);
         }
         let note = TrialNote {
             reason,
@@ -424,8 +425,7 @@ impl Numbers {
             .add(change, url.as_str(), SetChanges::MAX_NAMED);
     }
 
-    fn note_content(&mut self, hash: u128) {
-        let half = u64::try_from(hash >> 64).unwrap_or_default();
+    fn note_content(&mut self, half: u64) {
         if self.contents.contains(&half) {
             self.duplicates += 1;
         } else if self.contents.len() < MAX_CONTENTS {

@@ -81,8 +81,7 @@ impl Contents {
 /// Half of the hash of the body of a listed page.
 fn half_of_content(record: &PageRecord) -> Option<u64> {
     let facts = record.facts().filter(|_| record.reason == Reason::Listed)?;
-    let hash = facts.body_hash?;
-    u64::try_from(hash >> 64).ok()
+    facts.half_of_body_hash()
 }
 
 /// A pair in this order.

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{ConflictKind, ConflictRow, LinkRow, PatternRow, ReportRow, UrlRow};
+use super::{ConflictKind, ConflictRow, LinkRow, PatternRow, ReportHead, ReportRow, UrlRow};
 use crate::store::StoredSession;
 
 /// Examples of one kind.
-const MAX_EXAMPLES: usize = 3;
+pub(super) const MAX_EXAMPLES: usize = 3;
 
 /// Sections, targets of links and pages with copies that are counted apart.
 const MAX_KINDS: usize = 10_000;
@@ -15,13 +15,20 @@ const MAX_KINDS: usize = 10_000;
 /// The slowest and the heaviest pages that are named, and orphans.
 const MAX_NAMED: usize = 10;
 
-/// The URLs of one reason.
+/// URLs of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReasonOutline {
     /// All of them.
     pub count: u64,
     /// The first of them.
     pub examples: Vec<String>,
+}
+
+impl ReasonOutline {
+    pub(super) fn add(&mut self, url: &str, most: usize) {
+        self.count += 1;
+        add_example(&mut self.examples, most, url);
+    }
 }
 
 /// A first-level directory.
@@ -69,6 +76,8 @@ pub struct ConflictOutline {
 /// A report in outline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportOutline {
+    /// The first row, when it was shown.
+    pub head: Option<ReportHead>,
     /// The sessions, the oldest first.
     pub sessions: Vec<StoredSession>,
     /// Known URLs.
@@ -91,10 +100,8 @@ pub struct ReportOutline {
     pub patterns: Vec<PatternRow>,
     /// URLs that were not asked for because of their pattern.
     pub not_requested: u64,
-    /// URLs that no page links to.
-    pub orphans: u64,
-    /// The first of them.
-    pub first_orphans: Vec<String>,
+    /// Listed URLs that no page links to.
+    pub orphans: ReasonOutline,
     /// By kind.
     pub conflicts: BTreeMap<ConflictKind, ConflictOutline>,
     /// Versions in other languages were looked for.
@@ -113,7 +120,7 @@ impl ReportOutline {
     /// Takes a row.
     pub fn add(&mut self, row: &ReportRow) {
         match row {
-            ReportRow::Report(_) => {}
+            ReportRow::Report(head) => self.head = Some(head.clone()),
             ReportRow::Session(session) => self.sessions.push(StoredSession::clone(session)),
             ReportRow::Pattern(pattern) => self.patterns.push(pattern.clone()),
             ReportRow::Url(url) => self.add_url(url),
@@ -163,9 +170,11 @@ impl ReportOutline {
         self.failed += u64::from(url.state == "failed");
         self.requests += u64::from(url.attempts);
         self.not_requested += u64::from(url.reason == "pattern-closed");
-        let reason = self.reasons.entry((url.state, url.reason)).or_default();
-        reason.count += 1;
-        add_example(&mut reason.examples, MAX_EXAMPLES, &url.url);
+        let reasons = &mut self.reasons;
+        reasons
+            .entry((url.state, url.reason))
+            .or_default()
+            .add(&url.url, MAX_EXAMPLES);
         if let Some(section) = entry(&mut self.sections, &url.section) {
             section.listed += is_listed;
             section.known += 1;
@@ -182,9 +191,8 @@ impl ReportOutline {
             duplicate.count += 1;
             add_example(&mut duplicate.examples, MAX_EXAMPLES, &url.url);
         }
-        if url.is_orphan {
-            self.orphans += 1;
-            add_example(&mut self.first_orphans, MAX_NAMED, &url.url);
+        if url.is_orphan && is_listed == 1 {
+            self.orphans.add(&url.url, MAX_NAMED);
         }
         if is_listed == 1 {
             let source = url.lastmod_source.unwrap_or("none");

@@ -40,6 +40,21 @@ pub struct ReportHead {
     pub site: String,
     /// The rows are those of the published set; `false`: those of a crawl that is not published.
     pub is_published: bool,
+    /// Beside the published set: the URLs of a crawl that was refused, stopped or is under way, by reason, the most first.
+    pub unpublished: Vec<UnpublishedReason>,
+}
+
+/// URLs of one reason in a crawl that is not published.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnpublishedReason {
+    /// The state ([`State`]).
+    pub state: &'static str,
+    /// The code of the reason ([`Reason::code`](crate::page::Reason::code)).
+    pub reason: &'static str,
+    /// All of them.
+    pub count: u64,
+    /// The first three.
+    pub examples: Vec<String>,
 }
 
 /// A place that was cut, or a parameter that was left out.

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::{ConflictKind, ReportOutline, SectionOutline, TargetOutline};
 use crate::{
     human,
-    page::{Reason, State},
+    page::{DateSource, Reason, State},
     store::StoredSession,
-    view::{Curve, MAX_ROWS, Tone, View},
+    view::{Curve, MAX_ROWS, Section, Tone, View},
 };
 
 /// Pages that take less are not slow.
@@ -21,32 +21,52 @@ const HEAVY_BYTES: u64 = 1024 * 1024;
 impl ReportOutline {
     /// The report on `site`.
     pub fn view(&self, site: &str) -> View {
+        let is_published = self.head.as_ref().is_none_or(|head| head.is_published);
         let mut view = View::new(format!(
-            "{site}: {} of {} listed",
+            "{site}: {}{} of {} {}listed",
+            if is_published {
+                ""
+            } else {
+                "nothing is published yet, "
+            },
             human::number(self.listed),
-            human::count(self.known, "known URL")
+            human::count(self.known, "known URL"),
+            if is_published { "" } else { "would be " },
         ));
         self.add_counts(&mut view);
-        self.add_reasons(&mut view);
+        let mut reasons: Vec<_> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(_, urls)| Reverse(urls.count));
+        let reasons = reasons
+            .into_iter()
+            .map(|((state, code), urls)| (*state, *code, urls.count, &urls.examples));
+        add_reasons(view.section("reasons", "URLs by reason"), reasons);
+        let unpublished = self.head.iter().flat_map(|head| &head.unpublished);
+        let mut unpublished = unpublished
+            .map(|urls| (urls.state, urls.reason, urls.count, &urls.examples))
+            .peekable();
+        if unpublished.peek().is_some() {
+            let title = "URLs of the last crawl, which is not published";
+            add_reasons(view.section("unpublished", title), unpublished);
+        }
         self.add_targets(&mut view, false);
         self.add_targets(&mut view, true);
         self.add_conflicts(&mut view);
         self.add_duplicates(&mut view);
-        if self.orphans > 0 {
-            let count = human::count(self.orphans, "URL");
+        if self.orphans.count > 0 {
+            let count = human::count(self.orphans.count, "URL");
             let title = format!("Orphans: {count} that no page links to");
             let section = view.section("orphans", title);
-            for url in &self.first_orphans {
+            for url in &self.orphans.examples {
                 section.line(url);
             }
-            section.more = self.orphans - self.first_orphans.len() as u64;
+            section.more = self.orphans.count - self.orphans.examples.len() as u64;
         }
         self.add_patterns(&mut view);
         self.add_directories(&mut view);
         let section = view.section("lastmod", "Evidence for lastmod");
         section.heads(&["URLs", "Source"]);
         for (source, count) in &self.lastmod_sources {
-            section.row([(*count).into(), (*source).into()]);
+            section.row([(*count).into(), DateSource::label_of(source).into()]);
         }
         self.add_times(&mut view);
         self.add_politeness(&mut view);
@@ -74,12 +94,13 @@ impl ReportOutline {
             "listed": self.listed,
             "failed": self.failed,
             "reasons": reasons.collect::<Vec<_>>(),
+            "unpublished": self.head.as_ref().map_or(&[][..], |head| &head.unpublished),
             "sections": sections.collect::<Vec<_>>(),
             "broken_targets": self.targets_of(false).len(),
             "redirected_targets": self.targets_of(true).len(),
             "duplicates": self.duplicates.len(),
             "patterns": self.patterns,
-            "orphans": {"count": self.orphans, "examples": self.first_orphans},
+            "orphans": {"count": self.orphans.count, "examples": self.orphans.examples},
             "conflicts": conflicts,
             "lastmod": self.lastmod_sources,
         })
@@ -96,37 +117,11 @@ impl ReportOutline {
             ("not reached", queued),
             ("broken targets", self.targets_of(false).len() as u64),
             ("conflicts", conflicts),
-            ("orphans", self.orphans),
+            ("orphans", self.orphans.count),
         ];
         let section = view.section("numbers", "");
         for (name, count) in facts.into_iter().filter(|(_, count)| *count > 0) {
             section.fact(name, Some(count));
-        }
-    }
-
-    fn add_reasons(&self, view: &mut View) {
-        let mut reasons: Vec<_> = self.reasons.iter().collect();
-        reasons.sort_by_key(|(_, urls)| Reverse(urls.count));
-        let section = view.section("reasons", "URLs by reason");
-        section.heads(&["URLs", "Reason", "State", "Meaning"]);
-        section.has_bars = true;
-        for ((state, code), urls) in reasons {
-            let text = Reason::from_code(code).map_or("", Reason::text);
-            let cells = [
-                urls.count.into(),
-                (*code).into(),
-                (*state).into(),
-                text.into(),
-            ];
-            let row = section.row(cells);
-            match Reason::from_code(code).map(Reason::state) {
-                Some(State::Listed) => row.toned(Tone::Strong),
-                Some(State::Failed) => row.toned(Tone::Error),
-                Some(State::Queued | State::Excluded) | None => row,
-            };
-            if *code != Reason::Listed.code() {
-                row.below(&urls.examples, urls.count);
-            }
         }
     }
 
@@ -361,6 +356,28 @@ impl ConflictKind {
 }
 
 /// The reasons of a directory, the most frequent first.
+/// Adds URLs by reason: state, code, count and examples.
+fn add_reasons<'u>(
+    section: &mut Section,
+    reasons: impl Iterator<Item = (&'static str, &'static str, u64, &'u Vec<String>)>,
+) {
+    section.heads(&["URLs", "Reason", "State", "Meaning"]);
+    section.has_bars = true;
+    for (state, code, count, examples) in reasons {
+        let reason = Reason::from_code(code);
+        let text = reason.map_or("", Reason::text);
+        let row = section.row([count.into(), code.into(), state.into(), text.into()]);
+        match reason.map(Reason::state) {
+            Some(State::Listed) => row.toned(Tone::Strong),
+            Some(State::Failed) => row.toned(Tone::Error),
+            Some(State::Queued | State::Excluded) | None => row,
+        };
+        if reason != Some(Reason::Listed) {
+            row.below(examples, count);
+        }
+    }
+}
+
 fn reasons_of(directory: &SectionOutline) -> Option<String> {
     let mut reasons: Vec<_> = directory.reasons.iter().collect();
     reasons.sort_by_key(|(_, count)| Reverse(**count));

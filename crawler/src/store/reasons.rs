@@ -33,6 +33,14 @@ impl Store {
         self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
+    /// Published URLs, at most `most`, whose pages have the bytes of the page `url`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn copies_of(&self, url: &UrlKey, most: u32) -> Result<Vec<UrlKey>, StoreError> {
+        self.read(|connection| walks::copies_of(connection, url, most))
+    }
+
     /// The links of the visit of `url`.
     ///
     /// # Errors

@@ -218,6 +218,20 @@ pub(super) fn each_listed_visit(
     Ok(())
 }
 
+/// See [`Store::copies_of`](super::Store::copies_of).
+pub(super) fn copies_of(
+    connection: &Connection,
+    url: &UrlKey,
+    most: u32,
+) -> rusqlite::Result<Vec<UrlKey>> {
+    let mut statement = connection.prepare(
+        "SELECT copy.url FROM page JOIN page AS copy ON copy.body_hash = page.body_hash
+         WHERE page.url = ?1 AND copy.url <> ?1 AND copy.state = 'listed' LIMIT ?2",
+    )?;
+    let rows = statement.query_map((url.as_str(), most), |row| Columns::new(row).get())?;
+    rows.collect()
+}
+
 /// See [`Store::each_reason`](super::Store::each_reason).
 pub(super) fn each_reason(
     connection: &Connection,

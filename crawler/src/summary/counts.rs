@@ -6,7 +6,7 @@ use crate::{
     build::Loaded,
     export::{ExtensionCounts, KindCounts},
     human,
-    page::{Reason, with_code},
+    page::{DateSource, Reason, with_code},
     view::{Row, Section},
 };
 
@@ -121,7 +121,10 @@ pub(super) fn add_dates(
     sources.sort_by_key(|(_, count)| Reverse(**count));
     let sources = sources.iter();
     let sources: Vec<String> = sources
-        .map(|(source, count)| format!("{} by {source}", human::number(**count)))
+        .map(|(source, count)| {
+            let source = DateSource::label_of(source);
+            format!("{} from {source}", human::number(**count))
+        })
         .collect();
     section.line(format!(
         "{} of {} with lastmod: {}",

@@ -40,7 +40,7 @@ pub(super) struct UrlCounts {
     not_recorded: u64,
     /// Parts of the site that go on without end: pages may be missing there.
     pub(super) cut: Vec<CutPlace>,
-    /// Known URLs that only sitemaps, feeds or lists name.
+    /// Listed URLs that only sitemaps, feeds or lists name.
     orphans: u64,
     /// The sitemaps, feeds and lists themselves.
     pub(super) seeds: SeedLine,

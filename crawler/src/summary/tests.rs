@@ -299,11 +299,11 @@ https://www.example.com/docs/: published, but partial
     1  network error or time-out (network-error)
   7 not reached
   max_pages = 1400 was reached
-  2 URLs known by sitemaps, feeds or lists only: no page leads there
+  2 of the listed URLs are only in sitemaps, feeds or lists: no page leads there
   1 sitemap not fetched again: the index states no change
   1 sitemap, feed or list with a problem:
     https://www.example.com/news.xml does not exist (status 404), named by https://www.example.com/robots.txt
-  1,200 of 1,234 with lastmod: 1,000 by json-ld, 200 by header
+  1,200 of 1,234 with lastmod: 1,000 from JSON-LD, 200 from Last-Modified
   2 files in sitemaps/https_www.example.com_docs: 1 written, 1 unchanged, 1 dropped
     sitemap.xml          1 entry, written
     sitemap-root.xml.gz  1,234 entries, unchanged
@@ -358,7 +358,8 @@ fn orphans_are_worded_otherwise_without_links() {
     config.discover.links = false;
     let mut summary = summary();
     summary.set_asked(&config);
-    let told = "  2 URLs known by sitemaps, feeds or lists only: links were not followed";
+    let told =
+        "  2 of the listed URLs are only in sitemaps, feeds or lists: links were not followed";
     assert!(lines_of(&summary).contains(&told.to_owned()));
 }
 

@@ -200,9 +200,10 @@ impl Summary {
             } else {
                 "no page leads there"
             };
-            let urls = human::count(report.orphans, "URL");
             section.line(format!(
-                "{urls} known by sitemaps, feeds or lists only: {why}"
+                "{} of the listed URLs {} only in sitemaps, feeds or lists: {why}",
+                human::number(report.orphans),
+                if report.orphans == 1 { "is" } else { "are" }
             ));
         }
         counts.seeds.add_to(&report.seeds, &self.site, section);
@@ -246,6 +247,9 @@ impl Summary {
             human::number(written),
             human::number(files - written),
         ));
+        if self.outcome == SessionOutcome::Unchanged {
+            return;
+        }
         row.below(lines, files);
         let sitemap = set.robots_txt.first().and_then(SitemapLine::sitemap);
         if let Some((directory, _)) = sitemap.and_then(|url| url.rsplit_once('/'))

@@ -26,7 +26,7 @@ fn unknown_url_is_judged_by_scope_and_rules() {
     config.scope.exclude = vec!["/docs/private/**".to_owned()];
     let check = |url: &str, judgement: &str, why: &str| {
         let explanation = explain(url, &config);
-        assert!(!explanation.is_known);
+        assert_eq!(explanation.state, "unknown");
         assert_eq!(explanation.state, "unknown");
         assert_eq!(explanation.scope.judgement, judgement, "{url}");
         assert!(explanation.why.contains(why), "{url}: {}", explanation.why);

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     human,
-    page::{Reason, with_code},
+    page::{DateSource, Reason, with_code},
     view::{Section, Tone, View},
 };
 
@@ -22,7 +22,14 @@ impl UrlExplanation {
             Some(code) => with_code(&self.why, code),
             None => self.why.clone(),
         };
+        // A crawl that is not published knows the URL, and no set has it.
+        let is_unpublished = self.under_way.is_some() && self.history.is_none();
+        let why = match reason {
+            None if is_unpublished => "by a crawl that is not published".to_owned(),
+            _ => why,
+        };
         let state = match self.state {
+            "listed" if is_unpublished => "would be listed",
             "unknown" => "not known",
             "excluded" => "not listed",
             "failed" => "not listed: failed",
@@ -84,6 +91,7 @@ impl UrlExplanation {
         section.fact("directives", directives.filter(|words| !words.is_empty()));
         section.fact("canonical", self.canonical.as_ref().map(NamedUrl::text));
         section.fact("same page", self.duplicate_of.as_ref().map(NamedUrl::text));
+        add_all(section, "same bytes", self.copies.iter().cloned());
         section.fact("pattern", self.pattern.as_ref().map(PatternStory::text));
     }
 
@@ -229,14 +237,17 @@ impl PatternStory {
 impl LastmodStory {
     fn lines(&self) -> Vec<String> {
         let mut lines = vec![match (&self.value, self.source) {
-            (Some(value), Some(source)) => format!("{value}, from {source}"),
+            (Some(value), Some(source)) => {
+                format!("{value}, from {}", DateSource::label_of(source))
+            }
             (Some(value), None) => value.clone(),
             (None, _) => "none".to_owned(),
         }];
         let unused = self.evidence.iter().filter(|evidence| !evidence.is_used);
         lines.extend(unused.map(|evidence| {
             let why_not = evidence.why_not.unwrap_or_default();
-            format!("not {} from {}: {why_not}", evidence.value, evidence.source)
+            let source = DateSource::label_of(evidence.source);
+            format!("not {} from {source}: {why_not}", evidence.value)
         }));
         lines
     }

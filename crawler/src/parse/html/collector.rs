@@ -21,7 +21,7 @@ use super::{
     },
 };
 use crate::{
-    html::{ElementNamespace, Following, Namespaces, Tag, TextKind, TextModel, TokenSink},
+    html::{ElementNamespace, Following, Name, Namespaces, Tag, TextKind, TextModel, TokenSink},
     page::Via,
     url_key::MAX_REFERENCE_BYTES,
 };
@@ -69,6 +69,8 @@ pub(super) struct Collector {
     raw_text: RawElement,
     /// There was text after the last tag.
     has_text: bool,
+    /// The last tag began an element for an application, and only spaces followed.
+    is_in_root: bool,
 }
 
 /// Returns whether a `template` is a declarative shadow root (HTML standard, "The `template` element").
@@ -79,6 +81,24 @@ fn is_shadow_root(tag: &Tag<'_>) -> bool {
             .iter()
             .any(|known| mode.eq_ignore_ascii_case(known))
     })
+}
+
+/// Ids of elements for an application, as the common frameworks give them.
+const ROOTS: [&str; 6] = ["root", "app", "__next", "__nuxt", "___gatsby", "svelte"];
+
+/// The longest tag of an element for an application: most tags are longer, or are other elements.
+const MAX_ROOT_TAG_BYTES: usize = 40;
+
+/// Returns whether an element holds an application, by its id, or by the name that Angular gives it.
+fn is_application_root(element: Element, tag: &Tag<'_>) -> bool {
+    const ANGULAR: Name = Name::new(b"app-root");
+    match element {
+        Element::Div | Element::Main if tag.len() <= MAX_ROOT_TAG_BYTES => {
+            let id = tag.attribute("id");
+            id.is_some_and(|id| ROOTS.iter().any(|root| root.as_bytes() == id))
+        }
+        _ => tag.name() == ANGULAR,
+    }
 }
 
 /// Names of what holds comments, in the words of common templates.
@@ -115,6 +135,7 @@ impl TokenSink for Collector {
             self.findings.content.divide();
             self.findings.links.take_text(b" ");
         }
+        self.is_in_root = is_application_root(element, tag);
         self.element(element, namespace, tag);
         following
     }
@@ -127,6 +148,7 @@ impl TokenSink for Collector {
             self.findings.content.divide();
             self.findings.links.take_text(b" ");
         }
+        self.findings.application.has_empty_root |= std::mem::take(&mut self.is_in_root);
         self.end_of_element(element);
         self.namespaces.end_tag(tag)
     }
@@ -136,6 +158,7 @@ impl TokenSink for Collector {
             return;
         }
         self.has_text = true;
+        self.is_in_root &= text.trim_ascii().is_empty();
         match kind {
             TextKind::Model(TextModel::Data) | TextKind::Cdata => {
                 self.findings.text.add(text);
@@ -169,6 +192,7 @@ impl Collector {
             fallback: None,
             raw_text: RawElement::Other,
             has_text: false,
+            is_in_root: false,
         }
     }
 
@@ -339,7 +363,7 @@ impl Collector {
 
     fn take_script(&mut self, tag: &Tag<'_>) {
         let kind = value(tag, "type").map(|kind| kind.trim().to_ascii_lowercase());
-        self.findings.has_script |= kind.as_deref().is_none_or(is_running_script);
+        self.findings.application.has_script |= kind.as_deref().is_none_or(is_running_script);
         let is_json_ld = kind.is_some_and(|kind| {
             kind.split(';').next().unwrap_or_default().trim_end() == "application/ld+json"
         });
@@ -389,7 +413,7 @@ impl Collector {
             };
             let links = &mut self.findings.links;
             let leads_somewhere = links.add_anchor(&reference, nofollow, regions);
-            self.findings.has_anchor |= leads_somewhere && is_content;
+            self.findings.application.has_anchor |= leads_somewhere && is_content;
         }
     }
 

@@ -196,15 +196,30 @@ fn pages_without_content_are_suspects() {
         "<script type=application/ld+json>{}</script> =>",
         "<div></div><script src=x></script><a href=a>x</a> =>",
         "<script src=x></script>WORDS =>",
+        "<a href=/a>a</a><div id=root> </div><script src=x></script> => empty root",
+        "<a href=/a>a</a><app-root></app-root><script src=x></script>WORDS => empty root",
+        "<a href=/a>a</a><div id='app'></div>WORDS =>",
+        "<div id=root>WORDS</div><script src=x></script> =>",
+        "<div id=root><a href=/a>a</a></div><script src=x></script> =>",
+        "<div id=rooted></div><my-map></my-map><script src=x></script><a href=/a>a</a> =>",
+        "<a href=/a>a</a><a href='#/about'>x</a> => hash routes",
+        "<a href=/a>a</a><a href='/#!/about'>x</a> => hash routes",
+        "<a href=/a>a</a><a href='#/'>x</a><a href='#!'>y</a><a href='#about'>z</a> =>",
+        "<a href=/a>a</a><a href='https://app.example/#/about'>x</a> =>",
     ];
     check_rows(&rows, |html| {
         let html = html.replace("WORDS", &"word ".repeat(60));
         let warnings = Answer::html(&html).read().warnings;
-        match (warnings.soft_404, warnings.script_shell) {
-            (false, false) => String::new(),
-            (true, false) => "soft 404".to_owned(),
-            (false, true) => "script shell".to_owned(),
-            (true, true) => "soft 404, script shell".to_owned(),
-        }
+        let flags = [
+            (warnings.soft_404, "soft 404"),
+            (warnings.script_shell, "script shell"),
+            (warnings.empty_root, "empty root"),
+            (warnings.hash_routes, "hash routes"),
+        ];
+        let words: Vec<_> = flags
+            .into_iter()
+            .filter_map(|(is_set, word)| is_set.then_some(word))
+            .collect();
+        words.join(", ")
     });
 }

@@ -42,12 +42,12 @@ impl Restored {
         let archived = earlier.len();
         let place = archived.checked_sub(back).filter(|_| back > 0);
         let Some(generation) = place.and_then(|place| earlier.drain(place..).next()) else {
-            let archive = match archived {
-                0 => "no earlier set is archived".to_owned(),
-                _ => format!("the archive has sets from 1 to {archived} publishes ago"),
-            };
-            let problem = format!("there is no set {back} publishes ago: {archive}");
-            return Err(missing(&problem));
+            return Err(missing(&match archived {
+                0 => "there is nothing to restore: no earlier set is archived".to_owned(),
+                _ => format!(
+                    "there is no set {back} publishes ago; sets from 1 to {archived} publishes ago are archived"
+                ),
+            }));
         };
         if generation.manifest.site != site {
             return Err(missing(&format!(

@@ -429,12 +429,14 @@ fn element() -> impl Strategy<Value = StatedElement> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 18]>().prop_map(|flags| {
+    any::<[bool; 20]>().prop_map(|flags| {
         let mut flags = flags.into_iter();
         let mut flag = || flags.next().unwrap();
         Warnings {
             links_cut: flag(),
             script_shell: flag(),
+            empty_root: flag(),
+            hash_routes: flag(),
             soft_404: flag(),
             bad_canonical: flag(),
             conflicting_canonicals: flag(),

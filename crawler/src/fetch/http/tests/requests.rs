@@ -319,20 +319,29 @@ async fn proxy_is_used_for_everything() {
 #[tokio::test]
 async fn unreachable_proxy_is_reported() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let config = FetchConfig {
-        proxy: Some(format!(
-            "http://localhost:{}",
-            listener.local_addr().unwrap().port()
-        )),
-        start_host: "site.example".to_owned(),
-        ..settings()
-    };
+    let port = listener.local_addr().unwrap().port();
     drop(listener);
-    let fetch = HttpFetch::new(&config).unwrap();
-    let (kind, message) = failure(&fetch, "http://site.example/").await;
-    assert_eq!(kind, FetchErrorKind::Connect);
-    assert_eq!(
-        message,
-        "connection refused by site.example:80 through the proxy"
-    );
+    let cases = [
+        (
+            format!("http://user:secret@localhost:{port}"),
+            format!(
+                "cannot connect to the proxy localhost:{port}: connection refused; site.example:80 was not asked"
+            ),
+        ),
+        (
+            "http://proxy.invalid:3128".to_owned(),
+            "the proxy is not reached: no address found for proxy.invalid (DNS): ".to_owned(),
+        ),
+    ];
+    for (proxy, expected) in cases {
+        let config = FetchConfig {
+            proxy: Some(proxy),
+            start_host: "site.example".to_owned(),
+            ..settings()
+        };
+        let fetch = HttpFetch::new(&config).unwrap();
+        let (kind, message) = failure(&fetch, "http://site.example/").await;
+        assert_eq!(kind, FetchErrorKind::Local);
+        assert!(message.starts_with(&expected), "{message}");
+    }
 }
