@@ -141,8 +141,8 @@ notes! {
         "{typed} redirects to {origin}, so arpent crawls {origin}";
     robots_ignored "robots-unreadable-ignored" (why)
         "{why}; ignored because of --ignore robots";
-    ignored "ignored" (word, meaning)
-        "ignoring {word}: {meaning}; use this for your own site only";
+    ignored "ignored" (effects)
+        "ignoring {effects}. Use this for your own site only";
     waits_damaged "waits-damaged" (what)
         "{what}";
     start_noindex "start-noindex" (url)

@@ -623,6 +623,9 @@ impl<'a> CrawlLoop<'a> {
     }
 
     fn show(&mut self, now: Instant, is_last: bool) {
+        for sentence in self.documents.take_sentences() {
+            self.display.show_notice(sentence, true);
+        }
         if !is_last && !self.display.is_due(now) {
             return;
         }

@@ -62,9 +62,13 @@ impl Display {
         self.show_notice(notice, false);
     }
 
-    fn show_notice(&mut self, text: String, is_note: bool) {
+    /// Adds a sentence to be read at once, which the summary may have as well.
+    pub(super) fn show_notice(&mut self, text: String, is_in_summary: bool) {
         tracing::debug!(target: "crawl", "{text}");
-        self.notices.push(Notice { text, is_note });
+        self.notices.push(Notice {
+            text,
+            is_in_summary,
+        });
     }
 
     /// Returns whether it is time for the next [`Display::show`].

@@ -79,7 +79,9 @@ pub(super) struct Documents {
     feeds: Feeds,
     /// Documents that a rule of the user keeps from being fetched.
     excluded: SeenUrls,
+    /// Documents with something wrong so far, and the sentences on them that are to be shown.
     warnings: usize,
+    to_show: Vec<String>,
     /// Bytes that were read in this session, unpacked.
     bytes_read: u64,
     reading: CurrentDocument,
@@ -176,6 +178,7 @@ impl Documents {
             feeds: Feeds::default(),
             excluded: SeenUrls::default(),
             warnings: 0,
+            to_show: Vec::new(),
             bytes_read: 0,
             reading: CurrentDocument::default(),
             next: Commit::default(),
@@ -435,6 +438,11 @@ impl Documents {
     fn put(&mut self, number: usize) {
         let count = self.all.len();
         seeds::put(&mut self.next, number, &self.all[number], count);
+    }
+
+    /// The sentences since the last call on documents with something wrong; the summary counts and names them too.
+    pub(super) fn take_sentences(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.to_show)
     }
 
     /// The changes since the last call that are to be stored.

@@ -224,12 +224,12 @@ impl HostTrouble {
                     self.last = Some((cause, url.clone()));
                 }
                 let last = self.last().unwrap_or_default();
-                tracing::warn!(target: "crawl", "slowing down to 1/{now} of the pace: {last}");
+                tracing::info!(target: "crawl", "slowing down to 1/{now} of the pace: {last}");
             }
             (_, HostState::Pausing(wait)) if !matches!(before, HostState::Pausing(_)) => {
                 self.slowdowns += 1;
                 let last = self.last().unwrap_or_default();
-                tracing::warn!(target: "crawl", "pausing for {wait:?} after failures in a row: {last}");
+                tracing::info!(target: "crawl", "pausing for {wait:?} after failures in a row: {last}");
             }
             (
                 _,

@@ -52,7 +52,7 @@ use crate::{
         start::{Guide, Started},
     },
     clock::Clock,
-    config::Config,
+    config::{Config, IgnoreConfig},
     crawl_state::OpenCrawl,
     fetch::{Fetch, FetchError, Fetched},
     notes::Note,
@@ -151,8 +151,8 @@ pub struct Progress {
 pub struct Notice {
     /// The sentence.
     pub text: String,
-    /// The summary has it as a note.
-    pub is_note: bool,
+    /// The summary has it as well.
+    pub is_in_summary: bool,
 }
 
 /// An unfinished run as it was taken up.
@@ -441,7 +441,7 @@ async fn crawl_through(
         deadline,
         cookie_chain,
     });
-    let ignored = config.ignore.words().map(ignored);
+    let ignored = ignored(config.ignore);
     crawl_loop.report(moved.into_iter().chain(ignored).chain(notes));
     if let Some(delay) = rules.crawl_delay().filter(|delay| !delay.is_zero()) {
         crawl_loop.mention(delay_text(delay));
@@ -538,13 +538,22 @@ fn delay_text(delay: Duration) -> String {
     )
 }
 
-/// The effect of this word in [`crate::config::IgnoreConfig`].
-fn ignored(word: &str) -> Note {
-    let meaning = match word {
-        "robots" => "URLs that robots.txt disallows are fetched and listed",
-        "noindex" => "pages with noindex are listed (nofollow still counts)",
-        "retry-after" => "the site gets requests before the end of its Retry-After",
-        _ => "pages that name another canonical URL are listed",
-    };
-    Note::ignored(&word, &meaning).naming(&word)
+/// The note on what is ignored, with the effect of each word; `None`: nothing is.
+fn ignored(config: IgnoreConfig) -> Option<Note> {
+    let words: Vec<&str> = config.words().collect();
+    let effects: Vec<String> = words
+        .iter()
+        .map(|word| {
+            let effect = match *word {
+                "robots" => "URLs that robots.txt disallows are fetched and listed",
+                "noindex" => "pages with noindex are listed (nofollow still counts)",
+                "retry-after" => "the site gets requests before the end of its Retry-After",
+                _ => "pages that name another canonical URL are listed",
+            };
+            format!("{word}: {effect}")
+        })
+        .collect();
+    let example = words.first()?;
+    let note = Note::ignored(&effects.join(", ")).counting(words.len() as u64);
+    Some(note.naming(example))
 }

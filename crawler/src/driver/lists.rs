@@ -61,12 +61,11 @@ impl UserLists {
 fn check(list: &SeedList, output: &Messenger) -> Result<(), SeedListError> {
     let check = list.check()?;
     for bad in &check.told {
-        output.warn(&format!("{bad}; the line is left out"));
+        output.warn(&bad.to_string());
     }
-    let more = check.bad_lines - check.told.len() as u64;
-    if more > 0 {
-        let lines = human::count(more, "line");
-        output.warn(&format!("{}: {lines} more left out", list.name()));
+    if check.bad_lines > 0 {
+        let lines = human::count(check.bad_lines, "line");
+        output.warn(&format!("{}: {lines} left out", list.name()));
     }
     Ok(())
 }

@@ -13,11 +13,12 @@ use tokio::task::{JoinError, spawn_blocking};
 use super::{Failure, Result as Done};
 use crate::outcome::SessionOutcome;
 
-/// Work that ended by a panic: a bug. The panic itself was reported when it happened.
+/// Work that ended by a panic: a bug. The panic itself, with its message, was reported when it happened.
 #[derive(Debug, thiserror::Error)]
-#[error("ended by an internal error: {message}")]
+#[error("ended by an internal error, which is in the log")]
 pub struct Panicked {
-    message: String,
+    /// The panic's own words.
+    pub message: String,
 }
 
 impl Panicked {
@@ -96,10 +97,7 @@ mod tests {
             panic!("no way {}", 1);
         });
         let ended: Result<(), Panicked> = ended.await;
-        assert_eq!(
-            ended.unwrap_err().to_string(),
-            "ended by an internal error: no way 1"
-        );
+        assert_eq!(ended.unwrap_err().message, "no way 1");
         assert_eq!(caught(async { 7 }).await.unwrap(), 7);
     }
 }

@@ -13,6 +13,7 @@ pub mod postgres;
 pub mod program;
 pub mod published;
 pub mod random;
+pub mod sentences;
 pub mod site;
 pub mod state;
 pub mod xmllint;

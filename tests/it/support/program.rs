@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use super::{
     json_schema::{assert_valid, schema_of},
     published::Published,
+    sentences::assert_each_once,
     state::assert_adds_up,
 };
 
@@ -55,7 +56,9 @@ impl Ran {
     #[track_caller]
     pub fn of(mut command: Command) -> Self {
         let output = command.output().expect("the program starts");
-        Self::new(&output, schema_of(&command))
+        let ran = Self::new(&output, schema_of(&command));
+        assert_each_once(&command, &ran.stdout, &ran.stderr);
+        ran
     }
 
     /// Runs a command to its end, with this on its standard input.
@@ -69,7 +72,9 @@ impl Ran {
         // A program that refuses its arguments ends without reading, and the pipe breaks.
         drop(child.stdin.take().expect("it is piped").write_all(input));
         let output = child.wait_with_output().expect("the program ends");
-        Self::new(&output, schema_of(&command))
+        let ran = Self::new(&output, schema_of(&command));
+        assert_each_once(&command, &ran.stdout, &ran.stderr);
+        ran
     }
 
     /// Every summary line of `--json`.

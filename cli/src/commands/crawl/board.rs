@@ -246,7 +246,7 @@ impl SessionView {
         }
         // The list only grows.
         for notice in progress.notices.iter().skip(self.notices_printed) {
-            if notice.is_note {
+            if notice.is_in_summary {
                 output.note(&notice.text);
             } else {
                 output.warn(&notice.text);

@@ -212,16 +212,16 @@ impl Documents {
         // At once where that is all that it names, or the user gave it. A sitemap of the whole site names more than the
         // directory that is crawled.
         if document.kind == DocumentKind::List || count >= entries {
-            self.warn(&text);
+            self.warn(text);
         } else {
             tracing::info!(target: "crawl", "{text}");
         }
     }
 
-    fn warn(&mut self, text: &str) {
+    fn warn(&mut self, text: String) {
         self.warnings += 1;
         if self.warnings <= MAX_WARNINGS {
-            tracing::warn!(target: "crawl", "{text}");
+            self.to_show.push(text);
         }
     }
 
@@ -292,7 +292,7 @@ impl Documents {
             return;
         };
         let text = format!("{} {trouble}", document.name);
-        self.warn(&text);
+        self.warn(text);
     }
 
     /// The notes at the end.
