@@ -211,6 +211,13 @@ impl ProgressView<'_> {
 
     /// Queued URLs at the speed of late, or at the pace that the pauses in force allow, whichever is slower.
     fn time_left(&self) -> Option<Duration> {
+        // What comes after a pause is not known.
+        if matches!(
+            self.progress.host,
+            HostState::Pausing(_) | HostState::RetryAfter(_)
+        ) {
+            return None;
+        }
         let queued = u32::try_from(self.progress.queued)
             .ok()
             .filter(|queued| *queued > 0)?;

@@ -452,7 +452,7 @@ mod tests {
         );
         assert_eq!(
             Failure::from(PublishError::Empty).in_full(),
-            "nothing to list: a sitemap may contain none of the known URLs; `arpent report` lists the reasons"
+            "nothing to list: no known URL may be in a sitemap; the reasons are in the summary"
         );
     }
 }

@@ -116,6 +116,8 @@ notes! {
          User-Agent \"{agent}\", or the address of this machine, there";
     start_status "start-status" (url, status)
         "{url} answered {status}; a crawl begins at a page that answers 200: check the URL";
+    start_fails "start-fails" (url, status)
+        "{url} answered {status}: the server is in trouble, or gets too many requests. Try again later, or with a lower --rate";
     start_empty "start-empty" (url)
         "{url} answered 200 without content; a crawl needs a start page with content";
     start_without_answer "start-without-answer" (url)
@@ -153,16 +155,16 @@ notes! {
          a sitemap or with --seeds";
     start_is_shell "start-needs-javascript" (url)
         "{url} has scripts, no links and little text: it seems to be rendered by JavaScript, which arpent does not run. Pages \
-         that only scripts link to are missing; name them in a sitemap or with --seeds";
+         that only scripts link to are missing, unless a sitemap or --seeds names them";
     pages_are_shells "pages-need-javascript" (count, pages)
         "{count} of {pages} pages have scripts, no links and little text: they seem to be rendered by JavaScript, which \
          arpent does not run";
-    empty_roots "empty-application-root" (count, pages, example)
-        "{count} of {pages} pages have an empty element for an application that scripts fill, e.g. {example}: arpent does not run \
-         JavaScript, so what it adds there is not known. If links are missing, name their pages in a sitemap or with --seeds";
-    hash_routes "hash-routes" (count, pages, example)
-        "{count} of {pages} pages link to routes behind a #, e.g. {example}: to search engines these are one page, and a sitemap lists \
-         none of them. Give each route a path of its own";
+    empty_roots "empty-application-root" (count, example)
+        "pages have an empty element for an application that scripts fill ({count}), e.g. {example}: arpent does not run JavaScript, so \
+         what it adds there is not known. If links are missing, name their pages in a sitemap or with --seeds";
+    hash_routes "hash-routes" (count, example)
+        "pages link to routes behind a # ({count}), e.g. {example}: to search engines these are one page, and a sitemap lists none of \
+         them. Give each route a path of its own";
     start_needs_cookies "start-needs-cookies" (url)
         "{url} answers only when the cookies that it sets are sent back, so arpent sends them with every request. Search engines \
          keep no cookies and may not get these pages: let the server answer without them";
@@ -184,8 +186,8 @@ notes! {
     canonicals_by_name "canonicals-by-name" (count, pages, name)
         "{count} of {pages} listed pages name {name} in their canonical links: crawl {name}/, so that the set has these URLs";
     gone_at_once "gone-at-once" (count, listed)
-        "{count} of {listed} listed pages answered 404 for the first time: they stay listed this once. Let them answer 200 if the site \
-         is in trouble; the next crawl removes those that answer 404 again";
+        "{count} of {listed} listed pages answered 404 and stay listed for now. Let them answer 200 if the site is in trouble; a 404 \
+         in a crawl an hour or more after the first one is the end of a page";
     other_names "other-names" (site, names)
         "URLs in pages and sitemaps use other names of the site, and count as those of {site}: {names}";
     canonical_unknown "canonical-unknown" (count)
@@ -195,7 +197,7 @@ notes! {
         "{count} of {pages} pages answered 401: they require a user name and a password, or a token. Set basic_auth or \
          bearer_token in the settings file, or ARPENT_BASIC_AUTH or ARPENT_BEARER_TOKEN in the environment";
     mostly_noindex "mostly-noindex" (count, pages)
-        "{count} of {pages} pages have noindex. If no other page is reached through them alone, exclude rules spare these requests";
+        "{count} of {pages} pages have noindex, and never were in the set. If they lead to no other page, exclude rules spare these requests";
     sibling_hosts "sibling-hosts" (hosts, first)
         "hosts of the same domain that pages link to are sites of their own: {hosts}. To crawl one: arpent crawl {first}/";
     forbidden "forbidden" (count, pages, agent)
@@ -227,8 +229,8 @@ notes! {
         "published pages, or pages that a sitemap or a list names, stay listed although they have the text of the site's answer to \
          URLs that do not exist ({count}). Let the server answer 404 for those that are gone";
     never_not_found "never-not-found" ()
-        "the site answers 200 for URLs that do not exist; pages with the content of that answer are neither listed nor \
-         followed. Let the server answer 404 for such URLs";
+        "the site answers 200 for URLs that do not exist. Pages with the content of that answer are left out, but for the start \
+         page, published pages and those that a sitemap or a list names. Let the server answer 404 for such URLs";
     bound_reached "not-recorded" (setting)
         "{setting} is reached: further URLs are counted and not recorded; raise the setting, or leave parts of the site out \
          with --exclude";

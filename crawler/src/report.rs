@@ -145,12 +145,13 @@ impl Report {
         failed > 0 && (self.partial_above == Share::NONE || share > self.partial_above)
     }
 
-    /// Returns whether too many URLs failed after their tries, or one was not reached, was cut short or not recorded, or more than a tenth of the set
+    /// Returns whether too many URLs failed after their tries, or one was not reached, was cut short or not recorded, a sitemap or a list could not be read this time, or more than a tenth of the set
     /// may be missing in places that were cut.
     pub fn is_partial(&self) -> bool {
         self.fails_in_part()
             || self.queued > 0
             || self.not_recorded > 0
+            || self.seeds.passing > 0
             || self.behind_cuts() > self.listed / 10
             || self.is_much_gone()
             || self.excluded.contains_key(Reason::CutShort.code())

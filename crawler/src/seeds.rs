@@ -428,7 +428,7 @@ pub struct Tally {
     pub waiting: u64,
     /// Documents that were not read, or not wholly, or in spite of a defect.
     pub with_problems: u64,
-    /// Documents that failed in a way that may be over in the next session.
+    /// Sitemaps and lists that failed in a way that may be over in the next session.
     pub passing: u64,
     /// The first [`MAX_FAILURES_NAMED`] documents with problems.
     pub problems: Vec<Document>,
@@ -476,7 +476,9 @@ impl Tally {
             }
             if document.problem.is_some() && document.state != DocumentState::Absent {
                 tally.with_problems += 1;
-                tally.passing += u64::from(document.problem.is_some_and(SeedProblem::is_passing));
+                let is_feed = document.kind == DocumentKind::Feed;
+                let is_passing = document.problem.is_some_and(SeedProblem::is_passing);
+                tally.passing += u64::from(is_passing && !is_feed);
                 if tally.problems.len() < MAX_FAILURES_NAMED {
                     tally.problems.push(document);
                 }

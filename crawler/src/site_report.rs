@@ -116,6 +116,10 @@ fn unpublished(store: &Store) -> Result<Vec<UnpublishedReason>, StoreError> {
                 .add(&url.to_string(), MAX_EXAMPLES);
         }
     })?;
+    // What waits after a partial crawl is among the known URLs.
+    if reasons.keys().all(|reason| *reason == Reason::Queued) {
+        return Ok(Vec::new());
+    }
     let mut reasons: Vec<_> = reasons
         .into_iter()
         .map(|(reason, urls)| UnpublishedReason {

@@ -96,6 +96,8 @@ pub struct Surroundings {
     pub resumed: bool,
     /// A set was published there before.
     pub has_old_set: bool,
+    /// Nothing is to be written.
+    pub is_dry: bool,
     /// The hooks were not called for the published set, whichever session published it.
     pub awaits_hooks: bool,
     /// The set is in object storage, not in a folder.

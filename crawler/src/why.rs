@@ -292,7 +292,11 @@ impl Question<'_> {
         let pattern = pattern_of(url, &self.store.patterns()?).map(PatternStory::of);
         let advice = match (record, reason) {
             (Some(_), Some(reason)) => reason.advice(),
-            (_, reason) => Some(advice_on_unknown(scope.judgement, reason)),
+            (_, reason) => Some(advice_on_unknown(
+                scope.judgement,
+                url.is_on(&self.site.origin),
+                reason,
+            )),
         };
         let is_listed = record.is_some_and(|record| record.reason.state() == State::Listed);
         let is_published = is_listed && rows.page.is_some();
@@ -383,7 +387,7 @@ impl Question<'_> {
                 self.site.url()
             ));
         }
-        let why = "no page, sitemap, feed or list of the last crawl names this URL";
+        let why = "no page, sitemap, feed or list of the last crawl leads to this URL (links with nofollow do not count)";
         let not_recorded = crawl_state::not_recorded(self.store)?;
         if not_recorded == 0 {
             return Ok(why.to_owned());
@@ -431,14 +435,15 @@ impl Question<'_> {
 }
 
 /// The advice for a URL that no crawl found.
-fn advice_on_unknown(judgement: &str, reason: Option<Reason>) -> &'static str {
+fn advice_on_unknown(judgement: &str, is_on_host: bool, reason: Option<Reason>) -> &'static str {
     match (judgement, reason) {
-        ("outside", _) => {
+        ("outside", _) if is_on_host => {
             "crawl it by itself with arpent crawl and this URL, or the whole host with --scope origin"
         }
+        ("outside", _) => "crawl it by itself with arpent crawl and this URL",
         (_, Some(reason)) => reason.advice().unwrap_or("link to it from a listed page"),
         _ => {
-            "link to it from a listed page, or name it in a sitemap of the site or in a list (--seeds FILE)"
+            "link to it from a listed page, without nofollow, or name it in a sitemap of the site or in a list (--seeds FILE)"
         }
     }
 }

@@ -294,7 +294,11 @@ fn unreadable_sources_have_their_exit_code() {
     let ran = audit(&bench, &[&url]).expect_code(5);
     assert!(ran.stderr.contains("names no sitemap"), "{}", ran.stderr);
     let ran = audit(&bench, &["--sitemap", &site.url("/map.xml"), &url]).expect_code(5);
-    assert!(ran.stderr.contains("not read: "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("not read, or not whole: "),
+        "{}",
+        ran.stderr
+    );
     audit(&bench, &["--log", "nothing.log", &url]).expect_code(2);
     audit(&bench, &["--baseline", "nothing.json", &url]).expect_code(2);
     // A log is enough.

@@ -93,9 +93,13 @@ fn bench() -> Bench {
 }
 
 fn crawl(bench: &Bench, site: &Site, options: &[&str]) -> Value {
+    crawl_to(0, bench, site, options)
+}
+
+fn crawl_to(code: i32, bench: &Bench, site: &Site, options: &[&str]) -> Value {
     let summary = bench
         .crawl(&site.url("/"), options)
-        .expect_code(0)
+        .expect_code(code)
         .summary();
     assert_adds_up(&summary);
     summary

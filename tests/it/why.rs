@@ -187,7 +187,7 @@ fn live_answers_are_compared_with_the_state() {
     assert_eq!(hidden["is_content_changed"], true);
     let differs = text(&hidden["differs"]);
     assert!(
-        differs.contains("listed; the next crawl will find noindex: "),
+        differs.contains("listed; by this answer alone it is noindex"),
         "{differs}"
     );
     let moved = live("/now-moved");
@@ -219,7 +219,7 @@ fn live_answers_are_compared_with_the_state() {
     for line in [
         "not asked   ",
         "robots.txt  disallowed by \"Disallow: /closed\" (line 5, User-agent: arpent)",
-        "now: blocked by robots.txt (robots-disallowed)",
+        "now, by this answer alone: blocked by robots.txt (robots-disallowed)",
         "changed     the state has the answer of ",
     ] {
         assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
@@ -240,7 +240,7 @@ fn live_needs_no_state() {
         format!("answer      {}: 301 (redirected)", site.url("/moved")),
         "      location: /moved2".to_owned(),
         format!("answer      {}: 200 (listed)", site.url("/c")),
-        "now: redirect to another URL (redirected)".to_owned(),
+        "now, by this answer alone: redirect to another URL (redirected)".to_owned(),
     ] {
         assert!(ran.stdout.contains(&line), "{line}: {}", ran.stdout);
     }

@@ -31,7 +31,7 @@ pub(super) const FORGET_HELP: &str = "\
 Remove all data of a site: its state, its names and its line in status
 
 arpent removes:
-  - the state of the crawls and of the builds, and states that were renamed by --fresh or because of damage
+  - the state of the crawls and of the builds, and states that were renamed because of damage
   - the sets that are archived for a rollback
   - the record of the last session
   - the start URLs that led to the site

@@ -125,7 +125,7 @@ fn print(outcome: &AuditOutcome, printer: &mut FindingPrinter<'_>, output: &Outp
         |output| output.data_json(&format!("],\"summary\":{}}}", outcome.document())),
     );
     for reason in &outcome.unread {
-        output.warn(&format!("not read: {reason}"));
+        output.warn(&format!("not read, or not whole: {reason}"));
     }
     let codes = [
         (!outcome.unread.is_empty(), ExitCode::NotCrawled),

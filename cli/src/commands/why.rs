@@ -75,7 +75,14 @@ pub(super) fn run(
     } else {
         asked.explain(&clock, None)?
     };
-    print_result(args.json, &explanation, || explanation.view(), output)?;
+    let view = || {
+        let mut view = explanation.view();
+        if with_scheme(&args.url) != explanation.url {
+            view.title = format!("{} counts as {}", args.url, view.title);
+        }
+        view
+    };
+    print_result(args.json, &explanation, view, output)?;
     Ok(ExitCode::Success)
 }
 

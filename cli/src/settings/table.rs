@@ -594,9 +594,9 @@ settings! {
             option(BUILD, "drop|keep|auto", "URL of the file about.html: /about (drop), /about.html (keep), or by its canonical link (auto) [default: auto]").rare();
     }
     "run" "Run" {
-        /// Start with an empty state; the old state is renamed, not deleted.
+        /// Crawl as if no crawl had been before: no conditional requests, and only pages that this crawl finds.
         "fresh" = "false" [Option] settings.session.fresh: switch,
-            option(CRAWL, "", "Start with an empty state; the old state is renamed, not deleted").rare();
+            option(CRAWL, "", "Crawl as if no crawl had been before: every page is fetched in full, and only found pages are listed").rare();
 
         /// Print the summary as JSON on stdout, one line for each site.
         "json" = "false" [Option Program] settings.json: switch,

@@ -58,7 +58,7 @@ kinds! {
         "take it out of the sitemap, or allow it in robots.txt";
     /// The crawl did not meet it.
     SitemapUnknown = "sitemap-unknown", Warning, "a sitemap lists a URL that the crawl does not know",
-        "crawl again, with sitemaps among the sources of URLs (discover); a URL outside of the crawled directory needs a wider scope";
+        "crawl again, with sitemaps among the sources of URLs (discover); a URL outside of the crawled directory needs a wider scope, and one of another host belongs in a sitemap of that host";
     /// No page links to it.
     SitemapOrphan = "sitemap-orphan", Warning, "a sitemap lists a page that no page links to",
         "link to it, or take it out of the sitemap if visitors should not find it";

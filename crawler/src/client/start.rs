@@ -374,7 +374,7 @@ impl Guide<'_> {
         {
             // A staging copy that forbids everything is what that is for.
             let advice = config.written_as.as_ref().map_or(
-                "allow it in robots.txt, or begin with another URL",
+                "allow it in robots.txt, or use --ignore robots for a site of your own",
                 |_| "if this is a staging copy of your own site, use --ignore robots",
             );
             let note = Note::start_disallowed(url, &origin, &gate.agent, &advice);
@@ -493,6 +493,7 @@ impl Guide<'_> {
             }
             401 => Note::credentials_not_sent(url),
             403 => Note::start_forbidden(url, &fetch.user_agent),
+            429 | 500..=599 => Note::start_fails(url, &status),
             _ => Note::start_status(url, &status),
         }
     }

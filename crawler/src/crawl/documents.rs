@@ -79,14 +79,22 @@ pub(super) struct Documents {
     feeds: Feeds,
     /// Documents that a rule of the user keeps from being fetched.
     excluded: SeenUrls,
-    /// Documents with something wrong so far, and the sentences on them that are to be shown.
-    warnings: usize,
-    to_show: Vec<String>,
+    /// Sentences on documents with something wrong.
+    sentences: Sentences,
     /// Bytes that were read in this session, unpacked.
     bytes_read: u64,
     reading: CurrentDocument,
     /// The changes that are to be stored.
     next: Commit,
+}
+
+/// Sentences on documents with something wrong.
+#[derive(Debug, Default)]
+struct Sentences {
+    /// All of them so far.
+    count: usize,
+    /// Those that are to be shown next.
+    to_show: Vec<String>,
 }
 
 /// The source of names: the document that is being read.
@@ -177,8 +185,7 @@ impl Documents {
             known: SeenUrls::default(),
             feeds: Feeds::default(),
             excluded: SeenUrls::default(),
-            warnings: 0,
-            to_show: Vec::new(),
+            sentences: Sentences::default(),
             bytes_read: 0,
             reading: CurrentDocument::default(),
             next: Commit::default(),
@@ -442,7 +449,7 @@ impl Documents {
 
     /// The sentences since the last call on documents with something wrong; the summary counts and names them too.
     pub(super) fn take_sentences(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.to_show)
+        std::mem::take(&mut self.sentences.to_show)
     }
 
     /// The changes since the last call that are to be stored.

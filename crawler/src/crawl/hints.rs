@@ -19,6 +19,9 @@ const MIN_UNRELATED_LINKS: u64 = 3;
 /// Pages with noindex that are needed for a note about them: fewer cost the site nothing.
 const MIN_NOINDEX: u64 = 20;
 
+/// Pages of a site that may be no more than its login.
+const MAX_PAGES_OF_LOGIN: u64 = 5;
+
 /// The data of this session that the notes at the end need.
 #[derive(Debug, Default)]
 pub(super) struct Hints {
@@ -30,6 +33,7 @@ pub(super) struct Hints {
     shells: ExampleCount,
     empty_roots: ExampleCount,
     hash_routes: ExampleCount,
+    start_has_password_field: bool,
     unauthorized: ExampleCount,
     forbidden: ExampleCount,
     /// Canonical URLs on another origin.
@@ -100,7 +104,7 @@ impl Hints {
         self.is_always_found = true;
     }
 
-    /// Takes what a page answered, in this session or as far as that still holds; gives what the user should know at once.
+    /// Takes what a page answered, which the published set may have, in this session or as far as that still holds; gives what the user should know at once.
     pub(super) fn watch(
         &mut self,
         url: &UrlKey,
@@ -108,6 +112,7 @@ impl Hints {
         site: &Site,
         config: &Config,
         judge: &Judge,
+        is_published: bool,
     ) -> Vec<Note> {
         self.answers += 1;
         match facts.status {
@@ -131,11 +136,12 @@ impl Hints {
         if facts.warnings.hash_routes {
             self.hash_routes.add(url);
         }
-        if facts.directives.noindex && facts.status == 200 {
+        if facts.directives.noindex && facts.status == 200 && !is_published {
             self.noindex.add(url);
         }
         self.count_siblings(facts, site);
         if *url == site.start && facts.status == 200 {
+            self.start_has_password_field = facts.warnings.password_field;
             start_notes(facts, site, config, judge)
         } else {
             Vec::new()
@@ -194,14 +200,17 @@ impl Hints {
             let note = Note::pages_are_shells(&self.shells.count, &fetched);
             notes.push(self.shells.note(note));
         }
+        if self.start_has_password_field && pages <= MAX_PAGES_OF_LOGIN {
+            notes.push(Note::start_asks_for_password(&site.start).naming(&site.start));
+        }
         if let Some(example) = &self.empty_roots.example {
             let count = grouped(self.empty_roots.count);
-            let note = Note::empty_roots(&count, &grouped(pages), example);
+            let note = Note::empty_roots(&count, example);
             notes.push(self.empty_roots.note(note));
         }
         if let Some(example) = &self.hash_routes.example {
             let count = grouped(self.hash_routes.count);
-            let note = Note::hash_routes(&count, &grouped(pages), example);
+            let note = Note::hash_routes(&count, example);
             notes.push(self.hash_routes.note(note));
         }
         let Self {

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::{FetchedFacts, challenges::Challenges, outage::Health};
 use crate::{
+    client::gate::rough_duration,
     frontier::Lease,
     notes::Note,
     page::{BodyEnd, CrawlId},
@@ -202,7 +203,7 @@ impl HostTrouble {
             // Answers that were on their way already have no new text.
             if signal.retry_after().is_some() {
                 let last = self.last().unwrap_or_default();
-                tracing::info!(target: "crawl", "waiting for {wait:?} (Retry-After): {last}");
+                tracing::info!(target: "crawl", "waiting for {} (Retry-After): {last}", rough_duration(wait));
             }
             return;
         }
@@ -229,7 +230,7 @@ impl HostTrouble {
             (_, HostState::Pausing(wait)) if !matches!(before, HostState::Pausing(_)) => {
                 self.slowdowns += 1;
                 let last = self.last().unwrap_or_default();
-                tracing::info!(target: "crawl", "pausing for {wait:?} after failures in a row: {last}");
+                tracing::info!(target: "crawl", "pausing for {} after failures in a row: {last}", rough_duration(wait));
             }
             (
                 _,

@@ -55,6 +55,7 @@ use crate::{
     config::{Config, IgnoreConfig},
     crawl_state::OpenCrawl,
     fetch::{Fetch, FetchError, Fetched},
+    human,
     notes::Note,
     outcome::SessionOutcome,
     page::{CrawlId, PageFacts},
@@ -533,7 +534,8 @@ fn end_of(max_time: Duration) -> Instant {
 /// The effect of a `Crawl-delay` on the duration of a crawl.
 fn delay_text(delay: Duration) -> String {
     format!(
-        "robots.txt asks for one request every {delay:?} (Crawl-delay): 1,000 pages take at least {}",
+        "robots.txt asks for one request every {} (Crawl-delay): 1,000 pages take at least {}",
+        human::duration(delay),
         rough_duration(delay.saturating_mul(1_000))
     )
 }
@@ -547,6 +549,7 @@ fn ignored(config: IgnoreConfig) -> Option<Note> {
             let effect = match *word {
                 "robots" => "URLs that robots.txt disallows are fetched and listed",
                 "noindex" => "pages with noindex are listed (nofollow still counts)",
+                "nofollow" => "links marked nofollow, ugc or sponsored are followed",
                 "retry-after" => "the site gets requests before the end of its Retry-After",
                 _ => "pages that name another canonical URL are listed",
             };

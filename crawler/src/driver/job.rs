@@ -80,6 +80,7 @@ impl CrawlJob<'_> {
         let lists = self.lists().await?;
         let before = self.before_requests().await?;
         self.summary.surroundings.has_old_set = before.has_old_set;
+        self.summary.surroundings.is_dry = site.settings.dry_run;
         before.checked?;
         let mut config = config_of(site);
         config.fetch.was_public = before.was_public;
@@ -270,7 +271,8 @@ impl CrawlJob<'_> {
                 )
             }
             (Ending::Deferred, _) => {
-                "no more requests in this session (the notes have the reason)".to_owned()
+                "the host gets no further request in this session, for a reason in the notes"
+                    .to_owned()
             }
             (Ending::Drained | Ending::SiteDown | Ending::Stopped, _) => return None,
         };

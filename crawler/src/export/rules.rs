@@ -137,7 +137,7 @@ impl Sameness {
             (self.priority, self.has_priority, self.priorities_differ)
         {
             let or_none = if self.lacks_priority {
-                " or none, which means the same"
+                " or none (the same)"
             } else {
                 ""
             };

@@ -334,7 +334,10 @@ fn certificate_reason(error: &CertificateError, host: &str) -> String {
             )
         }
         CertificateError::BadSignature => {
-            format!("certificate of {host} was not signed by the authority it names")
+            format!(
+                "certificate of {host} was not signed by the authority of this machine that it names; if it is self-signed and to be \
+                 trusted, name it in PEM format with --ca-file FILE"
+            )
         }
         CertificateError::Revoked => format!("certificate of {host} was revoked"),
         other => format!("certificate of {host} is not valid: {other}"),

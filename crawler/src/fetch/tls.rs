@@ -136,9 +136,8 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, FetchE
             "CA file {shown} holds no certificate in PEM format"
         ))),
         Ok(certificates) => Ok(certificates),
-        Err(error) => {
-            Err(failure(&format!("cannot read CA file {shown}: {error}")).with_source(error))
-        }
+        // Its source has the same words.
+        Err(error) => Err(failure(&format!("cannot read CA file {shown}: {error}"))),
     }
 }
 

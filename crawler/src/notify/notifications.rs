@@ -90,7 +90,7 @@ impl Notifications {
         if *resting > 0 {
             let urls = human::count(*resting, "URL");
             lines.push(format!(
-                "{urls} sent less than ten minutes ago; the next notification sends them again"
+                "{urls} sent less than ten minutes ago; a notification after that time sends them again"
             ));
         }
         if *would_ping > 0 {

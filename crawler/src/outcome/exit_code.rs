@@ -28,7 +28,7 @@ exit_codes! {
     Refused = 4, "Refused to publish; the published sitemaps stay. There is nothing to list, the guard objects, the site went down, \
         a file of another program is in the way, or the output or the state cannot be written. A catalogue that cannot be \
         reached has this code, too.";
-    Partial = 3, "Published, but partial. A URL failed after its tries (network, 5xx, 429), was cut short, could not be read, or was \
+    Partial = 3, "Published, but partial. A URL, a sitemap or a list failed after its tries (network, 5xx, 429), was cut short, could not be read, or was \
         not reached because of `max_pages` or `max_time`. Links were not recorded because a bound was reached. Or the state could \
         not be stored, or the result not be printed.";
     Invalid = 1, "`check` or `audit` found errors, or a set is older than `status --max-age` allows.";

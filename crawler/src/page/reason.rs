@@ -159,8 +159,8 @@ reasons! {
         "let the page answer 200 if it is to stay; a second 404, at least an hour after the first, removes it";
     /// Was listed before and could not be fetched, which is not evidence that it is gone; listed with the data of its last good answer.
     Unreachable = "unreachable", Listed, Sure, Failing, [Fault Broken Retained],
-        "not fetched this time, still listed with the data of the last good answer",
-        "find out why the page cannot be fetched; it stays listed for the time of keep_failing";
+        "no usable answer this time, still listed with the data of the last good one",
+        "find out why the page has no usable answer; it stays listed for the time of keep_failing";
     /// Was listed before and is still waiting, because the session ended at a limit, or redirects to a URL that is; listed with
     /// the data of its last good answer.
     NotReached = "not-reached", Listed, Sure, -, [Retained NeedsOtherPages],
@@ -172,7 +172,7 @@ reasons! {
         "allow the URL in robots.txt to have it listed; arpent does not fetch or list a URL that robots.txt disallows";
     /// No answer after all tries.
     NetworkError = "network-error", Failed, Nothing, Failing, [Broken HostTrouble],
-        "network error or time-out",
+        "network error, time-out, or not requested after others failed",
         SERVER_ANSWERS;
     /// 5xx or 429 after all tries.
     ServerError = "server-error", Failed, Nothing, Failing, [Broken HostTrouble],
@@ -185,7 +185,7 @@ reasons! {
     /// 404 or 410.
     Gone = "gone", Excluded, IfConfirmed, Dead, [Fault Broken],
         "not found, 404 or 410",
-        "if the page is gone, remove the links to it; otherwise let it answer 200";
+        "if the page is gone, remove what names it; otherwise let it answer 200";
     /// 401, 403, 451 and other 4xx.
     ClientError = "client-error", Excluded, Nothing, Failing, [Fault Broken],
         "refused, 401, 403, 451 or another 4xx",
@@ -288,8 +288,8 @@ reasons! {
         "name the URL in a sitemap or in a list (--seeds) if it is a page, or set follow_actions = true to follow all such links";
     /// A `follow-only` rule.
     FollowOnly = "follow-only", Excluded, Sure, -, [UserRule],
-        "follow_only rule, fetched for its links",
-        "remove the follow_only rule that matches";
+        "left out by follow_only or include, fetched for its links",
+        "let no follow_only rule match it, and an include rule if there are any";
     /// Two URLs that differ only in characters which a sitemap must write percent-encoded: the other one is listed.
     DuplicateSpelling = "duplicate-spelling", Excluded, Sure, LeftOut, [NeedsOtherPages],
         "another spelling of a listed URL",
@@ -325,7 +325,7 @@ reasons! {
         "change the page rule whose selector matches";
     /// The URL was published, and is not in the set that was restored or read back; no crawl has found it since.
     NotInSet = "not-in-set", Excluded, Sure, -, [NeedsOtherPages],
-        "in an earlier set, not found since",
+        "in another set of the site, not in the published one",
         "nothing to do: the next crawl requests the URL if a page or a sitemap names it";
     /// Deeper than `max_depth`.
     TooDeep = "too-deep", Excluded, Sure, -, [NeedsOtherPages],

@@ -10,9 +10,7 @@ use crate::{outcome::SessionOutcome, store::StoreError};
 #[non_exhaustive]
 pub enum PublishError {
     /// No URL can be listed.
-    #[error(
-        "nothing to list: a sitemap may contain none of the known URLs; `arpent report` lists the reasons"
-    )]
+    #[error("nothing to list: no known URL may be in a sitemap; the reasons are in the summary")]
     Empty,
     /// The guard refuses the new set.
     #[error(transparent)]

@@ -440,7 +440,7 @@ impl Refusal {
         let now = human::count(self.now, "URL");
         match objection {
             Objection::StartPage => {
-                "the start page does not answer 200 with content; check the start URL in a browser"
+                "the start URL does not answer 200 with a page that has content; check the start URL in a browser"
                     .to_owned()
             }
             Objection::FewerUrls { of } => {

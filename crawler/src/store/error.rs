@@ -90,10 +90,6 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 /// Translates an error of `SQLite` on the state `path`.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "for map_err, with the text of the error as its cause"
-)]
 pub(super) fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
     let kind = match &error {
         rusqlite::Error::SqliteFailure(failure, _)
@@ -129,6 +125,10 @@ pub(super) fn failure(action: &str, path: &Path, error: rusqlite::Error) -> Stor
         Some(free) => format!("{message} ({free} bytes are free on its disk)"),
         None => message,
     };
-    // The source of an error of SQLite repeats its words with their number.
-    StoreError::new(kind, message).with_source(error.to_string())
+    let store_error = StoreError::new(kind, message);
+    match error {
+        // Its source repeats its words, with their number.
+        rusqlite::Error::SqliteFailure(..) => store_error.with_source(error.to_string()),
+        other => store_error.with_source(other),
+    }
 }

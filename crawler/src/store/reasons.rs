@@ -4,7 +4,7 @@ use super::{Store, StoreError, StoredLinks, walks};
 use crate::{page::Reason, url_key::UrlKey};
 
 impl Store {
-    /// Shows the reason of each page row, or of each visit, in no special order.
+    /// Shows the reason of each page row, or of each visit that is not published, in no special order.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -238,8 +238,12 @@ pub(super) fn each_reason(
     of_pages: bool,
     show: &mut dyn FnMut(&UrlKey, Reason),
 ) -> rusqlite::Result<()> {
-    let table = if of_pages { "page" } else { "visit" };
-    let mut statement = connection.prepare(&format!("SELECT url, reason FROM {table}"))?;
+    let sql = if of_pages {
+        "SELECT url, reason FROM page"
+    } else {
+        "SELECT url, reason FROM visit WHERE promotion IS NULL"
+    };
+    let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);

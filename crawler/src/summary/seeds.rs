@@ -207,7 +207,7 @@ impl SeedLine {
             });
         let things = human::count(total, "thing");
         let row = section.line(format!(
-            "{things} wrong in entries of sitemaps, feeds and lists, which were used as far as they can be:"
+            "{things} wrong in entries of sitemaps, feeds and lists; what can be used of them was used:"
         ));
         row.below(lines, rules.len() as u64);
     }

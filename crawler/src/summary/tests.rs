@@ -145,7 +145,7 @@ fn entry_problems_have_a_line_for_each_rule() {
     let told = &text[place..place + 12];
     assert_eq!(
         told[0],
-        "  12,066 things wrong in entries of sitemaps, feeds and lists, which were used as far as they can be:"
+        "  12,066 things wrong in entries of sitemaps, feeds and lists; what can be used of them was used:"
     );
     assert_eq!(
         told[1],
@@ -286,7 +286,7 @@ https://www.example.com/docs/: published, but partial
   1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
   this session continued the crawl
   3 listed with the data of an earlier answer:
-    2  not fetched this time, still listed with the data of the last good answer (unreachable)
+    2  no usable answer this time, still listed with the data of the last good one (unreachable)
     1  one 404, still listed: a second one after an hour or more removes it (gone-once)
   250 excluded:
     150  noindex
@@ -296,7 +296,7 @@ https://www.example.com/docs/: published, but partial
   3 failed:
     2  server error, 5xx or 429 (server-error)
          https://www.example.com/docs/broken
-    1  network error or time-out (network-error)
+    1  network error, time-out, or not requested after others failed (network-error)
   7 not reached
   max_pages = 1400 was reached
   2 of the listed URLs are only in sitemaps, feeds or lists: no page leads there
@@ -366,7 +366,8 @@ fn orphans_are_worded_otherwise_without_links() {
 #[test]
 fn text_names_twenty_files() {
     let mut summary = summary();
-    let file = summary.set.files[1].clone();
+    let mut file = summary.set.files[1].clone();
+    file.changed = true;
     summary.set.files = vec![file; 1_020];
     let text = lines_of(&summary);
     assert_eq!(

@@ -47,13 +47,22 @@ impl Summary {
             ));
         }
         self.add_notes(section, true);
+        let surroundings = &self.surroundings;
         let is_refused = self.outcome == SessionOutcome::Refused;
         if let Some(guard) = &self.guard {
             for (code, text) in &guard.lines {
                 section.line(format!("{code:<14}  {text}"));
             }
-            if self.outcome != SessionOutcome::DryRun {
-                section.line("the same command with --force publishes it all the same");
+            if !self.surroundings.is_dry {
+                section.line(if surroundings.is_build {
+                    "the same command with --force publishes it all the same".to_owned()
+                } else {
+                    let options = &surroundings.state_options;
+                    format!(
+                        "publish it all the same: arpent publish {}{options} --force",
+                        self.site
+                    )
+                });
             }
         } else if let Some(message) = self.message.as_ref().filter(|_| is_refused) {
             section.line(message);
@@ -69,7 +78,6 @@ impl Summary {
         for notified in &self.notified {
             section.line(notified.text());
         }
-        let surroundings = &self.surroundings;
         if let Some(state) = surroundings
             .state
             .as_ref()
@@ -93,12 +101,24 @@ impl Summary {
             return ending.to_owned();
         }
         format!(
-            "{ending}: {} listed of {} known, {} fetched in {}",
-            human::number(self.counts.listed),
-            human::count(self.counts.known, "URL"),
+            "{ending}: {}, {} fetched in {}",
+            self.listed_of_known(),
             human::count(self.work.fetched, "page"),
             human::duration(self.duration()),
         )
+    }
+
+    /// The numbers of listed and known URLs.
+    fn listed_of_known(&self) -> String {
+        let word = match self.outcome {
+            SessionOutcome::Published | SessionOutcome::Unchanged | SessionOutcome::Partial => {
+                "listed"
+            }
+            _ => "to be listed",
+        };
+        let listed = human::number(self.counts.listed);
+        let known = human::count(self.counts.known, "URL");
+        format!("{listed} {word} of {known} known")
     }
 
     /// Adds the notes that come first, or the others. What ended the crawl is said as its error.
@@ -139,12 +159,7 @@ impl Summary {
 
     fn add_counts(&self, section: &mut Section) {
         let (counts, done) = (&self.counts, &self.work);
-        let word = match self.outcome {
-            SessionOutcome::Interrupted => "to be listed",
-            _ => "listed",
-        };
-        let known = human::count(counts.known, "URL");
-        let listed = format!("{} {word} of {known} known", human::number(counts.listed));
+        let listed = self.listed_of_known();
         let (took, bytes) = (
             human::duration(self.duration()),
             human::bytes(done.bytes_in),
@@ -247,7 +262,7 @@ impl Summary {
             human::number(written),
             human::number(files - written),
         ));
-        if self.outcome == SessionOutcome::Unchanged {
+        if written == 0 && !is_dry {
             return;
         }
         row.below(lines, files);

@@ -76,7 +76,7 @@ pub(super) fn evidence_of(
                 Some("a more trusted source decides")
             }
             Some(_) => Some(
-                "it contradicts the history of the page, or another value was published for the same content",
+                "it is the time of the request, contradicts the history of the page, or another value was published for the same content",
             ),
         };
         StatedDate {

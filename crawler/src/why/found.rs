@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Steps that are followed; a crawl is hardly deeper.
-const MAX_STEPS: usize = 100;
+pub(super) const MAX_STEPS: usize = 100;
 
 /// A step of the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -13,7 +13,8 @@ use crate::{
     client::DownloadError,
     crawl_state,
     fetch::Headers,
-    page::{Canonical, ContentHash, Mark, Outcome, PageFacts, PageRecord, Reason},
+    human,
+    page::{Canonical, ContentHash, Mark, Outcome, PageFacts, PageRecord, Reason, with_code},
     url_key::UrlKey,
     verdict::{Judge, MAX_HOPS},
 };
@@ -253,7 +254,10 @@ fn reason_of(error: &DownloadError) -> Reason {
 
 /// How a verdict by answers alone differs from that of the state.
 fn difference(record: Option<&PageRecord>, now: Reason) -> Option<String> {
-    let found = format!("{}: {}", now.code(), now.text());
+    let found = match now {
+        Reason::Listed => now.code().to_owned(),
+        _ => with_code(now.text(), now.code()),
+    };
     let Some(record) = record else {
         return Some(format!(
             "no crawl found this URL; a crawl that requests it finds {found}"
@@ -265,10 +269,12 @@ fn difference(record: Option<&PageRecord>, now: Reason) -> Option<String> {
     if then == now || then.has(Mark::NeedsOtherPages) && is_open {
         return None;
     }
-    let since = record.fetched_at.map(|time| format!(" of {time}"));
+    let since = record
+        .fetched_at
+        .map(|time| format!(" of {}", human::minute(time)));
     let since = since.unwrap_or_default();
     Some(format!(
-        "the state has the answer{since}, {}; the next crawl will find {found}",
+        "the state has the answer{since}, {}; by this answer alone it is {found}",
         then.code()
     ))
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{
-    LastAnswer, LastmodStory, LiveStory, NamedUrl, PatternStory, RobotsLine, UrlExplanation,
+    LastAnswer, LastmodStory, LiveStory, NamedUrl, PatternStory, RobotsLine, UrlExplanation, found,
 };
 use crate::{
     human,
@@ -44,7 +44,11 @@ impl UrlExplanation {
             section.line(format!("{label}{advice}")).toned(Tone::Note);
         }
         if let Some(story) = &self.live {
-            section.line(format!("now: {}", with_code(&story.why, story.reason)));
+            let now = match story.reason {
+                "listed" => "would be listed".to_owned(),
+                code => with_code(&story.why, code),
+            };
+            section.line(format!("now, by this answer alone: {now}"));
         }
         let section = view.section("facts", "What the crawls know");
         self.add_answer(section);
@@ -58,9 +62,11 @@ impl UrlExplanation {
 
     /// How it was found, and what it answered.
     fn add_answer(&self, section: &mut Section) {
-        let found = self.found.iter();
-        let found = found.map(|step| format!("{} ({})", step.url, step.via));
-        add_all(section, "found", found);
+        let steps = self.found.iter();
+        let steps = steps.map(|step| format!("{} ({})", step.url, step.via));
+        let is_cut = self.found.len() == found::MAX_STEPS;
+        let before = is_cut.then(|| format!("... more than {} steps before", found::MAX_STEPS));
+        add_all(section, "found", before.into_iter().chain(steps));
         let answer = self.answer.as_ref();
         section.fact("answer", answer.map(LastAnswer::text));
         section.fact("title", answer.and_then(|answer| answer.title.clone()));
@@ -110,7 +116,7 @@ impl UrlExplanation {
             section.fact("gone", history.gone_since.map(since));
         }
         let visit = self.under_way.as_ref();
-        let visit = visit.map(|visit| {
+        let visit = visit.filter(|_| self.history.is_some()).map(|visit| {
             let reason = match visit.reason {
                 "listed" => "would be listed".to_owned(),
                 code => with_code(visit.why, code),
@@ -223,7 +229,7 @@ impl NamedUrl {
 impl PatternStory {
     fn text(&self) -> String {
         format!(
-            "{} ({}), e.g. {}: of {} that were requested {} are not listed because of it; {} were not requested",
+            "{} ({}), e.g. {}: requested {}, {} of these not listed because of it; not requested {}",
             self.name,
             self.kind,
             self.example,

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::{asked, bench, crawl, cut, gzipped, index, pages, site, troubles, urlset};
+use super::{asked, bench, crawl, crawl_to, cut, gzipped, index, pages, site, troubles, urlset};
 use crate::support::{
     site::Response,
     state::{number, records},
@@ -56,7 +56,7 @@ fn documents_that_cannot_be_read_are_reported() {
     });
     let bench = bench();
     let config = bench.settings("limits.max_tries = 1\ntesting.failures_before_pause = 1000\n");
-    let summary = crawl(&bench, &site, &["--config", &config]);
+    let summary = crawl_to(3, &bench, &site, &["--config", &config]);
     let problems = troubles(&summary).into_iter();
     let problems: BTreeMap<String, String> = problems
         .map(|(name, problem)| (name.replace(&site.origin(), ""), problem))
@@ -105,7 +105,7 @@ fn an_unreadable_sitemap_does_not_shrink_the_set() {
     assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
     *is_broken.lock().unwrap() = true;
     // Pages of an earlier crawl are requested all the same; otherwise the set would shrink.
-    assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
+    assert_eq!(number(&crawl_to(3, &bench, &site, &options), "listed"), 51);
     let fresh = [&options[..], &["--fresh"]].concat();
     let ran = bench.crawl(&site.url("/"), &fresh).expect_code(4);
     assert!(

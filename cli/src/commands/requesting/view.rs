@@ -26,7 +26,8 @@ impl FiguresView<'_> {
     /// figures, and what the host is doing when it does not simply answer.
     fn lines(&self, elapsed: Duration, host: Option<&str>, width: usize) -> Vec<String> {
         let mut lines = vec![self.current_line(elapsed, width)];
-        lines.push(fit(&format!("  {}", self.line()), width));
+        let has_read = self.0.documents + self.0.queued + self.0.entries + self.0.pages > 0;
+        lines.extend(has_read.then(|| fit(&format!("  {}", self.line()), width)));
         lines.extend(host.map(|host| fit(&format!("  {host}"), width)));
         lines
     }
@@ -45,7 +46,11 @@ impl FiguresView<'_> {
         }
         let state = format!(" ({})", state.join(", "));
         let room = width.saturating_sub(state.chars().count());
-        fit(&(fit(&self.0.current, room) + &state), width)
+        let current = match &*self.0.current {
+            "" => "waiting for an answer",
+            current => current,
+        };
+        fit(&(fit(current, room) + &state), width)
     }
 
     fn line(&self) -> String {
@@ -167,6 +172,7 @@ mod tests {
     #[test]
     fn view_is_cut_to_the_width() {
         let progress = CheckProgress::default();
+        progress.figures().queued = 1;
         progress.turn_to(&Loc::parse("https://h.example/a-long-name/sitemap.xml").unwrap());
         let figures = || progress.figures().clone();
         let (short, long) = (Duration::from_millis(1_900), Duration::from_millis(61_500));
@@ -176,7 +182,7 @@ mod tests {
                 expected
             );
         };
-        let line = "  0 sitemaps done, 0 queued, 0 entries";
+        let line = "  0 sitemaps done, 1 queued, 0 entries";
         check(
             short,
             None,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::*;
+use crate::settings::options::BUILD;
 
 #[test]
 fn the_default_file_is_the_default() {
@@ -128,8 +129,12 @@ fn settings_page() -> String {
         for setting in settings {
             let name = setting.name;
             let value = setting.default.replace("\n    ", "").replace('\n', "");
-            let option = setting.option.map_or_else(String::new, |_| {
-                format!(", option `--{}`", name.replace('_', "-"))
+            let option = setting.option.map_or_else(String::new, |option| {
+                let of = match option.commands {
+                    BUILD => " of `arpent build`",
+                    _ => "",
+                };
+                format!(", option `--{}`{of}", name.replace('_', "-"))
             });
             let variable = if setting.is(Special::NoVariable) {
                 String::new()

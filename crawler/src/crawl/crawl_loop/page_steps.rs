@@ -737,6 +737,7 @@ impl CrawlLoop<'_> {
             &self.context.site,
             self.context.config,
             self.rules.judge(),
+            self.known.is_published(url),
         );
         self.report(notes);
     }

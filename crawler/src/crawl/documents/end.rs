@@ -219,9 +219,9 @@ impl Documents {
     }
 
     fn warn(&mut self, text: String) {
-        self.warnings += 1;
-        if self.warnings <= MAX_WARNINGS {
-            self.to_show.push(text);
+        self.sentences.count += 1;
+        if self.sentences.count <= MAX_WARNINGS {
+            self.sentences.to_show.push(text);
         }
     }
 

@@ -111,7 +111,7 @@ async fn start_failures_leave_the_state_closed() {
         (robots(disallowing), "start-disallowed", 1),
         // After robots.txt.
         (page(status(404)), "start-status", 2),
-        (page(status(500)), "start-status", 4),
+        (page(status(500)), "start-fails", 4),
         (page(refused), "start-unreachable", 4),
         (page(elsewhere), "start-leads-elsewhere", 2),
         (page(to("/")), "start-redirect-loop", 2),

@@ -121,7 +121,8 @@ async fn a_linked_page_named_as_feed_is_judged() {
             let expected = (url("/feed"), Some(problem));
             assert!(problems.contains(&expected), "{problems:?}");
             let tally = Tally::read(&crawled.store).unwrap();
-            assert_eq!(tally.passing, u64::from(problem.is_passing()));
+            // A feed is one of many ways to its pages.
+            assert_eq!(tally.passing, 0);
             let mut found = reasons(&crawled);
             found.retain(|(path, found)| path == "/feed" && *found != Reason::SeedDocument);
             let found: Vec<Reason> = found.into_iter().map(|(_, found)| found).collect();

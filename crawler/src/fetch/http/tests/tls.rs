@@ -148,7 +148,8 @@ async fn unknown_authority_is_refused() {
         --ca-file FILE";
     check_refused(None, &server, alone).await;
     check_refused(Some(&Authority::named("another")), &server, alone).await;
-    let expected = "certificate of site.example was not signed by the authority it names";
+    let expected = "certificate of site.example was not signed by the authority of this machine that it names; if it is self-signed and to be \
+         trusted, name it in PEM format with --ca-file FILE";
     check_refused(Some(&Authority::new()), &server, expected).await;
 }
 
