@@ -899,7 +899,7 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler/verdict", 1_200),
     ("crawler/export", 1_150),
     ("crawler/notify", 1_150),
-    ("crawler/site_report", 1_100),
+    ("crawler/site_report", 1_150),
     ("crawler/summary", 1_100),
     ("crawler/why", 1_100),
     ("crawler/storage", 1_050),

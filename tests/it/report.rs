@@ -133,7 +133,7 @@ fn every_form_of_report_is_complete() {
     let text = report(&bench, &[&url]).expect_code(0).stdout;
     for line in [
         "3 of 7 known URLs listed",
-        "1  gone               excluded  not found, 404 or 410",
+        "1  gone               left out  not found, 404 or 410",
         "Links to 1 broken URL",
     ] {
         assert!(text.contains(line), "{line}: {text}");

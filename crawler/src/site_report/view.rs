@@ -39,14 +39,15 @@ impl ReportOutline {
         let reasons = reasons
             .into_iter()
             .map(|((state, code), urls)| (*state, *code, urls.count, &urls.examples));
-        add_reasons(view.section("reasons", "URLs by reason"), reasons);
+        let section = view.section("reasons", "URLs by reason");
+        add_reasons(section, is_published, reasons);
         let unpublished = self.head.iter().flat_map(|head| &head.unpublished);
         let mut unpublished = unpublished
             .map(|urls| (urls.state, urls.reason, urls.count, &urls.examples))
             .peekable();
         if unpublished.peek().is_some() {
             let title = "URLs of the last crawl, which is not published";
-            add_reasons(view.section("unpublished", title), unpublished);
+            add_reasons(view.section("unpublished", title), false, unpublished);
         }
         self.add_targets(&mut view, false);
         self.add_targets(&mut view, true);
@@ -200,7 +201,7 @@ impl ReportOutline {
         );
         section.heads(&[
             "Requested",
-            "Not listed",
+            "Left out",
             "Not requested",
             "Part",
             "Kind",
@@ -355,17 +356,25 @@ impl ConflictKind {
     }
 }
 
-/// The reasons of a directory, the most frequent first.
 /// Adds URLs by reason: state, code, count and examples.
 fn add_reasons<'u>(
     section: &mut Section,
+    is_published: bool,
     reasons: impl Iterator<Item = (&'static str, &'static str, u64, &'u Vec<String>)>,
 ) {
     section.heads(&["URLs", "Reason", "State", "Meaning"]);
     section.has_bars = true;
     for (state, code, count, examples) in reasons {
         let reason = Reason::from_code(code);
-        let text = reason.map_or("", Reason::text);
+        let text = match reason {
+            Some(Reason::Listed) if !is_published => "would be in the sitemap",
+            reason => reason.map_or("", Reason::text),
+        };
+        // In one word with the numbers above.
+        let state = match state {
+            "excluded" => "left out",
+            state => state,
+        };
         let row = section.row([count.into(), code.into(), state.into(), text.into()]);
         match reason.map(Reason::state) {
             Some(State::Listed) => row.toned(Tone::Strong),
@@ -378,6 +387,7 @@ fn add_reasons<'u>(
     }
 }
 
+/// The reasons of a directory, the most frequent first.
 fn reasons_of(directory: &SectionOutline) -> Option<String> {
     let mut reasons: Vec<_> = directory.reasons.iter().collect();
     reasons.sort_by_key(|(_, count)| Reverse(**count));

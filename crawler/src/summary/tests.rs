@@ -288,7 +288,7 @@ https://www.example.com/docs/: published, but partial
   3 listed with the data of an earlier answer:
     2  no usable answer this time, still listed with the data of the last good one (unreachable)
     1  one 404, still listed: a second one after an hour or more removes it (gone-once)
-  250 excluded:
+  250 left out:
     150  noindex
      50  alternate, canonical is another URL (canonical-elsewhere)
      50  not found, 404 or 410 (gone)

@@ -187,7 +187,7 @@ impl Summary {
                 "listed with the data of an earlier answer",
                 &report.retained,
             ),
-            ("excluded", &report.excluded),
+            ("left out", &report.excluded),
             ("failed", &report.failed_reasons),
         ];
         for (word, reasons) in parts {
