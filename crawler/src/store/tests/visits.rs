@@ -1,6 +1,6 @@
 //! Visits: found, finished, put into the queue again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::page::SitemapDate;
@@ -55,6 +55,48 @@ fn a_verdict_without_a_request_does_not_wait() {
     expected.record.outcome = Some(Outcome::NotFetched(Reason::RobotsDisallowed));
     assert_eq!(visit(&store, "/a"), expected);
     assert_eq!(queue(&store), []);
+}
+
+#[test]
+fn the_way_to_a_listed_visit_is_whole() {
+    let mut store = Store::in_memory().unwrap();
+    let way = [
+        ("/", None),
+        ("/a", Some("/")),
+        ("/a/b", Some("/a")),
+        ("/c", Some("/a/b")),
+        ("/d", Some("/")),
+    ];
+    let found: Vec<Discovery> = (1..)
+        .zip(way)
+        .map(|(sequence, (path, found_on))| Discovery {
+            found_on: found_on.map(url),
+            ..discovery(path, sequence)
+        })
+        .collect();
+    discover(&mut store, &found);
+    let reasons = [
+        Reason::NothingNew,
+        Reason::NothingNew,
+        Reason::Noindex,
+        Reason::Listed,
+        Reason::Noindex,
+    ];
+    commit(&mut store, |commit| {
+        let ends = found.iter().zip(reasons);
+        commit.finished = ends
+            .map(|(found, reason)| {
+                let found_on = found.found_on.clone();
+                let record = record(reason);
+                finished(found, PageRecord { found_on, ..record })
+            })
+            .collect();
+    });
+    let mut shown = BTreeSet::new();
+    store
+        .each_listed_visit(&mut |url| assert!(shown.insert(url.path_and_query().to_owned())))
+        .unwrap();
+    assert!(shown.iter().eq(["/", "/a", "/a/b", "/c"]), "{shown:?}");
 }
 
 #[test]
