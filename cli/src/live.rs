@@ -88,7 +88,7 @@ fn text_of_place(place: &WatchedPlace) -> String {
             human::number(place.limit),
         ),
         WatchedPlace::Crowded(place) => format!(
-            "crowded {}: {} of the last 5,000 URLs; -x '{}' skips all of them",
+            "crowded {}: {} of the last 5,000 URLs; -x '{}' skips all there",
             place.name,
             human::number(place.urls),
             place.exclude,
@@ -488,7 +488,7 @@ mod tests {
                 "https://www.example.com/docs/",
                 "  [##########--------------------] 33 % of about 1,500 pages",
                 "  500 pages done, 1,000 queued, 1 failed, 9.8 pages/s, at least 1 min 43 s left",
-                "  crowded /shop?: 3,000 of the last 5,000 URLs; -x '/shop\\?*' skips all of them",
+                "  crowded /shop?: 3,000 of the last 5,000 URLs; -x '/shop\\?*' skips all there",
                 "  now     https://www.example.com/docs/now",
                 "  failed  https://www.example.com/docs/broken (server-error)",
             ]

@@ -84,7 +84,7 @@ notes! {
     start_unresolved "start-unresolved" (cause)
         "{cause}: check the name, and that this machine resolves others";
     start_not_sent "start-not-sent" (cause)
-        "{cause}: check the network of this machine, and the setting proxy";
+        "{cause}";
     speaks_tls "speaks-tls" (server, url)
         "the server at {server} expects TLS: use {url}";
     speaks_plain_http "speaks-plain-http" (server, url)
@@ -163,7 +163,7 @@ notes! {
         "pages have an empty element for an application that scripts fill ({count}), e.g. {example}: arpent does not run JavaScript, so \
          what it adds there is not known. If links are missing, name their pages in a sitemap or with --seeds";
     hash_routes "hash-routes" (count, example)
-        "pages link to routes behind a # ({count}), e.g. {example}: to search engines these are one page, and a sitemap lists none of \
+        "pages link to routes after a # ({count}), e.g. {example}: to search engines these are one page, and a sitemap lists none of \
          them. Give each route a path of its own";
     start_needs_cookies "start-needs-cookies" (url)
         "{url} answers only when the cookies that it sets are sent back, so arpent sends them with every request. Search engines \
@@ -197,7 +197,7 @@ notes! {
         "{count} of {pages} pages answered 401: they require a user name and a password, or a token. Set basic_auth or \
          bearer_token in the settings file, or ARPENT_BASIC_AUTH or ARPENT_BEARER_TOKEN in the environment";
     mostly_noindex "mostly-noindex" (count, pages)
-        "{count} of {pages} pages have noindex, and never were in the set. If they lead to no other page, exclude rules spare these requests";
+        "{count} of {pages} pages have noindex and are not in the published set. If they lead to no other page, exclude rules spare these requests";
     sibling_hosts "sibling-hosts" (hosts, first)
         "hosts of the same domain that pages link to are sites of their own: {hosts}. To crawl one: arpent crawl {first}/";
     forbidden "forbidden" (count, pages, agent)

@@ -77,7 +77,7 @@ impl Via {
         matches!(self, Self::Sitemap | Self::List)
     }
 
-    /// Returns whether a document named it, and not a page: without a link to it, it is an orphan, as is one of an earlier crawl.
+    /// Returns whether a document named it, and not a page: without a link to it, it is an orphan.
     pub fn is_seed(self) -> bool {
         match self {
             Self::Sitemap | Self::Feed | Self::List => true,

@@ -145,8 +145,8 @@ impl Report {
         failed > 0 && (self.partial_above == Share::NONE || share > self.partial_above)
     }
 
-    /// Returns whether too many URLs failed after their tries, or one was not reached, was cut short or not recorded, a sitemap or a list could not be read this time, or more than a tenth of the set
-    /// may be missing in places that were cut.
+    /// Returns whether too many URLs failed after their tries, or one was not reached, was cut short or not recorded. The same for a
+    /// sitemap or a list that could not be read this time, and when more than a tenth of the set may be missing in places that were cut.
     pub fn is_partial(&self) -> bool {
         self.fails_in_part()
             || self.queued > 0

@@ -476,9 +476,13 @@ impl Tally {
             }
             if document.problem.is_some() && document.state != DocumentState::Absent {
                 tally.with_problems += 1;
-                let is_feed = document.kind == DocumentKind::Feed;
-                let is_passing = document.problem.is_some_and(SeedProblem::is_passing);
-                tally.passing += u64::from(is_passing && !is_feed);
+                // What nobody named may not exist, unless it began to arrive.
+                let counts = |problem: SeedProblem| match document.kind {
+                    DocumentKind::Sitemap | DocumentKind::List => problem.is_passing(),
+                    DocumentKind::WellKnown => problem.is_passing() && !problem.is_unanswered(),
+                    DocumentKind::Feed => false,
+                };
+                tally.passing += u64::from(document.problem.is_some_and(counts));
                 if tally.problems.len() < MAX_FAILURES_NAMED {
                     tally.problems.push(document);
                 }

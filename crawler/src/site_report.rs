@@ -30,6 +30,7 @@ pub use self::{
 };
 use crate::{
     crawl_state,
+    outcome::SessionOutcome,
     page::{Mark, Page, PageRecord, Reason, Visit},
     site::Site,
     store::{LinkReader, Store, StoreError, StoredLinks},
@@ -60,17 +61,24 @@ pub fn each_row<E>(
 ) -> Result<(), ReportError<E>> {
     let mut show = |row| show(row).map_err(ReportError::Refused);
     let is_published = store.has_pages()?;
+    let sessions = store.sessions()?;
+    let last = sessions
+        .last()
+        .and_then(|session| session.outcome.as_deref());
+    let is_in_set = last
+        .and_then(SessionOutcome::from_code)
+        .is_some_and(SessionOutcome::is_good);
     show(ReportRow::Report(ReportHead {
         version: REPORT_VERSION,
         site: site.url(),
         is_published,
-        unpublished: if is_published {
+        unpublished: if is_published && !is_in_set {
             unpublished(store)?
         } else {
             Vec::new()
         },
     }))?;
-    for session in store.sessions()? {
+    for session in sessions {
         show(ReportRow::Session(Box::new(session)))?;
     }
     let patterns = store.patterns()?;
@@ -113,13 +121,9 @@ fn unpublished(store: &Store) -> Result<Vec<UnpublishedReason>, StoreError> {
             reasons
                 .entry(reason)
                 .or_default()
-                .add(&url.to_string(), MAX_EXAMPLES);
+                .add(url.as_str(), MAX_EXAMPLES);
         }
     })?;
-    // What waits after a partial crawl is among the known URLs.
-    if reasons.keys().all(|reason| *reason == Reason::Queued) {
-        return Ok(Vec::new());
-    }
     let mut reasons: Vec<_> = reasons
         .into_iter()
         .map(|(reason, urls)| UnpublishedReason {

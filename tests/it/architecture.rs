@@ -277,6 +277,7 @@ const MODULES: [(&str, &[&str]); 48] = [
         &[
             "crawl_state",
             "human",
+            "outcome",
             "page",
             "repeats",
             "site",
@@ -788,11 +789,10 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// Structs with more fields than [`MAX_FIELDS`], and how many. A new one is not added, and no number grows.
-const KNOWN_WIDE: [(&str, usize); 14] = [
+const KNOWN_WIDE: [(&str, usize); 13] = [
     ("crawler/src/config/fetch.rs: FetchConfig", 17),
     ("crawler/src/config/publish.rs: PublishConfig", 27),
     ("crawler/src/crawl/documents.rs: Documents", 16),
-    ("crawler/src/crawl/hints.rs: Hints", 16),
     ("crawler/src/page/facts.rs: PageFacts", 33),
     ("crawler/src/page/warnings.rs: Warnings", 20),
     ("crawler/src/parse/html.rs: Findings", 19),
@@ -879,8 +879,8 @@ const CEILINGS: [(&str, usize); 42] = [
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 58_000),
-    ("crawler/crawl", 6_450),
+    ("crawler", 58_050),
+    ("crawler/crawl", 6_500),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_550),

@@ -60,6 +60,7 @@ pub(super) fn run(
         .and_then(|base| site_of_redirects(base, &[], ScopeWidth::Directory).ok())
         .context("the base URL is no site")?;
     let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
+    summary.surroundings.is_dry = common.session.dry_run;
     let form = SummaryForm::of(common, output);
     let began = Instant::now();
     if let Err(error) = common.session.check_site(&site) {

@@ -77,7 +77,9 @@ pub(super) fn run(
     };
     let view = || {
         let mut view = explanation.view();
-        if with_scheme(&args.url) != explanation.url {
+        let typed = with_scheme(&args.url);
+        let [typed, known] = [&*typed, &*explanation.url].map(|url| url.trim_end_matches('/'));
+        if !typed.eq_ignore_ascii_case(known) {
             view.title = format!("{} counts as {}", args.url, view.title);
         }
         view

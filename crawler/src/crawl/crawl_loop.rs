@@ -632,7 +632,10 @@ impl<'a> CrawlLoop<'a> {
         let (host, pace) = self.context.gate.pace_at(&self.context.host, now);
         let growing = self.repetition.repeats.growing().cloned();
         let growing = growing.map(WatchedPlace::Growing);
+        // A place that the site itself is in is all of it.
+        let start = self.context.site.start.path_and_query();
         let crowded = self.known.crowded();
+        let crowded = crowded.filter(|place| !start.starts_with(&place.name));
         let progress = Progress {
             site: Some(self.context.site.clone()),
             fetched: self.end.counts.fetched,

@@ -79,7 +79,6 @@ pub(super) struct Documents {
     feeds: Feeds,
     /// Documents that a rule of the user keeps from being fetched.
     excluded: SeenUrls,
-    /// Sentences on documents with something wrong.
     sentences: Sentences,
     /// Bytes that were read in this session, unpacked.
     bytes_read: u64,

@@ -19,6 +19,14 @@ const MIN_UNRELATED_LINKS: u64 = 3;
 /// Pages with noindex that are needed for a note about them: fewer cost the site nothing.
 const MIN_NOINDEX: u64 = 20;
 
+/// Pages that scripts fill, by their signs.
+#[derive(Debug, Default)]
+struct ApplicationCounts {
+    shells: ExampleCount,
+    empty_roots: ExampleCount,
+    hash_routes: ExampleCount,
+}
+
 /// Pages of a site that may be no more than its login.
 const MAX_PAGES_OF_LOGIN: u64 = 5;
 
@@ -30,9 +38,7 @@ pub(super) struct Hints {
     /// Answers to requests for pages, and the 200s among them.
     answers: u64,
     pages: u64,
-    shells: ExampleCount,
-    empty_roots: ExampleCount,
-    hash_routes: ExampleCount,
+    applications: ApplicationCounts,
     start_has_password_field: bool,
     unauthorized: ExampleCount,
     forbidden: ExampleCount,
@@ -104,7 +110,7 @@ impl Hints {
         self.is_always_found = true;
     }
 
-    /// Takes what a page answered, which the published set may have, in this session or as far as that still holds; gives what the user should know at once.
+    /// Takes what a page answered, in this session or as far as that still holds. `is_published`: the published set has it. Gives what the user should know at once.
     pub(super) fn watch(
         &mut self,
         url: &UrlKey,
@@ -128,13 +134,13 @@ impl Hints {
             self.canonicals.add(canonical);
         }
         if facts.warnings.script_shell {
-            self.shells.add(url);
+            self.applications.shells.add(url);
         }
         if facts.warnings.empty_root {
-            self.empty_roots.add(url);
+            self.applications.empty_roots.add(url);
         }
         if facts.warnings.hash_routes {
-            self.hash_routes.add(url);
+            self.applications.hash_routes.add(url);
         }
         if facts.directives.noindex && facts.status == 200 && !is_published {
             self.noindex.add(url);
@@ -196,22 +202,24 @@ impl Hints {
         let (answers, pages) = (self.answers, self.pages);
         let agent = &config.fetch.user_agent;
         let mut notes = Vec::new();
-        if self.shells.count > 0 && self.shells.example.as_ref() != Some(&site.start) {
-            let note = Note::pages_are_shells(&self.shells.count, &fetched);
-            notes.push(self.shells.note(note));
+        if self.applications.shells.count > 0
+            && self.applications.shells.example.as_ref() != Some(&site.start)
+        {
+            let note = Note::pages_are_shells(&self.applications.shells.count, &fetched);
+            notes.push(self.applications.shells.note(note));
         }
         if self.start_has_password_field && pages <= MAX_PAGES_OF_LOGIN {
             notes.push(Note::start_asks_for_password(&site.start).naming(&site.start));
         }
-        if let Some(example) = &self.empty_roots.example {
-            let count = grouped(self.empty_roots.count);
+        if let Some(example) = &self.applications.empty_roots.example {
+            let count = grouped(self.applications.empty_roots.count);
             let note = Note::empty_roots(&count, example);
-            notes.push(self.empty_roots.note(note));
+            notes.push(self.applications.empty_roots.note(note));
         }
-        if let Some(example) = &self.hash_routes.example {
-            let count = grouped(self.hash_routes.count);
+        if let Some(example) = &self.applications.hash_routes.example {
+            let count = grouped(self.applications.hash_routes.count);
             let note = Note::hash_routes(&count, example);
-            notes.push(self.hash_routes.note(note));
+            notes.push(self.applications.hash_routes.note(note));
         }
         let Self {
             unauthorized,

@@ -172,7 +172,10 @@ impl KnownUrls {
         let sequence = match reason {
             Reason::Queued => {
                 self.waiting += 1;
-                self.crowd.add(found.key, self.waiting);
+                // What a sitemap or a list names is there on purpose.
+                if found.via == Via::Link {
+                    self.crowd.add(found.key);
+                }
                 self.ways.add(found.key, found.distance, found.found_on);
                 self.rounds
                     .place(found.key, found.depth, found.distance, place)
@@ -267,7 +270,7 @@ impl KnownUrls {
 
     /// The place that most of the URLs found last are in.
     pub(super) fn crowded(&self) -> Option<&CrowdedPlace> {
-        self.crowd.crowded()
+        self.crowd.crowded(self.waiting)
     }
 
     /// URLs given up after their tries.

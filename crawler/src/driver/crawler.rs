@@ -117,6 +117,7 @@ pub(super) fn summary_of(site: &SiteSettings) -> Summary {
     summary.set_asked(&site.settings.config);
     let options = &site.settings.state_options;
     summary.surroundings.state_options.clone_from(options);
+    summary.surroundings.is_dry = site.settings.dry_run;
     summary
 }
 

@@ -80,7 +80,6 @@ impl CrawlJob<'_> {
         let lists = self.lists().await?;
         let before = self.before_requests().await?;
         self.summary.surroundings.has_old_set = before.has_old_set;
-        self.summary.surroundings.is_dry = site.settings.dry_run;
         before.checked?;
         let mut config = config_of(site);
         config.fetch.was_public = before.was_public;

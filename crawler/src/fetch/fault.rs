@@ -57,21 +57,6 @@ pub(super) fn describe(
     let cause = FaultCause::of(error);
     let url = target.url;
     let (kind, message) = match (cause, phase) {
-        // A proxy says by an answer that it does not reach the host: the connection that failed is the one to the proxy.
-        (FaultCause::Io(error), AttemptPhase::Connecting)
-            if target.proxy.is_some() && !is_broken_off(error) =>
-        {
-            (
-                FetchErrorKind::Local,
-                format!(
-                    "cannot connect to the proxy {}: {}; {}:{} was not asked",
-                    target.proxy.unwrap_or_default(),
-                    io_reason(error),
-                    target.host,
-                    target.port
-                ),
-            )
-        }
         // The answer to the first message of TLS was something else.
         (FaultCause::Tls(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)), _) => {
             (
@@ -91,6 +76,21 @@ pub(super) fn describe(
                 local_reason(error).unwrap_or_default()
             ),
         ),
+        // A proxy says by an answer that it does not reach the host: the connection that failed is the one to the proxy.
+        (FaultCause::Io(error), AttemptPhase::Connecting)
+            if target.proxy.is_some() && !is_broken_off(error) =>
+        {
+            (
+                FetchErrorKind::Local,
+                format!(
+                    "cannot connect to the proxy {} (setting proxy): {}; {}:{} was not asked",
+                    target.proxy.unwrap_or_default(),
+                    io_reason(error),
+                    target.host,
+                    target.port
+                ),
+            )
+        }
         (FaultCause::Io(error), AttemptPhase::Connecting) if is_broken_off(error) => (
             FetchErrorKind::Reset,
             format!("{target} closed the connection during the TLS handshake"),
@@ -381,7 +381,7 @@ mod tests {
             url: "http://h.example/",
             host: "h.example",
             port: 80,
-            proxy: None,
+            proxy: Some("proxy.example:3128"),
         };
         for code in [EMFILE, ENFILE] {
             let error = io::Error::from_raw_os_error(code);

@@ -86,7 +86,7 @@ impl Router {
                 HostForm::Address(_) => Ok(Attempt::without_names()),
                 HostForm::Name(name) => {
                     let addresses = self.look_up(name).await.map_err(|error| {
-                        let message = format!("the proxy is not reached: {error}");
+                        let message = format!("the proxy (setting proxy) is not reached: {error}");
                         FetchError::new(FetchErrorKind::Local, message)
                     })?;
                     Ok(Attempt::new(name, addresses.to_vec()))

@@ -164,7 +164,7 @@ reasons! {
     /// Was listed before and is still waiting, because the session ended at a limit, or redirects to a URL that is; listed with
     /// the data of its last good answer.
     NotReached = "not-reached", Listed, Sure, -, [Retained NeedsOtherPages],
-        "not requested yet, or restored by a rollback: still listed with the data of an earlier answer or set",
+        "not requested yet, or restored by a rollback",
         "nothing to do: the next crawl requests the page";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, Sure, Robots, [],
@@ -289,7 +289,7 @@ reasons! {
     /// A `follow-only` rule.
     FollowOnly = "follow-only", Excluded, Sure, -, [UserRule],
         "left out by follow_only or include, fetched for its links",
-        "let no follow_only rule match it, and an include rule if there are any";
+        "remove the follow_only rule that matches; with include rules, let one match the URL";
     /// Two URLs that differ only in characters which a sitemap must write percent-encoded: the other one is listed.
     DuplicateSpelling = "duplicate-spelling", Excluded, Sure, LeftOut, [NeedsOtherPages],
         "another spelling of a listed URL",
@@ -325,7 +325,7 @@ reasons! {
         "change the page rule whose selector matches";
     /// The URL was published, and is not in the set that was restored or read back; no crawl has found it since.
     NotInSet = "not-in-set", Excluded, Sure, -, [NeedsOtherPages],
-        "in another set of the site, not in the published one",
+        "in another set of the site, not in this one",
         "nothing to do: the next crawl requests the URL if a page or a sitemap names it";
     /// Deeper than `max_depth`.
     TooDeep = "too-deep", Excluded, Sure, -, [NeedsOtherPages],

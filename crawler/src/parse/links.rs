@@ -83,7 +83,6 @@ struct OpenText {
     alternative: String,
 }
 
-/// The result for a reference.
 /// Returns whether a fragment with its `#` is the name of a route: `#/about` or `#!/about`, but not the `#/` and `#!` of buttons.
 fn is_route(fragment: &str) -> bool {
     let route = fragment.strip_prefix('#').unwrap_or_default();
@@ -91,6 +90,7 @@ fn is_route(fragment: &str) -> bool {
     route.len() > 1 && route.starts_with('/')
 }
 
+/// The result for a reference.
 #[derive(Debug, Default)]
 struct PlacedReference {
     /// The place among the links, if there was room for it.

@@ -29,8 +29,8 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Takes a URL that was found while so many wait.
-    pub fn add(&mut self, url: &UrlKey, waiting: u64) {
+    /// Takes a URL to which a link led.
+    pub fn add(&mut self, url: &UrlKey) {
         let place = places::hash(&places::own(url));
         self.places.entry(place).or_insert((0, url.clone())).0 += 1;
         self.counted += 1;
@@ -41,7 +41,7 @@ impl Crowd {
         let most = most.max_by_key(|(urls, _)| *urls);
         self.counted = 0;
         self.crowded = most
-            .filter(|(urls, _)| waiting >= WINDOW && urls * 2 >= WINDOW)
+            .filter(|(urls, _)| urls * 2 >= WINDOW)
             .and_then(|(urls, url)| {
                 // The root is no place to exclude.
                 let name = Some(places::own(&url)).filter(|name| name != "/")?;
@@ -54,9 +54,9 @@ impl Crowd {
             });
     }
 
-    /// The place of at least half of the last 5,000 URLs, when as many waited then.
-    pub fn crowded(&self) -> Option<&CrowdedPlace> {
-        self.crowded.as_ref()
+    /// The place of at least half of the last 5,000 URLs, while as many wait.
+    pub fn crowded(&self, waiting: u64) -> Option<&CrowdedPlace> {
+        self.crowded.as_ref().filter(|_| waiting >= WINDOW)
     }
 }
 
@@ -75,9 +75,9 @@ mod tests {
                     format!("/{}/x", if number % 2 == 0 { "a" } else { "b" })
                 };
                 let url = UrlKey::from_normalised(&format!("https://h.example{path}")).unwrap();
-                crowd.add(&url, waiting);
+                crowd.add(&url);
             }
-            let crowded = crowd.crowded().cloned();
+            let crowded = crowd.crowded(waiting).cloned();
             crowded.map(|place| (place.name, place.urls, place.exclude))
         };
         let shop = Some(("/shop?".to_owned(), 2_500, "/shop\\?*".to_owned()));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    page::{Canonical, ClosedPattern, DateSource, Mark, Page, PageRecord, Repeat, State, Via},
+    page::{Canonical, ClosedPattern, DateSource, Mark, Page, PageRecord, Repeat, State},
     repeats::pattern_of,
     store::StoredSession,
     url_key::UrlKey,
@@ -95,7 +95,7 @@ pub struct UrlRow {
     pub found_on: Option<String>,
     /// Pages that link to it.
     pub linked_from: u32,
-    /// Only sitemaps, feeds, lists or earlier crawls name it: no page links to it.
+    /// Only sitemaps, feeds or lists name it: no page links to it.
     pub is_orphan: bool,
     /// HTTP status of the answer that counts.
     pub status: Option<u16>,
@@ -237,7 +237,7 @@ impl UrlRow {
             via: record.via.as_str(),
             found_on: record.found_on.as_ref().map(UrlKey::to_string),
             linked_from,
-            is_orphan: linked_from == 0 && (record.via.is_seed() || record.via == Via::Earlier),
+            is_orphan: record.via.is_seed() && linked_from == 0,
             status: facts.map(|facts| facts.status),
             error: record.error().map(str::to_owned),
             content_type: facts.and_then(|facts| facts.content_type.clone()),

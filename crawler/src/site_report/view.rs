@@ -367,12 +367,13 @@ fn add_reasons<'u>(
     for (state, code, count, examples) in reasons {
         let reason = Reason::from_code(code);
         let text = match reason {
-            Some(Reason::Listed) if !is_published => "would be in the sitemap",
+            Some(Reason::Listed) if !is_published => "meets all rules",
             reason => reason.map_or("", Reason::text),
         };
         // In one word with the numbers above.
         let state = match state {
             "excluded" => "left out",
+            "listed" if !is_published => "would be listed",
             state => state,
         };
         let row = section.row([count.into(), code.into(), state.into(), text.into()]);

@@ -33,7 +33,7 @@ impl Store {
         self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
-    /// Published URLs, at most `most`, whose pages have the bytes of the page `url`.
+    /// The first published URLs, at most `most`, whose pages have the bytes of the page `url`. Reads all rows.
     ///
     /// # Errors
     /// The store cannot be read.

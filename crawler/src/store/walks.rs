@@ -226,7 +226,7 @@ pub(super) fn copies_of(
 ) -> rusqlite::Result<Vec<UrlKey>> {
     let mut statement = connection.prepare(
         "SELECT copy.url FROM page JOIN page AS copy ON copy.body_hash = page.body_hash
-         WHERE page.url = ?1 AND copy.url <> ?1 AND copy.state = 'listed' LIMIT ?2",
+         WHERE page.url = ?1 AND copy.url <> ?1 AND copy.state = 'listed' ORDER BY copy.url LIMIT ?2",
     )?;
     let rows = statement.query_map((url.as_str(), most), |row| Columns::new(row).get())?;
     rows.collect()

@@ -299,7 +299,7 @@ https://www.example.com/docs/: published, but partial
     1  network error, time-out, or not requested after others failed (network-error)
   7 not reached
   max_pages = 1400 was reached
-  2 of the listed URLs are only in sitemaps, feeds or lists: no page leads there
+  2 URLs listed, only in sitemaps, feeds or lists: no page leads there
   1 sitemap not fetched again: the index states no change
   1 sitemap, feed or list with a problem:
     https://www.example.com/news.xml does not exist (status 404), named by https://www.example.com/robots.txt
@@ -358,8 +358,7 @@ fn orphans_are_worded_otherwise_without_links() {
     config.discover.links = false;
     let mut summary = summary();
     summary.set_asked(&config);
-    let told =
-        "  2 of the listed URLs are only in sitemaps, feeds or lists: links were not followed";
+    let told = "  2 URLs listed, only in sitemaps, feeds or lists: links were not followed";
     assert!(lines_of(&summary).contains(&told.to_owned()));
 }
 

@@ -57,9 +57,8 @@ impl Summary {
                 section.line(if surroundings.is_build {
                     "the same command with --force publishes it all the same".to_owned()
                 } else {
-                    let options = &surroundings.state_options;
                     format!(
-                        "publish it all the same: arpent publish {}{options} --force",
+                        "arpent publish {} with the same options and --force publishes it all the same",
                         self.site
                     )
                 });
@@ -108,17 +107,30 @@ impl Summary {
         )
     }
 
-    /// The numbers of listed and known URLs.
-    fn listed_of_known(&self) -> String {
-        let word = match self.outcome {
+    /// The word for URLs that are in the set, or would be.
+    fn listed_word(&self) -> &'static str {
+        match self.outcome {
             SessionOutcome::Published | SessionOutcome::Unchanged | SessionOutcome::Partial => {
                 "listed"
             }
-            _ => "to be listed",
-        };
-        let listed = human::number(self.counts.listed);
-        let known = human::count(self.counts.known, "URL");
-        format!("{listed} {word} of {known} known")
+            SessionOutcome::DryRun
+            | SessionOutcome::Refused
+            | SessionOutcome::Unreachable
+            | SessionOutcome::Busy
+            | SessionOutcome::Settings
+            | SessionOutcome::Interrupted
+            | SessionOutcome::Internal => "to be listed",
+        }
+    }
+
+    /// The numbers of listed and known URLs.
+    fn listed_of_known(&self) -> String {
+        format!(
+            "{} {} of {} known",
+            human::number(self.counts.listed),
+            self.listed_word(),
+            human::count(self.counts.known, "URL")
+        )
     }
 
     /// Adds the notes that come first, or the others. What ended the crawl is said as its error.
@@ -216,9 +228,9 @@ impl Summary {
                 "no page leads there"
             };
             section.line(format!(
-                "{} of the listed URLs {} only in sitemaps, feeds or lists: {why}",
-                human::number(report.orphans),
-                if report.orphans == 1 { "is" } else { "are" }
+                "{} {}, only in sitemaps, feeds or lists: {why}",
+                human::count(report.orphans, "URL"),
+                self.listed_word(),
             ));
         }
         counts.seeds.add_to(&report.seeds, &self.site, section);

@@ -27,7 +27,6 @@ fn unknown_url_is_judged_by_scope_and_rules() {
     let check = |url: &str, judgement: &str, why: &str| {
         let explanation = explain(url, &config);
         assert_eq!(explanation.state, "unknown");
-        assert_eq!(explanation.state, "unknown");
         assert_eq!(explanation.scope.judgement, judgement, "{url}");
         assert!(explanation.why.contains(why), "{url}: {}", explanation.why);
         assert!(explanation.advice.is_some());

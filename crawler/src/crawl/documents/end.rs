@@ -209,7 +209,7 @@ impl Documents {
         let text = format!(
             "{name}: {count} of {entries} URLs are outside of {place} and not taken, e.g. {example}; {advice}"
         );
-        // At once where that is all that it names, or the user gave it. A sitemap of the whole site names more than the
+        // A warning where that is all that it names, or the user gave it. A sitemap of the whole site names more than the
         // directory that is crawled.
         if document.kind == DocumentKind::List || count >= entries {
             self.warn(text);

@@ -325,12 +325,13 @@ async fn unreachable_proxy_is_reported() {
         (
             format!("http://user:secret@localhost:{port}"),
             format!(
-                "cannot connect to the proxy localhost:{port}: connection refused; site.example:80 was not asked"
+                "cannot connect to the proxy localhost:{port} (setting proxy): connection refused; site.example:80 was not asked"
             ),
         ),
         (
             "http://proxy.invalid:3128".to_owned(),
-            "the proxy is not reached: no address found for proxy.invalid (DNS): ".to_owned(),
+            "the proxy (setting proxy) is not reached: no address found for proxy.invalid (DNS): "
+                .to_owned(),
         ),
     ];
     for (proxy, expected) in cases {
