@@ -7,7 +7,6 @@
 //! robots.txt, pages, lists -> Document (waiting) -> its bytes -> read -> batches of URLs -> Document (read, failed ...)
 //! ```
 
-mod cached;
 mod list;
 mod own;
 mod read;
@@ -22,10 +21,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::list::decoded;
 pub use self::{
-    cached::{
-        CACHE_LIFETIME, CACHE_MARGIN, CachedSitemaps, MAX_CACHED_BYTES, MAX_CACHED_BYTES_IN_ALL,
-        pack, unpack,
-    },
     list::{
         BadLine, LineProblem, ListCheck, MAX_BAD_LINES_REPORTED, MAX_LIST_BYTES, SeedList,
         SeedListError,
@@ -248,13 +243,9 @@ pub struct Document {
     /// Number of the index that names it; [`Document::named_by`] is then left to whoever reads all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<usize>,
-    /// The last change that an index on the site itself states, word for word; only such a document is kept
-    /// for later runs.
+    /// The last change that an index on the site itself states, word for word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lastmod: Option<String>,
-    /// `true` if it is read from the copy that an earlier session stored, because it did not change since.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_kept: bool,
     /// The name of the document that names it, for people: robots.txt, an index, a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named_by: Option<String>,
@@ -321,7 +312,6 @@ impl Document {
             depth,
             parent: None,
             lastmod: None,
-            is_kept: false,
             named_by: None,
             problem: None,
             detail: None,
@@ -420,8 +410,6 @@ fn corrupt(name: &str, text: &str) -> StoreError {
 pub struct Tally {
     /// Read to the end.
     pub read: u64,
-    /// Read documents that were not fetched again: they did not change by their index.
-    pub cached: u64,
     /// Published by arpent itself.
     pub published_by_arpent: u64,
     /// Not read yet.
@@ -467,10 +455,7 @@ impl Tally {
             document.named_by = document.named_by.or_else(|| parent.cloned());
             match document.state {
                 DocumentState::Waiting => tally.waiting += 1,
-                DocumentState::Read => {
-                    tally.read += 1;
-                    tally.cached += u64::from(document.is_kept);
-                }
+                DocumentState::Read => tally.read += 1,
                 DocumentState::Own => tally.published_by_arpent += 1,
                 DocumentState::Absent | DocumentState::Failed => {}
             }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     frontier::QueueQuery,
-    store::{CachedSitemap, Commit, Discovery, Finished, MetaValue, QueuedUrl, Store, StoreError},
+    store::{Commit, Discovery, Finished, MetaValue, QueuedUrl, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -30,8 +30,6 @@ pub(super) struct Committed {
 #[derive(Default)]
 pub(super) struct Answers {
     pub(super) refill: Option<(QueueQuery, Vec<QueuedUrl>)>,
-    /// The copy of a sitemap, if one was wanted and there is one.
-    pub(super) cached: Option<CachedSitemap>,
     /// Pages that answered 304, as their page rows know them.
     pub(super) rereads: Rereads,
     /// Listed pages without a visit.
@@ -41,7 +39,6 @@ pub(super) struct Answers {
 /// The question to a store with a commit.
 pub(super) struct Questions {
     pub(super) wanted: Option<QueueQuery>,
-    pub(super) copy_of: Option<UrlKey>,
     pub(super) not_modified: Vec<NotModified>,
     pub(super) unvisited: Option<PortionAfter>,
 }
@@ -64,9 +61,6 @@ impl Questions {
         if let Some(wanted) = self.wanted {
             let urls = store.queued(wanted.after, wanted.limit)?;
             answers.refill = Some((wanted, urls));
-        }
-        if let Some(url) = self.copy_of {
-            answers.cached = store.sitemap(&url)?;
         }
         answers.rereads = Rereads::read(self.not_modified, store)?;
         if let Some(portion) = self.unvisited {
@@ -135,23 +129,15 @@ impl Commits {
         self.next.named.push(url);
     }
 
-    /// Adds what documents come to: values, copies of sitemaps, and dates of pages.
+    /// Adds what documents come to: values, and dates of pages.
     pub(super) fn extend(&mut self, effects: Commit) {
         self.next.values.extend(effects.values);
-        self.next.sitemaps.extend(effects.sitemaps);
         self.next.dated.extend(effects.dated);
     }
 
     /// Adds a named value.
     pub(super) fn set(&mut self, value: MetaValue) {
         self.next.values.push(value);
-    }
-
-    /// Bytes of the copies of sitemaps that wait to be stored.
-    pub(super) fn copied_bytes(&self) -> usize {
-        let copies = self.next.sitemaps.iter();
-        let copies = copies.filter_map(|(_, copy)| copy.as_ref());
-        copies.map(|copy| copy.body.len()).sum()
     }
 
     fn effects(&self) -> usize {
@@ -162,7 +148,6 @@ impl Commits {
             + next.named.len()
             + next.nearer.len()
             + next.dated.len()
-            + next.sitemaps.len()
             + next.values.len()
     }
 

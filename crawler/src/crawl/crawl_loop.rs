@@ -218,7 +218,6 @@ impl<'a> CrawlLoop<'a> {
                 setup.downloader,
                 memory.documents,
                 memory.own,
-                memory.cached,
             ),
             revalidation: Revalidation::new(open.number, memory.trust, open.is_fresh),
             trouble: HostTrouble::new(health),
@@ -409,12 +408,10 @@ impl<'a> CrawlLoop<'a> {
         let is_due = now >= self.commits.due();
         let waits = !self.commits.is_empty() || self.revalidation.waiting() > 0;
         let is_wanted = wanted.is_some() && (is_due || self.frontier.is_starving());
-        let wants_cached = self.end.ending.is_none() && self.documents.wants_cached();
         let wants_unvisited = self.wants_unvisited();
         let is_worth_it = self.commits.next_bytes() >= limit
             || self.revalidation.is_full()
             || waits && (is_due || self.requests.is_empty())
-            || wants_cached
             || wants_unvisited
             || is_wanted;
         if !is_worth_it {
@@ -425,9 +422,6 @@ impl<'a> CrawlLoop<'a> {
         }
         let questions = Questions {
             wanted,
-            copy_of: wants_cached
-                .then(|| self.documents.ask_for_cached())
-                .flatten(),
             not_modified: self.revalidation.next_pages(),
             unvisited: wants_unvisited
                 .then(|| self.unvisited.next_portion())
@@ -489,7 +483,6 @@ impl<'a> CrawlLoop<'a> {
         if let Some((wanted, urls)) = answers.refill {
             self.frontier.refill(&wanted, urls);
         }
-        self.take_cached(answers.cached);
         self.take_rereads(answers.rereads)?;
         if let Some(portion) = answers.unvisited {
             self.take_unvisited(portion);

@@ -17,12 +17,11 @@ use std::{
     sync::Arc,
 };
 
-use jiff::Timestamp;
 use sitemap_core::partition::index_name;
 use tokio::sync::mpsc;
 
 pub(super) use self::document_fetch::DocumentEnd;
-use self::document_fetch::{DocumentFetch, Keep, read_list};
+use self::document_fetch::{DocumentFetch, read_list};
 use crate::{
     client::{DownloadedDocument, Downloader, Shutdown},
     config::DiscoverConfig,
@@ -31,12 +30,11 @@ use crate::{
     page::Via,
     robots::Rules,
     seeds::{
-        self, Batch, CachedSitemaps, Document, DocumentKind, DocumentState, FoundAs,
-        IndexedDocument, MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList,
-        SeedProblem,
+        self, Batch, Document, DocumentKind, DocumentState, FoundAs, IndexedDocument,
+        MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList, SeedProblem,
     },
     site::Site,
-    store::{CachedSitemap, Commit},
+    store::Commit,
     url_key::{Identity, Origin, UrlKey},
 };
 
@@ -68,7 +66,6 @@ pub(super) struct Documents {
     own: Arc<OwnFiles>,
     /// The URL at which the set will be served.
     own_place: Option<OwnPlace>,
-    cached: CachedSitemaps,
     all: Vec<Document>,
     /// The numbers of the documents by their names; of several with one name the first.
     numbers: HashMap<String, usize>,
@@ -109,7 +106,6 @@ pub(super) struct NamingDocument {
 #[derive(Default)]
 struct CurrentDocument {
     active: Option<Active>,
-    loading: Option<Loading>,
     /// The lists of the user, by their numbers.
     lists: Vec<(usize, SeedList)>,
     /// Documents that were asked for as pages and wait to be read, by their numbers.
@@ -143,13 +139,6 @@ struct Active {
     batches: mpsc::Receiver<Batch>,
 }
 
-/// The document whose copy the store is to bring.
-struct Loading {
-    number: usize,
-    /// `true` if the store is on its way.
-    is_asked: bool,
-}
-
 impl Documents {
     /// Takes up the documents that the crawl knows. The set will be served at `public_url`, the URL of a directory, or else
     /// in that of the site.
@@ -160,7 +149,6 @@ impl Documents {
         downloader: Downloader,
         documents: Vec<Document>,
         own: OwnFiles,
-        cached: CachedSitemaps,
     ) -> Self {
         let directory = site.written().url();
         let place = Identity::default()
@@ -177,7 +165,6 @@ impl Documents {
             downloader,
             own: Arc::new(own),
             own_place,
-            cached,
             all: Vec::new(),
             numbers: HashMap::new(),
             waiting: VecDeque::new(),
@@ -258,7 +245,7 @@ impl Documents {
 
     /// Returns whether nothing is being read or waits to be.
     pub(super) fn is_idle(&self) -> bool {
-        self.reading.active.is_none() && self.reading.loading.is_none() && self.waiting.is_empty()
+        self.reading.active.is_none() && self.waiting.is_empty()
     }
 
     /// The next batch of the document that is being read. Cancel safe: what is not returned stays in the
@@ -456,45 +443,13 @@ impl Documents {
         std::mem::take(&mut self.next)
     }
 
-    /// The document that is to be read now, if none is being read; one whose copy the store has to bring first comes with
-    /// [`Documents::loaded`].
-    pub(super) fn next(&mut self, page_waits: bool, now: Timestamp) -> Option<usize> {
-        let is_busy = self.reading.active.is_some() || self.reading.loading.is_some();
-        if is_busy || self.reading.owes_page && page_waits {
+    /// The document that is to be read now, if none is being read.
+    pub(super) fn next(&mut self, page_waits: bool) -> Option<usize> {
+        let is_page_first = self.reading.owes_page && page_waits;
+        if self.reading.active.is_some() || is_page_first {
             return None;
         }
-        let number = self.waiting.pop_front()?;
-        let document = &self.all[number];
-        let url = url_of(document).filter(|_| document.is_kept);
-        // The crawl may have been resumed after a long time.
-        if !url.is_some_and(|url| self.cached.is_current(&url, now)) {
-            return Some(number);
-        }
-        self.reading.loading = Some(Loading {
-            number,
-            is_asked: false,
-        });
-        None
-    }
-
-    /// Returns whether a copy is wanted from the store that it was not asked for.
-    pub(super) fn wants_cached(&self) -> bool {
-        let is_new = |loading: &Loading| !loading.is_asked;
-        self.reading.loading.as_ref().is_some_and(is_new)
-    }
-
-    /// The document whose copy is wanted from the store, which is asked for it now.
-    pub(super) fn ask_for_cached(&mut self) -> Option<UrlKey> {
-        let loading = self.reading.loading.as_mut();
-        let loading = loading.filter(|loading| !loading.is_asked)?;
-        loading.is_asked = true;
-        url_of(&self.all[loading.number])
-    }
-
-    /// The document that waited for its copy, which the store brought.
-    pub(super) fn loaded(&mut self) -> Option<usize> {
-        let loading = self.reading.loading.take_if(|loading| loading.is_asked);
-        loading.map(|loading| loading.number)
+        self.waiting.pop_front()
     }
 
     /// Lets the document `number` wait, before all others.
@@ -502,13 +457,11 @@ impl Documents {
         self.waiting.push_front(number);
     }
 
-    /// The work on the document `number`, of which there may be a copy: a task is to do it.
+    /// The work on the document `number`: a task is to do it.
     pub(super) fn start(
         &mut self,
         number: usize,
-        copy: Option<CachedSitemap>,
         identity: &Arc<Identity>,
-        now: Timestamp,
         shutdown: &Shutdown,
     ) -> Option<DocumentWork> {
         let (sender, batches) = mpsc::channel(BATCHES_WAITING);
@@ -525,9 +478,7 @@ impl Documents {
                 let fetch = DocumentFetch {
                     url,
                     at_hand: self.reading.bodies.remove(&number),
-                    copy,
                     lastmod,
-                    now,
                     downloader: self.downloader.clone(),
                     own: Arc::clone(&self.own),
                     identity,
@@ -538,7 +489,7 @@ impl Documents {
             }
             (None, None) => {
                 // Nothing can lead to it as to a page.
-                self.fail(number, SeedProblem::BadUrl, "", now);
+                self.fail(number, SeedProblem::BadUrl, "");
                 return None;
             }
         };
@@ -546,7 +497,7 @@ impl Documents {
         Some(work)
     }
 
-    /// The URL that has to be requested to read the document `number`, of which there is no copy.
+    /// The URL that has to be requested to read the document `number`.
     pub(super) fn url_to_request(&self, number: usize) -> Option<UrlKey> {
         let is_at_hand = self.reading.bodies.contains_key(&number);
         url_of(&self.all[number]).filter(|_| !is_at_hand)
@@ -558,20 +509,15 @@ impl Documents {
     }
 
     /// Fails the document `number`, which is one too many to read.
-    pub(super) fn leave_unread(&mut self, number: usize, now: Timestamp) -> LinkedDocument {
+    pub(super) fn leave_unread(&mut self, number: usize) -> LinkedDocument {
         let most = MAX_SESSION_BYTES >> 20;
         let detail = format!("a session reads {most} MiB of sitemaps and feeds");
-        self.fail(number, SeedProblem::TooMany, &detail, now)
+        self.fail(number, SeedProblem::TooMany, &detail)
     }
 
     /// Fails the document `number` without a request, because of `detail`.
-    pub(super) fn give_up(
-        &mut self,
-        number: usize,
-        detail: &str,
-        now: Timestamp,
-    ) -> LinkedDocument {
-        self.fail(number, SeedProblem::ServerError, detail, now)
+    pub(super) fn give_up(&mut self, number: usize, detail: &str) -> LinkedDocument {
+        self.fail(number, SeedProblem::ServerError, detail)
     }
 
     /// The document that is being read, as the source of names; a batch has whether it is a feed.
@@ -591,7 +537,6 @@ impl Documents {
         &mut self,
         number: usize,
         child: &IndexedDocument,
-        now: Timestamp,
         excludes: Excludes<'_>,
     ) {
         let IndexedDocument { url, entry } = child;
@@ -612,7 +557,6 @@ impl Documents {
             (document.level, document.parent) = (level, Some(number));
             if is_own_index && let Some(lastmod) = &entry.lastmod {
                 document.lastmod = Some(lastmod.as_str().to_owned());
-                document.is_kept = self.cached.serves(url, entry, now);
             }
             if self.add_document(document).is_some() {
                 self.known.insert(url);

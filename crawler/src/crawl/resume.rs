@@ -17,7 +17,7 @@ use crate::{
     crawl_state::{self, OpenCrawl},
     page::{Basis, CrawlId, Page, PageRecord, Reason, State},
     repeats::Repeats,
-    seeds::{self, CachedSitemaps, Document, OwnFiles},
+    seeds::{self, Document, OwnFiles},
     store::{Commit, Store, StoreError, names::CRAWL_NOT_FOUND},
     url_key::{Identity, UrlKey},
     verdict::Judge,
@@ -32,7 +32,6 @@ pub(super) struct Memory {
     pub(super) known: KnownBefore,
     pub(super) documents: Vec<Document>,
     pub(super) own: OwnFiles,
-    pub(super) cached: CachedSitemaps,
     pub(super) trust: ValidatorTrust,
     /// The texts of the pages of the crawl.
     pub(super) repetition: KnownRepetition,
@@ -93,11 +92,6 @@ pub(super) fn remember(
         },
         documents: seeds::take_up(store, open.number)?,
         own: OwnFiles::load(store)?,
-        cached: if open.is_fresh {
-            CachedSitemaps::default()
-        } else {
-            CachedSitemaps::load(store)?
-        },
         trust: ValidatorTrust::load(store)?,
         outages,
         state_bytes: size.bytes,

@@ -84,8 +84,6 @@ pub struct DocumentReading {
     pub findings: u64,
     /// The entries that were left out or read in spite of a defect, by rule, as far as it is more than worth knowing.
     pub troubles: EntryTroubles,
-    /// `true` if it names further documents.
-    pub is_index: bool,
     /// Why it ended early, and the same in words.
     pub problem: Option<(SeedProblem, String)>,
 }
@@ -144,10 +142,7 @@ pub fn read(
                 Err(error) => reading.note_unusable(|| format!("{}: {error}", entry.loc)),
             },
             Ok(Item::Sitemap(entry)) => match verbatim.parse(entry.loc.as_str()) {
-                Ok(url) => {
-                    reading.is_index = true;
-                    batch.documents.push(IndexedDocument { url, entry });
-                }
+                Ok(url) => batch.documents.push(IndexedDocument { url, entry }),
                 Err(error) => reading.note_unusable(|| format!("{}: {error}", entry.loc)),
             },
             Err(error) if error.is_fatal() => {

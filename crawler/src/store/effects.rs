@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::{
-    CachedSitemap, Commit, Discovery, Finished, PageLinks, PageRow, QueuedUrl,
+    Commit, Discovery, Finished, PageLinks, PageRow, QueuedUrl,
     columns::{self, Attempt, Origin, Published, Queue},
     links::Encoder,
     outbox, patterns,
@@ -141,9 +141,6 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
                  WHERE url = ?1 AND sitemap_lastmod IS NULL",
             )?
             .execute(params![key.as_str(), date.lastmod, Sql(&date.is_of_file)])?;
-    }
-    for (key, sitemap) in &commit.sitemaps {
-        effects.cache(key, sitemap.as_ref())?;
     }
     for page in &commit.pages {
         effects.put_page(page)?;
@@ -333,24 +330,6 @@ impl<'c> Effects<'c> {
         self.sql("DELETE FROM link WHERE id = ?1")?
             .execute([id])
             .map(drop)
-    }
-
-    fn cache(&self, key: &UrlKey, sitemap: Option<&CachedSitemap>) -> rusqlite::Result<()> {
-        let Some(sitemap) = sitemap else {
-            let mut statement = self.sql("DELETE FROM sitemap WHERE url = ?1")?;
-            return statement.execute([key.as_str()]).map(drop);
-        };
-        self.sql(
-            "REPLACE INTO sitemap (url, lastmod, read_at, sha256, body) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .execute(params![
-            key.as_str(),
-            sitemap.lastmod,
-            Sql(&sitemap.read_at),
-            sitemap.sha256,
-            sitemap.body,
-        ])
-        .map(drop)
     }
 
     fn set_value(&self, name: &str, value: Option<&str>) -> rusqlite::Result<()> {

@@ -9,7 +9,6 @@
 //! | `pattern` | place that was cut, parameter that was left out | [`Commit::patterns`] |
 //! | `session` | session of a crawl | [`Store::begin_session`], [`Store::end_session`] |
 //! | `outbox` | change that engines are to be notified of | [`Commit::outbox`] |
-//! | `sitemap` | copy of a sitemap of the site | [`Commit::sitemaps`] |
 //! | `meta` | named value | [`Commit::values`] |
 //!
 //! People may read the file with any tool, even while a crawl runs:
@@ -42,7 +41,6 @@ mod reasons;
 mod record;
 mod schema;
 mod sessions;
-mod sitemaps;
 #[cfg(feature = "catalogue")]
 mod snapshot;
 mod supplied;
@@ -169,8 +167,6 @@ pub struct Commit {
     /// The last changes of visits that sitemaps of the site state. Applied after the finished ones; the first of a crawl
     /// counts.
     pub dated: Vec<(UrlKey, SitemapDate)>,
-    /// Copies of sitemaps to store in the place of older ones (or, with `None`, to drop).
-    pub sitemaps: Vec<(UrlKey, Option<CachedSitemap>)>,
     /// Rows of `page`: those of publishing.
     pub pages: Vec<PageRow>,
     /// Named values to set (or, with `None`, to remove).
@@ -210,41 +206,6 @@ pub struct QueuedUrl {
     /// The data of its page row; `None`: no data that matters. Only [`Store::queued`] fills it in; where a URL is put into
     /// the queue it is not looked at.
     pub earlier: Option<Box<Earlier>>,
-}
-
-/// A sitemap as it was read, stored for the crawls whose index states that it did not change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CachedSitemap {
-    /// The last change that the index stated, word for word.
-    pub lastmod: String,
-    /// When it was asked for.
-    pub read_at: Timestamp,
-    /// SHA-256 of its bytes, hex.
-    pub sha256: String,
-    /// The bytes, packed ([`crate::seeds::pack`]).
-    pub body: Vec<u8>,
-}
-
-/// The data on a [`CachedSitemap`] without its body.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CachedNote {
-    /// [`CachedSitemap::lastmod`].
-    pub lastmod: String,
-    /// [`CachedSitemap::read_at`].
-    pub read_at: Timestamp,
-    /// Bytes of [`CachedSitemap::body`].
-    pub bytes: u64,
-}
-
-impl CachedSitemap {
-    /// The data on the sitemap, without its body.
-    pub fn note(&self) -> CachedNote {
-        CachedNote {
-            lastmod: self.lastmod.clone(),
-            read_at: self.read_at,
-            bytes: self.body.len() as u64,
-        }
-    }
 }
 
 /// One URL of an input of the user's.
@@ -586,25 +547,6 @@ impl Store {
     /// The store cannot be read.
     pub fn patterns(&self) -> Result<Vec<ClosedPattern>, StoreError> {
         self.read(patterns::all)
-    }
-
-    /// The copy of the sitemap `key`, of whatever crawl.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn sitemap(&self, key: &UrlKey) -> Result<Option<CachedSitemap>, StoreError> {
-        self.read(|connection| sitemaps::one(connection, key))
-    }
-
-    /// Shows what is known of all copies of sitemaps, in no special order; their bodies are not read.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn each_sitemap(
-        &self,
-        show: &mut dyn FnMut(&UrlKey, CachedNote),
-    ) -> Result<(), StoreError> {
-        self.read(|connection| sitemaps::each(connection, show))
     }
 
     /// The first `limit` URLs after the place `after` that engines are to be notified of and may be at `now`: those that were

@@ -98,15 +98,6 @@ CREATE TABLE outbox (
   sent_at TEXT                        -- when an engine got it last
 ) WITHOUT ROWID;
 
-CREATE TABLE sitemap (
-  -- Copies of sitemaps, read by later crawls when the lastmod in the index did not change.
-  url TEXT NOT NULL PRIMARY KEY,
-  lastmod TEXT NOT NULL,              -- as the index has it
-  read_at TEXT NOT NULL,              -- when it was asked for
-  sha256 TEXT NOT NULL,               -- of the bytes that were read, hexadecimal
-  body BLOB NOT NULL                  -- zlib: these bytes
-);
-
 CREATE TABLE meta (
   -- Named values.
   name TEXT NOT NULL PRIMARY KEY,

@@ -8,7 +8,6 @@ mod kill;
 mod outbox;
 mod pages;
 mod readable;
-mod sitemaps;
 mod sound;
 mod supplied;
 mod visits;

@@ -23,7 +23,6 @@ pub(super) struct SeedLine {
     /// Read to the end.
     read: u64,
     /// Read documents that were not fetched again, because their index states no change.
-    cached: u64,
     /// Published by arpent itself, so they were not read.
     published_by_arpent: u64,
     /// Not read yet.
@@ -102,7 +101,6 @@ impl From<&Tally> for SeedLine {
         entries.sort_by_key(|line| Reverse(line.tally.count));
         Self {
             read: tally.read,
-            cached: tally.cached,
             published_by_arpent: tally.published_by_arpent,
             waiting: tally.waiting,
             with_problems: tally.with_problems,
@@ -117,12 +115,6 @@ impl SeedLine {
     /// Adds the lines for `site`, of which `tally` has the documents.
     pub(super) fn add_to(&self, tally: &Tally, site: &str, section: &mut Section) {
         let sitemaps = |count| human::count(count, "sitemap");
-        if self.cached > 0 {
-            let count = sitemaps(self.cached);
-            section.line(format!(
-                "{count} not fetched again: the index states no change"
-            ));
-        }
         if self.published_by_arpent > 0 {
             let count = sitemaps(self.published_by_arpent);
             section.line(format!(

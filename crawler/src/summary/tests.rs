@@ -51,7 +51,6 @@ fn summary() -> Summary {
     report.orphans = 2;
     report.seeds = Tally {
         read: 3,
-        cached: 1,
         with_problems: 1,
         problems: vec![news],
         ..Tally::default()
@@ -106,7 +105,7 @@ fn json_line_has_exactly_the_promised_keys() {
         concat!(
             r#"{"version":1,"site":"https://www.example.com/docs/","outcome":"partial","known":1494,"listed":1234,"#,
             r#""excluded":{"canonical-elsewhere":50,"gone":50,"noindex":150},"failed":3,"queued":7,"not_recorded":0,"#,
-            r#""cut":[],"orphans":2,"seeds":{"read":3,"cached":1,"published_by_arpent":0,"waiting":0,"#,
+            r#""cut":[],"orphans":2,"seeds":{"read":3,"published_by_arpent":0,"waiting":0,"#,
             r#""with_problems":1,"problems":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
             r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}],"entries":[]},"#,
             r#""retained":{"gone-once":1,"unreachable":2},"fetched":1400,"not_modified":100,"duration_s":123.457,"#,
@@ -300,7 +299,6 @@ https://www.example.com/docs/: published, but partial
   7 not reached
   max_pages = 1400 was reached
   2 URLs listed, only in sitemaps, feeds or lists: no page leads there
-  1 sitemap not fetched again: the index states no change
   1 sitemap, feed or list with a problem:
     https://www.example.com/news.xml does not exist (status 404), named by https://www.example.com/robots.txt
   1,200 of 1,234 with lastmod: 1,000 from JSON-LD, 200 from Last-Modified
@@ -329,7 +327,7 @@ fn a_failed_site_has_a_summary_too() {
         summary.json(),
         concat!(
             r#"{"version":1,"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
-            r#""failed":0,"queued":0,"not_recorded":0,"cut":[],"orphans":0,"seeds":{"read":0,"cached":0,"#,
+            r#""failed":0,"queued":0,"not_recorded":0,"cut":[],"orphans":0,"seeds":{"read":0,"#,
             r#""published_by_arpent":0,"waiting":0,"with_problems":0,"problems":[],"entries":[]},"retained":{},"#,
             r#""fetched":0,"not_modified":0,"duration_s":0.0,"bytes_in":0,"files":[],"lastmod":{},"robots_txt":[],"#,
             r#""publish_as":null,"ignored":[],"notes":[]}"#

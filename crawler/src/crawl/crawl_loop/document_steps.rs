@@ -9,8 +9,7 @@ use crate::{
     },
     page::{Reason, Via},
     robots::Rules,
-    seeds::{Batch, DocumentKind, FoundAs, MAX_CACHED_BYTES, SeedList},
-    store::CachedSitemap,
+    seeds::{Batch, DocumentKind, FoundAs, SeedList},
     url_key::UrlKey,
 };
 
@@ -26,32 +25,18 @@ impl CrawlLoop<'_> {
     /// Starts work on the next document when none is being read and no page comes first.
     pub(super) fn dispatch_document(&mut self, page_waits: bool) {
         self.collect();
-        let is_over = self.end.ending.is_some() || self.trouble.is_asking();
-        if is_over || self.commits.copied_bytes() >= MAX_CACHED_BYTES {
+        if self.end.ending.is_some() || self.trouble.is_asking() {
             return;
         }
-        let now = self.context.gate.clock.now();
-        while let Some(number) = self.documents.next(page_waits, now) {
-            self.start_document(number, None);
+        while let Some(number) = self.documents.next(page_waits) {
+            self.start_document(number);
         }
     }
 
-    /// Takes the copy of a document that the store brought, if it was asked and has one.
-    pub(super) fn take_cached(&mut self, copy: Option<CachedSitemap>) {
-        let Some(number) = self.documents.loaded() else {
-            return;
-        };
-        if self.end.ending.is_some() {
-            self.documents.wait_again(number);
-        } else {
-            self.start_document(number, copy);
-        }
-    }
-
-    fn start_document(&mut self, number: usize, copy: Option<CachedSitemap>) {
+    fn start_document(&mut self, number: usize) {
         let gate = &self.context.gate;
         if self.documents.is_beyond(number) {
-            let unclaimed = self.documents.leave_unread(number, gate.clock.now());
+            let unclaimed = self.documents.leave_unread(number);
             // What it names is missing: the crawl is partial.
             self.known.leave_out(1);
             self.take_unclaimed(unclaimed);
@@ -60,18 +45,14 @@ impl CrawlLoop<'_> {
         let url = self.documents.url_to_request(number);
         let is_given_up =
             |url: &UrlKey| self.is_of_host(url) && self.frontier.is_document_given_up(url);
-        if copy.is_none() && url.as_ref().is_some_and(is_given_up) {
-            let unclaimed = self.documents.give_up(number, GIVEN_UP, gate.clock.now());
+        if url.as_ref().is_some_and(is_given_up) {
+            let unclaimed = self.documents.give_up(number, GIVEN_UP);
             self.take_unclaimed(unclaimed);
             return;
         }
-        let work = self.documents.start(
-            number,
-            copy,
-            &gate.identity,
-            gate.clock.now(),
-            self.context.shutdown,
-        );
+        let work = self
+            .documents
+            .start(number, &gate.identity, self.context.shutdown);
         if let Some(work) = work {
             self.spawn(async move { Box::new(work.await) }, Event::Document);
         }
@@ -95,11 +76,9 @@ impl CrawlLoop<'_> {
                 self.documents.date(key, date, is_page);
             }
         }
-        let now = self.context.gate.clock.now();
         for child in &batch.documents {
             let excludes = &mut |url: &UrlKey| self.hints.excludes(self.rules.judge(), url);
-            self.documents
-                .add_child(source.number, child, now, excludes);
+            self.documents.add_child(source.number, child, excludes);
         }
     }
 
@@ -155,8 +134,7 @@ impl CrawlLoop<'_> {
                 None => {}
             }
         }
-        let now = self.context.gate.clock.now();
-        let after = self.documents.take_end(end, self.rules.judge(), now);
+        let after = self.documents.take_end(end, self.rules.judge());
         self.end.counts.bytes_in += after.wire_bytes;
         if let Some(closed) = after.closed {
             self.host_closed(closed);

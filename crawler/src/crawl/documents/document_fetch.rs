@@ -1,11 +1,7 @@
-//! The work on one document apart from the loop: it is downloaded, or its copy is at hand, and it is read
+//! The work on one document apart from the loop: it is downloaded, or at hand, and it is read
 //! where blocking is allowed. What the bytes name goes to the loop in batches; nothing is decided here.
 
-use std::{
-    io::{BufRead, BufReader, Seek as _, SeekFrom},
-    ops::ControlFlow,
-    sync::Arc,
-};
+use std::{io::BufRead, ops::ControlFlow, sync::Arc};
 
 use jiff::Timestamp;
 use tokio::{sync::mpsc, task::JoinSet};
@@ -15,7 +11,6 @@ use crate::{
     fetch::Headers,
     page::BodyEnd,
     seeds::{self, Batch, DocumentReading, MAX_UNPACKED_BYTES, OwnFiles, SeedList, SeedProblem},
-    store::CachedSitemap,
     url_key::{Identity, UrlKey},
 };
 
@@ -25,12 +20,8 @@ pub(super) struct DocumentFetch {
     pub(super) url: UrlKey,
     /// The document itself, when it was asked for as a page.
     pub(super) at_hand: Option<Box<DownloadedDocument>>,
-    /// The copy of an earlier crawl, when it did not change since.
-    pub(super) copy: Option<CachedSitemap>,
-    /// The last change that its index states; with that, it is kept.
+    /// The last change that its index states.
     pub(super) lastmod: Option<String>,
-    /// When the work begins.
-    pub(super) now: Timestamp,
     pub(super) downloader: Downloader,
     /// The files that arpent published itself.
     pub(super) own: Arc<OwnFiles>,
@@ -48,7 +39,6 @@ pub(in crate::crawl) enum DocumentEnd {
         /// The URL at which it was found in the end.
         url: Option<UrlKey>,
         wire_bytes: u64,
-        keep: Keep,
     },
     /// The document is one of our own.
     Own { wire_bytes: u64 },
@@ -75,72 +65,20 @@ impl DocumentEnd {
     }
 
     /// The document was at hand, and read to its end.
-    fn of_whole(reading: DocumentReading, keep: Keep) -> Self {
+    fn of_whole(reading: DocumentReading) -> Self {
         Self::Read {
             reading,
             end: BodyEnd::Complete,
             url: None,
             wire_bytes: 0,
-            keep,
         }
     }
-}
-
-/// The decision on the copy of a document that was read.
-pub(in crate::crawl) enum Keep {
-    /// There is none any more.
-    Nothing,
-    /// The copy is what was read.
-    Same,
-    /// This is the new one.
-    Copy(CachedSitemap),
 }
 
 impl DocumentFetch {
-    /// Reads the copy, or else the document as it is now.
-    pub(super) async fn run(mut self) -> DocumentEnd {
-        if let Some(copy) = self.copy.take()
-            && let Some(end) = self.read_copy(copy).await
-        {
-            return end;
-        }
-        self.fetch().await
-    }
-
-    /// `None` when the document must be asked for: the copy is damaged or one of our files, or robots.txt
-    /// of its host does not allow it now.
-    async fn read_copy(&self, copy: CachedSitemap) -> Option<DocumentEnd> {
-        if self.own.contains(&copy.sha256) {
-            return None;
-        }
-        let rules = self
-            .downloader
-            .robots(&self.url.origin(), &self.shutdown)
-            .await
-            .ok()?;
-        if !rules.allows(self.url.path_and_query()) {
-            return None;
-        }
-        let file = self.lastmod.as_deref().and_then(file_date);
-        let reader = self.reader(self.url.clone(), file);
-        let reading =
-            blocking(move || reader.read(BufReader::new(seeds::unpack(&copy.body[..])))).await;
-        match reading {
-            Ok(DocumentReading {
-                problem: Some((_, problem)),
-                ..
-            }) => {
-                tracing::debug!(target: "crawl", url = %self.url, "the copy cannot be read: {problem}");
-                None
-            }
-            Ok(reading) => Some(DocumentEnd::of_whole(reading, Keep::Same)),
-            Err(error) => Some(DocumentEnd::Internal(error)),
-        }
-    }
-
     /// Asks for the document, a second time when only that shows whether it is broken: an answer that does
     /// not state its length ends like one that broke off, but does not end twice at the same byte.
-    async fn fetch(mut self) -> DocumentEnd {
+    pub(super) async fn run(mut self) -> DocumentEnd {
         let mut earlier: Option<Broken> = None;
         loop {
             let document = match self.at_hand.take() {
@@ -166,7 +104,7 @@ impl DocumentFetch {
                 document.url.clone(),
                 document.sha256.clone(),
             );
-            let (mut reading, keep) = match self.read(document).await {
+            let mut reading = match self.read(document).await {
                 Ok(read) => read,
                 Err(end) => return end,
             };
@@ -188,43 +126,20 @@ impl DocumentFetch {
                 end,
                 url: Some(url),
                 wire_bytes,
-                keep,
             };
         }
     }
 
-    /// Reads what was fetched, and makes the copy that is kept of it.
-    async fn read(
-        &self,
-        document: DownloadedDocument,
-    ) -> Result<(DocumentReading, Keep), DocumentEnd> {
-        // A redirect may change without the index, which is about what is at its end.
-        let is_as_named = document.end == BodyEnd::Complete && document.url == self.url;
-        let lastmod = self.lastmod.clone().filter(|_| is_as_named);
+    /// Reads what was fetched.
+    async fn read(&self, document: DownloadedDocument) -> Result<DocumentReading, DocumentEnd> {
         let file = document
             .last_modified
             .or_else(|| self.lastmod.as_deref().and_then(file_date));
-        let (reader, read_at) = (self.reader(document.url.clone(), file), self.now);
-        let read = blocking(move || {
-            let sha256 = document.sha256.clone();
-            let mut body = document.into_body().map_err(DownloadError::Spool)?;
-            let reading = reader.read(&mut body);
-            // An index is the news of others: it is always asked for.
-            let lastmod = lastmod.filter(|_| reading.problem.is_none() && !reading.is_index);
-            let keep = lastmod.and_then(|lastmod| {
-                body.seek(SeekFrom::Start(0)).ok()?;
-                Some(CachedSitemap {
-                    lastmod,
-                    read_at,
-                    sha256,
-                    body: seeds::pack(body).ok()??,
-                })
-            });
-            Ok((reading, keep.map_or(Keep::Nothing, Keep::Copy)))
-        });
+        let reader = self.reader(document.url.clone(), file);
+        let read = blocking(move || Ok(reader.read(document.into_body()?)));
         match read.await {
-            Ok(Ok(read)) => Ok(read),
-            Ok(Err(error)) => Err(DocumentEnd::Error(error)),
+            Ok(Ok(reading)) => Ok(reading),
+            Ok(Err(error)) => Err(DocumentEnd::Error(DownloadError::Spool(error))),
             Err(error) => Err(DocumentEnd::Internal(error)),
         }
     }
@@ -316,7 +231,7 @@ pub(super) async fn read_list(
 ) -> DocumentEnd {
     let read = move || list.read(&identity, &mut |batch| hand_over(&sender, batch));
     match blocking(read).await {
-        Ok(reading) => DocumentEnd::of_whole(reading, Keep::Nothing),
+        Ok(reading) => DocumentEnd::of_whole(reading),
         Err(error) => DocumentEnd::Internal(error),
     }
 }

@@ -1,8 +1,6 @@
-//! The end of a document: read, failed, absent or ours; the decision on its copy, and the reports on it.
+//! The end of a document: read, failed, absent or ours, and the reports on it.
 
-use jiff::Timestamp;
-
-use super::{Active, DocumentEnd, Documents, Keep, LinkedDocument, url_of};
+use super::{Active, DocumentEnd, Documents, LinkedDocument};
 use crate::{
     client::{DownloadError, MAX_DOCUMENT_BYTES},
     notes::Note,
@@ -11,7 +9,6 @@ use crate::{
     seeds::{
         Document, DocumentKind, DocumentReading, DocumentState, MAX_FEEDS, Outside, SeedProblem,
     },
-    store::CachedSitemap,
     url_key::{HostKey, UrlKey},
     verdict::Judge,
 };
@@ -32,12 +29,7 @@ pub(in crate::crawl) struct AfterDocument {
 
 impl Documents {
     /// The work on the document that is being read has ended.
-    pub(in crate::crawl) fn take_end(
-        &mut self,
-        end: DocumentEnd,
-        judge: &Judge,
-        now: Timestamp,
-    ) -> AfterDocument {
+    pub(in crate::crawl) fn take_end(&mut self, end: DocumentEnd, judge: &Judge) -> AfterDocument {
         let mut after = AfterDocument::default();
         let Some(Active { number, .. }) = self.reading.active.take() else {
             return after;
@@ -49,7 +41,6 @@ impl Documents {
                 end,
                 url,
                 wire_bytes,
-                keep,
             } => {
                 after.wire_bytes = wire_bytes;
                 self.bytes_read = self.bytes_read.saturating_add(reading.bytes);
@@ -60,7 +51,7 @@ impl Documents {
                 if let Some(url) = url.filter(|_| is_document) {
                     self.known.insert(&url);
                 }
-                after.page = self.finish(number, reading, &end, keep, now);
+                after.page = self.finish(number, reading, &end);
                 self.report_outside(number, judge);
                 let document = &self.all[number];
                 for trouble in document.troubles.iter() {
@@ -70,7 +61,7 @@ impl Documents {
             }
             DocumentEnd::Own { wire_bytes } => {
                 after.wire_bytes = wire_bytes;
-                self.end_document(number, DocumentState::Own, now);
+                self.end_document(number, DocumentState::Own);
             }
             DocumentEnd::Status { status, wire_bytes } => {
                 after.wire_bytes = wire_bytes;
@@ -79,7 +70,7 @@ impl Documents {
                     429 | 500..=599 => SeedProblem::ServerError,
                     _ => SeedProblem::BadStatus,
                 };
-                after.page = self.fail(number, problem, &format!("status {status}"), now);
+                after.page = self.fail(number, problem, &format!("status {status}"));
             }
             // The site itself: nothing more of it in this session, and the document stays waiting.
             DocumentEnd::Error(DownloadError::Closed { host, closed })
@@ -91,27 +82,19 @@ impl Documents {
             DocumentEnd::Error(DownloadError::Stopped) => self.wait_again(number),
             DocumentEnd::Error(error) => {
                 let (problem, detail) = self.problem_of(number, &error);
-                after.page = self.fail(number, problem, &detail, now);
+                after.page = self.fail(number, problem, &detail);
             }
             DocumentEnd::Internal(error) => {
-                after.page = self.fail(number, SeedProblem::Io, &error, now);
+                after.page = self.fail(number, SeedProblem::Io, &error);
             }
         }
         after
     }
 
-    fn finish(
-        &mut self,
-        number: usize,
-        reading: DocumentReading,
-        end: &BodyEnd,
-        keep: Keep,
-        now: Timestamp,
-    ) -> LinkedDocument {
+    fn finish(&mut self, number: usize, reading: DocumentReading, end: &BodyEnd) -> LinkedDocument {
         let document = &mut self.all[number];
         (document.entries, document.findings) = (reading.entries, reading.findings);
         document.troubles = reading.troubles;
-        document.is_kept = matches!(keep, Keep::Same);
         let cut = match end {
             BodyEnd::Complete | BodyEnd::Skipped => None,
             BodyEnd::TooLarge => Some((
@@ -127,14 +110,9 @@ impl Documents {
             text => (None, text),
         };
         if let Some((problem, detail)) = is_none.or(cut).or(problem) {
-            return self.fail(number, problem, &detail, now);
+            return self.fail(number, problem, &detail);
         }
-        match keep {
-            Keep::Same => {}
-            Keep::Copy(copy) => self.keep(number, copy),
-            Keep::Nothing => self.drop_copy(number),
-        }
-        self.end_document(number, DocumentState::Read, now);
+        self.end_document(number, DocumentState::Read);
         None
     }
 
@@ -166,7 +144,6 @@ impl Documents {
         number: usize,
         problem: SeedProblem,
         detail: &str,
-        now: Timestamp,
     ) -> LinkedDocument {
         let document = &mut self.all[number];
         *document = document.clone().with_problem(problem, detail);
@@ -177,7 +154,7 @@ impl Documents {
         } else {
             DocumentState::Failed
         };
-        self.end_document(number, state, now);
+        self.end_document(number, state);
         problem.may_be_page().then(|| self.unclaimed(number))?
     }
 
@@ -233,56 +210,14 @@ impl Documents {
         }
     }
 
-    /// Keeps a copy of a document that was read, if there is room for it.
-    fn keep(&mut self, number: usize, copy: CachedSitemap) {
-        let Some(url) = url_of(&self.all[number]) else {
-            return;
-        };
-        if self.cached.add(&url, &copy) {
-            self.next.sitemaps.push((url, Some(copy)));
-        } else {
-            self.drop_copy(number);
-        }
-    }
-
-    /// Drops the copy of a document that is not what it was.
-    pub(super) fn drop_copy(&mut self, number: usize) {
-        if let Some(url) = url_of(&self.all[number])
-            && self.cached.remove(&url)
-        {
-            self.next.sitemaps.push((url, None));
-        }
-    }
-
-    /// Drops the copies of documents that the site does not have any more; to be called when everything is read
-    /// that names documents.
-    fn retire_copies(&mut self, now: Timestamp) {
-        let is_missing =
-            |document: &Document| document.problem.is_some_and(SeedProblem::is_passing);
-        let all_were_read = !self.all.iter().any(is_missing);
-        let known = &self.known;
-        let retired = self
-            .cached
-            .retire(now, all_were_read, |url| known.contains(url));
-        let retired = retired.into_iter().map(|url| (url, None));
-        self.next.sitemaps.extend(retired);
-    }
-
     /// Nothing more will be done with a document in this crawl.
-    fn end_document(&mut self, number: usize, state: DocumentState, now: Timestamp) {
-        if state != DocumentState::Read {
-            self.all[number].is_kept = false;
-            self.drop_copy(number);
-        }
+    fn end_document(&mut self, number: usize, state: DocumentState) {
         let document = &mut self.all[number];
         document.state = state;
         tracing::debug!(target: "crawl", name = %document.name, ?state, entries = document.entries, "document");
         self.put(number);
         if state != DocumentState::Absent {
             self.warn_of(number);
-        }
-        if self.is_idle() {
-            self.retire_copies(now);
         }
     }
 

@@ -1,7 +1,6 @@
 //! The engine on a fixture site, a store in memory and paused time.
 
 mod bounds;
-mod cached;
 mod challenges;
 mod changes;
 mod ends;
