@@ -8,7 +8,7 @@ use crawler::{
     page::{BodyEnd, PageFacts, Reason, Via},
     parse::{PageParser, PageReader},
     robots::Rules,
-    store::{Commit, Discovery, Store},
+    store::{Discovery, Effect, Store},
     url_key::Identity,
 };
 use divan::{Bencher, counter::BytesCount};
@@ -110,7 +110,7 @@ fn commit_of_100_urls(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         let discovered = (0..100).map(|_| {
             sequence += 1;
-            Discovery {
+            Effect::Discover(Discovery {
                 distance: 0,
                 key: identity
                     .parse(&format!("https://example.com/docs/{sequence}.html"))
@@ -121,12 +121,9 @@ fn commit_of_100_urls(bencher: Bencher<'_, '_>) {
                 via: Via::Link,
                 found_on: None,
                 reason: Reason::Queued,
-            }
+            })
         });
-        let commit = Commit {
-            discovered: discovered.collect(),
-            ..Commit::default()
-        };
+        let commit: Vec<_> = discovered.collect();
         store.commit(&commit)
     });
 }

@@ -1,13 +1,15 @@
 //! The crawl of a site that is under way: begun and not finished. An open crawl goes on with the next session; one that is
 //! finished or refused is followed by a new one. Kept in the store's named values.
 
+use std::ops::ControlFlow;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     client::names::KnownNames,
     page::CrawlId,
     robots::Rules,
-    store::{Commit, MetaValue, Store, StoreError, StoreErrorKind, StoredSession, json_value},
+    store::{Effect, MetaValue, Store, StoreError, StoreErrorKind, StoredSession, json_value},
     verdict::RulesAtRest,
 };
 
@@ -108,14 +110,10 @@ pub fn open(
         (CLOCKS, None),
         (NOT_RECORDED, None),
     ];
-    let values = values.into_iter();
-    store.commit(&Commit {
-        values: values
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect(),
-        clears_visits: true,
-        ..Commit::default()
-    })?;
+    let values = values.map(|(name, value)| (name.to_owned(), value));
+    let mut effects = Effect::values(values);
+    effects.push(Effect::ClearVisits);
+    store.commit(&effects)?;
     Ok(next)
 }
 
@@ -157,10 +155,7 @@ pub(crate) fn phase_value(phase: Phase) -> MetaValue {
 /// # Errors
 /// The store failed.
 pub fn set_phase(store: &mut Store, phase: Phase) -> Result<(), StoreError> {
-    store.commit(&Commit {
-        values: vec![phase_value(phase)],
-        ..Commit::default()
-    })
+    store.commit(&[Effect::Value(phase_value(phase))])
 }
 
 /// Returns whether the newest crawl is one of `--fresh`.
@@ -176,10 +171,10 @@ pub fn is_fresh(store: &Store) -> Result<bool, StoreError> {
 /// # Errors
 /// The store failed.
 pub fn note_drained(store: &mut Store, is_drained: bool) -> Result<(), StoreError> {
-    store.commit(&Commit {
-        values: vec![(DRAINED.to_owned(), is_drained.then(|| "1".to_owned()))],
-        ..Commit::default()
-    })
+    store.commit(&[Effect::Value((
+        DRAINED.to_owned(),
+        is_drained.then(|| "1".to_owned()),
+    ))])
 }
 
 /// Returns whether the last session of the newest crawl left nothing to ask for.
@@ -201,6 +196,23 @@ pub fn published_in_part(store: &Store) -> Result<Option<CrawlId>, StoreError> {
     let is_published =
         |session: &StoredSession| session.crawl == Some(number) && session.exit_code == Some(3);
     Ok((is_open && store.sessions()?.iter().any(is_published)).then_some(number))
+}
+
+/// Returns whether a set was published, or imported.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn has_pages(store: &Store) -> Result<bool, StoreError> {
+    let mut found = false;
+    store.each(None, &mut |rows| {
+        found = rows.page_reason()?.is_some();
+        Ok(if found {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(found)
 }
 
 /// The number of the newest crawl; 0 before the first.
@@ -225,10 +237,10 @@ pub fn number(store: &Store) -> Result<CrawlId, StoreError> {
 /// # Errors
 /// The store failed.
 pub fn note_network(store: &mut Store, network: &str) -> Result<(), StoreError> {
-    store.commit(&Commit {
-        values: vec![(NETWORK.to_owned(), Some(network.to_owned()))],
-        ..Commit::default()
-    })
+    store.commit(&[Effect::Value((
+        NETWORK.to_owned(),
+        Some(network.to_owned()),
+    ))])
 }
 
 /// Returns whether the start host was on the public network in the last crawl.
@@ -251,10 +263,10 @@ pub fn note_clocks(
 ) -> Result<bool, StoreError> {
     let are_apart = host.duration_since(ours).abs() > MAX_APART;
     if are_apart {
-        store.commit(&Commit {
-            values: vec![(CLOCKS.to_owned(), Some(format!("{ours} {host}")))],
-            ..Commit::default()
-        })?;
+        store.commit(&[Effect::Value((
+            CLOCKS.to_owned(),
+            Some(format!("{ours} {host}")),
+        ))])?;
     }
     Ok(are_apart)
 }
@@ -301,10 +313,7 @@ pub(crate) fn note_names(store: &mut Store, names: &KnownNames) -> Result<(), St
     if self::names(store)? == *names {
         return Ok(());
     }
-    store.commit(&Commit {
-        values: vec![json_value(NAMES, names)],
-        ..Commit::default()
-    })
+    store.commit(&[Effect::Value(json_value(NAMES, names))])
 }
 
 /// Stores the rules of robots.txt of the site, for [`rules_at_rest`].
@@ -313,10 +322,7 @@ pub(crate) fn note_robots(store: &mut Store, robots: &Rules) -> Result<(), Store
     if store.value(&name)? == text {
         return Ok(());
     }
-    store.commit(&Commit {
-        values: vec![(name, text)],
-        ..Commit::default()
-    })
+    store.commit(&[Effect::Value((name, text))])
 }
 
 /// The value that [`note_robots`] stores.
@@ -411,10 +417,7 @@ mod tests {
         for value in ["", "-1", &u64::MAX.to_string()] {
             let mut store = Store::in_memory().unwrap();
             store
-                .commit(&Commit {
-                    values: vec![(NUMBER.to_owned(), Some(value.to_owned()))],
-                    ..Commit::default()
-                })
+                .commit(&[Effect::Value((NUMBER.to_owned(), Some(value.to_owned())))])
                 .unwrap();
             let error = open(&mut store, "", Timestamp::UNIX_EPOCH, false).unwrap_err();
             assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{value}");

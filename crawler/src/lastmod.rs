@@ -31,7 +31,7 @@ use crate::{
     config::FileDates,
     page::{
         Basis, ContentHash, DateSource, LedgerDates, LedgerEntry, Mark, Outcome, PageFacts,
-        PageRecord, Reason, State,
+        PageRecord, State,
     },
     url_key::UrlKey,
 };
@@ -190,8 +190,7 @@ impl Dating {
         let nothing = PageFacts::default();
         let facts = record.facts().unwrap_or(&nothing);
         let history = History::of(facts, &record.basis, known);
-        let is_same =
-            matches!(history, History::Same(_)) && !matches!(record.basis, Basis::Kept(_));
+        let is_same = matches!(history, History::Same(_)) && is_read(&record.basis);
         for (source, value) in evidence::values(record, facts) {
             let of_sitemap = record.sitemap_lastmod.as_ref();
             let is_of_file =
@@ -231,7 +230,7 @@ impl Dating {
         let seen = seen_at(record).map(Timestamp::as_second);
         let entry = match (history, &record.basis) {
             // Neither the content nor the dates that are stated with it were read in this crawl.
-            (History::Same(known), Basis::Kept(_)) => LedgerEntry {
+            (History::Same(known), basis) if !is_read(basis) => LedgerEntry {
                 lastmod,
                 source,
                 ..known.clone()
@@ -267,7 +266,16 @@ impl Dating {
 fn seen_at(record: &PageRecord) -> Option<Timestamp> {
     match &record.basis {
         Basis::Own | Basis::Confirmed => record.fetched_at,
-        Basis::Kept(kept) => (kept.reason != Reason::Queued).then_some(kept.since),
+        Basis::Kept(_) => record.failing_since,
+        Basis::NotReached => None,
+    }
+}
+
+/// Returns whether the last attempt read the page, or confirmed it.
+fn is_read(basis: &Basis) -> bool {
+    match basis {
+        Basis::Own | Basis::Confirmed => true,
+        Basis::Kept(_) | Basis::NotReached => false,
     }
 }
 

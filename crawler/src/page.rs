@@ -104,36 +104,25 @@ pub enum Basis {
     Confirmed,
     /// The last good one, because what became of the last attempt is not evidence that the page is gone.
     Kept(Kept),
+    /// That of the page row, because the crawl has not decided the URL. In the merged view only.
+    NotReached,
 }
 
 /// Why a page is judged by its last good answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The reason by the last attempt alone; [`Reason::Queued`] when there was none in this crawl, or when it is
-    /// not known yet what that comes to.
+    /// The reason by the last attempt alone.
     pub reason: Reason,
-    /// When the first attempt since the last good answer failed; 1970 when none did.
-    pub since: Timestamp,
-    /// When it answered 404 first since then.
-    pub gone_since: Option<Timestamp>,
     /// The event, for people: `status 503`, `connection refused`.
     pub error: String,
 }
 
 impl Kept {
-    /// When the first attempt since the last good answer failed, if one did.
-    pub fn failing_since(&self) -> Option<Timestamp> {
-        Some(self.since).filter(|since| *since != Timestamp::UNIX_EPOCH)
-    }
-
     /// The reason for which the page stays listed.
     pub fn listed_as(&self) -> Reason {
-        if self.reason == Reason::Gone {
-            Reason::GoneOnce
-        } else if self.reason == Reason::Queued {
-            Reason::NotReached
-        } else {
-            Reason::Unreachable
+        match self.reason {
+            Reason::Gone => Reason::GoneOnce,
+            _ => Reason::Unreachable,
         }
     }
 }
@@ -229,7 +218,7 @@ pub struct PageRecord {
     /// When the last attempt ended.
     pub fetched_at: Option<Timestamp>,
     /// The last change that a sitemap of the site states, in W3C format; not one that arpent published. A store
-    /// keeps the first of a crawl ([`crate::store::Commit::dated`]).
+    /// keeps the first of a crawl ([`crate::store::Effect::Date`]).
     pub sitemap_lastmod: Option<SitemapDate>,
     /// How it ended; `None` while queued. The links of the facts are stored apart
     /// ([`crate::store::Store::links`]) and are empty here.
@@ -237,6 +226,10 @@ pub struct PageRecord {
     /// Whose answer the outcome is. In a visit [`Basis::Confirmed`] is beside the facts of the answer 304 itself: the
     /// page row has what it confirms. [`Basis::Kept`] occurs in page rows and in the merged view only.
     pub basis: Basis,
+    /// When the first attempt since the last good answer failed, if the last one did. Of a visit never.
+    pub failing_since: Option<Timestamp>,
+    /// When it answered 404 first since then. Of a visit never.
+    pub gone_since: Option<Timestamp>,
 }
 
 /// A URL that a published crawl decided, or that an imported set lists: a row of the table `page`. Written by publishing
@@ -245,16 +238,12 @@ pub struct PageRecord {
 pub struct Page {
     /// The record that counts: the reason as published, and the last good answer where one is known.
     pub record: PageRecord,
-    /// Number of the crawl that wrote it last; 0 for a URL that only an imported set names.
-    pub crawl: CrawlId,
+    /// Number of the crawl that wrote it last; `None`: only an imported set names it.
+    pub crawl: Option<CrawlId>,
     /// When a publish wrote it first.
     pub first_seen: Timestamp,
     /// When a publish wrote it last. One that meets an unlisted row writes it always; that row leaves 30 days after the last.
     pub last_seen: Timestamp,
-    /// When the first attempt since the last good answer failed, if the last one did.
-    pub failing_since: Option<Timestamp>,
-    /// When it answered 404 first since then.
-    pub gone_since: Option<Timestamp>,
     /// The published `lastmod` with the content that it belongs to. Of a listed URL it is always there, and its `lastmod`
     /// is what the published set states.
     pub dates: Option<LedgerEntry>,
@@ -264,7 +253,7 @@ impl Page {
     /// Takes into account that the crawl `published_in_part` is published, if there is one: a listed page that it did not reach
     /// stays listed for that reason.
     pub fn settle_reach(&mut self, published_in_part: Option<CrawlId>) {
-        let is_reached = published_in_part.is_none_or(|crawl| self.crawl == crawl);
+        let is_reached = published_in_part.is_none_or(|crawl| self.crawl == Some(crawl));
         if self.record.reason == Reason::Listed && !is_reached {
             self.record.reason = Reason::NotReached;
         }
@@ -282,8 +271,27 @@ pub struct Visit {
     pub hops: u8,
     /// A sitemap, a feed or a list named it, and no page has led to it.
     pub is_orphan: bool,
+    /// A sitemap of the site, or a list of the user's, names it.
+    pub is_declared: bool,
+    /// The part in the growth of the site.
+    pub reading: Reading,
     /// A publish of this crawl, which goes on, copied it to its page row.
     pub promotion: Option<Promotion>,
+}
+
+impl Visit {
+    /// The visit of a URL of which the work has ended. How it was found is not a part of it.
+    pub fn finished(sequence: u64, record: PageRecord, reading: Reading) -> Self {
+        Self {
+            record,
+            sequence,
+            hops: 0,
+            is_orphan: false,
+            is_declared: false,
+            reading,
+            promotion: None,
+        }
+    }
 }
 
 /// The mark of a visit that was copied to `page`: what the guard has to know of the row that was there when the crawl

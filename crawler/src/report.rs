@@ -4,7 +4,7 @@
 
 mod changes;
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{cmp::Reverse, collections::BTreeMap, ops::ControlFlow};
 
 use crate::{
     config::Share,
@@ -88,9 +88,12 @@ impl Report {
     /// The store cannot be read.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
         let (mut counts, mut orphans) = (ReasonCounts::default(), 0);
-        store.each_visit(&mut |key, visit| {
-            counts.add(visit.reason, key);
-            orphans += u64::from(visit.is_orphan && visit.reason.state() == State::Listed);
+        store.each(None, &mut |rows| {
+            if let Some(visit) = rows.note()? {
+                counts.add(visit.reason, &rows.key);
+                orphans += u64::from(visit.is_orphan && visit.reason.state() == State::Listed);
+            }
+            Ok(ControlFlow::Continue(()))
         })?;
         Self::of(store, &counts, orphans)
     }

@@ -34,7 +34,7 @@ pub use self::{
 };
 use crate::{
     page::{CrawlId, SitemapDate, Via},
-    store::{Commit, Store, StoreError, StoreErrorKind},
+    store::{Effect, Store, StoreError, StoreErrorKind},
 };
 
 /// How deep indexes may be in each other: an index that three others lead to is not followed.
@@ -344,14 +344,12 @@ impl Document {
 
 /// Adds document `number` (from 0) as it is now to a commit; `count` is the number of all, the last one
 /// of which must be put when it is found.
-pub fn put(commit: &mut Commit, number: usize, document: &Document, count: usize) {
+pub fn put(commit: &mut Vec<Effect>, number: usize, document: &Document, count: usize) {
     // Strings and numbers are always JSON.
     let text = serde_json::to_string(document).unwrap_or_default();
-    commit.values.push((name_of(number), Some(text)));
+    commit.push(Effect::Value((name_of(number), Some(text))));
     if number + 1 == count {
-        commit
-            .values
-            .push((COUNT.to_owned(), Some(count.to_string())));
+        commit.push(Effect::Value((COUNT.to_owned(), Some(count.to_string()))));
     }
 }
 
@@ -368,10 +366,7 @@ pub fn take_up(store: &mut Store, run: CrawlId) -> Result<Vec<Document>, StoreEr
     let names = (0..count).map(name_of).chain([COUNT.to_owned()]);
     let mut values: Vec<_> = names.map(|name| (name, None)).collect();
     values.push((RUN.to_owned(), Some(now)));
-    store.commit(&Commit {
-        values,
-        ..Commit::default()
-    })?;
+    store.commit(&Effect::values(values))?;
     Ok(Vec::new())
 }
 

@@ -31,9 +31,9 @@ pub use self::{
 use crate::{
     crawl_state,
     outcome::SessionOutcome,
-    page::{Mark, Page, PageRecord, Reason, Visit},
+    page::{Mark, Page, PageRecord, Reason},
     site::Site,
-    store::{LinkReader, Store, StoreError, StoredLinks},
+    store::{LinkReader, LinksOf, Store, StoreError, StoredLinks, VisitNote},
     url_key::UrlKey,
 };
 
@@ -60,7 +60,7 @@ pub fn each_row<E>(
     show: &mut dyn FnMut(ReportRow) -> Result<(), E>,
 ) -> Result<(), ReportError<E>> {
     let mut show = |row| show(row).map_err(ReportError::Refused);
-    let is_published = store.has_pages()?;
+    let is_published = crawl_state::has_pages(store)?;
     let sessions = store.sessions()?;
     let last = sessions
         .last()
@@ -86,10 +86,16 @@ pub fn each_row<E>(
         show(ReportRow::Pattern(PatternRow::of(pattern)))?;
     }
     let mut known = KnownReasons::default();
-    store.each_reason(is_published, &mut |url, reason| {
-        if reason != Reason::SeedDocument {
-            known.add(url.fingerprint(), reason);
+    store.each(None, &mut |rows| {
+        let reason = if is_published {
+            rows.page_reason()?
+        } else {
+            rows.note()?.map(|note| note.reason)
+        };
+        if let Some(reason) = reason.filter(|reason| *reason != Reason::SeedDocument) {
+            known.add(rows.key.fingerprint(), reason);
         }
+        Ok(ControlFlow::Continue(()))
     })?;
     known.sort();
     let (mut versions, mut contents) = (Versions::default(), Contents::default());
@@ -97,11 +103,12 @@ pub fn each_row<E>(
     walk(store, is_published, &mut |url, _, record| {
         versions.add_page(url, record);
         contents.add_page(record);
-        let links = if is_published {
-            store.links(url)?.0
+        let of = if is_published {
+            LinksOf::Page
         } else {
-            store.visit_links(url)?
+            LinksOf::Visit
         };
+        let (links, _) = store.links(url, of)?;
         each_link(url, record, links, &mut known, &mut reader, &mut show)
     })?;
     walk(store, is_published, &mut |url, page, record| {
@@ -116,13 +123,15 @@ pub fn each_row<E>(
 /// The URLs of the crawl that is not published, by reason.
 fn unpublished(store: &Store) -> Result<Vec<UnpublishedReason>, StoreError> {
     let mut reasons: BTreeMap<Reason, ReasonOutline> = BTreeMap::new();
-    store.each_reason(false, &mut |url, reason| {
-        if reason != Reason::SeedDocument {
-            reasons
-                .entry(reason)
-                .or_default()
-                .add(url.as_str(), MAX_EXAMPLES);
+    store.each(None, &mut |rows| {
+        if let Some(VisitNote { reason, .. }) = rows.note()?
+            && reason != Reason::SeedDocument
+            && !rows.is_promoted()?
+        {
+            let outline = reasons.entry(reason).or_default();
+            outline.add(rows.key.as_str(), MAX_EXAMPLES);
         }
+        Ok(ControlFlow::Continue(()))
     })?;
     let mut reasons: Vec<_> = reasons
         .into_iter()
@@ -190,30 +199,28 @@ pub(crate) fn walk<E>(
 ) -> Result<(), ReportError<E>> {
     let mut result = Ok(());
     let in_part = crawl_state::published_in_part(store)?;
-    store.each(
-        None,
-        &mut |url, mut page: Option<Page>, visit: Option<Visit>| {
-            if let Some(page) = &mut page {
-                page.settle_reach(in_part);
-            }
-            let record = if is_published {
-                // A URL that waits is known although nothing of it is published.
-                let waiting = visit.as_ref().map(|visit| &visit.record);
-                let waiting = waiting.filter(|record| record.reason == Reason::Queued);
-                page.as_ref().map(|page| &page.record).or(waiting)
-            } else {
-                visit.as_ref().map(|visit| &visit.record)
-            };
-            // Sitemaps and feeds are not known URLs.
-            if let Some(record) = record.filter(|record| record.reason != Reason::SeedDocument) {
-                result = show(url, page.as_ref(), record);
-            }
-            if result.is_err() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        },
-    )?;
+    store.each(None, &mut |rows| {
+        let (mut page, visit) = (rows.page()?, rows.visit()?);
+        if let Some(page) = &mut page {
+            page.settle_reach(in_part);
+        }
+        let visited = visit.as_ref().map(|visit| &visit.record);
+        let record = if is_published {
+            // A URL that waits is known although nothing of it is published.
+            let waiting = visited.filter(|record| record.reason == Reason::Queued);
+            page.as_ref().map(|page| &page.record).or(waiting)
+        } else {
+            visited
+        };
+        // Sitemaps and feeds are not known URLs.
+        if let Some(record) = record.filter(|record| record.reason != Reason::SeedDocument) {
+            result = show(&rows.key, page.as_ref(), record);
+        }
+        Ok(if result.is_err() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
     result
 }

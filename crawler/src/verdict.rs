@@ -33,7 +33,7 @@ pub(crate) use self::at_rest::RulesAtRest;
 pub(crate) use self::fingerprint::{identity_of, read_as};
 pub use self::judge::Judge;
 pub use self::merge::{Lookup, Merged, MergedBy, Merging, Mode, Rows};
-pub use self::removal::{GONE_AGAIN_AFTER, expires, stays};
+pub use self::removal::{GONE_AGAIN_AFTER, Stays, stays};
 
 /// Hops of a redirect chain, or of a chain of canonical links, that are followed: Google gives up
 /// after the tenth redirect.

@@ -10,7 +10,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -38,7 +38,7 @@ use crate::{
 };
 
 /// Copies of a page that are named.
-const MAX_COPIES: u32 = 3;
+const MAX_COPIES: usize = 3;
 
 /// Redirects that are followed.
 const MAX_HOPS: usize = 20;
@@ -251,11 +251,10 @@ struct UrlRows {
 
 impl UrlRows {
     fn read(store: &Store, url: &UrlKey) -> Result<Self, StoreError> {
-        let mut page = store.page(url)?;
+        let (mut page, visit) = store.rows(url)?;
         if let Some(page) = &mut page {
             page.settle_reach(crawl_state::published_in_part(store)?);
         }
-        let visit = store.visit(url)?;
         Ok(Self { page, visit })
     }
 
@@ -267,6 +266,25 @@ impl UrlRows {
 }
 
 impl Question<'_> {
+    /// The first published URLs whose pages have the bytes of the page `url`.
+    fn copies(&self, url: &UrlKey, facts: Option<&PageFacts>) -> Result<Vec<String>, StoreError> {
+        let mut copies = Vec::new();
+        let Some(hash) = facts.and_then(|facts| facts.body_hash) else {
+            return Ok(copies);
+        };
+        self.store.each(None, &mut |rows| {
+            if rows.page_body_hash()? == Some(hash) && rows.is_listed()? && rows.key != *url {
+                copies.push(rows.key.to_string());
+            }
+            Ok(if copies.len() < MAX_COPIES {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
+        })?;
+        Ok(copies)
+    }
+
     /// The explanation of `url`.
     ///
     /// # Errors
@@ -323,8 +341,7 @@ impl Question<'_> {
                 _ => None,
             },
             copies: if is_published {
-                let copies = self.store.copies_of(url, MAX_COPIES)?;
-                copies.iter().map(ToString::to_string).collect()
+                self.copies(url, facts)?
             } else {
                 Vec::new()
             },
@@ -529,8 +546,8 @@ impl KnownSince {
         Self {
             first_seen: page.first_seen,
             last_seen: page.last_seen,
-            failing_since: page.failing_since,
-            gone_since: page.gone_since,
+            failing_since: page.record.failing_since,
+            gone_since: page.record.gone_since,
             content_since: since.and_then(|seconds| Timestamp::from_second(seconds).ok()),
         }
     }

@@ -333,8 +333,7 @@ const MODULES: [(&str, &[&str]); 48] = [
     (
         "notify",
         &[
-            "client", "config", "human", "machine", "page", "publish", "robots", "site", "store",
-            "url_key",
+            "client", "config", "human", "machine", "publish", "robots", "site", "store", "url_key",
         ],
     ),
     // It reads files and sends no request.
@@ -789,17 +788,14 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// Structs with more fields than [`MAX_FIELDS`], and how many. A new one is not added, and no number grows.
-const KNOWN_WIDE: [(&str, usize); 13] = [
+const KNOWN_WIDE: [(&str, usize); 10] = [
     ("crawler/src/config/fetch.rs: FetchConfig", 17),
     ("crawler/src/config/publish.rs: PublishConfig", 27),
-    ("crawler/src/crawl/documents.rs: Documents", 16),
     ("crawler/src/page/facts.rs: PageFacts", 33),
     ("crawler/src/page/warnings.rs: Warnings", 20),
     ("crawler/src/parse/html.rs: Findings", 19),
-    ("crawler/src/seeds.rs: Document", 16),
     ("crawler/src/site_report/outline.rs: ReportOutline", 19),
     ("crawler/src/site_report/rows.rs: UrlRow", 26),
-    ("crawler/src/store/mod.rs: Commit", 17),
     ("crawler/src/store/sessions.rs: StoredSession", 20),
     ("crawler/src/why.rs: UrlExplanation", 22),
     ("sitemap-core/src/read/document.rs: Document", 26),
@@ -833,14 +829,13 @@ fn fields_of(block: &str) -> Vec<&str> {
 }
 
 /// Types with `impl` blocks in more than two files, and in how many. A new one is not added, and no number grows.
-const KNOWN_SCATTERED: [(&str, usize); 9] = [
-    ("crawler: Attempt", 3),
+const KNOWN_SCATTERED: [(&str, usize); 8] = [
     ("crawler: Audit", 3),
     ("crawler: Catalogue", 5),
     ("crawler: CrawlLoop", 4),
     ("crawler: Documents", 3),
     ("crawler: SetReading", 3),
-    ("crawler: Store", 6),
+    ("crawler: Store", 5),
     ("sitemap-core: Document", 7),
     ("sitemap-core: Set", 4),
 ];
@@ -879,17 +874,17 @@ const CEILINGS: [(&str, usize); 42] = [
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 58_050),
-    ("crawler/crawl", 6_500),
+    ("crawler", 57_400),
+    ("crawler/crawl", 6_350),
     ("crawler/parse", 5_550),
     ("crawler/publish", 5_500),
-    ("crawler/store", 3_550),
+    ("crawler/store", 3_200),
     ("crawler/client", 3_000),
     ("crawler/driver", 2_250),
     ("crawler/fetch", 2_150),
     ("crawler/build", 1_900),
     ("crawler/check", 1_550),
-    ("crawler/page", 1_500),
+    ("crawler/page", 1_550),
     ("crawler/fleet", 1_400),
     ("crawler/catalogue", 1_400),
     ("crawler/html", 1_400),
@@ -903,7 +898,7 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler/summary", 1_100),
     ("crawler/why", 1_100),
     ("crawler/storage", 1_050),
-    ("crawler/seeds", 1_050),
+    ("crawler/seeds", 900),
     ("crawler/audit", 950),
     ("crawler/politeness", 850),
     ("crawler/config", 700),

@@ -11,7 +11,7 @@ use crate::{
     crawl_state,
     page::{Canonical, ListingFault, Mark, PageRecord, Reason, State},
     site_report::{ReportError, walk},
-    store::{LinkReader, NamedRow, Store, StoreError},
+    store::{LinkReader, LinksOf, NamedRow, Store, StoreError},
     url_key::UrlKey,
     verdict::Judge,
 };
@@ -70,7 +70,7 @@ impl Audit<'_, '_> {
     /// # Errors
     /// The state or the temporary file cannot be read, or a setting contradicts the site.
     pub fn finish(mut self, max_shown: u64) -> Result<AuditOutcome, AuditError> {
-        let is_published = self.of.store.has_pages()?;
+        let is_published = crawl_state::has_pages(self.of.store)?;
         let linked = if is_published {
             self.linked()?
         } else {
@@ -136,7 +136,7 @@ impl Audit<'_, '_> {
             if wanted.is_empty() || record.facts().is_none() {
                 return Ok(());
             }
-            let (links, _) = store.links(page)?;
+            let (links, _) = store.links(page, LinksOf::Page)?;
             let is_wanted = |link| wanted.contains(&link) && link != page.fingerprint();
             for target in reader.keys_where(links, is_wanted)? {
                 wanted.remove(&target.fingerprint());
@@ -151,10 +151,9 @@ impl Audit<'_, '_> {
 
 /// The published data on a URL, or else the data of the crawl under way.
 fn record_of(store: &Store, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
-    Ok(match store.page(key)? {
-        Some(page) => Some(page.record),
-        None => store.visit(key)?.map(|visit| visit.record),
-    })
+    let (page, visit) = store.rows(key)?;
+    let published = page.map(|page| page.record);
+    Ok(published.or(visit.map(|visit| visit.record)))
 }
 
 fn store_error(error: ReportError<StoreError>) -> StoreError {

@@ -6,7 +6,7 @@ use crate::{
     check::Stopped,
     seeds::{DocumentKind, MAX_FEEDS, MAX_ROBOTS_SITEMAPS, documents},
     sitemap_set::{SetEntry, SetError, SetPlace, SetReading},
-    store::{NamedBy, StoreError},
+    store::{LinksOf, NamedBy, StoreError},
     url_key::UrlKey,
 };
 
@@ -109,7 +109,7 @@ impl Audit<'_, '_> {
 
     fn feeds(&self) -> Result<Vec<UrlKey>, StoreError> {
         let AuditedSite { store, site, .. } = self.of;
-        let (_, mut feeds) = store.links(&site.start)?;
+        let (_, mut feeds) = store.links(&site.start, LinksOf::Page)?;
         for document in documents(store)? {
             if document.kind == DocumentKind::Feed
                 && let Ok(url) = UrlKey::from_normalised(&document.name)

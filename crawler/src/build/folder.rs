@@ -30,11 +30,11 @@ use crate::{
     config::FileDates,
     fetch::{BodySink as _, BodyWish, Fetched},
     notes::Note,
-    page::{Basis, BodyEnd, Canonical, Outcome, PageRecord, Reason, Via},
+    page::{Basis, BodyEnd, Canonical, Outcome, PageRecord, Reading, Reason, Via, Visit},
     parse::{PageParser, PageReader},
     robots::{MAX_ROBOTS_BYTES, Rules, agent_token},
     scope::{Judgement, Scope},
-    store::{Commit, Finished, Store},
+    store::{Effect, Finished, Store},
     url_key::UrlKey,
     verdict::{self, Policy},
 };
@@ -69,7 +69,7 @@ pub(super) fn load(
                 .reading_blocks(false),
         ),
         dates_count,
-        commit: Commit::default(),
+        commit: Vec::new(),
         sequence: 0,
     };
     let (mut nameless, mut first_nameless) = (0, None);
@@ -84,9 +84,9 @@ pub(super) fn load(
             nameless += 1;
             first_nameless.get_or_insert_with(|| file.path.to_owned());
         }
-        if reading.commit.finished.len() >= BATCH {
+        if reading.commit.len() >= BATCH {
             store.commit(&reading.commit)?;
-            reading.commit.finished.clear();
+            reading.commit.clear();
         }
         Ok(())
     })?;
@@ -159,7 +159,7 @@ struct FolderReader<'a> {
     reader: Arc<PageReader>,
     /// The times of the files are evidence.
     dates_count: bool,
-    commit: Commit,
+    commit: Vec<Effect>,
     sequence: u64,
 }
 
@@ -187,14 +187,14 @@ impl FolderReader<'_> {
             sitemap_lastmod: None,
             outcome: Some(outcome),
             basis: Basis::Own,
+            failing_since: None,
+            gone_since: None,
         };
-        self.commit.finished.push(Finished {
-            reading: crate::page::Reading::default(),
+        self.commit.push(Effect::Finish(Box::new(Finished {
             key: url,
-            sequence: self.sequence,
-            record,
+            visit: Visit::finished(self.sequence, record, Reading::default()),
             links: None,
-        });
+        })));
         bytes
     }
 

@@ -6,7 +6,9 @@ use super::known::FoundUrl;
 use crate::{
     config::Config,
     frontier::Lease,
-    page::{Basis, ContentHash, Outcome, PageFacts, PageRecord, Reading, Reason, TakenLinks, Via},
+    page::{
+        Basis, ContentHash, Outcome, PageFacts, PageRecord, Reading, Reason, TakenLinks, Via, Visit,
+    },
     store::Finished,
     url_key::UrlKey,
     verdict::{self, Follow, MAX_HOPS},
@@ -66,21 +68,22 @@ impl Work {
         now: Timestamp,
     ) -> Finished {
         let is_fetched = self.tries > 0 && !matches!(outcome, Outcome::NotFetched(_));
+        let record = PageRecord {
+            reason,
+            depth: self.depth,
+            via: Via::Link,
+            found_on: None,
+            attempts: self.tries,
+            fetched_at: is_fetched.then_some(now),
+            sitemap_lastmod: None,
+            outcome: Some(outcome),
+            basis,
+            failing_since: None,
+            gone_since: None,
+        };
         Finished {
             key: self.url.clone(),
-            sequence: self.sequence,
-            record: PageRecord {
-                reason,
-                depth: self.depth,
-                via: Via::Link,
-                found_on: None,
-                attempts: self.tries,
-                fetched_at: is_fetched.then_some(now),
-                sitemap_lastmod: None,
-                outcome: Some(outcome),
-                basis,
-            },
-            reading,
+            visit: Visit::finished(self.sequence, record, reading),
             links,
         }
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     frontier::QueueQuery,
-    store::{Commit, Discovery, Finished, MetaValue, QueuedUrl, Store, StoreError},
+    store::{Discovery, Effect, Finished, MetaValue, QueuedUrl, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -44,14 +44,14 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Stores `commit`, if there is one, and reads the answers.
+    /// Stores `commit`, and reads the answers.
     fn commit_and_answer(
         self,
         store: &mut Store,
-        commit: Option<Commit>,
+        commit: &[Effect],
     ) -> Result<(u64, Answers), StoreError> {
-        if let Some(commit) = commit {
-            store.commit(&commit)?;
+        if !commit.is_empty() {
+            store.commit(commit)?;
         }
         store.at_once(|store| self.answer(store))
     }
@@ -70,11 +70,19 @@ impl Questions {
     }
 }
 
+/// The effects of the next commit, in the order in which they are applied: a visit is there before anything changes it.
+#[derive(Default)]
+struct NextCommit {
+    discovered: Vec<Effect>,
+    finished: Vec<Effect>,
+    others: Vec<Effect>,
+}
+
 /// The store, and what is to be written to it next.
 pub(super) struct Commits {
     /// `None` while a task has it.
     store: Option<Store>,
-    next: Commit,
+    next: NextCommit,
     /// Memory of the URLs and facts of the next commit.
     next_bytes: usize,
     /// Memory of the commit under way.
@@ -89,7 +97,7 @@ impl Commits {
     pub(super) fn new(store: Store, state_bytes: u64) -> Self {
         Self {
             store: Some(store),
-            next: Commit::default(),
+            next: NextCommit::default(),
             next_bytes: 0,
             away_bytes: 0,
             last: Instant::now(),
@@ -100,7 +108,7 @@ impl Commits {
     /// Adds a URL that was found.
     pub(super) fn discover(&mut self, discovery: Discovery) {
         self.next_bytes += bytes_of([&discovery.key]);
-        self.next.discovered.push(discovery);
+        self.next.discovered.push(Effect::Discover(discovery));
     }
 
     /// Adds the end of the work on a URL.
@@ -110,45 +118,44 @@ impl Commits {
             .links
             .as_ref()
             .map_or(0, |links| bytes_of(&links.urls) + links.texts.bytes());
-        self.next_bytes += finished.record.facts().map_or(0, bytes_of_facts);
+        let facts = finished.visit.record.facts();
+        self.next_bytes += facts.map_or(0, bytes_of_facts);
+        let finished = Effect::Finish(Box::new(finished));
         self.next.finished.push(finished);
     }
 
     /// Adds an orphan that a page turned out to lead to.
     pub(super) fn link(&mut self, url: UrlKey) {
-        self.next.linked.push(url);
+        self.next.others.push(Effect::Link(url));
     }
 
     /// Adds a shorter way from new text to a URL that waits.
     pub(super) fn shorten(&mut self, url: UrlKey, distance: u16) {
-        self.next.nearer.push((url, distance));
+        self.next.others.push(Effect::Shorten(url, distance));
     }
 
     /// Adds a URL that a sitemap of the site, or a list of the user's, names.
     pub(super) fn name(&mut self, url: UrlKey) {
-        self.next.named.push(url);
+        self.next.others.push(Effect::Declare(url));
     }
 
     /// Adds what documents come to: values, and dates of pages.
-    pub(super) fn extend(&mut self, effects: Commit) {
-        self.next.values.extend(effects.values);
-        self.next.dated.extend(effects.dated);
+    pub(super) fn extend(&mut self, effects: Vec<Effect>) {
+        self.next.others.extend(effects);
     }
 
     /// Adds a named value.
     pub(super) fn set(&mut self, value: MetaValue) {
-        self.next.values.push(value);
+        self.next.others.push(Effect::Value(value));
     }
 
     fn effects(&self) -> usize {
-        let next = &self.next;
-        next.discovered.len()
-            + next.finished.len()
-            + next.linked.len()
-            + next.named.len()
-            + next.nearer.len()
-            + next.dated.len()
-            + next.values.len()
+        let NextCommit {
+            discovered,
+            finished,
+            others,
+        } = &self.next;
+        discovered.len() + finished.len() + others.len()
     }
 
     /// Returns whether everything is stored that was added.
@@ -191,10 +198,16 @@ impl Commits {
         let mut store = self.store.take()?;
         self.away_bytes = self.next_bytes();
         self.next_bytes = 0;
-        let commit = (!self.is_empty()).then(|| std::mem::take(&mut self.next));
+        let NextCommit {
+            discovered: mut commit,
+            finished,
+            others,
+        } = std::mem::take(&mut self.next);
+        commit.extend(finished);
+        commit.extend(others);
         self.last = now;
         Some(move || {
-            let result = questions.commit_and_answer(&mut store, commit);
+            let result = questions.commit_and_answer(&mut store, &commit);
             Committed { store, result }
         })
     }

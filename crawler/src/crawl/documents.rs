@@ -34,7 +34,7 @@ use crate::{
         MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList, SeedProblem,
     },
     site::Site,
-    store::Commit,
+    store::Effect,
     url_key::{Identity, Origin, UrlKey},
 };
 
@@ -81,7 +81,7 @@ pub(super) struct Documents {
     bytes_read: u64,
     reading: CurrentDocument,
     /// The changes that are to be stored.
-    next: Commit,
+    next: Vec<Effect>,
 }
 
 /// Sentences on documents with something wrong.
@@ -174,7 +174,7 @@ impl Documents {
             sentences: Sentences::default(),
             bytes_read: 0,
             reading: CurrentDocument::default(),
-            next: Commit::default(),
+            next: Vec::new(),
         };
         for document in documents {
             let number = resumed.all.len();
@@ -439,7 +439,7 @@ impl Documents {
     }
 
     /// The changes since the last call that are to be stored.
-    pub(super) fn take_effects(&mut self) -> Commit {
+    pub(super) fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.next)
     }
 

@@ -9,7 +9,7 @@ use super::requeue::requeue;
 use crate::{
     page::{CrawlId, Mark},
     politeness::{Closed, Signal},
-    store::{Commit, MetaValue, Store, StoreError},
+    store::{Effect, MetaValue, Store, StoreError},
 };
 
 /// Name of the state's value with the last outage of the open crawl: words, as [`Outage::to_text`] writes them.
@@ -139,10 +139,8 @@ pub(super) fn ask_again(
         since: None,
         ..outage
     };
-    store.commit(&Commit {
-        values: vec![(OUTAGE.to_owned(), Some(taken_care_of.to_text(run)))],
-        ..Commit::default()
-    })?;
+    let value = (OUTAGE.to_owned(), Some(taken_care_of.to_text(run)));
+    store.commit(&[Effect::Value(value)])?;
     Ok(outage.number)
 }
 

@@ -25,7 +25,7 @@ use crate::{
     },
     pattern::Pattern,
     repeats::{ReadPage, Repeats, count_parameters, exclude_of},
-    store::{Commit, Store, StoreError, Texts, VisitText},
+    store::{Effect, Store, StoreError, Texts, VisitText},
     url_key::{UrlKey, bare_path},
     verdict::Judge,
 };
@@ -138,20 +138,17 @@ pub(super) fn remember(
 /// Shows the URLs with parameters that are left out in the order in which they were found, with the pages that they were found on.
 fn find_written(store: &Store, repeats: &mut Repeats) -> Result<(), StoreError> {
     let mut written = Vec::new();
-    store.each_visit(&mut |url, _| {
-        if let Some(short) = repeats.short_form(url) {
-            written.push((url.clone(), short));
+    store.each(None, &mut |rows| {
+        if let Some(note) = rows.note()?
+            && let Some(short) = repeats.short_form(&rows.key)
+        {
+            let page = rows.found_on()?.map(|page| page.fingerprint());
+            written.push((note.sequence, rows.key.clone(), short, page));
         }
+        Ok(ControlFlow::Continue(()))
     })?;
-    let mut found = Vec::new();
-    for (url, short) in written {
-        if let Some(visit) = store.visit(&url)? {
-            let page = visit.record.found_on.as_ref().map(UrlKey::fingerprint);
-            found.push((visit.sequence, url, short, page));
-        }
-    }
-    found.sort_unstable_by_key(|(sequence, ..)| *sequence);
-    for (_, url, short, page) in found {
+    written.sort_unstable_by_key(|(sequence, ..)| *sequence);
+    for (_, url, short, page) in written {
         repeats.find_written(&url, &short, page);
     }
     repeats.end_find_written();
@@ -169,17 +166,18 @@ pub(super) fn changed_pages(
     if !open.resumed || open.is_fresh {
         return Ok(seconds);
     }
-    store.each(None, &mut |url, page, visit| {
-        if let (Some(page), Some(visit)) = (page, visit)
-            && visit.record.reason == Reason::Listed
+    store.each(None, &mut |rows| {
+        let note = rows.note()?;
+        if note.is_some_and(|note| note.reason == Reason::Listed)
+            && rows.key != *start
+            && let (Some(page), Some(visit)) = (rows.page()?, rows.visit()?)
             && visit.record.basis == Basis::Own
-            && url != start
             && let (Some(before), Some(now)) = (page.record.facts(), visit.record.facts())
             && let Some(content) = changed_content(now, before)
         {
-            seconds.change(url, content);
+            seconds.change(&rows.key, content);
         }
-        ControlFlow::Continue(())
+        Ok(ControlFlow::Continue(()))
     })?;
     Ok(seconds)
 }
@@ -243,31 +241,35 @@ pub(super) fn store_repeats(
             patterns.leave_out(PatternKind::Parameter, name, &visit.key);
         }
         if mark != visit.repeat {
-            changes.push((visit.key, mark));
+            changes.push(Effect::Mark(visit.key, mark));
         }
     })?;
     for portion in changes.chunks(PORTION) {
-        store.commit(&Commit {
-            repeats: portion.to_vec(),
-            ..Commit::default()
-        })?;
+        store.commit(portion)?;
     }
     let mut forgotten = Vec::new();
-    store.each_visit(&mut |url, note| match note.reason {
-        // What is left out of URLs from the start is no pattern that was found.
-        Reason::DuplicateOf
-            if !repeats.is_on()
-                && !note.is_declared
-                && !read.contains(&url.fingerprint())
-                && repeats.short_form(url).is_some() =>
-        {
-            forgotten.push(url.clone());
+    store.each(None, &mut |rows| {
+        let url = &rows.key;
+        match rows.note()? {
+            // What is left out of URLs from the start is no pattern that was found.
+            Some(note)
+                if note.reason == Reason::DuplicateOf
+                    && !repeats.is_on()
+                    && !note.is_declared
+                    && !read.contains(&url.fingerprint())
+                    && repeats.short_form(url).is_some() =>
+            {
+                forgotten.push(Effect::Forget(url.clone()));
+            }
+            Some(note) if note.reason == Reason::PatternClosed => {
+                patterns.skip(PatternKind::Place, repeats.place_of(url), url);
+            }
+            Some(note) if note.reason == Reason::DuplicateOf => {
+                patterns.skip(PatternKind::Parameter, repeats.left_out_of(url), url);
+            }
+            Some(_) | None => {}
         }
-        Reason::PatternClosed => patterns.skip(PatternKind::Place, repeats.place_of(url), url),
-        Reason::DuplicateOf => {
-            patterns.skip(PatternKind::Parameter, repeats.left_out_of(url), url);
-        }
-        _ => {}
+        Ok(ControlFlow::Continue(()))
     })?;
     patterns.count_asked(store, repeats)?;
     let mut patterns = patterns.with_excludes(store)?;
@@ -280,11 +282,8 @@ pub(super) fn store_repeats(
             None => patterns.push(earlier),
         }
     }
-    store.commit(&Commit {
-        patterns: Some(patterns),
-        forgotten,
-        ..Commit::default()
-    })?;
+    forgotten.push(Effect::Patterns(patterns));
+    store.commit(&forgotten)?;
     notes.extend(
         named
             .copies
@@ -380,13 +379,12 @@ impl Patterns {
             }
         }
         if !globs.is_empty() {
-            store.each_listed_visit(&mut |url| {
-                globs.retain(|(_, _, rule)| !rule.matches(url));
-            })?;
-            store.each_reason(true, &mut |url, reason| {
-                if reason.state() == State::Listed {
-                    globs.retain(|(_, _, rule)| !rule.matches(url));
+            let needed = needed(store)?;
+            store.each(None, &mut |rows| {
+                if rows.is_listed()? || needed.contains(&rows.key.fingerprint()) {
+                    globs.retain(|(_, _, rule)| !rule.matches(&rows.key));
                 }
+                Ok(ControlFlow::Continue(()))
             })?;
         }
         for (number, glob, _) in globs {
@@ -415,6 +413,31 @@ impl Patterns {
             exclude: None,
         }))
     }
+}
+
+/// The fingerprints of listed visits, and of those on the ways by which they were found first.
+fn needed(store: &Store) -> Result<HashSet<u64>, StoreError> {
+    let (mut listed, mut finders) = (Vec::new(), HashMap::new());
+    store.each(None, &mut |rows| {
+        if let Some(note) = rows.note()? {
+            let print = rows.key.fingerprint();
+            if let Some(finder) = rows.found_on()? {
+                finders.insert(print, finder.fingerprint());
+            }
+            if note.reason.state() == State::Listed {
+                listed.push(print);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut needed = HashSet::new();
+    for print in listed {
+        let mut next = Some(print);
+        while let Some(print) = next.filter(|print| needed.insert(*print)) {
+            next = finders.get(&print).copied();
+        }
+    }
+    Ok(needed)
 }
 
 /// Marks the pages of places that were cut whose text is at simpler URLs that can be listed, but for half of it. Published pages stay, the
@@ -526,4 +549,36 @@ fn rank(visit: &VisitText) -> (bool, bool, usize, usize, usize, &str) {
         url.bytes().filter(u8::is_ascii_uppercase).count(),
         url,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::fixture::{commit, finished, queued_at, unfetched};
+
+    #[test]
+    fn the_way_to_a_listed_page_is_whole() {
+        let key =
+            |path: &str| UrlKey::from_normalised(&format!("https://a.example{path}")).unwrap();
+        let mut store = Store::in_memory().unwrap();
+        let way = [
+            ("/", None, Reason::NothingNew),
+            ("/a", Some("/"), Reason::NothingNew),
+            ("/a/b", Some("/a"), Reason::Noindex),
+            ("/c", Some("/a/b"), Reason::Listed),
+            ("/d", Some("/"), Reason::Noindex),
+        ];
+        commit(&mut store, |commit| {
+            for (sequence, (path, found_on, reason)) in (1..).zip(way) {
+                let mut record = unfetched(reason);
+                record.found_on = found_on.map(key);
+                let found = queued_at(sequence, key(path));
+                commit.finished.push(finished(&found, record));
+            }
+        });
+        let needed = needed(&store).unwrap();
+        let is_needed = |path| needed.contains(&key(path).fingerprint());
+        let expected = [true, true, true, true, false];
+        assert_eq!(way.map(|(path, ..)| is_needed(path)), expected);
+    }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::{
     page::{Page, Reason, Visit},
-    store::{Commit, QueuedUrl, Store, StoreError},
+    store::{Effect, QueuedUrl, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -22,33 +22,30 @@ pub(super) fn requeue(
     loop {
         let mut requeued = Vec::new();
         let mut next = None;
-        store.each(from.as_ref(), &mut |key, page, visit| {
+        store.each(from.as_ref(), &mut |rows| {
             if requeued.len() >= PORTION {
-                next = Some(key.clone());
-                return ControlFlow::Break(());
+                next = Some(rows.key.clone());
+                return Ok(ControlFlow::Break(()));
             }
-            if let Some(visit) = visit
+            if let Some(visit) = rows.visit()?
                 && visit.record.reason != Reason::Queued
-                && wanted(key, page.as_ref(), &visit)
+                && wanted(&rows.key, rows.page()?.as_ref(), &visit)
             {
-                requeued.push(QueuedUrl {
+                requeued.push(Effect::Requeue(QueuedUrl {
                     sequence: *next_sequence,
-                    key: key.clone(),
+                    key: rows.key.clone(),
                     depth: visit.record.depth,
                     hops: visit.hops,
                     distance: 0,
                     earlier: None,
-                });
+                }));
                 *next_sequence += 1;
             }
-            ControlFlow::Continue(())
+            Ok(ControlFlow::Continue(()))
         })?;
         count += requeued.len() as u64;
         if !requeued.is_empty() {
-            store.commit(&Commit {
-                requeued,
-                ..Commit::default()
-            })?;
+            store.commit(&requeued)?;
         }
         match next {
             Some(next) => from = Some(next),

@@ -1,7 +1,7 @@
 //! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the current rules, or an
 //! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use super::{
     known::KnownBefore,
@@ -9,6 +9,7 @@ use super::{
     probe::Probed,
     repetition::{self, KnownRepetition},
     requeue::requeue,
+    unlinked,
     validators::ValidatorTrust,
     ways::Way,
 };
@@ -18,7 +19,7 @@ use crate::{
     page::{Basis, CrawlId, Page, PageRecord, Reason, State},
     repeats::Repeats,
     seeds::{self, Document, OwnFiles},
-    store::{Commit, Store, StoreError, names::CRAWL_NOT_FOUND},
+    store::{Effect, Store, StoreError, names::CRAWL_NOT_FOUND},
     url_key::{Identity, UrlKey},
     verdict::Judge,
 };
@@ -52,6 +53,21 @@ fn pages_of_last_crawl(store: &Store, number: CrawlId) -> Result<u64, StoreError
     Ok(of_last.filter_map(|session| session.fetched).sum())
 }
 
+/// The highest place in the queue that a visit had; 0 when there is none.
+fn last_sequence(store: &Store) -> Result<u64, StoreError> {
+    let mut last = 0;
+    store.each(None, &mut |rows| {
+        last = last.max(rows.note()?.map_or(0, |note| note.sequence));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(last)
+}
+
+/// Returns whether a page is listed that was not visited in this crawl.
+fn has_listed_page(store: &Store) -> Result<bool, StoreError> {
+    Ok(!unlinked::unvisited(store, None, 1)?.is_empty())
+}
+
 /// Reads what the crawl of the site that begins at `start` knows. Visits that the current rules do not decide are queued again, when the rules are not those of
 /// the last session.
 pub(super) fn remember(
@@ -62,14 +78,11 @@ pub(super) fn remember(
     config: &RepeatsConfig,
     identity: &Arc<Identity>,
 ) -> Result<Memory, StoreError> {
-    let mut next_sequence = store.size()?.last_sequence + 1;
+    let mut next_sequence = last_sequence(store)? + 1;
     let mut outages = 0;
     if open.resumed {
         outages = outage::ask_again(store, open.number, &mut next_sequence)?;
-        store.commit(&Commit {
-            ends_waits: true,
-            ..Commit::default()
-        })?;
+        store.commit(&[Effect::EndWaits])?;
     }
     let rules = format!("{:016x}", judge.fingerprint());
     if store.value(RULES)?.as_ref() != Some(&rules) {
@@ -78,15 +91,10 @@ pub(super) fn remember(
                 judge_again(judge, key, page, &visit.record) == Reason::Queued
             })?;
         }
-        store.commit(&Commit {
-            values: vec![(RULES.to_owned(), Some(rules))],
-            ..Commit::default()
-        })?;
+        store.commit(&[Effect::Value((RULES.to_owned(), Some(rules)))])?;
     }
-    let size = store.size()?;
     let mut memory = Memory {
         known: KnownBefore {
-            queued: size.queued,
             not_recorded: crawl_state::not_recorded(store)?,
             ..KnownBefore::default()
         },
@@ -94,9 +102,9 @@ pub(super) fn remember(
         own: OwnFiles::load(store)?,
         trust: ValidatorTrust::load(store)?,
         outages,
-        state_bytes: size.bytes,
+        state_bytes: store.bytes()?,
         // An imported set has rows before the first crawl.
-        earlier: (!open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()))
+        earlier: (!open.is_fresh && (open.number > 1 || has_listed_page(store)?))
             .then_some(pages_of_last_crawl(store, open.number)?),
         repetition: KnownRepetition {
             repeats: Repeats::new(config, identity),
@@ -106,11 +114,17 @@ pub(super) fn remember(
         },
     };
     let known = &mut memory.known;
-    store.each_visit(&mut |key, note| {
-        known.seen.insert(key);
-        if let Some(place) = note.place {
-            known.rounds.add_waiting(place);
+    let needs_published =
+        memory.earlier.is_some() && (config.close_patterns || judge.avoids_actions());
+    store.each(None, &mut |rows| {
+        let key = &rows.key;
+        if needs_published && rows.is_listed()? {
+            known.published.insert(key);
         }
+        let Some(note) = rows.note()? else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        known.seen.insert(key);
         known.failed += u64::from(note.reason.state() == State::Failed);
         if note.is_orphan {
             known.orphans.insert(key);
@@ -118,18 +132,16 @@ pub(super) fn remember(
         if note.is_declared {
             known.named.insert(key);
         }
-        if note.place.is_some() {
-            let (distance, finder) = (note.distance, note.finder);
+        if let Some(place) = note.place() {
+            known.queued += 1;
+            known.rounds.add_waiting(place);
+            let distance = note.distance;
+            let found_on = if distance > 0 { rows.found_on()? } else { None };
+            let finder = found_on.map(|url| url.fingerprint());
             known.ways.put(key.fingerprint(), Way { distance, finder });
         }
+        Ok(ControlFlow::Continue(()))
     })?;
-    if memory.earlier.is_some() && (config.close_patterns || judge.avoids_actions()) {
-        store.each_reason(true, &mut |key, reason| {
-            if reason.state() == State::Listed {
-                known.published.insert(key);
-            }
-        })?;
-    }
     repetition::remember(store, &mut memory.repetition.repeats, start, open)?;
     Ok(memory)
 }
@@ -145,6 +157,8 @@ fn judge_again(judge: &Judge, key: &UrlKey, page: Option<&Page>, visit: &PageRec
             };
             judge.again(key, &confirmed)
         }
-        (Basis::Own | Basis::Confirmed | Basis::Kept(_), _) => judge.again(key, visit),
+        (Basis::Own | Basis::Confirmed | Basis::Kept(_) | Basis::NotReached, _) => {
+            judge.again(key, visit)
+        }
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     frontier::Lease,
     notes::Note,
     page::{CrawlId, PageFacts},
-    store::{MetaValue, Store, StoreError, StoredLinks},
+    store::{LinksOf, MetaValue, Store, StoreError, StoredLinks},
     url_key::UrlKey,
     verdict::Judge,
 };
@@ -109,7 +109,7 @@ impl Rereads {
                 answer,
             } = page;
             let links;
-            (links, known.feeds) = store.links(lease.url())?;
+            (links, known.feeds) = store.links(lease.url(), LinksOf::Page)?;
             bytes_left = bytes_left.saturating_sub(links.bytes());
             rereads.read.push(Reread {
                 lease,

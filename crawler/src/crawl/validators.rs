@@ -178,11 +178,8 @@ mod tests {
         let mut store = Store::in_memory().unwrap();
         assert!(ValidatorTrust::load(&store).unwrap().is_given());
         let distrusted = ValidatorTrust { truths: Some(7) };
-        let commit = crate::store::Commit {
-            values: vec![distrusted.value()],
-            ..Default::default()
-        };
-        store.commit(&commit).unwrap();
+        let value = crate::store::Effect::Value(distrusted.value());
+        store.commit(&[value]).unwrap();
         assert_eq!(ValidatorTrust::load(&store).unwrap(), distrusted);
     }
 

@@ -86,7 +86,7 @@ impl Bench {
             .collect();
         self.finish(found);
         let gone = empty_answer(410);
-        let unvisited = self.store.unvisited(None, 1_000).unwrap().into_iter();
+        let unvisited = self.store.unvisited().into_iter();
         let unvisited = unvisited.map(|(key, _)| (key, answered(gone.clone())));
         self.finish(unvisited.collect());
     }
@@ -103,10 +103,12 @@ impl Bench {
             dated.extend(date.map(|date| (key.clone(), date)));
             (key, record)
         });
-        let last = self.store.size().unwrap().last_sequence;
+        let rows = self.store.rows_from(None).into_iter();
+        let sequences = rows.filter_map(|(_, _, visit)| Some(visit?.sequence));
+        let last = sequences.max().unwrap_or(0);
         let mut commit = visited(last + 1, visits);
         commit.dated = dated;
-        self.store.commit(&commit).unwrap();
+        self.store.commit(&commit.effects()).unwrap();
     }
 
     /// Publishes what the state has; `is_drained`: the crawl is over then.
@@ -163,7 +165,7 @@ impl Bench {
     }
 
     fn row(&self, path: &str) -> crate::page::Page {
-        self.store.page(&key(path)).unwrap().unwrap()
+        self.store.page(&key(path)).unwrap()
     }
 
     fn reason(&self, path: &str) -> Reason {

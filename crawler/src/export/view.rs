@@ -69,10 +69,8 @@ impl<'s> MergedView<'s> {
 
     /// The rows of one URL.
     pub(crate) fn rows(&self, key: &UrlKey) -> Result<Rows, StoreError> {
-        Ok(Rows {
-            page: self.store.page(key)?,
-            visit: self.store.visit(key)?,
-        })
+        let (page, visit) = self.store.rows(key)?;
+        Ok(Rows { page, visit })
     }
 
     fn merge(&self, key: &UrlKey, rows: &Rows) -> Result<Option<Merged>, StoreError> {
@@ -93,14 +91,17 @@ impl<'s> MergedView<'s> {
         show: &mut EachMerged<'_, E>,
     ) -> Result<(), E> {
         let mut failure = None;
-        self.store.each(from, &mut |key, page, visit| {
-            let rows = Rows { page, visit };
-            let merged = self.merge(key, &rows).map_err(E::from);
-            let shown = merged.and_then(|merged| show(key, &rows, merged));
-            shown.unwrap_or_else(|error| {
+        self.store.each(from, &mut |stored| {
+            let rows = Rows {
+                page: stored.page()?,
+                visit: stored.visit()?,
+            };
+            let merged = self.merge(&stored.key, &rows)?;
+            let shown = show(&stored.key, &rows, merged);
+            Ok(shown.unwrap_or_else(|error| {
                 failure = Some(error);
                 ControlFlow::Break(())
-            })
+            }))
         })?;
         failure.map_or(Ok(()), Err)
     }

@@ -15,11 +15,10 @@ use super::{Caller, Key, KeyError, service_url, shown_url, unanswered, with_caus
 use crate::{
     client::{Call, CallAnswer, Retry},
     config::NotifyConfig,
-    page::State,
     publish::{Placed, PublishError, PublishedSet, place_file, take_back},
     site::Site,
     store::{
-        Commit, MetaValue, Store, StoreError,
+        Effect, MetaValue, Store, StoreError,
         outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange, Waiting},
     },
     url_key::UrlKey,
@@ -88,11 +87,10 @@ pub fn start_notifying(store: &mut Store) -> Result<(), StoreError> {
     if store.value(NOTIFIES_ENGINES)?.is_some() {
         return Ok(());
     }
-    store.commit(&Commit {
-        values: vec![notifies_engines()],
-        outbox: vec![OutboxStep::Forget],
-        ..Commit::default()
-    })
+    store.commit(&[
+        Effect::Value(notifies_engines()),
+        Effect::Outbox(OutboxStep::Forget),
+    ])
 }
 
 fn notifies_engines() -> MetaValue {
@@ -107,30 +105,22 @@ pub fn submit_all(store: &mut Store, site: &Site, now: Timestamp) -> Result<(), 
     let mut from: Option<UrlKey> = None;
     loop {
         let (mut changes, mut next) = (Vec::new(), None);
-        store.each(from.as_ref(), &mut |key, page, _| {
+        store.each(from.as_ref(), &mut |rows| {
             if changes.len() == MAX_URLS_PER_REQUEST {
-                next = Some(key.clone());
-                return ControlFlow::Break(());
+                next = Some(rows.key.clone());
+                return Ok(ControlFlow::Break(()));
             }
-            let is_listed = page.is_some_and(|page| page.record.reason.state() == State::Listed);
-            let written = match &site.stand_in {
-                Some(stand_in) => stand_in.shown(key),
-                None => Some(key.clone()),
-            };
-            changes.extend(
-                written
-                    .filter(|_| is_listed)
-                    .map(|url| (url, UrlChange::Added)),
-            );
-            ControlFlow::Continue(())
+            if rows.is_listed()? {
+                let written = match &site.stand_in {
+                    Some(stand_in) => stand_in.shown(&rows.key),
+                    None => Some(rows.key.clone()),
+                };
+                changes.extend(written.map(|url| (url, UrlChange::Added)));
+            }
+            Ok(ControlFlow::Continue(()))
         })?;
-        store.commit(&Commit {
-            outbox: vec![OutboxStep::Add {
-                changes,
-                since: now,
-            }],
-            ..Commit::default()
-        })?;
+        let since = now;
+        store.commit(&[Effect::Outbox(OutboxStep::Add { changes, since })])?;
         match next {
             Some(key) => from = Some(key),
             None => return Ok(()),
@@ -150,13 +140,10 @@ pub fn submit(
     call: &mut Caller<'_>,
 ) -> Result<Submitted, StoreError> {
     if !submission.dry_run && store.value(NOTIFIES_ENGINES)?.is_none() {
-        store.commit(&Commit {
-            values: vec![notifies_engines()],
-            ..Commit::default()
-        })?;
+        store.commit(&[Effect::Value(notifies_engines())])?;
     }
     let mut submitted = Submitted {
-        waiting: store.outbox_len()?,
+        waiting: store.outbox(None, 0, clock())?.total,
         ..Submitted::default()
     };
     if submitted.waiting == 0 {
@@ -191,7 +178,8 @@ pub fn submit(
     let mut seen = 0_u64;
     let mut proof = None;
     'all: loop {
-        let waiting = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, clock())?;
+        let outbox = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, clock())?;
+        let waiting = outbox.waiting;
         let Some(last) = waiting.last() else { break };
         after = Some(last.place());
         let proof = proof.get_or_insert_with(|| sender.proof(call));
@@ -211,7 +199,7 @@ pub fn submit(
     }
     let mut submitted = sender.finish();
     let before = submitted.waiting;
-    submitted.waiting = store.outbox_len()?;
+    submitted.waiting = store.outbox(None, 0, clock())?.total;
     if submitted.problems.is_empty() {
         submitted.resting = before.saturating_sub(seen);
     }
@@ -234,7 +222,8 @@ fn batches(waiting: &[Waiting]) -> impl Iterator<Item = &[Waiting]> {
 fn show(store: &Store, now: Timestamp, submitted: &mut Submitted) -> Result<(), StoreError> {
     let mut after = None;
     loop {
-        let waiting = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, now)?;
+        let outbox = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, now)?;
+        let waiting = outbox.waiting;
         let Some(last) = waiting.last() else { break };
         after = Some(last.place());
         submitted.would_send += waiting.len() as u64;
@@ -303,10 +292,7 @@ impl Sender<'_> {
         if old.as_deref() != wanted {
             // Noted first: a file that is noted and not there does no harm.
             let value = wanted.map(str::to_owned);
-            store.commit(&Commit {
-                values: vec![(KEY_FILE.to_owned(), value)],
-                ..Commit::default()
-            })?;
+            store.commit(&[Effect::Value((KEY_FILE.to_owned(), value))])?;
         }
         if !is_served {
             return Ok(());
@@ -370,10 +356,7 @@ impl Sender<'_> {
                 urls: unsendable,
                 at: clock(),
             };
-            store.commit(&Commit {
-                outbox: vec![step],
-                ..Commit::default()
-            })?;
+            store.commit(&[Effect::Outbox(step)])?;
         }
         if urls.is_empty() {
             return Ok(true);
@@ -479,10 +462,7 @@ impl Sender<'_> {
                 return Ok(false);
             }
         };
-        store.commit(&Commit {
-            outbox: vec![step],
-            ..Commit::default()
-        })?;
+        store.commit(&[Effect::Outbox(step)])?;
         if matches!(answer.status, 200 | 202) {
             return Ok(true);
         }

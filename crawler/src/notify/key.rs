@@ -6,7 +6,7 @@ use std::{fs::File, io::Read as _, path::Path};
 
 use crate::{
     config::Secret,
-    store::{Commit, Store, StoreError},
+    store::{Effect, Store, StoreError},
 };
 
 /// Name of the state's value with the key that was made.
@@ -97,10 +97,8 @@ impl Key {
         let text: String = digits
             .filter_map(|digit| char::from_digit(digit.into(), 16))
             .collect();
-        store.commit(&Commit {
-            values: vec![(VALUE.to_owned(), Some(text.clone()))],
-            ..Commit::default()
-        })?;
+        let value = (VALUE.to_owned(), Some(text.clone()));
+        store.commit(&[Effect::Value(value)])?;
         Self::parse(&text)
     }
 

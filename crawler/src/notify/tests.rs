@@ -11,7 +11,7 @@ use crate::{
     fetch::FetchErrorKind,
     publish::PublishedSet,
     store::{
-        Commit, Store,
+        Effect, Store,
         outbox::{OutboxStep, UrlChange},
     },
     url_key::UrlKey,
@@ -77,11 +77,8 @@ impl Bench {
     fn wait(&mut self, urls: &[&str], change: UrlChange) {
         let changes = urls.iter().map(|text| (url(text), change)).collect();
         let since = now();
-        let commit = Commit {
-            outbox: vec![OutboxStep::Add { changes, since }],
-            ..Commit::default()
-        };
-        self.store.commit(&commit).unwrap();
+        let added = Effect::Outbox(OutboxStep::Add { changes, since });
+        self.store.commit(&[added]).unwrap();
     }
 
     /// Submits: key files are served from the folder, the engine answers the request of a number by `engine`.
@@ -280,9 +277,9 @@ fn refused_url_delays_no_other() {
     assert_eq!(run(&mut bench, &[]), [vec!["/c"], vec!["/a"], vec!["/bad"]]);
     // Refused alone for the third time it is sent no more, until there are news of it.
     assert_eq!(run(&mut bench, &["/newer"]), [["/newer"]]);
-    assert_eq!(bench.store.outbox_len().unwrap(), 0);
+    assert_eq!(bench.store.outbox_len(), 0);
     assert_eq!(run(&mut bench, &["/bad"]), [["/bad"]]);
-    assert_eq!(bench.store.outbox_len().unwrap(), 1);
+    assert_eq!(bench.store.outbox_len(), 1);
 }
 
 #[test]
@@ -293,7 +290,7 @@ fn url_too_long_for_sitemaps_leaves() {
     let submitted = bench.submit(200);
     assert_eq!((submitted.sent, submitted.waiting), (1, 0));
     assert_eq!(submitted.problems, [""; 0]);
-    assert_eq!(bench.store.outbox_len().unwrap(), 0);
+    assert_eq!(bench.store.outbox_len(), 0);
 }
 
 #[test]

@@ -232,9 +232,9 @@ pub struct PageFacts {
     pub warnings: Warnings,
     /// Text of the first `title`, trimmed, at most 200 characters.
     pub title: Option<String>,
-    /// Fingerprint of everything that decides what is read from the same bytes; 0: not known. Facts that
+    /// Fingerprint of everything that decides what is read from the same bytes; `None`: not known. Facts that
     /// were read in another way than today's are not asked to be confirmed.
-    pub read_as: u64,
+    pub read_as: Option<u64>,
 }
 
 impl PageFacts {

@@ -5,7 +5,8 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use sitemap_core::{ChangeFreq, LastMod, Priority, extension::Extensions};
+use serde_json::{Map, Value};
+use sitemap_core::{ChangeFreq, LastMod, Loc, Priority, extension::Extensions};
 
 pub use self::read::{InputExtensionsError, extensions_from_json};
 
@@ -43,7 +44,25 @@ impl Supplied {
             self.lastmod.as_ref().map(ToString::to_string),
             self.changefreq.map(|changefreq| changefreq.to_string()),
             self.priority.map(|priority| priority.to_string()),
-            write::json(&self.extensions, &self.fields),
+            self.extensions_text(),
         ]
+    }
+
+    /// The extensions and the fields as a JSON object; `None`: there are none.
+    pub fn extensions_text(&self) -> Option<String> {
+        write::json(&self.extensions, &self.fields)
+    }
+
+    /// The same with what [`Self::extensions_text`] wrote: all of it, or it is not such a text.
+    #[must_use]
+    pub fn with_extensions_text(mut self, text: &str) -> Option<Self> {
+        let mut object: Map<String, Value> = serde_json::from_str(text).ok()?;
+        if let Some(fields) = object.remove("fields") {
+            self.fields = serde_json::from_value(fields).ok()?;
+        }
+        let resolve = |text: &str| Loc::parse(text).map_err(|error| error.to_string());
+        let (extensions, errors) = extensions_from_json(&object, &resolve);
+        self.extensions = extensions;
+        errors.is_empty().then_some(self)
     }
 }

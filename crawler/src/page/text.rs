@@ -46,10 +46,12 @@ impl PageText {
         self.blocks = blocks;
         self
     }
+}
 
-    /// The blocks as they are stored: at most [`MAX_STORED_BLOCKS`].
-    pub fn stored_blocks(&self) -> Vec<u8> {
-        let sample = Self::default().with_blocks(self.blocks.clone(), MAX_STORED_BLOCKS);
+impl TextBlock {
+    /// Blocks of one page as they are stored: at most [`MAX_STORED_BLOCKS`].
+    pub fn pack(blocks: &[Self]) -> Vec<u8> {
+        let sample = PageText::default().with_blocks(blocks.to_vec(), MAX_STORED_BLOCKS);
         let mut bytes = Vec::with_capacity(sample.blocks.len() * BLOCK_BYTES);
         for block in &sample.blocks {
             bytes.extend_from_slice(&block.hash.to_le_bytes());
@@ -59,23 +61,19 @@ impl PageText {
         bytes
     }
 
-    /// The text that was stored as `whole`, `alike` and `blocks`.
-    pub fn from_stored(whole: u64, alike: u64, blocks: &[u8]) -> Self {
-        let (blocks, _) = blocks.as_chunks::<BLOCK_BYTES>();
+    /// The blocks that were packed.
+    pub fn unpack(bytes: &[u8]) -> Vec<Self> {
+        let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
         let block = |bytes: &[u8; BLOCK_BYTES]| {
             let (hash, rest) = bytes.split_first_chunk().unwrap_or((&[0; 4], &[]));
             let (numbers, rest) = rest.split_first_chunk().unwrap_or((&[0; 2], &[]));
-            TextBlock {
+            Self {
                 hash: u32::from_le_bytes(*hash),
                 numbers: u16::from_le_bytes(*numbers),
                 weight: rest.first().copied().unwrap_or_default(),
             }
         };
-        Self {
-            whole,
-            alike,
-            blocks: blocks.iter().map(block).collect(),
-        }
+        blocks.iter().map(block).collect()
     }
 }
 
@@ -106,15 +104,13 @@ mod tests {
             (0..count).map(block).collect::<Vec<_>>()
         };
         let text = PageText::default().with_blocks(blocks(50), 1_000);
-        assert_eq!(PageText::from_stored(0, 0, &text.stored_blocks()), text);
-        let long = PageText::default().with_blocks(blocks(500), 1_000);
-        let stored = PageText::from_stored(0, 0, &long.stored_blocks());
-        assert!((20..=MAX_STORED_BLOCKS).contains(&stored.blocks.len()));
-        assert!(
-            stored
-                .blocks
-                .iter()
-                .all(|block| long.blocks.contains(block))
+        assert_eq!(
+            TextBlock::unpack(&TextBlock::pack(&text.blocks)),
+            text.blocks
         );
+        let long = PageText::default().with_blocks(blocks(500), 1_000);
+        let stored = TextBlock::unpack(&TextBlock::pack(&long.blocks));
+        assert!((20..=MAX_STORED_BLOCKS).contains(&stored.len()));
+        assert!(stored.iter().all(|block| long.blocks.contains(block)));
     }
 }

@@ -35,7 +35,7 @@ use crate::{
     seeds::OwnFiles,
     site::Site,
     store::{
-        Commit, MetaValue, PageLinks, PageRow, Store, StoreError,
+        Effect, MetaValue, PageLinks, PageRow, Store, StoreError,
         outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange},
     },
     url_key::UrlKey,
@@ -120,11 +120,8 @@ pub(super) fn read_back(
         Pending::none(),
     ];
     values.extend(own_files(store, manifest)?);
-    let end = Commit {
-        clears_visits: true,
-        values,
-        ..Commit::default()
-    };
+    let mut end = Effect::values(values);
+    end.push(Effect::ClearVisits);
     commit(store, &end)?;
     Ok(imported)
 }
@@ -151,7 +148,7 @@ struct SetImport<'a> {
     imported: Imported,
     /// Fingerprints of the URLs of the set: 16 bytes each.
     seen: HashSet<u64>,
-    rows: Vec<PageRow>,
+    rows: Vec<Effect>,
     changes: Vec<(UrlKey, UrlChange)>,
 }
 
@@ -236,7 +233,7 @@ impl SetImport<'_> {
         }
         self.imported.pages += 1;
         let lastmod = entry.lastmod.as_ref().map(ToString::to_string);
-        let before = self.store.page(&key)?;
+        let (before, _) = self.store.rows(&key)?;
         let listed = before
             .as_ref()
             .filter(|page| page.record.reason.state() == State::Listed);
@@ -283,12 +280,12 @@ impl SetImport<'_> {
                 sitemap_lastmod: None,
                 outcome: Some(outcome),
                 basis: Basis::Own,
+                failing_since: None,
+                gone_since: None,
             },
-            crawl: before.map_or(0, |page| page.crawl),
+            crawl: before.and_then(|page| page.crawl),
             first_seen: before.map_or(self.now, |page| page.first_seen),
             last_seen: self.now,
-            failing_since: None,
-            gone_since: None,
             dates: Some(LedgerEntry {
                 // No hash has this version: nothing can be compared with it.
                 hash_version: 0,
@@ -309,18 +306,20 @@ impl SetImport<'_> {
             let mut others = Vec::new();
             let mut next = None;
             let (seen, now) = (&self.seen, self.now);
-            self.store.each(from.as_ref(), &mut |key, page, _| {
+            self.store.each(from.as_ref(), &mut |rows| {
                 if others.len() == BATCH {
-                    next = Some(key.clone());
-                    return ControlFlow::Break(());
+                    next = Some(rows.key.clone());
+                    return Ok(ControlFlow::Break(()));
                 }
-                let listed = page.filter(|page| page.record.reason.state() == State::Listed);
-                if let Some(mut page) = listed.filter(|_| !seen.contains(&key.fingerprint())) {
+                if rows.is_listed()?
+                    && !seen.contains(&rows.key.fingerprint())
+                    && let Some(mut page) = rows.page()?
+                {
                     page.record.reason = Reason::NotInSet;
                     page.last_seen = now;
-                    others.push((key.clone(), page));
+                    others.push((rows.key.clone(), page));
                 }
-                ControlFlow::Continue(())
+                Ok(ControlFlow::Continue(()))
             })?;
             for (key, page) in others {
                 self.imported.removed += 1;
@@ -350,12 +349,12 @@ impl SetImport<'_> {
     ) -> Result<(), StoreError> {
         let written = self.site.written_key(&key).filter(|_| self.notifies);
         self.changes.extend(written.zip(change));
-        self.rows.push(PageRow {
+        self.rows.push(Effect::Page(Box::new(PageRow {
             key,
             page,
             links: PageLinks::Own,
             promotion: None,
-        });
+        })));
         if self.rows.len() < BATCH {
             return Ok(());
         }
@@ -364,16 +363,13 @@ impl SetImport<'_> {
 
     /// Commits the entries so far.
     fn write(&mut self) -> Result<(), StoreError> {
-        let changes = std::mem::take(&mut self.changes);
-        let added = OutboxStep::Add {
-            changes,
-            since: self.now,
-        };
-        let batch = Commit {
-            pages: std::mem::take(&mut self.rows),
-            outbox: Some(added).filter(|_| self.notifies).into_iter().collect(),
-            ..Commit::default()
-        };
+        let mut batch = std::mem::take(&mut self.rows);
+        if self.notifies {
+            batch.push(Effect::Outbox(OutboxStep::Add {
+                changes: std::mem::take(&mut self.changes),
+                since: self.now,
+            }));
+        }
         commit(self.store, &batch)
     }
 }

@@ -78,7 +78,7 @@ use crate::{
     report::{Report, SetChanges},
     robots::Rules,
     site::Site,
-    store::{Commit, MetaValue, Store, StoreError, json_value, with_causes},
+    store::{Effect, MetaValue, Store, StoreError, json_value, with_causes},
     verdict::{Judge, Mode},
 };
 
@@ -446,7 +446,7 @@ fn put_out<'r>(
 }
 
 /// Commits a step of a publish.
-fn commit(store: &mut Store, commit: &Commit) -> Result<(), StoreError> {
+fn commit(store: &mut Store, commit: &[Effect]) -> Result<(), StoreError> {
     #[cfg(test)]
     fault::pass().map_err(|error| {
         StoreError::new(

@@ -11,7 +11,7 @@ use crate::{
     export::{Export, MergedView},
     page::{Basis, CrawlId, LedgerEntry, Outcome, Page, PageRecord, Promotion, Reason, State},
     store::{
-        Commit, PageLinks, PageRow, Store, StoreError,
+        Effect, PageLinks, PageRow, Store, StoreError,
         outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange},
     },
     url_key::UrlKey,
@@ -48,12 +48,7 @@ impl Promoting<'_> {
         // (<https://www.indexnow.org/faq>).
         let notifies = !pending.is_first;
         if notifies && store.value(NOTIFIES_ENGINES)?.is_none() {
-            let outbox = vec![OutboxStep::Forget];
-            let forget = Commit {
-                outbox,
-                ..Commit::default()
-            };
-            commit(store, &forget)?;
+            commit(store, &[Effect::Outbox(OutboxStep::Forget)])?;
         }
         let mut from = None;
         loop {
@@ -73,15 +68,12 @@ impl Promoting<'_> {
                 Some((written, step.change.filter(|_| notifies)?))
             });
             let changes: Vec<_> = changes.collect();
-            let added = OutboxStep::Add {
-                changes,
-                since: self.at,
-            };
-            let batch = Commit {
-                outbox: Some(added).filter(|_| notifies).into_iter().collect(),
-                pages: steps.into_iter().map(|step| step.row).collect(),
-                ..Commit::default()
-            };
+            let rows = steps.into_iter();
+            let mut batch: Vec<_> = rows.map(|step| Effect::Page(Box::new(step.row))).collect();
+            if notifies {
+                let since = self.at;
+                batch.push(Effect::Outbox(OutboxStep::Add { changes, since }));
+            }
             commit(store, &batch)?;
             from = next;
             if from.is_none() {
@@ -95,25 +87,22 @@ impl Promoting<'_> {
     }
 
     /// The last commit of a promotion.
-    fn end(&self) -> Commit {
-        let mut values = vec![Pending::none()];
+    fn end(&self) -> Vec<Effect> {
+        let mut effects = Effect::values([Pending::none()]);
         if self.mode != Mode::AtRest {
             let phase = if self.is_drained {
                 Phase::Finished
             } else {
                 Phase::Open
             };
-            values.push(crawl_state::phase_value(phase));
+            effects.push(Effect::Value(crawl_state::phase_value(phase)));
         }
-        Commit {
-            values,
-            clears_visits: self.clears_visits(),
-            forgets_before: self
-                .clears_visits()
-                .then(|| self.at.checked_sub(crawl_state::FORGOTTEN_AFTER).ok())
-                .flatten(),
-            ..Commit::default()
+        if self.clears_visits() {
+            effects.push(Effect::ClearVisits);
+            let before = self.at.checked_sub(crawl_state::FORGOTTEN_AFTER);
+            effects.extend(before.ok().map(Effect::ForgetPages));
         }
+        effects
     }
 
     /// The step of one URL; `None`: its row stays as it is.
@@ -199,12 +188,10 @@ impl Promoting<'_> {
             record,
             crawl: match before {
                 Some(before) if !is_visit => before.crawl,
-                Some(_) | None => self.crawl,
+                Some(_) | None => Some(self.crawl),
             },
             first_seen: before.map_or(self.at, |before| before.first_seen),
             last_seen: self.at,
-            failing_since: merged.failing_since,
-            gone_since: merged.gone_since,
             dates,
         }
     }
@@ -216,10 +203,10 @@ fn left_out(before: Option<&Page>) -> Option<Merged> {
     Some(Merged {
         record: PageRecord {
             reason: Reason::NotInSet,
+            failing_since: None,
+            gone_since: None,
             ..page.record.clone()
         },
-        failing_since: None,
-        gone_since: None,
         merged_by: MergedBy::Decided,
     })
 }
@@ -230,14 +217,9 @@ fn says_the_same(before: &Page, now: &Page) -> bool {
         crawl: _,
         first_seen,
         last_seen: _,
-        failing_since,
-        gone_since,
         dates,
     } = now;
-    before.record == *record
-        && before.first_seen == *first_seen
-        && (before.failing_since, before.gone_since) == (*failing_since, *gone_since)
-        && before.dates == *dates
+    before.record == *record && before.first_seen == *first_seen && before.dates == *dates
 }
 
 /// The values of a page row that the guard needs, for a row that is replaced.

@@ -22,7 +22,7 @@ use crate::{
     crawl_state,
     export::Export,
     page::CrawlId,
-    store::{Commit, MetaValue, Store},
+    store::{Effect, MetaValue, Store},
 };
 
 /// The result of settling an interrupted publish.
@@ -82,7 +82,7 @@ pub fn settle_pending(
             .dropped
             .extend(pending.in_place(&folder, &manifest));
         let values = vec![manifest.value(), Pending::none()];
-        store.commit(&Commit::of_values(values))?;
+        store.commit(&Effect::values(values))?;
         return Ok(Settled::GivenUp);
     }
     // What an interrupted publish left behind is removed.
@@ -155,7 +155,7 @@ pub(super) fn replace(
     pending.values.extend(unnotified);
     pending.values.extend(own_files(store, &set.manifest)?);
     if request.config.remembers {
-        commit(store, &Commit::of_values(vec![pending.value()]))?;
+        commit(store, &[Effect::Value(pending.value())])?;
     }
     problems.extend(install::install(folder, &set.changes())?);
     // From here on the set is visible, whatever fails.
@@ -214,7 +214,7 @@ fn follow(
     }
     let mut values = pending.values.clone();
     values.push(pending.manifest.value());
-    commit(store, &Commit::of_values(values))?;
+    commit(store, &Effect::values(values))?;
     if let Some(export) = export {
         let promoting = Promoting {
             judge: request.judge,

@@ -11,7 +11,7 @@ mod layout;
 mod left_out;
 mod promote;
 
-use std::{collections::BTreeMap, fs, ops::ControlFlow, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use jiff::{Timestamp, ToSpan as _};
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ use crate::{
     store::{
         Discovery, Store,
         tests::fixture::{
-            answered, commit, empty_answer, finished, queued_at, unfetched, whole_page,
+            Commit, answered, commit, empty_answer, finished, queued_at, unfetched, whole_page,
         },
     },
     url_key::{Identity, UrlKey},
@@ -106,7 +106,7 @@ impl Bench {
         crawl_state::open(&mut self.store, "", host, false).unwrap();
         crawl_state::note_clocks(&mut self.store, self.now, host).unwrap();
         self.visit(pages);
-        let gone = self.store.unvisited(None, usize::MAX / 2).unwrap();
+        let gone = self.store.unvisited();
         let gone = gone
             .into_iter()
             .enumerate()
@@ -144,7 +144,7 @@ impl Bench {
             commit.finished.push(finished(&found, record));
             commit.discovered.push(found);
         }
-        self.store.commit(&commit).unwrap();
+        self.store.commit(&commit.effects()).unwrap();
     }
 
     fn publish(&mut self) -> Result<Published, PublishError> {
@@ -199,15 +199,10 @@ impl Bench {
 
     /// The listed page rows, by path.
     fn listed(&self) -> BTreeMap<String, crate::page::Page> {
-        let mut listed = BTreeMap::new();
-        self.store
-            .each(None, &mut |key, page, _| {
-                let page = page.filter(|page| page.record.reason.state() == State::Listed);
-                listed.extend(page.map(|page| (key.path_and_query().to_owned(), page)));
-                ControlFlow::Continue(())
-            })
-            .unwrap();
-        listed
+        let rows = self.store.rows_from(None).into_iter();
+        rows.filter_map(|(key, page, _)| Some((key.path_and_query().to_owned(), page?)))
+            .filter(|(_, page)| page.record.reason.state() == State::Listed)
+            .collect()
     }
 
     fn wait(&mut self, hours: i64) {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::Manifest;
-use crate::store::{Commit, MetaValue, Store, StoreError, json_value};
+use crate::store::{Effect, MetaValue, Store, StoreError, json_value};
 
 /// Name of the state's value with [`Unnotified`].
 const UNNOTIFIED: &str = crate::store::names::PUBLISH_UNNOTIFIED;
@@ -60,7 +60,7 @@ pub fn unnotified(store: &Store) -> Result<Option<Unnotified>, StoreError> {
 /// # Errors
 /// The store failed.
 pub fn note_unnotified(store: &mut Store, unnotified: &Unnotified) -> Result<(), StoreError> {
-    store.commit(&Commit::of_values(vec![unnotified.value()]))
+    store.commit(&[Effect::Value(unnotified.value())])
 }
 
 /// Notes that the hooks were notified.
@@ -110,7 +110,7 @@ mod tests {
     fn unreadable_file_is_reported_to_all() {
         let mut store = Store::in_memory().unwrap();
         let values = vec![(UNNOTIFIED.to_owned(), Some("soon".to_owned()))];
-        store.commit(&Commit::of_values(values)).unwrap();
+        store.commit(&Effect::values(values)).unwrap();
         assert_eq!(unnotified(&store).unwrap(), Some(Unnotified::everybody()));
     }
 }

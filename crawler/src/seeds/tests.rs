@@ -19,11 +19,7 @@ fn own_files_are_known_up_to_a_number() {
     }
     assert!(!own.add(&hash(7)), "it is known");
     assert!(!own.add("short"), "no hash");
-    let commit = Commit {
-        values: vec![own.value()],
-        ..Commit::default()
-    };
-    store.commit(&commit).unwrap();
+    store.commit(&[Effect::Value(own.value())]).unwrap();
     let own = OwnFiles::load(&store).unwrap();
     assert!(!own.contains(&hash(1)), "the oldest are forgotten");
     assert!(own.contains(&hash(2)));
@@ -32,7 +28,7 @@ fn own_files_are_known_up_to_a_number() {
 }
 
 fn put_all(store: &mut Store, documents: &[Document]) {
-    let mut commit = Commit::default();
+    let mut commit = Vec::new();
     for (number, document) in documents.iter().enumerate() {
         put(&mut commit, number, document, number + 1);
     }
@@ -74,12 +70,8 @@ fn values_that_cannot_be_read_are_damage() {
     ] {
         let mut store = Store::in_memory().unwrap();
         put_all(&mut store, &[Document::new("x", DocumentKind::List, 1)]);
-        let values = vec![(name.to_owned(), Some(text.to_owned()))];
-        let commit = Commit {
-            values,
-            ..Commit::default()
-        };
-        store.commit(&commit).unwrap();
+        let value = (name.to_owned(), Some(text.to_owned()));
+        store.commit(&[Effect::Value(value)]).unwrap();
         let error = documents(&store).unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Corrupt);
         assert!(error.to_string().contains(name), "{error}");

@@ -27,6 +27,8 @@ fn durations_are_written_with_two_digits() {
         sitemap_lastmod: None,
         outcome: None,
         basis: crate::page::Basis::Own,
+        failing_since: None,
+        gone_since: None,
     };
     let row = UrlRow::of(&url, None, &record, &[], 0);
     for duration in 1..=1_000 {

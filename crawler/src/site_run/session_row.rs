@@ -10,7 +10,7 @@ use crate::{
     clock::Clock,
     page::Reason,
     report::Report,
-    store::{Store, StoreError, StoredSession},
+    store::{Effect, Store, StoreError, StoredSession},
 };
 
 /// The row of a session that goes on.
@@ -23,7 +23,14 @@ pub(super) struct SessionRow {
 impl SessionRow {
     /// Writes that a session began at `began`.
     pub(super) fn begin(store: &mut Store, began: Timestamp) -> Result<Self, StoreError> {
-        let id = store.begin_session(began)?;
+        let sessions = store.sessions()?;
+        let id = sessions.last().map_or(1, |session| session.id + 1);
+        let session = StoredSession {
+            id,
+            began,
+            ..StoredSession::default()
+        };
+        store.commit(&[Effect::Session(Box::new(session))])?;
         Ok(Self { id, began })
     }
 }
@@ -49,7 +56,7 @@ impl SessionEnd {
             let count = report.excluded.get(Reason::RobotsDisallowed.code());
             count.copied().unwrap_or_default()
         };
-        let written = store.end_session(&StoredSession {
+        let session = StoredSession {
             id: self.row.id,
             began: self.row.began,
             ended: Some(self.clock.now()),
@@ -70,7 +77,8 @@ impl SessionEnd {
             retry_afters: Some(crawl.tally.retry_afters),
             waited_ms: Some(milliseconds(crawl.tally.waited)),
             interval_ms: crawl.pace.map(milliseconds),
-        });
+        };
+        let written = store.commit(&[Effect::Session(Box::new(session))]);
         if let Err(error) = written {
             tracing::warn!(target: "store", "cannot write how the session ended: {error}");
         }

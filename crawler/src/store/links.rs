@@ -1,126 +1,38 @@
 //! The stored form of the links of a page: one URL per line, those on the page's own origin from their
 //! path on, each with its text, compressed with zlib. Neighbours have long beginnings in common, so that a list takes a
-//! fifth of its text or less. The images of a page are stored in the same way, and its versions in other
-//! languages with their code before each URL. A link that the caller knows by its fingerprint is skipped before its URL is made.
+//! fifth of its text or less. A link that the caller knows by its fingerprint is skipped before its URL is made.
 
-use std::io::{self, Cursor, Read, Write};
+use std::io::{Cursor, Read as _};
 
-use flate2::{Compression, bufread::ZlibDecoder, write::ZlibEncoder};
+use flate2::bufread::ZlibDecoder;
 
-use super::{StoreError, StoreErrorKind, ranges::origin};
-use crate::{
-    page::{LanguageVersion, TakenLinks},
-    url_key::{UrlKey, UrlKeyError},
+use super::{
+    StoreError, StoreErrorKind,
+    lists::{DecodeError, decode_url, lines, pack_lines},
+    ranges::origin,
 };
-
-/// The fastest level: the lists are short and alike, and a higher one gains a few per cent.
-const LEVEL: u32 = 1;
+use crate::{page::TakenLinks, url_key::UrlKey};
 
 /// Separator before the text of a link; no URL contains it.
 const BEFORE_TEXT: u8 = b'\t';
 
-/// Turns lists of links into bytes. One encoder serves many pages: making one costs more than
-/// compressing a list.
-#[derive(Debug)]
-pub(super) struct Encoder {
-    zlib: ZlibEncoder<Vec<u8>>,
-    /// The lines of the list, which are packed at once.
-    lines: Vec<u8>,
-}
-
-/// Why stored bytes are not a list of links.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum DecodeError {
-    /// The bytes are not zlib, broken off, or not text.
-    #[error("links cannot be unpacked")]
-    Packing(#[from] io::Error),
-    /// A line is not a URL.
-    #[error("`{line}` is not a link")]
-    Line {
-        /// The text at the place.
-        line: String,
-        #[source]
-        source: UrlKeyError,
-    },
-    /// A line has no code.
-    #[error("`{line}` is not a language and a link")]
-    NoCode {
-        /// The text at the place.
-        line: String,
-    },
-}
-
-impl Encoder {
-    /// An encoder without memory of any page.
-    pub(super) fn new() -> Self {
-        Self {
-            zlib: ZlibEncoder::new(Vec::new(), Compression::new(LEVEL)),
-            lines: Vec::new(),
-        }
-    }
-
-    /// The stored form of the links that were taken from `page`, in their order.
-    ///
-    /// # Errors
-    /// None is known: the bytes go to memory.
-    pub(super) fn encode_taken(
-        &mut self,
-        page: &UrlKey,
-        links: &TakenLinks,
-    ) -> io::Result<Vec<u8>> {
+/// The stored form of the links that were taken from `page`, in their order.
+pub(super) fn pack_taken(page: &UrlKey, links: &TakenLinks) -> Vec<u8> {
+    let origin = origin(page);
+    pack_lines(|lines| {
         for (number, link) in links.urls.iter().enumerate() {
-            self.line("", page, link, links.texts.get(number));
+            let url = link.as_str();
+            let short = url.strip_prefix(origin);
+            let short = short.filter(|rest| rest.starts_with('/'));
+            lines.extend_from_slice(short.unwrap_or(url).as_bytes());
+            let text = links.texts.get(number);
+            if !text.is_empty() {
+                lines.push(BEFORE_TEXT);
+                lines.extend_from_slice(text.as_bytes());
+            }
+            lines.push(b'\n');
         }
-        self.pack()
-    }
-
-    /// The stored form of URLs that `page` names, in their order.
-    ///
-    /// # Errors
-    /// None is known: the bytes go to memory.
-    pub(super) fn encode(&mut self, page: &UrlKey, links: &[UrlKey]) -> io::Result<Vec<u8>> {
-        for link in links {
-            self.line("", page, link, "");
-        }
-        self.pack()
-    }
-
-    /// The stored form of the versions of `page` in other languages, in their order.
-    ///
-    /// # Errors
-    /// None is known: the bytes go to memory.
-    pub(super) fn encode_versions(
-        &mut self,
-        page: &UrlKey,
-        versions: &[LanguageVersion],
-    ) -> io::Result<Vec<u8>> {
-        for version in versions {
-            let code = [&version.hreflang, " "].concat();
-            self.line(&code, page, &version.target, "");
-        }
-        self.pack()
-    }
-
-    fn line(&mut self, before: &str, page: &UrlKey, link: &UrlKey, text: &str) {
-        let url = link.as_str();
-        let short = url
-            .strip_prefix(origin(page))
-            .filter(|rest| rest.starts_with('/'))
-            .unwrap_or(url);
-        self.lines.extend_from_slice(before.as_bytes());
-        self.lines.extend_from_slice(short.as_bytes());
-        if !text.is_empty() {
-            self.lines.push(BEFORE_TEXT);
-            self.lines.extend_from_slice(text.as_bytes());
-        }
-        self.lines.push(b'\n');
-    }
-
-    fn pack(&mut self) -> io::Result<Vec<u8>> {
-        self.zlib.write_all(&self.lines)?;
-        self.lines.clear();
-        self.zlib.reset(Vec::new())
-    }
+    })
 }
 
 /// The links of a page as they are stored.
@@ -128,7 +40,7 @@ impl Encoder {
 pub struct StoredLinks {
     /// Origin of the page.
     origin: String,
-    /// The bytes that [`Encoder::encode`] made; empty: there are none.
+    /// The bytes that [`pack_taken`] made; empty: there are none.
     packed: Vec<u8>,
 }
 
@@ -223,62 +135,10 @@ impl LinkReader {
     }
 }
 
-/// The URLs that [`Encoder::encode`] stored for `page`.
-pub(super) fn decode(page: &UrlKey, bytes: &[u8]) -> Result<Vec<UrlKey>, DecodeError> {
-    let text = unpack(bytes)?;
-    lines(&text).map(|line| decode_line(page, line)).collect()
-}
-
-/// The versions of `page` that [`Encoder::encode_versions`] stored.
-pub(super) fn decode_versions(
-    page: &UrlKey,
-    bytes: &[u8],
-) -> Result<Vec<LanguageVersion>, DecodeError> {
-    let text = unpack(bytes)?;
-    let decode_version = |line: &str| {
-        // A code may hold spaces, a URL none.
-        let (code, link) = line.rsplit_once(' ').ok_or_else(|| DecodeError::NoCode {
-            line: line.to_owned(),
-        })?;
-        Ok(LanguageVersion {
-            hreflang: code.to_owned(),
-            target: decode_line(page, link)?,
-        })
-    };
-    lines(&text).map(decode_version).collect()
-}
-
-fn unpack(bytes: &[u8]) -> Result<String, DecodeError> {
-    let mut text = String::new();
-    if bytes.is_empty() {
-        return Ok(text);
-    }
-    ZlibDecoder::new(bytes).read_to_string(&mut text)?;
-    Ok(text)
-}
-
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split_terminator('\n')
-}
-
-fn decode_line(page: &UrlKey, line: &str) -> Result<UrlKey, DecodeError> {
-    if line.starts_with('/') {
-        decode_url(&[origin(page), line].concat())
-    } else {
-        decode_url(line)
-    }
-}
-
-fn decode_url(url: &str) -> Result<UrlKey, DecodeError> {
-    UrlKey::from_normalised(url).map_err(|source| DecodeError::Line {
-        line: url.to_owned(),
-        source,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::lists::text_of;
 
     fn key(text: &str) -> UrlKey {
         UrlKey::from_normalised(text).unwrap()
@@ -287,14 +147,10 @@ mod tests {
     fn check(page: &str, links: &[&str], stored: &str) {
         let page = key(page);
         let links: Vec<_> = links.iter().map(|link| key(link)).collect();
-        let mut encoder = Encoder::new();
         let mut reader = LinkReader::default();
         for _ in 0..2 {
-            let bytes = encoder.encode(&page, &links).unwrap();
-            let mut text = String::new();
-            ZlibDecoder::new(&*bytes).read_to_string(&mut text).unwrap();
-            assert_eq!(text, stored);
-            assert_eq!(decode(&page, &bytes).unwrap(), links);
+            let bytes = pack_taken(&page, &links.clone().into());
+            assert_eq!(text_of(&bytes).unwrap(), stored);
             let stored = StoredLinks::new(&page, &bytes);
             let all = reader.keys_where(stored.clone(), |_| true);
             assert_eq!(all.unwrap(), links);
@@ -344,9 +200,9 @@ mod tests {
         links.push(key("https://example.com/a"), "First \t one");
         links.push(key("https://other.example/"), "");
         links.push(key("https://example.com/b"), "Zweite für Ä");
-        let bytes = Encoder::new().encode_taken(&page, &links).unwrap();
+        let bytes = pack_taken(&page, &links);
         assert_eq!(
-            unpack(&bytes).unwrap(),
+            text_of(&bytes).unwrap(),
             "/a\tFirst one\nhttps://other.example/\n/b\tZweite für Ä\n"
         );
         let mut read = TakenLinks::default();
@@ -359,51 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn versions_come_back_in_their_order() {
-        let page = key("https://example.com/en/");
-        let versions: Vec<_> = [
-            ("en", "https://example.com/en/"),
-            ("", "https://example.com/"),
-            ("zh hant  tw", "https://example.tw/"),
-        ]
-        .map(|(code, target)| LanguageVersion::new(code, key(target)))
-        .into();
-        let bytes = Encoder::new().encode_versions(&page, &versions).unwrap();
-        assert_eq!(
-            unpack(&bytes).unwrap(),
-            "en /en/\n /\nzh hant  tw https://example.tw/\n"
-        );
-        assert_eq!(decode_versions(&page, &bytes).unwrap(), versions);
-        let links = Encoder::new()
-            .encode(&page, std::slice::from_ref(&page))
-            .unwrap();
-        assert!(matches!(
-            decode_versions(&page, &links),
-            Err(DecodeError::NoCode { .. })
-        ));
-    }
-
-    #[test]
     fn other_bytes_are_refused() {
         let page = key("https://example.com/");
-        assert!(matches!(
-            decode(&page, b"/a\n"),
-            Err(DecodeError::Packing(_))
-        ));
-        let bytes = Encoder::new()
-            .encode(&page, &[key("https://example.com/a")])
-            .unwrap();
+        let bytes = pack_taken(&page, &vec![key("https://example.com/a")].into());
         let (most, _) = bytes.split_at(bytes.len() - 1);
-        assert!(matches!(decode(&page, most), Err(DecodeError::Packing(_))));
         let mut reader = LinkReader::default();
         let mut read = |bytes| reader.keys_where(StoredLinks::new(&page, bytes), |_| true);
         assert_eq!(read(most).unwrap_err().kind(), StoreErrorKind::Corrupt);
         assert_eq!(read(&bytes).unwrap(), [key("https://example.com/a")]);
-        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
-        zlib.write_all(b"a\n").unwrap();
-        assert!(matches!(
-            decode(&page, &zlib.finish().unwrap()),
-            Err(DecodeError::Line { .. })
-        ));
     }
 }

@@ -3,13 +3,13 @@
 //!
 //! | table | one row per | written with |
 //! | --- | --- | --- |
-//! | `page` | URL that a published crawl decided | [`Commit::pages`], by publishing only |
-//! | `visit` | URL of the crawl under way | [`Commit::discovered`], [`Commit::finished`] |
+//! | `page` | URL that a published crawl decided | [`Effect::Page`], by publishing only |
+//! | `visit` | URL of the crawl under way | [`Effect::Discover`], [`Effect::Finish`] |
 //! | `link` | links of a page or visit | with its page or visit |
-//! | `pattern` | place that was cut, parameter that was left out | [`Commit::patterns`] |
-//! | `session` | session of a crawl | [`Store::begin_session`], [`Store::end_session`] |
-//! | `outbox` | change that engines are to be notified of | [`Commit::outbox`] |
-//! | `meta` | named value | [`Commit::values`] |
+//! | `pattern` | place that was cut, parameter that was left out | [`Effect::Patterns`] |
+//! | `session` | session of a crawl | [`Effect::Session`] |
+//! | `outbox` | change that engines are to be notified of | [`Effect::Outbox`] |
+//! | `meta` | named value | [`Effect::Value`] |
 //!
 //! People may read the file with any tool, even while a crawl runs:
 //! `sqlite3 state.db "select url from page where reason = 'noindex'"`. The file itself describes its
@@ -18,9 +18,9 @@
 //! # Costs
 //! Memory: 8 MiB of pages of the file, whatever the size of the site. Disk: about 0.8 KB for a row with
 //! 20 links, and 0.2 KB for one that leads nowhere; while a crawl is under way each URL has two. The space of removed
-//! rows is used again (the file does not shrink). [`Store::each_visit`] and [`Store::size`] read every
-//! visit, about a second for a million URLs, and [`Store::open_sound`] reads the whole file: they are for the start and
-//! the end of a session. An index for them would hold every URL once more.
+//! rows is used again (the file does not shrink). [`Store::each`] reads every row, about a second for a million
+//! URLs of which a few columns are asked for, and [`Store::open_sound`] reads the whole file: they are for the start and the end
+//! of a session. An index for them would hold every URL once more.
 
 mod named_urls;
 pub(crate) mod names;
@@ -33,12 +33,10 @@ mod entry_pairs;
 mod error;
 mod files;
 mod links;
+mod lists;
 mod opening;
-mod patterns;
 mod peek;
 mod ranges;
-mod reasons;
-mod record;
 mod schema;
 mod sessions;
 #[cfg(feature = "catalogue")]
@@ -51,7 +49,7 @@ mod walks;
 use std::{ops::ControlFlow, path::PathBuf};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::earlier::Earlier;
@@ -62,17 +60,18 @@ pub use self::files::{files_of, forget, held_since, set_aside};
 pub use self::links::{LinkReader, StoredLinks};
 pub use self::named_urls::{EachNamed, NamedBy, NamedRow, NamedUrls};
 pub use self::opening::{Damaged, Sound};
-use self::outbox::{OutboxStep, Waiting};
+use self::outbox::{Outbox, OutboxStep};
 pub(crate) use self::schema::find_damage;
 pub use self::sessions::StoredSession;
 #[cfg(feature = "catalogue")]
 pub use self::snapshot::restore_snapshot;
 pub use self::texts::Texts;
+pub use self::walks::{LinksOf, StoredRows, VisitNote};
 use crate::{
     machine::Lock,
     page::{
-        Canonical, ClosedPattern, Page, PageRecord, PageText, Promotion, Reading, Reason, Repeat,
-        SitemapDate, Supplied, TakenLinks, Via, Visit,
+        Basis, Canonical, ClosedPattern, Outcome, Page, PageRecord, PageText, Promotion, Reading,
+        Reason, Repeat, SitemapDate, Supplied, TakenLinks, Via, Visit,
     },
     url_key::UrlKey,
 };
@@ -98,17 +97,44 @@ pub struct Discovery {
     pub distance: u16,
 }
 
+impl Discovery {
+    /// The visit that begins with it.
+    pub fn visit(&self) -> Visit {
+        Visit {
+            record: PageRecord {
+                reason: self.reason,
+                depth: self.depth,
+                via: self.via,
+                found_on: self.found_on.clone(),
+                attempts: 0,
+                fetched_at: None,
+                sitemap_lastmod: None,
+                outcome: (self.reason != Reason::Queued)
+                    .then_some(Outcome::NotFetched(self.reason)),
+                basis: Basis::Own,
+                failing_since: None,
+                gone_since: None,
+            },
+            sequence: self.sequence,
+            hops: self.hops,
+            is_orphan: self.via.is_seed(),
+            is_declared: self.via.is_declared(),
+            reading: Reading {
+                distance: self.distance,
+                ..Reading::default()
+            },
+            promotion: None,
+        }
+    }
+}
+
 /// The end of the work on one URL.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
     /// The URL.
     pub key: UrlKey,
-    /// The place in the queue, which it leaves.
-    pub sequence: u64,
     /// The current data. Links of its facts are not stored from here.
-    pub record: PageRecord,
-    /// The part in the growth of the site.
-    pub reading: Reading,
+    pub visit: Visit,
     /// The links that were taken from it; `None`: it has none of its own (no answer, or a 304, whose page row has them).
     pub links: Option<TakenLinks>,
 }
@@ -135,59 +161,57 @@ pub enum PageLinks {
     OfVisit,
 }
 
-/// A batch of effects: all or nothing.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Commit {
-    /// Deletes all visits with the links that no page row has. Applied first.
-    pub clears_visits: bool,
-    /// Visits, inserted where there is none of the URL; of one that there is a smaller depth is stored. A URL whose reason is
-    /// [`Reason::Queued`] waits; one with any other has the outcome
-    /// [`Outcome::NotFetched`](crate::page::Outcome::NotFetched). One that a seed led to ([`Via::is_seed`]) is an orphan.
-    pub discovered: Vec<Discovery>,
-    /// Applied after the discoveries of the same commit. The record replaces that of the visit; but how the URL was
-    /// found first, a smaller depth and the date of a sitemap stay, and the mark of a promotion goes.
-    pub finished: Vec<Finished>,
-    /// Visits that are fetched after all, or again: they wait with the sequence given, and their answer goes. A URL without a
-    /// visit, or one that waits already, is left out. Applied after the finished ones.
-    pub requeued: Vec<QueuedUrl>,
-    /// Visits that a sitemap of the site, or a list of the user's, names. Applied after the discoveries.
-    pub named: Vec<UrlKey>,
-    /// The distances of visits to which a shorter way was found. Applied after the discoveries.
-    pub nearer: Vec<(UrlKey, u16)>,
-    /// The repetitions of visits, in the light of the whole crawl. Applied after the finished ones.
-    pub repeats: Vec<(UrlKey, Option<Repeat>)>,
-    /// Visits of URLs that are as if they had never been found.
-    pub forgotten: Vec<UrlKey>,
-    /// Visits that wait because a bound ended the last session ([`Repeat::Waits`]) are decided as they were. Applied before `repeats`.
-    pub ends_waits: bool,
+/// A change of the state. Those of one commit are applied in their order, all or none.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// A visit, inserted where there is none of the URL; of one that there is a smaller depth is stored. A URL whose reason is
+    /// [`Reason::Queued`] waits; one with any other has the outcome [`Outcome::NotFetched`]. One that a seed led to
+    /// ([`Via::is_seed`]) is an orphan.
+    Discover(Discovery),
+    /// The record of a visit is replaced; but how the URL was found first, a smaller depth and the date of a sitemap stay, and
+    /// so do who names it and the mark of a promotion.
+    Finish(Box<Finished>),
+    /// A visit is fetched after all, or again: it waits with the sequence given, and its answer goes. A URL without a visit, or
+    /// one that waits already, is left out.
+    Requeue(QueuedUrl),
+    /// A page turned out to lead to an orphan.
+    Link(UrlKey),
+    /// A sitemap of the site, or a list of the user's, names a visit.
+    Declare(UrlKey),
+    /// A shorter way was found to a visit that waits.
+    Shorten(UrlKey, u16),
+    /// The last change of a visit that a sitemap of the site states; the first of a crawl counts.
+    Date(UrlKey, SitemapDate),
+    /// The repetition of a visit, in the light of the whole crawl.
+    Mark(UrlKey, Option<Repeat>),
+    /// Visits that wait because a bound ended the last session ([`Repeat::Waits`]) are decided as they were.
+    EndWaits,
+    /// The visit of a URL that is as if it had never been found goes.
+    Forget(UrlKey),
+    /// All visits go, with the links that no page row has.
+    ClearVisits,
     /// The patterns of a crawl, in the place of all others.
-    pub patterns: Option<Vec<ClosedPattern>>,
-    /// Orphans that a page turned out to lead to. Applied after the discoveries.
-    pub linked: Vec<UrlKey>,
-    /// The last changes of visits that sitemaps of the site state. Applied after the finished ones; the first of a crawl
-    /// counts.
-    pub dated: Vec<(UrlKey, SitemapDate)>,
-    /// Rows of `page`: those of publishing.
-    pub pages: Vec<PageRow>,
-    /// Named values to set (or, with `None`, to remove).
-    pub values: Vec<MetaValue>,
-    /// The changes that engines are to be notified of, in order.
-    pub outbox: Vec<OutboxStep>,
-    /// Removes unlisted page rows that no publish met since this time, with their links. Applied last.
-    pub forgets_before: Option<Timestamp>,
+    Patterns(Vec<ClosedPattern>),
+    /// A row of `page`: by publishing only.
+    Page(Box<PageRow>),
+    /// Unlisted page rows that no publish met since this time go, with their links.
+    ForgetPages(Timestamp),
+    /// A named value is set, or removed.
+    Value(MetaValue),
+    /// Changes that engines are to be notified of.
+    Outbox(OutboxStep),
+    /// The row of a session, in the place of one that began at the same time.
+    Session(Box<StoredSession>),
 }
 
-impl Commit {
-    /// A commit of named values alone.
-    pub fn of_values(values: Vec<MetaValue>) -> Self {
-        Self {
-            values,
-            ..Self::default()
-        }
+impl Effect {
+    /// Sets or removes named values.
+    pub fn values(values: impl IntoIterator<Item = MetaValue>) -> Vec<Self> {
+        values.into_iter().map(Self::Value).collect()
     }
 }
 
-/// A named value of the state; with `None` it is removed.
+/// A name and a value of the state; with `None` it is removed.
 pub type MetaValue = (String, Option<String>);
 
 /// A URL waiting in the queue.
@@ -242,36 +266,6 @@ pub struct InputCounts {
 /// Gives one URL after the other.
 pub type NextSupplied<'a> = dyn FnMut() -> InputBatch + 'a;
 
-/// How large a state is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Size {
-    /// Bytes of the file, without the space of removed rows.
-    pub bytes: u64,
-    /// Visits.
-    pub visits: u64,
-    /// Visits that wait.
-    pub queued: u64,
-    /// The highest sequence of a visit; 0 when there is none.
-    pub last_sequence: u64,
-}
-
-/// A visit in outline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VisitNote {
-    /// The stored reason.
-    pub reason: Reason,
-    /// See [`Visit::is_orphan`].
-    pub is_orphan: bool,
-    /// A sitemap of the site, or a list of the user's, names it.
-    pub is_declared: bool,
-    /// The place in the queue, while it waits.
-    pub place: Option<u64>,
-    /// Pages in a row that said nothing new, on the shortest way to it.
-    pub distance: u16,
-    /// The fingerprint of the URL on which it was found first; only of one that waits, and is not at distance 0.
-    pub finder: Option<u64>,
-}
-
 /// The text of a visit, as it is compared with that of others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VisitText {
@@ -301,7 +295,7 @@ pub struct VisitText {
 pub type EachText<'a> = dyn FnMut(VisitText) + 'a;
 
 /// Receives the rows of a URL, of which one is there at least; returns whether to go on.
-pub type EachUrl<'a> = dyn FnMut(&UrlKey, Option<Page>, Option<Visit>) -> ControlFlow<()> + 'a;
+pub type EachUrl<'a> = dyn FnMut(&StoredRows<'_>) -> Result<ControlFlow<()>, StoreError> + 'a;
 
 /// The action of a store in place of a commit, on demand of a test.
 #[cfg(any(test, feature = "testing"))]
@@ -323,7 +317,7 @@ pub enum Fault {
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = Store::open(&folder.path().join("https_example.com.db"))?;
-/// assert_eq!(store.size()?.queued, 0);
+/// assert!(store.queued(None, 1)?.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -391,20 +385,6 @@ impl Store {
         queries(&self.connection).map_err(|error| error::failure("read", &self.path, error))
     }
 
-    /// The row of `key` that the query `sql` finds.
-    fn row<T>(
-        &self,
-        sql: &str,
-        key: &UrlKey,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<(UrlKey, T)>,
-    ) -> Result<Option<T>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(sql)?;
-            let found = statement.query_row([key.as_str()], read).optional()?;
-            Ok(found.map(|(_, row)| row))
-        })
-    }
-
     /// Runs `effects` in a transaction: all or nothing.
     fn write<T>(
         &mut self,
@@ -432,7 +412,7 @@ impl Store {
     ///
     /// # Errors
     /// Nothing of the commit was applied.
-    pub fn commit(&mut self, commit: &Commit) -> Result<(), StoreError> {
+    pub fn commit(&mut self, commit: &[Effect]) -> Result<(), StoreError> {
         #[cfg(any(test, feature = "testing"))]
         self.meet_fault()?;
         self.write(|transaction| effects::apply(transaction, commit))
@@ -451,28 +431,24 @@ impl Store {
         self.write(|transaction| supplied::store_urls(transaction, next))
     }
 
-    /// The page row of `key`, for the verdict on a URL that another one leads to.
+    /// The page row and the visit of `key`.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn page(&self, key: &UrlKey) -> Result<Option<Page>, StoreError> {
-        self.row(&walks::PAGE, key, record::read_page)
+    pub fn rows(&self, key: &UrlKey) -> Result<(Option<Page>, Option<Visit>), StoreError> {
+        self.read(|connection| walks::rows(connection, key))
     }
 
-    /// The visit of `key`, for the same.
+    /// The links of a row of `key`, and the feeds that it names: of a page row what a 304 leads to.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn visit(&self, key: &UrlKey) -> Result<Option<Visit>, StoreError> {
-        self.row(&walks::VISIT, key, record::read_visit)
-    }
-
-    /// The links of the page row of `page`, and the feeds that it names: what a 304 leads to.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn links(&self, page: &UrlKey) -> Result<(StoredLinks, Vec<UrlKey>), StoreError> {
-        self.read(|connection| walks::links(connection, page))
+    pub fn links(
+        &self,
+        key: &UrlKey,
+        of: LinksOf,
+    ) -> Result<(StoredLinks, Vec<UrlKey>), StoreError> {
+        self.read(|connection| walks::links(connection, key, of))
     }
 
     /// Reads all that `questions` reads from one state of the file, with one lock for all reads.
@@ -502,27 +478,6 @@ impl Store {
         self.read(|connection| walks::queued(connection, after, limit))
     }
 
-    /// The first `limit` listed page rows after `after` in key order that have no visit, with their depth: a crawl asks for
-    /// them before it counts as drained.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn unvisited(
-        &self,
-        after: Option<&UrlKey>,
-        limit: usize,
-    ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
-        self.read(|connection| walks::unvisited(connection, after, limit))
-    }
-
-    /// Shows all visits in outline, in no special order: fills the set of seen URLs.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn each_visit(&self, show: &mut dyn FnMut(&UrlKey, VisitNote)) -> Result<(), StoreError> {
-        self.read(|connection| walks::each_visit(connection, show))
-    }
-
     /// Shows the text of each visit that answered well, in the order of the queue, or only of those whose text others have too,
     /// one text after the other.
     ///
@@ -532,13 +487,21 @@ impl Store {
         self.read(|connection| texts::each(connection, which, show))
     }
 
-    /// Shows every URL that has a page row or a visit, with both, in key order from `from` (included) on: the pass of a
-    /// publish. The visitor may read the store.
+    /// Shows every URL that has a page row or a visit, in key order from `from` (included) on. A row is read as far as `show`
+    /// asks for it, which may read the store.
+    ///
+    /// # Errors
+    /// The store cannot be read; `show` failed.
+    pub fn each(&self, from: Option<&UrlKey>, show: &mut EachUrl<'_>) -> Result<(), StoreError> {
+        walks::each(&self.connection, &self.path, from, show)
+    }
+
+    /// The sessions, the oldest first.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn each(&self, from: Option<&UrlKey>, show: &mut EachUrl<'_>) -> Result<(), StoreError> {
-        self.read(|connection| walks::each(connection, from, show))
+    pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
+        self.read(|connection| walks::all(connection, "session", "began"))
     }
 
     /// The patterns of the crawl whose last session ended last, by their names.
@@ -546,11 +509,11 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn patterns(&self) -> Result<Vec<ClosedPattern>, StoreError> {
-        self.read(patterns::all)
+        self.read(|connection| walks::all(connection, "pattern", "name"))
     }
 
-    /// The first `limit` URLs after the place `after` that engines are to be notified of and may be at `now`: those that were
-    /// refused least often first, then in the order of their texts. A URL that was sent less than
+    /// Of the URLs that engines are to be notified of, the first `limit` after the place `after` that may be at `now`: those
+    /// that were refused least often first, then in the order of their texts. A URL that was sent less than
     /// [`outbox::RESEND_GAP`] ago is left out.
     ///
     /// # Errors
@@ -560,16 +523,8 @@ impl Store {
         after: Option<&(u32, UrlKey)>,
         limit: usize,
         now: Timestamp,
-    ) -> Result<Vec<Waiting>, StoreError> {
-        self.read(|connection| outbox::waiting(connection, after, limit, now))
-    }
-
-    /// Number of URLs that engines are to be notified about, now or later.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn outbox_len(&self) -> Result<u64, StoreError> {
-        self.read(outbox::len)
+    ) -> Result<Outbox, StoreError> {
+        self.read(|connection| outbox::read(connection, after, limit, now))
     }
 
     /// A named value (see `names`).
@@ -602,14 +557,6 @@ impl Store {
     /// The store cannot be read.
     pub fn bytes(&self) -> Result<u64, StoreError> {
         self.read(walks::bytes)
-    }
-
-    /// How large the state is: held against the bounds of a crawl.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn size(&self) -> Result<Size, StoreError> {
-        self.read(walks::size)
     }
 }
 

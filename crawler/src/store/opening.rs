@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Commit, Store, StoreError, StoreErrorKind,
+    Effect, Store, StoreError, StoreErrorKind,
     error::{failure, with_causes},
     files::{self, absolute},
     names,
@@ -138,7 +138,7 @@ impl Store {
 /// The damaged state stays in use.
 fn replace(path: &Path, lock: &Lock, suffix: &str) -> Result<PathBuf, StoreError> {
     let mut new = Store::open(&files::next_of(path))?;
-    new.commit(&Commit::of_values(salvaged(path)?))?;
+    new.commit(&Effect::values(salvaged(path)?))?;
     // Closed, it is one file, and all of it is on the disk.
     drop(new);
     let aside = files::set_aside_locked(path, suffix, lock)?;

@@ -59,6 +59,15 @@ impl Waiting {
     }
 }
 
+/// What waits to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outbox {
+    /// Number of URLs that engines are to be notified of, at once or later.
+    pub total: u64,
+    /// Those that may be sent now, as many as were asked for.
+    pub waiting: Vec<Waiting>,
+}
+
 /// A change of what waits to be sent. Those of one commit are applied in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutboxStep {
@@ -167,19 +176,18 @@ pub(super) fn bound(transaction: &Connection, most: u64) -> rusqlite::Result<()>
     Ok(())
 }
 
-/// See [`Store::outbox_len`](super::Store::outbox_len).
-pub(super) fn len(connection: &Connection) -> rusqlite::Result<u64> {
+fn len(connection: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT count(*) FROM outbox WHERE change IS NOT NULL";
     connection.query_row(sql, [], |row| row.get(0))
 }
 
 /// See [`Store::outbox`](super::Store::outbox).
-pub(super) fn waiting(
+pub(super) fn read(
     connection: &Connection,
     after: Option<&(u32, UrlKey)>,
     limit: usize,
     now: Timestamp,
-) -> rusqlite::Result<Vec<Waiting>> {
+) -> rusqlite::Result<Outbox> {
     let mut statement = connection.prepare_cached(
         "SELECT url, change, since, tries FROM outbox
          WHERE change IS NOT NULL AND (sent_at IS NULL OR sent_at <= ?1 OR sent_at > ?2)
@@ -198,5 +206,8 @@ pub(super) fn waiting(
             tries: columns.get()?,
         })
     })?;
-    rows.collect()
+    Ok(Outbox {
+        total: len(connection)?,
+        waiting: rows.collect::<Result<_, _>>()?,
+    })
 }

@@ -81,13 +81,10 @@ mod tests {
     use std::{collections::BTreeMap, fs};
 
     use super::*;
-    use crate::store::{Commit, StoreErrorKind};
+    use crate::store::{Effect, StoreErrorKind};
 
-    fn value(text: &str) -> Commit {
-        Commit {
-            values: vec![("name".to_owned(), Some(text.to_owned()))],
-            ..Commit::default()
-        }
+    fn value(text: &str) -> [Effect; 1] {
+        [Effect::Value(("name".to_owned(), Some(text.to_owned())))]
     }
 
     /// Every file of a folder, with its bytes.

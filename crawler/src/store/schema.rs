@@ -10,12 +10,12 @@ use std::{fs, path::Path, time::Duration};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 
 use super::{
-    StoreError, StoreErrorKind,
-    columns::{Attempt, Column, Origin, Published, Queue},
+    StoreError, StoreErrorKind, StoredSession,
+    columns::definitions,
     error::{failure, with_causes},
     files::{io_failure, with_suffix},
-    sessions,
 };
+use crate::page::{ClosedPattern, Page, Visit};
 
 /// Version of the format, kept as `user_version`. From the first release on it grows with every change that an older arpent
 /// could not read.
@@ -44,12 +44,11 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The tables. Text is compared byte by byte (`BINARY`), so that URLs of one origin come in the
 /// order in which sitemaps are written.
 fn tables() -> String {
-    let definitions = |groups: &[&[Column]]| -> String {
-        let columns = groups.iter().copied().flatten();
-        columns.map(Column::definition).collect()
-    };
-    let page = definitions(&[Origin::COLUMNS, Attempt::COLUMNS, Published::COLUMNS]);
-    let visit = definitions(&[Origin::COLUMNS, Attempt::COLUMNS, Queue::COLUMNS]);
+    let (page, visit) = (definitions::<Page>(","), definitions::<Visit>(","));
+    let (pattern, session) = (
+        definitions::<ClosedPattern>(""),
+        definitions::<StoredSession>(""),
+    );
     format!(
         "
 CREATE TABLE page (
@@ -65,8 +64,15 @@ CREATE TABLE visit (
 ) WITHOUT ROWID;
 
 CREATE UNIQUE INDEX visit_queue ON visit (sequence) WHERE state = 'queued';
-{OTHERS}{}",
-        sessions::TABLE
+
+CREATE TABLE pattern (
+  -- Places that go on without end, and parameters that make copies.
+{pattern}) WITHOUT ROWID;
+
+CREATE TABLE session (
+  -- One row for each session of a crawl that opened the state, the newest 1,000.
+{session});
+{OTHERS}"
     )
 }
 
@@ -76,18 +82,6 @@ CREATE TABLE link (
   id INTEGER PRIMARY KEY,
   links BLOB NOT NULL                 -- zlib: one URL per line, with a tab and the text of the link where it has one; a line that begins with / is on the page's own origin
 );
-
-CREATE TABLE pattern (
-  -- Places that go on without end, and parameters that make copies.
-  name TEXT NOT NULL PRIMARY KEY,     -- /path?, /directory/, /directory/*, ?parameter=; a run of digits is 0
-  crawl INTEGER NOT NULL,             -- number of the first of the crawls in a row that found it
-  kind TEXT NOT NULL,                 -- place: it was cut; parameter: it was left out of URLs
-  requested INTEGER NOT NULL,         -- pages of it that were asked for
-  left_out INTEGER NOT NULL,          -- those of them that are not listed because of it
-  not_requested INTEGER NOT NULL,     -- URLs of it that were not asked for
-  example TEXT NOT NULL,              -- one that was left out or not asked for
-  exclude TEXT                        -- a glob for the setting exclude that matches no listed page
-) WITHOUT ROWID;
 
 CREATE TABLE outbox (
   -- The URLs that engines are to be notified of, until one has them.

@@ -79,15 +79,11 @@ pub fn restore_snapshot(packed: impl Read, path: &Path) -> Result<(), StoreError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Commit;
+    use crate::store::Effect;
 
     fn set(store: &mut Store, value: &str) {
-        let values = vec![("name".to_owned(), Some(value.to_owned()))];
         store
-            .commit(&Commit {
-                values,
-                ..Commit::default()
-            })
+            .commit(&[Effect::Value(("name".to_owned(), Some(value.to_owned())))])
             .unwrap();
     }
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use super::{
     InputBatch, InputCounts, NextSupplied, SuppliedUrl,
-    values::{NotFetched, Sql},
+    values::{OutcomeWord, Sql},
 };
 use crate::page::{Supplied, Via};
 
@@ -23,7 +23,7 @@ const ADD: &str = "INSERT INTO gathered VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 
 /// The first of several rows of one URL is put; further rows change nothing.
 const SETTLE: &str = "
 INSERT INTO visit (
-  url, state, reason, depth, via, attempts, not_fetched, supplied_lastmod, supplied_changefreq, supplied_priority,
+  url, state, reason, depth, via, attempts, outcome, supplied_lastmod, supplied_changefreq, supplied_priority,
   supplied_extensions, sequence, hops, distance, led_to
 )
 SELECT url, state, reason, 0, ?1, 0, ?2, supplied_lastmod, supplied_changefreq, supplied_priority, supplied_extensions, 0, 0, 0, 0
@@ -40,7 +40,7 @@ pub(super) fn store_urls(
     transaction.execute_batch(GATHER)?;
     let mut gave = InputCounts::default();
     if let Some(total) = gather(transaction, next)? {
-        let parameters = params![Sql(&Via::Input), Sql(&NotFetched::Supplied)];
+        let parameters = params![Sql(&Via::Input), Sql(&OutcomeWord::Supplied)];
         gave.urls = transaction.execute(SETTLE, parameters)? as u64;
         gave.repeated = total - gave.urls;
     }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use super::{EachText, VisitText, values::Columns};
-use crate::page::{PageText, Reading, Reason};
+use crate::page::{PageText, Reading, Reason, TextBlock};
 
 impl VisitText {
     /// Returns whether it can be listed, but for what it repeats.
@@ -35,8 +35,8 @@ const TEXTS: &str = "
     iif(ifnull(visit.text_hash, page.text_hash) = page.text_hash, 1, NULL) AS is_unchanged,
     ifnull(visit.canonical, page.canonical) AS canonical, visit.sequence AS sequence,
     visit.reason AS reason
-  FROM visit LEFT JOIN page ON page.url = visit.url AND (visit.confirmed = 1 OR page.state = 'listed')
-  WHERE visit.state <> 'queued' AND (visit.text_hash IS NOT NULL OR visit.confirmed = 1 AND page.text_hash IS NOT NULL)";
+  FROM visit LEFT JOIN page ON page.url = visit.url AND (visit.basis = 'confirmed' OR page.state = 'listed')
+  WHERE visit.state <> 'queued' AND (visit.text_hash IS NOT NULL OR visit.basis = 'confirmed' AND page.text_hash IS NOT NULL)";
 
 /// See [`Store::each_text`](super::Store::each_text).
 pub(super) fn each(
@@ -66,9 +66,13 @@ pub(super) fn each(
 fn read(row: &Row<'_>) -> rusqlite::Result<VisitText> {
     let mut columns = Columns::new(row);
     let key = columns.get()?;
-    let whole: i64 = columns.get()?;
-    let blocks: Option<Vec<u8>> = columns.get()?;
-    let text = PageText::from_stored(whole.cast_unsigned(), 0, &blocks.unwrap_or_default());
+    let whole = columns.get()?;
+    let blocks: Option<Vec<TextBlock>> = columns.get()?;
+    let text = PageText {
+        whole,
+        alike: 0,
+        blocks: blocks.unwrap_or_default(),
+    };
     let (reason, repeat) = (columns.get()?, columns.get()?);
     let reading = Reading {
         distance: columns.get()?,

@@ -2,7 +2,7 @@
 //! counts positions. A value in a form that arpent never writes is an error, which becomes
 //! [`StoreErrorKind::Corrupt`](super::StoreErrorKind::Corrupt). Knows no table.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{collections::BTreeMap, convert::Infallible, time::Duration};
 
 use jiff::Timestamp;
 use rusqlite::{
@@ -13,10 +13,12 @@ use rusqlite::{
 };
 use sitemap_core::{ChangeFreq, LastMod, Priority};
 
+use super::lists;
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, DateSource, PatternKind, Promotion, Reason, Refresh, Repeat,
-        State, StatedElement, TextNovelty, Via, Warnings,
+        Basis, BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Kept, LanguageVersion,
+        PatternKind, Promotion, Reason, Refresh, Repeat, State, StatedElement, TextBlock,
+        TextNovelty, Via, Warnings,
     },
     url_key::UrlKey,
 };
@@ -28,6 +30,11 @@ pub(super) trait Value: Sized {
 
     /// The value that was written.
     fn read(value: ValueRef<'_>) -> FromSqlResult<Self>;
+
+    /// The value that was written; `None`: it means nothing to this version.
+    fn read_some(value: ValueRef<'_>) -> FromSqlResult<Option<Self>> {
+        Self::read(value).map(Some)
+    }
 }
 
 /// Text that nothing of ours is written as.
@@ -54,7 +61,7 @@ impl<T: Value> Value for Option<T> {
     fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
         match value {
             ValueRef::Null => Ok(None),
-            value => T::read(value).map(Some),
+            value => T::read_some(value),
         }
     }
 }
@@ -88,17 +95,24 @@ macro_rules! as_they_are {
     )*};
 }
 
-as_they_are! { u8 u16 u32 u64 i64 String Vec<u8> }
+as_they_are! { u8 u16 u32 i64 String }
 
+/// The words of types; `null` is the value of which the file has nothing.
 macro_rules! texts {
-    ($($type:ty, $what:literal: $value:ident => $written:expr, $text:ident => $read:expr;)*) => {$(
+    ($($type:ty $(, null $null:expr)?, $what:literal: $value:ident => $written:expr, $text:ident => $read:expr;)*) => {$(
         impl Value for $type {
             fn write(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                $(if *self == $null {
+                    return Ok(ToSqlOutput::from(Null));
+                })?
                 let $value = self;
                 Ok(ToSqlOutput::from($written))
             }
 
             fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                $(if value == ValueRef::Null {
+                    return Ok($null);
+                })?
                 let $text = value.as_str()?;
                 $read.ok_or_else(|| unknown($what, $text))
             }
@@ -116,30 +130,49 @@ texts! {
     Reason, "reason": reason => reason.code(), text => Self::from_code(text);
     Via, "via": via => via.as_str(), text => Self::from_code(text);
     DateSource, "source": source => source.as_str(), text => Self::from_code(text);
-    NotFetched, "not_fetched": not_fetched => not_fetched.word(), text => Self::from_code(text);
-    Hex128, "hash": hash => format!("{:032x}", hash.0), text => hex_128(text).map(Self);
-    Hex64, "fingerprint": print => format!("{:016x}", print.0), text => hex_64(text).map(Self);
-    BodyKind, "kind": kind => kind.as_str(), text => Self::from_code(text);
-    BodyEnd, "body_end": end => match end {
+    OutcomeWord, "outcome": outcome => match outcome {
+        Self::NotFetched(reason) => reason.code(),
+        Self::NoAnswer => NO_ANSWER,
+        Self::Supplied => SUPPLIED,
+        Self::Answered => ANSWERED,
+    }, text => match text {
+        NO_ANSWER => Some(Self::NoAnswer),
+        SUPPLIED => Some(Self::Supplied),
+        ANSWERED => Some(Self::Answered),
+        _ => Reason::from_code(text).map(Self::NotFetched),
+    };
+    Basis, null Self::Own, "basis": basis => match basis {
+        Self::Own | Self::NotReached => String::new(),
+        Self::Confirmed => CONFIRMED.to_owned(),
+        Self::Kept(kept) => format!("{} {}", kept.reason.code(), kept.error),
+    }, text => if text == CONFIRMED {
+        Some(Self::Confirmed)
+    } else {
+        text.split_once(' ').and_then(|(reason, error)| Some(Self::Kept(Kept {
+            reason: Reason::from_code(reason)?,
+            error: error.to_owned(),
+        })))
+    };
+    u128, "hash": hash => format!("{hash:032x}"), text => hex_128(text);
+    BodyKind, null Self::Other, "kind": kind => kind.as_str(), text => Self::from_code(text);
+    BodyEnd, null Self::Skipped, "body_end": end => match end {
         Self::Complete => "complete".to_owned(),
-        Self::Skipped => "skipped".to_owned(),
+        Self::Skipped => String::new(),
         Self::TooLarge => "too-large".to_owned(),
         Self::CutShort => "cut-short".to_owned(),
         Self::Undecodable(coding) => format!("{UNDECODABLE}{coding}"),
     }, text => match text {
         "complete" => Some(Self::Complete),
-        "skipped" => Some(Self::Skipped),
         "too-large" => Some(Self::TooLarge),
         "cut-short" => Some(Self::CutShort),
         _ => text.strip_prefix(UNDECODABLE).map(|coding| Self::Undecodable(coding.to_owned())),
     };
-    Canonical, "canonical": canonical => match canonical {
-        Self::Absent => "absent",
+    Canonical, null Self::Absent, "canonical": canonical => match canonical {
+        Self::Absent => "",
         Self::Itself => "itself",
         Self::Conflicting => "conflicting",
         Self::Other(key) => key.as_str(),
     }, text => match text {
-        "absent" => Some(Self::Absent),
         "itself" => Some(Self::Itself),
         "conflicting" => Some(Self::Conflicting),
         _ => UrlKey::from_normalised(text).ok().map(Self::Other),
@@ -153,53 +186,104 @@ texts! {
     PatternKind, "kind": kind => kind.as_str(), text => Self::from_code(text);
     Repeat, "repeat": repeat => repeat.text(), text => Self::from_text(text);
     TextNovelty, "novelty": novelty => novelty.as_str(), text => Self::from_code(text);
-    Warnings, "warnings": warnings => warnings.codes().collect::<Vec<_>>().join(","),
+    Warnings, null Self::default(), "warnings": warnings => warnings.codes().collect::<Vec<_>>().join(","),
         text => Some(Self::from_codes(text.split(',')));
     LastMod, "lastmod": lastmod => lastmod.to_string(), text => Self::parse(text).ok();
     ChangeFreq, "changefreq": changefreq => changefreq.to_string(), text => Self::parse(text).ok();
     Priority, "priority": priority => priority.to_string(), text => Self::parse(text).ok();
-    BTreeMap<String, String>, "values": values => json(values), text => serde_json::from_str(text).ok();
+    BTreeMap<String, String>, null Self::new(), "values": values => json(values), text => serde_json::from_str(text).ok();
     Vec<StatedElement>, "elements": elements => json(elements), text => serde_json::from_str(text).ok();
     Promotion, "promotion": promotion => json(promotion), text => serde_json::from_str(text).ok();
 }
 
-/// A hash of 128 bits, hexadecimal.
+/// How an attempt ended, in a word.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hex128(pub(super) u128);
-
-/// A fingerprint of 64 bits, hexadecimal.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Hex64(pub(super) u64);
-
-/// Why there was no request.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum NotFetched {
-    /// A verdict needed none.
-    Because(Reason),
+pub(super) enum OutcomeWord {
+    /// No request was made, for this reason.
+    NotFetched(Reason),
+    NoAnswer,
     /// An input of the user has the values for the sitemap.
     Supplied,
+    Answered,
 }
 
-/// [`NotFetched::Supplied`]; no reason has this code.
-const GIVEN: &str = "input";
+// No reason has one of these codes.
+const ANSWERED: &str = "answered";
+const NO_ANSWER: &str = "no-answer";
+const SUPPLIED: &str = "input";
+
+/// The text of [`Basis::Confirmed`].
+pub(super) const CONFIRMED: &str = "confirmed";
 
 /// Begins the text of [`BodyEnd::Undecodable`].
 const UNDECODABLE: &str = "undecodable: ";
 
-impl NotFetched {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Because(reason) => reason.code(),
-            Self::Supplied => GIVEN,
-        }
+/// The hash of another algorithm is not evidence of whether the content changed: it is not read.
+impl Value for ContentHash {
+    fn write(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(format!(
+            "{}:{:032x}",
+            Self::VERSION,
+            self.0
+        )))
     }
 
-    fn from_code(word: &str) -> Option<Self> {
-        match word {
-            GIVEN => Some(Self::Supplied),
-            _ => Reason::from_code(word).map(Self::Because),
-        }
+    fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Self::read_some(value)?.ok_or(FromSqlError::InvalidType)
     }
+
+    fn read_some(value: ValueRef<'_>) -> FromSqlResult<Option<Self>> {
+        let text = value.as_str()?;
+        let parts = text.split_once(':');
+        let parts = parts.and_then(|(version, hash)| Some((version.parse().ok()?, hex_128(hash)?)));
+        let (version, hash): (u32, u128) = parts.ok_or_else(|| unknown("hash", text))?;
+        Ok((version == Self::VERSION).then_some(Self(hash)))
+    }
+}
+
+/// A hash may have the highest bit; a count never does.
+impl Value for u64 {
+    fn write(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.cast_signed()))
+    }
+
+    fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Ok(value.as_i64()?.cast_unsigned())
+    }
+}
+
+/// Whole milliseconds.
+impl Value for Duration {
+    fn write(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let milliseconds = u32::try_from(self.as_millis()).unwrap_or(u32::MAX);
+        Ok(ToSqlOutput::from(milliseconds))
+    }
+
+    fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        u32::read(value).map(|milliseconds| Self::from_millis(milliseconds.into()))
+    }
+}
+
+macro_rules! packed {
+    ($($type:ty: $value:ident => $pack:expr, $bytes:ident => $unpack:expr;)*) => {$(
+        impl Value for $type {
+            fn write(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                let $value = self;
+                Ok(ToSqlOutput::from($pack))
+            }
+
+            fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                let $bytes = value.as_blob()?;
+                $unpack.map_err(FromSqlError::other)
+            }
+        }
+    )*};
+}
+
+packed! {
+    Vec<TextBlock>: blocks => TextBlock::pack(blocks), bytes => Ok::<_, Infallible>(TextBlock::unpack(bytes));
+    Vec<UrlKey>: links => lists::pack(links), bytes => lists::unpack(bytes);
+    Vec<LanguageVersion>: versions => lists::pack_versions(versions), bytes => lists::unpack_versions(bytes);
 }
 
 fn hex_128(text: &str) -> Option<u128> {
@@ -241,6 +325,11 @@ impl<'a, 'c> Binder<'a, 'c> {
         }
     }
 
+    /// Leaves the next parameters `NULL`.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.position += count;
+    }
+
     /// Runs the statement, all of whose parameters are bound.
     pub(super) fn execute(self) -> rusqlite::Result<usize> {
         debug_assert_eq!(self.position, self.statement.parameter_count());
@@ -252,42 +341,36 @@ impl<'a, 'c> Binder<'a, 'c> {
 pub(super) struct Columns<'a, 'r> {
     row: &'a Row<'r>,
     position: usize,
-    /// Columns that are known to be `NULL`.
-    nulls: Range<usize>,
 }
 
 impl<'a, 'r> Columns<'a, 'r> {
     /// Begins with the first column of `row`.
     pub(super) fn new(row: &'a Row<'r>) -> Self {
-        Self {
-            row,
-            position: 0,
-            nulls: 0..0,
-        }
+        Self { row, position: 0 }
     }
 
-    /// Does not look at the `count` columns from `place` on, counted from the next, when the one before them is `NULL`: they
-    /// all are then.
-    pub(super) fn nulls_after(&mut self, place: usize, count: usize) -> rusqlite::Result<()> {
-        let first = self.position + place;
-        if self.row.get_ref(first - 1)? == ValueRef::Null {
-            self.nulls = first..first + count;
-        }
-        Ok(())
+    /// Returns whether the next column is `NULL`.
+    pub(super) fn is_null(&self) -> rusqlite::Result<bool> {
+        Ok(self.row.get_ref(self.position)? == ValueRef::Null)
+    }
+
+    /// Leaves out the next columns.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.position += count;
     }
 
     /// The next column.
     pub(super) fn get<T: Value>(&mut self) -> rusqlite::Result<T> {
         let position = self.position;
         self.position += 1;
-        if self.nulls.contains(&position) {
-            return T::read(ValueRef::Null).map_err(|error| {
-                rusqlite::Error::FromSqlConversionFailure(position, Type::Null, Box::new(error))
-            });
-        }
         let FromColumn(value) = self.row.get(position)?;
         Ok(value)
     }
+}
+
+/// A failure to understand a row.
+pub(super) fn failure(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
 }
 
 /// A value of ours as a parameter.

@@ -1,48 +1,220 @@
 //! Walks over the rows of the state in the order of keys, and of the queue.
 
-use std::sync::LazyLock;
+use std::{ops::Range, path::Path, sync::LazyLock};
 
-use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
+use rusqlite::{
+    Connection, OptionalExtension as _, Row as SqlRow, Rows, Statement,
+    fallible_streaming_iterator::FallibleStreamingIterator as _, params, types::ValueRef,
+};
 
 use super::{
-    EachUrl, QueuedUrl, Size, StoredLinks, VisitNote,
-    columns::{self, Attempt, Origin, Published, Queue},
-    ranges,
-    record::{read_earlier, read_links, read_page, read_visit},
-    values::Columns,
+    EachUrl, Earlier, QueuedUrl, StoreError, StoredLinks,
+    columns::{self, ColumnGroup},
+    effects::{PAGE, VISIT},
+    error, ranges,
+    values::{Columns, Value},
 };
-use crate::{page::Reason, url_key::UrlKey};
+use crate::{
+    page::{Page, PageFacts, Reason, State, Visit},
+    url_key::UrlKey,
+};
 
-/// Columns of [`read_page`]; a condition follows.
-static PAGES: LazyLock<String> = LazyLock::new(|| {
-    let groups = [Origin::COLUMNS, Attempt::COLUMNS, Published::COLUMNS];
-    format!("SELECT url, {} FROM page ", columns::list("", &groups))
+/// The rows of one URL in a walk ([`Store::each`](super::Store::each)).
+#[derive(Debug)]
+pub struct StoredRows<'r> {
+    /// The URL.
+    pub key: UrlKey,
+    page: Option<&'r SqlRow<'r>>,
+    visit: Option<&'r SqlRow<'r>>,
+    path: &'r Path,
+}
+
+/// A visit in outline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VisitNote {
+    /// The stored reason.
+    pub reason: Reason,
+    /// See [`Visit::is_orphan`].
+    pub is_orphan: bool,
+    /// See [`Visit::is_declared`].
+    pub is_declared: bool,
+    /// The place in the queue, also of a visit that waits no more.
+    pub sequence: u64,
+    /// Pages in a row that said nothing new, on the shortest way to it.
+    pub distance: u16,
+}
+
+impl VisitNote {
+    /// The place in the queue, while it waits.
+    pub fn place(&self) -> Option<u64> {
+        (self.reason == Reason::Queued).then_some(self.sequence)
+    }
+}
+
+/// Whose links are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinksOf {
+    /// Those of the page row.
+    Page,
+    /// Those of the visit.
+    Visit,
+}
+
+/// The columns of [`StoredRows`] that are read by themselves, by their positions in the rows.
+struct Positions {
+    page_reason: usize,
+    page_body_hash: usize,
+    reason: usize,
+    is_orphan: usize,
+    is_declared: usize,
+    sequence: usize,
+    distance: usize,
+    found_on: usize,
+    promotion: usize,
+}
+
+static POSITIONS: LazyLock<Positions> = LazyLock::new(|| {
+    let place = |names: &[&str], name| names.iter().position(|it| *it == name).unwrap_or_default();
+    Positions {
+        page_reason: place(&PAGE, "reason"),
+        page_body_hash: place(&PAGE, "body_hash"),
+        reason: place(&VISIT, "reason"),
+        is_orphan: place(&VISIT, "is_orphan"),
+        is_declared: place(&VISIT, "is_declared"),
+        sequence: place(&VISIT, "sequence"),
+        distance: place(&VISIT, "distance"),
+        found_on: place(&VISIT, "found_on"),
+        promotion: place(&VISIT, "promotion"),
+    }
 });
 
-/// Columns of [`read_visit`]; a condition follows.
-static VISITS: LazyLock<String> = LazyLock::new(|| {
-    let groups = [Origin::COLUMNS, Attempt::COLUMNS, Queue::COLUMNS];
-    format!("SELECT url, {} FROM visit ", columns::list("", &groups))
-});
+impl StoredRows<'_> {
+    /// The page row.
+    ///
+    /// # Errors
+    /// The row is damaged, as for the other columns.
+    pub fn page(&self) -> Result<Option<Page>, StoreError> {
+        self.read(self.page, read_row)
+    }
 
-/// A page row.
-pub(super) static PAGE: LazyLock<String> = LazyLock::new(|| [&PAGES, OF_ONE].concat());
+    /// The visit.
+    ///
+    /// # Errors
+    /// The row is damaged.
+    pub fn visit(&self) -> Result<Option<Visit>, StoreError> {
+        self.read(self.visit, read_row)
+    }
 
-/// A visit.
-pub(super) static VISIT: LazyLock<String> = LazyLock::new(|| [&VISITS, OF_ONE].concat());
+    /// The reason of the page row.
+    ///
+    /// # Errors
+    /// The row is damaged.
+    pub fn page_reason(&self) -> Result<Option<Reason>, StoreError> {
+        self.read(self.page, |row| column(row, POSITIONS.page_reason))
+    }
+
+    /// Returns whether the page is in the published set.
+    ///
+    /// # Errors
+    /// The row is damaged.
+    pub fn is_listed(&self) -> Result<bool, StoreError> {
+        let reason = self.page_reason()?;
+        Ok(reason.is_some_and(|reason| reason.state() == State::Listed))
+    }
+
+    /// The hash of the body of the page row, as far as one is known.
+    ///
+    /// # Errors
+    /// The row is damaged.
+    pub fn page_body_hash(&self) -> Result<Option<u128>, StoreError> {
+        let hash = self.read(self.page, |row| column(row, POSITIONS.page_body_hash))?;
+        Ok(hash.flatten())
+    }
+
+    /// Returns whether there is a visit.
+    pub fn has_visit(&self) -> bool {
+        self.visit.is_some()
+    }
+
+    /// The visit in outline.
+    ///
+    /// # Errors
+    /// The row is damaged.
+    pub fn note(&self) -> Result<Option<VisitNote>, StoreError> {
+        self.read(self.visit, |row| {
+            Ok(VisitNote {
+                reason: column(row, POSITIONS.reason)?,
+                is_orphan: column(row, POSITIONS.is_orphan)?,
+                is_declared: column(row, POSITIONS.is_declared)?,
+                sequence: column(row, POSITIONS.sequence)?,
+                distance: column(row, POSITIONS.distance)?,
+            })
+        })
+    }
+
+    /// The page, or the document, on which the URL of the visit was found first.
+    ///
+    /// # Errors
+    /// The row is damaged.
+    pub fn found_on(&self) -> Result<Option<UrlKey>, StoreError> {
+        let found_on = self.read(self.visit, |row| column(row, POSITIONS.found_on))?;
+        Ok(found_on.flatten())
+    }
+
+    /// Returns whether the visit was copied to its page row.
+    ///
+    /// # Errors
+    /// The row is damaged.
+    pub fn is_promoted(&self) -> Result<bool, StoreError> {
+        let is_null = |row: &SqlRow<'_>| Ok(row.get_ref(POSITIONS.promotion)? == ValueRef::Null);
+        Ok(self.read(self.visit, is_null)? == Some(false))
+    }
+
+    fn read<T>(
+        &self,
+        row: Option<&SqlRow<'_>>,
+        read: impl FnOnce(&SqlRow<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let read = row.map(read).transpose();
+        read.map_err(|error| error::failure("read", self.path, error))
+    }
+}
+
+fn column<T: Value>(row: &SqlRow<'_>, place: usize) -> rusqlite::Result<T> {
+    let mut columns = Columns::new(row);
+    columns.skip(place);
+    columns.get()
+}
+
+/// The columns after the URL.
+fn read_row<R: ColumnGroup>(row: &SqlRow<'_>) -> rusqlite::Result<R> {
+    let mut columns = Columns::new(row);
+    columns.skip(1);
+    R::get(&mut columns)
+}
+
+static PAGES: LazyLock<String> = LazyLock::new(|| select("page", &PAGE));
+
+static VISITS: LazyLock<String> = LazyLock::new(|| select("visit", &VISIT));
+
+fn select(table: &str, names: &[&str]) -> String {
+    format!("SELECT {} FROM {table} ", columns::list("", names))
+}
 
 /// The queued URLs, with the answer of its page row, but for the lists that may be long.
 static QUEUED: LazyLock<String> = LazyLock::new(|| {
-    let columns = Attempt::COLUMNS.iter().map(|column| match column.name {
-        list @ ("images" | "alternates") => format!("iif(page.{list} IS NULL, NULL, x'')"),
-        "feeds" => "NULL".to_owned(),
+    let names = columns::names::<PageFacts>();
+    let facts = names.iter().map(|name| match *name {
+        list @ ("images" | "alternates" | "feeds") => {
+            format!("iif(page.{list} IS NULL, NULL, x'')")
+        }
         name => format!("page.{name}"),
     });
     format!(
         "SELECT visit.sequence, visit.url, visit.depth, visit.hops, visit.distance, iif(page.state = 'listed', 1, NULL), {}
          FROM visit LEFT JOIN page ON page.url = visit.url
          WHERE visit.state = 'queued' AND visit.sequence > ?1 ORDER BY visit.sequence LIMIT ?2",
-        columns.collect::<Vec<_>>().join(", "),
+        facts.collect::<Vec<_>>().join(", "),
     )
 });
 
@@ -54,71 +226,122 @@ const IN_ORDER: &str = "WHERE url >= ?1 AND url < ?2 ORDER BY url";
 /// See [`Store::each`](super::Store::each).
 pub(super) fn each(
     connection: &Connection,
+    path: &Path,
     from: Option<&UrlKey>,
     show: &mut EachUrl<'_>,
-) -> rusqlite::Result<()> {
-    let mut pages = connection.prepare_cached(&[&PAGES, IN_ORDER].concat())?;
-    let mut visits = connection.prepare_cached(&[&VISITS, IN_ORDER].concat())?;
-    for range in ranges::of_origins(connection, from)? {
-        let mut pages = pages.query([&range.start, &range.end])?;
-        let mut visits = visits.query([&range.start, &range.end])?;
-        let mut page = next(&mut pages, read_page)?;
-        let mut visit = next(&mut visits, read_visit)?;
+) -> Result<(), StoreError> {
+    let failed = |error| error::failure("read", path, error);
+    let prepare = |select: &str| connection.prepare_cached(&[select, IN_ORDER].concat());
+    let mut pages = prepare(&PAGES).map_err(failed)?;
+    let mut visits = prepare(&VISITS).map_err(failed)?;
+    for range in ranges::of_origins(connection, from).map_err(failed)? {
+        let mut pages = begin(&mut pages, &range).map_err(failed)?;
+        let mut visits = begin(&mut visits, &range).map_err(failed)?;
         loop {
-            let key = match (&page, &visit) {
+            let (page, visit) = (pages.get(), visits.get());
+            let (of_page, of_visit) = (url_of(page), url_of(visit));
+            // Within one origin keys are ordered as their texts are; no URL is the greatest.
+            let order = match (of_page.map_err(failed)?, of_visit.map_err(failed)?) {
                 (None, None) => break,
-                (Some((key, _)), None) | (None, Some((key, _))) => key.clone(),
-                // Within one origin keys are ordered as their texts are.
-                (Some((page, _)), Some((visit, _))) if page.as_str() <= visit.as_str() => {
-                    page.clone()
-                }
-                (Some(_), Some((visit, _))) => visit.clone(),
+                (Some(page), Some(visit)) => page.cmp(visit),
+                (page, visit) => visit.is_some().cmp(&page.is_some()),
             };
-            let of_page = page.take_if(|(of, _)| *of == key);
-            let of_visit = visit.take_if(|(of, _)| *of == key);
-            if of_page.is_some() {
-                page = next(&mut pages, read_page)?;
-            }
-            if of_visit.is_some() {
-                visit = next(&mut visits, read_visit)?;
-            }
-            let of_page = of_page.map(|(_, page)| page);
-            let of_visit = of_visit.map(|(_, visit)| visit);
-            if show(&key, of_page, of_visit).is_break() {
+            let page = page.filter(|_| order.is_le());
+            let visit = visit.filter(|_| order.is_ge());
+            let key = page.or(visit).map(|row| column(row, 0));
+            let Some(key) = key.transpose().map_err(failed)? else {
+                break;
+            };
+            let rows = StoredRows {
+                key,
+                page,
+                visit,
+                path,
+            };
+            if show(&rows)?.is_break() {
                 return Ok(());
+            }
+            if order.is_le() {
+                pages.advance().map_err(failed)?;
+            }
+            if order.is_ge() {
+                visits.advance().map_err(failed)?;
             }
         }
     }
     Ok(())
 }
 
-fn next<T>(
-    rows: &mut Rows<'_>,
-    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Option<T>> {
-    rows.next()?.map(read).transpose()
+/// Runs a walk over a range, and goes to its first row.
+fn begin<'s>(
+    statement: &'s mut Statement<'_>,
+    range: &Range<String>,
+) -> rusqlite::Result<Rows<'s>> {
+    let mut rows = statement.query([&range.start, &range.end])?;
+    rows.advance()?;
+    Ok(rows)
+}
+
+fn url_of<'r>(row: Option<&'r SqlRow<'_>>) -> rusqlite::Result<Option<&'r str>> {
+    let url = row.map(|row| Ok(row.get_ref(0)?.as_str()?));
+    url.transpose()
+}
+
+/// See [`Store::rows`](super::Store::rows).
+pub(super) fn rows(
+    connection: &Connection,
+    key: &UrlKey,
+) -> rusqlite::Result<(Option<Page>, Option<Visit>)> {
+    Ok((
+        one(connection, &PAGES, key)?,
+        one(connection, &VISITS, key)?,
+    ))
+}
+
+fn one<R: ColumnGroup>(
+    connection: &Connection,
+    select: &str,
+    key: &UrlKey,
+) -> rusqlite::Result<Option<R>> {
+    let mut statement = connection.prepare_cached(&[select, OF_ONE].concat())?;
+    statement.query_row([key.as_str()], read_row).optional()
+}
+
+/// All rows of a small `table`, by the column `order`.
+pub(super) fn all<R: ColumnGroup>(
+    connection: &Connection,
+    table: &str,
+    order: &str,
+) -> rusqlite::Result<Vec<R>> {
+    let sql = select(table, &columns::names::<R>()) + "ORDER BY " + order;
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([], |row| R::get(&mut Columns::new(row)))?;
+    rows.collect()
 }
 
 /// See [`Store::links`](super::Store::links).
 pub(super) fn links(
     connection: &Connection,
-    page: &UrlKey,
+    key: &UrlKey,
+    of: LinksOf,
 ) -> rusqlite::Result<(StoredLinks, Vec<UrlKey>)> {
     // `SQLite` would prepare a join with `link` again for each URL.
-    let mut statement = connection.prepare_cached(
-        "SELECT (SELECT links FROM link WHERE id = page.links), feeds FROM page WHERE url = ?1",
-    )?;
-    let links = statement.query_row([page.as_str()], |row| read_links(row, page));
+    let sql = match of {
+        LinksOf::Page => {
+            "SELECT (SELECT links FROM link WHERE id = page.links), feeds FROM page WHERE url = ?1"
+        }
+        LinksOf::Visit => {
+            "SELECT (SELECT links FROM link WHERE id = visit.links), feeds FROM visit WHERE url = ?1"
+        }
+    };
+    let links = connection
+        .prepare_cached(sql)?
+        .query_row([key.as_str()], |row| {
+            let packed = row.get_ref(0)?.as_blob_or_null()?.unwrap_or_default();
+            let feeds: Option<Vec<UrlKey>> = column(row, 1)?;
+            Ok((StoredLinks::new(key, packed), feeds.unwrap_or_default()))
+        });
     Ok(links.optional()?.unwrap_or_default())
-}
-
-/// See [`Store::visit_links`](super::Store::visit_links).
-pub(super) fn visit_links(connection: &Connection, url: &UrlKey) -> rusqlite::Result<StoredLinks> {
-    let mut statement = connection.prepare_cached(
-        "SELECT (SELECT links FROM link WHERE id = visit.links), feeds FROM visit WHERE url = ?1",
-    )?;
-    let links = statement.query_row([url.as_str()], |row| read_links(row, url));
-    Ok(links.optional()?.unwrap_or_default().0)
 }
 
 /// See [`Store::queued`](super::Store::queued).
@@ -128,129 +351,30 @@ pub(super) fn queued(
     limit: usize,
 ) -> rusqlite::Result<Vec<QueuedUrl>> {
     let after = after.map_or(-1, |after| i64::try_from(after).unwrap_or(i64::MAX));
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut statement = connection.prepare_cached(&QUEUED)?;
-    let rows = statement.query_map(params![after, row_limit(limit)], |row| {
+    let rows = statement.query_map(params![after, limit], |row| {
         let mut columns = Columns::new(row);
-        let sequence = columns.get()?;
-        let key = columns.get()?;
-        let (depth, hops) = (columns.get()?, columns.get()?);
-        let distance = columns.get()?;
-        let earlier = read_earlier(&mut columns, &key)?;
         Ok(QueuedUrl {
-            sequence,
-            key,
-            depth,
-            hops,
-            distance,
-            earlier,
+            sequence: columns.get()?,
+            key: columns.get()?,
+            depth: columns.get()?,
+            hops: columns.get()?,
+            distance: columns.get()?,
+            earlier: Earlier::read(&mut columns)?,
         })
     })?;
     rows.collect()
 }
 
-/// See [`Store::unvisited`](super::Store::unvisited).
-pub(super) fn unvisited(
-    connection: &Connection,
-    after: Option<&UrlKey>,
-    limit: usize,
-) -> rusqlite::Result<Vec<(UrlKey, u32)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT url, depth FROM page
-         WHERE url >= ?1 AND url < ?2 AND url IS NOT ?3 AND state = 'listed'
-           AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.url = page.url)
-         ORDER BY url LIMIT ?4",
-    )?;
-    let mut found = Vec::new();
-    for range in ranges::of_origins(connection, after)? {
-        let limit = row_limit(limit - found.len());
-        let after = after.map(UrlKey::as_str);
-        let mut rows = statement.query(params![range.start, range.end, after, limit])?;
-        while let Some(row) = rows.next()? {
-            let mut columns = Columns::new(row);
-            found.push((columns.get()?, columns.get()?));
-        }
+impl Earlier {
+    /// Whether the page row is listed, and its facts.
+    fn read(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<Box<Self>>> {
+        let was_listed = columns.get()?;
+        let answer: Option<Box<PageFacts>> = ColumnGroup::get(columns)?;
+        let is_known = was_listed || answer.is_some();
+        Ok(is_known.then(|| Box::new(Self { was_listed, answer })))
     }
-    Ok(found)
-}
-
-/// See [`Store::each_visit`](super::Store::each_visit).
-pub(super) fn each_visit(
-    connection: &Connection,
-    show: &mut dyn FnMut(&UrlKey, VisitNote),
-) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare("SELECT url, reason, is_orphan, is_declared, sequence, distance, iif(distance > 0 AND state = 'queued', found_on, NULL) FROM visit")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let mut columns = Columns::new(row);
-        let key: UrlKey = columns.get()?;
-        let note = VisitNote {
-            reason: columns.get()?,
-            is_orphan: columns.get()?,
-            is_declared: columns.get()?,
-            place: columns.get()?,
-            distance: columns.get()?,
-            finder: columns
-                .get::<Option<UrlKey>>()?
-                .map(|url| url.fingerprint()),
-        };
-        let place = note.place.filter(|_| note.reason == Reason::Queued);
-        show(&key, VisitNote { place, ..note });
-    }
-    Ok(())
-}
-
-/// See [`Store::each_listed_visit`](super::Store::each_listed_visit).
-pub(super) fn each_listed_visit(
-    connection: &Connection,
-    show: &mut dyn FnMut(&UrlKey),
-) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(
-        "WITH RECURSIVE needed(url) AS (
-           SELECT url FROM visit WHERE state = 'listed'
-           UNION SELECT visit.found_on FROM needed JOIN visit ON visit.url = needed.url WHERE visit.found_on IS NOT NULL)
-         SELECT url FROM needed",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        show(&Columns::new(row).get()?);
-    }
-    Ok(())
-}
-
-/// See [`Store::copies_of`](super::Store::copies_of).
-pub(super) fn copies_of(
-    connection: &Connection,
-    url: &UrlKey,
-    most: u32,
-) -> rusqlite::Result<Vec<UrlKey>> {
-    let mut statement = connection.prepare(
-        "SELECT copy.url FROM page JOIN page AS copy ON copy.body_hash = page.body_hash
-         WHERE page.url = ?1 AND copy.url <> ?1 AND copy.state = 'listed' ORDER BY copy.url LIMIT ?2",
-    )?;
-    let rows = statement.query_map((url.as_str(), most), |row| Columns::new(row).get())?;
-    rows.collect()
-}
-
-/// See [`Store::each_reason`](super::Store::each_reason).
-pub(super) fn each_reason(
-    connection: &Connection,
-    of_pages: bool,
-    show: &mut dyn FnMut(&UrlKey, Reason),
-) -> rusqlite::Result<()> {
-    let sql = if of_pages {
-        "SELECT url, reason FROM page"
-    } else {
-        "SELECT url, reason FROM visit WHERE promotion IS NULL"
-    };
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let mut columns = Columns::new(row);
-        let key: UrlKey = columns.get()?;
-        show(&key, columns.get()?);
-    }
-    Ok(())
 }
 
 /// See [`Store::bytes`](super::Store::bytes).
@@ -260,23 +384,4 @@ pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
          FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
     )?;
     statement.query_row([], |row| row.get(0))
-}
-
-/// See [`Store::size`](super::Store::size).
-pub(super) fn size(connection: &Connection) -> rusqlite::Result<Size> {
-    let bytes = bytes(connection)?;
-    let sql = "SELECT count(*), count(iif(state = 'queued', 1, NULL)), ifnull(max(sequence), 0) FROM visit";
-    connection.query_row(sql, [], |row| {
-        let mut columns = Columns::new(row);
-        Ok(Size {
-            bytes,
-            visits: columns.get()?,
-            queued: columns.get()?,
-            last_sequence: columns.get()?,
-        })
-    })
-}
-
-fn row_limit(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
 }

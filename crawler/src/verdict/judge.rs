@@ -10,7 +10,7 @@ use crate::{
     clock::Clock,
     config::{Config, Extensions, ScopeConfig, ScopeWidth},
     fetch::Validators,
-    page::{Basis, BodyEnd, BodyKind, Kept, Outcome, PageFacts, PageRecord, Reason, State},
+    page::{Basis, BodyEnd, BodyKind, Outcome, PageFacts, PageRecord, Reason, State},
     robots::Rules,
     scope::{Judgement, Scope},
     url_key::{UrlKey, is_action},
@@ -238,7 +238,12 @@ impl Judge {
                 // A URL of an input needs no request.
                 self.after_fetch(url, outcome).reason
             }
-            (Some(outcome), Basis::Kept(kept), Reason::Queued) => self.of_kept(url, outcome, kept),
+            (Some(outcome), Basis::Kept(kept), Reason::Queued) => {
+                self.of_good(url, outcome, kept.listed_as())
+            }
+            (Some(outcome), Basis::NotReached, Reason::Queued) => {
+                self.of_good(url, outcome, Reason::NotReached)
+            }
             // A URL that an imported set names.
             (
                 Some(outcome @ (Outcome::NotFetched(Reason::NotReached) | Outcome::Supplied(_))),
@@ -291,11 +296,12 @@ impl Judge {
         self.read_as
     }
 
-    /// The reason of a page that is judged by its last good answer. The time for which it stays counts at its attempts.
-    pub(crate) fn of_kept(&self, url: &UrlKey, good: &Outcome, kept: &Kept) -> Reason {
+    /// The reason of a page that is judged by its last good answer, which stays `listed_as`. The time for which it stays
+    /// counts at its attempts.
+    pub(crate) fn of_good(&self, url: &UrlKey, good: &Outcome, listed_as: Reason) -> Reason {
         match self.after_fetch(url, good).reason {
             reason if reason.state() != State::Listed => reason,
-            _ => kept.listed_as(),
+            _ => listed_as,
         }
     }
 
@@ -309,7 +315,7 @@ impl Judge {
         };
         let may_be_confirmed = answer.status == 200
             && is_whole
-            && answer.read_as == self.read_as
+            && answer.read_as == Some(self.read_as)
             // A 304 need not repeat a header, so a noindex that is gone from one would not be noticed.
             && !answer.robots_by_header
             && !self.misses(answer);

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use super::{
     Judge, MAX_HOPS, PageSummary,
-    removal::{self, expires},
+    removal::{self, Stays},
     settle_canonicals, target_of,
 };
 use crate::{
@@ -49,10 +49,6 @@ pub struct Rows {
 pub struct Merged {
     /// The reason with the facts that it is decided by.
     pub record: PageRecord,
-    /// When the first attempt since the last good answer failed, if the last one did.
-    pub failing_since: Option<Timestamp>,
-    /// When it answered 404 first since then.
-    pub gone_since: Option<Timestamp>,
     /// The row that counts.
     pub merged_by: MergedBy,
 }
@@ -121,15 +117,19 @@ impl Merging<'_> {
             ChainTarget::Decided => merged,
             ChainTarget::Waits => self.not_reached(key, page).unwrap_or(merged),
             ChainTarget::Failed => {
-                let kept = Kept {
-                    reason: merged.record.reason,
-                    since: page.failing_since.unwrap_or_else(|| self.ended(visit)),
-                    gone_since: page.gone_since,
-                    error: "leads to a page that could not be fetched".to_owned(),
+                let failing_since = page.record.failing_since;
+                let stays = Stays {
+                    kept: Kept {
+                        reason: merged.record.reason,
+                        error: "leads to a page that could not be fetched".to_owned(),
+                    },
+                    failing_since: failing_since.unwrap_or_else(|| self.ended(visit)),
+                    gone_since: page.record.gone_since,
                 };
-                let is_over = expires(&kept, self.judge.keep_failing(), self.ended(visit));
-                let kept = (!is_over).then_some(kept);
-                kept.and_then(|kept| self.kept(key, page, visit, kept))
+                let is_over = stays.expires(self.judge.keep_failing(), self.ended(visit));
+                let stays = (!is_over).then_some(stays);
+                stays
+                    .and_then(|stays| self.kept(key, page, visit, stays))
                     .unwrap_or(merged)
             }
         }))
@@ -168,11 +168,7 @@ impl Merging<'_> {
                 record.reason = reason;
             }
         }
-        Merged {
-            failing_since: page.failing_since,
-            gone_since: page.gone_since,
-            ..merged(record, MergedBy::Decided)
-        }
+        merged(record, MergedBy::Decided)
     }
 
     /// The page row of a URL that the crawl has not reached; `None` where it is not listed.
@@ -184,20 +180,12 @@ impl Merging<'_> {
         let reason = self.judge.in_view(key, &record);
         if matches!(reason.state(), State::Excluded | State::Failed) {
             record.reason = reason;
+            (record.failing_since, record.gone_since) = (None, None);
             return Some(merged(record, MergedBy::Decided));
         }
         record.reason = Reason::NotReached;
-        record.basis = Basis::Kept(Kept {
-            reason: Reason::Queued,
-            since: page.failing_since.unwrap_or(Timestamp::UNIX_EPOCH),
-            gone_since: page.gone_since,
-            error: String::new(),
-        });
-        Some(Merged {
-            failing_since: page.failing_since,
-            gone_since: page.gone_since,
-            ..merged(record, MergedBy::NotReached)
-        })
+        record.basis = Basis::NotReached;
+        Some(merged(record, MergedBy::NotReached))
     }
 
     /// The listed page row, where the visit is not a proof that the page has to leave.
@@ -212,36 +200,33 @@ impl Merging<'_> {
             return None;
         }
         let not_fetched = Outcome::NotFetched(record.reason);
-        let kept = removal::stays(
+        let stays = removal::stays(
             record.outcome.as_ref().unwrap_or(&not_fetched),
             record.reason,
-            page.failing_since,
-            page.gone_since,
+            page.record.failing_since,
+            page.record.gone_since,
             self.judge.keep_failing(),
             self.ended(visit),
         )?;
-        self.kept(key, page, visit, kept)
+        self.kept(key, page, visit, stays)
     }
 
     /// The listed page row by its last good answer; `None` when the current rules do not list that.
-    fn kept(self, key: &UrlKey, page: &Page, visit: &Visit, kept: Kept) -> Option<Merged> {
+    fn kept(self, key: &UrlKey, page: &Page, visit: &Visit, stays: Stays) -> Option<Merged> {
         let good = page.record.outcome.clone().unwrap_or(Outcome::PUBLISHED);
-        let reason = self.judge.of_kept(key, &good, &kept);
+        let reason = self.judge.of_good(key, &good, stays.kept.listed_as());
         if reason.state() != State::Listed {
             return None;
         }
-        let (failing_since, gone_since) = (kept.failing_since(), kept.gone_since);
         let record = PageRecord {
             reason,
             outcome: Some(good),
-            basis: Basis::Kept(kept),
+            basis: Basis::Kept(stays.kept),
+            failing_since: Some(stays.failing_since),
+            gone_since: stays.gone_since,
             ..visit.record.clone()
         };
-        Some(Merged {
-            failing_since,
-            gone_since,
-            ..merged(record, MergedBy::Kept)
-        })
+        Some(merged(record, MergedBy::Kept))
     }
 
     /// When the attempt of the visit ended.
@@ -307,12 +292,7 @@ impl Merging<'_> {
 }
 
 fn merged(record: PageRecord, merged_by: MergedBy) -> Merged {
-    Merged {
-        record,
-        failing_since: None,
-        gone_since: None,
-        merged_by,
-    }
+    Merged { record, merged_by }
 }
 
 /// The record of the visit; of a visit answered 304, with the facts that it confirms.

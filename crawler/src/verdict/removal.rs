@@ -11,9 +11,20 @@ use crate::page::{Evidence, Kept, Outcome, Reason};
 /// warming up, is over by then.
 pub const GONE_AGAIN_AFTER: Duration = Duration::from_secs(60 * 60);
 
+/// A page that stays listed although the last attempt did not list it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stays {
+    /// What became of the last attempt.
+    pub kept: Kept,
+    /// When the first attempt since the last good answer failed.
+    pub failing_since: Timestamp,
+    /// When it answered 404 first since then.
+    pub gone_since: Option<Timestamp>,
+}
+
 /// Why a page that is listed stays so although the last attempt came to `reason`; `None` when it leaves the set.
-/// `failing_since` and `gone_since` are those of its page row ([`Page`](crate::page::Page)); `keep_failing` is the time for which a page that only
-/// fails stays; 0: it does not. `now` is when the attempt ended.
+/// `failing_since` and `gone_since` are those of its page row ([`PageRecord`](crate::page::PageRecord)); `keep_failing` is the time for which a
+/// page that only fails stays; 0: it does not. `now` is when the attempt ended.
 pub fn stays(
     outcome: &Outcome,
     reason: Reason,
@@ -21,39 +32,43 @@ pub fn stays(
     gone_since: Option<Timestamp>,
     keep_failing: Duration,
     now: Timestamp,
-) -> Option<Kept> {
+) -> Option<Stays> {
     // A clock that was put back must not keep a page for ever.
     let known = |time: Option<Timestamp>| time.map(|time| time.min(now));
-    let (failing_since, gone_since) = (known(failing_since), known(gone_since));
-    let kept = Kept {
-        reason,
-        since: failing_since.unwrap_or(now),
+    let gone_since = known(gone_since);
+    let stays = Stays {
+        kept: Kept {
+            reason,
+            error: error_of(outcome, reason),
+        },
+        failing_since: known(failing_since).unwrap_or(now),
         gone_since,
-        error: error_of(outcome, reason),
     };
     match evidence(reason, status_of(outcome)) {
         Evidence::Sure => None,
         Evidence::IfConfirmed => {
             let is_second =
                 gone_since.is_some_and(|first| has_passed(GONE_AGAIN_AFTER, first, now));
-            (!is_second).then(|| Kept {
+            (!is_second).then(|| Stays {
                 gone_since: gone_since.or(Some(now)),
-                ..kept
+                ..stays
             })
         }
-        Evidence::Nothing => (!expires(&kept, keep_failing, now)).then_some(kept),
+        Evidence::Nothing => (!stays.expires(keep_failing, now)).then_some(stays),
+    }
+}
+
+impl Stays {
+    /// Returns whether the time is over for which the page stays listed for this reason.
+    pub fn expires(&self, keep_failing: Duration, now: Timestamp) -> bool {
+        self.kept.reason != Reason::Gone
+            && (keep_failing.is_zero() || has_passed(keep_failing, self.failing_since, now))
     }
 }
 
 /// Returns whether an attempt that came to this is not evidence of whether the page is to be listed.
 pub(super) fn is_not_evidence(outcome: Option<&Outcome>, reason: Reason) -> bool {
     evidence(reason, outcome.and_then(status_of)) == Evidence::Nothing
-}
-
-/// Returns whether the time is over for which a page stays listed for this reason.
-pub fn expires(kept: &Kept, keep_failing: Duration, now: Timestamp) -> bool {
-    !matches!(kept.reason, Reason::Gone | Reason::Queued)
-        && (keep_failing.is_zero() || has_passed(keep_failing, kept.since, now))
 }
 
 fn has_passed(time: Duration, since: Timestamp, now: Timestamp) -> bool {
@@ -132,7 +147,7 @@ mod tests {
     fn check(outcome: &Outcome, reason: Reason, earlier: &Since, expected: Option<Reason>) {
         let now = noon();
         let kept = stays(outcome, reason, earlier.0, earlier.1, MONTH, now);
-        let found = kept.as_ref().map(Kept::listed_as);
+        let found = kept.map(|stays| stays.kept.listed_as());
         assert_eq!(found, expected, "{outcome:?} {reason:?} {earlier:?}");
     }
 
@@ -208,7 +223,7 @@ mod tests {
         let before = listed(Some("2026-02-27T12:00:00Z"), Some("2026-02-28T12:00:00Z"));
         let (outcome, reason) = (answered(503), Reason::ServerError);
         let kept = stays(&outcome, reason, before.0, before.1, MONTH, noon()).unwrap();
-        assert_eq!((Some(kept.since), kept.gone_since), before);
+        assert_eq!((Some(kept.failing_since), kept.gone_since), before);
         check(&answered(404), Reason::Gone, &before, None);
     }
 

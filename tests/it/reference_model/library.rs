@@ -6,11 +6,14 @@ use crawler::{
     clock::Clock,
     config::{Config, GuardConfig, Layout},
     crawl_state,
-    page::{Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, Via},
+    page::{
+        Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reading, Reason,
+        Via, Visit,
+    },
     publish::Published,
     site::Site,
     site_run::{Stored, StoredRequest},
-    store::{Commit, Discovery, Finished, Store},
+    store::{Discovery, Effect, Finished, Store},
     url_key::UrlKey,
 };
 use jiff::{Timestamp, ToSpan as _};
@@ -81,7 +84,7 @@ impl Library {
         let gone = change.removed.iter().map(|path| (path, 410));
         let visits: Vec<(&String, u16)> = pages.chain(gone).collect();
         for batch in visits.chunks(BATCH) {
-            let mut commit = Commit::default();
+            let mut commit = Vec::new();
             for (path, status) in batch {
                 self.visit(path, *status, &mut commit);
             }
@@ -91,7 +94,7 @@ impl Library {
     }
 
     /// A page with a new text, or one that is gone.
-    fn visit(&mut self, path: &str, status: u16, commit: &mut Commit) {
+    fn visit(&mut self, path: &str, status: u16, commit: &mut Vec<Effect>) {
         self.sequence += 1;
         let sequence = self.sequence;
         let seconds = i64::try_from(sequence).expect("not that many");
@@ -104,7 +107,7 @@ impl Library {
             last_modified: Timestamp::from_second(1_600_000_000 + seconds).ok(),
             ..PageFacts::default()
         };
-        commit.discovered.push(Discovery {
+        commit.push(Effect::Discover(Discovery {
             distance: 0,
             key: key(path),
             sequence,
@@ -113,7 +116,7 @@ impl Library {
             via: Via::Link,
             found_on: None,
             reason: Reason::Queued,
-        });
+        }));
         let record = PageRecord {
             reason: if status == 200 {
                 Reason::Listed
@@ -128,14 +131,14 @@ impl Library {
             sitemap_lastmod: None,
             outcome: Some(Outcome::Answered(Box::new(facts))),
             basis: Basis::Own,
+            failing_since: None,
+            gone_since: None,
         };
-        commit.finished.push(Finished {
-            reading: crawler::page::Reading::default(),
+        commit.push(Effect::Finish(Box::new(Finished {
             key: key(path),
-            sequence,
-            record,
+            visit: Visit::finished(sequence, record, Reading::default()),
             links: None,
-        });
+        })));
     }
 
     /// Publishes the store.

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use crawler::store::{Commit, Store};
+use crawler::store::{Effect, Store};
 use serde_json::Value;
 
 use crate::support::{
@@ -79,12 +79,9 @@ fn network(bench: &Bench, new: Option<&str>) -> Option<String> {
     let mut store = Store::open(&state::file(bench)).expect("a state");
     let known = store.value("crawl.network").expect("it can be read");
     if let Some(new) = new {
-        let values = vec![("crawl.network".to_owned(), Some(new.to_owned()))];
-        let commit = Commit {
-            values,
-            ..Commit::default()
-        };
-        store.commit(&commit).expect("it can be written");
+        let value = ("crawl.network".to_owned(), Some(new.to_owned()));
+        let written = store.commit(&[Effect::Value(value)]);
+        written.expect("it can be written");
     }
     known
 }

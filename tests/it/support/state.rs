@@ -28,13 +28,13 @@ pub fn records(bench: &Bench) -> BTreeMap<String, PageRecord> {
     let number = crawler::crawl_state::number(&store).expect("the state can be read");
     let mut records = BTreeMap::new();
     store
-        .each(None, &mut |key, page, visit| {
-            let page = page.filter(|page| page.crawl == number);
+        .each(None, &mut |rows| {
+            let page = rows.page()?.filter(|page| page.crawl == Some(number));
             let record = page.map(|page| page.record);
-            let record = record.or(visit.map(|visit| visit.record));
-            let path = key.path_and_query().to_owned();
+            let record = record.or(rows.visit()?.map(|visit| visit.record));
+            let path = rows.key.path_and_query().to_owned();
             records.extend(record.map(|record| (path, record)));
-            ControlFlow::Continue(())
+            Ok(ControlFlow::Continue(()))
         })
         .expect("the state can be read");
     records

@@ -11,7 +11,6 @@ use crawler::{
     clock::Clock,
     driver::{SessionSettings, SiteSettings, find_state, notifier_of},
     notify::{ENGINES, Notified, missing_lines, submit_all},
-    page::State,
     politeness::Politeness,
     publish::{PublishedSet, published_set},
     site_run::Notifier,
@@ -155,7 +154,7 @@ impl ByHand {
         for line in notified.chain(notices.clone()) {
             self.print(&format!("  {line}"));
         }
-        let waiting = store.outbox_len()?;
+        let waiting = store.outbox(None, 0, self.clock.now())?.total;
         self.note("dry_run", self.dry_run);
         self.note("notified", serde_json::to_value(&done.notified)?);
         self.note("notices", notices);
@@ -262,10 +261,9 @@ impl ByHand {
 /// URLs of the published set.
 fn count_published(store: &Store) -> Result<u64, StoreError> {
     let mut count = 0;
-    store.each(None, &mut |_, page, _| {
-        let is_listed = page.is_some_and(|page| page.record.reason.state() == State::Listed);
-        count += u64::from(is_listed);
-        ControlFlow::Continue(())
+    store.each(None, &mut |rows| {
+        count += u64::from(rows.is_listed()?);
+        Ok(ControlFlow::Continue(()))
     })?;
     Ok(count)
 }

@@ -16,13 +16,8 @@ fn built(list: &[u8]) -> Read {
     let (store, loaded, _) = load_list_of(&example_site(), list, &Config::default(), &|| false);
     match loaded {
         Ok(_) => {
-            let mut paths = BTreeSet::new();
-            store
-                .each_visit(&mut |key, _| {
-                    paths.insert(path(key));
-                })
-                .unwrap();
-            Ok(paths)
+            let rows = store.rows_from(None);
+            Ok(rows.iter().map(|(key, ..)| path(key)).collect())
         }
         Err(BuildError::Format { problem, .. }) => Err(problem),
         Err(error) => panic!("{error}"),

@@ -102,7 +102,7 @@ impl CrawlLoop<'_> {
                 }
             }
             self.end.counts.fetched += 1;
-            hop.facts.read_as = self.rules.judge().read_as();
+            hop.facts.read_as = Some(self.rules.judge().read_as());
             self.decide(&work, Outcome::Answered(Box::new(hop.facts)));
         }
     }
@@ -411,7 +411,7 @@ impl CrawlLoop<'_> {
                 return;
             }
             Ok((_, mut facts)) => {
-                facts.read_as = self.rules.judge().read_as();
+                facts.read_as = Some(self.rules.judge().read_as());
                 Outcome::Answered(facts)
             }
             Err(error) => Outcome::NoAnswer {
@@ -820,7 +820,7 @@ impl CrawlLoop<'_> {
         facts.text = text;
         if self.known.not_recorded() > not_recorded || self.is_state_full() {
             // Its links are not all in the state, so that a later 304 would leave its links unknown.
-            facts.read_as = 0;
+            facts.read_as = None;
         }
         if verdict.follow == Follow::All {
             self.offer_feeds(&facts.feeds, &work.url, work.depth);

@@ -9,6 +9,7 @@ use crate::{
     },
     page::{BodyEnd, SitemapDate},
     seeds::{Document, DocumentKind, DocumentState, FoundAs, MAX_FEEDS, SeedProblem},
+    store::Effect,
     url_key::UrlKey,
 };
 
@@ -142,7 +143,7 @@ impl Documents {
     /// Notes the last change of `url` that a sitemap states, which the crawl may know as a page.
     pub(in crate::crawl) fn date(&mut self, url: UrlKey, date: SitemapDate, is_page: bool) {
         let Some(number) = self.number_of(&url).filter(|_| !is_page) else {
-            self.next.dated.push((url, date));
+            self.next.push(Effect::Date(url, date));
             return;
         };
         if let Some(claim) = &mut self.all[number].claim

@@ -32,7 +32,7 @@ use crate::{
     crawl_state::{self, Phase},
     export::MergedView,
     fetch::FetchErrorKind,
-    page::{Basis, PageRecord, Reason, State, Visit},
+    page::{Basis, PageRecord, Reason, State},
     politeness::Politeness,
     publish::{PublishRequest, publish},
     site_run::{self, Ended, Places, Session},
@@ -252,13 +252,10 @@ fn linking(paths: &[String]) -> FixturePage {
 
 /// The visits of a crawl by their paths.
 fn visits(crawled: &Crawled) -> BTreeMap<String, PageRecord> {
-    let mut found = BTreeMap::new();
-    let mut show = |key: &UrlKey, _, visit: Option<Visit>| {
-        found.extend(visit.map(|visit| (key.path_and_query().to_owned(), visit.record)));
-        ControlFlow::Continue(())
-    };
-    crawled.store.each(None, &mut show).unwrap();
-    found
+    let rows = crawled.store.rows_from(None).into_iter();
+    let visits =
+        rows.filter_map(|(key, _, visit)| Some((key.path_and_query().to_owned(), visit?.record)));
+    visits.collect()
 }
 
 fn reasons(crawled: &Crawled) -> Vec<(String, Reason)> {

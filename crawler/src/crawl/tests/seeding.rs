@@ -10,7 +10,7 @@ use super::{
 use crate::{
     fetch::FetchErrorKind,
     seeds::{self, DocumentState, MAX_OTHER_HOSTS, SeedProblem},
-    store::{Commit, VisitNote},
+    store::Effect,
 };
 
 pub(super) fn urlset(paths: impl IntoIterator<Item = String>) -> FixturePage {
@@ -36,14 +36,10 @@ pub(super) fn discovering(site: FixtureSite) -> Bench {
 }
 
 pub(super) fn orphans(crawled: &Crawled) -> BTreeSet<String> {
-    let mut orphans = BTreeSet::new();
-    let mut show = |key: &UrlKey, note: VisitNote| {
-        if note.is_orphan {
-            orphans.insert(key.path_and_query().to_owned());
-        }
-    };
-    crawled.store.each_visit(&mut show).unwrap();
-    orphans
+    let rows = crawled.store.rows_from(None).into_iter();
+    let orphans = rows.filter(|(_, _, visit)| visit.as_ref().is_some_and(|visit| visit.is_orphan));
+    let orphans = orphans.map(|(key, ..)| key.path_and_query().to_owned());
+    orphans.collect()
 }
 
 pub(super) fn problems(crawled: &Crawled) -> Vec<(String, Option<SeedProblem>)> {
@@ -395,12 +391,9 @@ async fn our_own_index_may_be_missing_at_first() {
         if is_published {
             let mut own = seeds::OwnFiles::default();
             own.add(&"0123456789abcdef".repeat(4));
-            let commit = Commit {
-                values: vec![own.value()],
-                ..Commit::default()
-            };
+            let value = Effect::Value(own.value());
             let mut store = bench.store.lock().unwrap();
-            store.as_mut().unwrap().commit(&commit).unwrap();
+            store.as_mut().unwrap().commit(&[value]).unwrap();
         }
         let crawled = bench.run().await;
         let tally = seeds::Tally::read(&crawled.store).unwrap();

@@ -308,7 +308,7 @@ async fn night(bench: &mut Bench, world: &World, not_modified: &mut u64) -> Date
     let store = ended.held.unwrap().store;
     let dated = |(path, lastmod): (String, Option<String>)| {
         let key = UrlKey::from_normalised(&url(&path)).unwrap();
-        let dates = store.page(&key).unwrap().unwrap().dates;
+        let dates = store.page(&key).unwrap().dates;
         (path, (lastmod, dates.and_then(|dates| dates.source)))
     };
     bench.published().into_iter().map(dated).collect()

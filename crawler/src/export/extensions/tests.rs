@@ -92,7 +92,7 @@ fn export(
         };
         (key, record)
     });
-    store.commit(&visited(1, records)).unwrap();
+    store.commit(&visited(1, records).effects()).unwrap();
     let site = site::site_of_redirects(&key("/"), &[], ScopeWidth::Directory).unwrap();
     let scope = Scope::new(&site, &Config::default().scope).unwrap();
     let clock = Arc::new(SystemClock);

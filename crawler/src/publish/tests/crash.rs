@@ -151,7 +151,7 @@ fn check(how: PublishFault, next: Next) {
         let expected: Vec<String> = pages.keys().cloned().collect();
         assert_eq!(listed, expected, "{context}");
         assert_eq!(
-            bench.store.outbox_len().unwrap(),
+            bench.store.outbox_len(),
             u64::from(2 + IN_DIRECTORY + NEWS),
             "{context}: no news is lost or doubled"
         );

@@ -18,8 +18,12 @@ impl Bench {
     }
 
     fn waiting(&self, change: UrlChange) -> usize {
-        let waiting = self.store.outbox(None, 1 << 20, Timestamp::MAX).unwrap();
-        waiting.iter().filter(|url| url.change == change).count()
+        let outbox = self.store.outbox(None, 1 << 20, Timestamp::MAX).unwrap();
+        outbox
+            .waiting
+            .iter()
+            .filter(|url| url.change == change)
+            .count()
     }
 }
 
@@ -61,7 +65,7 @@ fn rollback_restores_files_and_state() {
             "{path}"
         );
     }
-    let gone = bench.store.page(&key("/new")).unwrap().unwrap();
+    let gone = bench.store.page(&key("/new")).unwrap();
     assert_eq!(gone.record.reason, Reason::NotInSet);
     assert_eq!(bench.waiting(UrlChange::Added), 120);
     assert_eq!(bench.waiting(UrlChange::Removed), 1);

@@ -5,8 +5,9 @@ use crate::store::outbox::{NOTIFIES_ENGINES, UrlChange};
 
 /// Paths that wait to be sent, each with its change.
 fn waiting(store: &Store) -> Vec<(String, UrlChange)> {
-    let waiting = store.outbox(None, usize::MAX, Timestamp::MAX).unwrap();
-    waiting
+    let outbox = store.outbox(None, usize::MAX, Timestamp::MAX).unwrap();
+    outbox
+        .waiting
         .into_iter()
         .map(|url| (url.key.path().to_owned(), url.change))
         .collect()
@@ -137,7 +138,7 @@ fn many_differences_are_found_in_pieces() {
     let journal = bench.edition(0, &pages).journal;
     let counts = (journal.added, journal.changed, journal.removed);
     assert_eq!(counts, (10_001, 5_000, 5_000));
-    assert_eq!(bench.store.outbox_len().unwrap(), 20_001);
+    assert_eq!(bench.store.outbox_len(), 20_001);
     let journal = bench.edition(1, &numbered(0..1, 1)).journal;
     assert_eq!((journal.added, journal.removed), (1, 15_001));
 }

@@ -23,17 +23,13 @@ fn pages(paths: &[&str]) -> BTreeMap<String, u64> {
 
 fn excluded(bench: &Bench) -> Vec<String> {
     let mut excluded = Vec::new();
-    bench
-        .store
-        .each(None, &mut |key, page, _| {
-            let reason = page.map(|page| page.record.reason);
-            if reason.is_some_and(|reason| reason.state() == State::Excluded) {
-                assert_eq!(reason, Some(Reason::EntryRefused));
-                excluded.push(key.path_and_query().to_owned());
-            }
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    for (key, page, _) in bench.store.rows_from(None) {
+        let reason = page.map(|page| page.record.reason);
+        if reason.is_some_and(|reason| reason.state() == State::Excluded) {
+            assert_eq!(reason, Some(Reason::EntryRefused));
+            excluded.push(key.path_and_query().to_owned());
+        }
+    }
     excluded
 }
 
@@ -112,7 +108,7 @@ fn a_bad_extension_costs_no_other_one() {
             extensions,
             ..Supplied::default()
         }))),
-        ..bench.store.visit(&key("/a")).unwrap().unwrap().record
+        ..bench.store.visit(&key("/a")).unwrap().record
     };
     commit(&mut bench.store, |commit| {
         commit.finished = vec![finished(&queued_at(1, key("/a")), record)];

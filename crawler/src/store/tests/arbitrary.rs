@@ -18,7 +18,7 @@ use super::*;
 use crate::page::{
     BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Kept, LanguageVersion,
     LedgerDates, LedgerEntry, LinkTexts, Refresh, SitemapDate, StatedDates, StatedElement,
-    Supplied, TakenLinks, Warnings,
+    Supplied, TakenLinks, TextBlock, Warnings,
 };
 
 proptest! {
@@ -34,11 +34,8 @@ proptest! {
         let mut store = Store::in_memory().unwrap();
         let key = keys().remove(4);
         let visit = Visit {
-            record,
-            sequence: 7,
-            hops: 0,
-            is_orphan: false,
             promotion: Some(promotion.clone()),
+            ..Visit::finished(7, record, Reading::default())
         };
         let finished = Finished {
             links: links.clone().map(TakenLinks::from),
@@ -52,12 +49,12 @@ proptest! {
             promotion: Some(promotion),
         };
         commit(&mut store, |commit| commit.pages = vec![row]);
-        prop_assert_eq!(store.visit(&key).unwrap(), Some(visit.clone()));
-        prop_assert_eq!(store.page(&key).unwrap(), Some(page.clone()));
+        prop_assert_eq!(store.visit(&key), Some(visit.clone()));
+        prop_assert_eq!(store.page(&key), Some(page.clone()));
         prop_assert_eq!(links_of(&store, &key), links.clone());
         prop_assert_eq!(rows(&store, None), [(key.clone(), Some(page), Some(visit))]);
         commit(&mut store, |commit| commit.clears_visits = true);
-        prop_assert_eq!(store.visit(&key).unwrap(), None);
+        prop_assert_eq!(store.visit(&key), None);
         prop_assert_eq!(links_of(&store, &key), links);
     }
 }
@@ -81,29 +78,21 @@ fn promotion() -> impl Strategy<Value = Promotion> {
         )
 }
 
-/// A page that is kept counts by the times of its row.
 fn page() -> impl Strategy<Value = Page> {
     let times = (time(), time(), option::of(time()), option::of(time()));
     let kept = option::of((reason(), any::<String>()));
     let dates = option::of(ledger_entry());
-    (record(), 0..1_000_u64, times, kept, dates).prop_map(
+    (record(), option::of(0..1_000_u64), times, kept, dates).prop_map(
         |(mut record, crawl, (first_seen, last_seen, failing_since, gone_since), kept, dates)| {
-            let failing_since = failing_since.filter(|since| *since != Timestamp::UNIX_EPOCH);
             if let Some((reason, error)) = kept {
-                record.basis = Basis::Kept(Kept {
-                    reason,
-                    since: failing_since.unwrap_or_default(),
-                    gone_since,
-                    error,
-                });
+                record.basis = Basis::Kept(Kept { reason, error });
             }
+            (record.failing_since, record.gone_since) = (failing_since, gone_since);
             Page {
                 record,
                 crawl,
                 first_seen,
                 last_seen,
-                failing_since,
-                gone_since,
                 dates,
             }
         },
@@ -186,6 +175,8 @@ fn record() -> impl Strategy<Value = PageRecord> {
             sitemap_lastmod,
             outcome,
             basis,
+            failing_since: None,
+            gone_since: None,
         },
     )
 }
@@ -276,7 +267,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             option::of(vec(element(), 0..2)),
         ),
         btree_map("[a-z:]{1,8}", "\\PC{0,8}", 0..3),
-        (vec(url(), 0..3), any::<bool>(), any::<u64>()),
+        (vec(url(), 0..3), any::<bool>(), any::<Option<u64>>()),
     );
     let all = (body, times, novelty, rules, extensions, dates);
     all.prop_map(|(body, times, novelty, rules, extensions, dates)| {
@@ -289,8 +280,11 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         let (selected_lastmod, excluded_by_page_rule, warnings, title) = rules;
         PageFacts {
             text: hash.map(|hash| {
-                let blocks = hash.to_le_bytes();
-                Box::new(PageText::from_stored(body_bytes, body_bytes, &blocks[..5]))
+                Box::new(PageText {
+                    whole: body_bytes,
+                    alike: !body_bytes,
+                    blocks: TextBlock::unpack(&hash.to_le_bytes()[..7]),
+                })
             }),
             repeat: excluded_by_page_rule.then_some(Repeat::NothingNew),
             status,

@@ -84,10 +84,16 @@ fn damage_is_an_error_where_it_is_read() {
         meddle(&state(&folder), sql);
         let store = Store::open(&state(&folder)).unwrap();
         let read = [
-            store.page(&url("/a")).map(drop),
-            store.each(None, &mut |_, _, _| ControlFlow::Continue(())),
-            store.each_visit(&mut |_, _| {}),
-            store.links(&url("/a")).map(drop),
+            store.rows(&url("/a")).map(drop),
+            store.each(None, &mut |rows| {
+                rows.page().and(rows.visit())?;
+                Ok(ControlFlow::Continue(()))
+            }),
+            store.each(None, &mut |rows| {
+                rows.note()?;
+                Ok(ControlFlow::Continue(()))
+            }),
+            store.links(&url("/a"), LinksOf::Page).map(drop),
         ];
         let errors: Vec<StoreError> = read.into_iter().filter_map(Result::err).collect();
         assert!(errors.len() >= least, "{sql}: {errors:?}");
@@ -112,10 +118,7 @@ fn damage_is_an_error_where_it_is_read() {
         ("content_hash = '12'", "unknown hash `12`"),
         ("found_on = '/a'", "unknown URL `/a`"),
         ("last_seen = 'now'", "unknown time `now`"),
-        (
-            "dated_hash = printf('%032x', 1)",
-            "there is a dated_hash without its version",
-        ),
+        ("dated_hash = printf('%032x', 1)", ""),
         ("images = x'00'", "links cannot be unpacked"),
         // Numbers that cannot be.
         ("status = 'two hundred'", ""),
@@ -146,10 +149,10 @@ fn the_hash_of_another_algorithm_is_unknown() {
             commit.finished = vec![finished(&found, answered)];
         });
         drop(store);
-        let sql = format!("UPDATE visit SET hash_version = {version}");
+        let sql = format!("UPDATE visit SET content_hash = '{version}:{:032x}'", 7);
         meddle(&state(&folder), &sql);
         let store = Store::open(&state(&folder)).unwrap();
-        let visit = store.visit(&found.key).unwrap().unwrap();
+        let visit = store.visit(&found.key).unwrap();
         visit.record.facts().unwrap().content_hash
     };
     assert_eq!(hash_of(ContentHash::VERSION), Some(ContentHash(7)));

@@ -193,11 +193,14 @@ fn a_state_is_set_aside_with_its_log() {
 fn full_disk_undoes_the_whole_commit() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&state(&folder)).unwrap();
-    let commit = |from: u64| Commit {
-        discovered: (from..from + 1_000)
-            .map(|n| discovery(&format!("/{n}"), n))
-            .collect(),
-        ..Commit::default()
+    let commit = |from: u64| {
+        Commit {
+            discovered: (from..from + 1_000)
+                .map(|n| discovery(&format!("/{n}"), n))
+                .collect(),
+            ..Commit::default()
+        }
+        .effects()
     };
     let pages: u32 = store
         .connection
@@ -232,14 +235,14 @@ fn store_is_busy_while_another_tool_writes() {
         .unwrap();
     let tool = Connection::open(state(&folder)).unwrap();
     tool.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let error = store.commit(&Commit::default()).unwrap_err();
+    let error = store.commit(&[]).unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Busy);
     assert!(
         error.to_string().contains("is in use by another program"),
         "{error}"
     );
     tool.execute_batch("ROLLBACK").unwrap();
-    store.commit(&Commit::default()).unwrap();
+    store.commit(&[]).unwrap();
 }
 
 #[test]
@@ -269,15 +272,15 @@ fn rehearsed_changes_show_and_do_not_stay() {
         discovered: vec![discovery("/d", 1), discovery("/e", 1)],
         ..Commit::default()
     };
-    store.commit(&refused).unwrap_err();
-    let page = store.page(&url("/a")).unwrap().unwrap();
+    store.commit(&refused.effects()).unwrap_err();
+    let page = store.page(&url("/a")).unwrap();
     assert_eq!(page.record.reason, Reason::Noindex);
     assert_eq!(store.value("name").unwrap().as_deref(), Some("value"));
     assert_eq!(queue(&store), []);
     drop(store);
     assert_eq!(fs::read(&path).unwrap(), before);
     let store = Store::open(&path).unwrap();
-    let page = store.page(&url("/a")).unwrap().unwrap();
+    let page = store.page(&url("/a")).unwrap();
     assert_eq!(page.record.reason, Reason::Listed);
     assert_eq!(queue(&store).len(), 1);
 }

@@ -19,7 +19,7 @@ const URLS_PER_COMMIT: u64 = 5;
 const MAX_COMMITS: u64 = 100_000;
 
 /// The commit with this number: every table is written to.
-fn numbered_commit(number: u64) -> Commit {
+fn numbered_commit(number: u64) -> Vec<Effect> {
     let discovered: Vec<_> = (0..URLS_PER_COMMIT)
         .map(|url| discovery(&format!("/{number}/{url}"), number * URLS_PER_COMMIT + url))
         .collect();
@@ -49,6 +49,7 @@ fn numbered_commit(number: u64) -> Commit {
         }],
         ..Commit::default()
     }
+    .effects()
 }
 
 /// Number of commits that `store` reports.
@@ -75,12 +76,12 @@ fn check_contents(store: &Store, count: u64) {
     let queued = store.queued(None, usize::MAX).unwrap();
     assert_eq!(queued.len() as u64, count * (URLS_PER_COMMIT - 1));
     assert_eq!(stored_links(store), count);
-    assert_eq!(store.outbox_len().unwrap(), count);
+    assert_eq!(store.outbox_len(), count);
     for number in 1..=count {
         let first = url(&format!("/{number}/0"));
-        let page = store.page(&first).unwrap().unwrap();
+        let page = store.page(&first).unwrap();
         assert_eq!(page.record, record(Reason::Listed));
-        let visit = store.visit(&first).unwrap().unwrap();
+        let visit = store.visit(&first).unwrap();
         assert_eq!(visit.promotion, Some(Promotion::default()));
         let links = links_of(store, &first);
         assert_eq!(links.map(|links| links.len()), Some(5));

@@ -39,21 +39,21 @@ fn a_promoted_visit_stays_and_shares_its_links() {
     // It may be repeated.
     for _ in 0..2 {
         commit(&mut store, |commit| commit.pages = vec![promoted.clone()]);
-        assert_eq!(store.page(&url("/a")).unwrap().as_ref(), Some(&page));
-        let visit = store.visit(&url("/a")).unwrap().unwrap();
+        assert_eq!(store.page(&url("/a")).as_ref(), Some(&page));
+        let visit = store.visit(&url("/a")).unwrap();
         assert_eq!(visit.promotion.as_ref(), Some(&promotion));
         assert_eq!(links(&store, "/a").unwrap(), ["/b"]);
         assert_eq!(stored_links(&store), 1);
     }
     // A new answer has links of its own. What was published when the crawl began is the same.
     finish(&mut store, &found, &["/c"]);
-    let visit = store.visit(&url("/a")).unwrap().unwrap();
+    let visit = store.visit(&url("/a")).unwrap();
     assert_eq!(visit.promotion.as_ref(), Some(&promotion));
     assert_eq!(links(&store, "/a").unwrap(), ["/c"]);
     assert_eq!(stored_links(&store), 2);
     // The visits leave, and the page has its links yet.
     commit(&mut store, |commit| commit.clears_visits = true);
-    assert_eq!(store.visit(&url("/a")).unwrap(), None);
+    assert_eq!(store.visit(&url("/a")), None);
     assert_eq!(links(&store, "/a").unwrap(), ["/b"]);
     assert_eq!(stored_links(&store), 1);
 }
@@ -137,43 +137,6 @@ fn unlisted_rows_that_nobody_met_lately_are_forgotten() {
     assert_eq!(stored_links(&store), 1);
 }
 
-#[test]
-fn listed_rows_without_a_visit_are_unvisited() {
-    let mut store = Store::in_memory().unwrap();
-    let keys = spread_keys();
-    let row = |(number, key): (usize, &UrlKey)| {
-        let mut page = page_of(record(Reason::Listed));
-        page.record.depth = u32::try_from(number).unwrap();
-        page_row(key.clone(), page, PageLinks::Own)
-    };
-    commit(&mut store, |commit| {
-        commit.pages = keys.iter().enumerate().map(row).collect();
-        commit.pages.push(page_row(
-            url("/excluded"),
-            page_of(record(Reason::Noindex)),
-            PageLinks::Own,
-        ));
-        commit.discovered = vec![discovery("/visited", 1), discovery("/b", 2)];
-    });
-    let expected: Vec<_> = keys
-        .iter()
-        .zip(0..)
-        .filter(|(key, _)| **key != url("/b"))
-        .map(|(key, depth)| (key.clone(), depth))
-        .collect();
-    assert_eq!(store.unvisited(None, usize::MAX).unwrap(), expected);
-    let mut found: Vec<(UrlKey, u32)> = Vec::new();
-    loop {
-        let after = found.last().map(|(key, _)| key.clone());
-        let portion = store.unvisited(after.as_ref(), 2).unwrap();
-        if portion.is_empty() {
-            break;
-        }
-        found.extend(portion);
-    }
-    assert_eq!(found, expected);
-}
-
 /// Keys whose order as keys is not that of their texts, and keys near the ends of the characters that may be
 /// in a path.
 fn spread_keys() -> BTreeSet<UrlKey> {
@@ -245,15 +208,15 @@ fn a_visitor_may_read_the_store_and_stop() {
     );
     put(&mut store, "/b", Reason::Listed, PageLinks::Own);
     let mut seen = Vec::new();
-    let mut show = |key: &UrlKey, page, visit| {
-        assert_eq!(store.page(key).unwrap(), page);
-        assert_eq!(store.visit(key).unwrap(), visit);
-        seen.push(rows(&store, Some(key)).len());
-        if seen.len() == 2 {
+    let mut show = |stored: &StoredRows<'_>| {
+        assert_eq!(store.page(&stored.key), stored.page()?);
+        assert_eq!(store.visit(&stored.key), stored.visit()?);
+        seen.push(rows(&store, Some(&stored.key)).len());
+        Ok(if seen.len() == 2 {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
-        }
+        })
     };
     store.each(None, &mut show).unwrap();
     assert_eq!(seen, [3, 2]);

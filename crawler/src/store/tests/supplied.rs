@@ -24,7 +24,7 @@ fn supplied(path: &str, lastmod: Option<&str>, priority: Option<u8>) -> Supplied
 }
 
 fn stored(store: &Store, url: &SuppliedUrl) -> Option<Supplied> {
-    match store.visit(&url.key).unwrap()?.record.outcome {
+    match store.visit(&url.key)?.record.outcome {
         Some(Outcome::Supplied(supplied)) => Some(*supplied),
         _ => None,
     }
@@ -46,7 +46,7 @@ fn a_given_url_is_a_finished_visit() {
     assert_eq!(keys, [url("/a"), url("/b")]);
     for url in &urls {
         assert_eq!(stored(&store, url).as_ref(), Some(&url.supplied));
-        let record = store.visit(&url.key).unwrap().unwrap().record;
+        let record = store.visit(&url.key).unwrap().record;
         assert_eq!((record.reason, record.via), (Reason::FromInput, Via::Input));
     }
     assert_eq!(queue(&store), []);
@@ -88,7 +88,7 @@ fn earlier_visits_stay() {
     let urls = [supplied("/known", None, None), supplied("/new", None, None)];
     let gave = give(&mut store, &urls, InputBatch::End);
     assert_eq!((gave.urls, gave.repeated), (1, 1));
-    let known = store.visit(&found.key).unwrap().unwrap();
+    let known = store.visit(&found.key).unwrap();
     assert_eq!(known.record.reason, Reason::Noindex);
 }
 

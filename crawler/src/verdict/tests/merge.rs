@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     clock::Clock,
     config::Config,
-    page::{Basis, LedgerEntry, Page, Visit},
+    page::{Basis, LedgerEntry, Page, Reading, Visit},
     robots::Rules,
 };
 
@@ -42,6 +42,8 @@ fn record(outcome: Option<Outcome>) -> PageRecord {
         sitemap_lastmod: None,
         outcome,
         basis: Basis::Own,
+        failing_since: None,
+        gone_since: None,
     }
 }
 
@@ -70,13 +72,7 @@ fn visit(text: &str) -> Visit {
         record.basis = Basis::Confirmed;
     }
     record.reason = judge_of().in_view(&key("/a"), &record);
-    Visit {
-        record,
-        sequence: 1,
-        hops: 0,
-        is_orphan: false,
-        promotion: None,
-    }
+    Visit::finished(1, record, Reading::default())
 }
 
 /// A page row: `listed`, `imported`, `gone` (unlisted), `not-in-set`, or `listed` since when it fails and answers 404
@@ -96,18 +92,16 @@ fn row(text: &str) -> Page {
             reason,
             ..record(Some(outcome))
         },
-        crawl: 1,
+        crawl: Some(1),
         first_seen: time(NOW),
         last_seen: time(NOW),
-        failing_since: None,
-        gone_since: None,
         dates: Some(LedgerEntry::default()),
     };
     for word in words {
         let (name, at) = word.split_once('=').unwrap();
         match name {
-            "failing" => page.failing_since = Some(time(at)),
-            "gone" => page.gone_since = Some(time(at)),
+            "failing" => page.record.failing_since = Some(time(at)),
+            "gone" => page.record.gone_since = Some(time(at)),
             other => panic!("{other}"),
         }
     }
@@ -277,7 +271,7 @@ fn failing_since_comes_from_the_page_row() {
         });
         let Ok(merged) = merged;
         let merged = merged.unwrap();
-        assert_eq!(merged.failing_since, Some(time(expected)));
+        assert_eq!(merged.record.failing_since, Some(time(expected)));
         assert_eq!(merged.merged_by, MergedBy::Kept);
         // It is listed by its last good answer.
         assert_eq!(merged.record.facts().unwrap().status, 200);

@@ -31,6 +31,8 @@ fn record(reason: Reason, next: &str) -> PageRecord {
             _ => Some(answered(facts)),
         },
         basis: Basis::Own,
+        failing_since: None,
+        gone_since: None,
     }
 }
 
