@@ -13,7 +13,6 @@ mod view;
 mod tests;
 
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, HashSet},
     ops::ControlFlow,
 };
@@ -26,7 +25,7 @@ use crate::{
     config::{Extensions, FileDates},
     crawl_state,
     lastmod::{DateTrust, Dating, Restless, Statistics},
-    page::{CrawlId, DateSource, LedgerEntry, Outcome, PageFacts, PageRecord, Reason, State},
+    page::{CrawlId, DateSource, LedgerEntry, Outcome, PageRecord, Reason, State},
     robots::Rules,
     store::{Store, StoreError, names::LASTMOD_DISTRUSTED},
     url_key::{PublishAs, UrlKey},
@@ -293,29 +292,15 @@ impl Export {
         let dated = self.dating.dated(key, record, known);
         let source = dated.as_ref().map(|dated| dated.source);
         entry.lastmod = dated.map(|dated| dated.value);
-        let mut values = Cow::Owned(BTreeMap::new());
-        if let Some(facts) = record.facts() {
-            values = self.values(facts);
-        }
+        let mut fields = &BTreeMap::new();
         if let Some(Outcome::Supplied(supplied)) = &record.outcome {
             entry.changefreq = supplied.changefreq;
             entry.priority = supplied.priority;
             entry.extensions.clone_from(&supplied.extensions);
-            values = Cow::Borrowed(&supplied.fields);
+            fields = &supplied.fields;
         }
-        self.rules.apply(key, &values, &mut entry);
+        self.rules.apply(key, fields, &mut entry);
         Some((written, entry, source))
-    }
-
-    /// The values that rules selected on a page for custom elements, with URLs as they are written.
-    fn values<'a>(&self, facts: &'a PageFacts) -> Cow<'a, BTreeMap<String, String>> {
-        let Some(stand_in) = &self.stand_in else {
-            return Cow::Borrowed(&facts.selected_values);
-        };
-        let shown = facts.selected_values.iter();
-        let shown =
-            shown.filter_map(|(name, text)| Some((name.clone(), stand_in.shown_text(text)?)));
-        Cow::Owned(shown.collect())
     }
 }
 

@@ -253,7 +253,6 @@ impl Dating {
                         .sitemap_lastmod
                         .as_ref()
                         .map(|date| date.lastmod.clone()),
-                    time_element: facts.dates.time_element.clone(),
                 },
             },
         };

@@ -153,8 +153,6 @@ words! {
         Sitemap = "sitemap",
         /// The header `Last-Modified`.
         Header = "header",
-        /// A `time` element of the page.
-        TimeElement = "time-element",
         /// An input of the user's.
         Input = "input",
         /// A published set that was read back.
@@ -173,7 +171,6 @@ impl DateSource {
             Some(Self::Meta) => "meta elements",
             Some(Self::Sitemap) => "sitemaps of the site",
             Some(Self::Header) => "Last-Modified",
-            Some(Self::TimeElement) => "time elements",
             Some(Self::Input) => "the input",
             Some(Self::Imported) => "an earlier set",
         }

@@ -239,10 +239,6 @@ problems! {
     MissingPart { what: &'static str, element: &'static str } = 71 Error, "<{element}> has no {what}";
     /// A value cannot be used; it is left out.
     PartValue { name: &'static str, problem: ValueProblem } = 71 Error, "{name}: {problem}";
-    /// The text of a retired element does not match its schema.
-    PartForm { name: &'static str, expected: &'static str } = 71 Warning Schema, "{name} is not as its schema has it, expected {expected}";
-    /// The value of an attribute that search engines ignore does not match its schema.
-    AttributeForm { name: &'static str, element: &'static str, expected: &'static str } = 71 Warning Schema, "{name} of <{element}> is not as its schema has it, expected {expected}";
     /// A time without a zone; it is read as UTC.
     PartZoneAssumed { name: &'static str } = 71 Error, "{name}: time has no zone, read as UTC";
     /// White space around a value that is not free text; it is left out.
@@ -307,11 +303,6 @@ problems! {
     OutOfScope { directory: String, covering: String } = 58 Error, "URL is outside of {directory}, the directory of the sitemap";
     /// URLs that search engines drop because they may not be listed where they are; reported once per document.
     Dropped { count: u64, of: u64 } = 61 Note, "{}" [dropped(*count, *of)];
-    /// A URL outside of the directory of its sitemap that the index of that sitemap could list, if it were a sitemap. It is
-    /// reported once per sitemap.
-    OnlyIndexCovers { index: Loc } = 44 Note, "index {index} covers this URL, but its sitemap is judged at its own place";
-    /// A URL outside of the directory of its sitemap that another sitemap could list; reported once per sitemap.
-    OtherCovers { sitemap: String } = 63 Note, "sitemap {sitemap} covers this URL at its place";
     /// A sitemap that lists URLs of another host, without a known proof that allows it; reported once per host.
     Unproven { origin: String, line: ProofLine, is_alone: bool } = 65 Note, "nothing proves that this sitemap may list URLs of {origin}";
     /// The sitemap lists URLs of another host, whose robots.txt points to it.
@@ -333,8 +324,6 @@ problems! {
     Ancient { date: String } = 14 Warning, "date {date} is older than the web";
     /// The `lastmod` of all pages is nearly the same time.
     AllAtOnce { count: u64, lastmod: LastMod } = 14 Note, "all {count} pages have dates within ten minutes, the last is {lastmod}: perhaps a deploy";
-    /// The `lastmod` of all sitemaps of an index is the time at which it was made.
-    IndexAllNow { count: u64, lastmod: LastMod } = 41 Warning, "all {count} sitemaps are dated {lastmod}, the time of the index";
     /// An index with many sitemaps that lack a `lastmod`.
     Undated { count: u64, of: u64 } = 43 Note, "{}" [undated(*count, *of)];
     /// An index that robots.txt does not name although it names another one of the same site.
@@ -560,13 +549,6 @@ impl Problem {
             (Self::UnnamedIndex { robots, index }, _) => {
                 let (robots, sitemap) = (robots.to_string(), index.clone());
                 ProofLine { robots, sitemap }.to_string()
-            }
-            (Self::OnlyIndexCovers { index }, _) => format!(
-                "move the sitemap to {} beside its index, or list the URL in a sitemap there",
-                index.directory()
-            ),
-            (Self::OtherCovers { sitemap }, _) => {
-                format!("move the URL to {sitemap}, with the others that belong there")
             }
             (Self::Scheme { missing: Some(missing), .. }, _) => format!(
                 "list http and https addresses in sitemaps of their own, best only one of the two, or {missing}"

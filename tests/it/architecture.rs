@@ -699,7 +699,7 @@ fn few_places_start_threads_tasks_and_programs() {
 }
 
 /// Files that import each other, by their folder. A new one is not added; one that goes is taken out.
-const KNOWN_CIRCLES: [&str; 14] = [
+const KNOWN_CIRCLES: [&str; 13] = [
     "sitemap-core/src/problem",
     "sitemap-core/src/read",
     "sitemap-core/src/read/document",
@@ -712,7 +712,6 @@ const KNOWN_CIRCLES: [&str; 14] = [
     "sitemap-core/src/read/syntax",
     "sitemap-core/src/read/text",
     "sitemap-core/src/validate/place",
-    "sitemap-core/src/validate/refused",
     "sitemap-core/src/validate/set",
 ];
 
@@ -791,8 +790,8 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
 const KNOWN_WIDE: [(&str, usize); 10] = [
     ("crawler/src/config/fetch.rs: FetchConfig", 17),
     ("crawler/src/config/publish.rs: PublishConfig", 27),
-    ("crawler/src/page/facts.rs: PageFacts", 33),
-    ("crawler/src/page/warnings.rs: Warnings", 20),
+    ("crawler/src/page/facts.rs: PageFacts", 32),
+    ("crawler/src/page/warnings.rs: Warnings", 19),
     ("crawler/src/parse/html.rs: Findings", 19),
     ("crawler/src/site_report/outline.rs: ReportOutline", 19),
     ("crawler/src/site_report/rows.rs: UrlRow", 26),
@@ -837,7 +836,7 @@ const KNOWN_SCATTERED: [(&str, usize); 8] = [
     ("crawler: SetReading", 3),
     ("crawler: Store", 5),
     ("sitemap-core: Document", 7),
-    ("sitemap-core: Set", 4),
+    ("sitemap-core: Set", 3),
 ];
 
 /// A type has its methods in at most two files: a limit on the fields of a struct alone is obeyed with methods all over a room.
@@ -874,9 +873,9 @@ const CEILINGS: [(&str, usize); 42] = [
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 57_400),
+    ("crawler", 57_150),
     ("crawler/crawl", 6_350),
-    ("crawler/parse", 5_550),
+    ("crawler/parse", 5_400),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_200),
     ("crawler/client", 3_000),
@@ -905,11 +904,11 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler/frontier", 650),
     ("crawler/robots", 650),
     ("crawler/lastmod", 600),
-    ("sitemap-core", 13_700),
+    ("sitemap-core", 13_300),
     ("sitemap-core/read", 5_500),
-    ("sitemap-core/validate", 2_350),
+    ("sitemap-core/validate", 2_150),
     ("sitemap-core/partition", 1_750),
-    ("sitemap-core/extension", 1_750),
+    ("sitemap-core/extension", 1_550),
     ("sitemap-core/write", 1_000),
     ("sitemap-core/problem", 600),
 ];

@@ -5,7 +5,7 @@ mod ignored;
 mod newcomers;
 mod staging;
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 

@@ -330,8 +330,6 @@ fn page_rule(rule: &PageRule) -> Table {
     let (action, attribute) = match &rule.action {
         PageAction::Exclude => ("exclude", None),
         PageAction::Lastmod { attribute } => ("lastmod", attribute.as_deref()),
-        // Made of a namespace, never written.
-        PageAction::Select { .. } => ("", None),
     };
     let texts = [
         ("pages", rule.pages.as_str()),
@@ -354,13 +352,9 @@ fn namespace(namespace: &Namespace) -> Table {
 }
 
 fn element(element: &NamespaceElement) -> Table {
-    let (key, value, attribute) = match &element.value {
-        ElementValue::Constant(value) => ("value", value, None),
-        ElementValue::Selected {
-            selector,
-            attribute,
-        } => ("selector", selector, attribute.as_deref()),
-        ElementValue::Field(field) => ("field", field, None),
+    let (key, value) = match &element.value {
+        ElementValue::Constant(value) => ("value", value),
+        ElementValue::Field(field) => ("field", field),
     };
     let texts = [
         ("name", &element.name),
@@ -368,8 +362,7 @@ fn element(element: &NamespaceElement) -> Table {
         (key, value),
     ];
     let texts = texts.map(|(key, text)| (key.to_owned(), text.as_str().into()));
-    let attribute = optional("attribute", attribute);
-    texts.into_iter().chain(attribute).collect()
+    texts.into_iter().collect()
 }
 
 /// An entry of a table, if there is a value.

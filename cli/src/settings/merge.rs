@@ -95,7 +95,6 @@ impl Merge {
             }
         }
         let config = &mut self.draft.config;
-        config.parse.page_rules.extend(taken.page_rules());
         config.publish.entries.namespaces = taken.namespaces;
     }
 
@@ -437,16 +436,9 @@ pub(super) fn problems_in_order(mut problems: Vec<Problem>) -> SettingsError {
     SettingsError::Problems(reported)
 }
 
-/// Problem of the namespaces and their selectors.
+/// Problem of the namespaces.
 fn problem_of_namespaces(config: &EntryConfig) -> Option<String> {
-    let entries = EntryRules::new(config).err().map(|error| error.problem);
-    entries.or_else(|| {
-        let parse = ParseConfig {
-            page_rules: config.page_rules(),
-            ..ParseConfig::default()
-        };
-        PageReader::new(&parse).err().map(|error| error.problem)
-    })
+    EntryRules::new(config).err().map(|error| error.problem)
 }
 
 /// The text of a variable as a value: lists hold one value per line.

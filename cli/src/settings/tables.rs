@@ -47,8 +47,6 @@ struct ElementTable {
     #[serde(default = "all_pages")]
     pages: String,
     value: Option<String>,
-    selector: Option<String>,
-    attribute: Option<String>,
     field: Option<String>,
 }
 
@@ -99,22 +97,12 @@ impl TryFrom<ElementTable> for NamespaceElement {
             name,
             pages,
             value,
-            selector,
-            attribute,
             field,
         } = table;
-        let value = match (value, selector, field, attribute) {
-            (Some(value), None, None, None) => ElementValue::Constant(value),
-            (None, Some(selector), None, attribute) => ElementValue::Selected {
-                selector,
-                attribute,
-            },
-            (None, None, Some(field), None) => ElementValue::Field(field),
-            _ => {
-                return Err(format!(
-                    "{name}: expected one of value, field and selector; only selector may have an attribute"
-                ));
-            }
+        let value = match (value, field) {
+            (Some(value), None) => ElementValue::Constant(value),
+            (None, Some(field)) => ElementValue::Field(field),
+            (_, _) => return Err(format!("{name}: expected one of value and field")),
         };
         Ok(Self { name, pages, value })
     }

@@ -591,7 +591,7 @@ fn wanted_fields(config: &Config) -> BTreeSet<String> {
     values
         .filter_map(|value| match value {
             ElementValue::Field(name) => Some(name.clone()),
-            ElementValue::Constant(_) | ElementValue::Selected { .. } => None,
+            ElementValue::Constant(_) => None,
         })
         .collect()
 }

@@ -2,8 +2,6 @@
 
 use sitemap_core::{ChangeFreq, Loc, Priority, extension::CustomNamespace};
 
-use super::{PageAction, PageRule};
-
 /// The content of entries besides `loc` and `lastmod`, taken from the pages themselves. Default: nothing. What
 /// is not asked for is neither looked for nor stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,13 +73,6 @@ pub struct NamespaceElement {
 pub enum ElementValue {
     /// The same text everywhere.
     Constant(String),
-    /// The text or attribute of the first match of a CSS selector.
-    Selected {
-        /// CSS selector.
-        selector: String,
-        /// Attribute name; `None` reads the text.
-        attribute: Option<String>,
-    },
     /// The field of this name in the input that an entry was made from.
     Field(String),
 }
@@ -99,31 +90,5 @@ impl Namespace {
         };
         let schema = Loc::parse(schema).map_err(|error| format!("schema {schema}: {error}"))?;
         Ok(own.with_schema(schema))
-    }
-}
-
-impl EntryConfig {
-    /// The page rules that select the values of own elements; they belong to [`ParseConfig::page_rules`](super::ParseConfig::page_rules).
-    pub fn page_rules(&self) -> Vec<PageRule> {
-        let mut rules = Vec::new();
-        for namespace in &self.namespaces {
-            for element in &namespace.elements {
-                if let ElementValue::Selected {
-                    selector,
-                    attribute,
-                } = &element.value
-                {
-                    rules.push(PageRule {
-                        pages: element.pages.clone(),
-                        selector: selector.clone(),
-                        action: PageAction::Select {
-                            name: format!("{}:{}", namespace.prefix, element.name),
-                            attribute: attribute.clone(),
-                        },
-                    });
-                }
-            }
-        }
-        rules
     }
 }

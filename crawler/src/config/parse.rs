@@ -23,14 +23,6 @@ pub enum PageAction {
         /// Attribute name; `None` reads the text.
         attribute: Option<String>,
     },
-    /// The first match, this attribute of it or its text, is kept for own elements ([`ElementValue::Selected`](super::ElementValue::Selected)).
-    /// The first of several rules for the same name with a value wins.
-    Select {
-        /// The name under which it is kept: prefix and name of the element, e.g. `shop:price`.
-        name: String,
-        /// Attribute name; `None` reads the text.
-        attribute: Option<String>,
-    },
 }
 
 /// How pages are read.

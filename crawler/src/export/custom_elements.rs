@@ -1,5 +1,5 @@
 //! The custom elements of entries (sitemaps.org protocol, "Extending the Sitemaps
-//! protocol"): a constant, what a page rule selected, or a field of the input.
+//! protocol"): a constant, or a field of the input.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,6 @@ impl CustomElementRule {
             ElementValue::Constant(text) => {
                 ValueSource::Constant(Text::new(text).map_err(|error| error.to_string())?)
             }
-            ElementValue::Selected { .. } => ValueSource::Named(qualified.clone()),
             ElementValue::Field(name) => ValueSource::Named(name.clone()),
         };
         Ok(Self {
@@ -143,11 +142,8 @@ mod tests {
         ElementValue::Constant(text.to_owned())
     }
 
-    fn selected() -> ElementValue {
-        ElementValue::Selected {
-            selector: "b".to_owned(),
-            attribute: None,
-        }
+    fn price() -> ElementValue {
+        ElementValue::Field("price".to_owned())
     }
 
     /// The elements of a page as `prefix:name=text`.
@@ -172,7 +168,7 @@ mod tests {
                 "z",
                 vec![
                     element("origin", "*", constant(" a\nb ")),
-                    element("price", "/shop/*", selected()),
+                    element("price", "/shop/*", price()),
                 ],
             ),
             namespace(
@@ -193,12 +189,8 @@ mod tests {
             );
         };
         check("/", &[], &["z:origin=a b"]);
-        check(
-            "/shop/1",
-            &[("z:price", "5")],
-            &["z:origin=a b", "z:price=5"],
-        );
-        check("/blog/1", &[("z:price", "5")], &["z:origin=a b"]);
+        check("/shop/1", &[("price", "5")], &["z:origin=a b", "z:price=5"]);
+        check("/blog/1", &[("price", "5")], &["z:origin=a b"]);
         check(
             "/",
             &[("Stock", "3"), ("stock", "4")],
@@ -238,11 +230,11 @@ mod tests {
         );
         check(&[namespace("1", Vec::new())], "1: \"1\" is not an XML name");
         check(
-            &[one("a b", "*", selected())],
+            &[one("a b", "*", price())],
             "s:a b: \"a b\" is not an XML name",
         );
         check(
-            &[one("a", "x", selected())],
+            &[one("a", "x", price())],
             "s:a: pages: \"x\" can never match",
         );
         check(&[one("a", "*", constant(" "))], "s:a: text is empty");
@@ -259,7 +251,7 @@ mod tests {
             ..namespace("s", Vec::new())
         };
         check(&[schema], "s: schema shop.xsd: ");
-        let many = (0..101).map(|number| element(&format!("e{number}"), "*", selected()));
+        let many = (0..101).map(|number| element(&format!("e{number}"), "*", price()));
         check(
             &[namespace("s", many.collect())],
             "expected at most 100 elements, found 101",

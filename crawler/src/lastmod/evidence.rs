@@ -120,7 +120,6 @@ pub(super) fn values(
             of_sitemap.map(|date| date.lastmod.as_str()),
         ),
         header,
-        read(DateSource::TimeElement, facts.dates.time_element.as_deref()),
     ]
     .into_iter()
     .flatten()
@@ -137,7 +136,6 @@ pub(super) fn has_moved(
         DateSource::JsonLd => &known.stated.json_ld,
         DateSource::Meta => &known.stated.meta,
         DateSource::Sitemap => &known.stated.sitemap,
-        DateSource::TimeElement => &known.stated.time_element,
         DateSource::Header => {
             let seconds = known.last_modified_seconds?;
             return Some(seconds != value.latest_instant().as_second());

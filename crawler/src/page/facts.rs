@@ -31,8 +31,6 @@ pub struct StatedDates {
     pub json_ld: Option<String>,
     /// The best of its metas and microdata (`article:modified_time` and its like).
     pub meta: Option<String>,
-    /// A `time` element that is called the date of an update.
-    pub time_element: Option<String>,
     /// The earliest date of publication: it was not changed before.
     pub published: Option<String>,
 }
@@ -206,9 +204,6 @@ pub struct PageFacts {
     pub location: Option<UrlKey>,
     /// Date found by a page rule's selector, W3C format, checked.
     pub selected_lastmod: Option<String>,
-    /// Values for own elements: what page rules selected, by prefix and name of the element, or fields
-    /// of the input that the entry was made from, by their name. Each as a sitemap can hold it.
-    pub selected_values: BTreeMap<String, String>,
     /// A page rule's exclude selector matched.
     pub excluded_by_page_rule: bool,
     /// Links in document order, deduplicated.

@@ -33,6 +33,4 @@ pub struct LedgerDates {
     pub meta: Option<String>,
     /// By a sitemap of the site.
     pub sitemap: Option<String>,
-    /// By a `time` element.
-    pub time_element: Option<String>,
 }

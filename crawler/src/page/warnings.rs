@@ -39,8 +39,6 @@ pub struct Warnings {
     pub alternates_cut: bool,
     /// More videos than the limit; the rest was not taken.
     pub videos_cut: bool,
-    /// A value for an own element is too long for a sitemap, and left out.
-    pub long_selected_value: bool,
     /// The page asks for a password.
     pub password_field: bool,
     /// The answer sets a cookie.
@@ -69,7 +67,6 @@ impl Warnings {
             (self.images_cut, "images-cut"),
             (self.alternates_cut, "alternates-cut"),
             (self.videos_cut, "videos-cut"),
-            (self.long_selected_value, "long-selected-value"),
             (self.password_field, "password-field"),
             (self.sets_cookie, "sets-cookie"),
             (self.challenge, "challenge"),
@@ -99,7 +96,6 @@ impl Warnings {
                 "images-cut" => warnings.images_cut = true,
                 "alternates-cut" => warnings.alternates_cut = true,
                 "videos-cut" => warnings.videos_cut = true,
-                "long-selected-value" => warnings.long_selected_value = true,
                 "password-field" => warnings.password_field = true,
                 "sets-cookie" => warnings.sets_cookie = true,
                 "challenge" => warnings.challenge = true,

@@ -317,7 +317,6 @@ impl LinkFacts<'_> {
         StatedDates {
             json_ld: latest(read(modified)),
             meta: states.meta,
-            time_element: states.time,
             published: earliest(read(published).chain(states.published)),
         }
     }
@@ -342,8 +341,6 @@ impl LinkFacts<'_> {
         let found = reader.rules.evaluate(self.site.url, &page);
         facts.excluded_by_page_rule = found.is_excluded;
         facts.selected_lastmod = found.lastmod;
-        facts.selected_values = found.values;
-        facts.warnings.long_selected_value = found.has_long_value;
     }
 
     fn add_feed(&mut self, base: &Url, reference: &str, encoding: &'static Encoding) {

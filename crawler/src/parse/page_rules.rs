@@ -1,13 +1,8 @@
 //! The rules of the settings that ask a page by CSS selector. They need the whole page as a tree, so
 //! they are evaluated only where a rule is meant for the page, and only on pages that [`super::tree`] can build.
 
-use std::collections::BTreeMap;
-
 use scraper::{ElementRef, Html, Selector};
-use sitemap_core::{
-    LastMod,
-    extension::{Text, TextError},
-};
+use sitemap_core::LastMod;
 
 use crate::{
     config::{PageAction, PageRule},
@@ -37,10 +32,6 @@ pub(super) struct RuleFacts {
     pub(super) is_excluded: bool,
     /// The first valid date of a lastmod rule, in W3C format.
     pub(super) lastmod: Option<String>,
-    /// The first value of the rules for each name, as a sitemap can hold it.
-    pub(super) values: BTreeMap<String, String>,
-    /// A value was too long.
-    pub(super) has_long_value: bool,
 }
 
 impl PageRules {
@@ -95,29 +86,9 @@ impl PageRules {
                     let date = LastMod::parse(text.trim()).ok();
                     facts.lastmod = facts.lastmod.or(date.map(|date| date.as_str().to_owned()));
                 }
-                PageAction::Select { name, attribute } => {
-                    let text = read(element, attribute.as_deref());
-                    facts.take_value(name, &text);
-                }
             }
         }
         facts
-    }
-}
-
-impl RuleFacts {
-    fn take_value(&mut self, name: &str, text: &str) {
-        if self.values.contains_key(name) {
-            return;
-        }
-        match Text::new(text) {
-            Ok(text) => {
-                self.values
-                    .insert(name.to_owned(), text.as_str().to_owned());
-            }
-            Err(TextError::TooLong { .. }) => self.has_long_value = true,
-            Err(_) => {}
-        }
     }
 }
 
@@ -181,7 +152,6 @@ mod tests {
             let expected = RuleFacts {
                 is_excluded,
                 lastmod: lastmod.map(str::to_owned),
-                ..RuleFacts::default()
             };
             let found = PageRules::new(rules)
                 .unwrap()
@@ -208,45 +178,6 @@ mod tests {
         }
         let rules = ["i", "u", "b"].map(|selector| rule("*", selector, lastmod(None)));
         check(&rules, false, day);
-    }
-
-    #[test]
-    fn values_are_selected_by_name() {
-        let select = |name: &str, selector: &str, attribute: Option<&str>| {
-            rule(
-                "*",
-                selector,
-                PageAction::Select {
-                    name: name.to_owned(),
-                    attribute: attribute.map(str::to_owned),
-                },
-            )
-        };
-        let rules = [
-            select("s:price", "i", None),
-            select("s:price", "b.price", None),
-            select("s:price", "b.other", None),
-            select("s:sku", "[itemprop=sku]", Some("Content")),
-            select("s:sku2", "[itemprop=sku]", Some("title")),
-            select("s:long", "p", None),
-            select("s:none", "nothing", None),
-        ];
-        let html = format!(
-            "<i> </i><b class=price>\n 12\u{a0}\u{b}&euro;  net </b><b class=other>2</b>\
-             <meta itemprop=sku content='a&amp;b'><p>{}</p>",
-            "x".repeat(2_049)
-        );
-        let rules = PageRules::new(&rules).unwrap();
-        let facts = rules.evaluate(&key("https://example.com/"), &Html::parse_document(&html));
-        let values: Vec<_> = facts.values.iter().collect();
-        assert_eq!(
-            values,
-            [
-                (&"s:price".to_owned(), &"12\u{a0}\u{fffd}€ net".to_owned()),
-                (&"s:sku".to_owned(), &"a&b".to_owned())
-            ]
-        );
-        assert!(facts.has_long_value);
     }
 
     #[test]

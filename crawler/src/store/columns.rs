@@ -149,7 +149,6 @@ row! {
         refresh: refresh "TEXT" "meta refresh: seconds, a space, the URL";
         location: location "TEXT" "target of a redirect";
         selected_lastmod: selected_lastmod "TEXT" "date that a page rule found";
-        selected_values: selected_values "TEXT" "values for custom elements, a JSON object by name";
         excluded_by_page_rule: excluded_by_page_rule "INTEGER" "";
         dates: <StatedDates>;
         title: title "TEXT" "";
@@ -179,7 +178,6 @@ row! {
     StatedDates {
         json_ld: json_ld_modified "TEXT" "dates that the page states, as precise as it does: in structured data,";
         meta: meta_modified "TEXT" "in a meta or microdata,";
-        time_element: time_modified "TEXT" "in a time element that is called the date of an update;";
         published: published "TEXT" "the earliest date of publication";
     }
 
@@ -195,7 +193,7 @@ row! {
         content_hash: dated_hash "TEXT" "content that lastmod belongs to, as content_hash; NULL: nothing of these is known";
         hash_version: dated_hash_version "INTEGER" "version of the algorithm; 1000: hash of the ETag of a document";
         lastmod: lastmod "TEXT" "as published; it moves only with the content";
-        source: source "TEXT" "where lastmod came from: rule, history, json-ld, meta, sitemap, header, time-element, input";
+        source: source "TEXT" "where lastmod came from: rule, history, json-ld, meta, sitemap, header, input";
         last_modified_seconds: last_modified_seconds "INTEGER" "last Last-Modified with this content, seconds since 1970";
         since_seconds: since_seconds "INTEGER" "when this content was fetched first and last, seconds since 1970";
         seen_seconds: seen_seconds "INTEGER" "";
@@ -206,7 +204,6 @@ row! {
         json_ld: stated_json_ld "TEXT" "the dates that were stated when it was fetched last";
         meta: stated_meta "TEXT" "";
         sitemap: stated_sitemap "TEXT" "";
-        time_element: stated_time_element "TEXT" "";
     }
 
     Visit {

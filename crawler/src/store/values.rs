@@ -2,7 +2,7 @@
 //! counts positions. A value in a form that arpent never writes is an error, which becomes
 //! [`StoreErrorKind::Corrupt`](super::StoreErrorKind::Corrupt). Knows no table.
 
-use std::{collections::BTreeMap, convert::Infallible, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
 use jiff::Timestamp;
 use rusqlite::{
@@ -191,7 +191,6 @@ texts! {
     LastMod, "lastmod": lastmod => lastmod.to_string(), text => Self::parse(text).ok();
     ChangeFreq, "changefreq": changefreq => changefreq.to_string(), text => Self::parse(text).ok();
     Priority, "priority": priority => priority.to_string(), text => Self::parse(text).ok();
-    BTreeMap<String, String>, null Self::new(), "values": values => json(values), text => serde_json::from_str(text).ok();
     Vec<StatedElement>, "elements": elements => json(elements), text => serde_json::from_str(text).ok();
     Promotion, "promotion": promotion => json(promotion), text => serde_json::from_str(text).ok();
 }

@@ -86,25 +86,6 @@ impl PublishAs {
         }
     }
 
-    /// The public form of a text from a page: URLs of the crawled directory as their originals. `None` when it still names the
-    /// crawled origin, which must not be published.
-    pub fn shown_text(&self, text: &str) -> Option<String> {
-        let shown = text.replace(self.crawled.as_str(), self.original.as_str());
-        let origin = self.crawled.origin();
-        if self.original.is_on(&origin) {
-            return Some(shown);
-        }
-        let origin = origin.to_string();
-        let authority = origin.split_at(origin.find("//").unwrap_or_default()).1;
-        let goes_on =
-            |character: char| character.is_alphanumeric() || matches!(character, '.' | '-');
-        let names_it = shown.match_indices(authority).any(|(place, _)| {
-            let after = shown.split_at(place + authority.len()).1;
-            !after.starts_with(goes_on)
-        });
-        (!names_it).then_some(shown)
-    }
-
     /// The way back from [`PublishAs::original`]; `None` when `original` is outside the directory that the
     /// crawled one represents, or the crawled URL would be too long.
     pub fn crawled_of(&self, original: &UrlKey) -> Option<UrlKey> {
@@ -183,37 +164,6 @@ mod tests {
         check("http://[::1]:81/x/y/", "http://h.example:82/z/", "a");
         // A copy inside the original's own tree.
         check("https://h.example/staging/", "https://h.example/", "a");
-    }
-
-    #[test]
-    fn texts_do_not_name_the_crawled_origin() {
-        let check_for = |(crawled, original): (&str, &str), text: &str, expected: Option<&str>| {
-            let shown = stand_in(crawled, original).shown_text(text);
-            assert_eq!(shown.as_deref(), expected, "{text}");
-        };
-        let staging = ("http://s.test:81/x/", "https://s.test/app/");
-        let check = |text: &str, expected: Option<&str>| check_for(staging, text, expected);
-        check("12.50", Some("12.50"));
-        check("http://s.test:81/x/a", Some("https://s.test/app/a"));
-        check(
-            "a http://s.test:81/x/, http://s.test:81/x/b",
-            Some("a https://s.test/app/, https://s.test/app/b"),
-        );
-        check("https://s.test/app/a", Some("https://s.test/app/a"));
-        check("//s.test:811/x", Some("//s.test:811/x"));
-        for named in ["http://s.test:81/y", "http://s.test:81", "a //s.test:81/x/"] {
-            check(named, None);
-        }
-        let inside = ("https://h.test/staging/", "https://h.test/");
-        let [text, shown] = [
-            "https://h.test/staging/a https://h.test/b",
-            "https://h.test/a https://h.test/b",
-        ];
-        check_for(inside, text, Some(shown));
-        let longer = ("https://s.test/", "https://s.test.example/");
-        check_for(longer, "https://s.test:443/a", None);
-        let shown = Some("https://s.test.example/a");
-        check_for(longer, "https://s.test/a", shown);
     }
 
     #[test]

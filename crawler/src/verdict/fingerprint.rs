@@ -35,11 +35,11 @@ pub(crate) fn identity_of(config: &Config, lists: &[&str]) -> String {
 }
 
 /// The fingerprint of everything that decides which facts and links are taken from the same answer of a site with these
-/// `names`; 0 means that it is not known.
+/// `names`.
 pub(crate) fn read_as(config: &Config, site: &Site, names: Option<&SiteNames>) -> u64 {
     let names = names.map(|names| format!(" names={names}"));
     let text = reading_text(config, site) + &names.unwrap_or_default();
-    hash(&text).max(1)
+    hash(&text)
 }
 
 fn reading_text(config: &Config, site: &Site) -> String {
@@ -98,9 +98,6 @@ fn rule_text(rule: &PageRule) -> String {
     let action = match action {
         PageAction::Exclude => "Exclude".to_owned(),
         PageAction::Lastmod { attribute } => format!("Lastmod {{ attribute: {attribute:?} }}"),
-        PageAction::Select { name, attribute } => {
-            format!("Select {{ name: {name:?}, attribute: {attribute:?} }}")
-        }
     };
     format!("PageRule {{ pages: {pages:?}, selector: {selector:?}, action: {action} }}")
 }
@@ -138,10 +135,6 @@ mod tests {
         config.parse.page_rules = vec![
             rule(PageAction::Exclude),
             rule(PageAction::Lastmod { attribute: None }),
-            rule(PageAction::Select {
-                name: "shop:price".to_owned(),
-                attribute: Some("content".to_owned()),
-            }),
         ];
         config
     }
@@ -159,7 +152,7 @@ mod tests {
     fn the_texts_of_reading_are_fixed() {
         assert_eq!(
             parse_text(&config().parse),
-            r#"ParseConfig { robots_names: ["robots"], document_types: ["application/pdf"], max_links: 50000, max_parse_time: 5s, page_rules: [PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Exclude }, PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Lastmod { attribute: None } }, PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Select { name: "shop:price", attribute: Some("content") } }] }"#
+            r#"ParseConfig { robots_names: ["robots"], document_types: ["application/pdf"], max_links: 50000, max_parse_time: 5s, page_rules: [PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Exclude }, PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Lastmod { attribute: None } }] }"#
         );
         assert_eq!(
             discover_text(DiscoverConfig::LINKS),
@@ -195,8 +188,8 @@ mod tests {
         );
         check(
             &other,
-            "b8f86f803af8fbee parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
-            0x008e_e0a6_ccff_8932,
+            "b8f86f803af8fbee parse=491f262c95157cd3 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
+            0x5385_51ca_0637_d1d0,
         );
     }
 }

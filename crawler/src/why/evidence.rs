@@ -109,7 +109,6 @@ fn stated(record: &PageRecord, facts: &PageFacts) -> Vec<(DateSource, String)> {
             of_sitemap.map(|date| date.lastmod.clone()),
         ),
         (DateSource::Header, header),
-        (DateSource::TimeElement, facts.dates.time_element.clone()),
     ]
     .into_iter()
     .filter_map(|(source, value)| Some((source, value?)))

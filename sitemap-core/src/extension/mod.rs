@@ -13,7 +13,6 @@ mod custom;
 mod element;
 mod namespaces;
 
-mod form;
 mod kind;
 mod rows;
 

@@ -3,7 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::{Extension, MAX_TEXT_CHARACTERS, ValueKind, form::Form};
+use super::{Extension, MAX_TEXT_CHARACTERS, ValueKind};
 
 /// The most tags a video may have, by the schema.
 pub const MAX_VIDEO_TAGS: usize = 32;
@@ -19,8 +19,6 @@ pub struct Row {
     pub(crate) need: Need,
     /// Largest number in its parent.
     pub most: usize,
-    /// Form of its text by its schema alone.
-    pub(crate) form: Form,
     /// The attributes.
     pub(crate) attributes: &'static [AttributeRow],
     /// The elements; it has these or a text.
@@ -36,8 +34,6 @@ pub struct AttributeRow {
     pub kind: ValueKind,
     /// True when the element is unusable without it.
     pub is_required: bool,
-    /// Form of its value by its schema alone.
-    pub(crate) form: Form,
 }
 
 /// Presence that an element requires.
@@ -49,12 +45,11 @@ pub(crate) enum Need {
 
 impl AttributeRow {
     /// An attribute that search engines ignore.
-    const fn retired(name: &'static str, form: Form) -> Self {
+    const fn retired(name: &'static str) -> Self {
         Self {
             name,
             kind: ValueKind::Retired,
             is_required: false,
-            form,
         }
     }
 }
@@ -80,7 +75,6 @@ impl Row {
             kind,
             need: Need::Optional,
             most: 1,
-            form: Form::ANY,
             attributes: &[],
             rows: &[],
         }
@@ -109,11 +103,6 @@ impl Row {
 
     const fn most(mut self, most: usize) -> Self {
         self.most = most;
-        self
-    }
-
-    const fn form(mut self, form: Form) -> Self {
-        self.form = form;
         self
     }
 
@@ -162,7 +151,7 @@ static IMAGE: Row = Row::parent(
         Row::retired("image:caption"),
         Row::retired("image:geo_location"),
         Row::retired("image:title"),
-        Row::retired("image:license").form(Form::URI),
+        Row::retired("image:license"),
     ],
 );
 
@@ -174,54 +163,46 @@ static VIDEO: Row = Row::parent(
         Row::required("video:description", ValueKind::Text(2_048)),
         Row::optional("video:content_loc", ValueKind::Url),
         Row::optional("video:player_loc", ValueKind::Url).attributes(&[
-            AttributeRow::retired("allow_embed", Form::YES_NO),
-            AttributeRow::retired("autoplay", Form::ANY),
+            AttributeRow::retired("allow_embed"),
+            AttributeRow::retired("autoplay"),
         ]),
         Row::optional("video:duration", ValueKind::Seconds),
         Row::optional("video:expiration_date", ValueKind::Date),
         Row::optional("video:rating", ValueKind::Rating),
         Row::retired("video:content_segment_loc")
             .most(MAX_VIDEO_TAGS)
-            .form(Form::URI)
-            .attributes(&[AttributeRow::retired("duration", Form::SECONDS)]),
+            .attributes(&[AttributeRow::retired("duration")]),
         Row::optional("video:view_count", ValueKind::Count),
         Row::optional("video:publication_date", ValueKind::Date),
         Row::optional("video:tag", ValueKind::Text(MAX_TEXT_CHARACTERS)).most(MAX_VIDEO_TAGS),
-        Row::retired("video:category").form(Form::CATEGORY),
+        Row::retired("video:category"),
         Row::optional("video:family_friendly", ValueKind::YesNo),
-        Row::optional("video:restriction", ValueKind::Countries)
-            .form(Form::COUNTRIES)
-            .attributes(RELATIONSHIP),
-        Row::retired("video:gallery_loc")
-            .form(Form::URI)
-            .attributes(&[AttributeRow::retired("title", Form::ANY)]),
+        Row::optional("video:restriction", ValueKind::Countries).attributes(RELATIONSHIP),
+        Row::retired("video:gallery_loc").attributes(&[AttributeRow::retired("title")]),
         Row::retired("video:price")
             .most(MAX_VIDEO_TAGS)
             .attributes(&[
-                AttributeRow::retired("currency", Form::CURRENCY),
-                AttributeRow::retired("type", Form::PRICE_TYPE),
-                AttributeRow::retired("resolution", Form::RESOLUTION),
+                AttributeRow::retired("currency"),
+                AttributeRow::retired("type"),
+                AttributeRow::retired("resolution"),
             ]),
         Row::optional("video:requires_subscription", ValueKind::YesNo),
         Row::optional("video:uploader", ValueKind::Text(255)).attributes(&[AttributeRow {
             name: "info",
             kind: ValueKind::Url,
             is_required: false,
-            form: Form::ANY,
         }]),
         Row {
             kind: ValueKind::Retired,
             ..Row::parent("video:tvshow", TV_SHOW)
         },
-        Row::optional("video:platform", ValueKind::Platforms)
-            .form(Form::PLATFORMS)
-            .attributes(RELATIONSHIP),
+        Row::optional("video:platform", ValueKind::Platforms).attributes(RELATIONSHIP),
         Row::optional("video:live", ValueKind::YesNo),
         Row::retired("video:id")
             .most(MAX_VIDEO_TAGS)
             .attributes(&[AttributeRow {
                 is_required: true,
-                ..AttributeRow::retired("type", Form::ID_TYPE)
+                ..AttributeRow::retired("type")
             }]),
     ],
 );
@@ -230,32 +211,29 @@ const RELATIONSHIP: &[AttributeRow] = &[AttributeRow {
     name: "relationship",
     kind: ValueKind::Relationship,
     is_required: true,
-    form: Form::ANY,
 }];
 
 const TV_SHOW: &[Row] = &[
     Row::retired("video:show_title").needed(),
-    Row::retired("video:video_type")
-        .form(Form::VIDEO_TYPE)
-        .needed(),
+    Row::retired("video:video_type").needed(),
     Row::retired("video:episode_title"),
-    Row::retired("video:season_number").form(Form::POSITIVE),
-    Row::retired("video:episode_number").form(Form::POSITIVE),
-    Row::retired("video:premier_date").form(Form::DATE),
+    Row::retired("video:season_number"),
+    Row::retired("video:episode_number"),
+    Row::retired("video:premier_date"),
 ];
 
 static NEWS: Row = Row::parent(
     "news:news",
     &[
         Row::parent("news:publication", PUBLICATION),
-        Row::retired("news:access").form(Form::ACCESS),
-        Row::retired("news:genres").form(Form::GENRES),
+        Row::retired("news:access"),
+        Row::retired("news:genres"),
         Row::required("news:publication_date", ValueKind::Date),
         Row::required("news:title", ValueKind::Text(MAX_TEXT_CHARACTERS)),
         // Older than the schema, which has no place for it; documents had it here.
         Row::retired("news:geo_locations"),
         Row::retired("news:keywords"),
-        Row::retired("news:stock_tickers").form(Form::TICKERS),
+        Row::retired("news:stock_tickers"),
     ],
 );
 
@@ -266,28 +244,28 @@ const PUBLICATION: &[Row] = &[
 
 /// A link with the attributes of the schema of XHTML; the first three are used.
 static LINK: Row = Row::optional("xhtml:link", ValueKind::Retired).attributes(&[
-    AttributeRow::retired("rel", Form::NAMES),
-    AttributeRow::retired("hreflang", Form::ANY),
-    AttributeRow::retired("href", Form::ANY),
-    AttributeRow::retired("media", Form::MEDIA),
-    AttributeRow::retired("type", Form::ANY),
-    AttributeRow::retired("title", Form::ANY),
-    AttributeRow::retired("charset", Form::ANY),
-    AttributeRow::retired("rev", Form::NAMES),
-    AttributeRow::retired("id", Form::ID),
-    AttributeRow::retired("class", Form::NAMES),
-    AttributeRow::retired("style", Form::ANY),
-    AttributeRow::retired("lang", Form::LANGUAGE),
-    AttributeRow::retired("dir", Form::DIRECTION),
-    AttributeRow::retired("xml:lang", Form::XML_LANGUAGE),
-    AttributeRow::retired("onclick", Form::ANY),
-    AttributeRow::retired("ondblclick", Form::ANY),
-    AttributeRow::retired("onmousedown", Form::ANY),
-    AttributeRow::retired("onmouseup", Form::ANY),
-    AttributeRow::retired("onmouseover", Form::ANY),
-    AttributeRow::retired("onmousemove", Form::ANY),
-    AttributeRow::retired("onmouseout", Form::ANY),
-    AttributeRow::retired("onkeypress", Form::ANY),
-    AttributeRow::retired("onkeydown", Form::ANY),
-    AttributeRow::retired("onkeyup", Form::ANY),
+    AttributeRow::retired("rel"),
+    AttributeRow::retired("hreflang"),
+    AttributeRow::retired("href"),
+    AttributeRow::retired("media"),
+    AttributeRow::retired("type"),
+    AttributeRow::retired("title"),
+    AttributeRow::retired("charset"),
+    AttributeRow::retired("rev"),
+    AttributeRow::retired("id"),
+    AttributeRow::retired("class"),
+    AttributeRow::retired("style"),
+    AttributeRow::retired("lang"),
+    AttributeRow::retired("dir"),
+    AttributeRow::retired("xml:lang"),
+    AttributeRow::retired("onclick"),
+    AttributeRow::retired("ondblclick"),
+    AttributeRow::retired("onmousedown"),
+    AttributeRow::retired("onmouseup"),
+    AttributeRow::retired("onmouseover"),
+    AttributeRow::retired("onmousemove"),
+    AttributeRow::retired("onmouseout"),
+    AttributeRow::retired("onkeypress"),
+    AttributeRow::retired("onkeydown"),
+    AttributeRow::retired("onkeyup"),
 ]);

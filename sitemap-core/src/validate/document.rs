@@ -6,16 +6,14 @@ use std::{
     io::{self, BufRead},
 };
 
-use jiff::Timestamp;
-
 use super::{
     AnswerEnd, Child, DocumentId, Facts, MAX_REPORTED_CHILDREN, Problem, Report, Sink, Validator,
     clusters::MAX_COMPARED_LINKS,
     finding::{Diagnosis, Spot, Tally},
     is_near,
     place::AllowedUrls,
-    refused::{self, Refused},
-    set::{Known, MAX_COMPARED_URLS, SameTimeIndex, fingerprint_of},
+    refused::Refused,
+    set::{Known, MAX_COMPARED_URLS, fingerprint_of},
     tomorrow,
 };
 use crate::{
@@ -79,12 +77,9 @@ pub(super) fn check(
     let Pass {
         territory,
         mut tally,
-        refused,
         children,
-        validator,
         ..
     } = pass;
-    refused::remember(&mut validator.set.strays, refused.into_strays(id));
     Ok(Report {
         document: id,
         kind,
@@ -418,17 +413,6 @@ impl Pass<'_, '_> {
         for problem in self.values.conclude(kind) {
             self.report_at(&problem.into(), first, reader, None);
         }
-        let times = [Some(self.validator.options.now), self.facts.modified];
-        if let Some(problem) = self.values.conclude_index(kind, &times)
-            && let (Some(position), Some(latest)) = (first, &self.values.latest)
-        {
-            self.validator.set.suspicions.push(SameTimeIndex {
-                index: self.id,
-                position,
-                changed: latest.latest_instant(),
-                problem,
-            });
-        }
     }
 
     /// Reports the effects on URLs that it may not list, and the lines that would allow them (R61, R65).
@@ -525,25 +509,6 @@ impl Values {
     fn conclude_undated(&self) -> Option<Problem> {
         let (count, of) = (self.undated, self.entries);
         (count >= MIN_UNDATED_SITEMAPS).then_some(Problem::Undated { count, of })
-    }
-
-    /// Returns whether the `lastmod` of all sitemaps of an index is one of these times (R41).
-    fn conclude_index(&self, kind: Kind, times: &[Option<Timestamp>]) -> Option<Problem> {
-        let count = self.entries;
-        let (earliest, latest) = (self.earliest.as_ref()?, self.latest.as_ref()?);
-        let is_now = times
-            .iter()
-            .flatten()
-            .any(|time| is_near(latest.latest_instant(), *time));
-        let is_suspicious = kind == Kind::Index
-            && count >= MIN_EQUAL_ENTRIES
-            && self.instants == count
-            && earliest.latest_instant() == latest.latest_instant()
-            && is_now;
-        is_suspicious.then(|| Problem::IndexAllNow {
-            count,
-            lastmod: latest.clone(),
-        })
     }
 }
 

@@ -15,7 +15,7 @@
 //!
 //! Findings are handed over as they are found. The first few of a kind in a document are, the others are counted, so that neither
 //! a terminal nor a memory is flooded. All else that is remembered has a bound: [`MAX_COMPARED_URLS`], [`MAX_COMPARED_LINKS`],
-//! [`MAX_CHILDREN`], [`MAX_PROOFS`], [`MAX_STRAYS`], and some hundred bytes per document.
+//! [`MAX_CHILDREN`], [`MAX_PROOFS`], and some hundred bytes per document.
 //!
 //! ```
 //! use sitemap_core::{Loc, validate::{Facts, Options, Validator}};
@@ -65,7 +65,6 @@ pub use self::{
     clusters::MAX_COMPARED_LINKS,
     finding::{Counts, Finding, Repeated},
     place::MAX_PROOFS,
-    refused::MAX_STRAYS,
     rules::{RULES, RuleText},
     set::{MAX_CHILDREN, MAX_COMPARED_URLS},
 };
@@ -496,16 +495,6 @@ impl Validator {
             };
             self.report(problem, &spot, sink);
         }
-        for stray in self.set.conclude_strays() {
-            let spot = Spot {
-                document: Some(stray.document),
-                kind: self.set.kind(stray.document),
-                position: Some(stray.position),
-                url: Some(stray.url.as_str()),
-                ..Spot::default()
-            };
-            self.report(stray.problem, &spot, sink);
-        }
         let set = std::mem::take(&mut self.set);
         for version in std::mem::take(&mut self.clusters).conclude(&set) {
             let spot = Spot {
@@ -548,7 +537,6 @@ impl Validator {
             requested: facts.requested.cloned(),
             kind: None,
             listed_by: facts.listed_by,
-            modified: facts.modified,
         })
     }
 }

@@ -10,7 +10,7 @@ use std::{
     num::NonZeroU32,
 };
 
-use super::{DocumentId, MAX_ROUTE, Problem, place::Proofs, refused::Stray};
+use super::{DocumentId, MAX_ROUTE, Problem, place::Proofs};
 use crate::{
     Loc, UrlEntry,
     read::{Kind, Position},
@@ -31,7 +31,6 @@ pub(super) struct Remembered {
     pub(super) requested: Option<Loc>,
     pub(super) kind: Option<Kind>,
     pub(super) listed_by: Option<DocumentId>,
-    pub(super) modified: Option<jiff::Timestamp>,
 }
 
 impl Remembered {
@@ -50,15 +49,6 @@ pub(super) struct Listing {
     position: Position,
 }
 
-/// An index whose sitemaps all have the current time as `lastmod`, which may be true.
-#[derive(Debug)]
-pub(super) struct SameTimeIndex {
-    pub(super) index: DocumentId,
-    pub(super) position: Position,
-    pub(super) changed: jiff::Timestamp,
-    pub(super) problem: Problem,
-}
-
 /// All documents so far.
 #[derive(Debug, Default)]
 pub(super) struct Set {
@@ -69,8 +59,6 @@ pub(super) struct Set {
     urls: HashMap<u64, (u32, Option<NonZeroU32>)>,
     pub(super) listings: Vec<Listing>,
     /// URLs that their documents may not list, those of a document together.
-    pub(super) strays: Vec<Stray>,
-    pub(super) suspicions: Vec<SameTimeIndex>,
     /// Documents that list, or lead to lists of, only another origin.
     for_others: HashSet<DocumentId>,
     /// Listed sitemaps that could not be read, by the fingerprint of their place: the index for which this was reported, and the
@@ -271,7 +259,6 @@ impl Set {
         self.conclude_places(proofs, &mut problems);
         self.conclude_indexes(&mut problems);
         self.conclude_missing(&mut problems);
-        self.conclude_suspicions(&mut problems);
         self.conclude_kinds(is_whole, &proofs.sitemaps(), &mut problems);
         self.conclude_unnamed(proofs, &mut problems);
         problems
@@ -336,26 +323,6 @@ impl Set {
                 Problem::NestedIndex { child: name }
             };
             problems.push((Some(listing.index), Some(listing.position), problem));
-        }
-    }
-
-    /// Judges indexes with the current time as `lastmod` of all sitemaps: true if the files have it too (R41).
-    fn conclude_suspicions(
-        &self,
-        problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
-    ) {
-        for suspicion in &self.suspicions {
-            let mut children = self.listings_of(suspicion.index).peekable();
-            let is_true = children.peek().is_some()
-                && children.all(|listing| {
-                    let child = self.by_place.get(&listing.child);
-                    let modified = child.and_then(|child| self.documents[child.0].modified);
-                    modified.is_some_and(|modified| super::is_near(modified, suspicion.changed))
-                });
-            if !is_true {
-                let problem = suspicion.problem.clone();
-                problems.push((Some(suspicion.index), Some(suspicion.position), problem));
-            }
         }
     }
 
@@ -535,7 +502,6 @@ mod tests {
             requested: None,
             kind: None,
             listed_by: listed_by.map(DocumentId),
-            modified: None,
         };
         let mut set = Set::default();
         set.add(remembered(Some("https://h.ex/top.xml"), None));

@@ -1,7 +1,5 @@
 //! Folders whose place is that of their index or robots.txt, and parts that are missing or elsewhere.
 
-use std::{fs::File, time::SystemTime};
-
 use super::{Place, urlset};
 
 fn index(children: &[&str]) -> String {
@@ -147,25 +145,4 @@ fn only_index_or_robots_txt_decides_the_place() {
     let unnamed = ["y.xml note R34"];
     let expected = [&missing[..], &stray, &unlisted, &unnamed].concat();
     check(&named, second, &expected);
-}
-
-#[test]
-fn times_of_files_prove_dates_of_an_index() {
-    let now = sitemap_core::LastMod::from_timestamp(jiff::Timestamp::now());
-    let index = index(&["https://h.example/a.xml", "https://h.example/b.xml"])
-        .replace("</loc>", &format!("</loc><lastmod>{now}</lastmod>"));
-    let place = Place::new(&[
-        ("set/sitemap.xml", &index),
-        ("set/a.xml", &pages("https://h.example/a")),
-        ("set/b.xml", &pages("https://h.example/b")),
-    ]);
-    let check = |is_reported: bool| {
-        let printed = place.check(&["set"]).stdout;
-        assert_eq!(printed.contains("warning[R41]"), is_reported, "{printed}");
-    };
-    check(false);
-    let file = place.0.path().join("set/a.xml");
-    let file = File::options().write(true).open(file).unwrap();
-    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-    check(true);
 }

@@ -168,42 +168,6 @@ fn a_staging_crawl_lists_and_reports_production() {
     );
 }
 
-#[test]
-fn selection_on_a_copy_does_not_name_it() {
-    let staging = Staging::start("/", |request, production| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        _ => Response::html(format!(
-            "<title>A</title><base href=\"http://{host}/\"><meta name=own content=\"http://{host}/a.png\">\
-             <meta name=other content=\"http://{host}\"><meta name=real content=\"{production}b.png\">",
-            host = request.headers["host"],
-        )),
-    });
-    let bench = Bench::new();
-    let element = |name: &str| {
-        format!(
-            "[[namespace.element]]\nname = \"{name}\"\nselector = \"meta[name={name}]\"\nattribute = \"content\"\n"
-        )
-    };
-    let config = bench.settings(&format!(
-        "[[namespace]]\nprefix = \"n\"\nuri = \"https://example.com/ns\"\n{}{}{}",
-        element("own"),
-        element("other"),
-        element("real")
-    ));
-    let options = ["--config", &config, "--no-gzip"];
-    staging.crawl(&bench, "/", "/", &options).expect_code(0);
-    // Not checked by the schemas, which do not have this namespace.
-    let xml = fs::read_to_string(bench.output().join("sitemap-root.xml")).expect("a sitemap");
-    let production = staging.production.url("/");
-    assert!(
-        xml.contains(&format!(
-            "<n:own>{production}a.png</n:own><n:real>{production}b.png</n:real>"
-        )),
-        "{xml}"
-    );
-    assert!(!xml.contains(&staging.copy.origin()), "{xml}");
-}
-
 /// Links, versions and images lead to the other directory.
 #[test]
 fn a_directory_is_written_as_another_directory() {

@@ -58,8 +58,7 @@ schema = "https://www.example.com/shop.xsd"
 [[site.namespace.element]]
 name = "price"
 pages = "/shop/*"
-selector = "[itemprop=price]"
-attribute = "content"
+field = "cost"
 [[site.namespace.element]]
 name = "source"
 value = "crawl"

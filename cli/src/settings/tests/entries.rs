@@ -99,9 +99,6 @@ fn page_rules_are_tables() {
 #[test]
 fn namespaces_are_tables_of_tables() {
     let file = r#"
-        [[page_rule]]
-        selector = "time"
-        action = "lastmod"
         [[namespace]]
         prefix = "shop"
         uri = "urn:shop"
@@ -109,8 +106,7 @@ fn namespaces_are_tables_of_tables() {
         [[namespace.element]]
         name = "price"
         pages = "/shop/*"
-        selector = ".price"
-        attribute = "content"
+        field = "cost"
         [[namespace.element]]
         name = "source"
         value = "crawl"
@@ -127,10 +123,7 @@ fn namespaces_are_tables_of_tables() {
         value,
     };
     let config = good(&[URL], &[], Some(file)).session.config;
-    let price = ElementValue::Selected {
-        selector: ".price".to_owned(),
-        attribute: Some("content".to_owned()),
-    };
+    let price = ElementValue::Field("cost".to_owned());
     assert_eq!(
         config.publish.entries.namespaces,
         [
@@ -154,19 +147,5 @@ fn namespaces_are_tables_of_tables() {
                 )],
             },
         ]
-    );
-    // The page is read by the same rules as for a lastmod.
-    let rules = config.parse.page_rules;
-    assert_eq!(rules.len(), 2);
-    assert_eq!(
-        rules[1],
-        PageRule {
-            pages: "/shop/*".to_owned(),
-            selector: ".price".to_owned(),
-            action: PageAction::Select {
-                name: "shop:price".to_owned(),
-                attribute: Some("content".to_owned()),
-            },
-        }
     );
 }

@@ -129,7 +129,7 @@ prefix = "x"
 uri = "https://example.com/x"
 [[namespace.element]]
 name = "y"
-selector = ".y"
+value = "1"
 
 [[site]]
 url = "https://a.example/"
@@ -158,7 +158,7 @@ value = "1"
                 .collect()
         })
         .collect();
-    assert_eq!(found, [vec![".own", ".y", "x"], vec![".shared", "z"]]);
+    assert_eq!(found, [vec![".own", "x"], vec![".shared", "z"]]);
 }
 
 #[test]

@@ -29,7 +29,6 @@ fn seen(text: &str) -> Seen {
         match name {
             "json-ld" => seen.dates.json_ld = Some(value),
             "meta" => seen.dates.meta = Some(value),
-            "time" => seen.dates.time_element = Some(value),
             "published" => seen.dates.published = Some(value),
             "sitemap" | "file" => {
                 seen.sitemap = Some(SitemapDate {
@@ -132,7 +131,6 @@ fn new_page_has_the_most_trusted_date() {
         ("meta=2026-01-02", "2026-01-02 meta"),
         ("sitemap=2026-01-03", "2026-01-03 sitemap"),
         ("header=2026-01-04T00:00:00Z", "2026-01-04T00:00:00Z header"),
-        ("time=2026-01-05", "2026-01-05 time-element"),
         ("", "none"),
     ];
     for (first, (_, expected)) in all.iter().enumerate() {
@@ -394,7 +392,7 @@ fn dates_moving_without_content_are_distrusted() {
 
 #[test]
 fn template_that_prints_today_is_distrusted() {
-    for source in ["json-ld", "meta", "sitemap", "time"] {
+    for source in ["json-ld", "meta", "sitemap"] {
         // Also where it is tomorrow already.
         for ahead in [0, 1] {
             for count in [1, 2, 10, 30] {

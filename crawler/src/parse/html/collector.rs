@@ -11,7 +11,6 @@ use super::super::{
     main_content::{Part, part_of},
     news,
     refresh::parse_refresh,
-    stated::DatedElement,
 };
 use super::{
     Findings,
@@ -341,24 +340,17 @@ impl Collector {
 
     /// Takes an element that may have the date of the page.
     fn take_dated(&mut self, element: Element, tag: &Tag<'_>) {
-        let is_time = element == Element::Time;
         // Most tags are too short for such attributes, which are then not read.
-        if !is_time && tag.len() < MIN_DATED_TAG_BYTES {
+        if tag.len() < MIN_DATED_TAG_BYTES || !self.findings.content.open().may_be_dated() {
             return;
         }
-        let itemprop = value(tag, "itemprop");
-        if !is_time && itemprop.is_none() || !self.findings.content.open().may_be_dated() {
+        let Some(itemprop) = value(tag, "itemprop") else {
             return;
-        }
-        let text = |attribute| value(tag, attribute).map(Cow::into_owned);
-        let of_time = |attribute| is_time.then(|| text(attribute)).flatten();
-        self.findings.dates.element(&DatedElement {
-            is_time,
-            itemprop: itemprop.map(Cow::into_owned),
-            class: of_time("class"),
-            label: of_time("aria-label").or_else(|| of_time("title")),
-            value: of_time("datetime").or_else(|| text("content")),
-        });
+        };
+        let is_time = element == Element::Time;
+        let datetime = is_time.then(|| value(tag, "datetime")).flatten();
+        let date = datetime.or_else(|| value(tag, "content"));
+        self.findings.dates.element(&itemprop, date.as_deref());
     }
 
     fn take_script(&mut self, tag: &Tag<'_>) {

@@ -123,11 +123,11 @@ fn ledger_entry() -> impl Strategy<Value = LedgerEntry> {
         any::<Option<i64>>(),
         any::<Option<i64>>(),
     );
-    (content, times, (date(), date(), date(), date())).prop_map(
+    (content, times, (date(), date(), date())).prop_map(
         |(
             (content_hash, hash_version, lastmod, last_modified_seconds),
             (source, since_seconds, seen_seconds),
-            (json_ld, meta, sitemap, time_element),
+            (json_ld, meta, sitemap),
         )| LedgerEntry {
             content_hash,
             hash_version,
@@ -140,7 +140,6 @@ fn ledger_entry() -> impl Strategy<Value = LedgerEntry> {
                 json_ld,
                 meta,
                 sitemap,
-                time_element,
             },
         },
     )
@@ -250,7 +249,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         0..=u64::MAX >> 1,
         option::of(any::<u128>()),
     );
-    let dates = (option::of(any::<u128>()), (text(), text(), text(), text()));
+    let dates = (option::of(any::<u128>()), (text(), text(), text()));
     let times = (option::of(time()), option::of(time()), text());
     let novelty = (
         directives(),
@@ -266,13 +265,12 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             option::of(vec(element(), 0..3)),
             option::of(vec(element(), 0..2)),
         ),
-        btree_map("[a-z:]{1,8}", "\\PC{0,8}", 0..3),
         (vec(url(), 0..3), any::<bool>(), any::<Option<u64>>()),
     );
     let all = (body, times, novelty, rules, extensions, dates);
     all.prop_map(|(body, times, novelty, rules, extensions, dates)| {
-        let (body_hash, (json_ld, meta, time_element, published)) = dates;
-        let (images, alternates, (videos, news), selected_values, read) = extensions;
+        let (body_hash, (json_ld, meta, published)) = dates;
+        let (images, alternates, (videos, news), read) = extensions;
         let (feeds, robots_by_header, read_as) = read;
         let (status, content_type, kind, end, body_bytes, hash) = body;
         let (last_modified, date, etag) = times;
@@ -300,7 +298,6 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             dates: StatedDates {
                 json_ld,
                 meta,
-                time_element,
                 published,
             },
             last_modified,
@@ -319,7 +316,6 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             alternates,
             videos,
             news,
-            selected_values,
             feeds,
             warnings,
             title,
@@ -423,7 +419,7 @@ fn element() -> impl Strategy<Value = StatedElement> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 20]>().prop_map(|flags| {
+    any::<[bool; 19]>().prop_map(|flags| {
         let mut flags = flags.into_iter();
         let mut flag = || flags.next().unwrap();
         Warnings {
@@ -443,7 +439,6 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             images_cut: flag(),
             alternates_cut: flag(),
             videos_cut: flag(),
-            long_selected_value: flag(),
             password_field: flag(),
             sets_cookie: flag(),
             challenge: flag(),

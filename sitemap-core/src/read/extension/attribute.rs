@@ -38,13 +38,6 @@ pub(super) fn read_attributes(
             continue;
         };
         if let Some(value) = attribute_value(&attribute.value, known.name, problems) {
-            if !(known.form.accepts)(&value) {
-                problems.push(Problem::AttributeForm {
-                    name: known.name,
-                    element: row.name,
-                    expected: known.form.expected,
-                });
-            }
             values.push((known.name, value));
         }
     }

@@ -160,16 +160,6 @@ impl Document {
         let mut problems = Vec::new();
         let row = element_of(Extension::Alternate);
         let attributes = read_attributes(start, namespaces, row, &mut problems);
-        let id = attributes.iter().find(|(name, _)| *name == "id");
-        if let Some((name, id)) = id
-            && !self.extended.reported.is_new_id(id.trim())
-        {
-            problems.push(Problem::AttributeForm {
-                name,
-                element: row.name,
-                expected: "a name that no other link has",
-            });
-        }
         let alternate = read_alternate(attributes, &mut problems);
         self.note_here(problems);
         if let Some(alternate) = alternate {

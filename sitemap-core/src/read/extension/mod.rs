@@ -13,11 +13,6 @@ pub(super) use attribute::attribute_value;
 pub(super) use document::Extended;
 pub(super) use namespace::{ElementOrigin, beginning_of};
 
-use std::{
-    collections::HashSet,
-    hash::{BuildHasher, RandomState},
-};
-
 use super::{Position, Problem, draft::ElementText};
 use crate::{
     Loc,
@@ -180,14 +175,7 @@ impl Fields {
             return;
         };
         match text.usable(field.row.name) {
-            Ok(text) => {
-                let Row { name, form, .. } = *field.row;
-                if !(form.accepts)(text) {
-                    let expected = form.expected;
-                    problems.push(Problem::PartForm { name, expected });
-                }
-                field.text = Some(text.to_owned());
-            }
+            Ok(text) => field.text = Some(text.to_owned()),
             Err(problem) => problems.push(problem),
         }
         self.read.push(field);
@@ -319,13 +307,7 @@ pub(super) enum Once {
 pub(super) struct Reported {
     seen: Vec<(Once, String)>,
     news: u64,
-    /// The fingerprints of the identifiers of links.
-    ids: HashSet<u64>,
-    hasher: RandomState,
 }
-
-/// Number of identifiers of links that are remembered, so that a repeated one is found; two megabytes.
-const MAX_IDS: usize = 100_000;
 
 /// Number of things that are remembered, so that each is reported once. Only undeclared prefixes can be more.
 const MAX_SEEN: usize = 128;
@@ -339,15 +321,6 @@ impl Reported {
             self.seen.push((what, name.to_owned()));
         }
         is_new
-    }
-
-    /// Returns whether this is the first time that a link has this identifier, as far as identifiers are remembered.
-    pub(super) fn is_new_id(&mut self, id: &str) -> bool {
-        let id = self.hasher.hash_one(id);
-        if self.ids.len() < MAX_IDS {
-            return self.ids.insert(id);
-        }
-        !self.ids.contains(&id)
     }
 
     /// Counts an article, and returns whether it is the first above the limit.

@@ -207,10 +207,4 @@ fn page_is_no_image_of_its_own() {
     check_each("error R71:3", &[&video(page)], extended);
     check_each("warning R71:3", &[&image(page)], extended);
     check_each("no R71", &[&image(picture), &video(picture)], extended);
-    // A value of the schema that search engines no longer take.
-    let free = format!(
-        "<news:news><news:publication><news:name>N</news:name><news:language>en</news:language></news:publication>\
-         <news:access>Free</news:access><news:publication_date>{NOW}</news:publication_date><news:title>T</news:title></news:news>"
-    );
-    check_each("warning R71:3", &[&free], extended);
 }

@@ -28,89 +28,8 @@ fn check_documents(documents: &[(&str, String, Option<&str>)], expected: &[&str]
     assert_eq!(findings, expected);
 }
 
-/// An index of these sitemaps at `h.ex`, each with its date.
-fn dated_index(children: &[(&str, &str)]) -> String {
-    let entries = children.iter().map(|(name, date)| {
-        format!("<sitemap><loc>https://h.ex/{name}.xml</loc><lastmod>{date}</lastmod></sitemap>\n")
-    });
-    format!(
-        "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{}</sitemapindex>\n",
-        entries.collect::<String>()
-    )
-}
-
 fn page(name: &str) -> String {
     urlset(&format!("<url><loc>https://h.ex/{name}</loc></url>"))
-}
-
-#[test]
-fn dates_of_an_index_need_times_of_files() {
-    let (index, a, b) = (
-        "https://h.ex/index.xml",
-        "https://h.ex/a.xml",
-        "https://h.ex/b.xml",
-    );
-    let date = "2026-03-02T11:58:00Z";
-    let both = dated_index(&[("a", date), ("b", date)]);
-    let reported =
-        "warning R41:2 0: all 2 sitemaps are dated 2026-03-02T11:58:00Z, the time of the index";
-    let check = |of_a: Option<&str>, of_b: Option<&str>, expected: &[&str]| {
-        let documents = [
-            (index, both.clone(), None),
-            (a, page("a"), of_a),
-            (b, page("b"), of_b),
-        ];
-        check_documents(&documents, expected);
-    };
-    check(None, None, &[reported]);
-    check(Some(date), None, &[reported]);
-    check(None, Some(date), &[reported]);
-    check(Some(date), Some("2026-03-01T00:00:00Z"), &[reported]);
-    check(
-        Some("2026-03-02T11:50:00Z"),
-        Some("2026-03-02T12:07:00Z"),
-        &[],
-    );
-    check_documents(&[(index, both.clone(), None)], &[reported]);
-    // A time other than now is right, unless the index was written then.
-    let before = "2026-01-02T11:58:00Z";
-    let old = dated_index(&[("a", before), ("b", before)]);
-    check_documents(&[(index, old.clone(), None)], &[]);
-    let reported_then = reported.replace(date, before);
-    check_documents(&[(index, old, Some(before))], &[&reported_then]);
-    // One sitemap alone, days, and different times are not reported.
-    for children in [
-        &[("a", date)][..],
-        &[("a", "2026-03-02"), ("b", "2026-03-02")],
-        &[("a", date), ("b", "2026-03-02T11:57:00Z")],
-        &[("a", "2026-03-02"), ("b", date)],
-    ] {
-        check_documents(&[(index, dated_index(children), None)], &[]);
-    }
-}
-
-#[test]
-fn each_index_is_compared_with_its_own_sitemaps() {
-    let date = "2026-03-02T11:58:00Z";
-    let indexes = |first: &[(&str, &str)], second: &[(&str, &str)]| {
-        [
-            ("https://h.ex/1.xml", dated_index(first), None),
-            ("https://h.ex/2.xml", dated_index(second), None),
-            ("https://h.ex/a.xml", page("a"), Some(date)),
-            ("https://h.ex/b.xml", page("b"), Some(date)),
-            ("https://h.ex/c.xml", page("c"), None),
-        ]
-    };
-    let (changed, unknown) = ([("a", date), ("b", date)], [("c", date), ("d", date)]);
-    let reported = |number: u8| {
-        format!(
-            "warning R41:2 {number}: all 2 sitemaps are dated 2026-03-02T11:58:00Z, the time of the index"
-        )
-    };
-    check_documents(&indexes(&changed, &unknown), &[&reported(1)]);
-    check_documents(&indexes(&unknown, &changed), &[&reported(0)]);
-    check_documents(&indexes(&unknown, &unknown), &[&reported(0), &reported(1)]);
-    check_documents(&indexes(&changed, &changed), &[]);
 }
 
 #[test]
