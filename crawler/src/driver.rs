@@ -17,15 +17,13 @@ mod reserved;
 mod sessions;
 mod settings;
 
-#[cfg(feature = "catalogue")]
-pub(crate) use self::daemon::{Stopping, kind_of_end};
 pub use self::{
     board::{Board, ObservedSession, Observer, SessionStage, SessionWatch},
     crawler::{AroundFetch, BeforePublish, Crawler, SiteResult},
     daemon::{
         DaemonParts, DaemonSettings, DaemonWork, Dispatcher, Load, ScheduleRecord, ScheduleStates,
-        ServiceManager, has_daemon, lock_daemon, read_schedules, ready, schedule_file_in,
-        set_schedules_aside,
+        ServiceManager, Stopping, has_daemon, kind_of_end, lock_daemon, read_schedules, ready,
+        schedule_file_in, set_schedules_aside,
     },
     ended::notifier_of,
     faults::Faults,

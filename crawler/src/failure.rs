@@ -22,9 +22,6 @@ use crate::{
     why::WhyError,
 };
 
-#[cfg(feature = "catalogue")]
-use crate::catalogue::CatalogueError;
-
 pub use self::panicked::{Panicked, blocking, caught, words_of};
 
 /// Result of work that can end a command.
@@ -209,11 +206,6 @@ know_their_outcome! {
     WhyError, other;
 }
 
-#[cfg(feature = "catalogue")]
-know_their_outcome! {
-    CatalogueError, other;
-}
-
 fn other<E>(_: &E) -> Cause {
     Cause::Other
 }
@@ -387,32 +379,6 @@ mod tests {
         );
         check(Panicked::new("x"), 70);
         check(UrlKeyError::Scheme, 2);
-    }
-
-    #[cfg(feature = "catalogue")]
-    #[test]
-    fn every_error_of_a_catalogue_has_its_code() {
-        fn check(error: CatalogueError, expected: u8) {
-            assert_eq!(Failure::from(error).code() as u8, expected);
-        }
-        let source = || Box::new(io::Error::other("x"));
-        check(CatalogueError::Url("x".to_owned()), 2);
-        check(CatalogueError::Older { found: 0, known: 1 }, 2);
-        check(CatalogueError::UnknownSite("x".to_owned()), 2);
-        check(CatalogueError::Statement(source()), 4);
-        check(
-            CatalogueError::Connect {
-                place: "x".to_owned(),
-                cause: "y".to_owned(),
-                advice: "z",
-            },
-            4,
-        );
-        check(CatalogueError::NoTables, 2);
-        check(
-            CatalogueError::LeaseLost(crate::url_key::HostKey::new("x")),
-            6,
-        );
     }
 
     #[test]

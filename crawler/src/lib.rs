@@ -8,18 +8,12 @@
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-#[cfg(feature = "catalogue")]
-pub mod fleet;
-
 pub mod driver;
 
 pub mod failure;
 pub mod summary;
 
 pub mod site_run;
-
-#[cfg(feature = "catalogue")]
-pub mod catalogue;
 
 pub mod audit;
 pub mod site_report;

@@ -34,7 +34,7 @@ const OWNERS: [(&str, &[&str]); 29] = [
     ("comfy_table", &["cli/src/print/text.rs"]),
     ("cookie_store", &["crawler/src/client/cookies.rs"]),
     ("croner", &["crawler/src/schedule.rs"]),
-    ("deadpool_postgres", &["crawler/src/catalogue"]),
+    ("deadpool_postgres", &["crawler/fleet/src/catalogue"]),
     ("futures_util", &["crawler/src/storage"]),
     ("getrandom", &["crawler/src/notify/key.rs"]),
     ("governor", &["crawler/src/politeness"]),
@@ -62,16 +62,16 @@ const OWNERS: [(&str, &[&str]); 29] = [
         "rustls",
         &[
             "crawler/src/fetch/",
-            "crawler/src/catalogue/tls.rs",
+            "crawler/fleet/src/catalogue/tls.rs",
             "crawler/src/storage/bucket.rs",
         ],
     ),
     ("scraper", &["crawler/src/parse/"]),
     ("sd_notify", &["crawler/src/driver/daemon/service.rs"]),
-    ("tokio_postgres", &["crawler/src/catalogue"]),
+    ("tokio_postgres", &["crawler/fleet/src/catalogue"]),
     (
         "tokio_postgres_rustls",
-        &["crawler/src/catalogue/connection.rs"],
+        &["crawler/fleet/src/catalogue/connection.rs"],
     ),
     ("webpki", &["crawler/src/fetch/"]),
     (
@@ -82,16 +82,15 @@ const OWNERS: [(&str, &[&str]); 29] = [
 
 /// The code that may be async. The rest are plain functions: they take the time as an argument, and the caller of a
 /// function that blocks decides on which thread.
-const MAY_WAIT: [&str; 12] = [
+const MAY_WAIT: [&str; 11] = [
     "cli/src/",
-    "crawler/src/catalogue",
+    "crawler/fleet/src/",
     "crawler/src/check/live",
     "crawler/src/client/",
     "crawler/src/crawl/",
     "crawler/src/driver/",
     "crawler/src/failure/",
     "crawler/src/fetch/",
-    "crawler/src/fleet/",
     "crawler/src/notify/",
     "crawler/src/site_run",
     "crawler/src/storage",
@@ -107,7 +106,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
             "crawler/src/client/gate.rs",
             "crawler/src/crawl/",
             "crawler/src/driver/sessions.rs",
-            "crawler/src/fleet/worker_loop.rs",
+            "crawler/fleet/src/worker_loop.rs",
         ],
     ),
     // Work that blocks, outside of the threads of the runtime.
@@ -131,27 +130,9 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The modules of the crawler from top to bottom, and what each uses besides itself: modules below it.
-const MODULES: [(&str, &[&str]); 48] = [
+const MODULES: [(&str, &[&str]); 46] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
-    (
-        "fleet",
-        &[
-            "catalogue",
-            "client",
-            "driver",
-            "failure",
-            "fetch",
-            "human",
-            "machine",
-            "outcome",
-            "retry_after",
-            "site",
-            "storage",
-            "store",
-            "url_key",
-        ],
-    ),
     (
         "driver",
         &[
@@ -182,7 +163,6 @@ const MODULES: [(&str, &[&str]); 48] = [
         &[
             "audit",
             "build",
-            "catalogue",
             "client",
             "fetch",
             "outcome",
@@ -237,17 +217,6 @@ const MODULES: [(&str, &[&str]); 48] = [
         ],
     ),
     // Statements to a database. It runs no session.
-    (
-        "catalogue",
-        &[
-            "human",
-            "outcome",
-            "retry_after",
-            "schedule",
-            "url_key",
-            "view",
-        ],
-    ),
     // The state compared with the URLs that others name. It sends requests only through what it is given.
     (
         "audit",
@@ -556,9 +525,10 @@ fn only_the_crawl_the_network_and_the_program_wait() {
 fn crates_use_only_the_crates_below_them() {
     let mut strangers = BTreeSet::new();
     for (path, code) in sources() {
-        let above: &[&str] = match path.split('/').next() {
+        let above: &[&str] = match path.split_once("/src/").map(|(krate, _)| krate) {
             Some("sitemap-core") => &["crawler", "cli", "arpent"],
-            Some("crawler") => &["cli", "arpent"],
+            Some("crawler") => &["cli", "arpent", "arpent_fleet"],
+            Some("crawler/fleet") => &["cli", "arpent"],
             _ => &[],
         };
         strangers.extend(
@@ -720,7 +690,7 @@ const KNOWN_CIRCLES: [&str; 13] = [
 #[test]
 fn files_of_one_module_form_no_circle() {
     let sources = sources();
-    let circles: BTreeSet<String> = ["cli", "crawler", "sitemap-core"]
+    let circles: BTreeSet<String> = ["cli", "crawler", "crawler/fleet", "sitemap-core"]
         .iter()
         .flat_map(|member| circles(member, &sources))
         .collect();
@@ -829,8 +799,8 @@ fn fields_of(block: &str) -> Vec<&str> {
 
 /// Types with `impl` blocks in more than two files, and in how many. A new one is not added, and no number grows.
 const KNOWN_SCATTERED: [(&str, usize); 8] = [
+    ("crawler/fleet: Catalogue", 5),
     ("crawler: Audit", 3),
-    ("crawler: Catalogue", 5),
     ("crawler: CrawlLoop", 4),
     ("crawler: Documents", 3),
     ("crawler: SetReading", 3),
@@ -844,7 +814,7 @@ const KNOWN_SCATTERED: [(&str, usize); 8] = [
 fn methods_of_a_type_are_in_two_files_at_most() {
     let mut files: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     for (path, code) in sources() {
-        let krate = path.split('/').next().unwrap_or_default().to_owned();
+        let krate = path.split("/src/").next().unwrap_or_default().to_owned();
         for (name, block) in blocks(&code, "impl") {
             let head = block.lines().next().unwrap_or_default();
             // An implementation of a trait is where the trait or the type is.
@@ -868,12 +838,12 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 }
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
-const CEILINGS: [(&str, usize); 42] = [
+const CEILINGS: [(&str, usize); 43] = [
     ("cli", 11_400),
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 57_150),
+    ("crawler", 54_400),
     ("crawler/crawl", 6_350),
     ("crawler/parse", 5_400),
     ("crawler/publish", 5_500),
@@ -884,8 +854,9 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler/build", 1_900),
     ("crawler/check", 1_550),
     ("crawler/page", 1_550),
-    ("crawler/fleet", 1_400),
-    ("crawler/catalogue", 1_400),
+    ("crawler/fleet", 2_800),
+    ("crawler/fleet/catalogue", 1_400),
+    ("crawler/fleet/session", 550),
     ("crawler/html", 1_400),
     ("crawler/site_run", 1_300),
     ("crawler/url_key", 1_300),
@@ -923,10 +894,8 @@ const CEILING_OF_TESTS: usize = 69_400;
 fn rooms_are_under_their_ceilings() {
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     for (path, code) in sources() {
-        let path = path.replace("/src/", "/");
-        let mut names = path.split(['/', '.']);
-        let krate = names.next().unwrap_or_default();
-        let room = names.next().unwrap_or_default();
+        let (krate, inside) = path.split_once("/src/").unwrap_or_default();
+        let room = inside.split(['/', '.']).next().unwrap_or_default();
         let code = code.lines().filter(|line| !line.trim().is_empty());
         let code = code.count();
         let small = ["lib", "main", "testing"];
@@ -953,7 +922,7 @@ fn rooms_are_under_their_ceilings() {
             ));
         }
     }
-    let production: usize = ["cli", "crawler", "sitemap-core"]
+    let production: usize = ["cli", "crawler", "crawler/fleet", "sitemap-core"]
         .iter()
         .filter_map(|krate| lines.get(*krate))
         .sum();
@@ -1134,7 +1103,7 @@ fn a_type_name_occurs_once_in_a_crate() {
         if path.contains("/tests") || path.ends_with("storage/none.rs") {
             continue;
         }
-        let krate = path.split('/').next().unwrap_or_default().to_owned();
+        let krate = path.split("/src/").next().unwrap_or_default().to_owned();
         for line in code(&source).lines() {
             if let Some(name) = type_name(line) {
                 files
@@ -1167,7 +1136,7 @@ fn type_name(line: &str) -> Option<&str> {
 /// Every source file by its path in the repository: the code without comments and tests.
 fn sources() -> BTreeMap<String, String> {
     let mut sources = BTreeMap::new();
-    for member in ["cli", "crawler", "sitemap-core"] {
+    for member in ["cli", "crawler", "crawler/fleet", "sitemap-core"] {
         collect(&format!("{member}/src"), &mut sources);
     }
     assert!(sources.len() > 50, "only {} files", sources.len());

@@ -1,5 +1,5 @@
 //! `arpent catalogue`: fills and changes the catalogue whose sites the daemons of a fleet crawl. Its statements are in
-//! `crawler::catalogue`, the texts of sites in [`crate::settings`].
+//! `fleet::catalogue`, the texts of sites in [`crate::settings`].
 
 #[cfg(feature = "catalogue")]
 mod actions;

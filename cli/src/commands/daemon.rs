@@ -22,9 +22,9 @@ use crawler::{
     store::StoreError,
 };
 #[cfg(feature = "catalogue")]
-use crawler::{
-    failure::Failure,
-    fleet::{WorkerParts, WorkerSettings, run_worker as work_in_fleet},
+use {
+    arpent_fleet::{WorkerParts, WorkerSettings, run_worker as work_in_fleet},
+    crawler::failure::Failure,
 };
 
 #[cfg(feature = "metrics")]

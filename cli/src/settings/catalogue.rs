@@ -9,10 +9,8 @@ use std::{
     sync::Arc,
 };
 
-use crawler::{
-    catalogue::NewSite,
-    config::{ElementValue, Namespace, NamespaceElement, PageAction, PageRule},
-};
+use arpent_fleet::catalogue::NewSite;
+use crawler::config::{ElementValue, Namespace, NamespaceElement, PageAction, PageRule};
 use toml::{Table, Value as Toml};
 
 use super::{

@@ -6,8 +6,7 @@ mod schedule_file;
 mod service;
 mod words;
 
-#[cfg(feature = "catalogue")]
-pub(crate) use self::{dispatch::Stopping, words::kind_of_end};
+pub use self::{dispatch::Stopping, words::kind_of_end};
 pub use self::{
     dispatch::{DaemonParts, DaemonSettings, DaemonWork, Dispatcher, Load},
     lock::{acquire as lock_daemon, is_held as has_daemon},

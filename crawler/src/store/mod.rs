@@ -39,7 +39,7 @@ mod peek;
 mod ranges;
 mod schema;
 mod sessions;
-#[cfg(feature = "catalogue")]
+#[cfg(feature = "fleet")]
 mod snapshot;
 mod supplied;
 mod texts;
@@ -63,7 +63,7 @@ pub use self::opening::{Damaged, Sound};
 use self::outbox::{Outbox, OutboxStep};
 pub(crate) use self::schema::find_damage;
 pub use self::sessions::StoredSession;
-#[cfg(feature = "catalogue")]
+#[cfg(feature = "fleet")]
 pub use self::snapshot::restore_snapshot;
 pub use self::texts::Texts;
 pub use self::walks::{LinksOf, StoredRows, VisitNote};

@@ -2,12 +2,11 @@
 
 use std::{fs, path::Path};
 
-use crawler::{
+use arpent_fleet::{
     catalogue::{Catalogue, CatalogueError, VERSION},
-    fleet::restore_checkpoint,
-    machine::private,
-    storage::StateStorage,
+    restore_checkpoint,
 };
+use crawler::{machine::private, storage::StateStorage};
 
 use super::{
     import::{self, Entered},

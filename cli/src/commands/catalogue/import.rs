@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crawler::catalogue::{Catalogue, NewSite, next_run};
+use arpent_fleet::catalogue::{Catalogue, NewSite, next_run};
 
 use crate::{
     args::AddArgs,

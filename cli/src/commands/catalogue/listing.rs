@@ -1,6 +1,6 @@
 //! Sites of the catalogue, for people and as JSON.
 
-use crawler::catalogue::{Catalogue, SiteRow, SiteState};
+use arpent_fleet::catalogue::{Catalogue, SiteRow, SiteState};
 
 use crate::{
     args::StateWord,

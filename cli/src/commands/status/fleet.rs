@@ -1,6 +1,6 @@
 //! `arpent status --catalogue`: counts of a fleet, its workers, and the sites that need somebody.
 
-use crawler::catalogue::{FleetReport, SiteState};
+use arpent_fleet::catalogue::{FleetReport, SiteState};
 
 use super::{max_age, report_faults};
 use crate::{

@@ -156,17 +156,18 @@ pub struct Dispatcher<C> {
 
 /// A stop that was asked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stopping {
-    pub(crate) code: ExitCode,
+pub struct Stopping {
+    /// The exit code.
+    pub code: ExitCode,
     /// When requests in flight are dropped.
-    pub(crate) abort_at: Instant,
+    pub abort_at: Instant,
     /// When nothing is waited for any longer.
-    pub(crate) end_at: Instant,
+    pub end_at: Instant,
 }
 
 impl Stopping {
     /// A stop by `signal` that may take as long as `timeout`.
-    pub(crate) fn new(signal: StopSignal, timeout: Duration) -> Self {
+    pub fn new(signal: StopSignal, timeout: Duration) -> Self {
         let (now, (share, of)) = (Instant::now(), SHARE_OF_REQUESTS);
         Self {
             code: signal.into(),
@@ -176,7 +177,7 @@ impl Stopping {
     }
 
     /// Follows the reaction to a signal: this stop begins with `message`, or the one under way ends sooner.
-    pub(crate) fn follow(
+    pub fn follow(
         self,
         reaction: Reaction,
         stopping: &mut Option<Self>,

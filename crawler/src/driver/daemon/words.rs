@@ -25,7 +25,7 @@ pub(super) fn begins(slot: Timestamp, missed: u32) -> String {
 }
 
 /// Kind of the message about the end of a crawl.
-pub(crate) fn kind_of_end(code: ExitCode) -> MessageKind {
+pub fn kind_of_end(code: ExitCode) -> MessageKind {
     match code {
         ExitCode::Success | ExitCode::Interrupted | ExitCode::Terminated => MessageKind::Plain,
         ExitCode::Partial => MessageKind::Warning,

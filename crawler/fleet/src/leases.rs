@@ -11,11 +11,9 @@ use std::{
 
 use tokio::time::sleep;
 
-use crate::{
-    catalogue::{Catalogue, CatalogueError, HostLease},
-    client::Stop,
-    machine::boot_time,
-};
+use crawler::{client::Stop, machine::boot_time};
+
+use crate::catalogue::{Catalogue, CatalogueError, HostLease};
 
 /// Heartbeats in one lease time.
 const BEATS: u32 = 6;

@@ -17,7 +17,9 @@ use std::{
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tempfile::TempDir;
 
-use crate::{catalogue::Catalogue, testing::skip};
+use crawler::testing::skip;
+
+use crate::catalogue::Catalogue;
 
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
 

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::{Instant, timeout};
 
-use crate::storage::{StateStorage, StorageError};
+use crawler::storage::{StateStorage, StorageError};
 
 /// Time between two requests that look whether the storage answers.
 pub(super) const LOOK: Duration = Duration::from_secs(30);

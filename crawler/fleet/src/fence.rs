@@ -8,11 +8,12 @@ use super::{
     leases::{RETRY, SessionLease},
     worker::Worker,
 };
-use crate::{
-    catalogue::CatalogueError,
+use crawler::{
     fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
     storage::{FenceFuture, SendFence, StorageError},
 };
+
+use crate::catalogue::CatalogueError;
 
 /// The way to the network under a lease: without the lease no request is sent.
 pub(super) struct LeasedFetch {

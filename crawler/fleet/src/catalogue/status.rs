@@ -11,7 +11,7 @@ use super::{
     connection::{change, row, rows},
     seconds,
 };
-use crate::url_key::HostKey;
+use crawler::url_key::HostKey;
 
 /// Every site with its state in a word: the first that is true, in the order of [`SiteState`].
 pub(super) const SITES: &str = "

@@ -3,7 +3,7 @@
 use std::{error::Error, path::PathBuf};
 
 use super::SiteId;
-use crate::{outcome::SessionOutcome, url_key::HostKey};
+use crawler::{failure::Failure, outcome::SessionOutcome, url_key::HostKey};
 
 /// A failure of the catalogue.
 #[derive(Debug, thiserror::Error)]
@@ -111,5 +111,40 @@ impl CatalogueError {
     /// A statement that failed because of `source`.
     pub(super) fn statement(source: impl Error + Send + Sync + 'static) -> Self {
         Self::Statement(Box::new(source))
+    }
+}
+
+impl From<CatalogueError> for Failure {
+    fn from(error: CatalogueError) -> Self {
+        Self::new(error.outcome(), error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn every_error_of_a_catalogue_has_its_code() {
+        fn check(error: CatalogueError, expected: u8) {
+            assert_eq!(Failure::from(error).code() as u8, expected);
+        }
+        let source = || Box::new(io::Error::other("x"));
+        check(CatalogueError::Url("x".to_owned()), 2);
+        check(CatalogueError::Older { found: 0, known: 1 }, 2);
+        check(CatalogueError::UnknownSite("x".to_owned()), 2);
+        check(CatalogueError::Statement(source()), 4);
+        check(
+            CatalogueError::Connect {
+                place: "x".to_owned(),
+                cause: "y".to_owned(),
+                advice: "z",
+            },
+            4,
+        );
+        check(CatalogueError::NoTables, 2);
+        check(CatalogueError::LeaseLost(HostKey::new("x")), 6);
     }
 }

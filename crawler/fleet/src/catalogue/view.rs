@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{CatalogueSession, FleetStatus, SiteDetails, SiteRow, SiteState};
-use crate::{
+use crawler::{
     human,
     view::{Tone, View},
 };

@@ -14,14 +14,15 @@ use tokio::{
 };
 
 use super::{health::StorageHealth, leases::Leases};
-use crate::{
-    catalogue::{Catalogue, CatalogueError},
+use crawler::{
     driver::{Board, Crawler, Observer, ServiceManager, SiteSettings},
     failure,
     storage::{StateStorage, StorageError},
     store::with_causes,
     url_key::HostKey,
 };
+
+use crate::catalogue::{Catalogue, CatalogueError};
 
 /// Reads the settings of a site of a catalogue: its name, their text, and the folder of its session.
 pub type ReadSite =

@@ -13,8 +13,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::leases::SessionLease;
-use crate::{
-    catalogue::{CatalogueError, SiteId},
+use crawler::{
     driver::{SessionSettings, names_file_in},
     failure::{self, Context as _, Failure, blocking},
     machine::private,
@@ -22,6 +21,8 @@ use crate::{
     storage::{StateStorage, StorageError, record_file},
     store::{Store, restore_snapshot},
 };
+
+use crate::catalogue::{CatalogueError, SiteId};
 
 /// Ending of a packed state.
 const PACKED: &str = ".zst";

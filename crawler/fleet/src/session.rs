@@ -23,8 +23,7 @@ use super::{
     leases::{RETRY, SessionLease},
     worker::Worker,
 };
-use crate::{
-    catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run},
+use crawler::{
     driver::{
         Crawler, Messenger, SessionStage, SessionWatch, SiteResult, SiteSettings, kind_of_end,
         session_site,
@@ -36,6 +35,8 @@ use crate::{
     storage::StorageError,
     url_key::HostKey,
 };
+
+use crate::catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run};
 
 /// Begin of the names of folders in which sessions work.
 pub(super) const FOLDER: &str = "site-";

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use self::server::Server;
 use super::*;
-use crate::{
+use crawler::{
     schedule::{Schedule, zone},
     url_key::HostKey,
 };

@@ -29,8 +29,7 @@ use super::{
     session,
     worker::{Worker, WorkerParts, WorkerSettings},
 };
-use crate::{
-    catalogue::{Catalogue, CatalogueError, HostLease},
+use crawler::{
     client::{SignalRequest, StopSignal},
     driver::{ServiceManager, Stopping, ready},
     failure::{self, Context as _, Misuse, Panicked, caught},
@@ -39,6 +38,8 @@ use crate::{
     storage::StateStorage,
     store::with_causes,
 };
+
+use crate::catalogue::{Catalogue, CatalogueError, HostLease};
 
 /// Time between two claims while hosts are due, and after an answer without hosts. A tenth of it, more or less, is chance.
 const POLL: Duration = Duration::from_secs(2);

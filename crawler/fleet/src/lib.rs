@@ -1,6 +1,7 @@
 //! Workers of a fleet: they lease hosts of a catalogue, crawl and publish their sites as on one machine, and store checkpoints of the
 //! states, from which any worker goes on.
 
+pub mod catalogue;
 mod checkpoint;
 mod fence;
 mod health;

@@ -15,7 +15,7 @@ use super::{
     leases::RESCHEDULE,
     status::SITES,
 };
-use crate::{
+use crawler::{
     schedule::{NextRun, Schedule},
     url_key::HostKey,
 };

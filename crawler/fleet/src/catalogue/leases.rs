@@ -11,7 +11,7 @@ use super::{
     connection::{Client, begin, change, commit, row, rows},
     seconds,
 };
-use crate::{retry_after::MAX_RETRY_AFTER, url_key::HostKey};
+use crawler::{retry_after::MAX_RETRY_AFTER, url_key::HostKey};
 
 /// `FOR NO KEY UPDATE`, here and below: a row that gets a site, by its foreign key, is not in the way.
 const CLAIM: &str = "
