@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! robots.txt -> sitemaps --> SetReading -\
-//! pages of the state -> feeds -> SetReading --> NamedUrls --> compare (rows and links of the state) -> AuditOutcome
+//! pages of the state -> feeds -> SetReading --> UrlSpool --> compare (rows and links of the state) -> AuditOutcome
 //! access logs -> LoggedRequest ----------/
 //! ```
 
@@ -32,7 +32,7 @@ use crate::{
     scope::ScopeError,
     site::Site,
     sitemap_set::SetError,
-    store::{NamedBy, NamedUrls, Store, StoreError},
+    store::{Merge, Store, StoreError, UrlSpool},
     url_key::{UrlKey, UrlKeyError},
 };
 
@@ -169,24 +169,34 @@ pub struct Audit<'a, 'n> {
     of: AuditedSite<'a>,
     network: Network<'n>,
     progress: CheckProgress,
-    named: NamedUrls,
+    named: UrlSpool,
     documents: DocumentNumbers,
     outcome: AuditOutcome,
 }
+
+// The kinds of the values of a URL that a source names.
+/// The number of the first sitemap that lists it.
+const SITEMAP: u8 = 0;
+/// The number of the first feed that lists it.
+const FEED: u8 = 1;
+/// Requests in access logs that were answered 200.
+const ANSWERED: u8 = 2;
+/// Requests in access logs that were answered 404 or 410.
+const MISSING: u8 = 3;
 
 /// Names of documents by their numbers.
 #[derive(Debug, Default)]
 struct DocumentNumbers {
     names: Vec<String>,
-    numbers: HashMap<String, u32>,
+    numbers: HashMap<String, u64>,
 }
 
 impl DocumentNumbers {
-    fn of(&mut self, name: &str) -> u32 {
+    fn of(&mut self, name: &str) -> u64 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
-        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let number = self.names.len() as u64;
         self.numbers.insert(name.to_owned(), number);
         self.names.push(name.to_owned());
         number
@@ -207,7 +217,7 @@ impl<'a, 'n> Audit<'a, 'n> {
             of,
             network,
             progress,
-            named: NamedUrls::new()?,
+            named: UrlSpool::new()?,
             documents: DocumentNumbers::default(),
             outcome: AuditOutcome {
                 site: of.site.url(),
@@ -253,8 +263,8 @@ impl<'a, 'n> Audit<'a, 'n> {
 
     fn request(&mut self, request: &LoggedRequest) -> Result<(), StoreError> {
         let by = match request.status {
-            200 => NamedBy::Answered,
-            404 | 410 => NamedBy::Missing,
+            200 => ANSWERED,
+            404 | 410 => MISSING,
             _ => return Ok(()),
         };
         if !matches!(&*request.method, "GET" | "HEAD") {
@@ -268,7 +278,7 @@ impl<'a, 'n> Audit<'a, 'n> {
             self.outcome.logs.other_hosts += 1;
         } else if site.contains(&key) && !is_asset(key.path()) {
             self.outcome.logs.pages += 1;
-            self.named.add(key.as_str(), by)?;
+            self.named.add_number(key.as_str(), by, 1, Merge::Sum)?;
         }
         Ok(())
     }

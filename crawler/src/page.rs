@@ -309,6 +309,23 @@ pub struct Promotion {
 }
 
 impl PageRecord {
+    /// The record of a URL without an attempt.
+    pub fn new(reason: Reason, depth: u32, via: Via) -> Self {
+        Self {
+            reason,
+            depth,
+            via,
+            found_on: None,
+            attempts: 0,
+            fetched_at: None,
+            sitemap_lastmod: None,
+            outcome: None,
+            basis: Basis::Own,
+            failing_since: None,
+            gone_since: None,
+        }
+    }
+
     /// Returns whether this is the start page: the start URL led to it, by itself or by its redirects.
     pub fn is_start(&self) -> bool {
         self.via == Via::Start || self.via == Via::Redirect && self.depth == 0

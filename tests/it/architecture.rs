@@ -757,11 +757,10 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// Structs with more fields than [`MAX_FIELDS`], and how many. A new one is not added, and no number grows.
-const KNOWN_WIDE: [(&str, usize); 10] = [
+const KNOWN_WIDE: [(&str, usize); 9] = [
     ("crawler/src/config/fetch.rs: FetchConfig", 17),
     ("crawler/src/config/publish.rs: PublishConfig", 27),
     ("crawler/src/page/facts.rs: PageFacts", 32),
-    ("crawler/src/page/warnings.rs: Warnings", 19),
     ("crawler/src/parse/html.rs: Findings", 19),
     ("crawler/src/site_report/outline.rs: ReportOutline", 19),
     ("crawler/src/site_report/rows.rs: UrlRow", 26),
@@ -843,7 +842,7 @@ const CEILINGS: [(&str, usize); 43] = [
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 54_400),
+    ("crawler", 54_300),
     ("crawler/crawl", 6_350),
     ("crawler/parse", 5_400),
     ("crawler/publish", 5_500),
@@ -869,7 +868,7 @@ const CEILINGS: [(&str, usize); 43] = [
     ("crawler/why", 1_100),
     ("crawler/storage", 1_050),
     ("crawler/seeds", 900),
-    ("crawler/audit", 950),
+    ("crawler/audit", 1_000),
     ("crawler/politeness", 850),
     ("crawler/config", 700),
     ("crawler/frontier", 650),

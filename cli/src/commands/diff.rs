@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crawler::{
     check::{CheckProgress, Network},
-    diff::{Comparison, SetDiff},
+    diff::{Comparison, SetDiff, SetSide},
     driver::site_of_start,
     publish::{PublishError, retained_files},
     sitemap_set::{SetError, SetPlace},
-    store::{SetSide, Store},
+    store::Store,
 };
 
 use super::{

@@ -4,14 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    Audit, AuditError, AuditFinding, AuditKind, AuditOutcome, MAX_SHOWN, MIN_MISSING,
-    finding::AuditGroups,
+    ANSWERED, Audit, AuditError, AuditFinding, AuditKind, AuditOutcome, FEED, MAX_SHOWN,
+    MIN_MISSING, MISSING, SITEMAP, finding::AuditGroups,
 };
 use crate::{
     crawl_state,
     page::{Canonical, ListingFault, Mark, PageRecord, Reason, State},
     site_report::{ReportError, walk},
-    store::{LinkReader, LinksOf, NamedRow, Store, StoreError},
+    store::{LinkReader, LinksOf, SpooledValues, Store, StoreError},
     url_key::UrlKey,
     verdict::Judge,
 };
@@ -86,11 +86,11 @@ impl Audit<'_, '_> {
             linked: is_published.then_some(&linked),
             groups: AuditGroups::new(max_shown),
         };
-        self.named.each(&mut |row| {
-            self.outcome.sitemap_urls += u64::from(row.sitemap.is_some());
-            self.outcome.feed_urls += u64::from(row.feed.is_some());
-            if let Ok(key) = UrlKey::from_normalised(row.url) {
-                findings.named(&key, row, record_of(of.store, &key)?.as_ref());
+        self.named.each(&mut |url, values| {
+            self.outcome.sitemap_urls += u64::from(values.number(SITEMAP).is_some());
+            self.outcome.feed_urls += u64::from(values.number(FEED).is_some());
+            if let Ok(key) = UrlKey::from_normalised(url) {
+                findings.named(&key, values, record_of(of.store, &key)?.as_ref());
             }
             Ok(())
         })?;
@@ -103,7 +103,7 @@ impl Audit<'_, '_> {
             if is_complete
                 && is_listed
                 && !record.reason.has(Mark::Broken)
-                && !self.named.is_in_sitemap(key.as_str())?
+                && !self.named.has(key.as_str(), SITEMAP)?
             {
                 findings.add(AuditKind::NotInSitemap, key, None, None, 0);
             }
@@ -118,13 +118,14 @@ impl Audit<'_, '_> {
     fn linked(&self) -> Result<HashMap<u64, UrlKey>, StoreError> {
         let store = self.of.store;
         let mut wanted: HashSet<u64> = HashSet::new();
-        self.named.each(&mut |row| {
-            if let Ok(key) = UrlKey::from_normalised(row.url) {
+        self.named.each(&mut |url, values| {
+            if let Ok(key) = UrlKey::from_normalised(url) {
                 let is_candidate = || -> Result<bool, StoreError> {
                     let record = record_of(store, &key)?;
                     Ok(record.is_some_and(|record| record.via.is_seed()))
                 };
-                if row.missing >= MIN_MISSING || row.sitemap.is_some() && is_candidate()? {
+                let is_missing = values.number(MISSING) >= Some(MIN_MISSING);
+                if is_missing || values.number(SITEMAP).is_some() && is_candidate()? {
                     wanted.insert(key.fingerprint());
                 }
             }
@@ -173,47 +174,49 @@ struct NamedFindings<'f> {
 
 impl NamedFindings<'_> {
     /// Adds what is wrong with a URL that a source names.
-    fn named(&mut self, key: &UrlKey, row: NamedRow<'_>, record: Option<&PageRecord>) {
+    fn named(&mut self, key: &UrlKey, values: &SpooledValues, record: Option<&PageRecord>) {
+        let [sitemap, feed] = [SITEMAP, FEED].map(|kind| values.number(kind));
+        let [answered, missing] = [ANSWERED, MISSING].map(|kind| values.number(kind).unwrap_or(0));
         let before = self.judge.before_fetch(key, 0);
         let reason = record.map(|record| record.reason).or(before);
         let fault = reason.and_then(Reason::listing_fault);
         let detail = || fault.and_then(|fault| detail_of(fault, record?));
         let is_unknown = record.is_none() && matches!(before, None | Some(Reason::Queued));
-        if row.sitemap.is_some() {
+        if sitemap.is_some() {
             if let Some(fault) = fault {
-                self.add(in_sitemap(fault), key, row.sitemap, detail(), 0);
+                self.add(in_sitemap(fault), key, sitemap, detail(), 0);
             } else if is_unknown {
                 let outside = || format!("it is outside of {}", self.judge.place());
                 let detail = before.is_none().then(outside);
-                self.add(AuditKind::SitemapUnknown, key, row.sitemap, detail, 0);
+                self.add(AuditKind::SitemapUnknown, key, sitemap, detail, 0);
             } else if self.is_orphan(key, record) {
-                self.add(AuditKind::SitemapOrphan, key, row.sitemap, None, 0);
+                self.add(AuditKind::SitemapOrphan, key, sitemap, None, 0);
             }
         }
-        if row.feed.is_some() {
+        if feed.is_some() {
             if let Some(kind) = fault.and_then(in_feed) {
-                self.add(kind, key, row.feed, detail(), 0);
+                self.add(kind, key, feed, detail(), 0);
             } else if is_unknown && before.is_some() {
-                self.add(AuditKind::FeedUnknown, key, row.feed, None, 0);
+                self.add(AuditKind::FeedUnknown, key, feed, None, 0);
             }
         }
-        let is_named = row.sitemap.is_some() || row.feed.is_some();
-        if row.answered > 0 && is_unknown && before.is_some() && !is_named {
-            let detail = requests(row.answered, "200");
-            self.add(AuditKind::LogUnknown, key, None, Some(detail), row.answered);
+        let is_named = sitemap.is_some() || feed.is_some();
+        if answered > 0 && is_unknown && before.is_some() && !is_named {
+            let detail = requests(answered, "200");
+            self.add(AuditKind::LogUnknown, key, None, Some(detail), answered);
         }
         let is_alive = reason.is_some_and(|reason| {
             record.is_some() && reason.state() == State::Listed && !reason.has(Mark::Broken)
         });
-        if row.missing >= MIN_MISSING && !is_alive {
-            let mut detail = requests(row.missing, "404 or 410");
+        if missing >= MIN_MISSING && !is_alive {
+            let mut detail = requests(missing, "404 or 410");
             let page = self
                 .linked
                 .and_then(|linked| linked.get(&key.fingerprint()));
             if let Some(page) = page {
                 detail = format!("{detail}; {page} links to it");
             }
-            self.add(AuditKind::LogDead, key, None, Some(detail), row.missing);
+            self.add(AuditKind::LogDead, key, None, Some(detail), missing);
         }
     }
 
@@ -229,7 +232,7 @@ impl NamedFindings<'_> {
         &mut self,
         kind: AuditKind,
         url: &UrlKey,
-        document: Option<u32>,
+        document: Option<u64>,
         detail: Option<String>,
         requests: u64,
     ) {

@@ -1,12 +1,12 @@
 //! The sitemaps and feeds of an audit: those that the site names itself, fetched under the clocks and the robots.txt of each host, or
 //! others that the user names.
 
-use super::{Audit, AuditError, AuditedSite};
+use super::{Audit, AuditError, AuditedSite, FEED, SITEMAP};
 use crate::{
     check::Stopped,
     seeds::{DocumentKind, MAX_FEEDS, MAX_ROBOTS_SITEMAPS, documents},
     sitemap_set::{SetEntry, SetError, SetPlace, SetReading},
-    store::{LinksOf, NamedBy, StoreError},
+    store::{LinksOf, Merge, StoreError},
     url_key::UrlKey,
 };
 
@@ -64,12 +64,8 @@ impl Audit<'_, '_> {
             };
             let key = of.site.crawled_key(&key).unwrap_or(key);
             let number = documents.of(document);
-            let by = if kind.is_feed() {
-                NamedBy::Feed(number)
-            } else {
-                NamedBy::Sitemap(number)
-            };
-            named.add(key.as_str(), by)
+            let by = if kind.is_feed() { FEED } else { SITEMAP };
+            named.add_number(key.as_str(), by, number, Merge::Least)
         };
         let reading = SetReading::new(&mut self.network, &self.progress, &mut take);
         match reading.with_listed_feeds().read(name, place) {

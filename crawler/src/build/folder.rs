@@ -30,7 +30,7 @@ use crate::{
     config::FileDates,
     fetch::{BodySink as _, BodyWish, Fetched},
     notes::Note,
-    page::{Basis, BodyEnd, Canonical, Outcome, PageRecord, Reading, Reason, Via, Visit},
+    page::{BodyEnd, Canonical, Outcome, PageRecord, Reading, Reason, Via, Visit},
     parse::{PageParser, PageReader},
     robots::{MAX_ROBOTS_BYTES, Rules, agent_token},
     scope::{Judgement, Scope},
@@ -178,17 +178,10 @@ impl FolderReader<'_> {
         };
         self.sequence += 1;
         let record = PageRecord {
-            reason: verdict.reason,
-            depth: 0,
-            via: Via::File,
-            found_on: None,
             attempts: 1,
             fetched_at: Some(now),
-            sitemap_lastmod: None,
             outcome: Some(outcome),
-            basis: Basis::Own,
-            failing_since: None,
-            gone_since: None,
+            ..PageRecord::new(verdict.reason, 0, Via::File)
         };
         self.commit.push(Effect::Finish(Box::new(Finished {
             key: url,

@@ -69,17 +69,11 @@ impl Work {
     ) -> Finished {
         let is_fetched = self.tries > 0 && !matches!(outcome, Outcome::NotFetched(_));
         let record = PageRecord {
-            reason,
-            depth: self.depth,
-            via: Via::Link,
-            found_on: None,
             attempts: self.tries,
             fetched_at: is_fetched.then_some(now),
-            sitemap_lastmod: None,
             outcome: Some(outcome),
             basis,
-            failing_since: None,
-            gone_since: None,
+            ..PageRecord::new(reason, self.depth, Via::Link)
         };
         Finished {
             key: self.url.clone(),

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::SetSide;
 use crate::{
     report::{SetChange, SetChanges},
     sitemap_set::SetOutline,
-    store::{EntryPair, EntryPairs, StoreError},
+    store::{SpooledValues, StoreError, UrlSpool},
 };
 
 /// Version of the JSON of a [`SetDiff`].
@@ -57,7 +58,7 @@ impl SetDiff {
     ///
     /// # Errors
     /// The sets cannot be read.
-    pub(super) fn of(pairs: &EntryPairs, [a, b]: [SetOutline; 2]) -> Result<Self, StoreError> {
+    pub(super) fn of(entries: &UrlSpool, [a, b]: [SetOutline; 2]) -> Result<Self, StoreError> {
         let mut diff = Self {
             version: VERSION,
             a,
@@ -68,16 +69,26 @@ impl SetDiff {
             sections_cut: false,
         };
         let mut sections = BTreeMap::new();
-        pairs.each(&mut |pair| diff.add(&mut sections, pair))?;
+        entries.each(&mut |url, values| {
+            diff.add(&mut sections, url, values);
+            Ok(())
+        })?;
         diff.sections = sections.into_values().collect();
         Ok(diff)
     }
 
-    fn add(&mut self, sections: &mut BTreeMap<String, SectionDiff>, pair: EntryPair<'_>) {
-        self.a.urls += u64::from(pair.first.is_some());
-        self.b.urls += u64::from(pair.second.is_some());
-        let change = change_of(pair);
-        let name = section_of(pair.url);
+    /// Adds a URL with the `lastmod` of its entry in each set that has it, empty where the entry has none.
+    fn add(
+        &mut self,
+        sections: &mut BTreeMap<String, SectionDiff>,
+        url: &str,
+        values: &SpooledValues,
+    ) {
+        let [first, second] = [SetSide::First, SetSide::Second].map(|side| values.text(side as u8));
+        self.a.urls += u64::from(first.is_some());
+        self.b.urls += u64::from(second.is_some());
+        let change = change_of(first, second);
+        let name = section_of(url);
         if !sections.contains_key(name) {
             if sections.len() < MAX_SECTIONS {
                 let section = SectionDiff {
@@ -98,17 +109,17 @@ impl SetDiff {
                 }
             }
             Some(change) => {
-                self.changes.add(change, pair.url, SetChanges::MAX_NAMED);
+                self.changes.add(change, url, SetChanges::MAX_NAMED);
                 if let Some(section) = section {
-                    section.changes.add(change, pair.url, MAX_NAMED_IN_SECTION);
+                    section.changes.add(change, url, MAX_NAMED_IN_SECTION);
                 }
             }
         }
     }
 }
 
-fn change_of(pair: EntryPair<'_>) -> Option<SetChange> {
-    match (pair.first, pair.second) {
+fn change_of(first: Option<&str>, second: Option<&str>) -> Option<SetChange> {
+    match (first, second) {
         (None, _) => Some(SetChange::Added),
         (Some(_), None) => Some(SetChange::Removed),
         (Some(before), Some(now)) => (before != now).then_some(SetChange::LastmodMoved),
@@ -130,7 +141,6 @@ fn section_of(url: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::SetSide;
 
     #[test]
     fn a_section_is_the_first_directory() {
@@ -147,11 +157,11 @@ mod tests {
 
     #[test]
     fn sets_are_compared_in_all_and_by_section() {
-        let mut pairs = EntryPairs::new().unwrap();
-        let mut add = |side, path: &str, lastmod| {
-            pairs
-                .add(side, &format!("https://h{path}"), lastmod)
-                .unwrap();
+        let mut entries = UrlSpool::new().unwrap();
+        let mut add = |side, path: &str, lastmod: Option<&str>| {
+            let url = format!("https://h{path}");
+            let lastmod = lastmod.unwrap_or_default();
+            entries.add_text(&url, side as u8, lastmod).unwrap();
         };
         for number in 0..5 {
             add(SetSide::First, &format!("/a/{number}"), None);
@@ -162,7 +172,7 @@ mod tests {
         }
         add(SetSide::First, "/x", None);
         add(SetSide::Second, "/x", Some("2026-01-01"));
-        let diff = SetDiff::of(&pairs, Default::default()).unwrap();
+        let diff = SetDiff::of(&entries, Default::default()).unwrap();
         assert_eq!((diff.a.urls, diff.b.urls, diff.unchanged), (7, 7, 1));
         let SetChanges {
             added,
@@ -190,12 +200,12 @@ mod tests {
 
     #[test]
     fn only_the_first_sections_are_counted() {
-        let mut pairs = EntryPairs::new().unwrap();
+        let mut entries = UrlSpool::new().unwrap();
         for number in 0..=MAX_SECTIONS {
             let url = format!("https://h/{number:04}/");
-            pairs.add(SetSide::First, &url, None).unwrap();
+            entries.add_text(&url, SetSide::First as u8, "").unwrap();
         }
-        let diff = SetDiff::of(&pairs, Default::default()).unwrap();
+        let diff = SetDiff::of(&entries, Default::default()).unwrap();
         assert_eq!(diff.sections.len(), MAX_SECTIONS);
         assert!(diff.sections_cut);
         assert_eq!(diff.changes.removed.count, 1_001);

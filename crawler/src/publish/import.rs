@@ -28,9 +28,7 @@ use super::{
 use crate::{
     crawl_state::{self, Phase},
     machine::open_regular,
-    page::{
-        Basis, DateSource, LedgerEntry, Outcome, Page, PageRecord, Reason, State, Supplied, Via,
-    },
+    page::{DateSource, LedgerEntry, Outcome, Page, PageRecord, Reason, State, Supplied, Via},
     report::{SetChange, SetChanges},
     seeds::OwnFiles,
     site::Site,
@@ -271,17 +269,13 @@ impl SetImport<'_> {
         let found = before.map(|page| &page.record);
         Page {
             record: PageRecord {
-                reason: Reason::NotReached,
-                depth: found.map_or(DEPTH, |found| found.depth),
-                via: found.map_or(Via::Earlier, |found| found.via),
                 found_on: found.and_then(|found| found.found_on.clone()),
-                attempts: 0,
-                fetched_at: None,
-                sitemap_lastmod: None,
                 outcome: Some(outcome),
-                basis: Basis::Own,
-                failing_since: None,
-                gone_since: None,
+                ..PageRecord::new(
+                    Reason::NotReached,
+                    found.map_or(DEPTH, |found| found.depth),
+                    found.map_or(Via::Earlier, |found| found.via),
+                )
             },
             crawl: before.and_then(|page| page.crawl),
             first_seen: before.map_or(self.now, |page| page.first_seen),

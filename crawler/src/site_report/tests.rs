@@ -18,17 +18,8 @@ fn durations_are_written_with_two_digits() {
     assert_eq!(outline.duration_ms(50), None);
     let url = UrlKey::from_normalised("https://h.example/").unwrap();
     let record = PageRecord {
-        reason: Reason::Listed,
-        depth: 0,
-        via: crate::page::Via::Start,
-        found_on: None,
         attempts: 1,
-        fetched_at: None,
-        sitemap_lastmod: None,
-        outcome: None,
-        basis: crate::page::Basis::Own,
-        failing_since: None,
-        gone_since: None,
+        ..PageRecord::new(Reason::Listed, 0, crate::page::Via::Start)
     };
     let row = UrlRow::of(&url, None, &record, &[], 0);
     for duration in 1..=1_000 {

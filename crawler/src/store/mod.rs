@@ -22,14 +22,12 @@
 //! URLs of which a few columns are asked for, and [`Store::open_sound`] reads the whole file: they are for the start and the end
 //! of a session. An index for them would hold every URL once more.
 
-mod named_urls;
 pub(crate) mod names;
 pub mod outbox;
 
 mod columns;
 mod earlier;
 mod effects;
-mod entry_pairs;
 mod error;
 mod files;
 mod links;
@@ -41,6 +39,7 @@ mod schema;
 mod sessions;
 #[cfg(feature = "fleet")]
 mod snapshot;
+mod spool;
 mod supplied;
 mod texts;
 mod values;
@@ -53,25 +52,24 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::earlier::Earlier;
-pub use self::entry_pairs::{EntryPair, EntryPairs, SetSide};
 pub use self::error::with_causes;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::files::{files_of, forget, held_since, set_aside};
 pub use self::links::{LinkReader, StoredLinks};
-pub use self::named_urls::{EachNamed, NamedBy, NamedRow, NamedUrls};
 pub use self::opening::{Damaged, Sound};
 use self::outbox::{Outbox, OutboxStep};
 pub(crate) use self::schema::find_damage;
 pub use self::sessions::StoredSession;
 #[cfg(feature = "fleet")]
 pub use self::snapshot::restore_snapshot;
+pub use self::spool::{EachSpooled, Merge, SpooledValues, UrlSpool};
 pub use self::texts::Texts;
 pub use self::walks::{LinksOf, StoredRows, VisitNote};
 use crate::{
     machine::Lock,
     page::{
-        Basis, Canonical, ClosedPattern, Outcome, Page, PageRecord, PageText, Promotion, Reading,
-        Reason, Repeat, SitemapDate, Supplied, TakenLinks, Via, Visit,
+        Canonical, ClosedPattern, Outcome, Page, PageRecord, PageText, Promotion, Reading, Reason,
+        Repeat, SitemapDate, Supplied, TakenLinks, Via, Visit,
     },
     url_key::UrlKey,
 };
@@ -100,30 +98,21 @@ pub struct Discovery {
 impl Discovery {
     /// The visit that begins with it.
     pub fn visit(&self) -> Visit {
+        let outcome = (self.reason != Reason::Queued).then_some(Outcome::NotFetched(self.reason));
+        let record = PageRecord {
+            found_on: self.found_on.clone(),
+            outcome,
+            ..PageRecord::new(self.reason, self.depth, self.via)
+        };
+        let reading = Reading {
+            distance: self.distance,
+            ..Reading::default()
+        };
         Visit {
-            record: PageRecord {
-                reason: self.reason,
-                depth: self.depth,
-                via: self.via,
-                found_on: self.found_on.clone(),
-                attempts: 0,
-                fetched_at: None,
-                sitemap_lastmod: None,
-                outcome: (self.reason != Reason::Queued)
-                    .then_some(Outcome::NotFetched(self.reason)),
-                basis: Basis::Own,
-                failing_since: None,
-                gone_since: None,
-            },
-            sequence: self.sequence,
             hops: self.hops,
             is_orphan: self.via.is_seed(),
             is_declared: self.via.is_declared(),
-            reading: Reading {
-                distance: self.distance,
-                ..Reading::default()
-            },
-            promotion: None,
+            ..Visit::finished(self.sequence, record, reading)
         }
     }
 }

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use crate::{
     page::{
-        Basis, BodyEnd, BodyKind, Outcome, Page, PageFacts, PageRecord, Reading, Reason,
-        SitemapDate, State, Via, Visit,
+        BodyEnd, BodyKind, Outcome, Page, PageFacts, PageRecord, Reading, Reason, SitemapDate,
+        State, Via, Visit,
     },
     store::{
         Discovery, Effect, Finished, MetaValue, PageRow, QueuedUrl, Store, outbox::OutboxStep,
@@ -103,19 +103,7 @@ pub(crate) fn queued_at(sequence: u64, key: UrlKey) -> Discovery {
 
 /// A record without an attempt, of a URL that a link names.
 pub(crate) fn unfetched(reason: Reason) -> PageRecord {
-    PageRecord {
-        reason,
-        depth: 1,
-        via: Via::Link,
-        found_on: None,
-        attempts: 0,
-        fetched_at: None,
-        sitemap_lastmod: None,
-        outcome: None,
-        basis: Basis::Own,
-        failing_since: None,
-        gone_since: None,
-    }
+    PageRecord::new(reason, 1, Via::Link)
 }
 
 /// A record of a listed page that answered with these facts.
