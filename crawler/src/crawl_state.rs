@@ -9,7 +9,9 @@ use crate::{
     client::names::KnownNames,
     page::CrawlId,
     robots::Rules,
-    store::{Effect, MetaValue, Store, StoreError, StoreErrorKind, StoredSession, json_value},
+    store::{
+        Effect, MetaValue, Shown, Store, StoreError, StoreErrorKind, StoredSession, json_value,
+    },
     verdict::RulesAtRest,
 };
 
@@ -204,7 +206,7 @@ pub fn published_in_part(store: &Store) -> Result<Option<CrawlId>, StoreError> {
 /// The store cannot be read.
 pub fn has_pages(store: &Store) -> Result<bool, StoreError> {
     let mut found = false;
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         found = rows.page_reason()?.is_some();
         Ok(if found {
             ControlFlow::Break(())

@@ -8,8 +8,7 @@
 //!    When the content changed between two fetches, a stated date counts if it lies between them and was not stated
 //!    before; otherwise the time of the second fetch, unless pages of its first-level directory differ from one request to the
 //!    next, so that the published value stays;
-//! 3. stated dates: structured data, metas and microdata, a sitemap of the site, `Last-Modified`, a `time` element
-//!    that is called the date of an update. Each only if it is earlier than the host's own clock at the start of the
+//! 3. stated dates: structured data, metas and microdata, a sitemap of the site, `Last-Modified`. Each only if it is earlier than the host's own clock at the start of the
 //!    crawl (a day: than its day) and not before the date of publication, and if the source is trusted on the host and in the
 //!    directory.
 //!

@@ -25,7 +25,7 @@ const MAX_HOST_NAME: usize = 64;
 /// a small site needs about twenty.
 const OTHER_DESCRIPTORS: u64 = 32;
 
-/// A hash as manifests and cached sitemaps have it: 64 hexadecimal digits.
+/// A hash as manifests have it: 64 hexadecimal digits.
 pub(crate) fn hex(hash: Sha256) -> String {
     let mut text = String::with_capacity(64);
     for byte in hash.finalize() {

@@ -11,7 +11,7 @@ use crate::{
     crawl_state,
     page::{ClosedPattern, Mark, PatternKind, Reason, State},
     seeds::Tally,
-    store::{Store, StoreError},
+    store::{Shown, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -88,7 +88,7 @@ impl Report {
     /// The store cannot be read.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
         let (mut counts, mut orphans) = (ReasonCounts::default(), 0);
-        store.each(None, &mut |rows| {
+        store.each(None, Shown::Outline, &mut |rows| {
             if let Some(visit) = rows.note()? {
                 counts.add(visit.reason, &rows.key);
                 orphans += u64::from(visit.is_orphan && visit.reason.state() == State::Listed);

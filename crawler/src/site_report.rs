@@ -33,7 +33,7 @@ use crate::{
     outcome::SessionOutcome,
     page::{Mark, Page, PageRecord, Reason},
     site::Site,
-    store::{LinkReader, LinksOf, Store, StoreError, StoredLinks, VisitNote},
+    store::{LinkReader, LinksOf, Shown, Store, StoreError, StoredLinks, VisitNote},
     url_key::UrlKey,
 };
 
@@ -86,7 +86,7 @@ pub fn each_row<E>(
         show(ReportRow::Pattern(PatternRow::of(pattern)))?;
     }
     let mut known = KnownReasons::default();
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         let reason = if is_published {
             rows.page_reason()?
         } else {
@@ -123,7 +123,7 @@ pub fn each_row<E>(
 /// The URLs of the crawl that is not published, by reason.
 fn unpublished(store: &Store) -> Result<Vec<UnpublishedReason>, StoreError> {
     let mut reasons: BTreeMap<Reason, ReasonOutline> = BTreeMap::new();
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         if let Some(VisitNote { reason, .. }) = rows.note()?
             && reason != Reason::SeedDocument
             && !rows.is_promoted()?
@@ -199,7 +199,7 @@ pub(crate) fn walk<E>(
 ) -> Result<(), ReportError<E>> {
     let mut result = Ok(());
     let in_part = crawl_state::published_in_part(store)?;
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Whole, &mut |rows| {
         let (mut page, visit) = (rows.page()?, rows.visit()?);
         if let Some(page) = &mut page {
             page.settle_reach(in_part);

@@ -33,7 +33,7 @@ use crate::{
     robots::Rules,
     scope::{Judgement, Scope, ScopeError},
     site::Site,
-    store::{Store, StoreError},
+    store::{Shown, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -272,7 +272,7 @@ impl Question<'_> {
         let Some(hash) = facts.and_then(|facts| facts.body_hash) else {
             return Ok(copies);
         };
-        self.store.each(None, &mut |rows| {
+        self.store.each(None, Shown::Outline, &mut |rows| {
             if rows.page_body_hash()? == Some(hash) && rows.is_listed()? && rows.key != *url {
                 copies.push(rows.key.to_string());
             }

@@ -5,8 +5,6 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
-
 use crate::{LastMod, Loc, extension::Extensions, write};
 
 /// A page: the `<url>` of a urlset.
@@ -85,29 +83,6 @@ impl IndexEntry {
     pub fn with_lastmod(mut self, lastmod: LastMod) -> Self {
         self.lastmod = Some(lastmod);
         self
-    }
-
-    /// Returns whether the file may have changed at `since` or later (R43): its date is not earlier, or it has none.
-    ///
-    /// A date without a time counts as its last instant in UTC. Source:
-    /// <https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions>, "retrieve sitemaps in the index that were modified
-    /// since a certain date".
-    ///
-    /// ```
-    /// use sitemap_core::{IndexEntry, LastMod, Loc};
-    ///
-    /// let entry = IndexEntry::new(Loc::parse("https://example.com/sitemap-root.xml.gz")?);
-    /// let noon = "2026-03-02T12:00:00Z".parse()?;
-    /// assert!(entry.changed_since(noon));
-    /// assert!(entry.clone().with_lastmod(LastMod::parse("2026-03-02")?).changed_since(noon));
-    /// assert!(!entry.with_lastmod(LastMod::parse("2026-03-02T11:59:59Z")?).changed_since(noon));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn changed_since(&self, since: Timestamp) -> bool {
-        let stated = self.lastmod.as_ref().map(LastMod::latest_instant);
-        stated
-            // A value without a fraction can mean any instant of its second.
-            .is_none_or(|latest| latest.as_second() >= since.as_second())
     }
 
     /// The bytes this entry takes in an index before compression: escaped, with its tags and its line end.

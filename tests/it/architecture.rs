@@ -803,7 +803,7 @@ const KNOWN_SCATTERED: [(&str, usize); 8] = [
     ("crawler: CrawlLoop", 4),
     ("crawler: Documents", 3),
     ("crawler: SetReading", 3),
-    ("crawler: Store", 5),
+    ("crawler: Store", 4),
     ("sitemap-core: Document", 7),
     ("sitemap-core: Set", 3),
 ];

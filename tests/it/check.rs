@@ -96,65 +96,6 @@ sitemap.xml: note[R62]: sitemap is in https://h.example/docs/ and can list no UR
 }
 
 #[test]
-fn findings_are_in_the_order_of_the_document() {
-    let entries = "<url><loc>https://g.example/a</loc><priority>7</priority></url>\n\
-                   <url><loc>https://h.example/a</loc></url>\n\
-                   <url><loc>https://h.example/a</loc><priority>8</priority></url>";
-    let place = Place::new(&[("sitemap.xml", &urlset(entries))]);
-    let ran = place
-        .check(&["sitemap.xml", "--base-url", "https://h.example/sitemap.xml"])
-        .expect_code(1);
-    let heads: Vec<_> = ran
-        .stdout
-        .lines()
-        .filter_map(|line| line.strip_prefix("sitemap.xml:"))
-        .filter_map(|line| line.split_once(']'))
-        .map(|(head, _)| head)
-        .collect();
-    let expected = [
-        "3:6: error[R60",
-        "3:6: note[R65",
-        "3:36: error[R18",
-        "5:6: warning[R26",
-        "5:36: error[R18",
-        // Findings about the whole set come last.
-        " note[R61",
-    ];
-    assert_eq!(heads, expected, "{}", ran.stdout);
-}
-
-#[test]
-fn repetitions_are_grouped() {
-    let entries = "<url><loc>/a</loc></url>\n".repeat(1_200);
-    let place = Place::new(&[("sitemap.xml", &urlset(&entries))]);
-    let ran = place
-        .check(&["sitemap.xml", "--repeats", "2"])
-        .expect_code(1);
-    assert_eq!(
-        ran.stdout.matches("error[R9]: URL is").count(),
-        2,
-        "{}",
-        ran.stdout
-    );
-    assert!(
-        ran.stdout
-            .contains("sitemap.xml: error[R9]: 1,198 more like this"),
-        "{}",
-        ran.stdout
-    );
-    assert!(
-        ran.stdout
-            .contains("1 file, 1,200 entries: 1,200 errors, 0 warnings"),
-        "{}",
-        ran.stdout
-    );
-    // The same advice is given once.
-    assert_eq!(ran.stdout.matches("help: ").count(), 1, "{}", ran.stdout);
-    let all = place.check(&["sitemap.xml", "--repeats", "100000"]);
-    assert_eq!(all.stdout.matches("error[R9]: URL is").count(), 1_200);
-}
-
-#[test]
 fn json_is_one_object() {
     let broken = "<url><loc>https://h.example/\u{202e}\"x\"</loc></url>";
     let place = Place::new(&[("a.xml", &urlset(broken)), ("b.xml", &urlset(GOOD))]);

@@ -12,7 +12,6 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
 use serde_json::Value;
@@ -20,7 +19,7 @@ use serde_json::Value;
 use crate::support::{
     gzip,
     program::{self, Ran, Running},
-    site::{Response, Seen, Site},
+    site::{Response, Site},
 };
 
 /// Settings of a check: a folder for its state, and no retries of failures.

@@ -117,28 +117,6 @@ fn short_help_has_at_most_40_lines() {
 }
 
 #[test]
-fn wrong_usage_is_refused() {
-    let url = "https://example.com/";
-    for (arguments, expected) in [
-        (
-            &["crawl", url, "--basic-auth=a:b"][..],
-            "error: unexpected argument '--basic-auth' found\n",
-        ),
-        (
-            &["crawl", url, "-z"][..],
-            "error: unexpected argument '-z' found\n",
-        ),
-        (&[][..], "Usage: arpent [OPTIONS] <COMMAND>"),
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        let output = arpent(folder.path(), arguments, &[]);
-        let stderr = text(&output.stderr);
-        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
-    }
-}
-
-#[test]
 fn foreign_text_cannot_act_on_the_terminal() {
     check_refused(
         &["crawl", "--quiet", "gopher://\x1b[31m\r\u{202e}/"],

@@ -160,28 +160,6 @@ fn a_lost_session_is_begun_three_times() {
 }
 
 #[test]
-fn cookies_of_a_page_change_no_other_page() {
-    // The first page sets a cookie, with which the other pages would be others.
-    let others: [fn(&Request) -> Response; 5] = [
-        |request| Response::redirect(302, &format!("/de{}", request.target)),
-        |_| Response::html("<link rel=canonical href=/p0><p>Gel\u{f6}scht"),
-        |_| Response::status(404),
-        |_| Response::html("<meta name=robots content=noindex>"),
-        |_| Response::redirect(302, "https://m.example.com/"),
-    ];
-    for other in others {
-        let (site, summary) = crawled("", move |request| match request.target.as_str() {
-            "/" => start_page().with("Set-Cookie", "seen=1"),
-            "/p0" => page(request).with("Set-Cookie", "lang=de; Path=/"),
-            _ if !cookies(request).is_empty() => other(request),
-            _ => page(request),
-        });
-        assert_eq!(summary["listed"], PAGES + 1, "{summary}");
-        assert!(site.log().iter().all(|seen| sent(seen).is_empty()));
-    }
-}
-
-#[test]
 fn start_pages_that_need_no_cookies_get_none() {
     /// A page that is another one with a cookie.
     fn any_page(request: &Request) -> Response {
@@ -304,23 +282,6 @@ fn without_cookies_the_gate_stays_closed() {
     let summary = ran.expect_code(5).summary();
     assert_eq!(summary["notes"][0]["code"], "start-wants-cookies");
     assert_eq!(site.pages(), ["/"]);
-}
-
-#[test]
-fn a_cookie_header_replaces_cookies_of_the_site() {
-    let bench = Bench::new();
-    let site = Site::allowing(|request| match request.target.as_str() {
-        _ if !cookies(request).contains("seen=1") => Response::status(403),
-        "/" => Response::linking(["/a", "/b"]).with("Set-Cookie", "seen=2"),
-        "/a" => Response::redirect(302, "/a").with("Set-Cookie", "a=2"),
-        _ => page(request),
-    });
-    let header = ["--header", "Cookie: seen=1"];
-    let ran = bench.crawl(&site.url("/"), &header).expect_code(0);
-    let summary = ran.summary();
-    assert_eq!(summary["listed"], 2);
-    assert_eq!(summary["excluded"]["needs-cookie"], 1);
-    assert!(site.log().iter().skip(1).all(|seen| sent(seen) == "seen=1"));
 }
 
 #[test]

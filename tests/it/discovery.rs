@@ -396,34 +396,3 @@ fn only_the_chosen_sources_are_read() {
         assert_eq!(requested, expected, "{source}");
     }
 }
-
-#[test]
-fn seeds_have_depth_one() {
-    let site = site(|request, origin| {
-        Some(match request.target.as_str() {
-            "/sitemap.xml" => urlset([format!("{origin}/p/5")]),
-            "/" => Response::linking(["/p/1"]),
-            page => {
-                let number: u32 = page.strip_prefix("/p/")?.parse().ok()?;
-                Response::linking([format!("/p/{}", 1 + number)])
-            }
-        })
-    });
-    let bench = bench();
-    crawl(&bench, &site, &["--max-depth", "2"]);
-    let depths: Vec<(String, u32, Reason)> = records(&bench)
-        .into_iter()
-        .map(|(path, record)| (path, record.depth, record.reason))
-        .collect();
-    let expected = [
-        ("/", 0, Reason::Listed),
-        ("/p/1", 1, Reason::Listed),
-        ("/p/2", 2, Reason::Listed),
-        ("/p/3", 3, Reason::TooDeep),
-        ("/p/5", 1, Reason::Listed),
-        ("/p/6", 2, Reason::Listed),
-        ("/p/7", 3, Reason::TooDeep),
-    ];
-    let expected = expected.map(|(path, depth, reason)| (path.to_owned(), depth, reason));
-    assert_eq!(depths, expected);
-}

@@ -1,12 +1,10 @@
 //! The end of `arpent crawl` and its effect on the published set: every exit code, by a situation that leads to it.
 
-mod busy;
 mod internal;
 mod partial;
 mod refused;
 mod settings;
 mod signals;
-mod unreachable;
 
 use std::{
     fs::{self},
@@ -21,13 +19,9 @@ use std::{
 
 use crate::support::{
     program::{Bench, Ran},
-    published::Published,
     site::{Response, Site},
     state::assert_adds_up,
 };
-
-/// Few tries and short waits.
-const QUICK: &str = "limits.max_tries = 2\ntesting.retry_delays = [\"10ms\"]\n";
 
 /// A site of `count` pages and a start page that links to them.
 fn site_of(count: usize) -> Site {
@@ -103,56 +97,6 @@ fn no_request_while_waits_are_unknown() {
     assert_nothing_published(&bench);
     fs::remove_dir(&file).expect("removed");
     bench.crawl(&site.url("/"), &[]).expect_code(0);
-}
-
-#[test]
-fn worst_code_of_several_sites_counts() {
-    let good = site_of(1);
-    let gone = starting_with(Response::status(404));
-    let empty = starting_with(Response::html("<meta name=robots content=noindex>"));
-    let partial = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        "/" => Response::linking(["/bad"]),
-        _ => Response::status(500),
-    });
-    let check = |sites: &[&Site], code: i32, outcomes: &[&str]| {
-        let bench = Bench::new();
-        let config = bench.settings(QUICK);
-        let urls: Vec<String> = sites.iter().map(|site| site.url("/")).collect();
-        let mut options = vec!["--config", config.as_str()];
-        options.extend(urls[1..].iter().map(String::as_str));
-        let ran = bench.crawl(&urls[0], &options).expect_code(code);
-        let summaries = ran.summaries();
-        let found: Vec<&str> = summaries
-            .iter()
-            .map(|summary| summary["outcome"].as_str().expect("a word"))
-            .collect();
-        assert_eq!(found, outcomes);
-        let named: Vec<&str> = summaries
-            .iter()
-            .map(|summary| summary["site"].as_str().expect("a URL"))
-            .collect();
-        assert_eq!(named, urls);
-        bench
-    };
-    let bench = check(&[&good, &partial], 3, &["published", "partial"]);
-    // Each site has its own folder.
-    for (site, count) in [(&good, 2), (&partial, 1)] {
-        let folder = bench
-            .output()
-            .join(format!("http_127.0.0.1_{}", site.port()));
-        assert_eq!(Published::read(&folder).urls().len(), count);
-    }
-    check(
-        &[&partial, &empty, &good],
-        4,
-        &["partial", "refused", "published"],
-    );
-    check(
-        &[&gone, &good, &empty],
-        5,
-        &["unreachable", "published", "refused"],
-    );
 }
 
 #[test]

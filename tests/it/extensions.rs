@@ -8,7 +8,7 @@ use crate::support::{
     program::Bench,
     published::Published,
     site::{Response, Site},
-    state::{assert_adds_up, reasons, records},
+    state::{assert_adds_up, reasons},
 };
 
 /// The alternates of the start pages; `/fr/` does not name `/`.
@@ -172,38 +172,4 @@ fn entries_have_images_and_versions_of_pages() {
         bench.published().differences(&published),
         Vec::<String>::new()
     );
-}
-
-#[test]
-fn each_extension_is_an_option_of_its_own() {
-    let site = site();
-    for kind in ["images", "hreflang"] {
-        let is_images = kind == "images";
-        let bench = Bench::new();
-        bench
-            .crawl(&site.url("/"), &["--with", kind])
-            .expect_code(0);
-        let published = bench.published();
-        let mut expected = table();
-        for (images, links) in expected.values_mut() {
-            if is_images {
-                links.clear();
-            } else {
-                images.clear();
-            }
-        }
-        assert_eq!(extensions(&published, &site), expected, "{kind}");
-        let part = published.parts().into_values().next().expect("a part");
-        assert_eq!(part.xml.contains("xmlns:image="), is_images, "{kind}");
-        assert_eq!(part.xml.contains("xmlns:xhtml="), !is_images, "{kind}");
-        for (path, record) in records(&bench) {
-            if let Some(facts) = record.facts().filter(|facts| facts.status == 200) {
-                assert_eq!(
-                    (facts.images.is_some(), facts.alternates.is_some()),
-                    (is_images, !is_images),
-                    "{path}"
-                );
-            }
-        }
-    }
 }

@@ -363,42 +363,6 @@ fn the_guard_is_as_strict_as_its_settings() {
 }
 
 #[test]
-fn a_limited_crawl_keeps_unreached_pages() {
-    let world = World::new();
-    let before = world.publish();
-    world.is(Mode::FiveGone);
-    world.site.clear_log();
-    let summary = world.crawl(&["--max-pages", "20"]).expect_code(3).summary();
-    assert_eq!(summary["outcome"], "partial");
-    assert_eq!(summary["excluded"], serde_json::json!({"gone": 5}));
-    assert_eq!(summary["retained"]["not-reached"], PAGES + 1 - 20);
-    assert_eq!(
-        (number(&summary, "listed"), number(&summary, "queued")),
-        (41, 0)
-    );
-    let mut expected = before.entries();
-    for gone in 0..5 {
-        expected.remove(&world.site.url(&path(gone)));
-    }
-    assert_eq!(world.bench.published().entries(), expected);
-    assert_eq!(world.site.pages().len(), 20);
-    // The next session continues, requests each of the others once, and changes nothing.
-    let partial = world.bench.published();
-    world.site.clear_log();
-    let summary = world.crawl(&[]).expect_code(0).summary();
-    assert_eq!(
-        (&summary["outcome"], &summary["retained"]),
-        (&"unchanged".into(), &serde_json::json!({}))
-    );
-    world.assert_unchanged(&partial);
-    let mut asked = world.site.pages();
-    asked.retain(|target| target != "/");
-    asked.sort();
-    asked.dedup();
-    assert_eq!(asked.len(), PAGES + 1 - 20);
-}
-
-#[test]
 fn unrequested_pages_stay_over_a_long_pause() {
     let mut world = World::new();
     // One page after the other: otherwise all pages in flight would be refused.

@@ -1,6 +1,6 @@
 //! Reports of a crawl that lists nothing, or little: on stderr, and as notes in the summary, for cron jobs and hooks.
 
-use std::{fs, net::TcpListener, sync::Arc};
+use std::{fs, sync::Arc};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use rustls::{
@@ -78,17 +78,6 @@ fn secure(tls: Arc<ServerConfig>) -> Site {
 }
 
 #[test]
-fn a_refused_connection_is_named_first() {
-    // A port that was free a moment ago.
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    drop(listener);
-    let begins = format!("connection refused by {address}");
-    let url = format!("http://{address}/");
-    check_no_crawl(&url, "start-unreachable", &begins, "robots.txt");
-}
-
-#[test]
 fn an_untrusted_certificate_is_reported_with_its_option() {
     let (tls, certificate) = self_signed(false);
     let site = secure(tls);
@@ -106,47 +95,4 @@ fn an_untrusted_certificate_is_reported_with_its_option() {
     let bench = Bench::new();
     fs::write(bench.path().join("ca.pem"), certificate).expect("written");
     crawl(&bench, &site.url("/"), &["--ca-file", "ca.pem"]).expect_code(0);
-}
-
-#[test]
-fn a_request_in_the_wrong_scheme_is_reported() {
-    let site = secure(self_signed(false).0);
-    let url = site.url("/").replace("https:", "http:");
-    let begins = format!("the server at 127.0.0.1:{} expects TLS", site.port());
-    check_no_crawl(&url, "speaks-tls", &begins, &site.origin());
-    let site = Site::of_two_pages();
-    let url = site.url("/").replace("http:", "https:");
-    let begins = format!("the server at 127.0.0.1:{} expects plain http", site.port());
-    check_no_crawl(&url, "speaks-plain-http", &begins, &site.origin());
-}
-
-#[test]
-fn notes_reach_the_summary_text_and_hooks() {
-    let site = Site::allowing(|request| match request.target.as_str() {
-        "/" => Response::linking(["/blog/a", "/blog/b"]),
-        _ => Response::html("<title>a</title>"),
-    });
-    let bench = Bench::new();
-    let config = bench.settings("[notify]\nhook_command = [\"sh\", \"-c\", \"cat > noted\"]\n");
-    let options = ["--config", &config, "--include", "/blog/.*"];
-    let ran = bench.crawl(&site.url("/"), &options);
-    let summary = ran.expect_code(4).summary();
-    assert_eq!(
-        codes(&summary),
-        ["rules-left-all-out", "rule-without-match"]
-    );
-    assert_eq!(summary["notes"][0]["count"], 2);
-    assert_eq!(summary["notes"][0]["example"], site.url("/blog/a"));
-    let noted = fs::read_to_string(bench.path().join("noted")).expect("the hook was called");
-    let noted: Value = serde_json::from_str(&noted).expect("JSON");
-    assert_eq!(noted["notes"], summary["notes"]);
-    let mut command = bench.program();
-    command.args(["crawl", &site.url("/"), "--state", "other"]);
-    let text = Ran::of({
-        command.args(options);
-        command
-    });
-    let text = text.expect_code(4).stdout;
-    assert!(text.contains("NOTE: the include rule `/blog/.*`"), "{text}");
-    assert!(text.contains("as in `/blog/*`"), "{text}");
 }

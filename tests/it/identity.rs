@@ -173,30 +173,6 @@ fn a_site_is_found_by_both_its_urls() {
 }
 
 #[test]
-fn a_directory_without_slash_is_its_own_site() {
-    let world = World::new();
-    let url = |path| world.url("www.one.test", path);
-    let [root, blog] = ["", "_blog"].map(|end| world.name("www.one.test") + end);
-    for path in ["/", "/blog"] {
-        world.crawl(&url(path), &[]).expect_code(0);
-    }
-    let both = [(root.clone(), "published"), (blog.clone(), "published")];
-    world.assert_status(&both);
-    let urls = |name: &str| {
-        let set = world.bench.path().join("sitemaps").join(name);
-        Published::read(&set).urls().len()
-    };
-    let ran = world.publish(&url("/blog"), &["--exclude", "/blog/p*"]);
-    assert_eq!(ran.expect_code(0).summary()["site"], url("/blog/"));
-    assert_eq!((urls(&root), urls(&blog)), (3, 1));
-    let listed = world.run(&["notify", &url("/blog"), "--list"]);
-    assert!(listed.expect_code(0).stdout.contains("/blog/sitemap.xml"));
-    // A URL that never led to a site changes no row of `status`.
-    world.crawl(&url("/mistyped"), &[]).expect_code(5);
-    world.assert_status(&both);
-}
-
-#[test]
 fn failures_and_urls_follow_the_newest_crawl() {
     let world = World::new();
     let typed = world.url("one.test", "/");

@@ -66,58 +66,6 @@ fn check(pages: BTreeMap<String, Modified>, expected: &Dates) -> String {
     ran.stderr
 }
 
-fn numbered<T>(count: u64, value: impl Fn(u64) -> T) -> BTreeMap<String, T> {
-    (0..count)
-        .map(|number| (format!("/page/{number}"), value(number)))
-        .collect()
-}
-
-#[test]
-fn headers_date_pages_unless_they_show_the_request() {
-    let newest = days_ago(1);
-    for count in [12, 30] {
-        // Files of three seconds, the newest two seconds old: the host's clock shows a later second.
-        let just_now = SystemTime::now() - Duration::from_secs(4);
-        let sites: [(&str, &dyn Fn(u64) -> Modified); 4] = [
-            ("own dates", &|number| {
-                Some(newest - Duration::from_secs(number * 86_461))
-            }),
-            ("files of three seconds", &|number| {
-                Some(just_now + Duration::from_secs(number % 3))
-            }),
-            ("files of one second", &|_| {
-                Some(just_now + Duration::from_secs(2))
-            }),
-            ("times of the requests", &|_| None),
-        ];
-        for (name, time) in sites {
-            let dates = numbered(count, |number| time(number).map(as_lastmod));
-            let printed = check(numbered(count, time), &dates);
-            let is_common = printed.contains("share one");
-            assert!(!is_common || name != "own dates", "{name}: {printed}");
-        }
-    }
-}
-
-#[test]
-fn a_common_last_modified_is_reported() {
-    const MESSAGE: &str =
-        "12 pages share one Last-Modified, perhaps a deploy; lastmod = \"none\" leaves it out";
-    let deployed = days_ago(1);
-    let site = start(numbered(12, |_| Some(deployed)));
-    let bench = Bench::new();
-    let crawl = |options: &[&str]| bench.crawl(&site.url("/"), options).expect_code(0).stderr;
-    let dated = numbered(12, |_| Some(as_lastmod(deployed)));
-    assert!(crawl(&[]).contains(MESSAGE));
-    assert_eq!(published(&bench, &site), dated);
-    // A date that was published is left out too, and listed again without the setting.
-    let config = bench.settings("output.lastmod = \"none\"");
-    assert!(!crawl(&["--config", &config]).contains("Last-Modified"));
-    assert_eq!(published(&bench, &site), numbered(12, |_| None::<String>));
-    assert!(crawl(&[]).contains(MESSAGE));
-    assert_eq!(published(&bench, &site), dated);
-}
-
 /// Directories by the number of their pages that are generated on request: with three in ten no date is used, with one in ten
 /// the other dates are.
 #[test]

@@ -1,32 +1,12 @@
 //! Bodies, redirects and links without end. Every crawl ends, with bounded results.
 
-use std::{collections::BTreeMap, time::Duration};
-
-use crawler::page::Reason;
 use serde_json::Value;
 
 use crate::support::{
     program::Bench,
     site::{Response, Site},
-    state::{assert_adds_up, number, reasons},
+    state::{assert_adds_up, number},
 };
-
-/// A site whose start page links to these.
-fn site_of(pages: Vec<(&'static str, Response)>) -> Site {
-    let start = Response::linking(pages.iter().map(|(path, _)| path));
-    let answers: BTreeMap<String, Response> = pages
-        .into_iter()
-        .map(|(path, answer)| (path.to_owned(), answer))
-        .collect();
-    Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        "/" => start.clone(),
-        path => answers
-            .get(path)
-            .cloned()
-            .unwrap_or_else(|| Response::status(404)),
-    })
-}
 
 fn crawl(site: &Site, settings: &str) -> (Bench, Value) {
     let bench = Bench::new();
@@ -48,20 +28,6 @@ fn link(target: &str) -> String {
 }
 
 #[test]
-fn a_body_over_the_cap_ends_there() {
-    let endless = Response::html(link("/").repeat(500)).repeated(usize::MAX, Duration::ZERO);
-    let announced = Response::html("x".repeat(100_001));
-    let site = site_of(vec![("/announced", announced), ("/endless", endless)]);
-    let (bench, summary) = crawl(&site, "requests.max_body_bytes = 100000");
-    let reasons = reasons(&bench);
-    assert_eq!(reasons["/announced"], Reason::TooLarge);
-    assert_eq!(reasons["/endless"], Reason::TooLarge);
-    // A few buffers are on their way when the cap is reached.
-    assert!(number(&summary, "bytes_in") < 2_000_000, "{summary}");
-    assert_eq!(bench.published().urls(), [site.url("/")]);
-}
-
-#[test]
 fn robots_txt_that_redirects_without_end_allows_all() {
     let site = Site::start(|request| match request.target.as_str() {
         "/" => Response::linking(["/page"]),
@@ -76,20 +42,6 @@ fn robots_txt_that_redirects_without_end_allows_all() {
         .count();
     // Five redirects are followed (RFC 9309 section 2.3.1.2).
     assert_eq!(robots, 6);
-}
-
-#[test]
-fn an_endless_robots_txt_is_read_in_part() {
-    let line = "Disallow: /closed-by-the-first-lines/\n# filler\n";
-    let site = Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" => Response::text(format!("User-agent: *\n{}", line.repeat(100)))
-            .repeated(usize::MAX, Duration::ZERO),
-        "/" => Response::linking(["/closed-by-the-first-lines/a", "/open"]),
-        _ => Response::linking(["/"]),
-    });
-    let (_, summary) = crawl(&site, "");
-    assert_eq!(summary["excluded"]["robots-disallowed"], 1, "{summary}");
-    assert_eq!(number(&summary, "listed"), 2);
 }
 
 /// Each page has a hundred links of 1,800 bytes to pages of the same kind.

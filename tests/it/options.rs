@@ -14,7 +14,6 @@ use std::{
 use crate::support::{
     program::{Bench, Ran},
     site::{Response, Seen, Site},
-    state::assert_adds_up,
 };
 
 /// A small site with a shop, a blog and files, all linked from `/`, which is linked from everywhere.
@@ -37,70 +36,6 @@ fn site() -> Site {
         },
         _ => Response::linking(["/"]),
     })
-}
-
-const ALL: [&str; 6] = [
-    "/",
-    "/blog/",
-    "/blog/one",
-    "/blog/two",
-    "/shop/hats?size=2",
-    "/shop/shoes",
-];
-
-/// Crawls and compares the listed and the requested pages.
-#[track_caller]
-fn check(start: &str, options: &[&str], listed: &[&str], asked: &[&str]) {
-    let site = site();
-    let bench = Bench::new();
-    let ran = bench.crawl(&site.url(start), options).expect_code(0);
-    assert_adds_up(&ran.summary());
-    let urls = bench.published().urls();
-    let paths: Vec<String> = urls
-        .iter()
-        .map(|url| url.replace(&site.origin(), ""))
-        .collect();
-    assert_eq!(paths, listed, "{options:?}");
-    let asked: BTreeSet<String> = asked.iter().map(|&path| path.to_owned()).collect();
-    let pages: BTreeSet<_> = site.pages().into_iter().collect();
-    assert_eq!(pages, asked, "{options:?}");
-}
-
-#[test]
-fn rules_scope_and_depth_narrow_the_crawl() {
-    check("/", &[], &ALL, &[&ALL[..], &["/files/clip.mp4"]].concat());
-    // The start page is fetched for its links under any rules.
-    check(
-        "/",
-        &[
-            "--include",
-            "/blog/*",
-            "--include",
-            "/shop/*",
-            "--exclude",
-            "*[?]*",
-        ],
-        &["/blog/", "/blog/one", "/blog/two", "/shop/shoes"],
-        &["/", "/blog/", "/blog/one", "/blog/two", "/shop/shoes"],
-    );
-    check(
-        "/",
-        &["--follow-only", "/blog/", "--list-only", "/files/*"],
-        &[
-            "/",
-            "/blog/one",
-            "/blog/two",
-            "/files/clip.mp4",
-            "/shop/hats?size=2",
-            "/shop/shoes",
-        ],
-        &ALL,
-    );
-    let blog = ["/blog/", "/blog/one", "/blog/two"];
-    check("/blog/", &[], &blog, &blog);
-    let near = [&["/"], &blog[..]].concat();
-    let options = ["--scope", "origin", "--max-depth", "1"];
-    check("/blog/", &options, &near, &near);
 }
 
 /// The values of a header in a log; `None` where it is missing.
@@ -181,25 +116,6 @@ fn user_agent_chooses_the_robots_group() {
         bench.published().urls(),
         ["/", "/private/page", "/shop/hats?size=2", "/shop/shoes"].map(|path| site.url(path))
     );
-}
-
-#[test]
-fn public_url_is_the_place_of_the_parts() {
-    let site = site();
-    let bench = Bench::new();
-    let options = ["--public-url", "https://cdn.example.com/maps"];
-    bench.crawl(&site.url("/"), &options).expect_code(0);
-    let published = bench.published();
-    let index = &published.files["sitemap.xml"];
-    assert!(index.is_index);
-    assert!(!index.entries.is_empty());
-    for (url, _) in &index.entries {
-        let name = url
-            .strip_prefix("https://cdn.example.com/maps/")
-            .unwrap_or_else(|| panic!("{url}"));
-        assert!(published.files.contains_key(name), "{name}");
-    }
-    assert_eq!(published.urls().len(), 6);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::support::{
     oracle,
     program::{Bench, Ran},
     site::{Request, Response, Seen, Site},
-    state::{assert_adds_up, number},
+    state::assert_adds_up,
 };
 
 /// The time by which a request may arrive too early by the clock of the site: the request before it may have waited for a
@@ -330,31 +330,6 @@ fn retry_after_is_kept_for_every_request() {
     let pause = Duration::from_secs(1);
     let is_asked = |seen: &Seen| (seen.status == 503).then_some(pause);
     assert_broken(&inside_a_pause(&site.log(), is_asked));
-}
-
-#[test]
-fn a_long_retry_after_costs_one_page() {
-    let site = refusing("/page/1", || {
-        Response::status(503).with("Retry-After", "31536000")
-    });
-    let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
-    let ran = crawl(&bench, &site, 3);
-    let summary = ran.summary();
-    assert_adds_up(&summary);
-    assert_eq!(
-        (number(&summary, "failed"), number(&summary, "listed")),
-        (1, 4)
-    );
-    for word in [
-        site.url("/page/1"),
-        "503".to_owned(),
-        "--ignore retry-after".to_owned(),
-    ] {
-        assert!(ran.stderr.contains(&word), "{word}: {}", ran.stderr);
-    }
-    assert_eq!(site.log().len(), 6);
-    crawl(&bench, &site, 0);
-    assert_eq!(bench.published().urls().len(), 5);
 }
 
 #[test]

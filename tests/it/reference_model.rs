@@ -1,8 +1,7 @@
 //! Names and entries of the files of a site of 12,000 URLs, against the reference model of the
-//! partition, over a history of changes and through the whole program.
+//! partition, through the whole program.
 
 mod keys;
-mod library;
 mod model;
 
 use std::{
@@ -13,11 +12,10 @@ use std::{
     },
 };
 
-use crawler::{config::Layout, store::Store, testing::is_in_sample};
+use crawler::testing::is_in_sample;
 
 use self::{
     keys::{Change, HUBS, Keys, THRESHOLDS, URLS, hub},
-    library::{Library, ORIGIN},
     model::{Files, Model},
 };
 use crate::support::{
@@ -29,56 +27,8 @@ use crate::support::{
 /// Files that a change touches at most, also when it makes a full section split or become whole again.
 const MAX_TOUCHED: usize = 13;
 
-/// Each of the tests takes minutes: a sample has one of them.
+/// The test takes minutes: one of three samples has it.
 const OF_TESTS: usize = 3;
-
-/// Publishes the site and each change of its history, and compares every set with the model's.
-fn check_history(layout: Layout) {
-    let Some(mut model) = Model::start() else {
-        return;
-    };
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let state = folder.path().join("state.db");
-    let store = Store::open(&state).expect("a new state");
-    let mut library = Library::new(store, layout, &folder.path().join("out"));
-    let mut keys = Keys::new();
-    let mut before: Option<Published> = None;
-    for step in 0..=Keys::STEPS {
-        let change = match step {
-            0 => keys.beginning(),
-            _ => keys.step(step - 1),
-        };
-        let answer = model.change(&change.added, &change.removed);
-        library.change(&change);
-        library.publish();
-        let published = Published::read(library.output());
-        let expected = match layout {
-            Layout::Root => &answer.root,
-            Layout::InPlace => &answer.in_place,
-        };
-        check_files(&change, &published, ORIGIN, expected);
-        if let Some(before) = &before {
-            check_touched(&change, before, &published);
-        }
-        before = Some(published);
-    }
-}
-
-#[test]
-fn histories_in_the_root_give_the_model_files() {
-    if !is_in_sample(0, OF_TESTS) {
-        return;
-    }
-    check_history(Layout::Root);
-}
-
-#[test]
-fn histories_in_place_give_the_model_files() {
-    if !is_in_sample(1, OF_TESTS) {
-        return;
-    }
-    check_history(Layout::InPlace);
-}
 
 #[test]
 fn a_crawled_site_gives_the_model_files() {
@@ -104,13 +54,13 @@ fn a_crawled_site_gives_the_model_files() {
     let ran = bench.crawl(&site.url("/"), &options).expect_code(0);
     assert_eq!(ran.summary()["listed"], URLS);
     let first = bench.published();
-    check_files(&beginning, &first, &site.origin(), &answer.root);
+    check_files(&beginning, &first, &site.origin(), &answer);
 
     is_edited.store(true, Ordering::SeqCst);
     site.clear_log();
     bench.crawl(&site.url("/"), &options).expect_code(0);
     let second = bench.published();
-    check_files(&edited, &second, &site.origin(), &answer.root);
+    check_files(&edited, &second, &site.origin(), &answer);
     check_touched(&edited, &first, &second);
 }
 

@@ -5,10 +5,7 @@ use std::{
     fs,
     path::Path,
     process::Command,
-    sync::{
-        Arc, Barrier,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Barrier},
 };
 
 use serde_json::Value;
@@ -120,37 +117,6 @@ fn sites_of_one_host_are_crawled_in_turn() {
     let end = first.iter().filter_map(|seen| seen.ended).max();
     let begin = second.iter().map(|seen| seen.begun).min();
     assert!(end < begin, "{first:?} {second:?}");
-}
-
-#[test]
-fn sites_and_requests_in_flight_are_limited() {
-    let (in_flight, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let mut tables = String::new();
-    let mut sites = Vec::new();
-    for host in ["one.test", "two.test", "three.test"] {
-        let (in_flight, most) = (Arc::clone(&in_flight), Arc::clone(&most));
-        let site = Site::start(move |request| {
-            let now = in_flight.fetch_add(1, Ordering::SeqCst) + 1;
-            most.fetch_max(now, Ordering::SeqCst);
-            // Time for further requests, if there are any.
-            for _ in 0..1_000 {
-                std::thread::yield_now();
-            }
-            in_flight.fetch_sub(1, Ordering::SeqCst);
-            match request.target.as_str() {
-                "/robots.txt" => Response::text(""),
-                "/" => Response::linking((0..20).map(|page| format!("/{page}"))),
-                own => Response::html(format!("<title>page {own}</title>")),
-            }
-        });
-        let (url, lines) = on_host(&site, host);
-        tables.push_str(&table(&url, &lines));
-        sites.push(site);
-    }
-    let limits = "max_sites = 1\npoliteness.concurrency = 1";
-    let ran = crawl(&Bench::new(), &format!("{limits}{SHARED}{tables}")).expect_code(0);
-    assert_eq!(ran.summaries().len(), 3);
-    assert_eq!(most.load(Ordering::SeqCst), 1);
 }
 
 #[test]

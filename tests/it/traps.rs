@@ -401,38 +401,6 @@ fn a_cut_place_is_reported_first() {
 }
 
 #[test]
-fn an_endless_place_costs_a_tenth_again() {
-    let site = Site::allowing(|request| {
-        let menu = "<a href='/'>start</a> <a href='/agenda?month=1'>agenda</a>";
-        match request.target.split_once("?month=") {
-            Some((_, month)) => {
-                let month: u32 = month.parse().unwrap_or_default();
-                Response::html(format!(
-                    "{menu}<p>Month {month}: nothing is planned.</p><a href='/agenda?month={}'>next</a>",
-                    month + 1
-                ))
-            }
-            None if request.target == "/" => Response::html(format!("{menu}<p>Welcome.</p>")),
-            None => Response::status(404),
-        }
-    });
-    let bench = Bench::new();
-    let months = || {
-        let pages = site.pages();
-        pages
-            .iter()
-            .filter(|target| target.contains("month="))
-            .count()
-    };
-    let first = crawl(&bench, &site.origin(), &[]).expect_code(3);
-    assert!((1_000..=1_010).contains(&months()), "{}", months());
-    assert!(number(&first.summary()["excluded"], "pattern-closed") > 0);
-    site.clear_log();
-    crawl(&bench, &site.origin(), &[]).expect_code(3);
-    assert!((100..=110).contains(&months()), "{}", months());
-}
-
-#[test]
 fn copies_by_query_are_listed_once() {
     let site = Site::allowing(|request| match request.target.split('?').next() {
         Some("/") => Response::html(
@@ -450,29 +418,4 @@ fn copies_by_query_are_listed_once() {
     let listed: Vec<String> = bench.published().entries().into_keys().collect();
     assert_eq!(listed, ["/", "/a", "/a?page=2"].map(|path| site.url(path)));
     assert_eq!(number(&ran.summary()["excluded"], "duplicate-of"), 1);
-}
-
-#[test]
-fn a_first_crawl_of_login_forms_is_refused() {
-    let site = Site::allowing(|request| {
-        if request.target == "/" {
-            let link = |page| format!("<a href='/page/{page}'>{page}</a>");
-            let links = (0..30).map(link).collect::<Vec<_>>().join(" ");
-            return Response::html(format!("<title>Start</title><p>Welcome to all.</p>{links}"));
-        }
-        if !request.target.starts_with("/page/") {
-            return Response::status(404);
-        }
-        Response::html(
-            "<title>Log in</title><form><input type='password'></form><p>Please log in.</p>",
-        )
-    });
-    let bench = Bench::new();
-    let ran = crawl(&bench, &site.origin(), &[]).expect_code(4);
-    assert!(
-        ran.stderr.contains("have one title and ask for a password"),
-        "{}",
-        ran.stderr
-    );
-    assert!(bench.published().files.is_empty());
 }

@@ -5,23 +5,17 @@
 
 mod rows;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crawler::page::{Reason, State};
 use serde_json::Value;
 
-use self::rows::{MAX_BODY_BYTES, Row, failures, listed, page, pages, plain, row, ruled};
+use self::rows::{MAX_BODY_BYTES, Row, failures, listed, pages, plain, row, ruled};
 use crate::support::{
     agreement::assert_agree,
     program::Bench,
     site::{Request, Response, Site},
-    state::{excluded, number, reasons, records},
+    state::{excluded, number, reasons},
 };
 
 /// Few tries, and no number of failures makes the host pause.
@@ -233,41 +227,4 @@ fn every_reason_has_a_page() {
     seen.extend(UNREACHABLE);
     let all: BTreeSet<Reason> = Reason::ALL.iter().copied().collect();
     assert_eq!(seen, all);
-}
-
-#[test]
-fn a_page_that_costs_too_much_fails() {
-    let lines = Arc::new(AtomicUsize::new(0));
-    let text_lines = Arc::clone(&lines);
-    // After so much text the parser needs more than a millisecond, and does not read the robots meta.
-    let costly = |lines: usize, meta: &str| {
-        let text = "<a href=\"/\">a link</a><b><i>words</i></b>\n".repeat(lines);
-        page("", &format!("{text}{meta}"))
-    };
-    let site = Site::start(move |request| match request.target.as_str() {
-        "/" => Response::linking(["/costly", "/later"]),
-        "/costly" => costly(50_000, "<meta name=robots content=noindex>"),
-        "/later" => costly(text_lines.load(Ordering::SeqCst), ""),
-        _ => Response::status(404),
-    });
-    let bench = Bench::new();
-    let config = bench.settings("testing.max_parse_time = \"1ms\"");
-    let listed = ["/", "/later"].map(|path| site.url(path));
-    for (lines_now, kept) in [(0, Value::Null), (50_000, 1.into())] {
-        lines.store(lines_now, Ordering::SeqCst);
-        let ran = bench.crawl(&site.url("/"), &["--config", &config]);
-        let summary = ran.expect_code(3).summary();
-        assert_eq!(bench.published().urls(), listed, "{lines_now} lines");
-        assert_eq!(number(&summary, "failed"), 1, "{summary}");
-        // A page that was read before stays.
-        assert_eq!(summary["retained"]["unreachable"], kept, "{summary}");
-        let record = &records(&bench)["/costly"];
-        assert_eq!(record.reason, Reason::Unparsable);
-        assert_agree(&bench, &site.url("/"), &summary);
-        let warnings = record.facts().expect("it answered").warnings;
-        assert!(warnings.parse_cut, "{warnings:?}");
-    }
-    // With enough time it is judged.
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
-    assert_eq!(records(&bench)["/costly"].reason, Reason::Noindex);
 }

@@ -1,5 +1,5 @@
 //! Plain words: no message, help, settings file or rule, and no comment of a test has a private word of the people who wrote the
-//! program. The page on contributing has the words to use.
+//! program. The glossary of the architecture has the words to use.
 
 use std::{
     fs,

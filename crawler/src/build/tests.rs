@@ -218,56 +218,6 @@ fn target_without_path_is_no_page() {
 }
 
 #[test]
-fn spellings_of_hosts_and_paths_are_normalised() {
-    let base = Identity::default()
-        .parse("https://b\u{fc}cher.example/")
-        .unwrap();
-    let site = site_of_redirects(&base, &[], ScopeWidth::Directory).unwrap();
-    assert_eq!(site.origin.to_string(), "https://xn--bcher-kva.example");
-    let list = "HTTPS://B\u{dc}CHER.example:443/\u{e9}\nhttps://xn--bcher-kva.example/%c3%a9\n/%C3%A9\n                /a%2Fb\n/%7Ec\n/~c\n";
-    let (store, loaded, told) = load_list_of(&site, list.as_bytes(), &Config::default(), &|| false);
-    assert_eq!(told, [""; 0]);
-    assert_eq!(loaded.unwrap().repeated, 3);
-    for path in ["/%C3%A9", "/a%2Fb", "/~c"] {
-        let key = UrlKey::from_normalised(&format!("{}{path}", site.origin)).unwrap();
-        assert!(store.visit(&key).is_some(), "{path}");
-    }
-}
-
-#[test]
-fn lists_in_utf_16_are_read() {
-    let site = example_site();
-    let lists = [
-        "/\u{e9}\r\n/b\r\n",
-        "url\tlastmod\tchangefreq\tpriority\r\n/\u{e9}\t\t\t\r\n/b\t2026-01-02\tdaily\t0.8\r\n",
-        "{\"loc\":\"/\u{e9}\"}\n{\"loc\":\"/b\",\"lastmod\":\"2026-01-02\",\"changefreq\":\"daily\",\"priority\":0.8}\n",
-        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>https://example.com/\u{e9}</loc></url>\
-         <url><loc>https://example.com/b</loc><lastmod>2026-01-02</lastmod><changefreq>daily</changefreq>\
-         <priority>0.8</priority></url></urlset>",
-    ];
-    for list in lists {
-        for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
-            let marked = format!("\u{feff}{list}");
-            let list: Vec<u8> = marked.encode_utf16().flat_map(bytes).collect();
-            let (store, loaded, told) = load_list_of(&site, &list, &Config::default(), &|| false);
-            assert_eq!(loaded.unwrap().entries, 2, "{marked}: {told:?}");
-            assert!(page(&store, "/%C3%A9").is_some(), "{marked}");
-            let supplied = supplied_of(&store, "/b");
-            if marked.contains("daily") {
-                let expected = ["2026-01-02", "daily", "0.8"].map(|text| Some(text.to_owned()));
-                assert_eq!(supplied.texts()[..3], expected, "{marked}");
-            }
-        }
-    }
-    let utf_32 = b"\xff\xfe\0\0/\0\0\0";
-    let (_, loaded, _) = load_list_of(&site, utf_32, &Config::default(), &|| false);
-    assert_eq!(
-        loaded.unwrap_err().to_string(),
-        "list:1: this is UTF-32, expected UTF-8 or UTF-16"
-    );
-}
-
-#[test]
 fn feeds_are_lists_too() {
     let rss = "<rss version=\"2.0\"><channel><title>t</title><link>https://example.com/</link><description>d</description>\
                <item><link>https://example.com/a</link><pubDate>Fri, 02 Jan 2026 03:04:05 GMT</pubDate></item>\
@@ -300,38 +250,6 @@ fn example_site() -> Site {
 
 const SITEMAP: &str = "<?xml version=\"1.0\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
     <url><loc>https://example.com/a</loc></url>\n<url><loc>https://example.com/b</loc></url>\n</urlset>";
-
-#[test]
-fn lists_are_read_whatever_is_around_them() {
-    let narrow = "https://example.com/a\nhttps://example.com/b\n";
-    let wide = |bytes: fn(u16) -> [u8; 2]| narrow.encode_utf16().flat_map(bytes).collect();
-    let warned = format!("Warning: undefined index in map.php on line 3\n{SITEMAP}");
-    let cases: [(&str, Vec<u8>); 7] = [
-        (
-            "padded",
-            [packed(narrow.as_bytes()), vec![0; 1_000]].concat(),
-        ),
-        (
-            "padded XML",
-            [packed(SITEMAP.as_bytes()), vec![0; 1_000]].concat(),
-        ),
-        ("twice", packed(&packed(narrow.as_bytes()))),
-        ("behind a warning", warned.clone().into_bytes()),
-        ("behind a warning, packed", packed(warned.as_bytes())),
-        ("UTF-16LE", wide(u16::to_le_bytes)),
-        ("UTF-16BE", wide(u16::to_be_bytes)),
-    ];
-    for (name, list) in cases {
-        let (store, loaded, told) =
-            load_list_of(&example_site(), &list, &Config::default(), &|| false);
-        assert_eq!(loaded.unwrap().entries, 2, "{name}: {told:?}");
-        assert_eq!(told, [""; 0], "{name}");
-        assert!(
-            page(&store, "/a").is_some() && page(&store, "/b").is_some(),
-            "{name}"
-        );
-    }
-}
 
 #[test]
 fn bytes_after_a_compressed_list_are_reported() {

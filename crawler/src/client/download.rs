@@ -220,7 +220,7 @@ impl DownloadedDocument {
     ///
     /// # Errors
     /// The temporary file cannot be read.
-    pub fn into_body(mut self) -> io::Result<impl BufRead + Seek + Send + 'static> {
+    pub fn into_body(mut self) -> io::Result<impl BufRead + Send + 'static> {
         self.body.rewind()?;
         Ok(BufReader::new(self.body))
     }

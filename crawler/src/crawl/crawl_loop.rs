@@ -10,7 +10,7 @@
 //! | `requests` | requests for pages that are out, and the next step after each |
 //! | `answers` | nothing: the end of the work on a URL in the store, and the URLs that its answer leads to |
 //! | `revalidation` | conditional requests, answers 304 that wait for their page rows, tests of the server |
-//! | `known`, `unvisited` | known URLs and their bounds; listed pages that no page or document led to |
+//! | `known`, `unlinked` | known URLs and their bounds; listed pages that no page or document led to |
 //! | `documents` | sitemaps, feeds and lists that are read beside the pages |
 //! | `rules` | the rules, and robots.txt as they are read again |
 //! | `session` | cookies that ended, and pages that wait for new ones |

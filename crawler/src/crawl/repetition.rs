@@ -25,7 +25,7 @@ use crate::{
     },
     pattern::Pattern,
     repeats::{ReadPage, Repeats, count_parameters, exclude_of},
-    store::{Effect, Store, StoreError, Texts, VisitText},
+    store::{Effect, Shown, Store, StoreError, Texts, VisitText},
     url_key::{UrlKey, bare_path},
     verdict::Judge,
 };
@@ -138,7 +138,7 @@ pub(super) fn remember(
 /// Shows the URLs with parameters that are left out in the order in which they were found, with the pages that they were found on.
 fn find_written(store: &Store, repeats: &mut Repeats) -> Result<(), StoreError> {
     let mut written = Vec::new();
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         if let Some(note) = rows.note()?
             && let Some(short) = repeats.short_form(&rows.key)
         {
@@ -166,7 +166,7 @@ pub(super) fn changed_pages(
     if !open.resumed || open.is_fresh {
         return Ok(seconds);
     }
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         let note = rows.note()?;
         if note.is_some_and(|note| note.reason == Reason::Listed)
             && rows.key != *start
@@ -248,7 +248,7 @@ pub(super) fn store_repeats(
         store.commit(portion)?;
     }
     let mut forgotten = Vec::new();
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         let url = &rows.key;
         match rows.note()? {
             // What is left out of URLs from the start is no pattern that was found.
@@ -379,13 +379,7 @@ impl Patterns {
             }
         }
         if !globs.is_empty() {
-            let needed = needed(store)?;
-            store.each(None, &mut |rows| {
-                if rows.is_listed()? || needed.contains(&rows.key.fingerprint()) {
-                    globs.retain(|(_, _, rule)| !rule.matches(&rows.key));
-                }
-                Ok(ControlFlow::Continue(()))
-            })?;
+            leave_needed(store, &mut globs)?;
         }
         for (number, glob, _) in globs {
             patterns[number].exclude = Some(glob);
@@ -415,29 +409,27 @@ impl Patterns {
     }
 }
 
-/// The fingerprints of listed visits, and of those on the ways by which they were found first.
-fn needed(store: &Store) -> Result<HashSet<u64>, StoreError> {
-    let (mut listed, mut finders) = (Vec::new(), HashMap::new());
-    store.each(None, &mut |rows| {
-        if let Some(note) = rows.note()? {
-            let print = rows.key.fingerprint();
-            if let Some(finder) = rows.found_on()? {
-                finders.insert(print, finder.fingerprint());
-            }
-            if note.reason.state() == State::Listed {
-                listed.push(print);
-            }
+/// Removes the globs that match a listed page, or what led to one first: a page, a sitemap, a feed.
+fn leave_needed(
+    store: &Store,
+    globs: &mut Vec<(usize, String, Pattern)>,
+) -> Result<(), StoreError> {
+    let mut ways = HashSet::new();
+    store.each(None, Shown::Outline, &mut |rows| {
+        let note = rows.note()?;
+        let is_to_be = note.is_some_and(|note| note.reason.state() == State::Listed);
+        if !is_to_be && !rows.is_listed()? {
+            return Ok(ControlFlow::Continue(()));
+        }
+        globs.retain(|(_, _, rule)| !rule.matches(&rows.key));
+        let mut next = rows.found_on()?.filter(|_| is_to_be);
+        while let Some(url) = next.filter(|url| ways.insert(url.fingerprint())) {
+            globs.retain(|(_, _, rule)| !rule.matches(&url));
+            let (_, visit) = store.rows(&url)?;
+            next = visit.and_then(|visit| visit.record.found_on);
         }
         Ok(ControlFlow::Continue(()))
-    })?;
-    let mut needed = HashSet::new();
-    for print in listed {
-        let mut next = Some(print);
-        while let Some(print) = next.filter(|print| needed.insert(*print)) {
-            next = finders.get(&print).copied();
-        }
-    }
-    Ok(needed)
+    })
 }
 
 /// Marks the pages of places that were cut whose text is at simpler URLs that can be listed, but for half of it. Published pages stay, the
@@ -567,6 +559,7 @@ mod tests {
             ("/a/b", Some("/a"), Reason::Noindex),
             ("/c", Some("/a/b"), Reason::Listed),
             ("/d", Some("/"), Reason::Noindex),
+            ("/e", Some("/feeds/e.xml"), Reason::Listed),
         ];
         commit(&mut store, |commit| {
             for (sequence, (path, found_on, reason)) in (1..).zip(way) {
@@ -576,9 +569,11 @@ mod tests {
                 commit.finished.push(finished(&found, record));
             }
         });
-        let needed = needed(&store).unwrap();
-        let is_needed = |path| needed.contains(&key(path).fingerprint());
-        let expected = [true, true, true, true, false];
-        assert_eq!(way.map(|(path, ..)| is_needed(path)), expected);
+        let globs = ["/a", "/a/*", "/c", "/d", "/feeds/*", "/x/*"].into_iter();
+        let globs = globs.map(|glob| (0, glob.to_owned(), Pattern::parse(glob).unwrap()));
+        let mut globs = globs.collect();
+        leave_needed(&store, &mut globs).unwrap();
+        let left: Vec<_> = globs.iter().map(|(_, glob, _)| glob.as_str()).collect();
+        assert_eq!(left, ["/d", "/x/*"]);
     }
 }

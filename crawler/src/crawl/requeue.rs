@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::{
     page::{Page, Reason, Visit},
-    store::{Effect, QueuedUrl, Store, StoreError},
+    store::{Effect, QueuedUrl, Shown, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -22,7 +22,7 @@ pub(super) fn requeue(
     loop {
         let mut requeued = Vec::new();
         let mut next = None;
-        store.each(from.as_ref(), &mut |rows| {
+        store.each(from.as_ref(), Shown::Whole, &mut |rows| {
             if requeued.len() >= PORTION {
                 next = Some(rows.key.clone());
                 return Ok(ControlFlow::Break(()));

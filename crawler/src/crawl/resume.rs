@@ -19,7 +19,7 @@ use crate::{
     page::{Basis, CrawlId, Page, PageRecord, Reason, State},
     repeats::Repeats,
     seeds::{self, Document, OwnFiles},
-    store::{Effect, Store, StoreError, names::CRAWL_NOT_FOUND},
+    store::{Effect, Shown, Store, StoreError, names::CRAWL_NOT_FOUND},
     url_key::{Identity, UrlKey},
     verdict::Judge,
 };
@@ -56,7 +56,7 @@ fn pages_of_last_crawl(store: &Store, number: CrawlId) -> Result<u64, StoreError
 /// The highest place in the queue that a visit had; 0 when there is none.
 fn last_sequence(store: &Store) -> Result<u64, StoreError> {
     let mut last = 0;
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         last = last.max(rows.note()?.map_or(0, |note| note.sequence));
         Ok(ControlFlow::Continue(()))
     })?;
@@ -78,9 +78,10 @@ pub(super) fn remember(
     config: &RepeatsConfig,
     identity: &Arc<Identity>,
 ) -> Result<Memory, StoreError> {
-    let mut next_sequence = last_sequence(store)? + 1;
+    let mut next_sequence = 1;
     let mut outages = 0;
     if open.resumed {
+        next_sequence += last_sequence(store)?;
         outages = outage::ask_again(store, open.number, &mut next_sequence)?;
         store.commit(&[Effect::EndWaits])?;
     }
@@ -116,7 +117,7 @@ pub(super) fn remember(
     let known = &mut memory.known;
     let needs_published =
         memory.earlier.is_some() && (config.close_patterns || judge.avoids_actions());
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         let key = &rows.key;
         if needs_published && rows.is_listed()? {
             known.published.insert(key);

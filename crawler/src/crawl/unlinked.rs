@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    store::{Store, StoreError},
+    store::{Shown, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -39,7 +39,7 @@ pub(super) fn unvisited(
     limit: usize,
 ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
     let mut found = Vec::new();
-    store.each(after, &mut |rows| {
+    store.each(after, Shown::Outline, &mut |rows| {
         if after != Some(&rows.key)
             && !rows.has_visit()
             && rows.is_listed()?

@@ -31,7 +31,7 @@ struct CustomElementRule {
 #[derive(Debug)]
 enum ValueSource {
     Constant(Text),
-    /// The value of this name, which goes with the page.
+    /// The value of this name in the input.
     Named(String),
 }
 

@@ -48,8 +48,8 @@ impl EntryRules {
         })
     }
 
-    /// Adds the values of the rules that match `key`; `values` are those that custom elements take from the page or from the
-    /// input, by name.
+    /// Adds the values of the rules that match `key`; `values` are those that custom elements take from the input, by
+    /// name.
     pub(super) fn apply(
         &self,
         key: &UrlKey,

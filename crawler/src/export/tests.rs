@@ -350,37 +350,6 @@ fn canonical_chain_to_an_omitted_spelling_is_stable() {
 }
 
 #[test]
-fn repeated_publish_has_the_same_dates() {
-    let old = Some("2020-01-01T00:00:00Z");
-    let deploy = Some("2026-03-01T13:00:00Z");
-    let mut bench = Bench::new();
-    bench.crawl(0, &[("/a/1", 1, old), ("/a/2", 2, old), ("/a/3", 3, old)]);
-    bench.publish();
-    let deployed = [
-        ("/a/1", 1, deploy),
-        ("/a/2", 2, deploy),
-        ("/a/3", 30, deploy),
-    ];
-    for hours in [24, 48] {
-        bench.crawl(hours, &deployed);
-        bench.publish_at(time(START) + 48.hours(), false);
-        let entries = bench.entries();
-        // Of the crawl that goes on, of the one that is over, and without a crawl.
-        for is_drained in [false, true, true] {
-            bench.publish_at(time(START) + 48.hours(), is_drained);
-            assert_eq!(bench.entries(), entries);
-        }
-    }
-    // Another crawl may trust again.
-    let new = Some("2026-03-02T00:00:00Z");
-    let quiet = [("/a/1", 1, deploy), ("/a/2", 2, deploy), ("/a/4", 4, new)];
-    bench.crawl(72, &deployed[..1]);
-    assert_eq!(bench.dates(), some(&["2020-01-01T00:00:00Z"]));
-    bench.crawl(96, &quiet);
-    assert_eq!(bench.dates()[2], some(&["2026-03-02T00:00:00Z"])[0]);
-}
-
-#[test]
 fn fresh_crawl_keeps_dates_and_distrust() {
     let [old, moved] = ["2020-01-01T00:00:00Z", "2026-02-20T00:00:00Z"];
     let fresh = |bench: &mut Bench, hours: i64, dates: [&str; 2]| {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::{
     crawl_state::{self, Phase},
-    store::{Store, StoreError},
+    store::{Shown, Store, StoreError},
     url_key::UrlKey,
     verdict::{Judge, Merged, Merging, Mode, Rows},
 };
@@ -91,7 +91,7 @@ impl<'s> MergedView<'s> {
         show: &mut EachMerged<'_, E>,
     ) -> Result<(), E> {
         let mut failure = None;
-        self.store.each(from, &mut |stored| {
+        self.store.each(from, Shown::Whole, &mut |stored| {
             let rows = Rows {
                 page: stored.page()?,
                 visit: stored.visit()?,

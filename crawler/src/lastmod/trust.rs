@@ -1,4 +1,4 @@
-//! Trust in the sources of dates. A source (`Last-Modified`, structured data, metas, sitemaps, `time` elements) is distrusted on
+//! Trust in the sources of dates. A source (`Last-Modified`, structured data, metas, sitemaps) is distrusted on
 //! a host or in a first-level directory where more than a fifth of its dates are wrong: not earlier than the start of the
 //! crawl, moved while the content did not, or the date of the sitemap file. Where most pages have one instant, a source other
 //! than `Last-Modified` is distrusted too. Distrust ends after as many crawls with right dates as there were with wrong ones.

@@ -18,7 +18,7 @@ use crate::{
     publish::{Placed, PublishError, PublishedSet, place_file, take_back},
     site::Site,
     store::{
-        Effect, MetaValue, Store, StoreError,
+        Effect, MetaValue, Shown, Store, StoreError,
         outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange, Waiting},
     },
     url_key::UrlKey,
@@ -105,7 +105,7 @@ pub fn submit_all(store: &mut Store, site: &Site, now: Timestamp) -> Result<(), 
     let mut from: Option<UrlKey> = None;
     loop {
         let (mut changes, mut next) = (Vec::new(), None);
-        store.each(from.as_ref(), &mut |rows| {
+        store.each(from.as_ref(), Shown::Outline, &mut |rows| {
             if changes.len() == MAX_URLS_PER_REQUEST {
                 next = Some(rows.key.clone());
                 return Ok(ControlFlow::Break(()));

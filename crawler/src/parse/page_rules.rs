@@ -128,24 +128,6 @@ mod tests {
     }
 
     #[test]
-    fn patterns_match_path_and_query_or_whole_url() {
-        let check = |pattern: &str, url: &str, expected: bool| {
-            let rules = PageRules::new(&[rule(pattern, "a", PageAction::Exclude)]).unwrap();
-            assert_eq!(rules.concern(&key(url)), expected, "{pattern} {url}");
-        };
-        check("*", "https://example.com/", true);
-        check("/blog/*", "https://example.com/blog/2024/x?y", true);
-        check("/blog/*", "https://example.com/news/blog/x", false);
-        check("/x?id=*", "https://example.com/x?id=1", true);
-        check("https://example.com/b*", "https://example.com/blog/x", true);
-        check(
-            "https://example.com/b*",
-            "https://example.org/blog/x",
-            false,
-        );
-    }
-
-    #[test]
     fn rules_read_a_page() {
         let html = "<p class=draft>x</p><time datetime='2024-05-06'>May</time><b> 2023-01-02 </b><i>never</i><u>2024</u>";
         let check = |rules: &[PageRule], is_excluded: bool, lastmod: Option<&str>| {

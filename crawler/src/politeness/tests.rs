@@ -188,15 +188,6 @@ fn starts_are_spaced_by_the_rate() {
 }
 
 #[test]
-fn a_thousand_starts_take_exactly_their_time() {
-    let mut bench = Bench::new(&config(Rate::PerSecond(8.0), 4));
-    for _ in 0..1_001 {
-        bench.answer(FINE);
-    }
-    assert_eq!(bench.elapsed(), milliseconds(125_000));
-}
-
-#[test]
 fn the_process_has_a_ceiling_over_all_hosts() {
     let two = PolitenessConfig {
         max_in_flight: NonZeroU32::new(2).unwrap(),

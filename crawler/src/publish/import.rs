@@ -33,7 +33,7 @@ use crate::{
     seeds::OwnFiles,
     site::Site,
     store::{
-        Effect, MetaValue, PageLinks, PageRow, Store, StoreError,
+        Effect, MetaValue, PageLinks, PageRow, Shown, Store, StoreError,
         outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange},
     },
     url_key::UrlKey,
@@ -300,21 +300,22 @@ impl SetImport<'_> {
             let mut others = Vec::new();
             let mut next = None;
             let (seen, now) = (&self.seen, self.now);
-            self.store.each(from.as_ref(), &mut |rows| {
-                if others.len() == BATCH {
-                    next = Some(rows.key.clone());
-                    return Ok(ControlFlow::Break(()));
-                }
-                if rows.is_listed()?
-                    && !seen.contains(&rows.key.fingerprint())
-                    && let Some(mut page) = rows.page()?
-                {
-                    page.record.reason = Reason::NotInSet;
-                    page.last_seen = now;
-                    others.push((rows.key.clone(), page));
-                }
-                Ok(ControlFlow::Continue(()))
-            })?;
+            self.store
+                .each(from.as_ref(), Shown::Outline, &mut |rows| {
+                    if others.len() == BATCH {
+                        next = Some(rows.key.clone());
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    if rows.is_listed()?
+                        && !seen.contains(&rows.key.fingerprint())
+                        && let Some(mut page) = rows.page()?
+                    {
+                        page.record.reason = Reason::NotInSet;
+                        page.last_seen = now;
+                        others.push((rows.key.clone(), page));
+                    }
+                    Ok(ControlFlow::Continue(()))
+                })?;
             for (key, page) in others {
                 self.imported.removed += 1;
                 if let Some(written) = self.site.written_key(&key) {

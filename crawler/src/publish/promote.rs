@@ -203,8 +203,6 @@ fn left_out(before: Option<&Page>) -> Option<Merged> {
     Some(Merged {
         record: PageRecord {
             reason: Reason::NotInSet,
-            failing_since: None,
-            gone_since: None,
             ..page.record.clone()
         },
         merged_by: MergedBy::Decided,

@@ -277,38 +277,6 @@ fn changed(published: &Published) -> Vec<&str> {
 }
 
 #[test]
-fn first_publish_writes_parts_and_index() {
-    let mut bench = Bench::new("/");
-    let published = bench.edition(0, &shop());
-    assert_eq!(
-        changed(&published),
-        [
-            "sitemap.xml",
-            "sitemap-root.xml.gz",
-            "sitemap.blog.xml.gz",
-            "sitemap.docs.xml.gz"
-        ]
-    );
-    assert_eq!(published.listed, 273);
-    assert_eq!(published.sitemap_urls, ["https://shop.example/sitemap.xml"]);
-    let entries: Vec<u64> = published.files.iter().map(|file| file.entries).collect();
-    assert_eq!(entries, [3, 3, 150, 120]);
-    let index = bench.read("sitemap.xml");
-    assert!(
-        index.contains("<loc>https://shop.example/sitemap.blog.xml.gz</loc>"),
-        "{index}"
-    );
-    assert_eq!(
-        index
-            .matches("<lastmod>2026-03-02T04:00:11Z</lastmod>")
-            .count(),
-        3,
-        "{index}"
-    );
-    assert_eq!(bench.files().len(), 4);
-}
-
-#[test]
 fn changed_page_rewrites_its_part_and_the_index() {
     let mut bench = Bench::new("/");
     let mut pages = shop();

@@ -15,21 +15,23 @@ const MAX_PARAMETERS: usize = 16;
 /// The names of the places of `url`, the narrowest first: `/shop?` or `/news/`, for the pages of one path with a query, or right in
 /// one directory; then `/news/*`, for all below a directory; at last `/*`, for the site.
 pub(super) fn names(url: &UrlKey) -> Vec<String> {
-    let path = url.path_and_query();
-    let masked = masked(path.split_once('?').map_or(path, |(path, _)| path));
+    let masked = masked(url.path());
     let slashes = masked.match_indices('/').map(|(at, _)| at).take(LEVELS + 1);
     let slashes: Vec<usize> = slashes.collect();
     let above = slashes.iter().rev();
     let above = above.map(|at| format!("{}*", &masked[..=*at]));
-    std::iter::once(own(url)).chain(above).collect()
+    std::iter::once(own_of(&masked, url)).chain(above).collect()
 }
 
 /// The name of the narrowest place of `url`.
 pub(super) fn own(url: &UrlKey) -> String {
-    let path = url.path_and_query();
-    match path.split_once('?') {
-        Some((path, _)) => format!("{}?", masked(path)),
-        None => masked(&path[..=path.rfind('/').unwrap_or_default()]),
+    own_of(&masked(url.path()), url)
+}
+
+fn own_of(masked: &str, url: &UrlKey) -> String {
+    match query(url) {
+        Some(_) => format!("{masked}?"),
+        None => masked[..=masked.rfind('/').unwrap_or_default()].to_owned(),
     }
 }
 

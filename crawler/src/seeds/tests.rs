@@ -173,39 +173,6 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_list_is_read_in_every_encoding() {
-    fn check(text: &str, expected: &[&str], bad: &[u64]) {
-        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let forms = [
-            text.as_bytes().to_vec(),
-            packed(text.as_bytes()),
-            packed(&wide),
-            wide,
-            text.replace('\n', "\r\n").into_bytes(),
-            text.replace('\n', "\r").into_bytes(),
-        ];
-        for (number, form) in forms.into_iter().enumerate() {
-            let list = SeedList::copy("urls.txt", Cursor::new(form)).unwrap();
-            let found = list.check().unwrap();
-            let lines: Vec<u64> = found.told.iter().map(|bad| bad.line).collect();
-            assert_eq!(lines, bad, "form {number} of {text:?}");
-            let mut used = Vec::new();
-            list.read(&Identity::default(), &mut |batch| {
-                used.extend(batch.pages.iter().map(|key| key.as_str().to_owned()));
-                ControlFlow::Continue(())
-            });
-            assert_eq!(used, expected, "form {number} of {text:?}");
-        }
-    }
-    let (a, b) = ("https://example.com/a", "https://example.com/b");
-    check(&format!("{a}\n\nno url\n{b}\n"), &[a, b], &[3]);
-    check(&format!("# our pages\n{a}\n  # more\n{b}"), &[a, b], &[]);
-    let table = format!("url,lastmod\n{a},2026-01-02\n\"{b}\",\nx\n");
-    check(&table, &[a, b], &[4]);
-    check(&format!("{a}\n{b} 2026-01-03\n"), &[a], &[2]);
-}
-
-#[test]
 fn lists_that_are_none_are_refused() {
     fn check(list: &[u8], expected: &str) {
         let error = checked(list).unwrap_err().to_string();
@@ -281,15 +248,6 @@ fn reports_of_wrong_lines_are_bounded() {
     assert_eq!((found.entries, found.bad_lines), (1, 500));
     assert_eq!(found.told.len(), MAX_BAD_LINES_REPORTED);
     assert_eq!(found.told.last().unwrap().line, 21);
-}
-
-#[test]
-fn rows_of_other_status_are_counted() {
-    let table = "url,status\nhttps://example.com/a,200\nhttps://example.com/b,404\n";
-    let list = SeedList::copy("urls.txt", Cursor::new(table)).unwrap();
-    let reading = list.read(&Identity::default(), &mut |_| ControlFlow::Continue(()));
-    assert_eq!((reading.entries, reading.findings), (1, 1));
-    assert_eq!(reading.troubles.first().unwrap().rule, "no-page");
 }
 
 fn reading(body: &str) -> DocumentReading {
@@ -407,11 +365,4 @@ fn rules_are_tallied_over_all_documents() {
     ];
     assert_eq!(tally.entries, expected.into());
     assert_eq!((tally.with_problems, tally.passing), (0, 0));
-}
-
-#[test]
-fn passing_failure_is_no_fault_of_the_file() {
-    assert!(SeedProblem::CutShort.is_passing());
-    assert!(!SeedProblem::Truncated.is_passing());
-    assert!(!SeedProblem::Damaged.is_passing());
 }

@@ -156,7 +156,7 @@ row! {
         alternates: alternates "BLOB" "versions in other languages: the same, each URL after its code and a space";
         videos: videos "TEXT" "JSON: of each video the values of its elements; NULL: not looked for";
         news: news "TEXT" "the same of the article that it is";
-        feeds: feeds "BLOB" "feeds that it names; as images";
+        feeds: feeds "BLOB" "feeds that it names, packed";
         read_as: read_as "INTEGER" "fingerprint of the settings that it was read with";
         warnings: warnings "TEXT" "codes, separated by commas";
         ..Self::default()

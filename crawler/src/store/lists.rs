@@ -23,6 +23,9 @@ struct Encoder {
     lines: Vec<u8>,
 }
 
+/// Memory that a thread keeps for the next list.
+const MAX_KEPT_BYTES: usize = 1 << 20;
+
 thread_local! {
     static ENCODER: RefCell<Encoder> = RefCell::new(Encoder {
         zlib: ZlibEncoder::new(Vec::new(), Compression::new(LEVEL)),
@@ -82,6 +85,7 @@ pub(super) fn pack_lines(put: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         lines.clear();
         put(lines);
         let packed = zlib.write_all(lines).and_then(|()| zlib.reset(Vec::new()));
+        lines.shrink_to(MAX_KEPT_BYTES);
         packed.expect("memory takes all bytes")
     })
 }

@@ -64,7 +64,7 @@ pub use self::sessions::StoredSession;
 pub use self::snapshot::restore_snapshot;
 pub use self::spool::{EachSpooled, Merge, SpooledValues, UrlSpool};
 pub use self::texts::Texts;
-pub use self::walks::{LinksOf, StoredRows, VisitNote};
+pub use self::walks::{LinksOf, Shown, StoredRows, VisitNote};
 use crate::{
     machine::Lock,
     page::{
@@ -189,7 +189,7 @@ pub enum Effect {
     Value(MetaValue),
     /// Changes that engines are to be notified of.
     Outbox(OutboxStep),
-    /// The row of a session, in the place of one that began at the same time.
+    /// The row of a session, in the place of one with its number.
     Session(Box<StoredSession>),
 }
 
@@ -476,13 +476,17 @@ impl Store {
         self.read(|connection| texts::each(connection, which, show))
     }
 
-    /// Shows every URL that has a page row or a visit, in key order from `from` (included) on. A row is read as far as `show`
-    /// asks for it, which may read the store.
+    /// Shows every URL that has a page row or a visit, in key order from `from` (included) on. `show` may read the store.
     ///
     /// # Errors
     /// The store cannot be read; `show` failed.
-    pub fn each(&self, from: Option<&UrlKey>, show: &mut EachUrl<'_>) -> Result<(), StoreError> {
-        walks::each(&self.connection, &self.path, from, show)
+    pub fn each(
+        &self,
+        from: Option<&UrlKey>,
+        shown: Shown,
+        show: &mut EachUrl<'_>,
+    ) -> Result<(), StoreError> {
+        walks::each(&self.connection, &self.path, from, shown, show)
     }
 
     /// The sessions, the oldest first.
@@ -490,7 +494,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
-        self.read(|connection| walks::all(connection, "session", "began"))
+        self.read(|connection| walks::all(connection, "session", "id"))
     }
 
     /// The patterns of the crawl whose last session ended last, by their names.

@@ -1,7 +1,7 @@
 //! The format of the state file: its tables, how a file is known to be one of ours, and the
 //! settings of a connection. It never touches rows.
 //!
-//! People may open the file with any `SQLite` tool, also while a crawl sessions; the comments between the
+//! People may open the file with any `SQLite` tool, also while a crawl is under way; the comments between the
 //! columns are kept in the file, so `.schema` explains it. There are no `STRICT` tables, which tools
 //! from before 2021 cannot open.
 
@@ -309,7 +309,7 @@ fn protect(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     // An I/O error on a mapped file would kill the process.
     connection.pragma_update(None, "mmap_size", 0)?;
-    // Damage is found where it is read, and a doctored file sessions no code of its own.
+    // Damage is found where it is read, and a doctored file runs no code of its own.
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);

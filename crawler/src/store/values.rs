@@ -145,7 +145,9 @@ texts! {
         Self::Own | Self::NotReached => String::new(),
         Self::Confirmed => CONFIRMED.to_owned(),
         Self::Kept(kept) => format!("{} {}", kept.reason.code(), kept.error),
-    }, text => if text == CONFIRMED {
+    }, text => if text.is_empty() {
+        Some(Self::NotReached)
+    } else if text == CONFIRMED {
         Some(Self::Confirmed)
     } else {
         text.split_once(' ').and_then(|(reason, error)| Some(Self::Kept(Kept {

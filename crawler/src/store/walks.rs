@@ -26,8 +26,38 @@ pub struct StoredRows<'r> {
     pub key: UrlKey,
     page: Option<&'r SqlRow<'r>>,
     visit: Option<&'r SqlRow<'r>>,
+    shown: Shown,
+    connection: &'r Connection,
     path: &'r Path,
 }
+
+/// What a walk reads of each row. The rest is there too, by a query for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The columns that [`StoredRows`] returns by themselves: a fifth of the time.
+    Outline,
+    /// All columns.
+    Whole,
+}
+
+/// The first columns of the rows of `page`, in the order of [`PAGE_REASON`] and [`PAGE_BODY_HASH`].
+const PAGE_OUTLINE: [&str; 3] = ["url", "reason", "body_hash"];
+const PAGE_REASON: usize = 1;
+const PAGE_BODY_HASH: usize = 2;
+
+/// The first columns of the rows of `visit`: those of a [`VisitNote`] come first.
+const VISIT_OUTLINE: [&str; 8] = [
+    "url",
+    "reason",
+    "is_orphan",
+    "is_declared",
+    "sequence",
+    "distance",
+    "found_on",
+    "promotion",
+];
+const FOUND_ON: usize = 6;
+const PROMOTION: usize = 7;
 
 /// A visit in outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,41 +90,13 @@ pub enum LinksOf {
     Visit,
 }
 
-/// The columns of [`StoredRows`] that are read by themselves, by their positions in the rows.
-struct Positions {
-    page_reason: usize,
-    page_body_hash: usize,
-    reason: usize,
-    is_orphan: usize,
-    is_declared: usize,
-    sequence: usize,
-    distance: usize,
-    found_on: usize,
-    promotion: usize,
-}
-
-static POSITIONS: LazyLock<Positions> = LazyLock::new(|| {
-    let place = |names: &[&str], name| names.iter().position(|it| *it == name).unwrap_or_default();
-    Positions {
-        page_reason: place(&PAGE, "reason"),
-        page_body_hash: place(&PAGE, "body_hash"),
-        reason: place(&VISIT, "reason"),
-        is_orphan: place(&VISIT, "is_orphan"),
-        is_declared: place(&VISIT, "is_declared"),
-        sequence: place(&VISIT, "sequence"),
-        distance: place(&VISIT, "distance"),
-        found_on: place(&VISIT, "found_on"),
-        promotion: place(&VISIT, "promotion"),
-    }
-});
-
 impl StoredRows<'_> {
     /// The page row.
     ///
     /// # Errors
     /// The row is damaged, as for the other columns.
     pub fn page(&self) -> Result<Option<Page>, StoreError> {
-        self.read(self.page, read_row)
+        self.whole(self.page, PAGE_OUTLINE.len(), &PAGES)
     }
 
     /// The visit.
@@ -102,7 +104,7 @@ impl StoredRows<'_> {
     /// # Errors
     /// The row is damaged.
     pub fn visit(&self) -> Result<Option<Visit>, StoreError> {
-        self.read(self.visit, read_row)
+        self.whole(self.visit, VISIT_OUTLINE.len(), &VISITS)
     }
 
     /// The reason of the page row.
@@ -110,7 +112,7 @@ impl StoredRows<'_> {
     /// # Errors
     /// The row is damaged.
     pub fn page_reason(&self) -> Result<Option<Reason>, StoreError> {
-        self.read(self.page, |row| column(row, POSITIONS.page_reason))
+        self.read(self.page, |row| column(row, PAGE_REASON))
     }
 
     /// Returns whether the page is in the published set.
@@ -127,7 +129,7 @@ impl StoredRows<'_> {
     /// # Errors
     /// The row is damaged.
     pub fn page_body_hash(&self) -> Result<Option<u128>, StoreError> {
-        let hash = self.read(self.page, |row| column(row, POSITIONS.page_body_hash))?;
+        let hash = self.read(self.page, |row| column(row, PAGE_BODY_HASH))?;
         Ok(hash.flatten())
     }
 
@@ -142,12 +144,14 @@ impl StoredRows<'_> {
     /// The row is damaged.
     pub fn note(&self) -> Result<Option<VisitNote>, StoreError> {
         self.read(self.visit, |row| {
+            let mut columns = Columns::new(row);
+            columns.skip(1);
             Ok(VisitNote {
-                reason: column(row, POSITIONS.reason)?,
-                is_orphan: column(row, POSITIONS.is_orphan)?,
-                is_declared: column(row, POSITIONS.is_declared)?,
-                sequence: column(row, POSITIONS.sequence)?,
-                distance: column(row, POSITIONS.distance)?,
+                reason: columns.get()?,
+                is_orphan: columns.get()?,
+                is_declared: columns.get()?,
+                sequence: columns.get()?,
+                distance: columns.get()?,
             })
         })
     }
@@ -157,7 +161,7 @@ impl StoredRows<'_> {
     /// # Errors
     /// The row is damaged.
     pub fn found_on(&self) -> Result<Option<UrlKey>, StoreError> {
-        let found_on = self.read(self.visit, |row| column(row, POSITIONS.found_on))?;
+        let found_on = self.read(self.visit, |row| column(row, FOUND_ON))?;
         Ok(found_on.flatten())
     }
 
@@ -166,7 +170,7 @@ impl StoredRows<'_> {
     /// # Errors
     /// The row is damaged.
     pub fn is_promoted(&self) -> Result<bool, StoreError> {
-        let is_null = |row: &SqlRow<'_>| Ok(row.get_ref(POSITIONS.promotion)? == ValueRef::Null);
+        let is_null = |row: &SqlRow<'_>| Ok(row.get_ref(PROMOTION)? == ValueRef::Null);
         Ok(self.read(self.visit, is_null)? == Some(false))
     }
 
@@ -178,6 +182,20 @@ impl StoredRows<'_> {
         let read = row.map(read).transpose();
         read.map_err(|error| error::failure("read", self.path, error))
     }
+
+    /// Reads a whole row, of which the walk has `skipped` columns of the outline before it, or the outline alone.
+    fn whole<R: ColumnGroup>(
+        &self,
+        row: Option<&SqlRow<'_>>,
+        skipped: usize,
+        select: &str,
+    ) -> Result<Option<R>, StoreError> {
+        let read = self.read(row, |row| match self.shown {
+            Shown::Whole => read_row(row, skipped).map(Some),
+            Shown::Outline => one(self.connection, select, &self.key),
+        });
+        read.map(Option::flatten)
+    }
 }
 
 fn column<T: Value>(row: &SqlRow<'_>, place: usize) -> rusqlite::Result<T> {
@@ -186,16 +204,29 @@ fn column<T: Value>(row: &SqlRow<'_>, place: usize) -> rusqlite::Result<T> {
     columns.get()
 }
 
-/// The columns after the URL.
-fn read_row<R: ColumnGroup>(row: &SqlRow<'_>) -> rusqlite::Result<R> {
+/// The columns after the first `skipped`.
+fn read_row<R: ColumnGroup>(row: &SqlRow<'_>, skipped: usize) -> rusqlite::Result<R> {
     let mut columns = Columns::new(row);
-    columns.skip(1);
+    columns.skip(skipped);
     R::get(&mut columns)
 }
 
 static PAGES: LazyLock<String> = LazyLock::new(|| select("page", &PAGE));
 
 static VISITS: LazyLock<String> = LazyLock::new(|| select("visit", &VISIT));
+
+/// Pages and visits as a walk reads them.
+fn walks(shown: Shown) -> [String; 2] {
+    let of = |table, outline: &[&'static str], all: &[&'static str]| {
+        let rest = all.iter().skip(1).filter(|_| shown == Shown::Whole);
+        let names: Vec<&str> = outline.iter().chain(rest).copied().collect();
+        select(table, &names) + IN_ORDER
+    };
+    [
+        of("page", &PAGE_OUTLINE, &PAGE),
+        of("visit", &VISIT_OUTLINE, &VISIT),
+    ]
+}
 
 fn select(table: &str, names: &[&str]) -> String {
     format!("SELECT {} FROM {table} ", columns::list("", names))
@@ -228,12 +259,13 @@ pub(super) fn each(
     connection: &Connection,
     path: &Path,
     from: Option<&UrlKey>,
+    shown: Shown,
     show: &mut EachUrl<'_>,
 ) -> Result<(), StoreError> {
     let failed = |error| error::failure("read", path, error);
-    let prepare = |select: &str| connection.prepare_cached(&[select, IN_ORDER].concat());
-    let mut pages = prepare(&PAGES).map_err(failed)?;
-    let mut visits = prepare(&VISITS).map_err(failed)?;
+    let [pages, visits] = walks(shown);
+    let mut pages = connection.prepare_cached(&pages).map_err(failed)?;
+    let mut visits = connection.prepare_cached(&visits).map_err(failed)?;
     for range in ranges::of_origins(connection, from).map_err(failed)? {
         let mut pages = begin(&mut pages, &range).map_err(failed)?;
         let mut visits = begin(&mut visits, &range).map_err(failed)?;
@@ -256,6 +288,8 @@ pub(super) fn each(
                 key,
                 page,
                 visit,
+                shown,
+                connection,
                 path,
             };
             if show(&rows)?.is_break() {
@@ -304,7 +338,8 @@ fn one<R: ColumnGroup>(
     key: &UrlKey,
 ) -> rusqlite::Result<Option<R>> {
     let mut statement = connection.prepare_cached(&[select, OF_ONE].concat())?;
-    statement.query_row([key.as_str()], read_row).optional()
+    let row = statement.query_row([key.as_str()], |row| read_row(row, 1));
+    row.optional()
 }
 
 /// All rows of a small `table`, by the column `order`.

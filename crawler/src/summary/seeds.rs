@@ -22,7 +22,6 @@ const MAX_RULES_SHOWN: usize = 10;
 pub(super) struct SeedLine {
     /// Read to the end.
     read: u64,
-    /// Read documents that were not fetched again, because their index states no change.
     /// Published by arpent itself, so they were not read.
     published_by_arpent: u64,
     /// Not read yet.

@@ -180,7 +180,6 @@ impl Merging<'_> {
         let reason = self.judge.in_view(key, &record);
         if matches!(reason.state(), State::Excluded | State::Failed) {
             record.reason = reason;
-            (record.failing_since, record.gone_since) = (None, None);
             return Some(merged(record, MergedBy::Decided));
         }
         record.reason = Reason::NotReached;

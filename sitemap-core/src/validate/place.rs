@@ -381,15 +381,6 @@ mod tests {
     }
 
     #[test]
-    fn default_port_is_left_out() {
-        let mut territory = AllowedUrls::new(vec![loc("https://h:443/sitemap.xml")]);
-        assert_eq!(
-            territory.judge_page(&loc("https://h/x"), &Proofs::default()),
-            []
-        );
-    }
-
-    #[test]
     fn one_host_is_proven_by_its_robots() {
         let place = loc("https://maps.example/host1/sitemap.xml");
         let index = loc("https://maps.example/index.xml");

@@ -1,4 +1,4 @@
-//! Checks of documents together: shared URLs, links between indexes, alternates without return links (R26, R31, R40, R41, R48,
+//! Checks of documents together: shared URLs, links between indexes, alternates without return links (R26, R31, R40, R48,
 //! R75, and the hreflang rule of Google). Forbidden URLs are in [`super::refused`], missing indexes of a site in
 //! [`super::sites`], and indexes that a robots.txt does not name in [`super::unnamed`].
 //!
@@ -58,7 +58,6 @@ pub(super) struct Set {
     /// The document of each listed URL, and a fingerprint of its metadata; `None` where the format has none.
     urls: HashMap<u64, (u32, Option<NonZeroU32>)>,
     pub(super) listings: Vec<Listing>,
-    /// URLs that their documents may not list, those of a document together.
     /// Documents that list, or lead to lists of, only another origin.
     for_others: HashSet<DocumentId>,
     /// Listed sitemaps that could not be read, by the fingerprint of their place: the index for which this was reported, and the

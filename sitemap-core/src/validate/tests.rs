@@ -276,59 +276,6 @@ fn document_that_was_not_requested_has_no_error() {
 }
 
 #[test]
-fn only_a_marked_set_is_whole() {
-    let documents = || {
-        [
-            ("https://h.ex/sitemap.xml", index(&["https://h.ex/a.xml"])),
-            (
-                "https://h.ex/a.xml",
-                urlset("<url><loc>https://h.ex/a</loc></url>"),
-            ),
-            (
-                "https://h.ex/b.xml",
-                urlset("<url><loc>https://h.ex/b</loc></url>"),
-            ),
-        ]
-    };
-    assert_eq!(check_set(validator(), &documents()), Vec::<String>::new());
-    let mut options = Options::new(NOW.parse().unwrap());
-    options.is_whole = true;
-    assert_eq!(
-        check_set(Validator::new(options), &documents()),
-        ["note R31"]
-    );
-}
-
-#[test]
-fn one_page_in_several_formats_contradicts_nothing() {
-    let findings_in = |entry: &str| {
-        let documents = [
-            ("https://h.ex/a.txt", "https://h.ex/a\n".to_owned()),
-            (
-                "https://h.ex/b.xml",
-                urlset("<url><loc>https://h.ex/a</loc><lastmod>2026-01-02</lastmod></url>"),
-            ),
-            ("https://h.ex/c.txt", "https://h.ex/a\n".to_owned()),
-            (
-                "https://h.ex/d.rss",
-                "<rss version=\"2.0\"><channel><title>t</title><link>https://h.ex/</link><description>d</description>\
-                 <item><title>a</title><link>https://h.ex/a</link><pubDate>Fri, 02 Jan 2026 00:00:00 GMT</pubDate></item>\
-                 </channel></rss>"
-                    .to_owned(),
-            ),
-            ("https://h.ex/e.xml", urlset(entry)),
-        ];
-        let mut findings = check_set(validator(), &documents);
-        findings.retain(|finding| finding.contains("R26"));
-        findings
-    };
-    let same = "<url><loc>https://h.ex/a</loc><lastmod>2026-01-02</lastmod></url>";
-    assert_eq!(findings_in(same), Vec::<String>::new());
-    let other = "<url><loc>https://h.ex/a</loc><lastmod>2026-01-03</lastmod></url>";
-    assert_eq!(findings_in(other), ["warning R26:3"]);
-}
-
-#[test]
 fn robots_lines_are_resolved_and_prove() {
     let mut validator = validator();
     let mut findings = Vec::new();

@@ -18,15 +18,6 @@ fn entry(url: &str) -> UrlEntry {
     UrlEntry::new(Loc::parse(url).unwrap())
 }
 
-/// An entry that takes exactly `len` bytes in a file.
-fn entry_of(len: u64) -> UrlEntry {
-    let shortest = entry("http://h/").written_len();
-    let padding = usize::try_from(len - shortest).unwrap();
-    let entry = entry(&format!("http://h/{}", "a".repeat(padding)));
-    assert_eq!(entry.written_len(), len);
-    entry
-}
-
 /// Bytes of a urlset without entries.
 fn frame_len() -> u64 {
     let entry = entry("http://h/");
@@ -217,28 +208,6 @@ fn refused_entry_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn file_without_extensions_refuses_entries_with_any() {
-    for extension in Extension::ALL {
-        let full = extended();
-        let all = Extension::ALL
-            .into_iter()
-            .filter(|other| *other != extension);
-        let mut namespaces = all.fold(Namespaces::default(), Namespaces::with);
-        namespaces
-            .add_custom(full.extensions.custom_elements()[0].namespace())
-            .unwrap();
-        let options = UrlSetOptions::default().with_namespaces(namespaces);
-        let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();
-        let error = writer.push(&full).unwrap_err();
-        let source = std::error::Error::source(&error).unwrap().to_string();
-        assert_eq!(
-            source,
-            format!("prefix {} is not declared by the file", extension.prefix())
-        );
-    }
-}
-
-#[test]
 fn file_takes_1_000_articles_at_most() {
     let options =
         UrlSetOptions::default().with_namespaces(Namespaces::default().with(Extension::News));
@@ -288,26 +257,6 @@ fn file_takes_50_000_entries_at_most() {
         assert_eq!(writer.push(&sitemap).unwrap(), Push::Written);
     }
     assert_eq!(writer.push(&sitemap).unwrap(), Push::Full);
-}
-
-#[test]
-fn file_takes_52_428_800_bytes_at_most() {
-    // 49,999 entries of 1,000 bytes leave room for 2,000 bytes and more in the last ones.
-    let large = entry_of(2_000);
-    for (missing, expected) in [(0, Push::Written), (1, Push::Full)] {
-        let mut writer = UrlSetWriter::new(io::sink(), Limits::default()).unwrap();
-        let mut left = MAX_BYTES - frame_len();
-        while left >= 4_000 {
-            assert_eq!(writer.push(&large).unwrap(), Push::Written);
-            left -= 2_000;
-        }
-        assert_eq!(writer.push(&entry_of(1_999)).unwrap(), Push::Written);
-        left -= 1_999;
-        assert_eq!(writer.push(&entry_of(left + missing)).unwrap(), expected);
-        let (_, summary) = writer.finish().unwrap();
-        let written = if expected == Push::Written { left } else { 0 };
-        assert_eq!(summary.bytes, 52_428_800 - left + written);
-    }
 }
 
 #[test]

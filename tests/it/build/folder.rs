@@ -164,33 +164,6 @@ fn pages_are_judged_by_their_content() {
 }
 
 #[test]
-fn date_source_is_rule_where_it_matches() {
-    let builds = Builds::new();
-    builds.file("site/index.html", html(""));
-    builds.file(
-        "site/meta.html",
-        html("<meta property=\"article:modified_time\" content=\"2026-01-15T10:00:00Z\">"),
-    );
-    builds.file(
-        "site/rule.html",
-        html("<meta name=changed content=\"2026-01-16T10:00:00Z\">"),
-    );
-    let config = builds.file(
-        "rules.toml",
-        "[[page_rule]]\npages = \"*\"\nselector = \"meta[name=changed]\"\naction = \"lastmod\"\nattribute = \"content\"\n",
-    );
-    let sources = |options: &[&str]| {
-        let options = [&["site", "--lastmod", "none"], options].concat();
-        builds.build(&options).expect_code(0).summary()["lastmod"].clone()
-    };
-    assert_eq!(sources(&[]), json!({"meta": 1}));
-    assert_eq!(
-        sources(&["--config", &config]),
-        json!({"meta": 1, "rule": 1})
-    );
-}
-
-#[test]
 fn times_of_files_count_when_they_are_plausible() {
     let pages = ["index.html", "a.html", "b.html", "c.html"];
     let site = || {
@@ -318,37 +291,6 @@ fn files_of_a_set_are_no_pages() {
         assert_eq!(ran.summary()["outcome"], outcome);
         assert_eq!(ran.summary()["known"], 2);
     }
-}
-
-#[test]
-fn folders_have_images_and_versions() {
-    let builds = Builds::new();
-    let versions = "<link rel=alternate hreflang=en href=/en/index.html>\
-                    <link rel=alternate hreflang=de href=/de/>";
-    for name in ["site/en/index.html", "site/de/index.html"] {
-        let images = "<img src=a.png><img src=/private/b.png><img src=https://cdn.example/c.png>";
-        builds.file(name, html(versions) + images);
-    }
-    builds.file("site/robots.txt", "User-agent: *\nDisallow: /private/\n");
-    let options = ["site", "--with", "images,hreflang"];
-    let ran = builds.build(&options).expect_code(0);
-    let lines = builds.lines();
-    for (path, image) in [("/de/", "de/a.png"), ("/en/", "en/a.png")] {
-        let expected = format!(
-            "<xhtml:link rel=\"alternate\" hreflang=\"de\" href=\"{BASE}de/\"/>\
-             <xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"{BASE}en/\"/>\
-             <image:image><image:loc>{BASE}{image}</image:loc></image:image>\
-             <image:image><image:loc>https://cdn.example/c.png</image:loc></image:image>"
-        );
-        assert_eq!(lines[path], expected);
-    }
-    let extensions = &ran.summary()["extensions"];
-    assert_eq!(
-        extensions["images"]["left_out"],
-        json!({"robots-disallowed": 2})
-    );
-    let ran = builds.build(&options).expect_code(0);
-    assert_eq!(ran.summary()["outcome"], "unchanged");
 }
 
 #[test]

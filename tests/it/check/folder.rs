@@ -15,42 +15,6 @@ fn pages(url: &str) -> String {
 }
 
 #[test]
-fn index_is_no_part_of_itself() {
-    let check = |children: &[&str], files: &[(&str, &str)], missing: &[&str]| {
-        let index = index(children);
-        let files = [&[("set/sitemap.xml", &*index)], files].concat();
-        let ran = Place::new(&files).check(&["set"]);
-        let found = format!("{children:?}: {}", ran.stdout);
-        for file in missing {
-            let why = format!("the file {file} does not exist");
-            assert!(found.contains(&why), "{file}: {found}");
-        }
-        assert_eq!(found.matches("error[").count(), missing.len(), "{found}");
-    };
-    let parts = [
-        "https://h.example/en/sitemap.xml",
-        "https://h.example/de/sitemap.xml",
-    ];
-    let german = pages("https://h.example/de/a");
-    check(&parts, &[], &["en/sitemap.xml", "de/sitemap.xml"]);
-    let files = [("set/de/sitemap.xml", &*german)];
-    check(&parts, &files, &["en/sitemap.xml"]);
-    // A blog with an index of its own below.
-    let parts = [
-        "https://h.example/blog/sitemap.xml",
-        "https://h.example/pages.xml",
-    ];
-    let root = pages("https://h.example/a");
-    check(&parts, &[("set/pages.xml", &*root)], &["blog/sitemap.xml"]);
-    // A file of the same name elsewhere is not the one that is missing.
-    let parts = [
-        "https://h.example/en/pages.xml",
-        "https://h.example/pages.xml",
-    ];
-    check(&parts, &[("set/pages.xml", &*root)], &["en/pages.xml"]);
-}
-
-#[test]
 fn index_without_any_of_its_parts_is_reported() {
     let check = |child: &str, expected: Option<&str>| {
         let place = Place::new(&[("set/sitemap.xml", &index(&[child]))]);
@@ -95,20 +59,6 @@ fn files_without_entries_need_an_index_too() {
     let ran = Place::new(&alone).check(&["."]);
     let expected = "there are 2 sitemaps, but no index that lists them";
     assert!(ran.stdout.contains(expected), "{}", ran.stdout);
-}
-
-#[test]
-fn part_is_found_however_its_url_is_written() {
-    let check = |child: &str, expected: &[&str]| {
-        let files = [
-            ("x.xml", index(&[child])),
-            ("a.xml", pages("https://h.example/a")),
-        ];
-        let files = files.each_ref().map(|(name, text)| (*name, &**text));
-        assert_eq!(findings_in(&files), expected, "{child}");
-    };
-    check("https://h.example/a.xml?v=1", &[]);
-    check("https://h.example/%61.xml", &["x.xml note R26"]);
 }
 
 #[test]

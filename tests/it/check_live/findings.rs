@@ -55,27 +55,6 @@ fn unreadable_sitemaps_are_reported_in_their_index() {
 }
 
 #[test]
-fn place_of_a_sitemap_follows_redirects() {
-    let site = site([
-        ("/sitemap.xml", Response::redirect(301, "{}/maps/s.xml")),
-        ("/maps/s.xml", xml(urlset(["{}/maps/a", "{}/b"]))),
-        ("/moved.xml", Response::redirect(301, "{}/here.xml")),
-        ("/here.xml", xml(urlset(["{}/b"]))),
-    ]);
-    let bench = Bench::new();
-    let json = bench.json(1, &[&site.url("/sitemap.xml")]);
-    has(&json, "warning R58 /sitemap.xml");
-    has(&json, "error R58 /sitemap.xml:4");
-    let file = &json["files"][0];
-    assert_eq!(file["url"], site.url("/sitemap.xml"));
-    assert_eq!(file["final_url"], site.url("/maps/s.xml"));
-    assert_eq!(file["status"], 200);
-    // In the same directory nothing changes.
-    let json = bench.json(0, &[&site.url("/moved.xml")]);
-    assert_eq!(findings(&json), [""; 0]);
-}
-
-#[test]
 fn robots_txt_of_the_listed_host_proves() {
     let target = Arc::new(std::sync::OnceLock::new());
     let line = Arc::clone(&target);

@@ -273,68 +273,6 @@ fn some_pages_are_spread_over_all_lists() {
     assert!(ran.stderr.contains("expected the URL"), "{}", ran.stderr);
 }
 
-/// Time from the end of one answer to the next request.
-fn pauses(log: &[Seen]) -> Vec<Duration> {
-    let pause = |pair: &[Seen]| {
-        pair[1]
-            .begun
-            .saturating_duration_since(pair[0].ended.unwrap())
-    };
-    log.windows(2).map(pause).collect()
-}
-
-#[test]
-fn requests_keep_delays_of_settings_and_robots_txt() {
-    let answers = |robots: &str| {
-        site([
-            ("/robots.txt", Response::text(robots)),
-            ("/i.xml", xml(index(["{}/s.xml"]))),
-            ("/s.xml", xml(urlset(["{}/a"]))),
-            ("/a", Response::linking(["/"])),
-        ])
-    };
-    // The delay of the settings.
-    let patient = answers("");
-    let bench = Bench::new();
-    let arguments = [
-        &patient.url("/i.xml"),
-        "--pages",
-        "all",
-        "--delay",
-        "300ms",
-        "--user-agent",
-        "probe/1.0",
-        "--header",
-        "X-Probe: yes",
-    ];
-    Ran::of(bench.command(&arguments)).expect_code(0);
-    let log = patient.log();
-    assert_eq!(log.len(), 4);
-    assert!(
-        pauses(&log)
-            .iter()
-            .all(|pause| *pause >= Duration::from_millis(290)),
-        "{log:#?}"
-    );
-    assert!(
-        log.iter()
-            .all(|seen| seen.headers["user-agent"] == "probe/1.0"
-                && seen.headers["x-probe"] == "yes")
-    );
-    assert!(log.iter().all(|seen| seen.in_flight == 1));
-    // The delay of robots.txt, with any rate.
-    let slow = answers("User-agent: *\nCrawl-delay: 1\n");
-    bench.check(&[&slow.url("/i.xml")]).expect_code(0);
-    let log = slow.log();
-    assert_eq!(log.len(), 3);
-    assert!(
-        pauses(&log)
-            .iter()
-            .all(|pause| *pause >= Duration::from_millis(990)),
-        "{log:#?}"
-    );
-}
-
 #[test]
 fn disallowed_requests_are_not_faults_but_are_reported() {
     let busy = Response::status(429).with("Retry-After", "3600");

@@ -1,15 +1,9 @@
 //! Problems of sitemaps, feeds and their entries: which of them are reported, and their effect on the set.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{asked, bench, crawl, crawl_to, cut, gzipped, index, pages, site, troubles, urlset};
-use crate::support::{
-    site::Response,
-    state::{number, records},
-};
+use super::{asked, bench, crawl_to, cut, gzipped, index, pages, site, troubles, urlset};
+use crate::support::{site::Response, state::records};
 
 #[test]
 fn documents_that_cannot_be_read_are_reported() {
@@ -83,37 +77,4 @@ fn documents_that_cannot_be_read_are_reported() {
     assert!(found.contains("/p/relative-2"), "{found:?}");
     assert_eq!(asked(&site, "/secret.xml"), 0);
     assert_eq!(asked(&site, "/index.xml"), 1);
-}
-
-#[test]
-fn an_unreadable_sitemap_does_not_shrink_the_set() {
-    let is_broken = Arc::new(Mutex::new(false));
-    let broken = Arc::clone(&is_broken);
-    let site = site(move |request, origin| {
-        let is_map = request.target == "/sitemap.xml";
-        is_map.then(|| {
-            if *broken.lock().unwrap() {
-                Response::status(503)
-            } else {
-                urlset(pages(origin, "map", 50))
-            }
-        })
-    });
-    let bench = bench();
-    let config = bench.settings("limits.max_tries = 1\n");
-    let options = ["--config", config.as_str()];
-    assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
-    *is_broken.lock().unwrap() = true;
-    // Pages of an earlier crawl are requested all the same; otherwise the set would shrink.
-    assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
-    let fresh = [&options[..], &["--fresh"]].concat();
-    let ran = bench.crawl(&site.url("/"), &fresh).expect_code(4);
-    assert!(
-        ran.stderr.contains("1 URL instead of 51 (-98%)"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(bench.published().urls().len(), 51);
-    *is_broken.lock().unwrap() = false;
-    assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
 }

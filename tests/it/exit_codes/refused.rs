@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::{QUICK, assert_nothing_published, assert_outcome, site_of, starting_with};
+use super::{assert_nothing_published, assert_outcome, site_of, starting_with};
 use crate::support::{
     program::Bench,
     site::{Response, Site},
@@ -28,34 +28,6 @@ fn empty_set_is_refused() {
     // `--force` writes no empty sitemap either: the protocol requires at least one entry.
     bench.crawl(&site.url("/"), &["--force"]).expect_code(4);
     assert_nothing_published(&bench);
-}
-
-#[test]
-fn failing_page_stays_except_in_fresh_crawls() {
-    let is_failing = Arc::new(AtomicBool::new(false));
-    let failing = Arc::clone(&is_failing);
-    let site = Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        "/" => Response::linking(["/a", "/b"]),
-        "/b" if failing.load(Ordering::SeqCst) => Response::status(500),
-        _ => Response::linking(["/"]),
-    });
-    let bench = Bench::new();
-    let config = bench.settings(QUICK);
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
-    let before = bench.published();
-    is_failing.store(true, Ordering::SeqCst);
-    // The page stays listed by its last good answer.
-    let ran = bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(3);
-    assert_outcome(&ran, "partial");
-    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
-    // A fresh crawl uses no earlier answer.
-    bench
-        .crawl(&site.url("/"), &["--config", &config, "--fresh"])
-        .expect_code(3);
-    assert_eq!(bench.published().urls().len(), 2);
 }
 
 #[test]

@@ -44,25 +44,3 @@ fn a_crawl_delay_is_reported_once() {
         assert_eq!(printed.matches("(Crawl-delay)").count(), 1, "{printed}");
     }
 }
-
-#[test]
-fn a_url_without_command_gets_a_hint() {
-    let prefix = "to crawl a site: ";
-    for (argument, hint) in [
-        (
-            "https://www.example.com/",
-            Some("arpent crawl https://www.example.com/"),
-        ),
-        (
-            "www.example.com",
-            Some("arpent crawl https://www.example.com"),
-        ),
-        ("crwl", None),
-        ("--rate=1.5", None),
-        ("ftp://example.com/", None),
-    ] {
-        let ran = arpent(&Bench::new(), [argument]).expect_code(2);
-        let last = ran.stderr.lines().last().unwrap_or_default();
-        assert_eq!(last.strip_prefix(prefix), hint, "{}", ran.stderr);
-    }
-}

@@ -87,19 +87,6 @@ impl Keys {
         added
     }
 
-    /// Removes `count` keys below `directory`; returns them.
-    fn shrink(&mut self, count: usize, directory: &str) -> Vec<String> {
-        let below = self.all.iter().filter(|key| key.starts_with(directory));
-        let mut below: Vec<String> = below.cloned().collect();
-        let mut removed = Vec::with_capacity(count);
-        for _ in 0..count {
-            let key = below.swap_remove(self.random.below(below.len()));
-            self.all.remove(&key);
-            removed.push(key);
-        }
-        removed
-    }
-
     fn any(&mut self) -> String {
         let place = self.random.below(self.all.len());
         self.all
@@ -127,70 +114,6 @@ impl Keys {
             ..Change::default()
         }
     }
-
-    /// One page more, beside another.
-    fn add(&mut self) -> Change {
-        let beside = self.any();
-        let path = beside.split('?').next().unwrap_or_default();
-        let (directory, _) = path.rsplit_once('/').expect("a path has a slash");
-        let directory = directory.to_owned();
-        let added = self.grow(1, |random, _| format!("{directory}/{}", words(random)));
-        Change {
-            name: format!("added {}", added[0]),
-            added,
-            ..Change::default()
-        }
-    }
-
-    /// One page less.
-    fn remove(&mut self) -> Change {
-        let key = self.any();
-        self.all.remove(&key);
-        Change {
-            name: format!("removed {key}"),
-            removed: vec![key],
-            ..Change::default()
-        }
-    }
-
-    /// Change number `step` of the history, of [`Keys::STEPS`].
-    pub(super) fn step(&mut self, step: usize) -> Change {
-        let added = |name: &str, added| Change {
-            name: name.to_owned(),
-            added,
-            ..Change::default()
-        };
-        let removed = |name: &str, removed| Change {
-            name: name.to_owned(),
-            removed,
-            ..Change::default()
-        };
-        match step {
-            2 => added(
-                "a section gets a file",
-                self.grow(3, |random, _| format!("/club/{}", words(random))),
-            ),
-            5 => added(
-                "a full section splits by letter",
-                self.grow(10, |random, _| format!("/u/{}", words(random))),
-            ),
-            8 => added(
-                "a full section splits by year",
-                self.grow(20, |random, _| format!("/blog/2024/05/{}", words(random))),
-            ),
-            11 => removed("a section loses its file", self.shrink(8, "/small/")),
-            14 => removed("shards become one file", self.shrink(530, "/tag/")),
-            17 => removed("years become one file", self.shrink(600, "/blog/")),
-            _ => match step % 3 {
-                0 => self.add(),
-                1 => self.remove(),
-                _ => self.edit(),
-            },
-        }
-    }
-
-    /// Changes of the history.
-    pub(super) const STEPS: usize = 20;
 }
 
 /// The path of a hub.

@@ -31,11 +31,6 @@ def name(directory, prefix):
         parts.append('.'.join(enc(s) for s in prefix.split('/')) + '_')
     return '.'.join(['sitemap', *parts]) + '.xml' if parts else 'sitemap-root.xml'
 
-def in_place(directory, prefix):
-    if prefix is not None:
-        return urllib.parse.unquote(directory[1:]) + name('/', prefix)
-    return urllib.parse.unquote(directory[1:]) + ('sitemap.xml' if directory != '/' else 'sitemap-root.xml')
-
 keys, previous = set(), frozenset()
 for line in sys.stdin:
     line = line.rstrip('\\n')
@@ -46,7 +41,7 @@ for line in sys.stdin:
     answer, previous = model.layout(keys, previous=previous, section=section, minimum=minimum, target=target)
     out = []
     for ident, held in answer.values():
-        out.append(f'{name(*ident)}\\t{in_place(*ident)}\\t{len(held)}')
+        out.append(f'{name(*ident)}\\t{len(held)}')
         out.extend(held)
     out.append('')
     print('\\n'.join(out), flush=True)
@@ -54,15 +49,6 @@ for line in sys.stdin:
 
 /// What the files of one layout list: by name without `.gz`, the keys in order.
 pub(super) type Files = BTreeMap<String, Vec<String>>;
-
-/// The model's answer.
-#[derive(Debug)]
-pub(super) struct Answer {
-    /// With every file in the root.
-    pub(super) root: Files,
-    /// With each file inside the directory it lists.
-    pub(super) in_place: Files,
-}
 
 /// The model, waiting for changes.
 pub(super) struct Model {
@@ -100,7 +86,7 @@ impl Model {
         &mut self,
         added: impl IntoIterator<Item = &'a String>,
         removed: impl IntoIterator<Item = &'a String>,
-    ) -> Answer {
+    ) -> Files {
         let mut question = String::new();
         for (sign, key) in added
             .into_iter()
@@ -116,24 +102,20 @@ impl Model {
             .write_all(question.as_bytes())
             .and_then(|()| self.stdin.flush())
             .expect("the model reads");
-        let mut answer = Answer {
-            root: Files::new(),
-            in_place: Files::new(),
-        };
+        let mut answer = Files::new();
         loop {
             let head = self.line();
             if head.is_empty() {
                 return answer;
             }
-            let [root, in_place, count] = head
+            let [name, count] = head
                 .split('\t')
                 .collect::<Vec<_>>()
                 .try_into()
                 .expect("a head of a file");
             let count: usize = count.parse().expect("a count");
             let keys: Vec<String> = (0..count).map(|_| self.line()).collect();
-            answer.in_place.insert(in_place.to_owned(), keys.clone());
-            answer.root.insert(root.to_owned(), keys);
+            answer.insert(name.to_owned(), keys);
         }
     }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::ControlFlow, path::PathBuf};
 
 use crawler::{
     page::{PageRecord, Reason},
-    store::Store,
+    store::{Shown, Store},
 };
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub fn records(bench: &Bench) -> BTreeMap<String, PageRecord> {
     let number = crawler::crawl_state::number(&store).expect("the state can be read");
     let mut records = BTreeMap::new();
     store
-        .each(None, &mut |rows| {
+        .each(None, Shown::Whole, &mut |rows| {
             let page = rows.page()?.filter(|page| page.crawl == Some(number));
             let record = page.map(|page| page.record);
             let record = record.or(rows.visit()?.map(|visit| visit.record));

@@ -280,56 +280,12 @@ async fn hanging_settings_file_delays_no_signal() {
     drop(release);
 }
 
-/// Five sites of which two share a host; one takes longer than the time to its next run.
-fn five() -> [String; 5] {
-    [
-        site("gap", "a.example", "30 2 * * *"),
-        site("early", "b.example", "15 1 * * *"),
-        site("late", "b.example", "20 1 * * *"),
-        site("long", "c.example", "0 0,1,2,3 * * *"),
-        site("weekly", "d.example", "0 3 * * SUN"),
-    ]
-}
-
 fn takes(name: &str) -> Duration {
     match name {
         "long" => 130 * MINUTE,
         "weekly" => 30 * MINUTE,
         _ => 10 * MINUTE,
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn five_sites_across_summer_time() {
-    let bench = Bench::new(&five(), takes);
-    let began = [
-        "2026-03-28T23:00:00Z long",
-        "2026-03-29T00:15:00Z early",
-        // Its host is being crawled for the other site.
-        "2026-03-29T00:25:00Z late",
-        // 02:30 does not exist that day.
-        "2026-03-29T01:00:00Z gap",
-        "2026-03-29T01:00:00Z weekly",
-        // 01:00 and 02:00 (which is 03:00 that day) came while the run of midnight went on.
-        "2026-03-29T22:00:00Z long",
-    ];
-    bench.check("2026-03-28T22:30:00Z", 24 * 60, &began).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn five_sites_across_winter_time() {
-    let bench = Bench::new(&five(), takes);
-    let began = [
-        "2026-10-24T22:00:00Z long",
-        "2026-10-24T23:15:00Z early",
-        "2026-10-24T23:25:00Z late",
-        // 02:30 comes twice that day, and is one time of the schedule.
-        "2026-10-25T00:30:00Z gap",
-        // Several hours a day are an interval: the hour that comes twice counts twice.
-        "2026-10-25T01:00:00Z long",
-        "2026-10-25T02:00:00Z weekly",
-    ];
-    bench.check("2026-10-24T21:30:00Z", 14 * 60, &began).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -350,44 +306,6 @@ async fn ageing_set_is_published_without_a_crawl() {
             .publish_at
             .is_empty()
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn missed_session_is_made_up_once() {
-    let bench = Bench::new(&[site("a", "a.example", "0 3 * * *")], takes);
-    bench
-        .check("2026-06-01T00:00:00Z", 120, &["2026-06-01T01:00:00Z a"])
-        .await;
-    // Two nights later, in the morning.
-    let began = ["2026-06-03T07:00:00Z a", "2026-06-04T01:00:00Z a"];
-    bench.check("2026-06-03T07:00:00Z", 24 * 60, &began).await;
-    // Nothing was missed.
-    bench.check("2026-06-04T08:00:00Z", 60, &[]).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn session_during_another_of_its_site_is_skipped() {
-    let bench = Bench::new(&[site("long", "a.example", "0 * * * *")], takes);
-    let began = [
-        "2026-06-01T01:00:00Z long",
-        // It took until 03:10.
-        "2026-06-01T04:00:00Z long",
-        "2026-06-01T07:00:00Z long",
-    ];
-    bench.check("2026-06-01T00:30:00Z", 7 * 60, &began).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_limit_holds_for_all_sites_together() {
-    let sites = ["a", "b", "c"].map(|name| site(name, &format!("{name}.example"), "0 3 * * *"));
-    let mut bench = Bench::new(&sites, takes);
-    bench.file = format!("max_sites = 2\n{}", bench.file);
-    let began = [
-        "2026-06-01T01:00:00Z a",
-        "2026-06-01T01:00:00Z b",
-        "2026-06-01T01:10:00Z c",
-    ];
-    bench.check("2026-06-01T00:00:00Z", 120, &began).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -435,16 +353,6 @@ async fn wrong_settings_leave_those_of_before() {
         let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
         assert_eq!(did.began, ["2026-06-01T01:00:00Z a"], "{wrong}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn another_schedule_counts_from_the_reload_on() {
-    let bench = Bench::new(&[site("a", "a.example", "0 3 * * *")], takes);
-    // At 02:30 in Paris 02:00 is over, and nothing to make up.
-    let file = format!("{SHARED}{}", site("a", "a.example", "0 2,4 * * *"));
-    let happenings = vec![(30, Happening::Reload(file)), (180, terminate())];
-    let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
-    assert_eq!(did.began, ["2026-06-01T02:00:00Z a"]);
 }
 
 #[tokio::test(start_paused = true)]

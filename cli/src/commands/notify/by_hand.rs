@@ -14,7 +14,7 @@ use crawler::{
     politeness::Politeness,
     publish::{PublishedSet, published_set},
     site_run::Notifier,
-    store::{Store, StoreError, with_causes},
+    store::{Shown, Store, StoreError, with_causes},
     url_key::UrlKey,
 };
 use serde_json::{Map, Value, json};
@@ -261,7 +261,7 @@ impl ByHand {
 /// URLs of the published set.
 fn count_published(store: &Store) -> Result<u64, StoreError> {
     let mut count = 0;
-    store.each(None, &mut |rows| {
+    store.each(None, Shown::Outline, &mut |rows| {
         count += u64::from(rows.is_listed()?);
         Ok(ControlFlow::Continue(()))
     })?;

@@ -46,34 +46,6 @@ fn a_list_replaces_the_list_below_it() {
 }
 
 #[test]
-fn typed_urls_replace_those_of_the_file() {
-    fn check(arguments: &[&str], file: &str, expected: &[&str]) {
-        let settings = good(arguments, &[], Some(file));
-        assert_eq!(
-            settings
-                .session
-                .urls
-                .iter()
-                .map(UrlKey::as_str)
-                .collect::<Vec<_>>(),
-            expected
-        );
-    }
-    let file = r#"urls = ["https://a.example/", "https://b.example/docs/"]"#;
-    check(
-        &[],
-        file,
-        &["https://a.example/", "https://b.example/docs/"],
-    );
-    check(&["https://c.example"], file, &["https://c.example/"]);
-    check(
-        &["https://c.example", "HTTPS://C.example:443/"],
-        file,
-        &["https://c.example/"],
-    );
-}
-
-#[test]
 fn misspelled_variable_causes_a_warning() {
     for (name, is_warned) in [
         ("ARPENT_RATES", true),

@@ -239,16 +239,3 @@ async fn max_time_holds_before_the_site_is_known() {
     assert!(error.to_string().contains("max_time"), "{error}");
     assert_eq!(began.elapsed(), Duration::from_secs(10));
 }
-
-#[tokio::test(start_paused = true)]
-async fn other_parse_rules_begin_a_new_crawl() {
-    let mut bench = Bench::new(site([
-        ("/", FixturePage::linking(["/a"])),
-        ("/a", FixturePage::linking([])),
-    ]));
-    bench.config.limits.max_pages = 1;
-    let crawled = bench.run().await;
-    bench.keep(crawled);
-    bench.config.parse.robots_names.push("bingbot".into());
-    assert!(!bench.run().await.resumed);
-}

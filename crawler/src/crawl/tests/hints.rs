@@ -173,17 +173,6 @@ async fn common_answer_is_reported_at_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_that_want_their_cookie_have_a_reason() {
-    let bench = Bench::new(site([
-        ("/", FixturePage::linking(["/a", "/b"])),
-        ("/a", with_cookie("/a")),
-        ("/b", with_cookie("/b")),
-    ]));
-    let crawled = bench.run().await;
-    assert_eq!(with_reason(&crawled, Reason::NeedsCookie), ["/a", "/b"]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_cookie_gate_is_tried_once_more() {
     for by_way in ["/", "/check"] {
         let script = move |asked: &str, times: usize| match (asked == START, times) {

@@ -210,36 +210,6 @@ async fn a_host_whose_start_page_fails_is_down() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_in_trouble_is_spared() {
-    let minute = Duration::from_secs(60);
-    let mixed = (0..900).map(|number| format!("/{}/{number:03}", number % 7));
-    for all in [paths("/page/", 900), mixed.collect()] {
-        let bench = site_of(&all, move |path, _, since| {
-            let fails = since < minute && (number_of(path) / 2).is_multiple_of(2);
-            fails.then(|| FixturePage::status(500))
-        });
-        let crawled = bench.run().await;
-        assert_eq!(crawled.ending, Ending::Drained);
-        let requests = bench.site.requests();
-        // From the thirtieth answer on until the minute is over, at most one request in 0.8 s.
-        let slow = requests[30..]
-            .windows(2)
-            .take_while(|pair| pair[1].begun - requests[0].begun < minute);
-        let gaps: Vec<Duration> = slow.map(|pair| pair[1].begun - pair[0].begun).collect();
-        assert!(gaps.len() > 10, "{}", all[0]);
-        let least = gaps.iter().min().unwrap();
-        assert!(*least >= Duration::from_millis(799), "{least:?} {}", all[0]);
-        // A minute after the trouble requests come at the full pace.
-        let again = requests
-            .windows(11)
-            .find(|pages| pages[0].begun - requests[0].begun >= 2 * minute)
-            .unwrap();
-        let took = again[10].begun - again[0].begun;
-        assert!(took <= Duration::from_millis(1_001), "{took:?} {}", all[0]);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_wait_of_a_year_costs_one_page() {
     for status in [503, 429, 500] {
         let folder = tempfile::tempdir().unwrap();

@@ -6,30 +6,6 @@ use super::{
 };
 
 #[tokio::test(start_paused = true)]
-async fn passing_failures_are_tried_three_times() {
-    let site = FixtureSite::new([(START, FixturePage::linking(["/flaky", "/down", "/cut"]))])
-        .scripted(
-            |url, earlier| match (url.strip_prefix("https://site.example")?, earlier) {
-                ("/flaky", 0 | 1) => Some(FixturePage::status(503)),
-                ("/flaky", _) => Some(FixturePage::linking([])),
-                ("/down", _) => Some(FixturePage::status(500)),
-                ("/cut", _) => Some(FixturePage::failing(FetchErrorKind::Reset)),
-                _ => None,
-            },
-        );
-    let bench = Bench::new(site);
-    let crawled = bench.run().await;
-    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/flaky"]);
-    assert_eq!(with_reason(&crawled, Reason::ServerError), ["/down"]);
-    assert_eq!(with_reason(&crawled, Reason::NetworkError), ["/cut"]);
-    assert_eq!(
-        bench.pages().iter().filter(|path| *path == "/down").count(),
-        3
-    );
-    assert_eq!(crawled.fetched, 4, "retries are not counted");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_request_by_http1_is_no_further_try() {
     for path in ["/robots.txt", "/", "/page", "/map.xml"] {
         let map = urlset(["/listed".to_owned()]);
@@ -53,51 +29,6 @@ async fn a_request_by_http1_is_no_further_try() {
         let listed = with_reason(&crawled, Reason::Listed);
         assert_eq!(listed, ["/", "/listed", "/page"], "{path}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_crawl_delay_counts_from_the_last_end() {
-    let paths: Vec<String> = (0..10).map(|number| format!("/{number}")).collect();
-    let robots = FixturePage::text("User-agent: *\nCrawl-delay: 7\n");
-    let mut pages = vec![("/robots.txt", robots), ("/", linking(&paths))];
-    let slow = FixturePage::linking([]).after(Duration::from_secs(2));
-    pages.extend(paths.iter().map(|path| (path.as_str(), slow.clone())));
-    let bench = Bench::new(site(pages));
-    bench.run().await;
-    let requests = bench.site.requests();
-    assert_eq!(requests.len(), 12);
-    for pair in requests.windows(2) {
-        let pause = pair[1].begun.duration_since(pair[0].ended.unwrap());
-        assert!(pause >= Duration::from_secs(7), "{pause:?} {}", pair[1].url);
-        assert_eq!(pair[1].in_flight, 1);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_retry_after_stops_the_whole_host() {
-    let paths: Vec<String> = (0..20).map(|number| format!("/{number}")).collect();
-    let site = site([("/", linking(&paths))]).scripted(|asked, earlier| {
-        let path = asked.strip_prefix(START)?;
-        path.parse::<u32>().ok()?;
-        let is_busy = path == "5" && earlier == 0;
-        let wait = || FixturePage::status(429).with_header("retry-after", "30");
-        Some(if is_busy {
-            wait()
-        } else {
-            FixturePage::linking([])
-        })
-    });
-    let mut bench = Bench::new(site);
-    bench.config.politeness.concurrency = std::num::NonZeroU32::MIN;
-    let crawled = bench.run().await;
-    assert_eq!(crawled.ending, Ending::Drained);
-    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 21);
-    let requests = bench.site.requests();
-    let mut places = requests.iter();
-    let busy = places.position(|request| request.url.ends_with("/5"));
-    let pair = &requests[busy.unwrap()..];
-    let pause = pair[1].begun.duration_since(pair[0].ended.unwrap());
-    assert!(pause >= Duration::from_secs(30), "{pause:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -341,13 +341,16 @@ impl Collector {
     /// Takes an element that may have the date of the page.
     fn take_dated(&mut self, element: Element, tag: &Tag<'_>) {
         // Most tags are too short for such attributes, which are then not read.
-        if tag.len() < MIN_DATED_TAG_BYTES || !self.findings.content.open().may_be_dated() {
+        let is_time = element == Element::Time;
+        let is_short = tag.len() < MIN_DATED_TAG_BYTES && !is_time;
+        if is_short || !self.findings.content.open().may_be_dated() {
             return;
         }
-        let Some(itemprop) = value(tag, "itemprop") else {
+        // The text of a `time` without a property is the date of no element before it.
+        let itemprop = value(tag, "itemprop").or_else(|| is_time.then(Cow::default));
+        let Some(itemprop) = itemprop else {
             return;
         };
-        let is_time = element == Element::Time;
         let datetime = is_time.then(|| value(tag, "datetime")).flatten();
         let date = datetime.or_else(|| value(tag, "content"));
         self.findings.dates.element(&itemprop, date.as_deref());

@@ -201,19 +201,3 @@ fn order_of_links_and_blocks_does_not_matter() {
     assert_ne!(hash("<p>one two</p>"), hash("<p>two one</p>"));
     check(&["<base href='/*/'><a href=x>a</a>"], false);
 }
-
-#[test]
-fn how_the_page_came_in_does_not_matter() {
-    let answer = Answer::html(PAGE);
-    let whole = answer.read();
-    for size in [1, 7, 100] {
-        assert_eq!(
-            answer.read_in(PAGE.as_bytes().chunks(size)).content_hash,
-            whole.content_hash
-        );
-    }
-    let utf_16: Vec<u8> = PAGE.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let facts = Answer::of_type("text/html; charset=utf-16le", &utf_16).read();
-    assert_eq!(facts.content_hash, whole.content_hash);
-    assert_ne!(facts.body_hash, whole.body_hash);
-}

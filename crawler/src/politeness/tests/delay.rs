@@ -21,19 +21,6 @@ fn crawl_delay_counts_from_the_last_answer() {
 }
 
 #[test]
-fn crawl_delay_waits_for_all_permits_out() {
-    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-    let (first, second) = (bench.permit(), bench.permit());
-    bench.crawl_delay(SECOND);
-    bench.wait(2 * SECOND);
-    bench.finish(first, FINE);
-    assert!(bench.is_busy());
-    bench.wait(2 * SECOND);
-    bench.finish(second, FINE);
-    assert_eq!(bench.asked_wait(), SECOND);
-}
-
-#[test]
 fn the_larger_of_delay_and_crawl_delay_holds() {
     fn check(delay: Option<u64>, crawl_delay: Option<u64>, expected: Option<u64>) {
         let [delay, crawl_delay, expected] =
@@ -59,14 +46,6 @@ fn the_larger_of_delay_and_crawl_delay_holds() {
     check(Some(2), Some(1), Some(2));
     check(Some(1), Some(2), Some(2));
     check(None, Some(100_000), Some(100_000));
-}
-
-#[test]
-fn a_crawl_delay_of_zero_ends_the_delay() {
-    let mut bench = Bench::new(&config(Rate::Unlimited, 2));
-    bench.crawl_delay(SECOND);
-    bench.crawl_delay(Duration::ZERO);
-    let _permits = (bench.permit(), bench.permit());
 }
 
 #[test]

@@ -226,27 +226,6 @@ fn unchanged_files_stay_in_every_format() {
 }
 
 #[test]
-fn unwanted_format_leaves_after_its_grace() {
-    let mut bench = bench(&ALL);
-    bench.edition(0, &shop());
-    bench.config.formats = BTreeSet::from([Format::Xml]);
-    let published = bench.edition(1, &shop());
-    assert_eq!(changed(&published), ["sitemap.xml"]);
-    assert_eq!(published.dropped.len(), 5, "{:?}", published.dropped);
-    assert!(names(&bench).contains(&"sitemap-recent.rss".to_owned()));
-    bench.edition(24, &shop());
-    assert_eq!(
-        names(&bench),
-        [
-            "sitemap-root.xml.gz",
-            "sitemap.blog.xml.gz",
-            "sitemap.docs.xml.gz",
-            "sitemap.xml"
-        ]
-    );
-}
-
-#[test]
 fn feeds_alone_are_no_set() {
     let mut bench = bench(&[Format::Rss, Format::Atom]);
     bench.crawl(&shop());

@@ -78,27 +78,6 @@ fn journal_reports_changes_after_the_first_publish() {
 }
 
 #[test]
-fn undated_page_changes_with_its_content() {
-    let [first, second] = editions();
-    let mut bench = Bench::new("/");
-    // A header of the future is not evidence.
-    let at = time("2025-12-31T00:00:00Z");
-    bench.config.gzip = false;
-    bench.now = at;
-    adopt(&mut bench.store);
-    bench.edition(0, &first);
-    bench.now = at;
-    let published = bench.edition(0, &second);
-    assert!(
-        published
-            .files
-            .iter()
-            .all(|file| !bench.read(&file.name).contains("2026-01-01"))
-    );
-    assert_eq!(waiting(&bench.store), named(&NEWS));
-}
-
-#[test]
 fn forgotten_rows_leave_unchanged_files() {
     let [first, second] = editions();
     let mut bench = Bench::new("/");

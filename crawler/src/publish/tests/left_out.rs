@@ -3,14 +3,14 @@
 
 use sitemap_core::{
     Loc, UrlEntry,
-    extension::{Element, Extension, Extensions},
+    extension::{Element, Extensions},
     read::{CheckError, Expectation, Kind, check},
 };
 
 use super::*;
 use crate::{
     export::{ExtensionCounts, Listed, OmittedPart},
-    page::{State, Supplied},
+    page::State,
     publish::{entry_check::Trial, file::entry_at},
 };
 
@@ -82,61 +82,6 @@ fn a_bad_extension_costs_no_page() {
         why.starts_with("extensions of https://shop.example/a: "),
         "{why}"
     );
-}
-
-/// For example one that was stored before its rule was known.
-#[test]
-fn a_bad_extension_costs_no_other_one() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&pages(&["/a", "/b"]));
-    let url = |path: &str| Loc::parse(&format!("https://shop.example{path}")).unwrap();
-    let mut extensions = Extensions::default();
-    extensions.add(Element::image(&url("/a.jpg"))).unwrap();
-    for (name, thumbnail) in [("good", "/a.jpg"), ("bad", "/a")] {
-        let (thumbnail, content) = (url(thumbnail), url("/a.mp4"));
-        let values = [
-            ("thumbnail_loc", thumbnail.as_str()),
-            ("title", name),
-            ("description", name),
-            ("content_loc", content.as_str()),
-        ];
-        let video = Element::of(Extension::Video, values).unwrap();
-        extensions.add(video).unwrap();
-    }
-    let record = PageRecord {
-        outcome: Some(Outcome::Supplied(Box::new(Supplied {
-            extensions,
-            ..Supplied::default()
-        }))),
-        ..bench.store.visit(&key("/a")).unwrap().record
-    };
-    commit(&mut bench.store, |commit| {
-        commit.finished = vec![finished(&queued_at(1, key("/a")), record)];
-    });
-    bench.config.gzip = false;
-    let published = bench.publish().unwrap();
-    assert_eq!(published.listed, 2);
-    assert_eq!(
-        published
-            .notes
-            .iter()
-            .map(|note| &*note.text)
-            .collect::<Vec<_>>(),
-        [
-            "left out, because a sitemap may not contain it: extensions of https://shop.example/a: \
-             <video:thumbnail_loc> of \"bad\" is the page itself"
-        ]
-    );
-    let files = bench.files().into_values();
-    let file: String = files
-        .map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
-        .collect();
-    assert!(
-        file.contains("<image:loc>https://shop.example/a.jpg<"),
-        "{file}"
-    );
-    assert!(file.contains("<video:title>good<"), "{file}");
-    assert!(!file.contains("<video:title>bad<"), "{file}");
 }
 
 #[test]

@@ -85,11 +85,11 @@ fn damage_is_an_error_where_it_is_read() {
         let store = Store::open(&state(&folder)).unwrap();
         let read = [
             store.rows(&url("/a")).map(drop),
-            store.each(None, &mut |rows| {
+            store.each(None, Shown::Whole, &mut |rows| {
                 rows.page().and(rows.visit())?;
                 Ok(ControlFlow::Continue(()))
             }),
-            store.each(None, &mut |rows| {
+            store.each(None, Shown::Whole, &mut |rows| {
                 rows.note()?;
                 Ok(ControlFlow::Continue(()))
             }),

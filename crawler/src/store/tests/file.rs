@@ -83,24 +83,6 @@ fn a_state_is_held_by_one_store() {
     Store::open(&state(&folder)).unwrap();
 }
 
-#[test]
-fn lock_file_of_a_dead_process_is_overwritten() {
-    let folder = tempfile::tempdir().unwrap();
-    let lock = folder.path().join("site.db.lock");
-    fs::write(
-        &lock,
-        "process 1, started 2026-01-01T00:00:00Z, and a tail that is longer than any other line\n",
-    )
-    .unwrap();
-    let _store = Store::open(&state(&folder)).unwrap();
-    let text = fs::read_to_string(&lock).unwrap();
-    assert!(
-        text.starts_with(&format!("process {} on ", std::process::id())),
-        "{text}"
-    );
-    assert!(text.ends_with("Z\n") && text.lines().count() == 1, "{text}");
-}
-
 #[cfg(unix)]
 #[test]
 fn new_files_are_for_their_owner_alone() {

@@ -10,7 +10,8 @@ use crate::{
         State, Via, Visit,
     },
     store::{
-        Discovery, Effect, Finished, MetaValue, PageRow, QueuedUrl, Store, outbox::OutboxStep,
+        Discovery, Effect, Finished, MetaValue, PageRow, QueuedUrl, Shown, Store,
+        outbox::OutboxStep,
     },
     url_key::UrlKey,
 };
@@ -78,7 +79,7 @@ impl Store {
         from: Option<&UrlKey>,
     ) -> Vec<(UrlKey, Option<Page>, Option<Visit>)> {
         let mut all = Vec::new();
-        let walked = self.each(from, &mut |rows| {
+        let walked = self.each(from, Shown::Whole, &mut |rows| {
             all.push((rows.key.clone(), rows.page()?, rows.visit()?));
             Ok(ControlFlow::Continue(()))
         });

@@ -218,6 +218,6 @@ fn a_visitor_may_read_the_store_and_stop() {
             ControlFlow::Continue(())
         })
     };
-    store.each(None, &mut show).unwrap();
+    store.each(None, Shown::Whole, &mut show).unwrap();
     assert_eq!(seen, [3, 2]);
 }

@@ -82,7 +82,7 @@ fn orphan_ends_when_a_page_links_it() {
         notes.insert(rows.key.path().to_owned(), rows.note()?.unwrap());
         Ok(ControlFlow::Continue(()))
     };
-    store.each(None, &mut show).unwrap();
+    store.each(None, Shown::Whole, &mut show).unwrap();
     let note = |path: &str, reason, is_orphan, sequence| {
         let note = VisitNote {
             reason,
@@ -154,22 +154,6 @@ fn finished_record_keeps_how_the_url_was_found() {
 }
 
 #[test]
-fn url_is_found_and_finished_in_one_commit() {
-    let mut store = Store::in_memory().unwrap();
-    let found = discovery("/a", 1);
-    commit(&mut store, |commit| {
-        commit.finished = vec![
-            finished(&found, record(Reason::Listed)),
-            finished(&discovery("/b", 2), record(Reason::Gone)),
-        ];
-        commit.discovered = vec![found];
-    });
-    assert_eq!(visit(&store, "/a").record, record(Reason::Listed));
-    assert_eq!(visit(&store, "/b").record, record(Reason::Gone));
-    assert_eq!(queue(&store), []);
-}
-
-#[test]
 fn confirmed_visit_keeps_links_of_its_page() {
     let mut store = Store::in_memory().unwrap();
     make_visit_with_links(&mut store);
@@ -234,31 +218,6 @@ fn a_requeued_url_waits_again_without_its_answer() {
     assert_eq!(visit(&store, "/a"), expected);
     assert_eq!(visit(&store, "/waits"), queued_visit(&waits));
     assert_eq!(queue(&store), [(2, url("/waits")), (3, url("/a"))]);
-    assert_eq!(links_of(&store, &url("/a")), None);
-    assert_eq!(stored_links(&store), 0);
-}
-
-#[test]
-fn new_links_take_the_place_of_older_ones() {
-    let mut store = Store::in_memory().unwrap();
-    let found = make_visit_with_links(&mut store);
-    let finish = |store: &mut Store, links: Option<Vec<UrlKey>>| {
-        let end = Finished {
-            links: links.map(Into::into),
-            ..finished(&found, record(Reason::Listed))
-        };
-        commit(store, |commit| commit.finished = vec![end]);
-    };
-    finish(
-        &mut store,
-        Some(vec![url("/c"), key("https://other.example/")]),
-    );
-    let links = [url("/c"), key("https://other.example/")];
-    assert_eq!(links_of(&store, &url("/a")), Some(links.to_vec()));
-    assert_eq!(stored_links(&store), 1);
-    finish(&mut store, Some(Vec::new()));
-    assert_eq!(links_of(&store, &url("/a")), Some(Vec::new()));
-    finish(&mut store, None);
     assert_eq!(links_of(&store, &url("/a")), None);
     assert_eq!(stored_links(&store), 0);
 }

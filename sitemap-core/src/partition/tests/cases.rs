@@ -109,22 +109,6 @@ fn shop_is_divided_by_directories_and_characters() {
 }
 
 #[test]
-fn sixty_thousand_keys_after_one_long_prefix() {
-    let prefix = format!("/p/{}", "long-".repeat(20));
-    let site = keys(many(&prefix, 60_000));
-    for placement in BOTH {
-        let plan = fresh(&site, placement);
-        assert_eq!(plan.parts().len(), 6);
-        for part in plan.parts() {
-            assert_eq!(part.entries(), 10_000);
-            assert!(part.scope().starts_with(&prefix));
-        }
-        let listed: usize = contents(&plan, &site).values().map(Vec::len).sum();
-        assert_eq!(listed, 60_000);
-    }
-}
-
-#[test]
 fn key_has_a_greatest_length() {
     let longest = format!("/{}", "x".repeat(2_046));
     let mut counter = counter_of("/").unwrap();

@@ -151,15 +151,6 @@ fn names_of_a_section_outlive_it() {
 }
 
 #[test]
-fn page_beside_its_directory_is_outside() {
-    let site = keys(many("/p/", 100).chain(["/p".to_owned(), "/p?x".to_owned()]));
-    check(
-        &fresh(&site, Placement::Root),
-        &[("sitemap-root.xml", 2), ("sitemap.p.xml", 100)],
-    );
-}
-
-#[test]
 fn refused_folder_leaves_its_keys_to_the_parent() {
     let long = format!("/{}/", "x".repeat(256));
     let refused = "/./ /../ /%2E/ /%00/ /%0A/ /%5C/ /%FF/ /sitemap.xml/ /SiteMap.x_.xml/ /sitemap.d/ /.../ /.arpent.lock/ \

@@ -124,27 +124,6 @@ fn large_section_is_divided_below_its_name() {
 }
 
 #[test]
-fn divided_section_is_joined_at_half_a_file() {
-    let sections = shop_and_papers();
-    let count = |plan: &Plan| plan.parts().len();
-    let of = |number: u64| keys(many("/shop/a/", number / 2).chain(many("/shop/b/", number / 2)));
-    let thresholds = Thresholds::default();
-    let mut layout = Layout::default();
-    for (number, files) in [
-        (10_000, 1),
-        (10_002, 2),
-        (6_000, 2),
-        (5_000, 1),
-        (10_000, 1),
-    ] {
-        let plan = sections.plan(&of(number), thresholds, Placement::Root, &layout);
-        assert_eq!(count(&plan), files, "{number}");
-        layout = plan.layout().to_string().parse().unwrap();
-        assert_eq!(&layout, plan.layout());
-    }
-}
-
-#[test]
 fn parts_of_a_section_are_in_one_index() {
     let keys = keys(
         many("/a/", 100)

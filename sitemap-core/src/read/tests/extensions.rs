@@ -556,14 +556,3 @@ fn entry_that_the_file_end_cuts_is_kept() {
         assert!(reader.next().is_some_and(|error| error.is_err()));
     }
 }
-
-#[test]
-fn extension_in_an_index_is_skipped() {
-    let file = format!(
-        "<sitemapindex xmlns=\"{NAMESPACE}\"{}><sitemap><loc>http://host/s.xml</loc>\
-         <image:image><image:loc>http://cdn/a</image:loc></image:image></sitemap></sitemapindex>",
-        declarations()
-    );
-    let (items, findings) = reading(file.as_bytes());
-    assert_eq!((items.len(), findings), (1, vec!["Warning R71".to_owned()]));
-}

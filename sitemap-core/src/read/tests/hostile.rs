@@ -162,23 +162,3 @@ fn entities_of_the_document_are_never_expanded() {
                 <url><loc>&b;</loc></url><url><loc>http://host/&x;</loc></url><url><loc>http://host/</loc></url></urlset>";
     super::check_reading(bomb, &["- R22", "- R22", "http://host/|||"], &["Error R1"]);
 }
-
-#[test]
-fn nesting_has_an_end() {
-    for open in ["<a>", "<url>", "<x:y xmlns:x='z'>", "<a xmlns='b'>"] {
-        let file = urlset(&format!("<url>{}", open.repeat(100_000)));
-        let mut reader = Reader::new(file.as_bytes(), Limits::default());
-        let error = reader.find_map(Result::err).unwrap();
-        assert!(error.to_string().contains("nested deeper"), "{error}");
-    }
-    // Long tags end it earlier.
-    let long = format!("<{} b=\"{}\">", "a".repeat(100_000), "c".repeat(100_000));
-    let file = urlset(&format!("<url>{}", long.repeat(20)));
-    let mut reader = Reader::new(file.as_bytes(), Limits::default());
-    assert!(
-        reader
-            .find_map(Result::err)
-            .is_some_and(|error| error.is_fatal())
-    );
-    assert!(reader.bytes() < 1_000_000);
-}

@@ -3,10 +3,7 @@
 use std::io::BufReader;
 
 use super::{check_reading, check_row, gzip, index, latin1, problems, urlset, utf16};
-use crate::{
-    Limits,
-    read::{Item, Kind, Reader},
-};
+use crate::{Limits, read::Reader};
 
 /// The findings of a file that is handed over in pieces, with their places, and the number of its entries.
 fn findings(file: &[u8], piece_bytes: usize) -> (Vec<String>, usize) {
@@ -74,18 +71,6 @@ fn utf16_text_before_the_declaration_is_skipped() {
             }
         }
     }
-}
-
-#[test]
-fn file_has_a_second_root_of_another_kind() {
-    let sitemaps = index("<sitemap><loc>http://host/s.xml</loc></sitemap>");
-    let feed = "<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='http://host/a'/></entry></feed>";
-    let file = format!("{sitemaps}\n{feed}");
-    let mut reader = Reader::new(file.as_bytes(), Limits::default());
-    assert!(matches!(reader.next(), Some(Ok(Item::Sitemap(_)))));
-    assert!(matches!(reader.next(), Some(Ok(Item::Url(_)))));
-    assert!(reader.next().is_none());
-    assert_eq!(reader.kind(), Some(Kind::Index));
 }
 
 #[test]
