@@ -84,3 +84,20 @@ impl SessionEnd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_keep_their_rows_when_the_clock_goes_back() {
+        let mut store = Store::in_memory().unwrap();
+        for began in [100, 50, 60] {
+            let began = Timestamp::from_second(began).unwrap();
+            SessionRow::begin(&mut store, began).unwrap();
+        }
+        let sessions = store.sessions().unwrap().into_iter();
+        let rows: Vec<_> = sessions.map(|it| (it.id, it.began.as_second())).collect();
+        assert_eq!(rows, [(1, 100), (2, 50), (3, 60)]);
+    }
+}
