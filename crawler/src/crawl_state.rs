@@ -173,10 +173,7 @@ pub fn is_fresh(store: &Store) -> Result<bool, StoreError> {
 /// # Errors
 /// The store failed.
 pub fn note_drained(store: &mut Store, is_drained: bool) -> Result<(), StoreError> {
-    store.commit(&[Effect::Value((
-        DRAINED.to_owned(),
-        is_drained.then(|| "1".to_owned()),
-    ))])
+    store.commit(&[Effect::value(DRAINED, is_drained.then(|| "1".to_owned()))])
 }
 
 /// Returns whether the last session of the newest crawl left nothing to ask for.
@@ -239,10 +236,7 @@ pub fn number(store: &Store) -> Result<CrawlId, StoreError> {
 /// # Errors
 /// The store failed.
 pub fn note_network(store: &mut Store, network: &str) -> Result<(), StoreError> {
-    store.commit(&[Effect::Value((
-        NETWORK.to_owned(),
-        Some(network.to_owned()),
-    ))])
+    store.commit(&[Effect::value(NETWORK, Some(network.to_owned()))])
 }
 
 /// Returns whether the start host was on the public network in the last crawl.
@@ -265,10 +259,7 @@ pub fn note_clocks(
 ) -> Result<bool, StoreError> {
     let are_apart = host.duration_since(ours).abs() > MAX_APART;
     if are_apart {
-        store.commit(&[Effect::Value((
-            CLOCKS.to_owned(),
-            Some(format!("{ours} {host}")),
-        ))])?;
+        store.commit(&[Effect::value(CLOCKS, Some(format!("{ours} {host}")))])?;
     }
     Ok(are_apart)
 }
@@ -419,7 +410,7 @@ mod tests {
         for value in ["", "-1", &u64::MAX.to_string()] {
             let mut store = Store::in_memory().unwrap();
             store
-                .commit(&[Effect::Value((NUMBER.to_owned(), Some(value.to_owned())))])
+                .commit(&[Effect::value(NUMBER, Some(value.to_owned()))])
                 .unwrap();
             let error = open(&mut store, "", Timestamp::UNIX_EPOCH, false).unwrap_err();
             assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{value}");

@@ -8,9 +8,9 @@
 //!    When the content changed between two fetches, a stated date counts if it lies between them and was not stated
 //!    before; otherwise the time of the second fetch, unless pages of its first-level directory differ from one request to the
 //!    next, so that the published value stays;
-//! 3. stated dates: structured data, metas and microdata, a sitemap of the site, `Last-Modified`. Each only if it is earlier than the host's own clock at the start of the
-//!    crawl (a day: than its day) and not before the date of publication, and if the source is trusted on the host and in the
-//!    directory.
+//! 3. stated dates: structured data, metas and microdata, a sitemap of the site, `Last-Modified`. Each only if it is
+//!    earlier than the host's own clock at the start of the crawl (a day: than its day) and not before the date of
+//!    publication, and if the source is trusted on the host and in the directory.
 //!
 //! A hash of another version does not show a change: the value stays, unless a trusted date has moved. In a crawl in which
 //! the clock of this machine and that of the host are more than a day apart nothing new is dated, and the history stays as it

@@ -349,7 +349,7 @@ pub fn put(commit: &mut Vec<Effect>, number: usize, document: &Document, count: 
     let text = serde_json::to_string(document).unwrap_or_default();
     commit.push(Effect::Value((name_of(number), Some(text))));
     if number + 1 == count {
-        commit.push(Effect::Value((COUNT.to_owned(), Some(count.to_string()))));
+        commit.push(Effect::value(COUNT, Some(count.to_string())));
     }
 }
 

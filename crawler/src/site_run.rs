@@ -299,10 +299,10 @@ async fn after_crawl(session: &Session, crawled: Crawled, opening: Opening) -> E
         places,
         opened,
         lock,
-        row,
+        began,
     } = opening;
     let end = SessionEnd {
-        row,
+        began,
         clock: Arc::clone(&session.clock),
         crawl: crawl.clone(),
     };

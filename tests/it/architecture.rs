@@ -764,7 +764,7 @@ const KNOWN_WIDE: [(&str, usize); 9] = [
     ("crawler/src/parse/html.rs: Findings", 19),
     ("crawler/src/site_report/outline.rs: ReportOutline", 19),
     ("crawler/src/site_report/rows.rs: UrlRow", 26),
-    ("crawler/src/store/sessions.rs: StoredSession", 20),
+    ("crawler/src/store/sessions.rs: StoredSession", 19),
     ("crawler/src/why.rs: UrlExplanation", 22),
     ("sitemap-core/src/read/document.rs: Document", 26),
 ];

@@ -10,9 +10,6 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::Instant;
-
-use super::leases::SessionLease;
 use crawler::{
     driver::{SessionSettings, names_file_in},
     failure::{self, Context as _, Failure, blocking},
@@ -21,7 +18,9 @@ use crawler::{
     storage::{StateStorage, StorageError, record_file},
     store::{Store, restore_snapshot},
 };
+use tokio::time::Instant;
 
+use super::leases::SessionLease;
 use crate::catalogue::{CatalogueError, SiteId};
 
 /// Ending of a packed state.

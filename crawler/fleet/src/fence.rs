@@ -2,17 +2,16 @@
 
 use std::{fmt, sync::Arc};
 
+use crawler::{
+    fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
+    storage::{FenceFuture, SendFence, StorageError},
+};
 use tokio::{runtime::Handle, time::sleep};
 
 use super::{
     leases::{RETRY, SessionLease},
     worker::Worker,
 };
-use crawler::{
-    fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
-    storage::{FenceFuture, SendFence, StorageError},
-};
-
 use crate::catalogue::CatalogueError;
 
 /// The way to the network under a lease: without the lease no request is sent.

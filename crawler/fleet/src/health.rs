@@ -6,9 +6,8 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, timeout};
-
 use crawler::storage::{StateStorage, StorageError};
+use tokio::time::{Instant, timeout};
 
 /// Time between two requests that look whether the storage answers.
 pub(super) const LOOK: Duration = Duration::from_secs(30);

@@ -9,9 +9,8 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::sleep;
-
 use crawler::{client::Stop, machine::boot_time};
+use tokio::time::sleep;
 
 use crate::catalogue::{Catalogue, CatalogueError, HostLease};
 

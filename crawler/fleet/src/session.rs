@@ -9,6 +9,18 @@ use std::{
     time::Duration,
 };
 
+use crawler::{
+    driver::{
+        Crawler, Messenger, SessionStage, SessionWatch, SiteResult, SiteSettings, kind_of_end,
+        session_site,
+    },
+    failure::{self, Cause, Failure, blocking},
+    machine::private,
+    outcome::SessionOutcome,
+    retry_after::RetryAfterFile,
+    storage::StorageError,
+    url_key::HostKey,
+};
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
     runtime::Handle,
@@ -23,19 +35,6 @@ use super::{
     leases::{RETRY, SessionLease},
     worker::Worker,
 };
-use crawler::{
-    driver::{
-        Crawler, Messenger, SessionStage, SessionWatch, SiteResult, SiteSettings, kind_of_end,
-        session_site,
-    },
-    failure::{self, Cause, Failure, blocking},
-    machine::private,
-    outcome::SessionOutcome,
-    retry_after::RetryAfterFile,
-    storage::StorageError,
-    url_key::HostKey,
-};
-
 use crate::catalogue::{CatalogueError, NextSite, SiteEnd, SiteSession, next_run};
 
 /// Begin of the names of folders in which sessions work.

@@ -7,13 +7,6 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
-use tokio::{
-    sync::RwLock,
-    time::{Instant, sleep},
-};
-
-use super::{health::StorageHealth, leases::Leases};
 use crawler::{
     driver::{Board, Crawler, Observer, ServiceManager, SiteSettings},
     failure,
@@ -21,7 +14,13 @@ use crawler::{
     store::with_causes,
     url_key::HostKey,
 };
+use jiff::Timestamp;
+use tokio::{
+    sync::RwLock,
+    time::{Instant, sleep},
+};
 
+use super::{health::StorageHealth, leases::Leases};
 use crate::catalogue::{Catalogue, CatalogueError};
 
 /// Reads the settings of a site of a catalogue: its name, their text, and the folder of its session.

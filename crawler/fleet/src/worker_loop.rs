@@ -17,6 +17,15 @@ use std::{
     time::Duration,
 };
 
+use crawler::{
+    client::{SignalRequest, StopSignal},
+    driver::{ServiceManager, Stopping, ready},
+    failure::{self, Context as _, Misuse, Panicked, caught},
+    human, machine,
+    outcome::ExitCode,
+    storage::StateStorage,
+    store::with_causes,
+};
 use tokio::{
     sync::RwLock,
     task::{Id, JoinError, JoinSet},
@@ -29,16 +38,6 @@ use super::{
     session,
     worker::{Worker, WorkerParts, WorkerSettings},
 };
-use crawler::{
-    client::{SignalRequest, StopSignal},
-    driver::{ServiceManager, Stopping, ready},
-    failure::{self, Context as _, Misuse, Panicked, caught},
-    human, machine,
-    outcome::ExitCode,
-    storage::StateStorage,
-    store::with_causes,
-};
-
 use crate::catalogue::{Catalogue, CatalogueError, HostLease};
 
 /// Time between two claims while hosts are due, and after an answer without hosts. A tenth of it, more or less, is chance.
@@ -276,29 +275,22 @@ impl WorkerLoop {
 
     /// The exit code once all hosts were given back after a signal, or need not be waited for any longer.
     fn code_when_stopped(&self) -> Option<ExitCode> {
-        let Stopping {
-            code,
-            abort_at,
-            end_at,
-        } = self.stopping?;
-        let (worker, now) = (&self.worker, Instant::now());
-        if self.hosts.is_empty() && self.claiming.is_empty() {
-            return Some(code);
-        }
-        if end_at <= now {
-            worker.crawler.output.error(&format!(
-                "{} not given back in time; other workers continue when the leases end",
-                human::count(self.hosts.len() as u64, "host")
-            ));
-            return Some(code);
-        }
-        if abort_at <= now && !worker.crawler.stop.shutdown.is_aborting() {
-            worker.crawler.stop.shutdown.abort();
+        let stopping = self.stopping?;
+        let worker = &self.worker;
+        let (output, shutdown) = (&worker.crawler.output, &worker.crawler.stop.shutdown);
+        let late = || {
+            let hosts = human::count(self.hosts.len() as u64, "host");
+            format!("{hosts} not given back in time; other workers continue when the leases end")
+        };
+        let is_over = self.hosts.is_empty() && self.claiming.is_empty();
+        let code = stopping.code(is_over, late, output);
+        if code.is_none() && stopping.aborts(shutdown) {
+            shutdown.abort();
             for lease in worker.leases.all() {
                 lease.stop.shutdown.abort();
             }
         }
-        None
+        code
     }
 
     fn report_to_service(&mut self) {

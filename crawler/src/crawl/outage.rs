@@ -139,8 +139,8 @@ pub(super) fn ask_again(
         since: None,
         ..outage
     };
-    let value = (OUTAGE.to_owned(), Some(taken_care_of.to_text(run)));
-    store.commit(&[Effect::Value(value)])?;
+    let text = taken_care_of.to_text(run);
+    store.commit(&[Effect::value(OUTAGE, Some(text))])?;
     Ok(outage.number)
 }
 

@@ -92,7 +92,7 @@ pub(super) fn remember(
                 judge_again(judge, key, page, &visit.record) == Reason::Queued
             })?;
         }
-        store.commit(&[Effect::Value((RULES.to_owned(), Some(rules)))])?;
+        store.commit(&[Effect::value(RULES, Some(rules))])?;
     }
     let mut memory = Memory {
         known: KnownBefore {

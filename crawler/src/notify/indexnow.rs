@@ -292,7 +292,7 @@ impl Sender<'_> {
         if old.as_deref() != wanted {
             // Noted first: a file that is noted and not there does no harm.
             let value = wanted.map(str::to_owned);
-            store.commit(&[Effect::Value((KEY_FILE.to_owned(), value))])?;
+            store.commit(&[Effect::value(KEY_FILE, value)])?;
         }
         if !is_served {
             return Ok(());

@@ -97,8 +97,7 @@ impl Key {
         let text: String = digits
             .filter_map(|digit| char::from_digit(digit.into(), 16))
             .collect();
-        let value = (VALUE.to_owned(), Some(text.clone()));
-        store.commit(&[Effect::Value(value)])?;
+        store.commit(&[Effect::value(VALUE, Some(text.clone()))])?;
         Self::parse(&text)
     }
 

@@ -17,9 +17,6 @@ impl ContentHash {
     /// title, and structured data without dates. Hashes of other versions cannot be compared.
     pub const VERSION: u32 = 6;
 
-    /// The version that hashed the decoded body, as [`PageFacts::body_hash`] is.
-    pub const OF_BODY: u32 = 1;
-
     /// Represents what is known of a document whose body is never read: see [`PageFacts::document_tag`].
     pub const OF_DOCUMENT: u32 = 1_000;
 }

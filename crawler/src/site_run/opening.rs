@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use super::{Places, Session, SessionError, StoredRequest, file_time, session_row::SessionRow};
+use super::{Places, Session, SessionError, StoredRequest, file_time, session_row};
 use crate::{
     config::PublishConfig,
     crawl::OpenStore,
@@ -38,7 +38,7 @@ pub(super) struct Opening {
     pub(super) opened: Opened,
     /// `None`: a dry run writes no output.
     pub(super) lock: Option<OutputLock>,
-    pub(super) row: SessionRow,
+    pub(super) began: Timestamp,
 }
 
 /// Opens the state of the site once the engine knows which it is, and sends `opening` what came of it. `damage` was found in
@@ -91,11 +91,12 @@ fn open(
         crawl_state::note_network(&mut store, network)?;
     }
     opened.warnings = check(&store, site, &config.publish, session.dry_run)?;
+    session_row::begin(&mut store, began)?;
     let opening = Opening {
         places,
         opened,
         lock,
-        row: SessionRow::begin(&mut store, began)?,
+        began,
     };
     Ok((store, opening))
 }

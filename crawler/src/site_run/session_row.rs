@@ -13,31 +13,18 @@ use crate::{
     store::{Effect, Store, StoreError, StoredSession},
 };
 
-/// The row of a session that goes on.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SessionRow {
-    id: i64,
-    began: Timestamp,
-}
-
-impl SessionRow {
-    /// Writes that a session began at `began`.
-    pub(super) fn begin(store: &mut Store, began: Timestamp) -> Result<Self, StoreError> {
-        let sessions = store.sessions()?;
-        let id = sessions.last().map_or(1, |session| session.id + 1);
-        let session = StoredSession {
-            id,
-            began,
-            ..StoredSession::default()
-        };
-        store.commit(&[Effect::Session(Box::new(session))])?;
-        Ok(Self { id, began })
-    }
+/// Writes that a session began at `began`.
+pub(super) fn begin(store: &mut Store, began: Timestamp) -> Result<(), StoreError> {
+    let session = StoredSession {
+        began,
+        ..StoredSession::default()
+    };
+    store.commit(&[Effect::Session(Box::new(session))])
 }
 
 /// The row that is written when the session has ended.
 pub(super) struct SessionEnd {
-    pub(super) row: SessionRow,
+    pub(super) began: Timestamp,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) crawl: CrawlFacts,
 }
@@ -57,8 +44,7 @@ impl SessionEnd {
             count.copied().unwrap_or_default()
         };
         let session = StoredSession {
-            id: self.row.id,
-            began: self.row.began,
+            began: self.began,
             ended: Some(self.clock.now()),
             outcome: Some(outcome.as_str().to_owned()),
             exit_code: Some(outcome.exit_code()),
@@ -94,10 +80,10 @@ mod tests {
         let mut store = Store::in_memory().unwrap();
         for began in [100, 50, 60] {
             let began = Timestamp::from_second(began).unwrap();
-            SessionRow::begin(&mut store, began).unwrap();
+            begin(&mut store, began).unwrap();
         }
         let sessions = store.sessions().unwrap().into_iter();
-        let rows: Vec<_> = sessions.map(|it| (it.id, it.began.as_second())).collect();
-        assert_eq!(rows, [(1, 100), (2, 50), (3, 60)]);
+        let rows: Vec<_> = sessions.map(|session| session.began.as_second()).collect();
+        assert_eq!(rows, [100, 50, 60]);
     }
 }

@@ -234,7 +234,6 @@ row! {
     }
 
     StoredSession {
-        id: id "INTEGER PRIMARY KEY" "";
         began: began "TEXT NOT NULL" "";
         ended: ended "TEXT" "NULL: it was killed, or goes on; nothing below is known";
         outcome: outcome "TEXT" "as in the summary";

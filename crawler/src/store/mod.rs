@@ -189,11 +189,16 @@ pub enum Effect {
     Value(MetaValue),
     /// Changes that engines are to be notified of.
     Outbox(OutboxStep),
-    /// The row of a session, in the place of one with its number.
+    /// The row of a session: a new one when it begins, the newest when it has ended.
     Session(Box<StoredSession>),
 }
 
 impl Effect {
+    /// Sets or removes the value `name`.
+    pub fn value(name: &str, value: Option<String>) -> Self {
+        Self::Value((name.to_owned(), value))
+    }
+
     /// Sets or removes named values.
     pub fn values(values: impl IntoIterator<Item = MetaValue>) -> Vec<Self> {
         values.into_iter().map(Self::Value).collect()

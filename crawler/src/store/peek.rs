@@ -84,7 +84,7 @@ mod tests {
     use crate::store::{Effect, StoreErrorKind};
 
     fn value(text: &str) -> [Effect; 1] {
-        [Effect::Value(("name".to_owned(), Some(text.to_owned())))]
+        [Effect::value("name", Some(text.to_owned()))]
     }
 
     /// Every file of a folder, with its bytes.

@@ -71,6 +71,7 @@ CREATE TABLE pattern (
 
 CREATE TABLE session (
   -- One row for each session of a crawl that opened the state, the newest 1,000.
+  id INTEGER PRIMARY KEY,
 {session});
 {OTHERS}"
     )

@@ -1,7 +1,7 @@
 //! The sessions of a site: one row each, written when it begins and again when it ends.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use serde::Serialize;
 
 use super::{
@@ -16,9 +16,6 @@ const MAX_SESSIONS: u32 = 1_000;
 /// A session: one start of the program on a site. What was not known when it ended is missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StoredSession {
-    /// The number; later sessions have larger ones.
-    #[serde(skip)]
-    pub id: i64,
     /// When it began.
     pub began: Timestamp,
     /// When it ended; `None`: it was killed, or goes on.
@@ -59,18 +56,25 @@ pub struct StoredSession {
     pub interval_ms: Option<u64>,
 }
 
-/// Writes the row of a session, which may be there; the oldest leave.
+/// Writes the row of a session: a new one when it begins, the newest when it has ended. The oldest leave. Times do not decide: a
+/// clock may go back.
 pub(super) fn put(transaction: &Connection, session: &StoredSession) -> rusqlite::Result<()> {
-    let sql = columns::insert("session", &columns::names::<StoredSession>());
-    let sql = sql.replacen("INSERT", "REPLACE", 1);
+    let newest = "SELECT max(id) FROM session";
+    let mut id: Option<i64> = None;
+    if session.ended.is_some() {
+        id = transaction.query_row(newest, [], |row| row.get(0))?;
+    }
+    let mut names = columns::names::<StoredSession>();
+    names.insert(0, "id");
+    let sql = columns::insert("session", &names).replacen("INSERT", "REPLACE", 1);
     let mut statement = transaction.prepare_cached(&sql)?;
     let mut row = Binder::new(&mut statement);
+    // Without an id the row gets the next one.
+    row.put(&id)?;
     session.put(&mut row)?;
     row.execute()?;
-    transaction
-        .prepare_cached("DELETE FROM session WHERE id <= ?1 - ?2")?
-        .execute(params![session.id, MAX_SESSIONS])
-        .map(drop)
+    let oldest = format!("DELETE FROM session WHERE id <= ({newest}) - {MAX_SESSIONS}");
+    transaction.execute(&oldest, []).map(drop)
 }
 
 #[cfg(test)]
@@ -88,13 +92,11 @@ mod tests {
             store.sessions().unwrap()
         };
         let begun = StoredSession {
-            id: 1,
             began: now,
             ..StoredSession::default()
         };
-        assert_eq!(put(&begun), [begun]);
+        assert_eq!(put(&begun), std::slice::from_ref(&begun));
         let mut whole = StoredSession {
-            id: 1,
             began: now,
             ended: Some(now),
             outcome: Some("published".to_owned()),
@@ -116,11 +118,13 @@ mod tests {
             interval_ms: Some(15),
         };
         assert_eq!(put(&whole), std::slice::from_ref(&whole));
-        for id in 2..=i64::from(MAX_SESSIONS) + 1 {
-            whole.id = id;
+        for number in 2..=u64::from(MAX_SESSIONS) + 1 {
+            put(&begun);
+            whole.known = Some(number);
             put(&whole);
         }
         let sessions = store.sessions().unwrap();
-        assert_eq!((sessions.len(), sessions[0].id), (MAX_SESSIONS as usize, 2));
+        let first = sessions[0].known;
+        assert_eq!((sessions.len(), first), (MAX_SESSIONS as usize, Some(2)));
     }
 }

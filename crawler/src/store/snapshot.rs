@@ -83,7 +83,7 @@ mod tests {
 
     fn set(store: &mut Store, value: &str) {
         store
-            .commit(&[Effect::Value(("name".to_owned(), Some(value.to_owned())))])
+            .commit(&[Effect::value("name", Some(value.to_owned()))])
             .unwrap();
     }
 

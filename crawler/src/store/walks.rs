@@ -96,7 +96,7 @@ impl StoredRows<'_> {
     /// # Errors
     /// The row is damaged, as for the other columns.
     pub fn page(&self) -> Result<Option<Page>, StoreError> {
-        self.whole(self.page, PAGE_OUTLINE.len(), &PAGES)
+        self.whole(self.page, PAGE_OUTLINE.len(), &ONE_PAGE)
     }
 
     /// The visit.
@@ -104,7 +104,7 @@ impl StoredRows<'_> {
     /// # Errors
     /// The row is damaged.
     pub fn visit(&self) -> Result<Option<Visit>, StoreError> {
-        self.whole(self.visit, VISIT_OUTLINE.len(), &VISITS)
+        self.whole(self.visit, VISIT_OUTLINE.len(), &ONE_VISIT)
     }
 
     /// The reason of the page row.
@@ -211,9 +211,9 @@ fn read_row<R: ColumnGroup>(row: &SqlRow<'_>, skipped: usize) -> rusqlite::Resul
     R::get(&mut columns)
 }
 
-static PAGES: LazyLock<String> = LazyLock::new(|| select("page", &PAGE));
+static ONE_PAGE: LazyLock<String> = LazyLock::new(|| select("page", &PAGE) + OF_ONE);
 
-static VISITS: LazyLock<String> = LazyLock::new(|| select("visit", &VISIT));
+static ONE_VISIT: LazyLock<String> = LazyLock::new(|| select("visit", &VISIT) + OF_ONE);
 
 /// Pages and visits as a walk reads them.
 fn walks(shown: Shown) -> [String; 2] {
@@ -327,8 +327,8 @@ pub(super) fn rows(
     key: &UrlKey,
 ) -> rusqlite::Result<(Option<Page>, Option<Visit>)> {
     Ok((
-        one(connection, &PAGES, key)?,
-        one(connection, &VISITS, key)?,
+        one(connection, &ONE_PAGE, key)?,
+        one(connection, &ONE_VISIT, key)?,
     ))
 }
 
@@ -337,7 +337,7 @@ fn one<R: ColumnGroup>(
     select: &str,
     key: &UrlKey,
 ) -> rusqlite::Result<Option<R>> {
-    let mut statement = connection.prepare_cached(&[select, OF_ONE].concat())?;
+    let mut statement = connection.prepare_cached(select)?;
     let row = statement.query_row([key.as_str()], |row| read_row(row, 1));
     row.optional()
 }

@@ -2,8 +2,9 @@
 
 use std::{error::Error, path::PathBuf};
 
-use super::SiteId;
 use crawler::{failure::Failure, outcome::SessionOutcome, url_key::HostKey};
+
+use super::SiteId;
 
 /// A failure of the catalogue.
 #[derive(Debug, thiserror::Error)]

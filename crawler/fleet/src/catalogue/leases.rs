@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crawler::{retry_after::MAX_RETRY_AFTER, url_key::HostKey};
 use deadpool_postgres::Transaction;
 use jiff::Timestamp;
 use tokio_postgres::Row;
@@ -11,7 +12,6 @@ use super::{
     connection::{Client, begin, change, commit, row, rows},
     seconds,
 };
-use crawler::{retry_after::MAX_RETRY_AFTER, url_key::HostKey};
 
 /// `FOR NO KEY UPDATE`, here and below: a row that gets a site, by its foreign key, is not in the way.
 const CLAIM: &str = "

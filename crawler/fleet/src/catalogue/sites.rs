@@ -5,6 +5,10 @@ use std::{
     slice,
 };
 
+use crawler::{
+    schedule::{NextRun, Schedule},
+    url_key::HostKey,
+};
 use deadpool_postgres::Transaction;
 use jiff::Timestamp;
 use tokio_postgres::types::ToSql;
@@ -14,10 +18,6 @@ use super::{
     connection::{begin, change, commit, row, rows},
     leases::RESCHEDULE,
     status::SITES,
-};
-use crawler::{
-    schedule::{NextRun, Schedule},
-    url_key::HostKey,
 };
 
 /// Sites that one statement of an import sends: about a megabyte.

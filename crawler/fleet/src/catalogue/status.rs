@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use crawler::url_key::HostKey;
 use jiff::Timestamp;
 use serde::Serialize;
 use tokio_postgres::{Row, types::ToSql};
@@ -11,7 +12,6 @@ use super::{
     connection::{change, row, rows},
     seconds,
 };
-use crawler::url_key::HostKey;
 
 /// Every site with its state in a word: the first that is true, in the order of [`SiteState`].
 pub(super) const SITES: &str = "

@@ -5,15 +5,15 @@ mod server;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
+use crawler::{
+    schedule::{Schedule, zone},
+    url_key::HostKey,
+};
 use jiff::Timestamp;
 use serde_json::json;
 
 use self::server::Server;
 use super::*;
-use crawler::{
-    schedule::{Schedule, zone},
-    url_key::HostKey,
-};
 
 const TTL: Duration = Duration::from_secs(60);
 

@@ -1,13 +1,13 @@
 //! What the catalogue knows as people and programs read it.
 
-use jiff::Timestamp;
-use serde_json::{Value, json};
-
-use super::{CatalogueSession, FleetStatus, SiteDetails, SiteRow, SiteState};
 use crawler::{
     human,
     view::{Tone, View},
 };
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{CatalogueSession, FleetStatus, SiteDetails, SiteRow, SiteState};
 
 /// Counts of a fleet with the sites that need somebody.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ use super::{
     words,
 };
 use crate::{
-    client::{Reaction, SignalRequest, Stop, StopSignal},
+    client::{Reaction, Shutdown, SignalRequest, Stop, StopSignal},
     clock::Clock,
     config::PolitenessConfig,
     driver::{
@@ -157,12 +157,11 @@ pub struct Dispatcher<C> {
 /// A stop that was asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopping {
-    /// The exit code.
-    pub code: ExitCode,
+    code: ExitCode,
     /// When requests in flight are dropped.
-    pub abort_at: Instant,
+    abort_at: Instant,
     /// When nothing is waited for any longer.
-    pub end_at: Instant,
+    end_at: Instant,
 }
 
 impl Stopping {
@@ -197,6 +196,27 @@ impl Stopping {
                 }
             }
         }
+    }
+
+    /// The exit code once what is waited for `is_over`, or need not be waited for any longer: then `late` is the error.
+    pub fn code(
+        self,
+        is_over: bool,
+        late: impl FnOnce() -> String,
+        output: &Messenger,
+    ) -> Option<ExitCode> {
+        if !is_over {
+            if self.end_at > Instant::now() {
+                return None;
+            }
+            output.error(&late());
+        }
+        Some(self.code)
+    }
+
+    /// Returns whether requests in flight are to be dropped, and were not yet.
+    pub fn aborts(self, shutdown: &Shutdown) -> bool {
+        self.abort_at <= Instant::now() && !shutdown.is_aborting()
     }
 }
 
@@ -495,34 +515,25 @@ where
 
     /// The exit code once all sessions have ended after a signal, or need not be waited for any longer.
     fn code_when_stopped(&self) -> Option<ExitCode> {
-        let Stopping {
-            code,
-            abort_at,
-            end_at,
-        } = self.stopping?;
-        let (output, now) = (&self.dependencies.output, Instant::now());
+        let stopping = self.stopping?;
+        let (output, running) = (&self.dependencies.output, self.sessions.len());
         let shutdown = &self.dependencies.stop.shutdown;
-        if self.sessions.len() == 0 && self.storing.is_none() {
-            return Some(code);
-        }
-        if end_at <= now {
-            output.error(&match self.sessions.len() {
-                0 => format!(
-                    "the times of the schedules were not written to {} in time; the next start may repeat a crawl",
-                    self.state.display()
-                ),
-                running => format!(
-                    "{} did not end in time; the next start continues as after a crash",
-                    human::count(running as u64, "crawl")
-                ),
-            });
-            return Some(code);
-        }
-        if abort_at <= now && self.sessions.len() > 0 && !shutdown.is_aborting() {
+        let late = || match running {
+            0 => format!(
+                "the times of the schedules were not written to {} in time; the next start may repeat a crawl",
+                self.state.display()
+            ),
+            running => format!(
+                "{} did not end in time; the next start continues as after a crash",
+                human::count(running as u64, "crawl")
+            ),
+        };
+        let code = stopping.code(running == 0 && self.storing.is_none(), late, output);
+        if code.is_none() && running > 0 && stopping.aborts(shutdown) {
             shutdown.abort();
             output.info("requests in flight did not end in time and are dropped");
         }
-        None
+        code
     }
 
     /// When what goes on beside has to be seen to again.

@@ -14,10 +14,9 @@ use std::{
     },
 };
 
+use crawler::testing::skip;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tempfile::TempDir;
-
-use crawler::testing::skip;
 
 use crate::catalogue::Catalogue;
 
