@@ -166,8 +166,6 @@ pub mod limits;
 pub mod loc;
 pub mod partition;
 #[cfg(feature = "read")]
-mod problem;
-#[cfg(feature = "read")]
 pub mod read;
 #[cfg(feature = "read")]
 pub mod validate;

@@ -668,23 +668,6 @@ fn few_places_start_threads_tasks_and_programs() {
     assert_eq!(strangers, BTreeSet::new());
 }
 
-/// Files that import each other, by their folder. A new one is not added; one that goes is taken out.
-const KNOWN_CIRCLES: [&str; 13] = [
-    "sitemap-core/src/problem",
-    "sitemap-core/src/read",
-    "sitemap-core/src/read/document",
-    "sitemap-core/src/read/encoding",
-    "sitemap-core/src/read/extension",
-    "sitemap-core/src/read/feed",
-    "sitemap-core/src/read/input",
-    "sitemap-core/src/read/list",
-    "sitemap-core/src/read/preamble",
-    "sitemap-core/src/read/syntax",
-    "sitemap-core/src/read/text",
-    "sitemap-core/src/validate/place",
-    "sitemap-core/src/validate/set",
-];
-
 /// A file imports a sibling only if that does not import it back, directly or through others. Imports from the parent
 /// module, and those of a parent from its parts, do not count.
 #[test]
@@ -694,11 +677,7 @@ fn files_of_one_module_form_no_circle() {
         .iter()
         .flat_map(|member| circles(member, &sources))
         .collect();
-    assert_eq!(
-        circles,
-        KNOWN_CIRCLES.map(str::to_owned).into(),
-        "files that import each other, and the list of those that are known"
-    );
+    assert_eq!(circles, BTreeSet::new(), "files that import each other");
 }
 
 /// The files of a crate that import themselves through others.
@@ -757,7 +736,7 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// Structs with more fields than [`MAX_FIELDS`], and how many. A new one is not added, and no number grows.
-const KNOWN_WIDE: [(&str, usize); 9] = [
+const KNOWN_WIDE: [(&str, usize); 8] = [
     ("crawler/src/config/fetch.rs: FetchConfig", 17),
     ("crawler/src/config/publish.rs: PublishConfig", 27),
     ("crawler/src/page/facts.rs: PageFacts", 32),
@@ -766,7 +745,6 @@ const KNOWN_WIDE: [(&str, usize); 9] = [
     ("crawler/src/site_report/rows.rs: UrlRow", 26),
     ("crawler/src/store/sessions.rs: StoredSession", 19),
     ("crawler/src/why.rs: UrlExplanation", 22),
-    ("sitemap-core/src/read/document.rs: Document", 26),
 ];
 
 #[test]
@@ -797,14 +775,13 @@ fn fields_of(block: &str) -> Vec<&str> {
 }
 
 /// Types with `impl` blocks in more than two files, and in how many. A new one is not added, and no number grows.
-const KNOWN_SCATTERED: [(&str, usize); 8] = [
+const KNOWN_SCATTERED: [(&str, usize); 7] = [
     ("crawler/fleet: Catalogue", 5),
     ("crawler: Audit", 3),
     ("crawler: CrawlLoop", 4),
     ("crawler: Documents", 3),
     ("crawler: SetReading", 3),
     ("crawler: Store", 4),
-    ("sitemap-core: Document", 7),
     ("sitemap-core: Set", 3),
 ];
 
@@ -837,7 +814,7 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 }
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
-const CEILINGS: [(&str, usize); 43] = [
+const CEILINGS: [(&str, usize); 42] = [
     ("cli", 11_400),
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
@@ -874,13 +851,12 @@ const CEILINGS: [(&str, usize); 43] = [
     ("crawler/frontier", 650),
     ("crawler/robots", 650),
     ("crawler/lastmod", 600),
-    ("sitemap-core", 13_300),
-    ("sitemap-core/read", 5_500),
+    ("sitemap-core", 12_950),
+    ("sitemap-core/read", 5_700),
     ("sitemap-core/validate", 2_150),
     ("sitemap-core/partition", 1_750),
     ("sitemap-core/extension", 1_550),
     ("sitemap-core/write", 1_000),
-    ("sitemap-core/problem", 600),
 ];
 
 /// A ceiling is at most so many lines above its room: it sinks with the room.

@@ -1,140 +1,72 @@
-//! [`Document`]: handling of the events of the XML parser in a sitemap.
+//! [`Document`]: what the tags of a sitemap mean.
 //!
-//! It keeps its [`Place`] in the document: before the root, in it, in an entry, in the text of an element. Misplaced elements are
-//! skipped with their content. It never sees the input; `draft` judges the values of an entry, `extension` reads the others.
+//! The [`Stack`] has the meaning of each open element; a start tag gets its meaning by that of the element it is in, and an end tag
+//! takes the values in. Misplaced elements are left out with their content. It never sees the input; `draft` judges the values of an
+//! entry, `extension` and `feed` read the elements of other vocabularies.
 
-mod attribute;
-mod entry;
-mod misplaced;
 mod text;
-
-pub(super) use self::attribute::own_attributes;
-use self::misplaced::SkippedEntry;
 
 use quick_xml::{
     events::{BytesDecl, BytesPI, BytesStart, BytesText},
-    name::{Namespace, NamespaceResolver, ResolveResult},
+    name::{NamespaceResolver, ResolveResult},
 };
 
 use super::{
-    Item, Kind, MAX_DEPTH, MAX_FINDINGS, Position, Problem, ReadError, ReadFinding,
+    Item, Kind, Position, Problem, ReadError,
     draft::{Draft, ElementText, Tag},
-    extension::{Extended, beginning_of},
+    extension::{ElementOrigin, Origins, Parts},
     feed::Feed,
-    input::line_ends,
-    names, syntax,
+    names,
+    progress::{Once, Progress, quoted},
+    schema_location,
+    stack::{Meaning, Stack},
+    start_tag::StartTag,
+    syntax,
 };
-use crate::{Loc, limits::NAMESPACE};
-
-/// Characters of a name or message in a finding.
-const MAX_QUOTED_CHARACTERS: usize = 100;
-
-/// Number of attributes of an element that are looked at; the root elements in use have less than ten.
-pub(super) const MAX_ATTRIBUTES: usize = 64;
-
-/// Place of the parser in the document, apart from skipped parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Before the root element.
-    Prolog,
-    /// In the root element, between entries.
-    Root,
-    /// In an entry, between its elements.
-    Entry,
-    /// In an element of an entry.
-    Value(Tag),
-    /// In an element of an extension; where in it, [`Extended`] knows.
-    Extension,
-    /// In the root element of a feed; where in it, [`Feed`] knows.
-    Feed,
-    /// After the root element.
-    Epilog,
-    /// At the end.
-    Done,
-}
+use crate::{IndexEntry, Loc, extension::Row, limits::NAMESPACE};
 
 /// A document while it is read.
 #[derive(Debug)]
 pub(super) struct Document {
-    max_entries: u64,
-    /// URL of the file, if known.
-    pub(super) location: Option<Loc>,
+    pub(super) progress: Progress,
+    pub(super) stack: Stack,
+    pub(super) origins: Origins,
     /// The encoding that the file is decoded from, if it is not UTF-8; this was reported.
     encoding: Option<&'static str>,
     /// The first byte after the byte order mark.
     start: Position,
-    pub(super) place: Place,
-    /// Depth of elements of the parser in a skipped element; 0 outside of one.
-    skipped_depth: usize,
-    /// The open entry in a skipped element.
-    skipped_entry: Option<SkippedEntry>,
-    /// Depth of elements in a `<loc>` whose text counts as that of the `<loc>`.
-    wrapped_depth: usize,
-    /// The kind of the first root element.
-    pub(super) kind: Option<Kind>,
-    /// The kind of the root element that is open.
-    pub(super) root_kind: Option<Kind>,
     /// The document type is that of a web page.
     is_html: bool,
-    /// The namespace of the root element, whose elements count as ours even when it is a wrong one.
-    pub(super) namespace: Option<String>,
-    /// The prefix of the root element, if nothing declares it; elements with it count as ours.
-    pub(super) root_prefix: Option<String>,
+    /// The kind of the root element that is open.
+    root_kind: Kind,
     pub(super) draft: Draft,
     /// The entry that was yielded when the next one began inside of it.
     split: Option<Draft>,
-    /// Number of open entries around the current one.
-    outer_entries: usize,
     /// Text of the entry that is in none of its elements.
     stray: ElementText,
-    pub(super) text: ElementText,
-    pub(super) extended: Extended,
+    /// Text of the open value.
+    text: ElementText,
+    parts: Parts,
     pub(super) feed: Feed,
-    /// A character that the protocol requires escaped is raw in a value; that is reported once.
-    has_raw_character: bool,
-    /// Entries begun, with those left out.
-    pub(super) entries: u64,
-    pub(super) extension_elements: u64,
-    /// Start of the current token.
-    pub(super) token_position: Position,
-    pub(super) findings: Vec<ReadFinding>,
-    pub(super) findings_not_kept: u64,
 }
 
 impl Document {
     pub(super) fn new(max_entries: u64) -> Self {
         Self {
-            max_entries,
-            location: None,
+            progress: Progress::new(max_entries),
+            stack: Stack::default(),
+            origins: Origins::default(),
             encoding: None,
             start: Position::START,
-            place: Place::Prolog,
-            skipped_depth: 0,
-            skipped_entry: None,
-            wrapped_depth: 0,
-            kind: None,
-            root_kind: None,
             is_html: false,
-            namespace: None,
-            root_prefix: None,
+            root_kind: Kind::UrlSet,
             draft: Draft::new(Position::START),
             split: None,
-            outer_entries: 0,
             stray: ElementText::new(),
             text: ElementText::new(),
-            extended: Extended::default(),
+            parts: Parts::default(),
             feed: Feed::default(),
-            has_raw_character: false,
-            entries: 0,
-            extension_elements: 0,
-            token_position: Position::START,
-            findings: Vec::new(),
-            findings_not_kept: 0,
         }
-    }
-
-    pub(super) fn set_location(&mut self, location: &Loc) {
-        self.location = Some(location.clone());
     }
 
     /// The file begins at `start`, after its byte order mark, and with something that is not blank at `position`.
@@ -145,7 +77,7 @@ impl Document {
         encoding: Option<&'static str>,
     ) {
         self.start = start;
-        self.token_position = position;
+        self.progress.position = position;
         self.encoding = encoding;
     }
 
@@ -171,46 +103,9 @@ impl Document {
             .unwrap_or(self.entry_position())
     }
 
-    pub(super) fn finding(&self, problem: Problem, position: Position) -> ReadFinding {
-        ReadFinding {
-            problem,
-            position,
-            kind: self.kind,
-        }
-    }
-
-    pub(super) fn note_at(&mut self, problem: Problem, position: Position) {
-        if self.findings.len() < MAX_FINDINGS {
-            let finding = self.finding(problem, position);
-            self.findings.push(finding);
-        } else {
-            self.findings_not_kept += 1;
-        }
-    }
-
-    pub(super) fn note(&mut self, problem: Problem) {
-        self.note_at(problem, self.token_position);
-    }
-
-    /// Returns whether the parser is not in something that is skipped.
-    pub(super) fn is_reading(&self) -> bool {
-        self.skipped_depth == 0
-    }
-
-    /// The reading ends here because of `problem`.
-    pub(super) fn fatal(&self, problem: Problem) -> ReadError {
-        ReadError::File(self.finding(problem, self.token_position))
-    }
-
-    /// Notes a fault inside the token, which begins with `mark` and goes on with `inside`, so many bytes after the mark.
-    pub(super) fn note_inside(&mut self, mark: &str, inside: &str, at: usize, problem: Problem) {
-        let Position { line, offset } = self.token_position;
-        let before = &inside[..at];
-        let position = Position {
-            line: line + line_ends(before.as_bytes(), &mut false),
-            offset: offset + (mark.len() + at) as u64,
-        };
-        self.note_at(problem, position);
+    /// Returns whether the root element has ended.
+    pub(super) fn is_after_root(&self) -> bool {
+        self.progress.kind.is_some() && self.stack.meaning().is_none()
     }
 
     pub(super) fn declaration(&mut self, declaration: &BytesDecl<'_>) {
@@ -218,21 +113,19 @@ impl Document {
             let problem = Problem::IllFormed {
                 what: "XML declaration is not like <?xml version=\"1.0\" encoding=\"UTF-8\"?>",
             };
-            self.note_inside("<?", declaration, at, problem);
+            self.progress.note_inside("<?", declaration, at, problem);
         }
-        if self.token_position.offset > self.start.offset {
-            self.note(Problem::LateDeclaration);
+        if self.progress.position.offset > self.start.offset {
+            self.progress.note(Problem::LateDeclaration);
         }
         if declaration.version().is_ok_and(|version| version != "1.0") {
-            self.note(Problem::IllFormed {
-                what: "XML version is not 1.0",
-            });
+            self.progress.note_ill_formed("XML version is not 1.0");
         }
         if let Some(Ok(encoding)) = declaration.encoding()
             && !encoding.eq_ignore_ascii_case("UTF-8")
             && self.encoding.is_none()
         {
-            self.note(Problem::DeclaredEncoding {
+            self.progress.note(Problem::DeclaredEncoding {
                 declared: quoted(&encoding),
             });
         }
@@ -243,22 +136,19 @@ impl Document {
             .split(|character: char| character.is_ascii_whitespace() || character == '[')
             .next();
         self.is_html |= name.is_some_and(|name| name.eq_ignore_ascii_case("html"));
-        self.note(Problem::Doctype);
+        self.progress.note(Problem::Doctype);
     }
 
     pub(super) fn instruction(&mut self, instruction: &BytesPI<'_>) {
         if !syntax::is_instruction(instruction) {
-            self.note(Problem::IllFormed {
-                what: "processing instruction with a name that XML does not allow",
-            });
+            self.progress
+                .note_ill_formed("processing instruction with a name that XML does not allow");
         }
     }
 
     pub(super) fn comment(&mut self, comment: &BytesText<'_>) {
         if comment.contains("--") || comment.ends_with('-') {
-            self.note(Problem::IllFormed {
-                what: "comment contains --",
-            });
+            self.progress.note_ill_formed("comment contains --");
         }
     }
 
@@ -267,282 +157,435 @@ impl Document {
         let problem = Problem::IllFormed {
             what: "tag contains <",
         };
-        if self.place == Place::Value(Tag::Loc) && self.is_reading() {
-            self.draft.lose(problem.clone(), self.token_position);
+        if let Some(Meaning::Value(Tag::Loc) | Meaning::InLoc) = self.stack.meaning() {
+            self.draft.lose(problem.clone(), self.progress.position);
         }
-        self.note(problem);
+        self.progress.note(problem);
     }
 
-    /// A start tag.
+    /// A start tag, whose element is on the stack.
     pub(super) fn open(
         &mut self,
         start: &BytesStart<'_>,
         namespaces: &NamespaceResolver,
     ) -> Result<Option<Item>, ReadError> {
         self.split = None;
-        self.look_for_prefixes(start, namespaces);
-        if self.skipped_depth > 0 || self.place == Place::Extension {
-            self.look_for_lost_entry(start, namespaces);
-        }
-        if self.skipped_depth > 0 {
-            if self.skipped_depth == 1 && self.extended.is_in_link() {
-                self.note_in_link(start);
+        let tag = StartTag { start, namespaces };
+        let parent = self.stack.parent().map(|parent| parent.meaning);
+        self.look_for_prefixes(parent, tag);
+        let mut item = Ok(None);
+        let mut meaning = match parent {
+            None => self.open_root(tag)?,
+            Some(Meaning::Entries) => self.open_entry(tag)?,
+            Some(Meaning::Entry) => self.open_in_entry(tag, &mut item)?,
+            Some(Meaning::Value(of)) => self.open_in_value(of, tag),
+            Some(Meaning::InLoc) => self.open_in_value(Tag::Loc, tag),
+            Some(Meaning::Parts(row)) => self.open_part(row, tag),
+            Some(Meaning::Part | Meaning::Custom) => {
+                let name = tag.quoted_name();
+                self.progress.note(Problem::UnknownElement { name });
+                Meaning::Skipped
             }
-            return self.skip().map(|()| None);
+            Some(Meaning::Link) => {
+                self.progress.note(Problem::UnknownPart {
+                    name: tag.quoted_name(),
+                    parent: "xhtml:link",
+                });
+                Meaning::Skipped
+            }
+            Some(
+                parent @ (Meaning::Feed | Meaning::Channel | Meaning::Item | Meaning::Field(_)),
+            ) => self.open_in_feed(parent, tag)?,
+            Some(Meaning::Skipped | Meaning::LostEntry(_)) => Meaning::Skipped,
+        };
+        if meaning == Meaning::Skipped && parent.is_some_and(Meaning::hides_entries) {
+            meaning = self.left_out(tag);
         }
-        if self.place == Place::Entry {
-            return self.open_value(start, namespaces);
+        self.stack.set(meaning);
+        match meaning {
+            Meaning::Item => self.draft = Draft::new(self.progress.position),
+            Meaning::Value(_) | Meaning::Part | Meaning::Custom | Meaning::Field(_) => {
+                self.text.begin(self.progress.position);
+            }
+            _ => {}
         }
-        self.open_outside_of_entry(start, namespaces).map(|()| None)
-    }
-
-    /// Returns whether the next text belongs to a value.
-    fn is_in_value(&self) -> bool {
-        match self.place {
-            Place::Value(_) => true,
-            Place::Extension => self.extended.is_in_value(),
-            Place::Prolog
-            | Place::Root
-            | Place::Entry
-            | Place::Feed
-            | Place::Epilog
-            | Place::Done => false,
-        }
+        item
     }
 
     /// Reports prefixes that no declaration binds: of any attribute, and of an element that is skipped or is in a value.
     /// Prefixes of other elements are reported where the namespaces of the elements are decided.
-    fn look_for_prefixes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
-        if (self.is_in_value() || !self.is_reading())
-            && let ResolveResult::Unknown(prefix) = namespaces.resolve_element(start.name()).0
+    fn look_for_prefixes(&mut self, parent: Option<Meaning>, tag: StartTag<'_>) {
+        if parent.is_some_and(|parent| parent.is_value() || parent.is_left_out())
+            && let ResolveResult::Unknown(prefix) = tag.namespace()
         {
-            self.undeclared_prefix(&prefix);
+            self.progress.undeclared_prefix(&prefix);
         }
-        if !start.attributes_raw().contains(':') {
-            return;
-        }
-        let attributes = start.attributes();
-        for attribute in attributes.take(MAX_ATTRIBUTES).flatten() {
-            if attribute.key.as_namespace_binding().is_none()
-                && let ResolveResult::Unknown(prefix) =
-                    namespaces.resolve_attribute(attribute.key).0
-            {
-                self.undeclared_prefix(&prefix);
-            }
+        for prefix in tag.undeclared_prefixes() {
+            self.progress.undeclared_prefix(&prefix);
         }
     }
 
-    /// The name without prefix of an element of the protocol or of a feed, in its right case; another case is reported.
-    pub(super) fn name_of<'a>(&mut self, start: &'a BytesStart<'_>) -> &'a str {
-        let name = start.local_name().into_inner();
-        let kind = self.root_kind.unwrap_or(Kind::UrlSet);
-        let Some(expected) = names::meant_by(name, kind) else {
-            return name;
+    /// Meaning of an element that is left out, in something that is left out or is of an extension: with an entry in it, the
+    /// entry is lost, which is reported.
+    ///
+    /// In the root element the meaning is clear. In an entry an extension may have an element of this name without its prefix, so
+    /// there an entry needs a `<loc>`.
+    fn left_out(&mut self, tag: StartTag<'_>) -> Meaning {
+        let meant = names::meant_by(tag.name(), self.root_kind);
+        let Some(name) = meant.filter(|_| self.origins.is_of_protocol(tag)) else {
+            return Meaning::Skipped;
         };
-        self.name_case(start, expected);
-        expected
-    }
-
-    /// Reports a name in another case than expected, once for each name.
-    fn name_case(&mut self, start: &BytesStart<'_>, expected: &'static str) {
-        let found = start.local_name().into_inner();
-        if found != expected && self.extended.is_new_name_case(expected) {
-            self.note(Problem::NameCase {
-                found: quoted(found),
-                expected,
-            });
-        }
-    }
-
-    fn open_outside_of_entry(
-        &mut self,
-        start: &BytesStart<'_>,
-        namespaces: &NamespaceResolver,
-    ) -> Result<(), ReadError> {
-        match self.place {
-            Place::Prolog => self.open_root(start, namespaces),
-            Place::Root => self.open_entry(start, namespaces),
-            Place::Value(tag) => {
-                let problem = if self.is_of_protocol(start, namespaces) {
-                    self.unexpected(start, tag.name())
-                } else {
-                    Problem::UnknownElement {
-                        name: local_name(start),
-                    }
-                };
-                self.note(problem);
-                // `<loc><url>http://...</url></loc>`: its meaning is clear.
-                if tag == Tag::Loc && self.text.is_blank() {
-                    self.wrapped_depth += 1;
-                    return Ok(());
-                }
-                self.skip()
+        if name == names::of_entry(self.root_kind) {
+            if self.stack.read_meaning() != Some(Meaning::Entries) {
+                return Meaning::LostEntry(name);
             }
-            Place::Extension => self.open_in_extension(start, namespaces),
-            Place::Feed => self.open_in_feed(start, namespaces),
+            self.progress.note(Problem::LostEntry { name });
+        } else if name == Tag::Loc.name()
+            && let Some(parent) = self.stack.parent()
+            && let Meaning::LostEntry(name) = parent.meaning
+        {
+            parent.meaning = Meaning::Skipped;
+            let position = parent.position;
+            self.progress.note_at(Problem::LostEntry { name }, position);
+        }
+        Meaning::Skipped
+    }
+
+    fn open_root(&mut self, tag: StartTag<'_>) -> Result<Meaning, ReadError> {
+        let found = names::root(tag.name());
+        if self.progress.kind.is_some() {
+            if found.is_none() {
+                return Err(self.progress.fatal(Problem::AfterRoot));
+            }
             // Somebody put two files into one.
-            Place::Epilog if names::root(start.local_name().into_inner()).is_some() => {
-                self.note(Problem::AfterRoot);
-                self.open_root(start, namespaces)
-            }
-            Place::Entry | Place::Epilog | Place::Done => Err(self.fatal(Problem::AfterRoot)),
+            self.progress.note(Problem::AfterRoot);
         }
-    }
-
-    /// Leaves out the element that just began.
-    pub(super) fn skip(&mut self) -> Result<(), ReadError> {
-        self.skipped_depth += 1;
-        if self.skipped_depth >= MAX_DEPTH {
-            return Err(self.fatal(Problem::TooDeep));
-        }
-        Ok(())
-    }
-
-    fn open_root(
-        &mut self,
-        start: &BytesStart<'_>,
-        namespaces: &NamespaceResolver,
-    ) -> Result<(), ReadError> {
-        let Some((root_name, kind)) = names::root(start.local_name().into_inner()) else {
-            let name = local_name(start);
-            let is_html = self.is_html || is_html_root(&name);
-            return Err(self.fatal(if is_html {
+        let Some((root_name, kind)) = found else {
+            let name = tag.quoted_name();
+            let is_html = self.is_html || names::is_html_root(&name);
+            return Err(self.progress.fatal(if is_html {
                 Problem::Html
             } else {
                 Problem::Root { name }
             }));
         };
-        self.kind.get_or_insert(kind);
-        self.root_kind = Some(kind);
-        self.name_case(start, root_name);
-        let (namespace, root_prefix) = match namespaces.resolve_element(start.name()).0 {
-            ResolveResult::Bound(Namespace(namespace)) => {
-                (Some(beginning_of(namespace).to_owned()), None)
-            }
-            ResolveResult::Unbound => (None, None),
-            ResolveResult::Unknown(prefix) => (None, Some(prefix)),
-        };
-        self.root_prefix = root_prefix;
-        if matches!(kind, Kind::Rss | Kind::Atom) {
-            self.place = Place::Feed;
-            self.open_feed(start, namespace);
-            return Ok(());
+        let first_kind = *self.progress.kind.get_or_insert(kind);
+        self.root_kind = kind;
+        tag.note_case(root_name, &mut self.progress);
+        self.origins.open_root(tag);
+        if kind.is_feed() {
+            let progress = &mut self.progress;
+            let base = self.feed.open_root(kind, tag, &mut self.origins, progress);
+            self.stack.set_base(base);
+            return Ok(Meaning::Feed);
         }
-        self.namespace = namespace;
-        if self.namespace.as_deref() != Some(NAMESPACE) {
-            let found = self.namespace.as_deref().map(quoted);
-            self.note(Problem::Namespace { found });
+        if !self.origins.is_of_root(NAMESPACE) {
+            let found = self.origins.root.as_deref().map(quoted);
+            self.progress.note(Problem::Namespace { found });
         }
-        self.attributes(start, namespaces);
-        self.schema_location(start, namespaces);
-        self.place = Place::Root;
-        Ok(())
+        self.note_attributes(tag);
+        if let Some(location) = tag.schema_location()
+            && let Err(error) = schema_location::check(&location.value, first_kind)
+        {
+            self.progress.note(Problem::SchemaLocation(error));
+        }
+        Ok(Meaning::Entries)
     }
 
-    /// An end tag. The parser has checked that it belongs to the last open start tag.
+    /// Reports the attributes of an element of the protocol, which defines none.
+    fn note_attributes(&mut self, tag: StartTag<'_>) {
+        for attribute in tag.own_attributes() {
+            let name = quoted(attribute.key.into_inner());
+            self.progress.note(Problem::UnknownAttribute { name });
+        }
+    }
+
+    /// Problem of an element of the protocol in a `parent` that does not allow it.
+    fn unexpected(&self, tag: StartTag<'_>, parent: &'static str) -> Problem {
+        let root = || names::root(tag.name()).map(|(root, _)| root);
+        match names::meant_by(tag.name(), self.root_kind).or_else(root) {
+            Some(name) => Problem::Misplaced { name, parent },
+            None => Problem::UnknownElement {
+                name: tag.quoted_name(),
+            },
+        }
+    }
+
+    /// An element between entries.
+    fn open_entry(&mut self, tag: StartTag<'_>) -> Result<Meaning, ReadError> {
+        match self.origins.origin(tag, &mut self.progress) {
+            ElementOrigin::Protocol => {}
+            ElementOrigin::Extension(_) if self.root_kind == Kind::UrlSet => {
+                let name = quoted(tag.start.name().into_inner());
+                self.progress.note(Problem::OutsideEntry { name });
+                return Ok(Meaning::Skipped);
+            }
+            origin => return Ok(self.skip_foreign(&origin, tag)),
+        }
+        match (
+            tag.name_in(self.root_kind, &mut self.progress),
+            self.root_kind,
+        ) {
+            ("url", Kind::UrlSet) | ("sitemap", Kind::Index) => {}
+            // An entry of the other kind of file counts as an entry.
+            (name @ ("url" | "sitemap"), _) => {
+                let name = if name == "url" { "url" } else { "sitemap" };
+                self.progress.count_entry()?;
+                let problem = Problem::WrongEntry { name };
+                return Err(self.progress.lost(problem, self.progress.position));
+            }
+            (name, kind) => {
+                self.progress.note(if name == Tag::Loc.name() {
+                    Problem::LocOutsideEntry
+                } else {
+                    self.unexpected(tag, names::of_root(kind))
+                });
+                return Ok(Meaning::Skipped);
+            }
+        }
+        self.note_attributes(tag);
+        self.progress.count_entry()?;
+        self.draft = Draft::new(self.progress.position);
+        self.parts.clear();
+        Ok(Meaning::Entry)
+    }
+
+    /// Leaves out an element that is not the protocol's. It is counted, and noted where it is the first of its kind.
+    fn skip_foreign(&mut self, origin: &ElementOrigin, tag: StartTag<'_>) -> Meaning {
+        if let ElementOrigin::Retired(extension) = origin {
+            let name = extension.prefix;
+            self.progress.note(Problem::Retired { name });
+        } else if self.progress.is_new(Once::UnknownExtension, "") {
+            let name = tag.quoted_name();
+            self.progress.note(if self.root_kind == Kind::Index {
+                Problem::ExtensionInIndex { name }
+            } else {
+                Problem::Extension { name }
+            });
+        }
+        self.progress.extension_elements += 1;
+        Meaning::Skipped
+    }
+
+    /// An element of an entry. When it belongs to the next entry, this one becomes the `item`.
+    fn open_in_entry(
+        &mut self,
+        tag: StartTag<'_>,
+        item: &mut Result<Option<Item>, ReadError>,
+    ) -> Result<Meaning, ReadError> {
+        let origin = self.origins.origin(tag, &mut self.progress);
+        self.draft.has_extension |= !matches!(origin, ElementOrigin::Protocol);
+        match origin {
+            ElementOrigin::Protocol => {}
+            ElementOrigin::Extension(extension) if self.root_kind == Kind::UrlSet => {
+                return Ok(self.parts.open(extension, tag, &mut self.progress));
+            }
+            ElementOrigin::Custom(namespace) if self.root_kind == Kind::UrlSet => {
+                let progress = &mut self.progress;
+                return Ok(self.parts.open_custom(namespace, tag, progress));
+            }
+            origin => return Ok(self.skip_foreign(&origin, tag)),
+        }
+        let name = tag.name_in(self.root_kind, &mut self.progress);
+        let entry_name = names::of_entry(self.root_kind);
+        let Some(element) = Tag::of(name) else {
+            self.progress.note(self.unexpected(tag, entry_name));
+            if name != entry_name {
+                return Ok(Meaning::Skipped);
+            }
+            // The end tag of the entry before is missing, or there is one start tag too many.
+            if let Some(parent) = self.stack.parent() {
+                parent.meaning = Meaning::Entries;
+            }
+            if self.draft.has(Tag::Loc) {
+                self.progress.count_entry()?;
+                *item = self.split_entry();
+            }
+            return Ok(Meaning::Entry);
+        };
+        let name = element.name();
+        if self.root_kind == Kind::Index && matches!(element, Tag::ChangeFreq | Tag::Priority) {
+            self.progress.note(Problem::NotInIndex { name });
+            return Ok(Meaning::Skipped);
+        }
+        if element == Tag::Loc && self.draft.has(element) {
+            self.progress.note(Problem::ManyLocs);
+            self.progress.count_entry()?;
+            *item = self.split_entry();
+        }
+        if self.draft.is_out_of_order(element) {
+            self.progress.note(Problem::Order { name });
+        }
+        if self.draft.repeats(element) {
+            self.progress.note(Problem::Repeated { name });
+            return Ok(Meaning::Skipped);
+        }
+        self.note_attributes(tag);
+        Ok(Meaning::Value(element))
+    }
+
+    /// An element in an element of an entry.
+    fn open_in_value(&mut self, of: Tag, tag: StartTag<'_>) -> Meaning {
+        self.progress.note(if self.origins.is_of_protocol(tag) {
+            self.unexpected(tag, of.name())
+        } else {
+            Problem::UnknownElement {
+                name: tag.quoted_name(),
+            }
+        });
+        // `<loc><url>http://...</url></loc>`: its meaning is clear.
+        if of == Tag::Loc && self.text.is_blank() {
+            return Meaning::InLoc;
+        }
+        Meaning::Skipped
+    }
+
+    /// An element in one of an extension, the one of `parent`.
+    fn open_part(&mut self, parent: &'static Row, tag: StartTag<'_>) -> Meaning {
+        let origin = self.origins.origin(tag, &mut self.progress);
+        let Some(element) = self.stack.parent() else {
+            return Meaning::Skipped;
+        };
+        let (latest, progress) = (&mut element.latest, &mut self.progress);
+        self.parts.open_part(parent, latest, &origin, tag, progress)
+    }
+
+    fn open_in_feed(&mut self, parent: Meaning, tag: StartTag<'_>) -> Result<Meaning, ReadError> {
+        let outer = self.stack.parent();
+        let outer = outer.and_then(|outer| outer.base.as_deref());
+        let progress = &mut self.progress;
+        let opened = self.feed.open(parent, outer, tag, &self.origins, progress);
+        let (meaning, base) = opened?;
+        self.stack.set_base(base);
+        Ok(meaning)
+    }
+
+    /// An end tag of the innermost element.
     pub(super) fn close(&mut self) -> Result<Option<Item>, ReadError> {
         self.split = None;
-        if self.skipped_depth > 0 {
-            self.skipped_depth -= 1;
-            self.leave_skipped();
-            if self.skipped_depth == 0 {
-                self.extended.end_link();
-            }
+        let Some(closed) = self.stack.pop() else {
             return Ok(None);
+        };
+        match closed.meaning {
+            Meaning::Value(tag) => self.set_value(tag),
+            Meaning::Entry => return self.finish_entry().map(Some),
+            Meaning::Item => return self.finish_item().map(Some),
+            Meaning::Field(field) => {
+                let base = closed.base.map(|base| *base);
+                self.feed
+                    .close_field(field, &self.text, base, &mut self.progress);
+            }
+            Meaning::Parts(row) => self.parts.close(row, &mut self.progress),
+            Meaning::Part => self.parts.close_part(&self.text, &mut self.progress),
+            Meaning::Custom => self.parts.close_custom(&self.text, &mut self.progress),
+            Meaning::Entries if self.is_after_root() && self.progress.entries == 0 => {
+                self.progress.note(Problem::NoEntries);
+            }
+            Meaning::Entries
+            | Meaning::InLoc
+            | Meaning::Link
+            | Meaning::Feed
+            | Meaning::Channel
+            | Meaning::LostEntry(_)
+            | Meaning::Skipped => {}
         }
-        match self.place {
-            Place::Value(_) if self.wrapped_depth > 0 => {
-                self.wrapped_depth -= 1;
-                Ok(None)
-            }
-            Place::Value(tag) => {
-                self.set_value(tag);
-                Ok(None)
-            }
-            Place::Entry => self.finish_entry().map(Some),
-            Place::Extension => {
-                self.close_in_extension();
-                Ok(None)
-            }
-            Place::Feed => self.close_in_feed(),
-            Place::Root if self.outer_entries > 0 => {
-                self.outer_entries -= 1;
-                Ok(None)
-            }
-            Place::Root => {
-                self.place = Place::Epilog;
-                if self.entries == 0 {
-                    self.note(Problem::NoEntries);
-                }
-                Ok(None)
-            }
-            Place::Prolog | Place::Epilog | Place::Done => Ok(None),
+        Ok(None)
+    }
+
+    /// Ends the entry where the next one begins inside of it.
+    fn split_entry(&mut self) -> Result<Option<Item>, ReadError> {
+        let outcome = self.finish_entry();
+        let next = Draft::new(self.progress.position);
+        self.split = Some(std::mem::replace(&mut self.draft, next));
+        outcome.map(Some)
+    }
+
+    fn set_value(&mut self, tag: Tag) {
+        let problems = self.draft.set(tag, &self.text);
+        self.progress.note_all(problems, self.text.position());
+    }
+
+    /// `<sitemap>http://...</sitemap>`: the text of an entry without `<loc>` is taken for it if it is an address.
+    fn take_stray_loc(&mut self) {
+        let position = self.stray.position();
+        let text = self.stray.value("loc").map(str::to_owned);
+        self.stray.begin(position);
+        let Ok(text) = text else { return };
+        if self.draft.has(Tag::Loc) || Loc::parse(&text).is_err() {
+            return;
         }
+        self.progress.note_at(Problem::LocMissing, position);
+        let problems = self.draft.set_loc(&text, position);
+        self.progress.note_all(problems, position);
+    }
+
+    fn finish_entry(&mut self) -> Result<Item, ReadError> {
+        self.take_stray_loc();
+        let begun = self.draft.position();
+        match self.draft.finish() {
+            Ok(entry) if self.root_kind == Kind::Index => {
+                let mut sitemap = IndexEntry::new(entry.loc);
+                sitemap.lastmod = entry.lastmod;
+                Ok(Item::Sitemap(sitemap))
+            }
+            Ok(mut entry) => {
+                entry.extensions = self.parts.take(&entry.loc, begun, &mut self.progress);
+                Ok(Item::Url(entry))
+            }
+            Err((problem, position)) => Err(self.progress.lost(problem, position)),
+        }
+    }
+
+    fn finish_item(&mut self) -> Result<Item, ReadError> {
+        self.feed.close_item(&mut self.draft, &mut self.progress)
     }
 
     /// The input ends, between tags or `inside_tag`. The complete part of an entry that was cut short is yielded first; the error
     /// follows when this is called again.
     pub(super) fn end_of_file(&mut self, inside_tag: bool) -> Result<Option<Item>, ReadError> {
-        match self.place {
-            Place::Epilog | Place::Done => {
-                if inside_tag {
-                    self.note(Problem::IllFormed {
-                        what: "tag, comment or instruction after the root element has no end",
-                    });
-                }
-                self.place = Place::Done;
-                Ok(None)
+        if self.progress.kind.is_none() {
+            return Err(self.progress.fatal(Problem::Blank));
+        }
+        if self.is_after_root() {
+            if inside_tag {
+                self.progress.note_ill_formed(
+                    "tag, comment or instruction after the root element has no end",
+                );
             }
-            Place::Prolog => Err(self.fatal(Problem::Blank)),
-            Place::Root | Place::Entry | Place::Value(_) | Place::Extension | Place::Feed => {
-                match self.rescue(inside_tag) {
-                    Some(outcome) => outcome.map(Some),
-                    None => Err(self.fatal(Problem::Truncated)),
-                }
-            }
+            self.progress.is_done = true;
+            return Ok(None);
+        }
+        match self.rescue(inside_tag) {
+            Some(outcome) => outcome.map(Some),
+            None => Err(self.progress.fatal(Problem::Truncated)),
         }
     }
 
     /// The complete part of an entry that the end of the readable input cuts short, between tags or `inside_tag`, if it makes an
-    /// entry.
+    /// entry. No part of an extension is known to be complete.
     pub(super) fn rescue(&mut self, inside_tag: bool) -> Option<Result<Item, ReadError>> {
         self.split = None;
-        match self.place {
-            // A tag began after the text, so the text is whole.
-            Place::Value(tag) if inside_tag => self.set_value(tag),
-            Place::Feed => return self.rescue_in_feed(inside_tag),
-            // No part of an extension is known to be complete.
-            Place::Value(_) | Place::Extension | Place::Entry => {}
-            Place::Prolog | Place::Root | Place::Epilog | Place::Done => return None,
+        // A tag began after the text, so the text is whole.
+        match self.stack.read_meaning() {
+            Some(Meaning::Value(tag)) if inside_tag => self.set_value(tag),
+            Some(Meaning::InLoc) if inside_tag => self.set_value(Tag::Loc),
+            Some(Meaning::Field(field))
+                if inside_tag && self.stack.meaning() == Some(Meaning::Field(field)) =>
+            {
+                let base = self.stack.pop().and_then(|element| element.base);
+                let base = base.map(|base| *base);
+                self.feed
+                    .close_field(field, &self.text, base, &mut self.progress);
+            }
+            _ => {}
         }
-        self.draft.is_usable().then(|| self.finish_entry())
+        let rescued = if self.stack.has(Meaning::Item) {
+            self.feed.has_link().then(|| self.finish_item())
+        } else {
+            let is_usable = self.stack.has(Meaning::Entry) && self.draft.is_usable();
+            is_usable.then(|| self.finish_entry())
+        };
+        self.stack.skip_all();
+        rescued
     }
-}
-
-/// The element that an entry is in a kind of file; feeds and text have others.
-fn entry_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::UrlSet => "url",
-        Kind::Index => "sitemap",
-        Kind::Text | Kind::Rss | Kind::Atom => "",
-    }
-}
-
-/// Returns whether a web page may begin with this element; the tags of `html` and `head` may be left out.
-pub(super) fn is_html_root(name: &str) -> bool {
-    [
-        "html", "head", "body", "title", "meta", "link", "script", "style", "div", "p",
-    ]
-    .iter()
-    .any(|root| root.eq_ignore_ascii_case(name))
-}
-
-/// As much of a text from the file as goes into a finding.
-pub(super) fn quoted(text: &str) -> String {
-    let end = text.char_indices().nth(MAX_QUOTED_CHARACTERS);
-    text[..end.map_or(text.len(), |(end, _)| end)].to_owned()
-}
-
-pub(super) fn local_name(start: &BytesStart<'_>) -> String {
-    quoted(start.local_name().into_inner())
 }

@@ -195,7 +195,7 @@ impl Draft {
             problems.push(Problem::Padded { name: tag.name() });
         }
         match tag {
-            Tag::Loc => self.set_loc(value, text.position, &mut problems),
+            Tag::Loc => problems.extend(self.set_loc(value, text.position)),
             Tag::LastMod => {
                 self.lastmod_position = Some(text.position);
                 self.lastmod = read_lastmod(value, &mut problems);
@@ -209,16 +209,20 @@ impl Draft {
         problems
     }
 
-    pub(super) fn set_loc(&mut self, value: &str, position: Position, problems: &mut Vec<Problem>) {
+    /// Takes in the URL, and returns the problems with which it can still be used.
+    pub(super) fn set_loc(&mut self, value: &str, position: Position) -> Vec<Problem> {
+        let mut problems = Vec::new();
         self.loc_position = Some(position);
-        let loc = match read_loc(value, problems) {
-            Ok(loc) => loc,
-            Err(error) => return self.lose(Problem::Loc(error), position),
-        };
-        if loc.as_str().len() < MIN_LOC_CHARACTERS {
-            problems.push(Problem::LocShort);
+        match read_loc(value, &mut problems) {
+            Ok(loc) => {
+                if loc.as_str().len() < MIN_LOC_CHARACTERS {
+                    problems.push(Problem::LocShort);
+                }
+                self.loc = Some(loc);
+            }
+            Err(error) => self.lose(Problem::Loc(error), position),
         }
-        self.loc = Some(loc);
+        problems
     }
 
     pub(super) fn set_lastmod(&mut self, lastmod: LastMod) {

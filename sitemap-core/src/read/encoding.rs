@@ -11,7 +11,7 @@ use std::{
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::{
-    input::{Halt, line_ends, read_buffered},
+    halt::{Halt, line_ends, read_buffered},
     preamble::garbage_bytes,
 };
 

@@ -2,8 +2,10 @@
 
 use std::{fmt, io};
 
-use super::Kind;
-use crate::problem::{Problem, Rule, Severity, Source};
+use super::{
+    Kind,
+    problem::{Problem, Rule, Severity, Source},
+};
 
 /// A place in a file, after decompression and in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -27,25 +27,27 @@ mod date;
 mod finding;
 
 mod encoding;
+mod halt;
 mod input;
 mod names;
-mod nesting;
 mod preamble;
+pub(crate) mod problem;
+mod progress;
 mod schema_location;
+mod stack;
+mod start_tag;
 mod syntax;
 mod window;
 
-pub use crate::problem::{Problem, Rule, Severity, Source};
 pub use check::{CheckError, Expectation, Order, check};
 pub use date::parse_rfc_822;
 pub use finding::{Position, ReadError, ReadFinding};
 pub use input::Unpacked;
-pub use lines::{LineError, Lines, MAX_RECORD_BYTES};
+pub use lines::{LineError, Lines, MAX_RECORD_BYTES, has_web_scheme};
 pub use list::{ListError, ListForm, ListProblem, ListRow, RowError, UrlList};
-pub(crate) use names::is_root_name;
+pub use problem::{Problem, Rule, Severity, Source};
 pub use reader::{Reader, Start};
 pub use schema_location::SchemaLocationError;
-pub use text::has_web_scheme;
 pub use window::Excerpt;
 
 use std::fmt;

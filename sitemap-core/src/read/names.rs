@@ -40,6 +40,24 @@ pub(super) fn of_root(kind: Kind) -> &'static str {
     root.map_or("", |(root, _)| root)
 }
 
+/// The element that an entry is in a kind of file; feeds and text have others.
+pub(super) fn of_entry(kind: Kind) -> &'static str {
+    match kind {
+        Kind::UrlSet => "url",
+        Kind::Index => "sitemap",
+        Kind::Text | Kind::Rss | Kind::Atom => "",
+    }
+}
+
+/// Returns whether a web page may begin with this element; the tags of `html` and `head` may be left out.
+pub(super) fn is_html_root(name: &str) -> bool {
+    [
+        "html", "head", "body", "title", "meta", "link", "script", "style", "div", "p",
+    ]
+    .iter()
+    .any(|root| root.eq_ignore_ascii_case(name))
+}
+
 /// Returns whether this is the name of a root element as it should be written.
 pub(crate) fn is_root_name(name: &str) -> bool {
     ROOTS.iter().any(|(root, _)| *root == name)

@@ -2,7 +2,7 @@
 
 use std::str;
 
-use super::{document::is_html_root, names, text::has_web_scheme};
+use super::{lines::has_web_scheme, names};
 
 /// Number of declarations that are looked at; the first one is it, unless the text before it mentions another.
 const MAX_DECLARATIONS: usize = 16;
@@ -14,7 +14,7 @@ const MAX_DECLARATIONS: usize = 16;
 /// mentions a declaration. Both have to be in `head`, the only part of the file that is looked at.
 pub(super) fn garbage_bytes(head: &[u8]) -> usize {
     let root = root_name(head);
-    let is_other = |name: &str| names::root(name).is_some() || is_html_root(name);
+    let is_other = |name: &str| names::root(name).is_some() || names::is_html_root(name);
     if is_html_doctype(head) || root.is_some_and(is_other) {
         return 0;
     }

@@ -20,9 +20,11 @@ use quick_xml::{
 
 use super::{
     Excerpt, Item, Kind, Position, Problem, ReadError, ReadFinding,
-    document::{Document, MAX_ATTRIBUTES, Place, quoted},
-    input::{Halt, Input},
-    nesting::Nesting,
+    document::Document,
+    halt::Halt,
+    input::Input,
+    progress::quoted,
+    start_tag::StartTag,
     syntax::{self, is_white_space},
     text::TextFile,
 };
@@ -56,7 +58,6 @@ pub struct Reader<R: BufRead> {
     xml: XmlReader<Input<R>>,
     syntax: Syntax,
     namespaces: NamespaceResolver,
-    nesting: Nesting,
     /// Number of open elements to close before the next token is read.
     closing: usize,
     /// The memory for one token, used again for each.
@@ -118,7 +119,6 @@ impl<R: BufRead> Reader<R> {
             xml: parser(Input::new(input, limits.bytes)),
             syntax: Syntax::Unknown,
             namespaces: NamespaceResolver::default(),
-            nesting: Nesting::default(),
             closing: 0,
             token: Vec::new(),
             document: Document::new(limits.entries),
@@ -142,7 +142,7 @@ impl<R: BufRead> Reader<R> {
     /// ```
     #[must_use]
     pub fn at(mut self, location: &Loc) -> Self {
-        self.document.set_location(location);
+        self.document.feed.location = Some(location.clone());
         self
     }
 
@@ -168,13 +168,13 @@ impl<R: BufRead> Reader<R> {
     /// [`custom_elements`](crate::extension::Extensions::custom_elements), instead of skipping them.
     #[must_use]
     pub fn with_custom_namespaces(mut self, namespaces: &[CustomNamespace]) -> Self {
-        self.document.extended.set_custom_namespaces(namespaces);
+        self.document.origins.custom = namespaces.to_vec();
         self
     }
 
     /// Kind of the file, by its first root element; known once the first entry was read.
     pub fn kind(&self) -> Option<Kind> {
-        self.document.kind
+        self.document.progress.kind
     }
 
     /// Start of the entry that was yielded last.
@@ -194,13 +194,13 @@ impl<R: BufRead> Reader<R> {
 
     /// The entries met so far, with those that were left out.
     pub fn entries(&self) -> u64 {
-        self.document.entries
+        self.document.progress.entries
     }
 
     /// Number of elements of unknown and of retired namespaces that were skipped so far. Only the first of its kind is a finding;
     /// in a feed, where they are usual, they are not reported.
     pub fn extension_elements(&self) -> u64 {
-        self.document.extension_elements
+        self.document.progress.extension_elements
     }
 
     /// The bytes read so far, after decompression and in UTF-8; at the end, the size of the file.
@@ -210,17 +210,17 @@ impl<R: BufRead> Reader<R> {
 
     /// Problems so far that did not end the reading, in the order of the file; at most [`MAX_FINDINGS`](super::MAX_FINDINGS).
     pub fn findings(&self) -> &[ReadFinding] {
-        &self.document.findings
+        &self.document.progress.findings
     }
 
     /// Hands the findings over and frees their space.
     pub fn take_findings(&mut self) -> Vec<ReadFinding> {
-        std::mem::take(&mut self.document.findings)
+        std::mem::take(&mut self.document.progress.findings)
     }
 
     /// Number of findings above the limit.
     pub fn findings_not_kept(&self) -> u64 {
-        self.document.findings_not_kept
+        self.document.progress.findings_not_kept
     }
 
     /// The next entry; `None` in its place as soon as the list of findings is full, so that no finding is lost.
@@ -228,13 +228,13 @@ impl<R: BufRead> Reader<R> {
         &mut self,
         max_findings: usize,
     ) -> Option<Result<Option<Item>, ReadError>> {
-        while self.document.place != Place::Done {
+        while !self.document.progress.is_done {
             match self.step() {
-                Ok(None) if self.document.findings.len() < max_findings => {}
+                Ok(None) if self.document.progress.findings.len() < max_findings => {}
                 Ok(item) => return Some(Ok(item)),
                 Err(error) => {
                     if error.is_fatal() {
-                        self.document.place = Place::Done;
+                        self.document.progress.is_done = true;
                     }
                     return Some(Err(error));
                 }
@@ -291,7 +291,7 @@ impl<R: BufRead> Reader<R> {
         }
         self.document.begin(start, input.position(), encoding);
         for (problem, position) in notes {
-            self.document.note_at(problem, position);
+            self.document.progress.note_at(problem, position);
         }
         match first {
             Ok((Some(_), is_white_space_of_xml)) => {
@@ -301,7 +301,7 @@ impl<R: BufRead> Reader<R> {
                 self.syntax = Syntax::Markup;
                 Ok(())
             }
-            Ok((None, _)) => Err(self.document.fatal(Problem::Blank)),
+            Ok((None, _)) => Err(self.document.progress.fatal(Problem::Blank)),
             Err(error) => Err(self.input_failure(&Arc::new(error))),
         }
     }
@@ -338,10 +338,10 @@ impl<R: BufRead> Reader<R> {
             return Ok(None);
         };
         if !lines.is_ready() {
-            lines.read(self.xml.get_mut(), &mut self.document);
+            lines.read(self.xml.get_mut(), &mut self.document.progress);
         }
-        match lines.take_failure(&mut self.document) {
-            None => lines.next_item(&mut self.document),
+        match lines.take_failure(&mut self.document.progress) {
+            None => lines.next_item(&mut self.document.progress, &mut self.document.draft),
             Some(error) => Err(self.input_failure(&Arc::new(error))),
         }
     }
@@ -350,7 +350,7 @@ impl<R: BufRead> Reader<R> {
         let mut token = std::mem::take(&mut self.token);
         token.clear();
         self.xml.get_mut().begin_token();
-        self.document.token_position = self.xml.get_ref().position();
+        self.document.progress.position = self.xml.get_ref().position();
         let outcome = match self.xml.read_event_into(&mut token) {
             Ok(event) => self.accept(event),
             Err(error) => self.failure(&error),
@@ -362,7 +362,9 @@ impl<R: BufRead> Reader<R> {
     fn accept(&mut self, event: Event<'_>) -> Result<Option<Item>, ReadError> {
         let document = &mut self.document;
         if let Some(position) = self.xml.get_mut().take_forbidden_character() {
-            document.note_at(Problem::ForbiddenCharacter, position);
+            document
+                .progress
+                .note_at(Problem::ForbiddenCharacter, position);
         }
         if self.xml.get_mut().take_malformed() {
             document.malformed_bytes();
@@ -370,16 +372,16 @@ impl<R: BufRead> Reader<R> {
         match event {
             Event::Start(start) => return self.open(&start),
             Event::End(end) => {
-                self.closing = self.nesting.closed_by(end.name().into_inner());
+                self.closing = document.stack.closed_by(end.name().into_inner());
                 match self.closing {
-                    0 => document.note(Problem::IllFormed {
-                        what: "end tag of an element that is not open",
-                    }),
+                    0 => {
+                        let what = "end tag of an element that is not open";
+                        document.progress.note_ill_formed(what);
+                    }
                     1 => {}
                     _ => {
-                        document.note(Problem::IllFormed {
-                            what: "end tag of another element than the last one that was opened",
-                        });
+                        let what = "end tag of another element than the last one that was opened";
+                        document.progress.note_ill_formed(what);
                         self.begin_parser_again();
                     }
                 }
@@ -408,22 +410,22 @@ impl<R: BufRead> Reader<R> {
         } else {
             let tag: &str = start;
             syntax::start_tag(tag, |at, problem| {
-                document.note_inside("<", tag, at, problem);
+                document.progress.note_inside("<", tag, at, problem);
             })
         };
-        if !self.nesting.open(start.name().into_inner(), start.len()) {
-            return Err(document.fatal(Problem::TooDeep));
+        let name = start.name().into_inner();
+        let position = document.progress.position;
+        if !document.stack.open(name, start.len(), position) {
+            return Err(document.progress.fatal(Problem::TooDeep));
         }
         // The scope begins even with a faulty declaration.
         if self.namespaces.push(start).is_err() {
-            document.note(Problem::IllFormed {
-                what: "namespace declaration that XML forbids, or too many of them",
-            });
+            let what = "namespace declaration that XML forbids, or too many of them";
+            document.progress.note_ill_formed(what);
         }
         if has_twins && has_same_attributes(start, &self.namespaces) {
-            document.note(Problem::IllFormed {
-                what: "attribute is given twice, with two prefixes of one namespace",
-            });
+            let what = "attribute is given twice, with two prefixes of one namespace";
+            document.progress.note_ill_formed(what);
         }
         document.open(start, &self.namespaces)
     }
@@ -438,7 +440,6 @@ impl<R: BufRead> Reader<R> {
     /// Closes the innermost open element.
     fn close(&mut self) -> Result<Option<Item>, ReadError> {
         self.closing -= 1;
-        self.nesting.pop();
         self.namespaces.pop();
         self.document.close()
     }
@@ -448,11 +449,9 @@ impl<R: BufRead> Reader<R> {
         let problem = match error {
             XmlError::Io(error) => {
                 // The gzip program ignores such bytes, so the document before them is good if it is whole.
-                if Halt::of(error) == Some(&Halt::TrailingBytes)
-                    && self.document.place == Place::Epilog
-                {
-                    self.document.note(Problem::TrailingBytes);
-                    self.document.place = Place::Done;
+                if Halt::of(error) == Some(&Halt::TrailingBytes) && self.document.is_after_root() {
+                    self.document.progress.note(Problem::TrailingBytes);
+                    self.document.progress.is_done = true;
                     return Ok(None);
                 }
                 let failure = self.input_failure(error);
@@ -466,7 +465,7 @@ impl<R: BufRead> Reader<R> {
                 return Err(failure);
             }
             XmlError::IllFormed(IllFormedError::MissingDoctypeName) => {
-                self.document.note(Problem::Doctype);
+                self.document.progress.note(Problem::Doctype);
                 return Ok(None);
             }
             // The parser found no end of a tag, a comment or the like.
@@ -477,7 +476,7 @@ impl<R: BufRead> Reader<R> {
                 detail: quoted(&other.to_string()),
             },
         };
-        Err(self.document.fatal(problem))
+        Err(self.document.progress.fatal(problem))
     }
 
     /// Result of an error of the input.
@@ -498,15 +497,15 @@ impl<R: BufRead> Reader<R> {
             },
             Some(Halt::TokenTooLong) => Problem::TokenTooLong,
         };
-        self.document.fatal(problem)
+        self.document.progress.fatal(problem)
     }
 }
 
 /// Returns whether two attributes have one name in one namespace, by different prefixes (Namespaces in XML 1.0 section 6.3).
 fn has_same_attributes(start: &BytesStart<'_>, namespaces: &NamespaceResolver) -> bool {
-    let attributes = start.attributes().take(MAX_ATTRIBUTES);
     let mut names = HashMap::new();
-    attributes.flatten().any(|attribute| {
+    let mut attributes = StartTag { start, namespaces }.attributes();
+    attributes.any(|attribute| {
         let name = attribute.key.into_inner();
         match namespaces.resolve_attribute(attribute.key) {
             (ResolveResult::Bound(Namespace(namespace)), local)

@@ -5,7 +5,7 @@
 
 use quick_xml::escape::{resolve_html5_entity, resolve_xml_entity};
 
-use super::{Problem, document::quoted};
+use super::{Problem, progress::quoted};
 use crate::extension::{is_name_character, is_name_start, is_xml_character};
 
 /// Number of names of attributes that are compared one by one; of more, the names are sorted.

@@ -10,12 +10,14 @@ use std::{
 
 use super::{
     Item, Kind, MAX_RECORD_BYTES, MAX_VALUE_BYTES, Position, Problem, ReadError,
-    document::{Document, Place},
     draft::{self, Draft, Tag},
-    input::{Halt, Input},
+    halt::Halt,
+    input::Input,
+    lines::{has_web_scheme, is_metadata},
     list,
+    progress::Progress,
 };
-use crate::{ChangeFreq, LastMod, Loc, LocError, Priority};
+use crate::{Loc, LocError};
 
 /// Largest header before the first URL of a list.
 const MAX_HEADER: Extent = Extent {
@@ -119,50 +121,52 @@ impl TextFile {
     }
 
     /// The failure of the input, once everything before it was yielded.
-    pub(super) fn take_failure(&mut self, document: &mut Document) -> Option<io::Error> {
+    pub(super) fn take_failure(&mut self, progress: &mut Progress) -> Option<io::Error> {
         let is_out = self.table.is_none() && (!self.has_url || self.outcomes.is_empty());
         let (error, position) = self.failure.take_if(|_| is_out)?;
-        document.token_position = position;
+        progress.position = position;
         Some(error)
     }
 
     /// The next outcome.
-    pub(super) fn next_item(&mut self, document: &mut Document) -> Result<Option<Item>, ReadError> {
+    pub(super) fn next_item(
+        &mut self,
+        progress: &mut Progress,
+        draft: &mut Draft,
+    ) -> Result<Option<Item>, ReadError> {
         if let Some(position) = self.table {
-            document.token_position = position;
-            return Err(document.fatal(Problem::Table));
+            progress.position = position;
+            return Err(progress.fatal(Problem::Table));
         }
         if !self.has_url {
             if self.is_in_header() && !self.is_at_end {
                 return Ok(None);
             }
-            document.token_position = self.first;
-            return Err(document.fatal(Problem::NotXml));
+            progress.position = self.first;
+            return Err(progress.fatal(Problem::NotXml));
         }
-        document.kind = Some(Kind::Text);
+        progress.kind = Some(Kind::Text);
         match self.outcomes.pop_front() {
             None => {
                 if self.is_at_end {
-                    document.place = Place::Done;
+                    progress.is_done = true;
                 }
                 Ok(None)
             }
             Some(Outcome::Note(problem, position)) => {
-                document.note_at(problem, position);
+                progress.note_at(problem, position);
                 Ok(None)
             }
             Some(Outcome::Lost(problem, position)) => {
-                document.token_position = position;
-                document.count_entry()?;
-                Err(ReadError::Entry(document.finding(problem, position)))
+                progress.position = position;
+                progress.count_entry()?;
+                Err(progress.lost(problem, position))
             }
             Some(Outcome::Url(loc, problems, position)) => {
-                document.token_position = position;
-                document.count_entry()?;
-                document.draft = Draft::new(position);
-                for problem in problems {
-                    document.note_at(problem, position);
-                }
+                progress.position = position;
+                progress.count_entry()?;
+                *draft = Draft::new(position);
+                progress.note_all(problems, position);
                 Ok(Some(Item::Url(crate::UrlEntry::new(loc))))
             }
         }
@@ -182,10 +186,10 @@ impl TextFile {
     }
 
     /// Reads one line and judges it.
-    pub(super) fn read<R: BufRead>(&mut self, input: &mut Input<R>, document: &mut Document) {
+    pub(super) fn read<R: BufRead>(&mut self, input: &mut Input<R>, progress: &mut Progress) {
         self.line.clear();
         let position = input.position();
-        document.token_position = position;
+        progress.position = position;
         let mut trailing = None;
         let mut is_too_long = false;
         let is_ended = loop {
@@ -368,21 +372,7 @@ fn skip_line_feed<R: BufRead>(input: &mut Input<R>) {
     }
 }
 
-/// Returns whether a text begins like an absolute URL of the web.
-pub fn has_web_scheme(text: &str) -> bool {
-    ["http://", "https://"].iter().any(|scheme| {
-        let start = text.as_bytes().get(..scheme.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
-    })
-}
-
 /// Returns whether a line was meant as a URL: `/path`, `www.example.com`, `ftp://host/`.
 fn is_like_url(line: &str) -> bool {
     !line.contains(char::is_whitespace) && line.contains(['/', '.'])
-}
-
-/// Returns whether a text is metadata of a page: a date, a frequency or a priority.
-pub(super) fn is_metadata(text: &str) -> bool {
-    let is_priority = text.contains('.') && Priority::parse(text).is_ok();
-    is_priority || LastMod::parse(text).is_ok() || ChangeFreq::parse(text).is_ok()
 }

@@ -5,10 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::{
-    DocumentId, Problem,
-    set::{Set, fingerprint_of},
-};
+use super::{DocumentId, Problem, place::fingerprint_of, set::Set};
 use crate::{Loc, UrlEntry, read::Position};
 
 /// The most links between versions that are compared; they take 32 MB.

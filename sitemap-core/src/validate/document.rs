@@ -11,9 +11,9 @@ use super::{
     clusters::MAX_COMPARED_LINKS,
     finding::{Diagnosis, Spot, Tally},
     is_near,
-    place::AllowedUrls,
+    place::{AllowedUrls, fingerprint_of},
     refused::Refused,
-    set::{Known, MAX_COMPARED_URLS, fingerprint_of},
+    set::{Known, MAX_COMPARED_URLS},
     tomorrow,
 };
 use crate::{

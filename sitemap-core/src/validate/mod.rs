@@ -58,7 +58,7 @@ use std::{
 
 use jiff::{Timestamp, ToSpan as _};
 
-pub use crate::problem::{Problem, ProofLine, Site};
+pub use crate::read::problem::{Problem, ProofLine, Site};
 
 pub use self::{
     answer::{Answer, AnswerEnd, Unavailable},

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::{
         Loc,
-        problem::ROWS,
+        read::problem::ROWS,
         read::{Kind, Severity},
         validate::{Facts, Options, Validator},
     };

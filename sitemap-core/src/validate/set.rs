@@ -6,11 +6,13 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    hash::{DefaultHasher, Hash, Hasher},
     num::NonZeroU32,
 };
 
-use super::{DocumentId, MAX_ROUTE, Problem, place::Proofs};
+use super::{
+    DocumentId, MAX_ROUTE, Problem,
+    place::{Proofs, fingerprint, fingerprint_of},
+};
 use crate::{
     Loc, UrlEntry,
     read::{Kind, Position},
@@ -74,18 +76,6 @@ pub(super) enum Known {
     Otherwise(DocumentId),
     /// The table is full.
     Full,
-}
-
-/// A fingerprint of a value; the same in every run.
-pub(super) fn fingerprint(value: &(impl Hash + ?Sized)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// The same for a URL, however it is escaped (R26).
-pub(super) fn fingerprint_of(url: &Loc) -> u64 {
-    fingerprint(&*url.normalised())
 }
 
 impl Set {

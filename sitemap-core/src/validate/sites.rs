@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{
     DocumentId, Problem, Site,
-    set::{Remembered, Set, fingerprint_of},
+    place::fingerprint_of,
+    set::{Remembered, Set},
 };
 use crate::{
     Loc,

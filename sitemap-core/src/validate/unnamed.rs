@@ -2,11 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{
-    DocumentId, Problem,
-    place::Proofs,
-    set::{Set, fingerprint_of},
-};
+use super::{DocumentId, Problem, place::Proofs, place::fingerprint_of, set::Set};
 use crate::{
     Loc,
     read::{Kind, Position},

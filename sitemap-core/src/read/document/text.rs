@@ -5,24 +5,25 @@ use quick_xml::{
     events::{BytesCData, BytesRef, BytesText},
 };
 
-use super::{Document, Place, quoted};
+use super::{Document, Meaning, Once, Problem, ReadError, quoted};
 use crate::{
     extension::is_xml_character,
-    read::{
-        Problem, ReadError,
-        syntax::{is_name, is_white_space},
-    },
+    read::syntax::{is_name, is_white_space},
 };
 
 impl Document {
+    /// Returns whether the next text is the value of an element of a sitemap.
+    fn is_in_value(&self) -> bool {
+        self.stack.meaning().is_some_and(Meaning::is_value)
+    }
+
     /// Bytes of the token mean nothing in the encoding of the file.
     pub(in crate::read) fn malformed_bytes(&mut self) {
-        let is_in_value = self.is_in_value();
-        if is_in_value && self.skipped_depth == 0 {
+        if self.is_in_value() {
             // It is reported when the value is left out.
             self.text.set_malformed();
         } else {
-            self.note(Problem::NotUtf8);
+            self.progress.note(Problem::NotUtf8);
         }
     }
 
@@ -30,20 +31,16 @@ impl Document {
     pub(in crate::read) fn characters(&mut self, text: &BytesText<'_>) -> Result<(), ReadError> {
         // The parser gives an ampersand that begins no reference as text of its own.
         if text.starts_with('&') {
-            self.note(Problem::BareAmpersand);
+            self.progress.note(Problem::BareAmpersand);
         }
         if self.is_in_value()
-            && self.skipped_depth == 0
-            && !self.has_raw_character
             && let Some(character) = text.chars().find(|character| "\"'>".contains(*character))
+            && self.progress.is_new(Once::RawCharacter, "")
         {
-            self.has_raw_character = true;
-            self.note(Problem::RawCharacter { character });
+            self.progress.note(Problem::RawCharacter { character });
         }
         if text.contains("]]>") {
-            self.note(Problem::IllFormed {
-                what: "text contains ]]>",
-            });
+            self.progress.note_ill_formed("text contains ]]>");
         }
         self.text_of_document(&text.xml10_content())
     }
@@ -54,71 +51,51 @@ impl Document {
     ) -> Result<(), ReadError> {
         self.note_if_outside();
         let content = text.xml10_content();
+        let meaning = self.stack.meaning();
         // White space between elements is ignored, but a blank section is text to common validators.
-        if content.bytes().all(is_white_space) && self.is_between_elements() {
-            self.note(Problem::StrayText);
+        if content.bytes().all(is_white_space) && meaning.is_some_and(Meaning::has_elements_only) {
+            self.progress.note(Problem::StrayText);
             return Ok(());
         }
         self.text_of_document(&content)
     }
 
-    /// Returns whether the parser is in an element of the protocol or of an extension that has elements or nothing.
-    fn is_between_elements(&self) -> bool {
-        match self.skipped_depth {
-            0 => match self.place {
-                Place::Root | Place::Entry => true,
-                Place::Extension => !self.extended.is_in_value(),
-                Place::Prolog | Place::Value(_) | Place::Feed | Place::Epilog | Place::Done => {
-                    false
-                }
-            },
-            1 => self.extended.is_in_link(),
-            _ => false,
-        }
-    }
-
     /// Text outside of the root element, where none is allowed. If it is not blank, it also ends the reading.
     pub(in crate::read) fn note_if_outside(&mut self) {
-        if matches!(self.place, Place::Prolog | Place::Epilog) {
-            self.note(Problem::IllFormed {
-                what: "text outside of the root element",
-            });
+        if self.stack.meaning().is_none() {
+            self.progress
+                .note_ill_formed("text outside of the root element");
         }
     }
 
     fn text_of_document(&mut self, text: &str) -> Result<(), ReadError> {
-        if self.skipped_depth > 1 || (self.skipped_depth > 0 && !self.extended.is_in_link()) {
-            return Ok(());
-        }
-        if self.skipped_depth > 0 {
-            // A link has no content at all.
-            if !text.is_empty() {
-                self.note(Problem::StrayText);
-            }
-            return Ok(());
-        }
         let is_blank = text.bytes().all(is_white_space);
-        match self.place {
-            Place::Value(_) => self.text.push(text),
-            Place::Extension if self.extended.is_in_value() => self.text.push(text),
-            Place::Feed => self.text_in_feed(text),
-            Place::Root | Place::Extension if !is_blank => self.note(Problem::StrayText),
-            Place::Entry if !is_blank => {
+        match self.stack.meaning() {
+            Some(meaning) if meaning.is_value() => self.text.push(text),
+            Some(Meaning::Field(_)) => self.text.push(text),
+            // A link has no content at all.
+            Some(Meaning::Link) if !text.is_empty() => self.progress.note(Problem::StrayText),
+            Some(Meaning::Entries | Meaning::Parts(_)) if !is_blank => {
+                self.progress.note(Problem::StrayText);
+            }
+            Some(Meaning::Entry) if !is_blank => {
                 if self.stray.is_blank() {
-                    self.stray.begin(self.token_position);
-                    self.note(Problem::StrayText);
+                    self.stray.begin(self.progress.position);
+                    self.progress.note(Problem::StrayText);
                 }
                 self.stray.push(text);
             }
+            Some(_) => {}
             // There is one of them before a declaration that is late, or between two roots.
-            Place::Prolog | Place::Epilog if text.trim_matches('\u{FEFF}').trim().is_empty() => {
+            None if text.trim_matches('\u{FEFF}').trim().is_empty() => {
                 if !is_blank {
                     self.note_if_outside();
                 }
             }
-            Place::Prolog => return Err(self.fatal(Problem::NotXml)),
-            Place::Epilog => return Err(self.fatal(Problem::AfterRoot)),
-            Place::Root | Place::Entry | Place::Extension | Place::Done => {}
+            None if self.is_after_root() => {
+                return Err(self.progress.fatal(Problem::AfterRoot));
+            }
+            None => return Err(self.progress.fatal(Problem::NotXml)),
         }
         Ok(())
     }
@@ -129,13 +106,12 @@ impl Document {
         self.note_if_outside();
         if reference.is_char_ref() {
             let Ok(Some(character)) = reference.resolve_char_ref() else {
-                self.note(Problem::IllFormed {
-                    what: "character reference names no character",
-                });
+                self.progress
+                    .note_ill_formed("character reference names no character");
                 return self.text_of_document("\u{FFFD}");
             };
             if !is_xml_character(character) {
-                self.note(Problem::ForbiddenCharacter);
+                self.progress.note(Problem::ForbiddenCharacter);
             }
             return self.text_of_document(character.encode_utf8(&mut [0; 4]));
         }
@@ -144,35 +120,20 @@ impl Document {
         }
         if !is_name(name) {
             // `?a=1&b=2;c=3` looks like a reference, but is an ampersand that was not escaped.
-            self.note(Problem::BareAmpersand);
+            self.progress.note(Problem::BareAmpersand);
             self.text_of_document("&")?;
             self.text_of_document(name)?;
             return self.text_of_document(";");
         }
-        if let Some(text) = resolve_html5_entity(name) {
-            self.note(Problem::HtmlEntity { name: quoted(name) });
+        let name = quoted(name);
+        if let Some(text) = resolve_html5_entity(reference) {
+            self.progress.note(Problem::HtmlEntity { name });
             return self.text_of_document(text);
         }
-        match self.place {
-            Place::Value(_) if self.skipped_depth == 0 => {
-                self.text.set_undefined_entity(quoted(name));
-            }
-            Place::Extension if self.skipped_depth == 0 && self.extended.is_in_value() => {
-                self.text.set_undefined_entity(quoted(name));
-            }
-            Place::Feed if self.skipped_depth == 0 && self.feed.is_in_value() => {
-                self.text.set_undefined_entity(quoted(name));
-            }
-            Place::Value(_)
-            | Place::Extension
-            | Place::Feed
-            | Place::Prolog
-            | Place::Root
-            | Place::Entry
-            | Place::Epilog
-            | Place::Done => {
-                self.note(Problem::UndefinedEntity { name: quoted(name) });
-            }
+        if self.is_in_value() || matches!(self.stack.meaning(), Some(Meaning::Field(_))) {
+            self.text.set_undefined_entity(name);
+        } else {
+            self.progress.note(Problem::UndefinedEntity { name });
         }
         Ok(())
     }

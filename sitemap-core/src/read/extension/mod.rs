@@ -1,47 +1,58 @@
-//! Extensions while they are read: which one an element is of ([`ElementOrigin`]), and one of their elements in the making ([`Fields`]).
+//! Extensions while they are read: which vocabulary an element is of ([`ElementOrigin`]), and the elements of an entry in the making
+//! ([`Parts`]).
 //!
-//! The table of elements lists those of each extension; `values` turns their texts into data. Texts come in as in `document`. A
-//! value that cannot be used is left out, with the element that requires it, but never the entry.
+//! The table of elements lists those of each extension; `values` turns their texts into data. A value that cannot be used is left
+//! out, with the element that requires it, but never the entry.
 
-mod document;
-
-mod attribute;
 mod namespace;
 mod values;
 
-pub(super) use attribute::attribute_value;
-pub(super) use document::Extended;
-pub(super) use namespace::{ElementOrigin, beginning_of};
+pub(super) use namespace::{ElementOrigin, Origins};
 
-use super::{Position, Problem, draft::ElementText};
+use self::values::{read_alternate, read_custom, read_element};
+use super::{
+    Position, Problem,
+    draft::ElementText,
+    progress::{Progress, quoted},
+    stack::Meaning,
+    start_tag::{Attributes, StartTag, attribute_value},
+};
 use crate::{
     Loc,
     extension::{
-        Extension, ExtensionError, Extensions, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE, Row, ValueKind,
-        ValueProblem, element_of,
+        CustomNamespace, Extension, ExtensionError, Extensions, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE,
+        Row, ValueKind, ValueProblem, element_of,
     },
 };
-
-/// The values of the attributes of an element that are known.
-type Attributes = Vec<(&'static str, String)>;
 
 /// Memory of an element besides its texts, in round numbers.
 const ELEMENT_BYTES: u64 = 64;
 
+/// The extensions of an entry while they come in.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// The open element of an extension.
+    fields: Option<Fields>,
+    /// The open element of a custom namespace.
+    custom: Option<CustomElementDraft>,
+    extensions: Extensions,
+    /// Start of each video.
+    videos: Vec<Position>,
+    bytes: u64,
+    /// Something was left out for its size; that is reported once.
+    is_full: bool,
+    /// The articles in the file so far.
+    news: u64,
+}
+
 /// An element of an extension that has elements itself, such as a video, while they come in.
 #[derive(Debug)]
-pub(super) struct Fields {
-    pub(super) extension: Extension,
+struct Fields {
+    extension: Extension,
     /// The start.
     position: Position,
-    /// The element in it that is open and has elements itself, such as a publication.
-    container: Option<&'static Row>,
-    /// Containers that have come.
+    /// Elements in it that have elements themselves, such as a publication.
     containers: Vec<&'static str>,
-    /// The element in it that is open and has a text.
-    field: Option<Field>,
-    /// Progress of the elements in the order of the schema, in the element itself and in the open container.
-    latest: [usize; 2],
     read: Vec<Field>,
 }
 
@@ -49,9 +60,18 @@ pub(super) struct Fields {
 #[derive(Debug)]
 struct Field {
     row: &'static Row,
-    /// `None` when it cannot be used, which was reported.
+    /// `None` when it cannot be used, which was reported, and before its end.
     text: Option<String>,
     attributes: Attributes,
+    position: Position,
+}
+
+/// An element of a custom namespace while it comes in.
+#[derive(Debug)]
+struct CustomElementDraft {
+    namespace: CustomNamespace,
+    name: String,
+    attributes: Vec<(String, String)>,
     position: Position,
 }
 
@@ -62,95 +82,93 @@ impl Field {
         let found = attributes.find(|(other, _)| *other == name);
         found.map(|(_, value)| value.as_str())
     }
+
+    /// The size in memory.
+    fn bytes(&self) -> u64 {
+        let attributes = self.attributes.iter().map(|(_, value)| value.len());
+        let texts = self.text.as_deref().map_or(0, str::len) + attributes.sum::<usize>();
+        texts as u64 + ELEMENT_BYTES
+    }
 }
 
-/// Handling of an element that begins in an element of an extension.
-pub(super) enum Opened {
-    /// The text is read.
-    Field,
-    /// The elements are read.
-    Container,
-    /// The element is left out.
-    Skipped,
-}
-
-impl Fields {
-    /// Begins with `image:image`, `video:video` or `news:news`; any other element, and one of a kind that has no elements, is none.
-    pub(super) fn begin(extension: Extension, name: &str, position: Position) -> Option<Self> {
-        let is_one = match extension {
-            Extension::Alternate => false,
-            Extension::Image | Extension::Video | Extension::News => name == extension.prefix(),
-        };
-        is_one.then(|| Self {
-            extension,
-            position,
-            container: None,
-            containers: Vec::new(),
-            field: None,
-            latest: [0; 2],
-            read: Vec::new(),
-        })
-    }
-
-    /// The element with a prefix as it is named in findings.
-    pub(super) fn name(&self) -> &'static str {
-        self.open_row().name
-    }
-
-    /// The element that others can begin in.
-    fn open_row(&self) -> &'static Row {
-        self.container.unwrap_or_else(|| element_of(self.extension))
-    }
-
-    /// An element of the same extension begins. Its attributes are looked up with `attributes`.
-    fn open(
+impl Parts {
+    /// An element of an extension begins in an entry.
+    pub(super) fn open(
         &mut self,
-        name: &str,
-        position: Position,
-        attributes: impl FnOnce(&'static Row, &mut Vec<Problem>) -> Attributes,
-        problems: &mut Vec<Problem>,
-    ) -> Opened {
-        let Some((place, row)) = self
-            .open_row()
-            .rows
-            .iter()
-            .enumerate()
-            .find(|(_, row)| row.local_name() == name)
-        else {
-            problems.push(Problem::UnknownPart {
-                name: super::document::quoted(name),
-                parent: self.name(),
+        extension: Extension,
+        tag: StartTag<'_>,
+        progress: &mut Progress,
+    ) -> Meaning {
+        let row = element_of(extension);
+        if tag.name() != row.local_name() {
+            progress.note(Problem::UnknownPart {
+                name: tag.quoted_name(),
+                parent: "url",
             });
-            return Opened::Skipped;
+            return Meaning::Skipped;
+        }
+        let mut problems = Vec::new();
+        let attributes = tag.known_attributes(row, &mut problems);
+        if extension != Extension::Alternate {
+            progress.note_all(problems, progress.position);
+            self.fields = Some(Fields {
+                extension,
+                position: progress.position,
+                containers: Vec::new(),
+                read: Vec::new(),
+            });
+            return Meaning::Parts(row);
+        }
+        let alternate = read_alternate(attributes, &mut problems);
+        progress.note_all(problems, progress.position);
+        if let Some(alternate) = alternate {
+            let bytes = alternate.href.as_str().len() as u64 + ELEMENT_BYTES;
+            if self.has_room(bytes, progress.position, progress) {
+                let added = self.extensions.add_alternate(alternate);
+                note_refused(added, progress.position, progress);
+            }
+        }
+        Meaning::Link
+    }
+
+    /// An element begins in one of an extension, the one of `parent`, whose latest element in the order of the schema is `latest`.
+    pub(super) fn open_part(
+        &mut self,
+        parent: &'static Row,
+        latest: &mut usize,
+        origin: &ElementOrigin,
+        tag: StartTag<'_>,
+        progress: &mut Progress,
+    ) -> Meaning {
+        let Some(fields) = &mut self.fields else {
+            return Meaning::Skipped;
         };
-        let is_in_retired = self.open_row().kind == ValueKind::Retired;
-        let latest = &mut self.latest[usize::from(self.container.is_some())];
+        let is_its = matches!(origin, ElementOrigin::Extension(of) if *of == fields.extension);
+        let mut rows = parent.rows.iter().enumerate();
+        let found = rows.find(|(_, row)| is_its && row.local_name() == tag.name());
+        let Some((place, row)) = found else {
+            progress.note(Problem::UnknownPart {
+                name: tag.quoted_name(),
+                parent: parent.name,
+            });
+            return Meaning::Skipped;
+        };
         if place < *latest {
-            problems.push(Problem::PartOrder { name: row.name });
+            progress.note(Problem::PartOrder { name: row.name });
         }
         *latest = place.max(*latest);
-        if row.kind == ValueKind::Retired && !is_in_retired {
-            problems.push(Problem::Retired { name: row.name });
+        if row.kind == ValueKind::Retired && parent.kind != ValueKind::Retired {
+            progress.note(Problem::Retired { name: row.name });
         }
-        if !row.rows.is_empty() {
-            if self.containers.contains(&row.name) {
-                problems.push(Problem::RepeatedPart { name: row.name });
-                return Opened::Skipped;
-            }
-            // It allows none, so all are reported.
-            attributes(row, problems);
-            self.containers.push(row.name);
-            self.container = Some(row);
-            self.latest[1] = 0;
-            return Opened::Container;
-        }
-        let count = self
-            .read
-            .iter()
-            .filter(|field| field.row.name == row.name)
-            .count();
+        let is_container = !row.rows.is_empty();
+        let count = if is_container {
+            usize::from(fields.containers.contains(&row.name))
+        } else {
+            let read = fields.read.iter();
+            read.filter(|field| field.row.name == row.name).count()
+        };
         if count >= row.most {
-            problems.push(if row.most == 1 {
+            progress.note(if row.most == 1 {
                 Problem::RepeatedPart { name: row.name }
             } else {
                 Problem::TooManyParts {
@@ -158,102 +176,114 @@ impl Fields {
                     limit: row.most,
                 }
             });
-            return Opened::Skipped;
+            return Meaning::Skipped;
         }
-        self.field = Some(Field {
+        let mut problems = Vec::new();
+        let attributes = tag.known_attributes(row, &mut problems);
+        progress.note_all(problems, progress.position);
+        if is_container {
+            fields.containers.push(row.name);
+            return Meaning::Parts(row);
+        }
+        fields.read.push(Field {
             row,
             text: None,
-            attributes: attributes(row, problems),
-            position,
+            attributes,
+            position: progress.position,
         });
-        Opened::Field
+        Meaning::Part
     }
 
-    /// The open element with a text ends.
-    pub(super) fn close_field(&mut self, text: &ElementText, problems: &mut Vec<Problem>) {
-        let Some(mut field) = self.field.take() else {
+    /// An element of a custom namespace begins in an entry.
+    pub(super) fn open_custom(
+        &mut self,
+        namespace: CustomNamespace,
+        tag: StartTag<'_>,
+        progress: &mut Progress,
+    ) -> Meaning {
+        let mut attributes = Vec::new();
+        let mut problems = Vec::new();
+        for attribute in tag.plain_attributes() {
+            if let Some(value) = attribute_value(&attribute.value, "attribute", &mut problems) {
+                attributes.push((quoted(attribute.key.into_inner()), value));
+            }
+        }
+        progress.note_all(problems, progress.position);
+        self.custom = Some(CustomElementDraft {
+            namespace,
+            name: tag.name().to_owned(),
+            attributes,
+            position: progress.position,
+        });
+        Meaning::Custom
+    }
+
+    /// The element with a text ends that began last.
+    pub(super) fn close_part(&mut self, text: &ElementText, progress: &mut Progress) {
+        let read = self.fields.as_mut().map(|fields| &mut fields.read);
+        let Some(field) = read.and_then(|read| read.last_mut()) else {
             return;
         };
         match text.usable(field.row.name) {
             Ok(text) => field.text = Some(text.to_owned()),
-            Err(problem) => problems.push(problem),
+            Err(problem) => progress.note_at(problem, text.position()),
         }
-        self.read.push(field);
     }
 
-    /// Returns whether an element with a text is open.
-    fn is_in_field(&self) -> bool {
-        self.field.is_some()
-    }
-
-    /// The open element with elements ends, if there is one; otherwise this one does.
-    pub(super) fn close_container(&mut self) -> bool {
-        self.container.take().is_some()
-    }
-
-    /// The size in memory.
-    fn bytes(&self) -> u64 {
-        let of_field = |field: &Field| {
-            let attributes = field.attributes.iter().map(|(_, value)| value.len());
-            (field.text.as_deref().map_or(0, str::len) + attributes.sum::<usize>()) as u64
-                + ELEMENT_BYTES
-        };
-        ELEMENT_BYTES + self.read.iter().map(of_field).sum::<u64>()
-    }
-}
-
-/// The extensions of one entry while they come in.
-#[derive(Debug, Default)]
-pub(super) struct Collected {
-    extensions: Extensions,
-    /// Start of each video.
-    videos: Vec<Position>,
-    bytes: u64,
-    /// Something was left out for its size; that is reported once.
-    is_full: bool,
-}
-
-impl Collected {
-    /// Takes an element of an extension in that has ended.
-    pub(super) fn add(&mut self, fields: &Fields, problems: &mut Vec<(Problem, Position)>) {
-        let position = fields.position;
-        if !self.has_room(fields.bytes(), position, problems) {
-            return;
-        }
-        let Some(element) = values::read_element(fields, problems) else {
+    /// The element of `row` ends, which has elements: one of an extension, or one inside of it.
+    pub(super) fn close(&mut self, row: &'static Row, progress: &mut Progress) {
+        let is_whole = |fields: &mut Fields| element_of(fields.extension) == row;
+        let Some(fields) = self.fields.take_if(is_whole) else {
             return;
         };
-        let is_video = element.extension() == Extension::Video;
+        let bytes = ELEMENT_BYTES + fields.read.iter().map(Field::bytes).sum::<u64>();
+        if !self.has_room(bytes, fields.position, progress) {
+            return;
+        }
+        let Some(element) = read_element(&fields, progress) else {
+            return;
+        };
         let added = self.extensions.add(element);
-        if is_video && added.is_ok() {
-            self.videos.push(position);
+        if fields.extension == Extension::Video && added.is_ok() {
+            self.videos.push(fields.position);
         }
-        note_refused(added, position, problems);
+        note_refused(added, fields.position, progress);
     }
 
-    /// Takes in an element with only attributes and a text, with its size in memory.
-    pub(super) fn add_with(
-        &mut self,
-        bytes: usize,
-        position: Position,
-        problems: &mut Vec<(Problem, Position)>,
-        add: impl FnOnce(&mut Extensions) -> Result<(), ExtensionError>,
-    ) {
-        if self.has_room(bytes as u64 + ELEMENT_BYTES, position, problems) {
-            note_refused(add(&mut self.extensions), position, problems);
+    /// The element of a custom namespace ends.
+    pub(super) fn close_custom(&mut self, text: &ElementText, progress: &mut Progress) {
+        let Some(custom) = self.custom.take() else {
+            return;
+        };
+        let text = text
+            .usable("custom element")
+            .map_err(|problem| progress.note_at(problem, custom.position))
+            .ok();
+        let attributes = custom.attributes.iter();
+        let attributes = attributes.map(|(name, value)| name.len() + value.len());
+        let bytes = custom.name.len() + attributes.sum::<usize>() + text.map_or(0, str::len);
+        let mut problems = Vec::new();
+        let element = read_custom(
+            &custom.namespace,
+            &custom.name,
+            custom.attributes,
+            text,
+            &mut problems,
+        );
+        progress.note_all(problems, custom.position);
+        if let Some(element) = element
+            && self.has_room(bytes as u64 + ELEMENT_BYTES, custom.position, progress)
+        {
+            let added = self.extensions.add_custom(element);
+            note_refused(added, custom.position, progress);
         }
     }
 
-    fn has_room(
-        &mut self,
-        bytes: u64,
-        position: Position,
-        problems: &mut Vec<(Problem, Position)>,
-    ) -> bool {
+    fn has_room(&mut self, bytes: u64, position: Position, progress: &mut Progress) -> bool {
         let is_over = self.is_full || self.bytes + bytes > MAX_ENTRY_BYTES;
         if is_over && !self.is_full {
             self.is_full = true;
-            problems.push((Problem::ExtensionsTooLarge, position));
+            progress.note_at(Problem::ExtensionsTooLarge, position);
         }
         if !is_over {
             self.bytes += bytes;
@@ -261,71 +291,45 @@ impl Collected {
         !is_over
     }
 
-    /// Returns whether there is an article.
-    pub(super) fn has_news(&self) -> bool {
-        self.extensions.has(Extension::News)
-    }
-
-    /// All of them, without parts that contradict the address of their page.
-    pub(super) fn finish(self, page: &Loc, problems: &mut Vec<(Problem, Position)>) -> Extensions {
+    /// Takes all of them for an entry that begins at `entry` and is about `page`, without parts that contradict its address. An
+    /// element that the end of the file cut short is not in it.
+    pub(super) fn take(
+        &mut self,
+        page: &Loc,
+        entry: Position,
+        progress: &mut Progress,
+    ) -> Extensions {
         let Self {
             mut extensions,
             videos,
+            mut news,
             ..
-        } = self;
+        } = std::mem::take(self);
+        if extensions.has(Extension::News) {
+            news += 1;
+            if news == MAX_NEWS_PER_FILE + 1 {
+                progress.note_at(Problem::TooManyNews, entry);
+            }
+        }
+        self.news = news;
         for (index, error) in extensions.remove_contradictions(page) {
             let position = videos.get(index).copied().unwrap_or(Position::START);
-            problems.push((Problem::RefusedPart(error), position));
+            progress.note_at(Problem::RefusedPart(error), position);
         }
         extensions
     }
-}
 
-fn note_refused(
-    added: Result<(), ExtensionError>,
-    position: Position,
-    problems: &mut Vec<(Problem, Position)>,
-) {
-    let Err(error) = added else { return };
-    problems.push((Problem::RefusedPart(error), position));
-}
-
-/// Something that is reported once in a file, or once for each name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Once {
-    Retired,
-    NameCase,
-    UndeclaredPrefix,
-    Spelling,
-    DeclaredBelowRoot,
-    OtherNamespace,
-    UnknownExtension,
-}
-
-/// State of the extensions of a file across its entries: problems that are reported once, and counts.
-#[derive(Debug, Default)]
-pub(super) struct Reported {
-    seen: Vec<(Once, String)>,
-    news: u64,
-}
-
-/// Number of things that are remembered, so that each is reported once. Only undeclared prefixes can be more.
-const MAX_SEEN: usize = 128;
-
-impl Reported {
-    /// Returns whether this is the first time that this is met.
-    pub(super) fn is_new(&mut self, what: Once, name: &str) -> bool {
-        let mut seen = self.seen.iter();
-        let is_new = !seen.any(|(other, known)| *other == what && known == name);
-        if is_new && self.seen.len() < MAX_SEEN {
-            self.seen.push((what, name.to_owned()));
-        }
-        is_new
+    /// Forgets those of an entry that is left out.
+    pub(super) fn clear(&mut self) {
+        *self = Self {
+            news: self.news,
+            ..Self::default()
+        };
     }
+}
 
-    /// Counts an article, and returns whether it is the first above the limit.
-    pub(super) fn has_too_many_news(&mut self) -> bool {
-        self.news += 1;
-        self.news == MAX_NEWS_PER_FILE + 1
+fn note_refused(added: Result<(), ExtensionError>, position: Position, progress: &mut Progress) {
+    if let Err(error) = added {
+        progress.note_at(Problem::RefusedPart(error), position);
     }
 }

@@ -1,6 +1,18 @@
-//! Decides the extension of an element: by its namespace, by a wrong spelling of it, or by its prefix.
+//! Decides the vocabulary of an element ([`Origins`]): by its namespace, by a wrong spelling of it, or by its prefix.
 
-use crate::extension::{CustomNamespace, Extension};
+use std::borrow::Cow;
+
+use quick_xml::name::{Namespace, PrefixDeclaration, ResolveResult};
+
+use crate::{
+    extension::{CustomNamespace, Extension},
+    limits::NAMESPACE,
+    read::{
+        Problem,
+        progress::{Once, Progress, quoted},
+        start_tag::{StartTag, attribute_value},
+    },
+};
 
 /// Vocabulary of an element.
 #[derive(Clone, Debug)]
@@ -26,7 +38,7 @@ pub(in crate::read) struct RetiredExtension {
 
 /// Spelling of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::read) enum Spelling {
+enum Spelling {
     Right,
     Wrong,
 }
@@ -58,6 +70,124 @@ const SPELLINGS: [(&str, Extension); 9] = [
 const PROTOCOL_SPELLINGS: [&str; 2] =
     ["sitemaps.org/schemas/sitemap", "google.com/schemas/sitemap"];
 
+/// The vocabularies of a file.
+#[derive(Debug, Default)]
+pub(in crate::read) struct Origins {
+    /// The namespaces whose elements the caller asked for.
+    pub(in crate::read) custom: Vec<CustomNamespace>,
+    /// The namespace of the root element, whose elements count as the protocol's or the feed's even when it is a wrong one.
+    pub(in crate::read) root: Option<String>,
+    /// The prefix of the root element, if nothing declares it; elements with it count as the protocol's.
+    root_prefix: Option<String>,
+}
+
+impl Origins {
+    /// A root element begins.
+    pub(in crate::read) fn open_root(&mut self, tag: StartTag<'_>) {
+        (self.root, self.root_prefix) = match tag.namespace() {
+            ResolveResult::Bound(Namespace(namespace)) => {
+                (Some(beginning_of(namespace).to_owned()), None)
+            }
+            ResolveResult::Unbound => (None, None),
+            ResolveResult::Unknown(prefix) => (None, Some(prefix)),
+        };
+    }
+
+    /// Returns whether this is the namespace of the root element.
+    pub(in crate::read) fn is_of_root(&self, namespace: &str) -> bool {
+        self.root.as_deref() == Some(beginning_of(namespace))
+    }
+
+    /// Returns whether an element is the protocol's, by its namespace alone.
+    pub(in crate::read) fn is_of_protocol(&self, tag: StartTag<'_>) -> bool {
+        match tag.namespace() {
+            ResolveResult::Bound(Namespace(found)) => found == NAMESPACE || self.is_of_root(found),
+            ResolveResult::Unbound => true,
+            ResolveResult::Unknown(prefix) => self.root_prefix.as_deref() == Some(&*prefix),
+        }
+    }
+
+    /// The vocabulary of an element: by its namespace or, where none is declared, by its prefix. The namespace of the root, a
+    /// misspelled one and none at all count as that of the protocol: some libraries write `<url xmlns="">`.
+    pub(in crate::read) fn origin(
+        &self,
+        tag: StartTag<'_>,
+        progress: &mut Progress,
+    ) -> ElementOrigin {
+        self.look_for_declarations(tag, progress);
+        let found = match tag.namespace() {
+            ResolveResult::Bound(Namespace(found))
+                if found == NAMESPACE || self.is_of_root(found) =>
+            {
+                return ElementOrigin::Protocol;
+            }
+            ResolveResult::Bound(Namespace(found)) => meant(beginning_of(found)),
+            ResolveResult::Unbound => {
+                if self.root.is_some() {
+                    other_namespace(None, progress);
+                }
+                return ElementOrigin::Protocol;
+            }
+            ResolveResult::Unknown(prefix) => {
+                progress.undeclared_prefix(&prefix);
+                if self.root_prefix.as_deref() == Some(&*prefix) {
+                    return ElementOrigin::Protocol;
+                }
+                return of_prefix(&prefix);
+            }
+        };
+        let (origin, spelling) = of_namespace(&found, &self.custom);
+        match (&origin, spelling) {
+            (ElementOrigin::Protocol, _) => other_namespace(Some(&found), progress),
+            (ElementOrigin::Extension(extension), Spelling::Wrong)
+                if progress.is_new(Once::Spelling, extension.prefix()) =>
+            {
+                progress.note(Problem::ExtensionNamespace {
+                    found: quoted(&found),
+                    extension: *extension,
+                });
+            }
+            (_, Spelling::Right | Spelling::Wrong) => {}
+        }
+        origin
+    }
+
+    /// Reports when an element below the root declares a namespace that is not that of the root.
+    fn look_for_declarations(&self, tag: StartTag<'_>, progress: &mut Progress) {
+        if !tag.start.attributes_raw().contains("xmlns") {
+            return;
+        }
+        let root = self.root.as_deref();
+        let declares =
+            tag.attributes()
+                .any(|attribute| match attribute.key.as_namespace_binding() {
+                    Some(PrefixDeclaration::Named(_)) => true,
+                    Some(PrefixDeclaration::Default) => root != Some(&*attribute.value),
+                    None => false,
+                });
+        if declares && progress.is_new(Once::DeclaredBelowRoot, "") {
+            progress.note(Problem::DeclaredBelowRoot);
+        }
+    }
+}
+
+/// An element of the protocol is in another namespace than the root element; that is reported once.
+fn other_namespace(found: Option<&str>, progress: &mut Progress) {
+    if progress.is_new(Once::OtherNamespace, "") {
+        let found = found.map(quoted);
+        progress.note(Problem::Namespace { found });
+    }
+}
+
+/// A namespace as it is meant; the parser gives it as it is declared, with its references.
+fn meant(declared: &str) -> Cow<'_, str> {
+    if declared.contains('&') {
+        let value = attribute_value(declared, "xmlns", &mut Vec::new());
+        return value.map_or(Cow::Borrowed(declared), Cow::Owned);
+    }
+    Cow::Borrowed(declared)
+}
+
 /// Length of a namespace that is compared. The longest one in use has less than 100 bytes, and every element is compared with it.
 const MAX_NAMESPACE_BYTES: usize = 1_024;
 
@@ -72,10 +202,7 @@ pub(in crate::read) fn beginning_of(namespace: &str) -> &str {
 }
 
 /// Vocabulary of a namespace that is not exactly that of the protocol.
-pub(in crate::read) fn of_namespace(
-    namespace: &str,
-    own: &[CustomNamespace],
-) -> (ElementOrigin, Spelling) {
+fn of_namespace(namespace: &str, own: &[CustomNamespace]) -> (ElementOrigin, Spelling) {
     let right = Extension::ALL
         .into_iter()
         .find(|extension| extension.namespace() == namespace);
@@ -106,7 +233,7 @@ pub(in crate::read) fn of_namespace(
 }
 
 /// Usual vocabulary of an undeclared prefix.
-pub(in crate::read) fn of_prefix(prefix: &str) -> ElementOrigin {
+fn of_prefix(prefix: &str) -> ElementOrigin {
     let known = Extension::ALL
         .into_iter()
         .find(|extension| extension.prefix() == prefix);

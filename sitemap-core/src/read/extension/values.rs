@@ -2,26 +2,22 @@
 //!
 //! White space around a value that is not free text is left out with a finding; free texts are trimmed anyway.
 
-use super::{Field, Fields, Position, Problem, ValueProblem};
+use super::{Field, Fields, Problem, ValueProblem};
 use crate::{
     LastMod, LastModError,
     extension::{
         Alternate, AttributeRow, CustomElement, CustomNamespace, Element, Extension, Hreflang,
         NO_MEDIA, Need, Row, Text, Value, ValueKind, element_of,
     },
-    read::draft::read_loc,
+    read::{draft::read_loc, progress::Progress},
 };
 
-/// Problems and their positions.
-type Problems = Vec<(Problem, Position)>;
-
 /// An image, a video or an article; `None` if it lacks a required part.
-pub(super) fn read_element(fields: &Fields, problems: &mut Problems) -> Option<Element> {
+pub(super) fn read_element(fields: &Fields, progress: &mut Progress) -> Option<Element> {
     let row = element_of(fields.extension);
     let has = |name: &str| fields.read.iter().any(|field| field.row.name == name);
     let mut missing = |what, element, position| {
-        let problem = Problem::MissingPart { what, element };
-        problems.push((problem, position));
+        progress.note_at(Problem::MissingPart { what, element }, position);
     };
     for part in row.rows {
         let is_there = part.kind != ValueKind::Retired || fields.containers.contains(&part.name);
@@ -46,7 +42,7 @@ pub(super) fn read_element(fields: &Fields, problems: &mut Problems) -> Option<E
         if let Some(value) = read_value(field, &mut found) {
             element.add(value);
         }
-        problems.extend(found.into_iter().map(|problem| (problem, field.position)));
+        progress.note_all(found, field.position);
     }
     let is_whole = element.missing().next().is_none();
     is_whole.then_some(element)

@@ -66,6 +66,12 @@ fn entry_in_whatever_is_not_read_is_lost() {
         // One after the other, and one in the other: each is one.
         let two = in_url(&around.replace('~', &format!("{INNER}{INNER}")));
         assert_eq!(lost(&two).0, 2, "{two}");
+        let nested = format!("<url>{INNER}<loc>http://host/c</loc></url>");
+        assert_eq!(
+            lost(&in_url(&around.replace('~', &nested))).0,
+            2,
+            "{around}"
+        );
     }
     let upper = INNER.replace("url", "URL").replace("loc", "Loc");
     check(&in_url(&format!("<o:g>{upper}</o:g>")), &upper);

@@ -7,6 +7,10 @@ pub use rule::{Rule, Severity, Source};
 
 use std::fmt;
 
+use super::{
+    Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_RECORD_BYTES, MAX_TOKEN_BYTES, MAX_VALUE_BYTES,
+    names::is_root_name, schema_location::SchemaLocationError,
+};
 use crate::{
     ChangeFreqError, LastMod, LastModError, Loc, LocError, PriorityError,
     extension::{
@@ -14,10 +18,6 @@ use crate::{
         TextError, ValueProblem,
     },
     limits::{MIN_LOC_CHARACTERS, NAMESPACE},
-    read::{
-        Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_RECORD_BYTES, MAX_TOKEN_BYTES, MAX_VALUE_BYTES,
-        SchemaLocationError, is_root_name,
-    },
 };
 
 /// Each row is a problem with its fields: the rule that it breaks in a urlset, its severity, `Schema` where the schema alone
