@@ -33,7 +33,7 @@ pub use self::{
     },
 };
 use crate::{
-    page::{CrawlId, SitemapDate, Via},
+    page::{CrawlId, Via},
     store::{Effect, Store, StoreError, StoreErrorKind},
 };
 
@@ -211,8 +211,7 @@ impl SeedProblem {
         self.meaning() == Meaning::NoDocument
     }
 
-    /// Returns whether nobody has seen a document there: what leads to it as to a page leads to a page, which is asked for
-    /// and judged like any other.
+    /// Returns whether nobody has seen a document there: a link to it leads to a page, which is asked for and judged like any other.
     pub fn may_be_page(self) -> bool {
         match self.meaning() {
             Meaning::NoDocument | Meaning::Withheld | Meaning::Unanswered => true,
@@ -267,9 +266,6 @@ pub struct Document {
     /// The URLs that it names outside of what is crawled: they are not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Outside>,
-    /// The link that leads to it as to a page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim: Option<FoundAs>,
 }
 
 /// URLs of a document that are outside of what is crawled.
@@ -279,26 +275,6 @@ pub struct Outside {
     pub count: u64,
     /// The first of them.
     pub example: String,
-}
-
-/// The link that leads to a document as to a page: a URL that turns out to be no document is a page that was found so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundAs {
-    /// How it was found first.
-    pub via: Via,
-    /// The page or document that named it first; `None`: a list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found_on: Option<String>,
-    /// Hops from the start URL.
-    pub depth: u32,
-    /// Redirects in a row that led to it.
-    #[serde(default)]
-    pub hops: u8,
-    /// `true` if a page leads to it; else it is an orphan.
-    pub is_linked: bool,
-    /// The last change that a sitemap states.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub date: Option<SitemapDate>,
 }
 
 impl Document {
@@ -319,7 +295,6 @@ impl Document {
             findings: 0,
             troubles: EntryTroubles::default(),
             outside: None,
-            claim: None,
         }
     }
 

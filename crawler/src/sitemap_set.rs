@@ -2,25 +2,20 @@
 //! lists. [`SetReading`] hands each entry on and keeps none. Nothing is judged or written here.
 //!
 //! ```text
-//! folder, index, sitemap -> files -\
-//! set for a rollback      -> files --> SetReading -> SetEntry
-//! URL -> live (robots.txt, clocks) -/
+//! folder, index, sitemap; URL -> walk -\
+//! set for a rollback -> its files ------> SetReading -> SetEntry
 //! ```
 
-mod document;
-mod live;
+mod walk;
 
-use std::{
-    collections::VecDeque,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sitemap_core::{UrlEntry, read::Kind};
+use sitemap_core::{Loc, UrlEntry, read::Kind};
 
-use self::document::{DocumentRole, SetDocument};
+use self::walk::{DocumentPlace, DocumentRole};
 use crate::{
-    check::{CheckProgress, MAX_INDEXES, Network, listed_by, sitemaps_in},
+    check::{CheckProgress, Network, sitemaps_in},
     client::ConnectError,
     outcome::SessionOutcome,
     publish::{RetainedFile, published_files},
@@ -30,9 +25,6 @@ use crate::{
 
 /// The most entries of one set: 10 million URLs of 100 bytes take about 2 GB of the temporary file.
 pub const MAX_ENTRIES: u64 = 10_000_000;
-
-/// The most documents of one set: two full indexes.
-const MAX_DOCUMENTS: usize = 100_000;
 
 /// Place of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,41 +164,23 @@ impl<'r, 'n> SetReading<'r, 'n> {
     /// Reads a folder, or a file with all that it lists.
     fn path(&mut self, path: &Path) -> Result<(), SetError> {
         if !path.is_dir() {
-            return self.files(vec![path.to_owned()], DocumentRole::Whole);
+            let file = DocumentPlace::File(path.to_owned());
+            return self.walk(vec![file], DocumentRole::Whole, None);
         }
         if let Some(files) = published_files(path) {
             return self.published(&files);
         }
         let files = sitemaps_in(path).map_err(|reason| self.unreadable(reason))?;
-        self.files(files, DocumentRole::Part)
+        let files = files.into_iter().map(DocumentPlace::File);
+        self.walk(files.collect(), DocumentRole::Part, None)
     }
 
-    /// Reads files with all that indexes among them list.
-    fn files(&mut self, files: Vec<PathBuf>, role: DocumentRole) -> Result<(), SetError> {
-        let mut queue: VecDeque<_> = files.into_iter().map(|file| (file, role, 0)).collect();
-        let mut queued = queue.len();
-        while let Some((file, role, indexes)) = queue.pop_front() {
-            let document = SetDocument::file(&file, role);
-            let read = self.document(document)?;
-            if read != Some(Kind::Index) {
-                continue;
-            }
-            if indexes >= MAX_INDEXES {
-                let reason = format!("more indexes lead to {} than are followed", file.display());
-                return Err(self.unreadable(reason));
-            }
-            let listed = listed_by(&file).map_err(|reason| self.unreadable(reason))?;
-            queued += listed.len();
-            if queued > MAX_DOCUMENTS {
-                return Err(self.unreadable(too_many_documents()));
-            }
-            queue.extend(
-                listed
-                    .into_iter()
-                    .map(|file| (file, DocumentRole::Part, indexes + 1)),
-            );
-        }
-        Ok(())
+    /// Reads what is at a URL, and all that it lists.
+    fn url(&mut self, url: &UrlKey) -> Result<(), SetError> {
+        let downloader = (self.network.connect)(&url.origin())?;
+        let loc = Loc::parse(url.as_str()).map_err(|error| self.unreadable(error.to_string()))?;
+        let places = vec![DocumentPlace::Url(loc)];
+        self.walk(places, DocumentRole::Whole, Some(&downloader))
     }
 
     /// Reads the files of a published set. Its indexes list the other ones.
@@ -216,12 +190,8 @@ impl<'r, 'n> SetReading<'r, 'n> {
                 let reason = format!("{} is missing or not as it was published", file.name);
                 return Err(self.unreadable(reason));
             }
-            self.document(SetDocument::file(&file.path, DocumentRole::Part))?;
+            self.file(&file.path, DocumentRole::Part)?;
         }
         Ok(())
     }
-}
-
-fn too_many_documents() -> String {
-    format!("it has more than {MAX_DOCUMENTS} documents")
 }

@@ -775,12 +775,11 @@ fn fields_of(block: &str) -> Vec<&str> {
 }
 
 /// Types with `impl` blocks in more than two files, and in how many. A new one is not added, and no number grows.
-const KNOWN_SCATTERED: [(&str, usize); 7] = [
+const KNOWN_SCATTERED: [(&str, usize); 6] = [
     ("crawler/fleet: Catalogue", 5),
     ("crawler: Audit", 3),
     ("crawler: CrawlLoop", 4),
     ("crawler: Documents", 3),
-    ("crawler: SetReading", 3),
     ("crawler: Store", 4),
     ("sitemap-core: Set", 3),
 ];
@@ -819,8 +818,8 @@ const CEILINGS: [(&str, usize); 42] = [
     ("cli/commands", 5_050),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 54_300),
-    ("crawler/crawl", 6_350),
+    ("crawler", 54_200),
+    ("crawler/crawl", 6_250),
     ("crawler/parse", 5_400),
     ("crawler/publish", 5_500),
     ("crawler/store", 3_200),

@@ -27,11 +27,11 @@ use crate::{
     config::DiscoverConfig,
     frontier::SeenUrls,
     notes::Note,
-    page::Via,
+    page::{SitemapDate, Via},
     robots::Rules,
     seeds::{
-        self, Batch, Document, DocumentKind, DocumentState, FoundAs, IndexedDocument,
-        MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList, SeedProblem,
+        self, Batch, Document, DocumentKind, DocumentState, IndexedDocument, MAX_DOCUMENTS,
+        MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList, SeedProblem,
     },
     site::Site,
     store::Effect,
@@ -53,9 +53,6 @@ pub(super) type Excludes<'a> = &'a mut dyn FnMut(&UrlKey) -> bool;
 
 /// The reader of a document.
 pub(super) type DocumentWork = Pin<Box<dyn Future<Output = DocumentEnd> + Send>>;
-
-/// A URL that was taken for a document, and is a page like any other as far as something leads to it as to one.
-pub(super) type LinkedDocument = Option<(UrlKey, FoundAs)>;
 
 /// The documents of a crawl.
 pub(super) struct Documents {
@@ -223,9 +220,35 @@ impl Documents {
         self.known.contains(url).then(number).flatten()
     }
 
-    /// Returns whether `url` is that of a document, or of the place where one was found.
+    /// Returns whether `url` is that of what was taken for a document, or of the place where one was found.
     pub(super) fn is_document(&self, url: &UrlKey) -> bool {
         self.known.contains(url)
+    }
+
+    /// Returns whether a document was found at `url`: it is not a page.
+    pub(super) fn is_found(&self, url: &UrlKey) -> bool {
+        let is_found = |number: usize| {
+            let document = &self.all[number];
+            let problem = document.problem;
+            match document.state {
+                DocumentState::Read | DocumentState::Own => true,
+                DocumentState::Failed => !problem.is_some_and(SeedProblem::may_be_page),
+                DocumentState::Waiting | DocumentState::Absent => false,
+            }
+        };
+        // Without a number it is where a redirect of one ended.
+        self.is_document(url) && self.number_of(url).is_none_or(is_found)
+    }
+
+    /// Returns whether the document at `url` is still to be read, so that nobody knows whether there is one.
+    pub(super) fn is_to_be_read(&self, url: &UrlKey) -> bool {
+        let number = self.number_of(url);
+        number.is_some_and(|number| self.all[number].state == DocumentState::Waiting)
+    }
+
+    /// Notes the last change of the page `url` that a sitemap states.
+    pub(super) fn date(&mut self, url: UrlKey, date: SitemapDate) {
+        self.next.push(Effect::Date(url, date));
     }
 
     /// The way to other hosts of the site.
@@ -509,15 +532,15 @@ impl Documents {
     }
 
     /// Fails the document `number`, which is one too many to read.
-    pub(super) fn leave_unread(&mut self, number: usize) -> LinkedDocument {
+    pub(super) fn leave_unread(&mut self, number: usize) {
         let most = MAX_SESSION_BYTES >> 20;
         let detail = format!("a session reads {most} MiB of sitemaps and feeds");
-        self.fail(number, SeedProblem::TooMany, &detail)
+        self.fail(number, SeedProblem::TooMany, &detail);
     }
 
     /// Fails the document `number` without a request, because of `detail`.
-    pub(super) fn give_up(&mut self, number: usize, detail: &str) -> LinkedDocument {
-        self.fail(number, SeedProblem::ServerError, detail)
+    pub(super) fn give_up(&mut self, number: usize, detail: &str) {
+        self.fail(number, SeedProblem::ServerError, detail);
     }
 
     /// The document that is being read, as the source of names; a batch has whether it is a feed.

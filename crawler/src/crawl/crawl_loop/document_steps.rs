@@ -4,12 +4,12 @@ use super::{CrawlLoop, Event, page_steps::GIVEN_UP};
 use crate::{
     client::DownloadedDocument,
     crawl::{
-        documents::{DocumentEnd, LinkedDocument, NamingDocument},
+        documents::{DocumentEnd, NamingDocument},
         known::FoundUrl,
     },
     page::{Reason, Via},
     robots::Rules,
-    seeds::{Batch, DocumentKind, FoundAs, SeedList},
+    seeds::{Batch, DocumentKind, SeedList},
     url_key::UrlKey,
 };
 
@@ -36,18 +36,16 @@ impl CrawlLoop<'_> {
     fn start_document(&mut self, number: usize) {
         let gate = &self.context.gate;
         if self.documents.is_beyond(number) {
-            let unclaimed = self.documents.leave_unread(number);
+            self.documents.leave_unread(number);
             // What it names is missing: the crawl is partial.
             self.known.leave_out(1);
-            self.take_unclaimed(unclaimed);
             return;
         }
         let url = self.documents.url_to_request(number);
         let is_given_up =
             |url: &UrlKey| self.is_of_host(url) && self.frontier.is_document_given_up(url);
         if url.as_ref().is_some_and(is_given_up) {
-            let unclaimed = self.documents.give_up(number, GIVEN_UP);
-            self.take_unclaimed(unclaimed);
+            self.documents.give_up(number, GIVEN_UP);
             return;
         }
         let work = self
@@ -72,8 +70,9 @@ impl CrawlLoop<'_> {
         }
         if source.via == Via::Sitemap {
             for (key, date) in batch.dates {
-                let is_page = self.known.contains(&key);
-                self.documents.date(key, date, is_page);
+                if self.known.contains(&key) {
+                    self.documents.date(key, date);
+                }
             }
         }
         for child in &batch.documents {
@@ -95,27 +94,13 @@ impl CrawlLoop<'_> {
             found_on: source.url.as_ref(),
             ..FoundUrl::new(key, source.via, source.depth)
         };
-        if self.documents.is_document(key) {
-            self.claim(found, false);
+        if self.documents.is_found(key) {
+            // No page.
         } else if self.discover_page(found) {
             self.known.add_orphan(key);
         } else if !self.rules.judge().is_inside(key) {
             self.documents.count_outside(source.number, key);
         }
-    }
-
-    /// Something leads to a document as to a page, which may be a link of a page.
-    pub(super) fn claim(&mut self, found: FoundUrl<'_>, is_linked: bool) {
-        let claim = FoundAs {
-            via: found.via,
-            found_on: found.found_on.map(|source| source.as_str().to_owned()),
-            depth: found.depth,
-            hops: found.hops,
-            is_linked,
-            date: None,
-        };
-        let unclaimed = self.documents.claim(found.key, claim);
-        self.take_unclaimed(unclaimed);
     }
 
     /// Takes the end of the work on a document.
@@ -138,34 +123,6 @@ impl CrawlLoop<'_> {
         self.end.counts.bytes_in += after.wire_bytes;
         if let Some(closed) = after.closed {
             self.host_closed(closed);
-        }
-        self.take_unclaimed(after.page);
-    }
-
-    /// Takes what was taken for a document for a page.
-    fn take_unclaimed(&mut self, unclaimed: LinkedDocument) {
-        let Some((url, claim)) = unclaimed else {
-            return;
-        };
-        let found_on = claim.found_on.as_deref();
-        let found_on = found_on.and_then(|page| UrlKey::from_normalised(page).ok());
-        let found = FoundUrl {
-            found_on: found_on.as_ref(),
-            hops: claim.hops,
-            ..FoundUrl::new(&url, claim.via, claim.depth)
-        };
-        if self.known.contains(&url) || !self.discover_page(found) {
-            return;
-        }
-        if claim.via.is_seed() {
-            if claim.is_linked {
-                self.commits.link(url.clone());
-            } else {
-                self.known.add_orphan(&url);
-            }
-        }
-        if let Some(date) = claim.date {
-            self.documents.date(url, date, true);
         }
     }
 

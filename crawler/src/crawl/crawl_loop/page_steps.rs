@@ -39,6 +39,9 @@ use crate::{
     verdict::{Follow, Verdict},
 };
 
+/// Time after which a page is looked at again at whose URL a document is still to be read: one request for both is enough.
+const DOCUMENT_POLL: Duration = Duration::from_secs(1);
+
 /// The error of a URL that was given up with its directory.
 pub(super) const GIVEN_UP: &str =
     "not requested: pages before it failed in a row while the start page answered";
@@ -144,6 +147,14 @@ impl CrawlLoop<'_> {
                     self.decide_unfetched(lease, reason);
                     continue;
                 }
+            }
+            if self.documents.is_found(lease.url()) {
+                self.decide_unfetched(lease, Reason::SeedDocument);
+                continue;
+            }
+            if self.documents.is_to_be_read(lease.url()) {
+                self.frontier.give_back_until(lease, now + DOCUMENT_POLL);
+                continue;
             }
             if let Some(redirect) = self.revalidation.take_resting(&mut lease) {
                 self.decide_resting(lease, redirect);
@@ -859,8 +870,7 @@ impl CrawlLoop<'_> {
                 ..found
             });
         }
-        if self.documents.is_document(target) {
-            self.claim(found, true);
+        if self.documents.is_found(target) {
             // A later crawl that uses this page by a 304 has to know the link, because there may be a page then.
             return self.rules.judge().is_inside(target);
         }

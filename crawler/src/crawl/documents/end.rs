@@ -1,6 +1,6 @@
 //! The end of a document: read, failed, absent or ours, and the reports on it.
 
-use super::{Active, DocumentEnd, Documents, LinkedDocument};
+use super::{Active, DocumentEnd, Documents};
 use crate::{
     client::{DownloadError, MAX_DOCUMENT_BYTES},
     notes::Note,
@@ -21,8 +21,6 @@ const MAX_WARNINGS: usize = 20;
 pub(in crate::crawl) struct AfterDocument {
     /// Bytes that came over the wire.
     pub(in crate::crawl) wire_bytes: u64,
-    /// The document was no document.
-    pub(in crate::crawl) page: LinkedDocument,
     /// The host of the site gets no further request.
     pub(in crate::crawl) closed: Option<Closed>,
 }
@@ -51,7 +49,7 @@ impl Documents {
                 if let Some(url) = url.filter(|_| is_document) {
                     self.known.insert(&url);
                 }
-                after.page = self.finish(number, reading, &end);
+                self.finish(number, reading, &end);
                 self.report_outside(number, judge);
                 let document = &self.all[number];
                 for trouble in document.troubles.iter() {
@@ -70,7 +68,7 @@ impl Documents {
                     429 | 500..=599 => SeedProblem::ServerError,
                     _ => SeedProblem::BadStatus,
                 };
-                after.page = self.fail(number, problem, &format!("status {status}"));
+                self.fail(number, problem, &format!("status {status}"));
             }
             // The site itself: nothing more of it in this session, and the document stays waiting.
             DocumentEnd::Error(DownloadError::Closed { host, closed })
@@ -82,16 +80,14 @@ impl Documents {
             DocumentEnd::Error(DownloadError::Stopped) => self.wait_again(number),
             DocumentEnd::Error(error) => {
                 let (problem, detail) = self.problem_of(number, &error);
-                after.page = self.fail(number, problem, &detail);
+                self.fail(number, problem, &detail);
             }
-            DocumentEnd::Internal(error) => {
-                after.page = self.fail(number, SeedProblem::Io, &error);
-            }
+            DocumentEnd::Internal(error) => self.fail(number, SeedProblem::Io, &error),
         }
         after
     }
 
-    fn finish(&mut self, number: usize, reading: DocumentReading, end: &BodyEnd) -> LinkedDocument {
+    fn finish(&mut self, number: usize, reading: DocumentReading, end: &BodyEnd) {
         let document = &mut self.all[number];
         (document.entries, document.findings) = (reading.entries, reading.findings);
         document.troubles = reading.troubles;
@@ -113,7 +109,6 @@ impl Documents {
             return self.fail(number, problem, &detail);
         }
         self.end_document(number, DocumentState::Read);
-        None
     }
 
     /// The defect of the document `number`, which there is no answer for.
@@ -139,12 +134,7 @@ impl Documents {
         (problem, detail)
     }
 
-    pub(super) fn fail(
-        &mut self,
-        number: usize,
-        problem: SeedProblem,
-        detail: &str,
-    ) -> LinkedDocument {
+    pub(super) fn fail(&mut self, number: usize, problem: SeedProblem, detail: &str) {
         let document = &mut self.all[number];
         *document = document.clone().with_problem(problem, detail);
         // Nothing names it; a page that is sent for every missing URL is not a document.
@@ -155,7 +145,6 @@ impl Documents {
             DocumentState::Failed
         };
         self.end_document(number, state);
-        problem.may_be_page().then(|| self.unclaimed(number))?
     }
 
     /// Counts a URL of the document `number` that is outside of what is crawled.

@@ -1,15 +1,14 @@
-//! Documents and pages: a feed that a page names or is, and a document that a page links to. A document is not a
-//! page; a URL that turns out not to be a document is a page like any other.
+//! Documents and pages: a feed that a page names or is, and a document that a page links to. A link leads to a page like any other,
+//! unless it is known by then that a document is there.
 
-use super::{Documents, Excludes, LinkedDocument, named_by, url_of};
+use super::{Documents, Excludes, named_by};
 use crate::{
     client::{
         DownloadedDocument,
         page_sink::{Found, WantedBody},
     },
-    page::{BodyEnd, SitemapDate},
-    seeds::{Document, DocumentKind, DocumentState, FoundAs, MAX_FEEDS, SeedProblem},
-    store::Effect,
+    page::BodyEnd,
+    seeds::{Document, DocumentKind, DocumentState, MAX_FEEDS},
     url_key::UrlKey,
 };
 
@@ -119,45 +118,5 @@ impl Documents {
         {
             self.reading.bodies.insert(number, found);
         }
-    }
-
-    /// Something leads to the document at `url` as to a page: it is not a page, unless the document turns out to be
-    /// none.
-    pub(in crate::crawl) fn claim(&mut self, url: &UrlKey, claim: FoundAs) -> LinkedDocument {
-        // Otherwise a document was found there after a redirect.
-        let number = self.number_of(url)?;
-        let document = &mut self.all[number];
-        match &mut document.claim {
-            None => document.claim = Some(claim),
-            // How it was found first is what counts of a page, too.
-            Some(known) if claim.is_linked && !known.is_linked => known.is_linked = true,
-            Some(_) => return None,
-        }
-        self.put(number);
-        let document = &self.all[number];
-        let may_be_page = document.problem.is_some_and(SeedProblem::may_be_page)
-            && document.state != DocumentState::Waiting;
-        may_be_page.then(|| self.unclaimed(number))?
-    }
-
-    /// Notes the last change of `url` that a sitemap states, which the crawl may know as a page.
-    pub(in crate::crawl) fn date(&mut self, url: UrlKey, date: SitemapDate, is_page: bool) {
-        let Some(number) = self.number_of(&url).filter(|_| !is_page) else {
-            self.next.push(Effect::Date(url, date));
-            return;
-        };
-        if let Some(claim) = &mut self.all[number].claim
-            && claim.date.as_ref() != Some(&date)
-        {
-            claim.date = Some(date);
-            self.put(number);
-        }
-    }
-
-    /// A URL that was taken for a document, and may not be one, is a page like any other, if something leads to it as to
-    /// one.
-    pub(super) fn unclaimed(&self, number: usize) -> LinkedDocument {
-        let document = &self.all[number];
-        url_of(document).zip(document.claim.clone())
     }
 }

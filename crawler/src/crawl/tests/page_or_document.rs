@@ -183,7 +183,7 @@ async fn a_page_read_as_document_keeps_its_source() {
 #[tokio::test(start_paused = true)]
 async fn a_listed_document_is_requested_once() {
     let mut bench = discovering(site([
-        ("/", FixturePage::linking([])),
+        ("/", FixturePage::linking(["/sitemap.xml"])),
         ("/sitemap.xml", urlset(["/a".to_owned()])),
         ("/a", FixturePage::linking([])),
     ]));
