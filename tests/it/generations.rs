@@ -4,13 +4,11 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
-    time::Duration,
 };
 
 use crate::support::{
@@ -312,32 +310,6 @@ fn a_rollback_of_another_set_is_an_error() {
     fs::rename(world.bench.output(), &other).expect("it can be moved");
     Ran::of(world.command_to(&other, &["--rollback"])).expect_code(0);
     assert!(!world.bench.output().exists());
-}
-
-#[test]
-fn a_killed_rollback_leaves_a_whole_set() {
-    let world = World::new();
-    let first = world.publish_edition(1);
-    let mut micros = 200;
-    for _ in 0..10 {
-        world.publish_edition(2);
-        let mut command = world.command(&["--rollback"]);
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        thread::sleep(Duration::from_micros(micros));
-        drop(child.kill());
-        drop(child.wait());
-        micros += 1_800;
-        assert_whole(&world.bench.published());
-        if parts(&world.bench.published()) != parts(&first) {
-            world.publish(&["--rollback"]).expect_code(0);
-        }
-        assert_eq!(parts(&world.bench.published()), parts(&first));
-        assert_whole(&world.bench.published());
-    }
 }
 
 #[test]

@@ -63,7 +63,6 @@ impl World {
                 // The second request succeeds.
                 2 if request.earlier == 0 => Response::status(503),
                 2 => Response::status(200),
-                3 => Response::status(429).with("Retry-After", "3600"),
                 status => Response::status(u16::try_from(status).expect("a status")),
             })
         };

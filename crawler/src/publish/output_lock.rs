@@ -154,18 +154,4 @@ mod tests {
         drop(lock);
         take(&output, Some(&two)).unwrap();
     }
-
-    #[cfg(unix)]
-    #[test]
-    fn foreign_files_in_the_output_are_no_locks() {
-        let folder = tempfile::tempdir().unwrap();
-        let (output, precious) = (folder.path().join("out"), folder.path().join("precious"));
-        fs::create_dir(&output).unwrap();
-        fs::write(&precious, "precious").unwrap();
-        for name in [".arpent.lock", ".arpent-run.lock"] {
-            std::os::unix::fs::symlink(&precious, output.join(name)).unwrap();
-        }
-        drop(take(&output, Some(&folder.path().join("state"))).unwrap());
-        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
-    }
 }

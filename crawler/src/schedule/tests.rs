@@ -388,29 +388,6 @@ fn a_limit_of_runs_keeps_the_order() {
 }
 
 #[test]
-fn a_restart_makes_up_a_missed_night_once() {
-    let from = at("2026-06-01T00:00:00Z");
-    let sites = planned(&[("a", "a.example", "0 3 * * *")]);
-    let takes = [("a", 5)];
-    let mut timetable = Timetable::new(1);
-    timetable.set_sites(sites.clone(), |_| None, from);
-    play(&mut timetable, &takes, from, at("2026-06-02T12:00:00Z"));
-    let (_, past) = timetable.pasts().next().unwrap();
-    let text = serde_json::to_string(&past).unwrap();
-    let past: ScheduleState = serde_json::from_str(&text).unwrap();
-
-    let back = at("2026-06-04T09:00:00Z");
-    let mut timetable = Timetable::new(1);
-    timetable.set_sites(sites, |_| Some(past.clone()), back);
-    let events = play(&mut timetable, &takes, back, at("2026-06-05T12:00:00Z"));
-    let expected = [
-        "2026-06-04T09:00:00Z a for 1 more",
-        "2026-06-05T01:00:00Z a",
-    ];
-    assert_eq!(events, expected);
-}
-
-#[test]
 fn sites_come_and_go_while_others_are_crawled() {
     let from = at("2026-06-01T00:59:00Z");
     let before = planned(&[

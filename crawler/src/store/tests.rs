@@ -186,9 +186,3 @@ fn make_state(path: &Path) {
 fn meddle(path: &Path, sql: &str) {
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }
-
-#[test]
-fn a_store_may_move_to_another_thread() {
-    fn check<T: Send>(_: T) {}
-    check(Store::in_memory().unwrap());
-}

@@ -5,7 +5,7 @@ use std::{
     process::Stdio,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -111,23 +111,6 @@ fn without_a_terminal_nothing_hangs_up() {
     running.wait_until_it_prints("stopping: no new requests");
     may_answer.store(true, Ordering::SeqCst);
     running.wait().expect_code(143);
-}
-
-#[test]
-fn session_stopped_at_robots_txt_is_interrupted() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
-    let site = Site::start(move |_| {
-        count.fetch_add(1, Ordering::SeqCst);
-        Response::status(503).with("Retry-After", "30")
-    });
-    let bench = Bench::new();
-    let running = bench.spawn(&site.url("/"), &[]);
-    wait_for(&site, "/robots.txt");
-    running.signal("INT");
-    let ran = running.wait().expect_code(130);
-    assert_outcome(&ran, "interrupted");
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 
 #[test]

@@ -70,28 +70,6 @@ fn changes_before_indexnow_are_not_submitted() {
 }
 
 #[test]
-fn passing_failures_are_retried_and_long_waits_obeyed() {
-    let world = World::with_settings("testing.retry_delays = [\"0s\"]\n", "");
-    world.submit().expect_code(0);
-    world.changes();
-    world.answers(2);
-    world.submit().expect_code(0);
-    assert_eq!(world.submitted(), [SECOND, SECOND]);
-    world.changes();
-    world.answers(3);
-    let ran = world.submit().expect_code(0);
-    assert_eq!(world.requests().len(), 1);
-    assert!(
-        ran.stderr
-            .contains("engine.test gets no further request now: it asked to wait")
-    );
-    // Also by the next session.
-    world.answers(200);
-    world.submit().expect_code(0);
-    assert_eq!(world.requests().len(), 0);
-}
-
-#[test]
 fn urls_are_submitted_again_after_a_kill() {
     let world = World::new();
     world.submit().expect_code(0);

@@ -161,19 +161,3 @@ fn a_copy_as_another_site_is_imported() {
     let url = "https://www.example.com/shop/p39";
     assert!(before.entries().contains_key(url));
 }
-
-#[test]
-fn a_fresh_crawl_keeps_the_dates() {
-    let (site, is) = serve();
-    let bench = Bench::new();
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
-    let before = bench.published().entries();
-    is(Edition::Unlinked);
-    crawl_on(1, &bench, &site, &["--fresh", "--force"]).expect_code(0);
-    let after = bench.published().entries();
-    assert_eq!(after.len(), PAGES / 2 + 1);
-    // The start page has another text.
-    let start = site.url("/");
-    let mut dates = after.iter().filter(|(url, _)| **url != start);
-    assert!(dates.all(|(url, date)| before[url] == *date && date.is_some()));
-}

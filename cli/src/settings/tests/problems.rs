@@ -40,19 +40,6 @@ fn problem_names_place_and_expectation() {
 }
 
 #[test]
-fn secrets_are_not_repeated() {
-    let settings = good(
-        &[URL],
-        &[
-            ("ARPENT_BEARER_TOKEN", "hunter2"),
-            ("ARPENT_HEADER", "Cookie: hunter2"),
-        ],
-        None,
-    );
-    assert!(!format!("{settings:?}").contains("hunter2"));
-}
-
-#[test]
 fn typed_secrets_are_warned_of() {
     fn check(arguments: &[&str], variables: &[(&str, &str)], expected: &[&str]) {
         assert_eq!(
@@ -88,11 +75,4 @@ fn sites_of_one_origin_share_headers() {
         None,
     );
     assert_eq!(settings.session.urls.len(), 2);
-}
-
-#[test]
-fn unreadable_glob_is_a_problem() {
-    let error = load(&[URL, "--include", "/[a"], &[], None).unwrap_err();
-    let problem = error.to_string();
-    assert!(problem.starts_with("--include: \"/[a\" "), "{problem}");
 }

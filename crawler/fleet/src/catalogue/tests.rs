@@ -1,6 +1,5 @@
 //! The catalogue against `PostgreSQL`. Nothing waits: a test moves the times in the tables instead.
 
-mod claims;
 mod server;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};

@@ -3,28 +3,6 @@
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn the_next_session_goes_on_after_max_pages() {
-    let paths: Vec<String> = (0..30).map(|number| format!("/{number:02}")).collect();
-    let mut pages = vec![("/", linking(&paths))];
-    let empty = || FixturePage::linking([]);
-    pages.extend(paths.iter().map(|path| (path.as_str(), empty())));
-    let mut bench = Bench::new(site(pages));
-    bench.config.limits.max_pages = 12;
-    let crawled = bench.run().await;
-    assert_eq!(
-        (crawled.ending, crawled.fetched),
-        (Ending::LimitReached, 12)
-    );
-    assert_eq!(with_reason(&crawled, Reason::Queued).len(), 19);
-    bench.keep(crawled);
-    bench.config.limits.max_pages = 1_000;
-    let crawled = bench.run().await;
-    assert!(crawled.resumed);
-    assert_eq!(crawled.ending, Ending::Drained);
-    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 31);
-}
-
-#[tokio::test(start_paused = true)]
 async fn max_depth_counts_the_fewest_hops() {
     // The long way /a /b /c is fast; the short way /slow is found first and answered last.
     let mut bench = Bench::new(site([

@@ -417,14 +417,3 @@ async fn start_redirect_target_is_requested_once() {
     assert_eq!(with_reason(&crawled, Reason::Redirected), ["/"]);
     assert_eq!(with_reason(&crawled, Reason::TooDeep), ["/en/b"]);
 }
-
-#[tokio::test(start_paused = true)]
-async fn an_endless_chain_of_redirects_ends() {
-    let site = FixtureSite::new([(START, FixturePage::linking(["/r/0"]))]).scripted(|url, _| {
-        let number: u32 = url.strip_prefix("https://site.example/r/")?.parse().ok()?;
-        Some(FixturePage::redirect(302, &format!("/r/{}", number + 1)))
-    });
-    let crawled = Bench::new(site).run().await;
-    assert_eq!(crawled.ending, Ending::Drained);
-    assert_eq!(reasons(&crawled).len(), 1 + 1 + crate::verdict::MAX_HOPS);
-}

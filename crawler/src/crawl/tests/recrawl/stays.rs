@@ -73,33 +73,6 @@ async fn gone_pages_leave_on_evidence() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn robots_txt_and_rules_unlist_at_once() {
-    let (mut bench, says) = bench();
-    says.link("/", &["/a", "/b", "/c"]);
-    for path in ["/a", "/b", "/c"] {
-        says.link(path, &[]);
-    }
-    run(&mut bench).await;
-    says.set(
-        "/robots.txt",
-        FixturePage::text("User-agent: *\nDisallow: /a\n"),
-    );
-    bench.config.scope.exclude = vec!["/b".to_owned()];
-    says.set("/c", FixturePage::status(503));
-    let ran = run(&mut bench).await;
-    assert_eq!(ran.published(), ["/", "/c"]);
-    assert_eq!(ran.view["/a"], Reason::RobotsDisallowed);
-    assert_eq!(ran.view["/b"], Reason::ExcludedByRule);
-    // What was taken out has no place to keep.
-    says.set("/robots.txt", FixturePage::text(""));
-    bench.config.scope.exclude.clear();
-    says.set("/a", FixturePage::status(503));
-    let ran = run(&mut bench).await;
-    assert_eq!(ran.view["/a"], Reason::ServerError);
-    assert_eq!(ran.published(), ["/", "/b", "/c"]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn an_unlinked_page_stays_while_it_answers() {
     let (mut bench, says) = bench();
     says.link("/", &["/a", "/b", "/c", "/hidden"]);

@@ -200,19 +200,6 @@ async fn fixed_address_applies_to_its_port_only() {
 }
 
 #[tokio::test]
-async fn connections_run_side_by_side() {
-    let server = Server::always(HELLO);
-    let fetch = HttpFetch::new(&settings()).unwrap();
-    let url = server.url("/");
-    let (first, second, third) = tokio::join!(
-        get_text(&fetch, &url),
-        get_text(&fetch, &url),
-        get_text(&fetch, &url)
-    );
-    assert_eq!([first, second, third], ["hello"; 3]);
-}
-
-#[tokio::test]
 async fn body_is_handed_on_while_it_arrives() {
     let (seen, waits) = mpsc::channel();
     let waits = Mutex::new(waits);

@@ -132,14 +132,6 @@ async fn check_refused(authority: Option<&Authority>, server: &Server, expected:
 }
 
 #[tokio::test]
-async fn authorities_in_the_ca_file_are_trusted() {
-    let authority = Authority::new();
-    let server = start(authority.server(&[HOST], |_| {}), HELLO, true);
-    let fetch = HttpFetch::new(&client(Some(&authority), &server)).unwrap();
-    assert_eq!(get_text(&fetch, &url(&server)).await, "hello");
-}
-
-#[tokio::test]
 async fn unknown_authority_is_refused() {
     let authority = Authority::new();
     let server = start(authority.server(&[HOST], |_| {}), HELLO, true);
