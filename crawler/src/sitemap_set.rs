@@ -165,22 +165,20 @@ impl<'r, 'n> SetReading<'r, 'n> {
     fn path(&mut self, path: &Path) -> Result<(), SetError> {
         if !path.is_dir() {
             let file = DocumentPlace::File(path.to_owned());
-            return self.walk(vec![file], DocumentRole::Whole, None);
+            return self.walk(vec![file], DocumentRole::Whole);
         }
         if let Some(files) = published_files(path) {
             return self.published(&files);
         }
         let files = sitemaps_in(path).map_err(|reason| self.unreadable(reason))?;
         let files = files.into_iter().map(DocumentPlace::File);
-        self.walk(files.collect(), DocumentRole::Part, None)
+        self.walk(files.collect(), DocumentRole::Part)
     }
 
     /// Reads what is at a URL, and all that it lists.
     fn url(&mut self, url: &UrlKey) -> Result<(), SetError> {
-        let downloader = (self.network.connect)(&url.origin())?;
         let loc = Loc::parse(url.as_str()).map_err(|error| self.unreadable(error.to_string()))?;
-        let places = vec![DocumentPlace::Url(loc)];
-        self.walk(places, DocumentRole::Whole, Some(&downloader))
+        self.walk(vec![DocumentPlace::Url(loc)], DocumentRole::Whole)
     }
 
     /// Reads the files of a published set. Its indexes list the other ones.

@@ -157,6 +157,11 @@ fn unreadable_set_has_its_exit_code() {
     write(&bench, "set/sitemap.xml", urlset(&[("https://h/", "")]));
     write(&bench, "lost/sitemap.xml", index(&["https://h/1.xml"]));
     write(&bench, "damaged.xml", "<urlset><url>");
+    // The part that the damaged entry names would be missing without a word.
+    let parts = index(&["https://h/sitemap-1.xml", "1.xml"]);
+    write(&bench, "half/sitemap.xml", parts);
+    let part = urlset(&[("https://h/", "")]);
+    write(&bench, "half/sitemap-1.xml", part);
     fs::create_dir(bench.path().join("empty")).expect("a folder");
     let closed = Site::allowing(|_| Response::status(404));
     let disallowed = Site::start(|request| match request.target.as_str() {
@@ -171,6 +176,8 @@ fn unreadable_set_has_its_exit_code() {
     check("empty", "no sitemap found");
     check("damaged.xml", "damaged.xml");
     check("lost", "lists https://h/1.xml");
+    check("half", "sitemap.xml: line 1, byte ");
+    check("half/sitemap.xml", "sitemap.xml: line 1, byte ");
     check(&closed.url("/sitemap.xml"), "answered 404");
     check(&disallowed.url("/sitemap.xml"), "disallowed by robots.txt");
     check("https://h.example/@1", "there is no state of the site");

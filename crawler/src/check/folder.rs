@@ -9,7 +9,7 @@ use std::{
 use sitemap_core::{
     Limits, Loc,
     read::{Item, Kind, ReadError, Reader},
-    validate::DocumentId,
+    validate::{DocumentId, READING_LIMITS},
 };
 
 use super::{
@@ -170,7 +170,7 @@ impl SitemapFolder {
         let [index] = &*self.indexes else {
             return None;
         };
-        let children = children(&self.path.join(index));
+        let children = children(&self.path.join(index)).filter_map(Result::ok);
         let mut children: Vec<Loc> = children.take(MAX_CONSULTED).collect();
         let origin = children.first()?.origin().to_owned();
         children.retain(|child| child.origin() == origin);
@@ -209,6 +209,7 @@ impl SitemapFolder {
         let path = self.path.join(index);
         let mount = self.mount_by_index();
         let files = children(&path).map(|child| {
+            let child = child.map_err(|error| format!("{}: {error}", path.display()))?;
             let file = mount.as_ref().and_then(|mount| mount.file_of(&child));
             let file = file.map(|file| self.path.join(file));
             file.filter(|file| file.is_file()).ok_or_else(|| {
@@ -335,13 +336,14 @@ pub(crate) fn listed_by(file: &Path) -> Result<Vec<PathBuf>, String> {
     folder.listed()
 }
 
-/// The sitemaps that an index lists, as far as it can be read.
-fn children(index: &Path) -> impl Iterator<Item = Loc> + use<> {
+/// The sitemaps that an index lists.
+fn children(index: &Path) -> impl Iterator<Item = Result<Loc, ReadError>> + use<> {
     let file = File::open(index).ok();
-    let reader = file.map(|file| Reader::new(BufReader::new(file), Limits::PROTOCOL));
+    let reader = file.map(|file| Reader::new(BufReader::new(file), READING_LIMITS));
     reader.into_iter().flatten().filter_map(|item| match item {
-        Ok(Item::Sitemap(entry)) => Some(entry.loc),
-        Ok(Item::Url(_)) | Err(_) => None,
+        Ok(Item::Sitemap(entry)) => Some(Ok(entry.loc)),
+        Ok(Item::Url(_)) => None,
+        Err(error) => Some(Err(error)),
     })
 }
 

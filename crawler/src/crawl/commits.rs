@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     frontier::QueueQuery,
+    page::SitemapDate,
     store::{Discovery, Effect, Finished, MetaValue, QueuedUrl, Store, StoreError},
     url_key::UrlKey,
 };
@@ -139,7 +140,12 @@ impl Commits {
         self.next.others.push(Effect::Declare(url));
     }
 
-    /// Adds what documents come to: values, and dates of pages.
+    /// Adds the last change of a page that a sitemap states.
+    pub(super) fn date(&mut self, url: UrlKey, date: SitemapDate) {
+        self.next.others.push(Effect::Date(url, date));
+    }
+
+    /// Adds what documents come to.
     pub(super) fn extend(&mut self, effects: Vec<Effect>) {
         self.next.others.extend(effects);
     }

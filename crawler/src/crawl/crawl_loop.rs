@@ -570,9 +570,11 @@ impl<'a> CrawlLoop<'a> {
             Err(error) => match self.requests.take_ended(error.id()) {
                 // The permit was used, so dropping it counts as an end.
                 Some(PageRequest { lease, .. }) if error.is_cancelled() => {
+                    self.documents.page_ended(lease.url());
                     self.frontier.give_back(lease);
                 }
                 Some(PageRequest { lease, .. }) => {
+                    self.documents.page_ended(lease.url());
                     tracing::error!(target: "crawl", url = %lease.url(), "internal error while handling a page: {error}");
                     self.end.counts.fetched += 1;
                     self.decide_unfetched(lease, Reason::InternalError);

@@ -27,7 +27,7 @@ use crate::{
     config::DiscoverConfig,
     frontier::SeenUrls,
     notes::Note,
-    page::{SitemapDate, Via},
+    page::Via,
     robots::Rules,
     seeds::{
         self, Batch, Document, DocumentKind, DocumentState, IndexedDocument, MAX_DOCUMENTS,
@@ -107,6 +107,8 @@ struct CurrentDocument {
     lists: Vec<(usize, SeedList)>,
     /// Documents that were asked for as pages and wait to be read, by their numbers.
     bodies: HashMap<usize, Box<DownloadedDocument>>,
+    /// Documents that are being asked for as pages, by their numbers.
+    as_pages: Vec<usize>,
     /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
     /// index of thousands would keep the pages waiting, and `max_pages` away.
     owes_page: bool,
@@ -240,15 +242,10 @@ impl Documents {
         self.is_document(url) && self.number_of(url).is_none_or(is_found)
     }
 
-    /// Returns whether the document at `url` is still to be read, so that nobody knows whether there is one.
-    pub(super) fn is_to_be_read(&self, url: &UrlKey) -> bool {
-        let number = self.number_of(url);
-        number.is_some_and(|number| self.all[number].state == DocumentState::Waiting)
-    }
-
-    /// Notes the last change of the page `url` that a sitemap states.
-    pub(super) fn date(&mut self, url: UrlKey, date: SitemapDate) {
-        self.next.push(Effect::Date(url, date));
+    /// Returns whether the document at `url` is being read.
+    pub(super) fn is_reading(&self, url: &UrlKey) -> bool {
+        let active = self.reading.active.as_ref();
+        active.is_some_and(|active| self.number_of(url) == Some(active.number))
     }
 
     /// The way to other hosts of the site.
@@ -261,9 +258,25 @@ impl Documents {
         self.downloader.know(&self.origin, rules);
     }
 
-    /// Takes note that a page was asked for.
-    pub(super) fn page_begun(&mut self) {
+    /// Takes note that the page `url` is asked for: a document that waits there is not, until there is an answer.
+    pub(super) fn page_begun(&mut self, url: &UrlKey) {
         self.reading.owes_page = false;
+        if let Some(number) = self.number_of(url)
+            && let Some(place) = self.waiting.iter().position(|waiting| *waiting == number)
+        {
+            self.waiting.remove(place);
+            self.reading.as_pages.push(number);
+        }
+    }
+
+    /// The request for the page `url` has ended.
+    pub(super) fn page_ended(&mut self, url: &UrlKey) {
+        let number = self.number_of(url);
+        let mut as_pages = self.reading.as_pages.iter();
+        if let Some(place) = as_pages.position(|asked| Some(*asked) == number) {
+            let number = self.reading.as_pages.swap_remove(place);
+            self.waiting.push_front(number);
+        }
     }
 
     /// Returns whether nothing is being read or waits to be.
@@ -535,6 +548,7 @@ impl Documents {
     pub(super) fn leave_unread(&mut self, number: usize) {
         let most = MAX_SESSION_BYTES >> 20;
         let detail = format!("a session reads {most} MiB of sitemaps and feeds");
+        self.reading.bodies.remove(&number);
         self.fail(number, SeedProblem::TooMany, &detail);
     }
 

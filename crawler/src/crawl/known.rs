@@ -138,12 +138,14 @@ impl KnownUrls {
             || self.ways.may_be_shorter(fingerprint)
     }
 
-    /// Takes a URL that something leads to, while the state may be full and `place` is that of the queue.
+    /// Takes a URL that something leads to, while a document may have been found there and the state may be full; `place` is that of
+    /// the queue.
     pub(super) fn find(
         &mut self,
         found: FoundUrl<'_>,
         place: u64,
         judge: &Judge,
+        is_document: bool,
         is_state_full: bool,
     ) -> Discovered {
         if self.contains(found.key) {
@@ -163,6 +165,10 @@ impl KnownUrls {
             let note = (!is_declared).then(|| Note::bound_reached(&setting).naming(found.key));
             return Discovered::LeftOut(note);
         }
+        let reason = match reason {
+            Reason::Queued if is_document => Reason::SeedDocument,
+            reason => reason,
+        };
         Discovered::New(self.add(found, place, reason))
     }
 

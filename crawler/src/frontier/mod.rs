@@ -425,16 +425,11 @@ impl Frontier {
     }
 
     /// Another try before any first try, not before `due`.
-    pub fn retry_soon(&mut self, mut lease: Lease, due: Instant) {
-        lease.waiting.tries += 1;
-        self.give_back_until(lease, due);
-    }
-
-    /// The lease was not used: the URL is leased again from this instant on.
-    pub fn give_back_until(&mut self, lease: Lease, due: Instant) {
+    pub fn retry_soon(&mut self, lease: Lease, due: Instant) {
         self.set_aside(lease.sequence());
-        self.soon
-            .insert((due, lease.waiting.url.sequence), lease.waiting);
+        let mut waiting = lease.waiting;
+        waiting.tries += 1;
+        self.soon.insert((due, waiting.url.sequence), waiting);
     }
 
     /// The same, in another form of writing.

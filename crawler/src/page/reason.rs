@@ -260,8 +260,8 @@ reasons! {
         "name the media type in the setting document_types to have documents of this type listed";
     /// A feed that something links to: it was read for the URLs that it names, and is not a known URL.
     SeedDocument = "seed-document", Excluded, Sure, -, [],
-        "feed, not a page",
-        "nothing to do: the URLs that the feed names are judged as URLs of their own";
+        "sitemap or feed, not a page",
+        "nothing to do: the URLs that it names are judged as URLs of their own";
     /// The decoded body is over the cap.
     TooLarge = "too-large", Excluded, Nothing, LeftOut, [Fault],
         "larger than the size limit",

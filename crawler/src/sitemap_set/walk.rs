@@ -50,14 +50,13 @@ struct WaitingDocument {
 }
 
 impl SetReading<'_, '_> {
-    /// Reads documents, and all that the indexes among them list. URLs are fetched by `downloader`.
+    /// Reads documents, and all that the indexes among them list. The permissions of the first URL hold for all.
     pub(super) fn walk(
         &mut self,
         places: Vec<DocumentPlace>,
         role: DocumentRole,
-        downloader: Option<&Downloader>,
     ) -> Result<(), SetError> {
-        let downloader = downloader.map(|it| it.clone().with_max_bytes(MAX_FETCHED_BYTES));
+        let mut downloader: Option<Downloader> = None;
         let mut seen: HashSet<DocumentPlace> = HashSet::new();
         let mut waiting = Vec::new();
         // The last one is taken first.
@@ -92,10 +91,7 @@ impl SetReading<'_, '_> {
                     (name, listed.collect())
                 }
                 DocumentPlace::Url(loc) => {
-                    let Some(downloader) = &downloader else {
-                        continue;
-                    };
-                    let mut answer = self.fetch(downloader, &loc)?;
+                    let mut answer = self.fetch(&mut downloader, &loc)?;
                     let name = loc.to_string();
                     let body = answer.body();
                     let body = body.map_err(|error| self.unreadable(format!("{name}: {error}")))?;
@@ -111,11 +107,14 @@ impl SetReading<'_, '_> {
                 return Err(self.unreadable(reason));
             }
             if !add(&mut waiting, listed, DocumentRole::Part, indexes + 1) {
-                let reason = format!("it has more than {MAX_DOCUMENTS} documents");
-                return Err(self.unreadable(reason));
+                return Err(self.too_many_documents());
             }
         }
         Ok(())
+    }
+
+    fn too_many_documents(&self) -> SetError {
+        self.unreadable(format!("it has more than {MAX_DOCUMENTS} documents"))
     }
 
     /// Reads the document in a file, as [`Self::document`] does.
@@ -178,6 +177,9 @@ impl SetReading<'_, '_> {
                 Some(Err(_)) => self.outline.left_out += 1,
                 None => break,
             }
+            if listed.len() > MAX_DOCUMENTS {
+                return Err(self.too_many_documents());
+            }
             if self.entries > MAX_ENTRIES {
                 return Err(self.unreadable(format!("it has more than {MAX_ENTRIES} entries")));
             }
@@ -198,11 +200,17 @@ impl SetReading<'_, '_> {
     /// The complete answer of a URL with status 200.
     fn fetch(
         &mut self,
-        downloader: &Downloader,
+        downloader: &mut Option<Downloader>,
         loc: &Loc,
     ) -> Result<DownloadedDocument, SetError> {
         let url = self.network.identity.parse(loc.as_str());
         let url = url.map_err(|error| self.unreadable(format!("{loc}: {error}")))?;
+        let downloader = if let Some(downloader) = downloader {
+            downloader
+        } else {
+            let new = (self.network.connect)(&url.origin())?;
+            downloader.insert(new.with_max_bytes(MAX_FETCHED_BYTES))
+        };
         self.progress.turn_to(loc);
         let shutdown = self.network.shutdown.clone();
         let answer = self.network.wait(downloader.download(&url, &shutdown));

@@ -10,6 +10,7 @@ use quick_xml::{
     events::{BytesDecl, BytesPI, BytesStart, BytesText},
     name::{NamespaceResolver, ResolveResult},
 };
+use url::Url;
 
 use super::{
     Item, Kind, Position, Problem, ReadError,
@@ -19,7 +20,7 @@ use super::{
     names,
     progress::{Once, Progress, quoted},
     schema_location,
-    stack::{Meaning, Stack},
+    stack::{FeedField, Meaning, Stack},
     start_tag::StartTag,
     syntax,
 };
@@ -207,7 +208,15 @@ impl Document {
             Meaning::Value(_) | Meaning::Part | Meaning::Custom | Meaning::Field(_) => {
                 self.text.begin(self.progress.position);
             }
-            _ => {}
+            Meaning::Entries
+            | Meaning::Entry
+            | Meaning::InLoc
+            | Meaning::Parts(_)
+            | Meaning::Link
+            | Meaning::Feed
+            | Meaning::Channel
+            | Meaning::LostEntry(_)
+            | Meaning::Skipped => {}
         }
         item
     }
@@ -470,11 +479,7 @@ impl Document {
             Meaning::Value(tag) => self.set_value(tag),
             Meaning::Entry => return self.finish_entry().map(Some),
             Meaning::Item => return self.finish_item().map(Some),
-            Meaning::Field(field) => {
-                let base = closed.base.map(|base| *base);
-                self.feed
-                    .close_field(field, &self.text, base, &mut self.progress);
-            }
+            Meaning::Field(field) => self.close_field(field, closed.base),
             Meaning::Parts(row) => self.parts.close(row, &mut self.progress),
             Meaning::Part => self.parts.close_part(&self.text, &mut self.progress),
             Meaning::Custom => self.parts.close_custom(&self.text, &mut self.progress),
@@ -532,7 +537,11 @@ impl Document {
                 entry.extensions = self.parts.take(&entry.loc, begun, &mut self.progress);
                 Ok(Item::Url(entry))
             }
-            Err((problem, position)) => Err(self.progress.lost(problem, position)),
+            Err((problem, position)) => {
+                // What another entry begins inside of this one is not to get them.
+                self.parts.clear();
+                Err(self.progress.lost(problem, position))
+            }
         }
     }
 
@@ -561,23 +570,30 @@ impl Document {
         }
     }
 
+    /// Takes in the open value, whose text is whole.
+    fn close_value(&mut self) {
+        if let Some(Meaning::Value(tag)) = self.stack.read_meaning() {
+            self.set_value(tag);
+        } else if let Some(Meaning::InLoc) = self.stack.read_meaning() {
+            self.set_value(Tag::Loc);
+        } else if let Some(Meaning::Field(field)) = self.stack.meaning() {
+            let base = self.stack.pop().and_then(|element| element.base);
+            self.close_field(field, base);
+        }
+    }
+
+    fn close_field(&mut self, field: FeedField, base: Option<Box<Url>>) {
+        let (base, progress) = (base.map(|base| *base), &mut self.progress);
+        self.feed.close_field(field, &self.text, base, progress);
+    }
+
     /// The complete part of an entry that the end of the readable input cuts short, between tags or `inside_tag`, if it makes an
     /// entry. No part of an extension is known to be complete.
     pub(super) fn rescue(&mut self, inside_tag: bool) -> Option<Result<Item, ReadError>> {
         self.split = None;
         // A tag began after the text, so the text is whole.
-        match self.stack.read_meaning() {
-            Some(Meaning::Value(tag)) if inside_tag => self.set_value(tag),
-            Some(Meaning::InLoc) if inside_tag => self.set_value(Tag::Loc),
-            Some(Meaning::Field(field))
-                if inside_tag && self.stack.meaning() == Some(Meaning::Field(field)) =>
-            {
-                let base = self.stack.pop().and_then(|element| element.base);
-                let base = base.map(|base| *base);
-                self.feed
-                    .close_field(field, &self.text, base, &mut self.progress);
-            }
-            _ => {}
+        if inside_tag {
+            self.close_value();
         }
         let rescued = if self.stack.has(Meaning::Item) {
             self.feed.has_link().then(|| self.finish_item())

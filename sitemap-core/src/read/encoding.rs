@@ -11,7 +11,8 @@ use std::{
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::{
-    halt::{Halt, line_ends, read_buffered},
+    finding::line_ends,
+    halt::{Halt, read_buffered},
     preamble::garbage_bytes,
 };
 

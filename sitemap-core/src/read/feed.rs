@@ -139,6 +139,7 @@ impl Feed {
                 Meaning::Item
             }
             Meaning::Feed if name == "channel" && !self.is_atom() => Meaning::Channel,
+            // Other elements of the feed itself, and what is in a value.
             _ => return Ok((Meaning::Skipped, None)),
         };
         Ok((meaning, base_of(tag, outer, progress)))

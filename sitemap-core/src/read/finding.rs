@@ -26,6 +26,31 @@ impl fmt::Display for Position {
     }
 }
 
+/// Counts line ends: a line feed, a carriage return, or both together.
+pub(super) fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {
+    let count = |end: u8| {
+        bytes
+            .iter()
+            .map(|byte| u64::from(*byte == end))
+            .sum::<u64>()
+    };
+    let returns = count(b'\r');
+    let mut lines = count(b'\n') + returns;
+    if *is_after_return && bytes.first() == Some(&b'\n') {
+        lines -= 1;
+    }
+    if returns > 0 {
+        lines -= bytes
+            .windows(2)
+            .map(|pair| u64::from(pair == b"\r\n"))
+            .sum::<u64>();
+    }
+    if let Some(last) = bytes.last() {
+        *is_after_return = *last == b'\r';
+    }
+    lines
+}
+
 /// A thing that is not as the protocol wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

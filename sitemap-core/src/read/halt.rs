@@ -1,4 +1,4 @@
-//! What the stages of the input have in common: [`Halt`], the reason of an early end, and how bytes and lines are counted.
+//! [`Halt`]: the reason why the input ends early, which its stages hand up as an `io::Error`.
 
 use std::io::{self, BufRead, Read};
 
@@ -41,29 +41,4 @@ pub(super) fn read_buffered(input: &mut impl BufRead, out: &mut [u8]) -> io::Res
     let length = available.read(out)?;
     input.consume(length);
     Ok(length)
-}
-
-/// Counts line ends: a line feed, a carriage return, or both together.
-pub(super) fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {
-    let count = |end: u8| {
-        bytes
-            .iter()
-            .map(|byte| u64::from(*byte == end))
-            .sum::<u64>()
-    };
-    let returns = count(b'\r');
-    let mut lines = count(b'\n') + returns;
-    if *is_after_return && bytes.first() == Some(&b'\n') {
-        lines -= 1;
-    }
-    if returns > 0 {
-        lines -= bytes
-            .windows(2)
-            .map(|pair| u64::from(pair == b"\r\n"))
-            .sum::<u64>();
-    }
-    if let Some(last) = bytes.last() {
-        *is_after_return = *last == b'\r';
-    }
-    lines
 }

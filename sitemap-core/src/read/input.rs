@@ -18,7 +18,8 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::{
     Excerpt, MAX_GZIP_LAYERS, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, Position,
     encoding::{Found, Transcoder},
-    halt::{Halt, line_ends, read_buffered},
+    finding::line_ends,
+    halt::{Halt, read_buffered},
     window::Window,
 };
 

@@ -6,7 +6,6 @@ use std::{
 };
 
 use super::Unpacked;
-use crate::{ChangeFreq, LastMod, Priority};
 
 /// The most bytes that a line, or the lines of one row of a table together, may have: the text of a page can be in a row.
 pub const MAX_RECORD_BYTES: usize = 256 * 1024;
@@ -165,20 +164,6 @@ impl<R: BufRead> Lines<R> {
         let line = std::str::from_utf8(self.raw());
         Ok(Some(line.map_err(|_| LineError::NotText)))
     }
-}
-
-/// Returns whether a text begins like an absolute URL of the web.
-pub fn has_web_scheme(text: &str) -> bool {
-    ["http://", "https://"].iter().any(|scheme| {
-        let start = text.as_bytes().get(..scheme.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
-    })
-}
-
-/// Returns whether a text is metadata of a page: a date, a frequency or a priority.
-pub(super) fn is_metadata(text: &str) -> bool {
-    let is_priority = text.contains('.') && Priority::parse(text).is_ok();
-    is_priority || LastMod::parse(text).is_ok() || ChangeFreq::parse(text).is_ok()
 }
 
 #[cfg(test)]

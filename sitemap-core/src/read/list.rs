@@ -10,7 +10,7 @@ use csv_core::ReadRecordResult;
 
 use super::{
     LineError, Lines, MAX_RECORD_BYTES,
-    lines::{has_web_scheme, is_metadata},
+    list_words::{has_web_scheme, is_metadata},
 };
 
 /// Separators of columns; the first occurs in no text and serves a table of one column.

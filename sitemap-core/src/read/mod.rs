@@ -21,6 +21,7 @@ mod extension;
 mod feed;
 mod lines;
 mod list;
+mod list_words;
 mod text;
 
 mod date;
@@ -43,8 +44,9 @@ pub use check::{CheckError, Expectation, Order, check};
 pub use date::parse_rfc_822;
 pub use finding::{Position, ReadError, ReadFinding};
 pub use input::Unpacked;
-pub use lines::{LineError, Lines, MAX_RECORD_BYTES, has_web_scheme};
+pub use lines::{LineError, Lines, MAX_RECORD_BYTES};
 pub use list::{ListError, ListForm, ListProblem, ListRow, RowError, UrlList};
+pub use list_words::has_web_scheme;
 pub use problem::{Problem, Rule, Severity, Source};
 pub use reader::{Reader, Start};
 pub use schema_location::SchemaLocationError;

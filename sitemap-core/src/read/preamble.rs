@@ -2,7 +2,7 @@
 
 use std::str;
 
-use super::{lines::has_web_scheme, names};
+use super::{list_words::has_web_scheme, names};
 
 /// Number of declarations that are looked at; the first one is it, unless the text before it mentions another.
 const MAX_DECLARATIONS: usize = 16;

@@ -1,6 +1,6 @@
 //! [`Progress`]: where the reading of a file is, what it has counted, and what it has found.
 
-use super::{Kind, MAX_FINDINGS, Position, Problem, ReadError, ReadFinding, halt::line_ends};
+use super::{Kind, MAX_FINDINGS, Position, Problem, ReadError, ReadFinding, finding::line_ends};
 
 /// Characters of a name or message in a finding.
 const MAX_QUOTED_CHARACTERS: usize = 100;

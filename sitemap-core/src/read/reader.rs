@@ -525,7 +525,7 @@ fn has_same_attributes(start: &BytesStart<'_>, namespaces: &NamespaceResolver) -
 /// U+FEFF, which is a byte order mark at the very beginning and nothing elsewhere.
 const ZERO_WIDTH_NO_BREAK_SPACE: char = '\u{FEFF}';
 
-/// A parser that leaves it to [`Nesting`] to compare end tags.
+/// A parser that leaves it to [`Stack`](super::stack::Stack) to compare end tags.
 fn parser<R: BufRead>(input: Input<R>) -> XmlReader<Input<R>> {
     let mut xml = XmlReader::from_reader(input);
     let config = xml.config_mut();

@@ -13,8 +13,8 @@ use super::{
     draft::{self, Draft, Tag},
     halt::Halt,
     input::Input,
-    lines::{has_web_scheme, is_metadata},
     list,
+    list_words::{has_web_scheme, is_metadata},
     progress::Progress,
 };
 use crate::{Loc, LocError};

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::{DocumentId, Problem, place::fingerprint_of, set::Set};
+use super::{DocumentId, Problem, fingerprint::fingerprint_of, set::Set};
 use crate::{Loc, UrlEntry, read::Position};
 
 /// The most links between versions that are compared; they take 32 MB.

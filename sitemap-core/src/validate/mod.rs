@@ -43,6 +43,7 @@ mod document;
 mod answer;
 mod clusters;
 mod finding;
+mod fingerprint;
 mod place;
 mod refused;
 mod set;

@@ -1,24 +1,9 @@
 //! The place of a document, and the URLs it may list there (R37, R58 to R67).
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use std::collections::{BTreeMap, HashSet};
 
-use super::{Problem, ProofLine};
+use super::{Problem, ProofLine, fingerprint::fingerprint_of};
 use crate::Loc;
-
-/// The same for a URL, however it is escaped (R26).
-pub(super) fn fingerprint_of(url: &Loc) -> u64 {
-    fingerprint(&*url.normalised())
-}
-
-/// A fingerprint of a value; the same in every run.
-pub(super) fn fingerprint(value: &(impl Hash + ?Sized)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
 
 /// The most `Sitemap:` lines of robots.txt files that are remembered; a robots.txt of 500 KiB, the size that consumers read,
 /// holds about 25,000.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{MAX_PROOFS, Problem, ProofLine, place::fingerprint};
+use super::{MAX_PROOFS, Problem, ProofLine, fingerprint::fingerprint};
 use crate::{Loc, read::Position};
 
 /// The most hosts of one document for which the line that would allow their URLs is reported; a sitemap may list those of one

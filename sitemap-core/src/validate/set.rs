@@ -11,7 +11,8 @@ use std::{
 
 use super::{
     DocumentId, MAX_ROUTE, Problem,
-    place::{Proofs, fingerprint, fingerprint_of},
+    fingerprint::{fingerprint, fingerprint_of},
+    place::Proofs,
 };
 use crate::{
     Loc, UrlEntry,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{
     DocumentId, Problem, Site,
-    place::fingerprint_of,
+    fingerprint::fingerprint_of,
     set::{Remembered, Set},
 };
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{DocumentId, Problem, place::Proofs, place::fingerprint_of, set::Set};
+use super::{DocumentId, Problem, fingerprint::fingerprint_of, place::Proofs, set::Set};
 use crate::{
     Loc,
     read::{Kind, Position},

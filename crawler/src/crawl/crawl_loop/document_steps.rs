@@ -71,7 +71,7 @@ impl CrawlLoop<'_> {
         if source.via == Via::Sitemap {
             for (key, date) in batch.dates {
                 if self.known.contains(&key) {
-                    self.documents.date(key, date);
+                    self.commits.date(key, date);
                 }
             }
         }
@@ -94,10 +94,10 @@ impl CrawlLoop<'_> {
             found_on: source.url.as_ref(),
             ..FoundUrl::new(key, source.via, source.depth)
         };
-        if self.documents.is_found(key) {
-            // No page.
-        } else if self.discover_page(found) {
-            self.known.add_orphan(key);
+        if self.discover_unknown(found) {
+            if !self.documents.is_found(key) {
+                self.known.add_orphan(key);
+            }
         } else if !self.rules.judge().is_inside(key) {
             self.documents.count_outside(source.number, key);
         }
@@ -134,11 +134,15 @@ impl CrawlLoop<'_> {
         url: &UrlKey,
         depth: u32,
     ) {
+        self.link_orphan(url);
+        self.documents.add_answered(document, kind, url, depth);
+    }
+
+    /// What only documents had named is no orphan.
+    pub(super) fn link_orphan(&mut self, url: &UrlKey) {
         if self.known.remove_orphan(url) {
-            // Only known URLs are orphans.
             self.commits.link(url.clone());
         }
-        self.documents.add_answered(document, kind, url, depth);
     }
 
     /// Takes note of the feeds that a page names.

@@ -39,9 +39,6 @@ use crate::{
     verdict::{Follow, Verdict},
 };
 
-/// Time after which a page is looked at again at whose URL a document is still to be read: one request for both is enough.
-const DOCUMENT_POLL: Duration = Duration::from_secs(1);
-
 /// The error of a URL that was given up with its directory.
 pub(super) const GIVEN_UP: &str =
     "not requested: pages before it failed in a row while the start page answered";
@@ -149,12 +146,14 @@ impl CrawlLoop<'_> {
                 }
             }
             if self.documents.is_found(lease.url()) {
+                self.link_orphan(lease.url());
                 self.decide_unfetched(lease, Reason::SeedDocument);
                 continue;
             }
-            if self.documents.is_to_be_read(lease.url()) {
-                self.frontier.give_back_until(lease, now + DOCUMENT_POLL);
-                continue;
+            if self.documents.is_reading(lease.url()) {
+                // It shows soon whether there is a document, and one request is enough to find out.
+                self.frontier.give_back(lease);
+                return (Some(now + BUSY_POLL), false);
             }
             if let Some(redirect) = self.revalidation.take_resting(&mut lease) {
                 self.decide_resting(lease, redirect);
@@ -219,7 +218,7 @@ impl CrawlLoop<'_> {
     }
 
     fn send_page(&mut self, lease: Lease, permit: HeldPermit) {
-        self.documents.page_begun();
+        self.documents.page_begun(lease.url());
         let gate = if lease.is_without_cookies() {
             self.context.gate.without_cookies()
         } else {
@@ -250,6 +249,7 @@ impl CrawlLoop<'_> {
     /// Takes what a request came to.
     pub(super) fn take_page(&mut self, request: PageRequest, done: PageDone) {
         let (lease, validators, signal) = (request.lease, request.validators, done.signal);
+        self.documents.page_ended(lease.url());
         let weight = self.weigh(&lease, signal);
         request.permit.finish(signal, weight);
         let LoopContext { gate, host, .. } = &self.context;
@@ -855,8 +855,8 @@ impl CrawlLoop<'_> {
                 self.commits.shorten(target.clone(), found.distance);
             }
             // If only documents had named it so far, it is not an orphan any more.
-            if found.found_on != Some(target) && self.known.remove_orphan(target) {
-                self.commits.link(target.clone());
+            if found.found_on != Some(target) {
+                self.link_orphan(target);
             }
             return true;
         }
@@ -870,11 +870,7 @@ impl CrawlLoop<'_> {
                 ..found
             });
         }
-        if self.documents.is_found(target) {
-            // A later crawl that uses this page by a 304 has to know the link, because there may be a page then.
-            return self.rules.judge().is_inside(target);
-        }
-        self.discover_page(found)
+        self.discover_unknown(found)
     }
 
     /// Takes a URL with parameters that are left out, without which it is `short`; returns whether it is recorded.
@@ -884,11 +880,14 @@ impl CrawlLoop<'_> {
         repeats.find_written(found.key, short, page)
     }
 
-    /// Notes a URL that is not a document, as [`CrawlLoop::discover`] does.
-    pub(super) fn discover_page(&mut self, found: FoundUrl<'_>) -> bool {
+    /// Notes a URL whose short form is not looked for, as [`CrawlLoop::discover`] does. Where a document was found, it is known and not
+    /// asked for.
+    pub(super) fn discover_unknown(&mut self, found: FoundUrl<'_>) -> bool {
         let is_full = self.is_state_full();
         let place = self.frontier.place();
-        match self.known.find(found, place, self.rules.judge(), is_full) {
+        let is_document = self.documents.is_found(found.key);
+        let judge = self.rules.judge();
+        match self.known.find(found, place, judge, is_document, is_full) {
             Discovered::Known => true,
             Discovered::OutOfScope => false,
             Discovered::LeftOut(note) => {

@@ -8,7 +8,7 @@ use crate::{
         page_sink::{Found, WantedBody},
     },
     page::BodyEnd,
-    seeds::{Document, DocumentKind, DocumentState, MAX_FEEDS},
+    seeds::{Document, DocumentKind, DocumentState, MAX_FEEDS, SeedProblem},
     url_key::UrlKey,
 };
 
@@ -28,8 +28,12 @@ impl Documents {
         }
         if excludes(url) {
             self.excluded.insert(url);
-        } else if is_page {
-        } else if self.feeds.count >= MAX_FEEDS {
+            return;
+        }
+        if is_page {
+            return;
+        }
+        if self.feeds.count >= MAX_FEEDS {
             self.feeds.left_out.insert(url);
         } else {
             self.feeds.count += 1;
@@ -101,6 +105,7 @@ impl Documents {
     fn read_after_all(&mut self, number: usize) {
         let document = &mut self.all[number];
         match document.state {
+            DocumentState::Failed if document.problem == Some(SeedProblem::TooMany) => return,
             DocumentState::Failed | DocumentState::Absent => {}
             DocumentState::Waiting | DocumentState::Read | DocumentState::Own => return,
         }

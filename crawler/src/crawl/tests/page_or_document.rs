@@ -320,3 +320,33 @@ async fn the_start_url_may_be_a_document() {
         assert_eq!(crawled.store.visit(&found).unwrap().record.via, via);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_linked_document_that_is_gone_is_broken() {
+    let bench = discovering(site([("/", FixturePage::linking(["/sitemap.xml"]))]));
+    let crawled = bench.run().await;
+    assert_eq!(page(&crawled, "/sitemap.xml").reason, Reason::Gone);
+    // A page rules out nothing: it was asked for as a sitemap first.
+    assert_eq!(asked(&bench, "/sitemap.xml"), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn linked_documents_obey_max_pages() {
+    let paths: Vec<String> = (0..40).map(|number| format!("/p/{number}")).collect();
+    let mut sitemaps: String = paths
+        .iter()
+        .flat_map(|path| ["Sitemap: ", path, "\n"])
+        .collect();
+    sitemaps.push_str("Sitemap: /sitemap.xml");
+    let mut pages = vec![
+        ("/".to_owned(), linking(&paths)),
+        ("/robots.txt".to_owned(), FixturePage::text(&sitemaps)),
+    ];
+    pages.extend(paths.iter().map(|path| (path.clone(), linking(&[]))));
+    let mut bench = discovering(site(pages));
+    bench.config.limits.max_pages = 8;
+    let crawled = bench.run().await;
+    assert_eq!((crawled.ending, crawled.fetched), (Ending::LimitReached, 8));
+    // Documents are read beside the pages, not ahead of them.
+    assert!(bench.pages().len() < 30, "{:?}", bench.pages());
+}

@@ -85,7 +85,21 @@ impl Document {
                 }
                 self.stray.push(text);
             }
-            Some(_) => {}
+            Some(
+                Meaning::Entries
+                | Meaning::Entry
+                | Meaning::Parts(_)
+                | Meaning::Link
+                | Meaning::Feed
+                | Meaning::Channel
+                | Meaning::Item
+                | Meaning::LostEntry(_)
+                | Meaning::Skipped
+                | Meaning::Value(_)
+                | Meaning::InLoc
+                | Meaning::Part
+                | Meaning::Custom,
+            ) => {}
             // There is one of them before a declaration that is late, or between two roots.
             None if text.trim_matches('\u{FEFF}').trim().is_empty() => {
                 if !is_blank {

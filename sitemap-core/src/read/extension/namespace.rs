@@ -147,7 +147,13 @@ impl Origins {
                     extension: *extension,
                 });
             }
-            (_, Spelling::Right | Spelling::Wrong) => {}
+            (
+                ElementOrigin::Extension(_)
+                | ElementOrigin::Custom(_)
+                | ElementOrigin::Retired(_)
+                | ElementOrigin::Unknown,
+                _,
+            ) => {}
         }
         origin
     }
