@@ -198,6 +198,10 @@ pub(super) fn html(name: Name) -> Following {
     const NOFRAMES: Name = Name::new(b"noframes");
     const SCRIPT: Name = Name::new(b"script");
     const PLAINTEXT: Name = Name::new(b"plaintext");
+    // Most names are shorter.
+    if name.len() < TITLE.len() && name != XMP {
+        return Following::DATA;
+    }
     Following {
         model: match name {
             TITLE | TEXTAREA => TextModel::Rcdata,

@@ -87,11 +87,6 @@ impl<'t> Tag<'t> {
         !self.attributes.is_empty()
     }
 
-    /// Returns whether these bytes are somewhere in the tag.
-    pub(crate) fn contains(&self, bytes: &[u8]) -> bool {
-        memchr::memmem::find(self.bytes, bytes).is_some()
-    }
-
     /// The value of the first attribute with this name in lower case, as written.
     pub(crate) fn attribute(&self, name: &str) -> Option<&'t [u8]> {
         let mut attributes = self.all_attributes();

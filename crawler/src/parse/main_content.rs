@@ -21,7 +21,7 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-pub(super) use self::parts::{Part, part_of};
+pub(super) use self::parts::{Part, is_comment, part_of};
 use self::{blocks::TextBlocks, parts::OpenParts, text::TextHashes};
 use super::element::Element;
 use crate::{

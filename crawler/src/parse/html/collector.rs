@@ -8,7 +8,7 @@ use super::super::{
     images::RawImage,
     json_ld::is_page_type,
     links::{is_nofollow, rel_contains},
-    main_content::{Part, part_of},
+    main_content::{Part, is_comment, part_of},
     news,
     refresh::parse_refresh,
 };
@@ -98,30 +98,6 @@ fn is_application_root(element: Element, tag: &Tag<'_>) -> bool {
         }
         _ => tag.name() == ANGULAR,
     }
-}
-
-/// Names of what holds comments, in the words of common templates.
-const COMMENTS: [&str; 5] = [
-    "comment",
-    "comments",
-    "comment-list",
-    "commentlist",
-    "comments-area",
-];
-
-/// Returns whether an element holds a comment of a reader, or all of them, by its class or id.
-fn is_comment(tag: &Tag<'_>) -> bool {
-    // Most tags have no such word, and their attributes need not be read.
-    tag.contains(b"omment")
-        && ["class", "id"].into_iter().any(|name| {
-            let names = value(tag, name).unwrap_or_default();
-            let mut names = names.split_ascii_whitespace();
-            names.any(|name| {
-                COMMENTS
-                    .iter()
-                    .any(|known| known.eq_ignore_ascii_case(name))
-            })
-        })
 }
 
 impl TokenSink for Collector {

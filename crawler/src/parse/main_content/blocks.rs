@@ -44,6 +44,17 @@ pub(super) struct TextBlocks {
     of_url: Vec<Vec<u8>>,
     /// The letters and digits they begin with.
     begin_url: u64,
+    /// Their [shapes](shape).
+    shapes: u64,
+}
+
+/// A word as its block takes it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockWord {
+    pub(super) hash: u64,
+    pub(super) has_digit: bool,
+    /// There are letters and digits of ASCII alone.
+    pub(super) is_plain: bool,
 }
 
 impl TextBlocks {
@@ -66,6 +77,7 @@ impl TextBlocks {
         }
         Self {
             begin_url: of_url.iter().fold(0, |sum, word| sum | beginning(word)),
+            shapes: of_url.iter().fold(0, |sum, word| sum | shape(word)),
             of_url,
             ..Self::default()
         }
@@ -79,16 +91,30 @@ impl TextBlocks {
         }
     }
 
-    /// Takes a word, in ASCII or decoded, with its hash.
-    pub(super) fn word(&mut self, word: &[u8], hash: u64) {
+    /// Takes a word, in ASCII or decoded.
+    #[inline]
+    pub(super) fn word(&mut self, word: &[u8], signs: BlockWord) {
+        let BlockWord {
+            hash,
+            has_digit,
+            is_plain,
+        } = signs;
         self.whole = mixed(self.whole, hash);
-        if !is_of_one_view(word) {
+        if !has_digit || !is_of_one_view(word) {
             self.alike = mixed(self.alike, hash);
         }
-        if self.is_off || self.may_be_of_url(word) && self.is_of_url(word) {
+        if self.is_off {
             return;
         }
-        let hash = if word.iter().any(u8::is_ascii_digit) {
+        let is_of_url = if is_plain {
+            self.shapes & shape(word) != 0 && self.is_word_of_url(word)
+        } else {
+            self.may_be_of_url(word) && self.is_of_url(word)
+        };
+        if is_of_url {
+            return;
+        }
+        let hash = if has_digit {
             self.numbers = mixed(self.numbers, hash);
             masked_hash(word)
         } else {
@@ -97,7 +123,7 @@ impl TextBlocks {
         self.hash = mixed(self.hash, hash);
         let bytes = u32::try_from(word.len()).unwrap_or(u32::MAX);
         self.bytes = self.bytes.saturating_add(bytes);
-        if matches!(word, [.., b'.' | b'!' | b'?']) {
+        if !is_plain && matches!(word, [.., b'.' | b'!' | b'?']) {
             self.end_block();
         }
     }
@@ -110,17 +136,18 @@ impl TextBlocks {
 
     /// Returns whether all parts of a word are words of the URL: `(/a/b)` of `/a/b` adds nothing.
     fn is_of_url(&self, word: &[u8]) -> bool {
-        let is_known = |part: &[u8]| {
-            let mut known = self.of_url.iter();
-            known.any(|known| known.eq_ignore_ascii_case(part))
-        };
         let core = core_of(word);
-        if is_known(core) {
+        if self.is_word_of_url(core) {
             return true;
         }
         let parts = core.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
         let mut parts = parts.filter(|part| !part.is_empty()).peekable();
-        parts.peek().is_some() && parts.all(is_known)
+        parts.peek().is_some() && parts.all(|part| self.is_word_of_url(part))
+    }
+
+    fn is_word_of_url(&self, word: &[u8]) -> bool {
+        let mut known = self.of_url.iter();
+        known.any(|known| known.eq_ignore_ascii_case(word))
     }
 
     /// Takes the addresses of the main content, as hashes in order.
@@ -145,10 +172,14 @@ impl TextBlocks {
     }
 
     /// The text is divided here.
+    #[inline]
     pub(super) fn end_block(&mut self) {
-        if self.bytes == 0 {
-            return;
+        if self.bytes != 0 {
+            self.put_block();
         }
+    }
+
+    fn put_block(&mut self) {
         let hash = folded(self.hash);
         if hash & self.mask == 0 {
             self.blocks.push(TextBlock {
@@ -186,11 +217,9 @@ impl TextBlocks {
     }
 }
 
-/// Returns whether a word may be another one on each view: a time as `12:34`, or an id of 16 and more letters and digits mixed.
+/// Returns whether a word with a digit may be another one on each view: a time as `12:34`, or an id of 16 and more letters and digits
+/// mixed.
 fn is_of_one_view(word: &[u8]) -> bool {
-    if !word.iter().any(u8::is_ascii_digit) {
-        return false;
-    }
     let is_time = |at: usize| {
         let around = [at.wrapping_sub(1), at + 1].map(|at| word.get(at));
         around
@@ -209,6 +238,13 @@ fn is_of_one_view(word: &[u8]) -> bool {
 fn beginning(word: &[u8]) -> u64 {
     word.first()
         .map_or(0, |byte| 1 << (byte.to_ascii_lowercase() & 63))
+}
+
+/// A bit for the first byte and the length of a word, in the same way: most other words have another one.
+fn shape(word: &[u8]) -> u64 {
+    let first = word.first().copied().unwrap_or_default();
+    let first = usize::from(first.to_ascii_lowercase());
+    1 << ((first + 11 * word.len()) & 63)
 }
 
 /// A hash of half the length.
@@ -245,7 +281,12 @@ mod tests {
         let mut blocks = TextBlocks::of_page(&url);
         for block in text.split('|') {
             for word in block.split_whitespace() {
-                blocks.word(word.as_bytes(), xxhash_rust::xxh3::xxh3_64(word.as_bytes()));
+                let signs = BlockWord {
+                    hash: xxhash_rust::xxh3::xxh3_64(word.as_bytes()),
+                    has_digit: word.contains(|character: char| character.is_ascii_digit()),
+                    is_plain: word.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+                };
+                blocks.word(word.as_bytes(), signs);
             }
             blocks.end_block();
         }

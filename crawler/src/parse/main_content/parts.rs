@@ -258,28 +258,48 @@ pub(in crate::parse) fn part_of(element: Element, tag: &Tag<'_>, open: &OpenPart
 }
 
 fn has_class(tag: &Tag<'_>, known: &WordList) -> bool {
-    let classes = tag.attribute("class").unwrap_or_default();
-    let mut classes = classes.split(u8::is_ascii_whitespace);
-    classes.any(|class| known.has(class))
+    has_word(tag, "class", known)
+}
+
+/// Returns whether one of these words is in an attribute.
+fn has_word(tag: &Tag<'_>, attribute: &str, known: &WordList) -> bool {
+    let words = tag.attribute(attribute).unwrap_or_default();
+    let mut words = words.split(u8::is_ascii_whitespace);
+    words.any(|word| known.has(word))
+}
+
+/// Names of what holds comments, in the words of common templates.
+const COMMENTS: WordList = WordList::new(&[
+    "comment",
+    "comments",
+    "comment-list",
+    "commentlist",
+    "comments-area",
+]);
+
+/// Returns whether an element holds a comment of a reader, or all of them, by its class or id.
+pub(in crate::parse) fn is_comment(tag: &Tag<'_>) -> bool {
+    has_class(tag, &COMMENTS) || has_word(tag, "id", &COMMENTS)
 }
 
 /// Words in lower case, each with a letter first.
 #[derive(Debug)]
 struct WordList {
     words: &'static [&'static str],
-    /// A bit for each letter that one of them begins with, because most words that are looked up begin with another.
-    letters: u32,
+    /// For each letter that one of them begins with, a bit for each length: most words that are looked up have another.
+    lengths: [u32; 26],
 }
 
 impl WordList {
     const fn new(words: &'static [&'static str]) -> Self {
-        let mut letters = 0;
+        let mut lengths = [0; 26];
         let mut at = 0;
         while at < words.len() {
-            letters |= 1 << (words[at].as_bytes()[0] - b'a');
+            let word = words[at].as_bytes();
+            lengths[(word[0] - b'a') as usize] |= 1 << word.len();
             at += 1;
         }
-        Self { words, letters }
+        Self { words, lengths }
     }
 
     /// Returns whether it has the word, in any case.
@@ -287,7 +307,9 @@ impl WordList {
         let Some(first) = word.first().filter(|first| first.is_ascii_alphabetic()) else {
             return false;
         };
-        if self.letters >> (first.to_ascii_lowercase() - b'a') & 1 == 0 {
+        let lengths = self.lengths[usize::from(first.to_ascii_lowercase() - b'a')];
+        let length = u32::try_from(word.len()).unwrap_or(u32::MAX);
+        if lengths.checked_shr(length).unwrap_or_default() & 1 == 0 {
             return false;
         }
         let mut words = self.words.iter().map(|known| known.as_bytes());

@@ -11,15 +11,15 @@ use std::borrow::Cow;
 
 use super::{
     BODY, REGIONS, Regions,
-    blocks::TextBlocks,
-    words::{MIXER, WordKind, core_of, kind_of},
+    blocks::{BlockWord, TextBlocks},
+    words::{MIXER, SpelledWord, WordKind, core_of, kind_of, kind_of_spelled},
 };
 use crate::html::{TextKind, TextModel, decode};
 
 /// Longest word in bytes; a longer word is divided into pieces. Text without spaces comes in such pieces.
 const MAX_WORD_BYTES: usize = 128;
 
-/// Words of the longest run that is held back; a longer one is cut.
+/// Words of the longest run that becomes one blank; a longer one is cut.
 const MAX_RUN: usize = 48;
 
 /// Represents a run that does not count.
@@ -44,10 +44,11 @@ struct RegionHash {
     words: u64,
 }
 
-/// Words that may become one blank, as hashes.
+/// Words that may become one blank. They are in the hashes already, which go back to those before them when they do.
 #[derive(Debug, Default)]
 struct Run {
-    words: Vec<u64>,
+    before: [RegionHash; REGIONS.len()],
+    words: usize,
     has_number: bool,
     has_name: bool,
     has_moment: bool,
@@ -96,24 +97,24 @@ impl TextHashes {
 
     /// Takes a piece of text as it is written; after the last, no word goes on.
     pub(super) fn add(&mut self, text: &[u8], is_last: bool) {
-        let mut rest = text;
+        let mut at = 0;
         if !self.carry.is_empty() {
-            let length = WordScan::of(rest).length;
-            self.grow(&rest[..length]);
-            rest = &rest[length..];
-            if !rest.is_empty() || is_last {
+            at = WordScan::of(text, 0).length;
+            self.grow(&text[..at]);
+            if at < text.len() || is_last {
                 self.end_word();
             }
         }
         loop {
-            let spaces = rest.iter().take_while(|byte| is_space(**byte)).count();
-            rest = &rest[spaces..];
-            if rest.is_empty() {
+            let spaces = text[at..].iter().take_while(|byte| is_space(**byte));
+            at += spaces.count();
+            if at == text.len() {
                 return;
             }
-            let found = WordScan::of(rest);
-            let (word, others) = rest.split_at(found.length);
-            let is_whole = is_last || !others.is_empty();
+            let found = WordScan::of(text, at);
+            let word = &text[at..at + found.length];
+            at += found.length;
+            let is_whole = is_last || at < text.len();
             if !is_whole || word.len() > MAX_WORD_BYTES {
                 self.grow(word);
                 if is_whole {
@@ -122,9 +123,8 @@ impl TextHashes {
             } else if found.is_encoded {
                 self.encoded_word(word);
             } else {
-                self.word(word, found.hash);
+                self.word(word, &found);
             }
-            rest = others;
         }
     }
 
@@ -134,11 +134,11 @@ impl TextHashes {
             return;
         }
         let word = std::mem::take(&mut self.carry);
-        let found = WordScan::of(&word);
+        let found = WordScan::of(&word, 0);
         if found.is_encoded {
             self.encoded_word(&word);
         } else {
-            self.word(&word, found.hash);
+            self.word(&word, &found);
         }
         // Its memory is used again.
         self.carry = word;
@@ -190,43 +190,50 @@ impl TextHashes {
     }
 
     fn decoded_word(&mut self, word: &[u8]) {
-        self.word(word, WordScan::of(word).hash);
+        self.word(word, &WordScan::of(word, 0));
     }
 
-    /// Takes a word, in ASCII or decoded, with its hash.
-    fn word(&mut self, word: &[u8], hash: u64) {
-        self.blocks.word(word, hash);
-        let kind = if word.eq_ignore_ascii_case(b"(c)") {
+    /// Takes a word, in ASCII or decoded, and what was found in it.
+    #[inline]
+    fn word(&mut self, word: &[u8], found: &WordScan) {
+        let signs = BlockWord {
+            hash: found.hash,
+            has_digit: found.has_digit,
+            is_plain: found.is_plain,
+        };
+        self.blocks.word(word, signs);
+        let kind = if found.is_plain {
+            kind_of_spelled(word, found.spelled)
+        } else if word.eq_ignore_ascii_case(b"(c)") {
             Some(WordKind::Name)
         } else {
             kind_of(core_of(word))
         };
         match kind {
-            None => {
-                self.end_run();
-                self.put(hash);
-            }
+            None => self.end_run(),
             Some(kind) => {
-                if self.run.words.len() == MAX_RUN {
+                if self.run.words == MAX_RUN {
                     self.end_run();
                 }
-                self.run.add(hash, kind);
+                if self.run.words == 0 {
+                    self.run.before = self.regions;
+                }
+                self.run.add(kind);
             }
         }
+        self.put(found.hash);
     }
 
+    #[inline]
     fn end_run(&mut self) {
-        if self.run.words.is_empty() {
+        if self.run.words == 0 {
             return;
         }
-        let run = std::mem::take(&mut self.run);
-        if run.is_volatile() {
+        if self.run.is_volatile() {
+            self.regions = self.run.before;
             self.put(BLANK);
-        } else {
-            run.words.iter().for_each(|word| self.put(*word));
         }
-        self.run.words = run.words;
-        self.run.words.clear();
+        self.run.end();
     }
 
     fn put(&mut self, word: u64) {
@@ -241,8 +248,8 @@ impl TextHashes {
 }
 
 impl Run {
-    fn add(&mut self, word: u64, kind: WordKind) {
-        self.words.push(word);
+    fn add(&mut self, kind: WordKind) {
+        self.words += 1;
         match kind {
             WordKind::Number => self.has_number = true,
             WordKind::Name => self.has_name = true,
@@ -254,6 +261,11 @@ impl Run {
     fn is_volatile(&self) -> bool {
         self.has_moment || self.has_number && self.has_name
     }
+
+    fn end(&mut self) {
+        self.words = 0;
+        (self.has_number, self.has_name, self.has_moment) = (false, false, false);
+    }
 }
 
 /// Control characters are spaces too.
@@ -261,39 +273,58 @@ fn is_space(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// The word at the beginning of a text, up to a space or the end of the text.
-#[derive(Debug, Clone, Copy)]
+/// A word in a text, up to a space or the end of the text.
+#[derive(Debug)]
 struct WordScan {
     length: usize,
     hash: u64,
     /// There is a byte that is not ASCII, or a `&`.
     is_encoded: bool,
+    has_digit: bool,
+    /// There are letters and digits of ASCII alone.
+    is_plain: bool,
+    spelled: SpelledWord,
 }
 
+/// A byte of a word is each of eight.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The highest bits of eight bytes.
+const HIGH: u64 = 0x80 * EACH;
+
+/// Eight spaces.
+const SPACES: u64 = b' ' as u64 * EACH;
+
 impl WordScan {
-    /// Reads eight bytes at once.
-    fn of(text: &[u8]) -> Self {
-        const EACH: u64 = 0x0101_0101_0101_0101;
-        const HIGH: u64 = 0x80 * EACH;
-        let (mut length, mut hash, mut encoded) = (0, 0_u64, 0);
+    /// Reads the word at a place of a text, eight bytes at once.
+    fn of(text: &[u8], from: usize) -> Self {
+        let (mut length, mut hash, mut encoded, mut digits, mut signs) = (0, 0_u64, 0, 0, 0);
+        let mut spelled = SpelledWord::default();
         loop {
-            let rest = &text[length..];
-            let bytes = match rest.first_chunk() {
-                Some(bytes) => u64::from_le_bytes(*bytes),
-                // As if spaces came after the text.
-                None => (rest.iter().rev()).fold(u64::from(b' ') * EACH, |bytes, byte| {
-                    bytes << 8 | u64::from(*byte)
-                }),
-            };
+            let bytes = eight_bytes(text, from + length);
             // The highest bit of each byte up to the first that is a space; after that one, of any.
             let spaces = bytes.wrapping_sub((u64::from(b' ') + 1) * EACH) & !bytes & HIGH;
             let count = spaces.trailing_zeros() / 8;
-            let bytes = bytes & u64::MAX.checked_shr(64 - 8 * count).unwrap_or_default();
+            let read = u64::MAX.checked_shr(64 - 8 * count).unwrap_or_default();
+            let bytes = bytes & read;
             // A zero byte wherever there is a `&`.
             let marks = bytes ^ (u64::from(b'&') * EACH);
             encoded |= (bytes | marks.wrapping_sub(EACH) & !marks) & HIGH;
+            // Of the sums of bytes below 128, the highest bits are those of bytes of at least, or more than, some value.
+            let low = bytes & !HIGH;
+            let value = (low ^ (u64::from(b'0') * EACH)).wrapping_add((0x7f - 9) * EACH);
+            let digit = !(value | bytes) & HIGH;
+            let small = low | (0x20 * EACH);
+            let from_a = small.wrapping_add((0x80 - u64::from(b'a')) * EACH);
+            let above_z = small.wrapping_add((0x7f - u64::from(b'z')) * EACH);
+            let letter = from_a & !above_z & !bytes & HIGH;
+            digits |= digit;
+            signs |= !(digit | letter) & HIGH & read;
             if count > 0 {
                 hash = (hash.rotate_left(23) ^ bytes).wrapping_mul(MIXER);
+                if let Some(part) = spelled.get_mut(length / 8) {
+                    *part = bytes;
+                }
             }
             length += count as usize;
             if count < 8 {
@@ -301,9 +332,29 @@ impl WordScan {
                     length,
                     hash: hash ^ hash >> 32,
                     is_encoded: encoded != 0,
+                    has_digit: digits != 0,
+                    is_plain: signs == 0,
+                    spelled,
                 };
             }
         }
+    }
+}
+
+/// Eight bytes from a place of a text on, as if spaces came after it.
+#[inline]
+fn eight_bytes(text: &[u8], from: usize) -> u64 {
+    let rest = &text[from..];
+    if let Some(bytes) = rest.first_chunk() {
+        return u64::from_le_bytes(*bytes);
+    }
+    match text.last_chunk() {
+        _ if rest.is_empty() => SPACES,
+        Some(last) => {
+            let missing = 8 * (8 - rest.len());
+            u64::from_le_bytes(*last) >> missing | SPACES << (64 - missing)
+        }
+        None => (rest.iter().rev()).fold(SPACES, |bytes, byte| bytes << 8 | u64::from(*byte)),
     }
 }
 
@@ -413,7 +464,7 @@ mod tests {
             hashes.finish();
             let mut expected = TextHashes::default();
             text.split(' ')
-                .for_each(|word| expected.put(WordScan::of(word.as_bytes()).hash));
+                .for_each(|word| expected.put(WordScan::of(word.as_bytes(), 0).hash));
             assert_eq!(hashes.hash(BODY), expected.hash(BODY), "{text}");
         }
         check("It costs 1,234 euros");

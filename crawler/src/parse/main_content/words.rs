@@ -112,7 +112,7 @@ impl WordTable {
         };
         for (kind, words) in WORDS {
             for word in words.split_ascii_whitespace() {
-                let fingerprint = fingerprint_of(word.as_bytes());
+                let fingerprint = fingerprint_of(spelled(word.as_bytes()), word.len());
                 let place = place_of(fingerprint);
                 table.filter[place / 64] |= 1 << (place % 64);
                 let mut slot = place % SLOTS;
@@ -141,26 +141,24 @@ impl WordTable {
     }
 }
 
-/// Fingerprint of a word of 1 to [`MAX_WORD_BYTES`] bytes, the same for capitals: of its first and last bytes, which are all of
-/// them, and of their number.
-fn fingerprint_of(word: &[u8]) -> u64 {
-    const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The first [`MAX_WORD_BYTES`] bytes of a word, filled up with zeros.
+pub(super) type SpelledWord = [u64; MAX_WORD_BYTES / 8];
+
+/// Fingerprint of a word of so many bytes, at most [`MAX_WORD_BYTES`], the same for capitals.
+fn fingerprint_of(word: SpelledWord, length: usize) -> u64 {
     const SMALL: u64 = 0x2020_2020_2020_2020;
-    let length = word.len();
-    let (first, last) = if let (Some(first), Some(last)) =
-        (word.first_chunk::<8>(), word.last_chunk::<8>())
-    {
-        (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
-    } else if let (Some(first), Some(last)) = (word.first_chunk::<4>(), word.last_chunk::<4>()) {
-        let [first, last] = [first, last].map(|bytes| u32::from_le_bytes(*bytes));
-        (first.into(), last.into())
-    } else {
-        let middle = u16::from_le_bytes([word[length / 2], word[length - 1]]);
-        (word[0].into(), middle.into())
-    };
-    let mixed = (first | SMALL).wrapping_mul(MIXER).rotate_left(29) ^ (last | SMALL);
+    let [first, second] = word.map(|part| part | SMALL);
+    let mixed = first.wrapping_mul(MIXER).rotate_left(29) ^ second;
     let mixed = (mixed ^ length as u64).wrapping_mul(MIXER);
     mixed ^ mixed >> 32
+}
+
+/// The spelling of a word of at most [`MAX_WORD_BYTES`] bytes.
+fn spelled(word: &[u8]) -> SpelledWord {
+    let mut bytes = [0; MAX_WORD_BYTES];
+    bytes[..word.len()].copy_from_slice(word);
+    let (parts, _) = bytes.as_chunks();
+    [parts[0], parts[1]].map(u64::from_le_bytes)
 }
 
 /// Place of a fingerprint in the filter.
@@ -171,12 +169,19 @@ fn place_of(fingerprint: u64) -> usize {
 
 /// Kind of the word `core`, which has no punctuation around it.
 pub(super) fn kind_of(core: &[u8]) -> Option<WordKind> {
+    let is_long = core.len() > MAX_WORD_BYTES;
+    kind_of_spelled(core, if is_long { [0; 2] } else { spelled(core) })
+}
+
+/// The same of a word whose spelling is known.
+#[inline]
+pub(super) fn kind_of_spelled(core: &[u8], spelled: SpelledWord) -> Option<WordKind> {
     if core.first()?.is_ascii_digit() {
         of_digits(core)
     } else if core.len() > MAX_WORD_BYTES {
         None
     } else {
-        TABLE.get(fingerprint_of(core))
+        TABLE.get(fingerprint_of(spelled, core.len()))
     }
 }
 
@@ -336,8 +341,9 @@ mod tests {
         let words = WORDS
             .iter()
             .flat_map(|(_, words)| words.split_ascii_whitespace());
-        let mut fingerprints: Vec<u64> =
-            words.map(|word| fingerprint_of(word.as_bytes())).collect();
+        let mut fingerprints: Vec<u64> = words
+            .map(|word| fingerprint_of(spelled(word.as_bytes()), word.len()))
+            .collect();
         let all = fingerprints.len();
         fingerprints.sort_unstable();
         fingerprints.dedup();
