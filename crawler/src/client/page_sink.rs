@@ -50,10 +50,8 @@ pub(crate) enum WantedBody {
     Nothing,
     /// A feed.
     Feeds,
-    /// A feed or a sitemap: something named it as one.
+    /// A feed, a sitemap, or what may be a list of URLs by its type: something named it as one, or who typed the start URL may mean one.
     Documents,
-    /// Also what may be a list of URLs by its type: who typed the start URL may mean one.
-    Lists,
 }
 
 /// An answer that is, or may be, no page.
@@ -214,7 +212,7 @@ impl BodySink for PageSink {
         let is_page = wish == BodyWish::Read;
         let sent_as = sent_as(head).filter(|sent_as| match sent_as {
             SentAs::Xml => true,
-            SentAs::List => self.wanted == WantedBody::Lists,
+            SentAs::List => self.wanted == WantedBody::Documents,
             SentAs::Page => false,
         });
         let sent_as = sent_as.or(is_page.then_some(SentAs::Page));
@@ -260,8 +258,7 @@ impl WantedBody {
         match self {
             Self::Nothing => false,
             Self::Feeds => kind.is_some_and(Kind::is_feed),
-            Self::Documents => kind.is_some(),
-            Self::Lists => true,
+            Self::Documents => true,
         }
     }
 }

@@ -604,7 +604,7 @@ fn asks_for_https(head: &ResponseHead) -> bool {
 /// The data of an answer on the way that is not a page.
 fn wanted_of_start(config: &Config) -> WantedBody {
     if config.discover.sitemaps || config.discover.feeds {
-        WantedBody::Lists
+        WantedBody::Documents
     } else {
         WantedBody::Nothing
     }

@@ -25,7 +25,7 @@ use self::document_fetch::{DocumentFetch, read_list};
 use crate::{
     client::{DownloadedDocument, Downloader, Shutdown},
     config::DiscoverConfig,
-    frontier::SeenUrls,
+    frontier::{Lease, SeenUrls},
     notes::Note,
     page::Via,
     robots::Rules,
@@ -107,6 +107,8 @@ struct CurrentDocument {
     lists: Vec<(usize, SeedList)>,
     /// Documents that were asked for as pages and wait to be read, by their numbers.
     bodies: HashMap<usize, Box<DownloadedDocument>>,
+    /// The page at whose URL the document is that is being read.
+    page: Option<Lease>,
     /// Documents that are being asked for as pages, by their numbers.
     as_pages: Vec<usize>,
     /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
@@ -246,6 +248,16 @@ impl Documents {
     pub(super) fn is_reading(&self, url: &UrlKey) -> bool {
         let active = self.reading.active.as_ref();
         active.is_some_and(|active| self.number_of(url) == Some(active.number))
+    }
+
+    /// Holds a page until the document at its URL is read. One document is read at a time, so there is one such page.
+    pub(super) fn hold(&mut self, page: Lease) {
+        self.reading.page = Some(page);
+    }
+
+    /// The page that was held.
+    pub(super) fn take_held(&mut self) -> Option<Lease> {
+        self.reading.page.take()
     }
 
     /// The way to other hosts of the site.

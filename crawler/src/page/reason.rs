@@ -258,7 +258,7 @@ reasons! {
     NotAPage = "not-a-page", Excluded, IfConfirmed, LeftOut, [],
         "not HTML or a listed type",
         "name the media type in the setting document_types to have documents of this type listed";
-    /// A feed that something links to: it was read for the URLs that it names, and is not a known URL.
+    /// A sitemap or feed that something links to: it was read for the URLs that it names.
     SeedDocument = "seed-document", Excluded, Sure, -, [],
         "sitemap or feed, not a page",
         "nothing to do: the URLs that it names are judged as URLs of their own";

@@ -339,37 +339,6 @@ async fn sites_come_and_go_by_a_reload() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wrong_settings_leave_those_of_before() {
-    let good = site("a", "a.example", "0 3 * * *");
-    for wrong in [
-        "politeness.rate = \"fast\"\n".to_owned(),
-        "[[site]\n".to_owned(),
-        // Nothing is scheduled.
-        "[[site]]\nurl = \"https://a.example/\"\n".to_owned(),
-        site("a", "a.example", "0 25 * * *"),
-    ] {
-        let bench = Bench::new(std::slice::from_ref(&good), takes);
-        let happenings = vec![(30, Happening::Reload(wrong.clone())), (120, terminate())];
-        let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
-        assert_eq!(did.began, ["2026-06-01T01:00:00Z a"], "{wrong}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn stopped_session_continues_at_next_start() {
-    let bench = Bench::new(&[site("long", "a.example", "0 3 * * *")], takes);
-    let did = bench.run_for("2026-06-01T00:00:00Z", 90).await;
-    assert_eq!(did.began, ["2026-06-01T01:00:00Z long"]);
-    assert_eq!(did.code, ExitCode::Terminated);
-    assert!(did.lasted < 91 * MINUTE, "{:?}", did.lasted);
-    // It does, and is not begun a third time.
-    bench
-        .check("2026-06-01T01:35:00Z", 180, &["2026-06-01T01:35:00Z long"])
-        .await;
-    bench.check("2026-06-01T05:00:00Z", 60, &[]).await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn stop_waits_for_a_bounded_time() {
     let mut bench = Bench::new(&[site("long", "a.example", "0 3 * * *")], takes);
     bench.obeys = false;

@@ -95,7 +95,9 @@ impl CrawlLoop<'_> {
             ..FoundUrl::new(key, source.via, source.depth)
         };
         if self.discover_unknown(found) {
-            if !self.documents.is_found(key) {
+            if self.documents.is_found(key) {
+                self.commits.link(key.clone());
+            } else {
                 self.known.add_orphan(key);
             }
         } else if !self.rules.judge().is_inside(key) {
@@ -120,6 +122,9 @@ impl CrawlLoop<'_> {
             }
         }
         let after = self.documents.take_end(end, self.rules.judge());
+        if let Some(page) = self.documents.take_held() {
+            self.frontier.give_back(page);
+        }
         self.end.counts.bytes_in += after.wire_bytes;
         if let Some(closed) = after.closed {
             self.host_closed(closed);

@@ -151,9 +151,9 @@ impl CrawlLoop<'_> {
                 continue;
             }
             if self.documents.is_reading(lease.url()) {
-                // It shows soon whether there is a document, and one request is enough to find out.
-                self.frontier.give_back(lease);
-                return (Some(now + BUSY_POLL), false);
+                // One request is enough to find out whether there is a document.
+                self.documents.hold(lease);
+                continue;
             }
             if let Some(redirect) = self.revalidation.take_resting(&mut lease) {
                 self.decide_resting(lease, redirect);

@@ -1,6 +1,8 @@
 //! Documents and pages: a feed that a page names or is, and a document that a page links to. A link leads to a page like any other,
 //! unless it is known by then that a document is there.
 
+use sitemap_core::read::Kind;
+
 use super::{Documents, Excludes, named_by};
 use crate::{
     client::{
@@ -11,6 +13,9 @@ use crate::{
     seeds::{Document, DocumentKind, DocumentState, MAX_FEEDS, SeedProblem},
     url_key::UrlKey,
 };
+
+/// Documents that were asked for as pages and wait to be read; others are asked for again in their turn.
+const MAX_BODIES: usize = 16;
 
 impl Documents {
     /// Takes note of a feed that a page names; `depth` is that of the page. With `is_page` it was asked for, or will be, as
@@ -64,8 +69,10 @@ impl Documents {
         url: &UrlKey,
         found: Found,
     ) -> Option<(Box<DownloadedDocument>, DocumentKind)> {
-        let kind = found.kind?;
-        if !self.is_document(url) {
+        let is_document = self.is_document(url);
+        // The type of what something names as a sitemap may be that of a list.
+        let kind = found.kind.or(is_document.then_some(Kind::Text))?;
+        if !is_document {
             if !kind.is_feed() || !self.reads_feed(url) {
                 return None;
             }
@@ -120,6 +127,7 @@ impl Documents {
         let number = self.number_of(url);
         if let Some(number) = number.filter(|number| self.waiting.contains(number))
             && found.end == BodyEnd::Complete
+            && self.reading.bodies.len() < MAX_BODIES
         {
             self.reading.bodies.insert(number, found);
         }

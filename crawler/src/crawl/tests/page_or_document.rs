@@ -350,3 +350,33 @@ async fn linked_documents_obey_max_pages() {
     // Documents are read beside the pages, not ahead of them.
     assert!(bench.pages().len() < 30, "{:?}", bench.pages());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_page_request_serves_for_its_document() {
+    let list = sent_as("text/plain", FixturePage::text(&format!("{}\n", url("/a"))));
+    let maps = urlset(["/a".to_owned()]);
+    for (document, lines) in [(list, 2), (sent_as("text/html", maps), 4)] {
+        // The first documents are read beside the pages, which come to the last one before.
+        let mut robots = String::new();
+        let mut pages = vec![("/".to_owned(), FixturePage::linking(["/last", "/b", "/c"]))];
+        for number in 1..lines {
+            let path = format!("/map-{number}.xml");
+            robots.extend(["Sitemap: ", &path, "\n"]);
+            pages.push((path, urlset(["/b".to_owned()])));
+        }
+        pages.push((
+            "/robots.txt".to_owned(),
+            FixturePage::text(&(robots + "Sitemap: /last")),
+        ));
+        pages.push(("/last".to_owned(), document));
+        for path in ["/a", "/b", "/c"] {
+            pages.push((path.to_owned(), linking(&[])));
+        }
+        let bench = discovering(site(pages));
+        let crawled = bench.run().await;
+        assert_eq!(page(&crawled, "/last").reason, Reason::SeedDocument);
+        assert_eq!(asked(&bench, "/last"), 1, "{lines}");
+        let listed = with_reason(&crawled, Reason::Listed);
+        assert_eq!(listed, ["/", "/a", "/b", "/c"], "{lines}");
+    }
+}

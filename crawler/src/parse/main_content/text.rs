@@ -286,7 +286,7 @@ struct WordScan {
     spelled: SpelledWord,
 }
 
-/// A byte of a word is each of eight.
+/// Times a byte: eight of them.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
 /// The highest bits of eight bytes.
