@@ -31,6 +31,7 @@ pub(crate) use self::{
     namespaces::{ElementNamespace, Namespaces},
     references::{decode, decode_attribute},
     tag::Tag,
+    text::Text,
 };
 
 use self::{
@@ -92,8 +93,7 @@ pub(crate) trait TokenSink {
     fn end_tag(&mut self, tag: &Tag<'_>) -> Following;
 
     /// Takes a piece of text, never empty. A character reference or a character of UTF-8 is never in two pieces.
-    /// `is_last`: a tag follows; false where that is not known yet.
-    fn text(&mut self, text: &[u8], kind: TextKind, is_last: bool);
+    fn text(&mut self, text: Text<'_>, kind: TextKind);
 
     /// Takes a piece of a comment; `is_last` marks its end.
     fn comment(&mut self, _piece: &[u8], _is_last: bool) {}
@@ -227,9 +227,8 @@ impl<S: TokenSink> Tokenizer<S> {
             return self.data(input, is_end);
         }
         let (text_bytes, next) = self.raw.read(input, model, is_end);
-        let is_last = next == text::AfterText::EndTag;
-        self.put_text(&input[..text_bytes], TextKind::Model(model), is_last);
-        if is_last {
+        self.put_text(input, text_bytes, TextKind::Model(model));
+        if next == text::AfterText::EndTag {
             self.state = TokenState::Tag;
             self.tag.begin(true);
         }
@@ -272,14 +271,13 @@ impl<S: TokenSink> Tokenizer<S> {
                     return at + bytes;
                 }
             }
-            let markup = memchr::memchr(b'<', &rest[from..]).map(|length| from + length);
+            let markup = scan::find_near(b'<', &rest[from..]).map(|length| from + length);
             let end = match markup {
                 Some(end) => end,
                 None if is_end => rest.len(),
                 None => text::whole(rest, true),
             };
-            let is_last = markup.is_some() && scan::is_tag(&rest[end..]);
-            self.put_text(&rest[..end], TextKind::Model(TextModel::Data), is_last);
+            self.put_text(rest, end, TextKind::Model(TextModel::Data));
             at += end;
             if markup.is_none() {
                 break;
@@ -299,7 +297,7 @@ impl<S: TokenSink> Tokenizer<S> {
                 text::whole(&input[..without], false)
             }
         };
-        self.put_text(&input[..text_bytes], TextKind::Cdata, false);
+        self.put_text(input, text_bytes, TextKind::Cdata);
         if end.is_none() {
             return text_bytes;
         }
@@ -307,9 +305,10 @@ impl<S: TokenSink> Tokenizer<S> {
         text_bytes + b"]]>".len()
     }
 
-    fn put_text(&mut self, text: &[u8], kind: TextKind, is_last: bool) {
-        if !text.is_empty() {
-            self.sink.text(text, kind, is_last);
+    #[inline]
+    fn put_text(&mut self, input: &[u8], length: usize, kind: TextKind) {
+        if length > 0 {
+            self.sink.text(Text::first(input, length), kind);
         }
     }
 

@@ -29,7 +29,7 @@ pub use self::reason::{Evidence, ListingFault, Mark, Reason, State, with_code};
 pub use self::repeat::Repeat;
 pub use self::supplied::{InputExtensionsError, Supplied, extensions_from_json};
 pub(crate) use self::text::merge as merge_blocks;
-pub use self::text::{MAX_STORED_BLOCKS, PageText, TextBlock};
+pub use self::text::{MAX_BLOCKS, PageText, TextBlock};
 pub use self::text_novelty::{Reading, TextNovelty};
 pub use self::warnings::Warnings;
 pub(crate) use self::words::words;

@@ -32,6 +32,7 @@ impl Name {
     }
 
     /// The name that the first `length` bytes of a text are, as [`Self::new`] has it, but faster.
+    #[inline]
     pub(super) fn of_first(text: &[u8], length: usize) -> Self {
         let Some(bytes) = text
             .first_chunk::<8>()
@@ -49,6 +50,7 @@ impl Name {
     }
 
     /// A hash of the first eight bytes, another one for each odd `seed`.
+    #[inline]
     pub(crate) const fn hash(self, seed: u64) -> u8 {
         let bytes = self.0.to_le_bytes();
         let Some(first) = bytes.first_chunk() else {

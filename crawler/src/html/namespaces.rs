@@ -95,6 +95,7 @@ const BREAKOUTS: [Name; 44] = [
 
 impl Namespaces {
     /// Takes a start tag; returns the namespace of its element, and how the text after it is read.
+    #[inline]
     pub(crate) fn start_tag(&mut self, tag: &Tag<'_>) -> (ElementNamespace, Following) {
         let name = tag.name();
         if self.open.is_empty() && name != SVG && name != MATH {
@@ -119,6 +120,7 @@ impl Namespaces {
     }
 
     /// Takes an end tag; returns how the text after it is read.
+    #[inline]
     pub(crate) fn end_tag(&mut self, tag: &Tag<'_>) -> Following {
         let name = tag.name();
         let ends = [Name::new(b"p"), Name::new(b"br")];
@@ -188,6 +190,7 @@ impl Namespaces {
 }
 
 /// How the text after a start tag of HTML is read. Scripts are off, so `noscript` has ordinary content.
+#[inline]
 pub(super) fn html(name: Name) -> Following {
     const TITLE: Name = Name::new(b"title");
     const TEXTAREA: Name = Name::new(b"textarea");

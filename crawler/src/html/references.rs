@@ -19,8 +19,8 @@ pub(crate) fn decode(text: &[u8], kind: TextKind) -> Cow<'_, str> {
 /// The value of an attribute, decoded.
 pub(crate) fn decode_attribute(value: &[u8]) -> Cow<'_, str> {
     if memchr::memchr3(b'&', b'\r', 0, value).is_none() {
-        return std::str::from_utf8(value)
-            .map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed);
+        let valid = std::str::from_utf8(value);
+        return valid.map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed);
     }
     let value = plain(value, false);
     if value.contains('&') {
@@ -32,7 +32,8 @@ pub(crate) fn decode_attribute(value: &[u8]) -> Cow<'_, str> {
 
 /// Bytes without character references, decoded.
 pub(crate) fn plain(text: &[u8], keeps_nul: bool) -> Cow<'_, str> {
-    let mut text = String::from_utf8_lossy(text);
+    let valid = std::str::from_utf8(text);
+    let mut text = valid.map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed);
     if memchr::memchr(b'\r', text.as_bytes()).is_some() {
         text = Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"));
     }

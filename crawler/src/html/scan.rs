@@ -1,5 +1,7 @@
 //! Constructs that are not tags: the kind of construct that begins at a `<`, and the end of a comment.
 
+use wide::u8x16;
+
 use super::TokenSink;
 
 /// The construct that a `<` in ordinary text begins (HTML standard sections 13.2.5.6, 13.2.5.7 and 13.2.5.42). Numbers are bytes that are
@@ -23,6 +25,7 @@ pub(super) enum Construct {
 }
 
 /// Decides what the `<` at the beginning of `input` begins. With `is_end` no more bytes follow.
+#[inline]
 pub(super) fn markup(input: &[u8], allows_cdata: bool, is_end: bool) -> Construct {
     let missing = if is_end {
         Construct::Text
@@ -41,14 +44,6 @@ pub(super) fn markup(input: &[u8], allows_cdata: bool, is_end: bool) -> Construc
         Some(b'?') => Construct::Bogus(1),
         Some(b'!') => declaration(&input[2..], allows_cdata, is_end),
         Some(_) => Construct::Text,
-    }
-}
-
-/// Returns whether the `<` at the beginning is known to begin a tag.
-pub(super) fn is_tag(input: &[u8]) -> bool {
-    match input {
-        [_, b'/', letter, ..] | [_, letter, ..] => letter.is_ascii_alphabetic(),
-        _ => false,
     }
 }
 
@@ -146,4 +141,17 @@ impl CommentScan {
             Self::Bang => b"--!",
         }
     }
+}
+
+/// The place of a byte, which is near in most cases.
+#[inline]
+pub(super) fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
+    let Some(first) = bytes.first_chunk() else {
+        return bytes.iter().position(|other| *other == byte);
+    };
+    let found = u8x16::new(*first).simd_eq(u8x16::splat(byte)).to_bitmask();
+    if found == 0 {
+        return memchr::memchr(byte, &bytes[16..]).map(|place| 16 + place);
+    }
+    Some(found.trailing_zeros() as usize)
 }

@@ -2,7 +2,9 @@
 
 #[cfg(any(test, feature = "testing"))]
 use super::text::ends_name;
-use super::{MAX_TAG_BYTES, name::Name};
+use wide::u8x16;
+
+use super::{MAX_TAG_BYTES, name::Name, scan::find_near};
 
 /// Attributes of a tag that are kept; the pages of the large sites have up to 60.
 pub(super) const MAX_ATTRIBUTES: usize = 256;
@@ -109,6 +111,7 @@ impl<'t> Tag<'t> {
 
 impl TagScan {
     /// Begins with a tag whose first letter is known to come next.
+    #[inline]
     pub(super) fn begin(&mut self, is_end: bool) {
         self.state = TagState::Name;
         self.at = 1 + usize::from(is_end);
@@ -125,6 +128,7 @@ impl TagScan {
 
     /// Reads a tag that is written as most are, from its `<`: it has come whole, and no space is around a `=` or after a
     /// name without one. Returns its length; `None` leaves it to [`Self::scan`].
+    #[inline]
     pub(super) fn plain(&mut self, tag: &[u8]) -> Option<usize> {
         let length = self.read_plain(tag);
         if length.is_none() {
@@ -160,7 +164,7 @@ impl TagScan {
             match tag.get(at..)? {
                 [b'=', mark @ (b'"' | b'\''), value @ ..] => {
                     attribute.value_from = at + 2;
-                    attribute.value_to = at + 2 + memchr::memchr(*mark, value)?;
+                    attribute.value_to = at + 2 + find_near(*mark, value)?;
                     at = attribute.value_to + 1;
                 }
                 [b'=', first, ..] if !is_space(*first) && *first != b'>' => {
@@ -183,6 +187,7 @@ impl TagScan {
     }
 
     /// The tag that has been read: so many bytes of the input, from its `<` on; of a long tag, the first.
+    #[inline]
     pub(super) fn tag<'t>(&'t self, input: &'t [u8], length: usize) -> Tag<'t> {
         let name_from = 1 + usize::from(self.is_end);
         Tag {
@@ -351,12 +356,26 @@ const fn classes() -> [u8; 256] {
     }
 }
 
+#[inline]
 fn is_space(byte: u8) -> bool {
     CLASSES[usize::from(byte)] & IS_SPACE != 0
 }
 
 /// Number of bytes before one that may end a name.
+#[inline]
 fn name_bytes(input: &[u8]) -> usize {
+    if let Some(bytes) = input.first_chunk() {
+        let bytes = u8x16::new(*bytes);
+        let is = |byte: u8| bytes.simd_eq(u8x16::splat(byte));
+        let spaces = bytes.max(u8x16::splat(b' ')).simd_eq(u8x16::splat(b' '));
+        let ends = (spaces | is(b'/') | is(b'>') | is(b'=')).to_bitmask();
+        let end = ends.trailing_zeros() as usize;
+        let is_end = |byte: &u8| CLASSES[usize::from(*byte)] & ENDS_NAME != 0;
+        // A control character is not the end of a name.
+        if input[..16].get(end).is_some_and(is_end) {
+            return end;
+        }
+    }
     let mut bytes = input.iter();
     let end = bytes.position(|byte| CLASSES[usize::from(*byte)] & ENDS_NAME != 0);
     end.unwrap_or(input.len())

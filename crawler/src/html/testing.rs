@@ -8,7 +8,7 @@ use html5ever::{
 };
 
 use super::{
-    Following, MAX_TAG_BYTES, Name, Tag, TextKind, TextModel, TokenSink, Tokenizer, decode,
+    Following, MAX_TAG_BYTES, Name, Tag, Text, TextKind, TextModel, TokenSink, Tokenizer, decode,
     decode_attribute, namespaces::html, references::plain, tag::MAX_ATTRIBUTES,
 };
 
@@ -74,7 +74,7 @@ impl TokenSink for TagCount {
         Following::DATA
     }
 
-    fn text(&mut self, _text: &[u8], _kind: TextKind, _is_last: bool) {}
+    fn text(&mut self, _text: Text<'_>, _kind: TextKind) {}
 }
 
 fn put_text(found: &mut Vec<FoundToken>, text: &str) {
@@ -113,7 +113,8 @@ impl TokenSink for Ours {
         Following::DATA
     }
 
-    fn text(&mut self, text: &[u8], kind: TextKind, _is_last: bool) {
+    fn text(&mut self, text: Text<'_>, kind: TextKind) {
+        let text = text.bytes();
         put_text(&mut self.found, &decode(text, kind));
     }
 

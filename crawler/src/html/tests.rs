@@ -61,7 +61,8 @@ impl TokenSink for Tokens {
         Following::DATA
     }
 
-    fn text(&mut self, text: &[u8], kind: TextKind, _is_last: bool) {
+    fn text(&mut self, text: Text<'_>, kind: TextKind) {
+        let text = text.bytes();
         if self.kind != Some(kind) {
             self.end_text();
         }
@@ -260,7 +261,7 @@ impl TokenSink for Counted {
         self.namespaces.end_tag(tag)
     }
 
-    fn text(&mut self, _text: &[u8], _kind: TextKind, _is_last: bool) {
+    fn text(&mut self, _text: Text<'_>, _kind: TextKind) {
         self.tokens += 1;
     }
 }

@@ -5,6 +5,42 @@ use super::{TextModel, name::Name};
 /// Bytes of a character reference at the end of a piece that wait for the next. The longest named one has 33 bytes.
 const MAX_REFERENCE_BYTES: usize = 64;
 
+/// A piece of text, and what comes after it as far as that is known: it can be looked at without a care for its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Text<'t> {
+    input: &'t [u8],
+    length: usize,
+}
+
+impl<'t> Text<'t> {
+    /// The first bytes of an input.
+    pub(super) fn first(input: &'t [u8], length: usize) -> Self {
+        Self { input, length }
+    }
+
+    /// A text that nothing is known to follow.
+    pub(crate) fn alone(text: &'t [u8]) -> Self {
+        Self::first(text, text.len())
+    }
+
+    /// The text.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &'t [u8] {
+        &self.input[..self.length]
+    }
+
+    /// Sixteen bytes from a place in it on, perhaps with others after its end.
+    #[inline]
+    pub(crate) fn sixteen(&self, from: usize) -> [u8; 16] {
+        let rest = &self.input[from..];
+        rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut bytes = [0; 16];
+            bytes[..rest.len()].copy_from_slice(rest);
+            bytes
+        })
+    }
+}
+
 /// The state after a piece of raw text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterText {

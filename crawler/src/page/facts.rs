@@ -15,7 +15,7 @@ pub struct ContentHash(pub u128);
 impl ContentHash {
     /// Version of what is hashed: the text of the main part without what moves by itself, its links and images, the
     /// title, and structured data without dates. Hashes of other versions cannot be compared.
-    pub const VERSION: u32 = 6;
+    pub const VERSION: u32 = 7;
 
     /// Represents what is known of a document whose body is never read: see [`PageFacts::document_tag`].
     pub const OF_DOCUMENT: u32 = 1_000;

@@ -1,7 +1,8 @@
 //! The text of a page, as far as pages are compared by it: hashes, never the text itself.
 
-/// Blocks of a page that are stored at most; of a longer page those whose hashes end with the most zero bits that are needed.
-pub const MAX_STORED_BLOCKS: usize = 256;
+/// Blocks of a page by which it is compared at most; of a longer page those whose hashes end with as many zero bits as are needed. With
+/// more, the row of a page does not fit into the fourth of a page of the file that it has without an overflow page.
+pub const MAX_BLOCKS: usize = 64;
 
 /// Bytes of a stored block: its hash, that of its numbers, and its weight.
 const BLOCK_BYTES: usize = 7;
@@ -34,12 +35,12 @@ pub struct PageText {
 }
 
 impl PageText {
-    /// Takes the blocks of a page: each once, and at most `limit`, chosen by their hashes.
+    /// Takes the blocks of a page: each once, and at most [`MAX_BLOCKS`], chosen by their hashes.
     #[must_use]
-    pub fn with_blocks(mut self, mut blocks: Vec<TextBlock>, limit: usize) -> Self {
+    pub fn with_blocks(mut self, mut blocks: Vec<TextBlock>) -> Self {
         merge(&mut blocks);
         let mut mask = 0;
-        while blocks.len() > limit {
+        while blocks.len() > MAX_BLOCKS {
             mask = mask << 1 | 1;
             blocks.retain(|block| block.hash & mask == 0);
         }
@@ -49,11 +50,10 @@ impl PageText {
 }
 
 impl TextBlock {
-    /// Blocks of one page as they are stored: at most [`MAX_STORED_BLOCKS`].
+    /// Blocks of one page as they are stored.
     pub fn pack(blocks: &[Self]) -> Vec<u8> {
-        let sample = PageText::default().with_blocks(blocks.to_vec(), MAX_STORED_BLOCKS);
-        let mut bytes = Vec::with_capacity(sample.blocks.len() * BLOCK_BYTES);
-        for block in &sample.blocks {
+        let mut bytes = Vec::with_capacity(blocks.len() * BLOCK_BYTES);
+        for block in blocks {
             bytes.extend_from_slice(&block.hash.to_le_bytes());
             bytes.extend_from_slice(&block.numbers.to_le_bytes());
             bytes.push(block.weight);
@@ -95,22 +95,19 @@ mod tests {
 
     #[test]
     fn long_pages_are_stored_by_a_sample() {
-        let blocks = |count: u32| {
+        let text = |count: u32| {
             let block = |number: u32| TextBlock {
                 hash: number.wrapping_mul(0x9e37_79b9),
                 numbers: 0x1234,
                 weight: 3,
             };
-            (0..count).map(block).collect::<Vec<_>>()
+            PageText::default().with_blocks((0..count).map(block).collect())
         };
-        let text = PageText::default().with_blocks(blocks(50), 1_000);
-        assert_eq!(
-            TextBlock::unpack(&TextBlock::pack(&text.blocks)),
-            text.blocks
-        );
-        let long = PageText::default().with_blocks(blocks(500), 1_000);
-        let stored = TextBlock::unpack(&TextBlock::pack(&long.blocks));
-        assert!((20..=MAX_STORED_BLOCKS).contains(&stored.len()));
-        assert!(stored.iter().all(|block| long.blocks.contains(block)));
+        let stored = |text: &PageText| TextBlock::unpack(&TextBlock::pack(&text.blocks));
+        let short = text(50);
+        assert_eq!((stored(&short), short.blocks.len()), (short.blocks, 50));
+        let long = stored(&text(500));
+        assert!((20..=MAX_BLOCKS).contains(&long.len()));
+        assert!(long.iter().all(|block| text(500).blocks.contains(block)));
     }
 }

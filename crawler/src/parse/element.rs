@@ -109,6 +109,7 @@ const fn table() -> [(Name, Element); 256] {
 
 impl Element {
     /// The element of this name.
+    #[inline]
     pub(super) fn of(name: Name) -> Self {
         let (known, element) = TABLE[usize::from(name.hash(SEED))];
         if known == name { element } else { Self::Other }
@@ -137,6 +138,7 @@ impl Element {
 
     /// Returns whether text goes on in it, and after it, as if there were no tag (HTML standard section 3.2.5.2.5, text-level elements).
     /// The text of a link counts by itself.
+    #[inline]
     pub(super) fn is_inline(self) -> bool {
         matches!(
             self,

@@ -2,6 +2,7 @@
 //! `<base>` may come after the first links.
 
 use std::{
+    cell::LazyCell,
     collections::{HashMap, hash_map::Entry},
     hash::BuildHasherDefault,
     ops::Range,
@@ -259,7 +260,7 @@ impl RawLinks {
         drop(self.known);
         let mut resolver = ReferenceResolver::new(identity, base, encoding);
         // What is dropped by default may be content, which the crawl finds out.
-        let as_written = identity.drops_defaults().then(|| identity.as_written());
+        let as_written = LazyCell::new(|| identity.as_written());
         links.known.reserve(self.links.len());
         let own = bare_path(page);
         let mut in_content = Vec::new();
@@ -278,11 +279,10 @@ impl RawLinks {
                     left_out += 1;
                     continue;
                 }
-                let written = as_written.as_ref().and_then(|identity| {
-                    let may_drop = reference.contains(['?', ';', '(']);
-                    let written = may_drop.then(|| identity.resolve(base, reference, encoding));
-                    written?.ok().filter(|written| *written != target)
-                });
+                let may_drop = identity.drops_defaults() && reference.contains(['?', ';', '(']);
+                let written = may_drop.then(|| as_written.resolve(base, reference, encoding));
+                let written = written.and_then(Result::ok);
+                let written = written.filter(|written| *written != target);
                 for target in [Some(target), written].into_iter().flatten() {
                     bytes += target.as_str().len();
                     let link = Link {

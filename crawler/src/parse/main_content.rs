@@ -13,7 +13,10 @@
 //! broken markup the same bytes still give the same hash.
 
 mod blocks;
+mod buffer;
+mod filter;
 mod parts;
+mod stream;
 mod text;
 mod words;
 
@@ -25,6 +28,7 @@ pub(super) use self::parts::{Part, is_comment, part_of};
 use self::{blocks::TextBlocks, parts::OpenParts, text::TextHashes};
 use super::element::Element;
 use crate::{
+    html::Text,
     page::{ContentHash, PageText},
     url_key::UrlKey,
 };
@@ -102,15 +106,16 @@ impl MainContent {
     }
 
     /// A tag that divides text goes by.
+    #[inline]
     pub(super) fn divide(&mut self) {
-        self.text.blocks().end_block();
+        self.text.divide();
     }
 
     /// Takes a frame by its reference.
     pub(super) fn frame(&mut self, reference: &str) {
         let name = asset_name(reference);
         self.has_frames = true;
-        self.text.blocks().image(xxh3_64(name.as_bytes()));
+        self.text.image(xxh3_64(name.as_bytes()));
     }
 
     /// Takes the start tag of an element that can be a part of the page, and its part.
@@ -130,12 +135,14 @@ impl MainContent {
         &self.open
     }
 
-    /// Takes a piece of a text node as it is written; after the last, no word goes on.
-    pub(super) fn text(&mut self, text: &[u8], is_last: bool) {
-        self.text.add(text, is_last);
+    /// Takes a piece of a text node as it is written.
+    #[inline]
+    pub(super) fn text(&mut self, text: Text<'_>) {
+        self.text.add(text);
     }
 
     /// The text node has ended.
+    #[inline]
     pub(super) fn end_text(&mut self) {
         self.text.end_word();
     }
@@ -147,10 +154,11 @@ impl MainContent {
             let regions = self.open.regions();
             let name = xxh3_64(name.as_bytes());
             self.images.push((name, regions));
-            self.text.blocks().image(name);
+            self.text.image(name);
         }
         if let Some(text) = alternative {
-            self.text.add(text.as_bytes(), true);
+            self.text.add(Text::alone(text.as_bytes()));
+            self.text.end_word();
         }
     }
 
@@ -162,8 +170,6 @@ impl MainContent {
         data: u64,
     ) -> (ContentHash, PageText) {
         self.text.finish();
-        let mut blocks = self.text.take_blocks();
-        blocks.end_block();
         let main = self.main_region(links);
         let taken = if self.is_hollow(main) {
             main | AROUND
@@ -187,20 +193,21 @@ impl MainContent {
             members.sort_unstable();
             members.dedup();
             addresses += members.len();
-            blocks.addresses(&members);
+            self.text.blocks().addresses(&members);
             hash.update(&(members.len() as u64).to_le_bytes());
             for member in members {
                 hash.update(&member.to_le_bytes());
             }
         }
-        let mut of_title = TextHashes::with_blocks(blocks);
-        of_title.add(title.unwrap_or_default().as_bytes(), true);
-        of_title.finish();
-        hash.update(&of_title.hash(BODY).to_le_bytes());
-        hash.update(&data.to_le_bytes());
-        let mut text = of_title.take_blocks().finish();
         let regions = REGIONS.iter().filter(|region| taken & **region != 0);
         let words: u64 = regions.map(|region| self.text.words(*region)).sum();
+        self.text.begin_again();
+        self.text
+            .add(Text::alone(title.unwrap_or_default().as_bytes()));
+        self.text.finish();
+        hash.update(&self.text.hash(BODY).to_le_bytes());
+        hash.update(&data.to_le_bytes());
+        let mut text = self.text.into_blocks().finish();
         if words < MIN_OWN_WORDS && addresses == 0 && !self.has_frames {
             text.whole = 0;
         }

@@ -140,6 +140,7 @@ impl RawDates {
     }
 
     /// Takes a piece of text that readers see.
+    #[inline]
     pub(super) fn text(&mut self, text: &[u8]) {
         if let Some(pending) = &mut self.pending {
             pending.text.extend_from_slice(text);
@@ -150,6 +151,7 @@ impl RawDates {
     }
 
     /// The text node has ended.
+    #[inline]
     pub(super) fn end_text(&mut self) {
         let has_text = |pending: &mut PendingDate| !pending.text.trim_ascii().is_empty();
         if let Some(PendingDate { meaning, text }) = self.pending.take_if(has_text) {

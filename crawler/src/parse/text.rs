@@ -25,32 +25,30 @@ pub(super) struct TextCount {
 
 impl TextCount {
     /// Adds a piece of a text node.
+    #[inline]
     pub(super) fn add(&mut self, text: &[u8]) {
         if !self.has_few_words() && !self.has_few_characters() {
             return;
         }
         if text.is_ascii() {
-            for byte in text {
-                self.add_character((*byte).into());
-            }
+            self.count(text.iter().map(|byte| matches!(byte, 9..=13 | b' ')));
         } else {
-            for character in String::from_utf8_lossy(text).chars() {
-                self.add_character(character);
-            }
+            let text = String::from_utf8_lossy(text);
+            self.count(text.chars().map(char::is_whitespace));
         }
     }
 
-    fn add_character(&mut self, character: char) {
-        if character.is_whitespace() {
-            self.in_word = false;
-        } else {
-            self.characters += 1;
-            self.words += usize::from(!self.in_word);
-            self.in_word = true;
+    /// Counts characters, of which each is a space or not.
+    fn count(&mut self, are_spaces: impl Iterator<Item = bool>) {
+        for is_space in are_spaces {
+            self.characters += usize::from(!is_space);
+            self.words += usize::from(!is_space && !self.in_word);
+            self.in_word = !is_space;
         }
     }
 
     /// The text node has ended.
+    #[inline]
     pub(super) fn end_text(&mut self) {
         self.in_word = false;
     }

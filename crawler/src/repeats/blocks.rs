@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    page::{MAX_STORED_BLOCKS, PageText, TextBlock},
+    page::{PageText, TextBlock},
     url_key::FingerprintHasher,
 };
 
@@ -63,10 +63,8 @@ impl BlockTable {
     pub(super) fn add_page(&mut self, text: &PageText, parameters: usize) -> bool {
         let parameters = u8::try_from(parameters).unwrap_or(u8::MAX);
         let frame = self.frame();
-        // As many as are stored, so that an answer 304 compares like the answer that it confirms.
-        let mask = mask_of(text, self.mask, MAX_STORED_BLOCKS);
         let (mut new, mut all) = (0, 0);
-        for block in sample(text, mask) {
+        for block in sample(text, self.mask) {
             let weight = u32::from(block.weight);
             match self.seen.entry(block.hash) {
                 Entry::Occupied(mut entry) => {
@@ -140,11 +138,6 @@ impl BlockTable {
         let most = u32::from(u16::MAX - 1);
         MIN_PAGES.max(self.pages / 4).min(most)
     }
-}
-
-/// The blocks of a page that the state has too.
-pub(super) fn stored(text: &PageText) -> impl Iterator<Item = &TextBlock> {
-    sample(text, mask_of(text, 0, MAX_STORED_BLOCKS))
 }
 
 /// The mask, of `mask` or more bits, by which at most `limit` blocks are left.

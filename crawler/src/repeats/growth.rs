@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, hash::BuildHasherDefault};
 
-use super::{GrowingPlace, blocks, places};
+use super::{GrowingPlace, places};
 use crate::{
     page::PageText,
     url_key::{FingerprintHasher, UrlKey},
@@ -125,7 +125,7 @@ impl Growth {
         if !name.bytes().any(|byte| byte.is_ascii_alphabetic()) {
             return false;
         }
-        let key = blocks::stored(text).fold(places::hash(name), |key, block| {
+        let key = text.blocks.iter().fold(places::hash(name), |key, block| {
             (key.rotate_left(23) ^ u64::from(block.hash)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
         if self.copies.len() >= MAX_ENTRIES && !self.copies.contains_key(&key) {

@@ -17,7 +17,7 @@ fn text(words: &str) -> PageText {
         alike: 0,
         blocks: Vec::new(),
     };
-    text.with_blocks(blocks.collect(), 1_000)
+    text.with_blocks(blocks.collect())
 }
 
 fn repeats() -> Repeats {

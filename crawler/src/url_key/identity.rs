@@ -346,6 +346,9 @@ fn guard(text: &str) -> Result<(), UrlKeyError> {
 /// Returns whether a reference is absolute with a scheme other than http(s). The bases of pages are http(s), so everything else
 /// is decided by the URL parser.
 pub(crate) fn has_foreign_scheme(text: &str) -> bool {
+    if memchr::memchr(b':', text.as_bytes()).is_none() {
+        return false;
+    }
     let mut scheme = [0_u8; 5];
     for (length, character) in significant(text).enumerate() {
         match character {

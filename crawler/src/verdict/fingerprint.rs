@@ -174,7 +174,7 @@ mod tests {
         check(
             &Config::default(),
             "b8f86f803af8fbee parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
-            0xf93b_a85f_c1e3_347c,
+            0xb091_bd49_5e72_5428,
         );
         let mut other = config();
         other.scope.width = ScopeWidth::Origin;
@@ -189,7 +189,7 @@ mod tests {
         check(
             &other,
             "b8f86f803af8fbee parse=491f262c95157cd3 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
-            0x5385_51ca_0637_d1d0,
+            0xd72a_840c_d260_ed64,
         );
     }
 }

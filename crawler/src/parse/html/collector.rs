@@ -20,7 +20,9 @@ use super::{
     },
 };
 use crate::{
-    html::{ElementNamespace, Following, Name, Namespaces, Tag, TextKind, TextModel, TokenSink},
+    html::{
+        ElementNamespace, Following, Name, Namespaces, Tag, Text, TextKind, TextModel, TokenSink,
+    },
     page::Via,
     url_key::MAX_REFERENCE_BYTES,
 };
@@ -128,7 +130,8 @@ impl TokenSink for Collector {
         self.namespaces.end_tag(tag)
     }
 
-    fn text(&mut self, text: &[u8], kind: TextKind, is_last: bool) {
+    fn text(&mut self, piece: Text<'_>, kind: TextKind) {
+        let text = piece.bytes();
         if self.template_depth > 0 || self.fallback.is_some() {
             return;
         }
@@ -137,7 +140,7 @@ impl TokenSink for Collector {
         match kind {
             TextKind::Model(TextModel::Data) | TextKind::Cdata => {
                 self.findings.text.add(text);
-                self.findings.content.text(text, is_last);
+                self.findings.content.text(piece);
                 self.findings.links.take_text(text);
                 self.findings.dates.text(text);
                 if self.head != Head::Closed && !text.trim_ascii().is_empty() {

@@ -1,17 +1,21 @@
 //! The text of a page as blocks, by which pages are compared ([`PageText`]). All text counts, that of navigation too: what the
 //! pages of a site share is known only to the crawl.
 
-use super::words::{MIXER, core_of};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    buffer::{MarkedWord, TextOfBlocks},
+    filter::{DIGITS, OF_URL, SENTENCE_END, WordFilter},
+    stream::{TextStream, join, mixed},
+    words::{KnownWords, core_place},
+};
 use crate::{
-    page::{PageText, TextBlock, merge_blocks},
+    page::{MAX_BLOCKS, PageText, TextBlock, merge_blocks},
     url_key::UrlKey,
 };
 
-/// Blocks of a page that are compared at most; further ones are taken by their hashes.
-const MAX_BLOCKS: usize = 256;
-
 /// Weight of the address of an image, in bytes.
-const IMAGE_BYTES: u32 = 24;
+const IMAGE_BYTES: usize = 24;
 
 /// Words of a query that are left out of the text at most.
 const MAX_URL_WORDS: usize = 64;
@@ -19,21 +23,16 @@ const MAX_URL_WORDS: usize = 64;
 /// Letters and digits of the shortest id.
 const MIN_ID: usize = 16;
 
-/// Longest word with digits that is hashed without them; the rest of a longer one does not count.
-const MAX_MASKED_BYTES: usize = 128;
-
 /// Gathers the blocks of a page.
 #[derive(Debug, Default)]
 pub(super) struct TextBlocks {
-    /// Hash of all words so far.
-    whole: u64,
-    /// The same without times and ids.
-    alike: u64,
-    /// The block that has not ended.
-    hash: u64,
-    /// Hash of its words with digits.
-    numbers: u64,
-    bytes: u32,
+    /// All words so far, without times and ids.
+    alike: TextStream,
+    /// Hash of the times and ids.
+    of_one_view: u64,
+    /// Hash of the addresses of the main content.
+    addresses: u64,
+    sentence: Sentence,
     blocks: Vec<TextBlock>,
     /// Only blocks whose hashes have no such bit are taken.
     mask: u32,
@@ -42,19 +41,21 @@ pub(super) struct TextBlocks {
     /// Words of the path and the query of the page, in lower case: a page that repeats what it was asked for adds nothing by
     /// that.
     of_url: Vec<Vec<u8>>,
-    /// The letters and digits they begin with.
-    begin_url: u64,
-    /// Their [shapes](shape).
-    shapes: u64,
+    /// One of them has a digit.
+    has_digits_in_url: bool,
 }
 
-/// A word as its block takes it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BlockWord {
-    pub(super) hash: u64,
-    pub(super) has_digit: bool,
-    /// There are letters and digits of ASCII alone.
-    pub(super) is_plain: bool,
+/// The block that has not ended, with one sign for all digits and without words of the URL.
+#[derive(Debug, Default)]
+struct Sentence {
+    /// Its begin in the text.
+    from: usize,
+    /// The end of what `text` has of it.
+    taken_to: usize,
+    /// Empty as long as it is as it is written.
+    text: Vec<u8>,
+    /// Hash of its words with digits.
+    numbers: u64,
 }
 
 impl TextBlocks {
@@ -76,11 +77,19 @@ impl TextBlocks {
             }
         }
         Self {
-            begin_url: of_url.iter().fold(0, |sum, word| sum | beginning(word)),
-            shapes: of_url.iter().fold(0, |sum, word| sum | shape(word)),
+            has_digits_in_url: of_url.iter().flatten().any(u8::is_ascii_digit),
             of_url,
             ..Self::default()
         }
+    }
+
+    /// The words that are to be read.
+    pub(super) fn filter(&self) -> WordFilter {
+        let mut filter = KnownWords::get().filter();
+        for word in &self.of_url {
+            filter.add(word, OF_URL);
+        }
+        filter
     }
 
     /// The hash of the whole text alone.
@@ -91,52 +100,63 @@ impl TextBlocks {
         }
     }
 
-    /// Takes a word, in ASCII or decoded.
-    #[inline]
-    pub(super) fn word(&mut self, word: &[u8], signs: BlockWord) {
-        let BlockWord {
-            hash,
-            has_digit,
-            is_plain,
-        } = signs;
-        self.whole = mixed(self.whole, hash);
-        if !has_digit || !is_of_one_view(word) {
-            self.alike = mixed(self.alike, hash);
+    /// Reads a text, in which these words are marked.
+    pub(super) fn read(&mut self, text: &TextOfBlocks<'_>, marks: &[MarkedWord]) {
+        let mut marks = marks.iter();
+        let mut taken_to = 0;
+        for end in text.ends {
+            while let Some(mark) = marks.as_slice().first()
+                && mark.from < *end
+            {
+                marks.next();
+                taken_to = self.word(text, mark, taken_to);
+            }
+            if !self.is_off {
+                self.end_sentence(text, *end);
+            }
         }
-        if self.is_off {
-            return;
-        }
-        let is_of_url = if is_plain {
-            self.shapes & shape(word) != 0 && self.is_word_of_url(word)
-        } else {
-            self.may_be_of_url(word) && self.is_of_url(word)
-        };
-        if is_of_url {
-            return;
-        }
-        let hash = if has_digit {
-            self.numbers = mixed(self.numbers, hash);
-            masked_hash(word)
-        } else {
-            hash
-        };
-        self.hash = mixed(self.hash, hash);
-        let bytes = u32::try_from(word.len()).unwrap_or(u32::MAX);
-        self.bytes = self.bytes.saturating_add(bytes);
-        if !is_plain && matches!(word, [.., b'.' | b'!' | b'?']) {
-            self.end_block();
-        }
+        self.put_alike(text.part(taken_to, text.len()));
+        self.sentence.begin(0);
     }
 
-    /// Returns whether a word begins like one of the URL, or with a sign.
-    fn may_be_of_url(&self, word: &[u8]) -> bool {
-        let begins = word.first().is_some_and(u8::is_ascii_alphanumeric);
-        self.begin_url & beginning(word) != 0 || !begins && self.begin_url != 0
+    /// Takes a marked word of a text, which was taken up to some place. Returns that place.
+    fn word(&mut self, text: &TextOfBlocks<'_>, mark: &MarkedWord, taken_to: usize) -> usize {
+        let word = text.part(mark.from, mark.to);
+        let has_digit = mark.signs & DIGITS != 0;
+        let mut taken_to = taken_to;
+        if has_digit && is_of_one_view(word) {
+            self.put_alike(text.part(taken_to, mark.from));
+            self.of_one_view = mixed(self.of_one_view, xxh3_64(word));
+            taken_to = mark.to;
+        }
+        if self.is_off {
+            return taken_to;
+        }
+        let may_be_of_url = mark.signs & OF_URL != 0 || has_digit && self.has_digits_in_url;
+        if may_be_of_url && self.is_of_url(word) {
+            self.sentence.take_to(text, mark);
+            return taken_to;
+        }
+        if has_digit {
+            self.sentence.take_to(text, mark);
+            self.sentence.put_masked(word);
+        }
+        if mark.signs & SENTENCE_END != 0 {
+            self.end_sentence(text, mark.to);
+        }
+        taken_to
+    }
+
+    fn put_alike(&mut self, words: &[u8]) {
+        let words = words.trim_ascii();
+        if !words.is_empty() {
+            self.alike.put(words);
+        }
     }
 
     /// Returns whether all parts of a word are words of the URL: `(/a/b)` of `/a/b` adds nothing.
     fn is_of_url(&self, word: &[u8]) -> bool {
-        let core = core_of(word);
+        let core = &word[core_place(word)];
         if self.is_word_of_url(core) {
             return true;
         }
@@ -153,46 +173,47 @@ impl TextBlocks {
     /// Takes the addresses of the main content, as hashes in order.
     pub(super) fn addresses(&mut self, hashes: &[u64]) {
         for hash in hashes {
-            self.whole = mixed(self.whole, *hash);
-            self.alike = mixed(self.alike, *hash);
+            self.addresses = mixed(self.addresses, *hash);
         }
     }
 
-    /// Takes an image, a sound or a frame by the hash of its name.
+    /// Takes an image, a sound or a frame by the hash of its name, between two blocks.
     pub(super) fn image(&mut self, name: u64) {
-        self.end_block();
-        self.whole = mixed(self.whole, name);
-        self.alike = mixed(self.alike, name);
-        if self.is_off {
-            return;
-        }
-        self.hash = mixed(0, name);
-        self.bytes = IMAGE_BYTES;
-        self.end_block();
-    }
-
-    /// The text is divided here.
-    #[inline]
-    pub(super) fn end_block(&mut self) {
-        if self.bytes != 0 {
-            self.put_block();
+        self.alike.put(&name.to_le_bytes());
+        if !self.is_off {
+            self.put_block(name, 0, IMAGE_BYTES);
         }
     }
 
-    fn put_block(&mut self) {
-        let hash = folded(self.hash);
+    /// A block ends here.
+    fn end_sentence(&mut self, text: &TextOfBlocks<'_>, end: usize) {
+        let sentence = &mut self.sentence;
+        let rest = text.part(sentence.taken_to, end);
+        let words = if sentence.taken_to == sentence.from {
+            rest.trim_ascii()
+        } else {
+            join(&mut sentence.text, rest);
+            &sentence.text
+        };
+        if !words.is_empty() {
+            let (hash, numbers, bytes) = (xxh3_64(words), sentence.numbers, words.len());
+            self.put_block(hash, numbers, bytes);
+        }
+        self.sentence.begin(end);
+    }
+
+    fn put_block(&mut self, hash: u64, numbers: u64, bytes: usize) {
+        let hash = u32::try_from(hash >> 32).unwrap_or_default();
         if hash & self.mask == 0 {
             self.blocks.push(TextBlock {
                 hash,
-                numbers: u16::try_from(self.numbers >> 48).unwrap_or_default(),
-                weight: u8::try_from(self.bytes / 4 + 1).unwrap_or(u8::MAX),
+                numbers: u16::try_from(numbers >> 48).unwrap_or_default(),
+                weight: u8::try_from(bytes / 4 + 1).unwrap_or(u8::MAX),
             });
             if self.blocks.len() >= 2 * MAX_BLOCKS {
                 self.thin();
             }
         }
-        (self.hash, self.numbers) = (0, 0);
-        self.bytes = 0;
     }
 
     /// Leaves each block once, and at most [`MAX_BLOCKS`].
@@ -206,14 +227,43 @@ impl TextBlocks {
     }
 
     /// The text of the page.
-    pub(super) fn finish(mut self) -> PageText {
-        self.end_block();
+    pub(super) fn finish(self) -> PageText {
+        let alike = mixed(self.alike.hash(), self.addresses);
         let text = PageText {
-            whole: self.whole,
-            alike: self.alike,
+            whole: mixed(alike, self.of_one_view),
+            alike,
             blocks: Vec::new(),
         };
-        text.with_blocks(self.blocks, MAX_BLOCKS)
+        text.with_blocks(self.blocks)
+    }
+}
+
+impl Sentence {
+    fn begin(&mut self, from: usize) {
+        (self.from, self.taken_to, self.numbers) = (from, from, 0);
+        self.text.clear();
+    }
+
+    /// Takes what is before a word, which is not taken as it is written.
+    fn take_to(&mut self, text: &TextOfBlocks<'_>, word: &MarkedWord) {
+        join(&mut self.text, text.part(self.taken_to, word.from));
+        self.taken_to = word.to;
+    }
+
+    /// Adds a word, with one sign for each run of digits.
+    fn put_masked(&mut self, word: &[u8]) {
+        self.numbers = mixed(self.numbers, xxh3_64(word));
+        if !self.text.is_empty() {
+            self.text.push(b' ');
+        }
+        let mut last = b' ';
+        for byte in word {
+            let byte = if byte.is_ascii_digit() { b'0' } else { *byte };
+            if (byte, last) != (b'0', b'0') {
+                self.text.push(byte);
+            }
+            last = byte;
+        }
     }
 }
 
@@ -234,63 +284,21 @@ fn is_of_one_view(word: &[u8]) -> bool {
             .any(|part| is_id(part) && part.iter().any(u8::is_ascii_digit))
 }
 
-/// A bit for the first byte of a word; capitals are the same as small letters.
-fn beginning(word: &[u8]) -> u64 {
-    word.first()
-        .map_or(0, |byte| 1 << (byte.to_ascii_lowercase() & 63))
-}
-
-/// A bit for the first byte and the length of a word, in the same way: most other words have another one.
-fn shape(word: &[u8]) -> u64 {
-    let first = word.first().copied().unwrap_or_default();
-    let first = usize::from(first.to_ascii_lowercase());
-    1 << ((first + 11 * word.len()) & 63)
-}
-
-/// A hash of half the length.
-fn folded(hash: u64) -> u32 {
-    u32::try_from((hash ^ hash << 32) >> 32).unwrap_or_default()
-}
-
-fn mixed(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(23) ^ word).wrapping_mul(MIXER)
-}
-
-/// The hash of a word in which each run of digits is one sign.
-fn masked_hash(word: &[u8]) -> u64 {
-    let mut masked = [0; MAX_MASKED_BYTES];
-    let mut length = 0;
-    for byte in word.iter().take(MAX_MASKED_BYTES) {
-        let is_digit = byte.is_ascii_digit();
-        if is_digit && length > 0 && masked[length - 1] == b'0' {
-            continue;
-        }
-        masked[length] = if is_digit { b'0' } else { *byte };
-        length += 1;
-    }
-    xxhash_rust::xxh3::xxh3_64(&masked[..length])
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::text::TextHashes, *};
+    use crate::html::Text;
 
     /// The hashes of the blocks of words that `|` divides, on the page at `url`.
     fn blocks(url: &str, text: &str) -> Vec<u32> {
         let url = UrlKey::from_normalised(url).unwrap();
-        let mut blocks = TextBlocks::of_page(&url);
+        let mut hashes = TextHashes::with_blocks(TextBlocks::of_page(&url));
         for block in text.split('|') {
-            for word in block.split_whitespace() {
-                let signs = BlockWord {
-                    hash: xxhash_rust::xxh3::xxh3_64(word.as_bytes()),
-                    has_digit: word.contains(|character: char| character.is_ascii_digit()),
-                    is_plain: word.bytes().all(|byte| byte.is_ascii_alphanumeric()),
-                };
-                blocks.word(word.as_bytes(), signs);
-            }
-            blocks.end_block();
+            hashes.add(Text::alone(block.as_bytes()));
+            hashes.divide();
         }
-        let text = blocks.finish();
+        hashes.finish();
+        let text = hashes.into_blocks().finish();
         text.blocks.iter().map(|block| block.hash).collect()
     }
 

@@ -1,10 +1,13 @@
 //! Words of dates, times and counts, and numbers. Looked up by spelling, the same for capitals, in the languages that most
 //! pages are written in; a word that is not here means nothing.
 
-use std::sync::LazyLock;
+use std::{ops::Range, sync::LazyLock};
 
-/// Odd, with half of its bits set: each word moves all bits of the hash of the words before it.
-pub(super) const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+use super::{
+    buffer::{TextOfBlocks, first_bytes},
+    filter::{KNOWN, OF_RUN, WordFilter},
+    stream::MIXER,
+};
 
 /// Role of a word in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,47 +93,77 @@ const WORDS: &[(WordKind, &str)] = &[
 /// Slots of the table of words, several for each.
 const SLOTS: usize = 2_048;
 
-/// Bits of the filter in front of the table.
-const FILTER_BITS: usize = 16_384;
-
 /// The words.
-static TABLE: LazyLock<WordTable> = LazyLock::new(WordTable::new);
+static KNOWN_WORDS: LazyLock<KnownWords> = LazyLock::new(KnownWords::new);
 
 /// The words by their fingerprints. Two words with one fingerprint would be taken for each other.
-struct WordTable {
-    /// A bit for each word: most others meet none, and are not looked for.
-    filter: [u64; FILTER_BITS / 64],
+#[derive(Debug)]
+pub(super) struct KnownWords {
+    filter: WordFilter,
     /// A word whose slot is taken is in the next free one.
     slots: Vec<Option<(u64, WordKind)>>,
 }
 
-impl WordTable {
+impl KnownWords {
+    /// All of them.
+    pub(super) fn get() -> &'static Self {
+        &KNOWN_WORDS
+    }
+
     fn new() -> Self {
-        let mut table = Self {
-            filter: [0; FILTER_BITS / 64],
+        let mut known = Self {
+            filter: WordFilter::new(),
             slots: vec![None; SLOTS],
         };
         for (kind, words) in WORDS {
             for word in words.split_ascii_whitespace() {
-                let fingerprint = fingerprint_of(spelled(word.as_bytes()), word.len());
-                let place = place_of(fingerprint);
-                table.filter[place / 64] |= 1 << (place % 64);
-                let mut slot = place % SLOTS;
-                while table.slots[slot].is_some() {
+                let word = word.as_bytes();
+                let is_sign = matches!(kind, WordKind::Name | WordKind::Moment);
+                let signs = if is_sign { KNOWN | OF_RUN } else { OF_RUN };
+                known.filter.add(word, signs);
+                let fingerprint = fingerprint_of(spelled(word), word.len());
+                let mut slot = slot_of(fingerprint);
+                while known.slots[slot].is_some() {
                     slot = (slot + 1) % SLOTS;
                 }
-                table.slots[slot] = Some((fingerprint, *kind));
+                known.slots[slot] = Some((fingerprint, *kind));
             }
         }
-        table
+        known
     }
 
-    fn get(&self, fingerprint: u64) -> Option<WordKind> {
-        let place = place_of(fingerprint);
-        if self.filter[place / 64] & 1 << (place % 64) == 0 {
+    /// Marks the words without which a run that has no digit is not volatile.
+    pub(super) fn filter(&self) -> WordFilter {
+        self.filter.copy()
+    }
+
+    /// Kind of the word at a place, perhaps with punctuation around it.
+    pub(super) fn kind_of(
+        &self,
+        text: &TextOfBlocks<'_>,
+        (from, to): (usize, usize),
+    ) -> Option<WordKind> {
+        let word = text.part(from, to);
+        if word[0].is_ascii_alphabetic() && self.filter.signs(text.eight(from)) & OF_RUN == 0 {
             return None;
         }
-        let mut slot = place % SLOTS;
+        let core = core_place(word);
+        if word[core.start].is_ascii_digit() {
+            of_digits(&word[core])
+        } else if core.len() > MAX_WORD_BYTES {
+            None
+        } else if word.eq_ignore_ascii_case(b"(c)") {
+            Some(WordKind::Name)
+        } else {
+            let spelled = [0, 8].map(|at| {
+                text.eight(from + core.start + at) & first_bytes(core.len().saturating_sub(at))
+            });
+            self.kind_of_fingerprint(fingerprint_of(spelled, core.len()))
+        }
+    }
+
+    fn kind_of_fingerprint(&self, fingerprint: u64) -> Option<WordKind> {
+        let mut slot = slot_of(fingerprint);
         while let Some((known, kind)) = self.slots[slot] {
             if known == fingerprint {
                 return Some(kind);
@@ -142,7 +175,7 @@ impl WordTable {
 }
 
 /// The first [`MAX_WORD_BYTES`] bytes of a word, filled up with zeros.
-pub(super) type SpelledWord = [u64; MAX_WORD_BYTES / 8];
+type SpelledWord = [u64; MAX_WORD_BYTES / 8];
 
 /// Fingerprint of a word of so many bytes, at most [`MAX_WORD_BYTES`], the same for capitals.
 fn fingerprint_of(word: SpelledWord, length: usize) -> u64 {
@@ -161,28 +194,10 @@ fn spelled(word: &[u8]) -> SpelledWord {
     [parts[0], parts[1]].map(u64::from_le_bytes)
 }
 
-/// Place of a fingerprint in the filter.
-fn place_of(fingerprint: u64) -> usize {
+/// Place of a fingerprint among the slots, if it is free.
+fn slot_of(fingerprint: u64) -> usize {
     let [low, high, ..] = fingerprint.to_le_bytes();
-    usize::from(u16::from_le_bytes([low, high])) % FILTER_BITS
-}
-
-/// Kind of the word `core`, which has no punctuation around it.
-pub(super) fn kind_of(core: &[u8]) -> Option<WordKind> {
-    let is_long = core.len() > MAX_WORD_BYTES;
-    kind_of_spelled(core, if is_long { [0; 2] } else { spelled(core) })
-}
-
-/// The same of a word whose spelling is known.
-#[inline]
-pub(super) fn kind_of_spelled(core: &[u8], spelled: SpelledWord) -> Option<WordKind> {
-    if core.first()?.is_ascii_digit() {
-        of_digits(core)
-    } else if core.len() > MAX_WORD_BYTES {
-        None
-    } else {
-        TABLE.get(fingerprint_of(spelled, core.len()))
-    }
+    usize::from(u16::from_le_bytes([low, high])) % SLOTS
 }
 
 /// Kind of a word that begins with a digit.
@@ -254,29 +269,35 @@ fn is_instant(bytes: &[u8]) -> bool {
     }
 }
 
-/// A word without the punctuation around it; a word of punctuation only stays as it is.
-pub(super) fn core_of(word: &[u8]) -> &[u8] {
+/// Place in a word of what is left without the punctuation around it; a word of punctuation only stays as it is.
+#[inline]
+pub(super) fn core_place(word: &[u8]) -> Range<usize> {
     if let [first, .., last] = word
         && first.is_ascii_alphanumeric()
         && last.is_ascii_alphanumeric()
     {
-        return word;
+        return 0..word.len();
     }
+    core_within(word)
+}
+
+fn core_within(word: &[u8]) -> Range<usize> {
     let is_core = |byte: &u8| !is_punctuation((*byte).into());
     let first = word.iter().position(is_core);
     let last = word.iter().rposition(is_core);
     let (Some(first), Some(last)) = (first, last) else {
-        return word;
+        return 0..word.len();
     };
     if word[first].is_ascii() && word[last].is_ascii() {
-        return &word[first..=last];
+        return first..last + 1;
     }
     // The punctuation may be that of another script.
-    let core = match std::str::from_utf8(word) {
-        Ok(text) => text.trim_matches(is_punctuation).as_bytes(),
-        Err(_) => word,
+    let Ok(text) = std::str::from_utf8(word) else {
+        return 0..word.len();
     };
-    if core.is_empty() { word } else { core }
+    let from = text.len() - text.trim_start_matches(is_punctuation).len();
+    let to = text.trim_end_matches(is_punctuation).len();
+    if from < to { from..to } else { 0..word.len() }
 }
 
 fn is_punctuation(character: char) -> bool {
@@ -312,17 +333,21 @@ fn is_punctuation(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::buffer::TextBuffer, *};
+    use crate::html::Text;
 
     #[test]
     fn words_are_known_by_their_spelling() {
         #[track_caller]
         fn check(words: &str, expected: Option<WordKind>) {
             for word in words.split(' ') {
-                assert_eq!(kind_of(word.as_bytes()), expected, "{word}");
+                let mut buffer = TextBuffer::default();
+                buffer.add(Text::alone(word.as_bytes()), 0);
+                buffer.end_block();
+                let kind = KnownWords::get().kind_of(&buffer.blocks(), (0, word.len()));
+                assert_eq!(kind, expected, "{word}");
             }
         }
-        check("", None);
         check("house Septembers 16:9 3rd-party €5 12x 2019-x", None);
         check("May août Views © generated", Some(WordKind::Name));
         check(

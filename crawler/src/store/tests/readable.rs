@@ -220,7 +220,7 @@ fn columns_hold_what_their_names_say() {
         ("body_end", "undecodable: lzma"),
         ("body_bytes", "4321"),
         ("duration_ms", "1234"),
-        ("content_hash", "6:00000000000000000000000000000abc"),
+        ("content_hash", "7:00000000000000000000000000000abc"),
         ("body_hash", "00000000000000000000000000000def"),
         ("json_ld_modified", "2026-02-08"),
         ("meta_modified", "2026-02-09"),
