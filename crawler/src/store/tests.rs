@@ -25,7 +25,7 @@ use super::*;
 use crate::page::{Basis, Outcome, PageFacts, Promotion};
 
 /// Bytes of a page of the file.
-const PAGE: usize = 4_096;
+const PAGE: usize = 8_192;
 
 /// A key by its text.
 fn key(text: &str) -> UrlKey {

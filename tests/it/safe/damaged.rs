@@ -151,7 +151,7 @@ fn pragma(database: &Path, check: &str) -> String {
 /// Two pages that were written to each other's place: each is a good one, and the whole is none.
 #[test]
 fn unsorted_rows_are_found_after_a_crawl() {
-    const PAGE: usize = 4_096;
+    const PAGE: usize = 8_192;
     let harm = |bench: &Bench| {
         let file = state::file(bench);
         let whole = fs::read(&file).expect("the state");
