@@ -106,7 +106,9 @@ fn serve(port: u16, pages: u64) -> io::Result<()> {
     writeln!(io::stdout(), "listening")?;
     loop {
         let (connection, _) = listener.accept()?;
-        thread::spawn(move || drop(converse(connection, site)));
+        // A crawler that opens more connections than there are threads loses some.
+        let thread = thread::Builder::new().stack_size(128 * 1_024);
+        drop(thread.spawn(move || drop(converse(connection, site))));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Raw text: where the element ends whose content is text, and which bytes of a piece are whole.
+//! A piece of text; and raw text: where the element ends whose content is text, and which bytes of a piece are whole.
 
 use super::{TextModel, name::Name};
 

@@ -112,18 +112,14 @@ pub(super) struct Resolved {
 impl OpenText {
     fn add(&mut self, text: &[u8]) {
         let room = MAX_RAW_TEXT_BYTES - self.raw.len();
-        if text.len() <= room {
-            self.raw.extend_from_slice(text);
-            return;
-        }
-        let mut end = room;
-        // No character is cut.
-        while end > 0 && text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
-            end -= 1;
-        }
-        self.raw.extend_from_slice(&text[..end]);
-        // Nothing follows a cut.
-        self.raw.resize(MAX_RAW_TEXT_BYTES, b' ');
+        self.raw.extend_from_slice(&text[..text.len().min(room)]);
+    }
+
+    /// The text, without a character that was cut.
+    fn whole(&self) -> &[u8] {
+        let cut = std::str::from_utf8(&self.raw).err();
+        let cut = cut.filter(|cut| cut.error_len().is_none());
+        &self.raw[..cut.map_or(self.raw.len(), |cut| cut.valid_up_to())]
     }
 }
 
@@ -179,7 +175,7 @@ impl RawLinks {
         let Some(link) = self.open.link.take() else {
             return;
         };
-        let raw = &*self.open.raw;
+        let raw = self.open.whole();
         match std::str::from_utf8(raw) {
             Ok(text) if !raw.contains(&b'&') => self.texts.set(link, text),
             Ok(_) | Err(_) => {

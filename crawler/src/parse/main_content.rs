@@ -9,7 +9,7 @@
 //! Markup can be wrong: content is in a `div` that is called a sidebar, or after a `nav` without an end tag. When little of a
 //! page is left, the parts around it count too, so that no change is missed.
 //!
-//! Memory has only hashes, and one number for each link and image. Elements are recognised by their tags alone; in
+//! Memory has hashes, text that was not read yet, up to 4 KiB of each region, and one number for each link and image. Elements are recognised by their tags alone; in
 //! broken markup the same bytes still give the same hash.
 
 mod blocks;

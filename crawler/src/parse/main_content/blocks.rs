@@ -89,6 +89,10 @@ impl TextBlocks {
         for word in &self.of_url {
             filter.add(word, OF_URL);
         }
+        if !self.of_url.is_empty() {
+            // Behind another sign than those that are skipped.
+            filter.add(b"", OF_URL);
+        }
         filter
     }
 
@@ -102,13 +106,10 @@ impl TextBlocks {
 
     /// Reads a text, in which these words are marked.
     pub(super) fn read(&mut self, text: &TextOfBlocks<'_>, marks: &[MarkedWord]) {
-        let mut marks = marks.iter();
+        let mut marks = marks.iter().peekable();
         let mut taken_to = 0;
         for end in text.ends {
-            while let Some(mark) = marks.as_slice().first()
-                && mark.from < *end
-            {
-                marks.next();
+            while let Some(mark) = marks.next_if(|mark| mark.from < *end) {
                 taken_to = self.word(text, mark, taken_to);
             }
             if !self.is_off {

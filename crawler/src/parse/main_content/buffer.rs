@@ -11,11 +11,9 @@ use crate::html::{Text, TextKind, TextModel, decode};
 /// much of it has come.
 const MAX_BLOCK_BYTES: usize = 4 * 1_024;
 
-/// Bytes that are gathered before they are read.
-const ROOM: usize = 2 * MAX_BLOCK_BYTES;
-
-/// Bytes that a block may have more when it is decoded. Hardly ever is it longer than it was written.
-const MAX_LONGER_BYTES: usize = 16;
+/// Bytes that are gathered: blocks that have ended are read when they have [`MAX_BLOCK_BYTES`], so that a block that fills the room is
+/// too long.
+const ROOM: usize = 2 * MAX_BLOCK_BYTES + 2;
 
 /// Bytes after the text that can be read; what they are makes no difference.
 const PADDING: usize = 64;
@@ -23,7 +21,8 @@ const PADDING: usize = 64;
 /// The text that was not read yet.
 #[derive(Debug)]
 pub(super) struct TextBuffer {
-    bytes: Box<[u8; ROOM + 2 * PADDING]>,
+    /// Grows where a block is longer than it was written.
+    bytes: Vec<u8>,
     length: usize,
     /// The ends of the blocks that have ended, each after a space.
     ends: Vec<usize>,
@@ -36,7 +35,8 @@ pub(super) struct TextBuffer {
 impl Default for TextBuffer {
     fn default() -> Self {
         Self {
-            bytes: Box::new([b' '; ROOM + 2 * PADDING]),
+            // Sixteen bytes may be written where one had room, and as many again when a long block is cut; and a space.
+            bytes: vec![0; ROOM + 33 + PADDING],
             length: 0,
             ends: Vec::new(),
             is_encoded: false,
@@ -52,7 +52,7 @@ impl TextBuffer {
         self.put(text, from, ROOM)
     }
 
-    /// Takes sixteen bytes at once, until there are this many.
+    /// Takes text, up to sixteen bytes at a time, while there are fewer than `room` bytes.
     #[inline]
     fn put(&mut self, text: Text<'_>, from: usize, room: usize) -> usize {
         let (mut at, end) = (from, text.bytes().len());
@@ -129,7 +129,13 @@ impl TextBuffer {
         self.length > self.block_from() + MAX_BLOCK_BYTES + 1
     }
 
-    /// Ends a block that is too long where it can be cut. Returns the rest, which is to be added again.
+    /// Returns whether the blocks that have ended are to be read.
+    #[inline]
+    pub(super) fn has_much(&self) -> bool {
+        self.block_from() >= MAX_BLOCK_BYTES
+    }
+
+    /// Ends a block that is too long where it can be cut. Returns the rest, for [`Self::add_again`].
     pub(super) fn cut_block(&mut self) -> Vec<u8> {
         let from = self.block_from();
         let block = &self.bytes[from..=from + MAX_BLOCK_BYTES];
@@ -145,6 +151,11 @@ impl TextBuffer {
         rest
     }
 
+    /// Takes the rest of a block that was cut, all of it.
+    pub(super) fn add_again(&mut self, rest: &[u8]) {
+        self.put(Text::alone(rest), 0, ROOM + 16);
+    }
+
     /// The beginning of the block that has not ended.
     #[inline]
     fn block_from(&self) -> usize {
@@ -155,18 +166,20 @@ impl TextBuffer {
     fn decode(&mut self) {
         let (from, to) = (self.block_from(), self.length);
         let text = decode(&self.bytes[from..to], TextKind::Model(TextModel::Data));
-        let mut words = Vec::with_capacity(text.len() + MAX_LONGER_BYTES);
-        if self.has_digits && text.contains(is_east_asian_unit) {
-            for word in text.split(char::is_whitespace) {
-                put_words(&without_east_asian_times(word), &mut words);
-                words.push(b' ');
-            }
+        let has_times = self.has_digits && text.contains(is_east_asian_unit);
+        let text = if has_times {
+            Cow::Owned(without_east_asian_times(&text))
         } else {
-            put_words(&text, &mut words);
+            text
+        };
+        let mut words = Vec::with_capacity(text.len() + 16);
+        put_words(&text, &mut words);
+        let needed = from + words.len() + 17 + PADDING;
+        if self.bytes.len() < needed {
+            self.bytes.resize(needed, 0);
         }
-        words.truncate(to - from + MAX_LONGER_BYTES);
         self.length = from;
-        self.put(Text::alone(&words), 0, ROOM + 2 * MAX_LONGER_BYTES);
+        self.put(Text::alone(&words), 0, usize::MAX);
         self.end_word();
         self.is_encoded = false;
     }
@@ -323,7 +336,7 @@ pub(super) fn first_bytes(count: usize) -> u64 {
     }
 }
 
-/// Adds a text in which all white space is a space, and `©` a word of its own.
+/// Adds a text in which all white space but U+1680 is a space, and `©` a word of its own.
 fn put_words(text: &str, words: &mut Vec<u8>) {
     let mut taken_to = 0;
     // The first bytes of such characters: U+0085, U+00A0 and U+00A9; U+2000 and its like; U+3000.
@@ -350,13 +363,10 @@ fn is_east_asian_unit(character: char) -> bool {
 }
 
 /// Numbers before [such units](is_east_asian_unit) are left out: there are no spaces that would separate words.
-fn without_east_asian_times(word: &str) -> Cow<'_, str> {
-    if word.is_ascii() || !word.contains(is_east_asian_unit) {
-        return Cow::Borrowed(word);
-    }
-    let mut kept = String::with_capacity(word.len());
+fn without_east_asian_times(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
     let mut digits = String::new();
-    for character in word.chars() {
+    for character in text.chars() {
         if character.is_ascii_digit() || !digits.is_empty() && matches!(character, ',' | '.') {
             digits.push(character);
             continue;
@@ -368,5 +378,5 @@ fn without_east_asian_times(word: &str) -> Cow<'_, str> {
         kept.push(character);
     }
     kept.push_str(&digits);
-    Cow::Owned(kept)
+    kept
 }

@@ -17,7 +17,7 @@ pub(super) const SENTENCE_END: u8 = 1 << 4;
 /// The word begins like one of a date, a time or a count.
 pub(super) const OF_RUN: u8 = 1 << 5;
 
-/// The byte may be before the first letter of a word. The bits of a byte, by which it is skipped.
+/// The byte may come before the first letter of a word. It is also the number of bits by which the word is shifted then.
 const SKIPPED: u8 = 8;
 
 /// What a byte is at the begin or the end of a word.

@@ -23,7 +23,7 @@ const MAX_RUN: usize = 48;
 /// Represents a run that does not count. No text has control characters.
 const BLANK: &[u8] = b"\x01";
 
-/// There is at least one word for so many bytes: there is text without spaces.
+/// In what is read at once there is at least one word for so many bytes: there is text without spaces.
 const BYTES_OF_WORD: usize = 128;
 
 /// The text of each region: a hash, and the number of its words.
@@ -97,11 +97,7 @@ impl TextHashes {
     pub(super) fn add(&mut self, text: Text<'_>) {
         let mut taken = self.buffer.add(text, 0);
         while taken < text.bytes().len() {
-            if self.buffer.is_long() {
-                self.cut_block();
-            } else {
-                self.read();
-            }
+            self.cut_block();
             taken = self.buffer.add(text, taken);
         }
     }
@@ -119,6 +115,9 @@ impl TextHashes {
             self.cut_block();
         }
         self.buffer.end_block();
+        if self.buffer.has_much() {
+            self.read();
+        }
     }
 
     /// Takes an image, a sound or a frame by the hash of its name.
@@ -135,9 +134,8 @@ impl TextHashes {
         self.reading.end_run(&[]);
     }
 
-    /// The text after this is hashed and counted by itself, in the body; only the blocks go on.
+    /// After [`Self::finish`]: the text after this is hashed and counted by itself, in the body; only the blocks go on.
     pub(super) fn begin_again(&mut self) {
-        self.finish();
         self.reading.regions = Default::default();
         self.reading.current = BODY;
     }
@@ -169,7 +167,7 @@ impl TextHashes {
     fn cut_block(&mut self) {
         let rest = self.buffer.cut_block();
         self.read();
-        self.buffer.add(Text::alone(&rest), 0);
+        self.buffer.add_again(&rest);
     }
 
     /// Reads the blocks that have ended.
@@ -323,6 +321,8 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
 
     /// The hash of a text that comes in pieces.
@@ -435,5 +435,45 @@ mod tests {
         let long = long.as_bytes();
         let whole = hash(&[long]);
         assert_eq!(hash(&[&long[..2], &long[2..500], &long[500..]]), whole);
+    }
+
+    /// The text of a page: blocks with an end after each.
+    fn read(blocks: &[Vec<u8>], cuts: &[usize]) -> (u64, u64, crate::page::PageText) {
+        let mut hashes = TextHashes::with_blocks(TextBlocks::default());
+        let mut cuts = cuts.iter().cycle();
+        for block in blocks {
+            let mut rest = &block[..];
+            while !rest.is_empty() {
+                let cut = cuts.next().map_or(rest.len(), |cut| rest.len().min(*cut));
+                // The tokenizer cuts no character and no reference.
+                let cut = (cut..rest.len()).find(|at| rest[*at].is_ascii() && rest[*at] != b';');
+                let (piece, after) = rest.split_at(cut.unwrap_or(rest.len()));
+                hashes.add(Text::alone(piece));
+                rest = after;
+            }
+            hashes.end_word();
+            hashes.divide();
+        }
+        hashes.finish();
+        let (hash, words) = (hashes.hash(BODY), hashes.words(BODY));
+        (hash, words, hashes.into_blocks().finish())
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_of_long_blocks_changes_nothing(
+            blocks in vec((0..7_usize, 1..3_000_usize), 1..8),
+            cuts in vec(1..9_000_usize, 1..5),
+        ) {
+            const PARTS: [&[u8]; 7] = [b"x", b"y ", b"on ", b"2 views ", "©A ".as_bytes(), b"\xfc ", "日本語".as_bytes()];
+            let repeat = |(part, count): &(usize, usize)| [&PARTS[*part].repeat(*count), &b"end"[..]].concat();
+            let mut blocks: Vec<Vec<u8>> = blocks.iter().map(repeat).collect();
+            let whole = read(&blocks, &[]);
+            prop_assert_eq!(&read(&blocks, &cuts), &whole);
+            // The end of each block counts.
+            let last = blocks.len() / 2;
+            blocks[last].pop();
+            prop_assert_ne!(read(&blocks, &cuts).2.alike, whole.2.alike);
+        }
     }
 }

@@ -129,6 +129,8 @@ impl KnownWords {
                 known.slots[slot] = Some((fingerprint, *kind));
             }
         }
+        // Of `(c)`.
+        known.filter.add(b"c", KNOWN | OF_RUN);
         known
     }
 
