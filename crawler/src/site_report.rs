@@ -33,7 +33,7 @@ use crate::{
     outcome::SessionOutcome,
     page::{Mark, Page, PageRecord, Reason},
     site::Site,
-    store::{LinkReader, LinksOf, Shown, Store, StoreError, StoredLinks, VisitNote},
+    store::{LinkReader, ListsOf, Shown, Store, StoreError, StoredLinks, VisitNote},
     url_key::UrlKey,
 };
 
@@ -104,11 +104,11 @@ pub fn each_row<E>(
         versions.add_page(url, record);
         contents.add_page(record);
         let of = if is_published {
-            LinksOf::Page
+            ListsOf::Page
         } else {
-            LinksOf::Visit
+            ListsOf::Visit
         };
-        let (links, _) = store.links(url, of)?;
+        let links = store.lists(url, of)?.links;
         each_link(url, record, links, &mut known, &mut reader, &mut show)
     })?;
     walk(store, is_published, &mut |url, page, record| {

@@ -11,7 +11,7 @@ use crate::{
     crawl_state,
     page::{Canonical, ListingFault, Mark, PageRecord, Reason, State},
     site_report::{ReportError, walk},
-    store::{LinkReader, LinksOf, SpooledValues, Store, StoreError},
+    store::{LinkReader, ListsOf, SpooledValues, Store, StoreError},
     url_key::UrlKey,
     verdict::Judge,
 };
@@ -137,7 +137,7 @@ impl Audit<'_, '_> {
             if wanted.is_empty() || record.facts().is_none() {
                 return Ok(());
             }
-            let (links, _) = store.links(page, LinksOf::Page)?;
+            let links = store.lists(page, ListsOf::Page)?.links;
             let is_wanted = |link| wanted.contains(&link) && link != page.fingerprint();
             for target in reader.keys_where(links, is_wanted)? {
                 wanted.remove(&target.fingerprint());

@@ -6,7 +6,7 @@ use crate::{
     check::Stopped,
     seeds::{DocumentKind, MAX_FEEDS, MAX_ROBOTS_SITEMAPS, documents},
     sitemap_set::{SetEntry, SetError, SetPlace, SetReading},
-    store::{LinksOf, Merge, StoreError},
+    store::{ListsOf, Merge, StoreError},
     url_key::UrlKey,
 };
 
@@ -105,7 +105,7 @@ impl Audit<'_, '_> {
 
     fn feeds(&self) -> Result<Vec<UrlKey>, StoreError> {
         let AuditedSite { store, site, .. } = self.of;
-        let (_, mut feeds) = store.links(&site.start, LinksOf::Page)?;
+        let mut feeds = store.lists(&site.start, ListsOf::Page)?.feeds;
         for document in documents(store)? {
             if document.kind == DocumentKind::Feed
                 && let Ok(url) = UrlKey::from_normalised(&document.name)

@@ -20,7 +20,7 @@ use crate::{
     frontier::Lease,
     notes::Note,
     page::{CrawlId, PageFacts},
-    store::{LinksOf, MetaValue, Store, StoreError, StoredLinks},
+    store::{ListsOf, MetaValue, PageLists, Store, StoreError, StoredLinks},
     url_key::UrlKey,
     verdict::Judge,
 };
@@ -108,8 +108,15 @@ impl Rereads {
                 mut known,
                 answer,
             } = page;
-            let links;
-            (links, known.feeds) = store.links(lease.url(), LinksOf::Page)?;
+            let PageLists {
+                links,
+                feeds,
+                blocks,
+            } = store.lists(lease.url(), ListsOf::Page)?;
+            known.feeds = feeds;
+            if let Some(text) = &mut known.text {
+                text.blocks = blocks;
+            }
             bytes_left = bytes_left.saturating_sub(links.bytes());
             rereads.read.push(Reread {
                 lease,

@@ -1,7 +1,6 @@
 //! The text of a page, as far as pages are compared by it: hashes, never the text itself.
 
-/// Blocks of a page by which it is compared at most; of a longer page those whose hashes end with as many zero bits as are needed. With
-/// more, the row of a page does not fit into the fourth of a page of the file that it has without an overflow page.
+/// Blocks of a page by which it is compared at most; of a longer page those whose hashes end with as many zero bits as are needed.
 pub const MAX_BLOCKS: usize = 64;
 
 /// Bytes of a stored block: its hash, that of its numbers, and its weight.
@@ -30,7 +29,7 @@ pub struct PageText {
     /// The same, but for times and for words of 16 and more letters and digits mixed: an error page, or a form to log in, has others
     /// on each view.
     pub alike: u64,
-    /// The blocks, each once, ordered by their hashes.
+    /// The blocks, each once, ordered by their hashes; empty where they were not read with the row of the page.
     pub blocks: Vec<TextBlock>,
 }
 

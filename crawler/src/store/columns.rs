@@ -165,7 +165,7 @@ row! {
     PageText {
         whole: text_hash "INTEGER" "of all its text: XXH3, 64 bits; 0: too little of its own to be a copy";
         alike: text_alike "INTEGER" "the same but for times and ids";
-        blocks: text_blocks "BLOB" "blocks of its text, 7 bytes each: hash, hash of numbers, length; at most 64";
+        ..Self::default()
     }
 
     Directives {

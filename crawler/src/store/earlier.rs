@@ -8,7 +8,7 @@ use crate::page::PageFacts;
 pub struct Earlier {
     /// The page is listed.
     pub was_listed: bool,
-    /// The last good answer without long lists: links and feeds are empty ([`Store::links`](super::Store::links) has them),
+    /// The last good answer without long lists: links, feeds and the blocks of its text are empty ([`Store::lists`](super::Store::lists) has them),
     /// and so are images and versions in other languages where they were looked for.
     pub answer: Option<Box<PageFacts>>,
 }

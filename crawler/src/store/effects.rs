@@ -13,7 +13,10 @@ use super::{
     values::{Binder, Sql},
 };
 use crate::{
-    page::{ClosedPattern, Outcome, Page, Reason, Repeat, SitemapDate, State, TakenLinks, Visit},
+    page::{
+        ClosedPattern, Outcome, Page, Reason, Repeat, SitemapDate, State, TakenLinks, TextBlock,
+        Visit,
+    },
     url_key::UrlKey,
 };
 
@@ -88,6 +91,12 @@ static MARK: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+const PUT_LINKS: &str = "REPLACE INTO link (id, text_blocks, links) VALUES (?1, ?2, ?3)";
+
+/// A page whose links were not taken again keeps those that it has.
+const KEEP_LINKS: &str = "UPDATE link SET links = (SELECT links FROM link WHERE id = (SELECT links FROM page WHERE url = ?1))
+  WHERE id = ?2 AND links IS NULL";
+
 /// The id of the links that only the visit has.
 const OWN_LINKS: &str = "SELECT links FROM visit WHERE url = ?1 AND links IS NOT NULL
   AND links IS NOT (SELECT links FROM page WHERE page.url = visit.url)";
@@ -95,8 +104,7 @@ const OWN_LINKS: &str = "SELECT links FROM visit WHERE url = ?1 AND links IS NOT
 /// Deleted rows leave room in the file that later ones take; the file itself does not shrink.
 const CLEAR_VISITS: &str = "
 DELETE FROM link WHERE id IN (
-  SELECT visit.links FROM visit LEFT JOIN page ON page.url = visit.url
-  WHERE visit.links IS NOT page.links AND visit.links IS NOT NULL
+  SELECT links FROM visit WHERE links IS NOT NULL AND links IS NOT (SELECT links FROM page WHERE page.url = visit.url)
 );
 DELETE FROM visit;";
 
@@ -108,7 +116,7 @@ pub(super) fn apply(transaction: &Connection, commit: &[Effect]) -> rusqlite::Re
         finish: transaction.prepare_cached(&FINISH)?,
         put_page: transaction.prepare_cached(&PUT_PAGE)?,
         own_links: transaction.prepare_cached(OWN_LINKS)?,
-        put_links: transaction.prepare_cached("REPLACE INTO link (id, links) VALUES (?1, ?2)")?,
+        put_links: transaction.prepare_cached(PUT_LINKS)?,
     };
     commit.iter().try_for_each(|effect| effects.apply(effect))
 }
@@ -198,13 +206,14 @@ impl Effects<'_> {
     fn finish(&mut self, finished: &Finished) -> rusqlite::Result<()> {
         let Finished { key, visit, links } = finished;
         let own = self.own_links(key)?;
-        let links = match (links, own) {
-            (Some(links), own) => Some(self.put_links(own, key, links)?),
-            (None, Some(own)) => {
-                self.drop_links(own)?;
-                None
-            }
-            (None, None) => None,
+        let facts = visit.record.facts();
+        let blocks = facts.and_then(|facts| facts.text.as_ref());
+        let blocks = blocks.map_or(&[][..], |text| &text.blocks);
+        let links = if links.is_some() || !blocks.is_empty() {
+            Some(self.put_links(own, key, links.as_ref(), blocks)?)
+        } else {
+            own.map(|own| self.drop_links(own)).transpose()?;
+            None
         };
         let mut row = Binder::new(&mut self.finish);
         row.put(key)?;
@@ -253,7 +262,8 @@ impl Effects<'_> {
             PageLinks::Own => None,
             PageLinks::OfVisit => self.own_links(key)?,
         };
-        if new_links.is_some() {
+        if let Some(new_links) = new_links {
+            self.run(KEEP_LINKS, params![key.as_str(), new_links])?;
             self.run(
                 "DELETE FROM link WHERE id = (SELECT links FROM page WHERE url = ?1)",
                 [key.as_str()],
@@ -298,15 +308,18 @@ impl Effects<'_> {
             .optional()
     }
 
-    /// Stores links in the place of those with the id `own`, or under a new id; returns the id.
+    /// Stores links and blocks of text in the place of those with the id `own`, or under a new id; returns the id. Without links they
+    /// were not taken.
     fn put_links(
         &mut self,
         own: Option<i64>,
         key: &UrlKey,
-        links: &TakenLinks,
+        links: Option<&TakenLinks>,
+        blocks: &[TextBlock],
     ) -> rusqlite::Result<i64> {
-        self.put_links
-            .insert(params![own, links::pack_taken(key, links)])
+        let links = links.map(|links| links::pack_taken(key, links));
+        let blocks = (!blocks.is_empty()).then(|| TextBlock::pack(blocks));
+        self.put_links.insert(params![own, blocks, links])
     }
 
     fn drop_links(&self, id: i64) -> rusqlite::Result<()> {

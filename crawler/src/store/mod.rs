@@ -45,7 +45,10 @@ mod texts;
 mod values;
 mod walks;
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
@@ -64,7 +67,7 @@ pub use self::sessions::StoredSession;
 pub use self::snapshot::restore_snapshot;
 pub use self::spool::{EachSpooled, Merge, SpooledValues, UrlSpool};
 pub use self::texts::Texts;
-pub use self::walks::{LinksOf, Shown, StoredRows, VisitNote};
+pub use self::walks::{ListsOf, PageLists, Shown, StoredRows, VisitNote};
 use crate::{
     machine::Lock,
     page::{
@@ -341,6 +344,16 @@ impl Store {
         }
     }
 
+    /// The folder for files that are needed for a time: that of the state; of a state without a file, as `SQLite` chooses it.
+    pub fn folder(&self) -> PathBuf {
+        let large = Path::new("/var/tmp");
+        match self.path.parent() {
+            Some(folder) if folder.is_absolute() => folder.to_owned(),
+            _ if std::env::var_os("TMPDIR").is_none() && large.is_dir() => large.to_owned(),
+            _ => std::env::temp_dir(),
+        }
+    }
+
     /// The same store, which takes `commits` commits; each further one ends in `fault`.
     #[cfg(any(test, feature = "testing"))]
     #[must_use]
@@ -433,16 +446,12 @@ impl Store {
         self.read(|connection| walks::rows(connection, key))
     }
 
-    /// The links of a row of `key`, and the feeds that it names: of a page row what a 304 leads to.
+    /// The lists of a row of `key`: of a page row what a 304 leads to.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn links(
-        &self,
-        key: &UrlKey,
-        of: LinksOf,
-    ) -> Result<(StoredLinks, Vec<UrlKey>), StoreError> {
-        self.read(|connection| walks::links(connection, key, of))
+    pub fn lists(&self, key: &UrlKey, of: ListsOf) -> Result<PageLists, StoreError> {
+        self.read(|connection| walks::lists(connection, key, of))
     }
 
     /// Reads all that `questions` reads from one state of the file, with one lock for all reads.

@@ -79,9 +79,10 @@ CREATE TABLE session (
 
 const OTHERS: &str = "
 CREATE TABLE link (
-  -- The links that were taken from each page. Numbered, so that new ones are written after each other.
+  -- What was taken from each page. Numbered, so that new ones are written after each other.
   id INTEGER PRIMARY KEY,
-  links BLOB NOT NULL                 -- zlib: one URL per line, with a tab and the text of the link where it has one; a line that begins with / is on the page's own origin
+  text_blocks BLOB,                   -- hashes of the blocks of its text, 7 bytes each: hash, hash of numbers, length; at most 64
+  links BLOB                          -- zlib: one URL per line, with a tab and the text of the link where it has one; a line that begins with / is on the page's own origin; NULL: there was no room
 );
 
 CREATE TABLE outbox (
@@ -313,6 +314,8 @@ fn protect(connection: &Connection) -> rusqlite::Result<()> {
     // Damage is found where it is read, and a doctored file runs no code of its own.
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
+    // Else a join is prepared again for each value.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())
 }

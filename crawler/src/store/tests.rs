@@ -141,12 +141,12 @@ fn rows(store: &Store, from: Option<&UrlKey>) -> Vec<(UrlKey, Option<Page>, Opti
 fn links_of(store: &Store, key: &UrlKey) -> Option<Vec<UrlKey>> {
     let sql = "SELECT links FROM link WHERE id = ifnull(
                  (SELECT links FROM visit WHERE url = ?1), (SELECT links FROM page WHERE url = ?1))";
-    let bytes: Option<Vec<u8>> = store
+    let bytes: Option<Option<Vec<u8>>> = store
         .connection
         .query_row(sql, [key.as_str()], |row| row.get(0))
         .optional()
         .unwrap();
-    let links = StoredLinks::new(key, &bytes?);
+    let links = StoredLinks::new(key, &bytes??);
     let links = LinkReader::default().keys_where(links, |_| true);
     Some(links.unwrap())
 }

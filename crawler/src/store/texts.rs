@@ -29,7 +29,7 @@ pub enum Texts {
 /// left out of shared texts.
 const TEXTS: &str = "
   SELECT visit.url AS url, ifnull(visit.text_hash, page.text_hash) AS text_hash,
-    ifnull(visit.text_blocks, page.text_blocks) AS text_blocks, visit.repeat AS repeat,
+    iif(visit.text_hash IS NULL, page.links, visit.links) AS links, visit.repeat AS repeat,
     visit.distance AS distance, visit.novelty AS novelty, visit.led_to AS led_to, visit.found_on AS found_on,
     visit.is_declared AS is_declared, iif(page.state = 'listed', 1, NULL) AS is_published,
     iif(ifnull(visit.text_hash, page.text_hash) = page.text_hash, 1, NULL) AS is_unchanged,
@@ -44,10 +44,10 @@ pub(super) fn each(
     which: Texts,
     show: &mut EachText<'_>,
 ) -> rusqlite::Result<()> {
-    let columns = "url, text_hash, text_blocks, reason, repeat, distance, novelty, led_to, found_on, is_declared, is_published, \
+    let columns = "url, text_hash, (SELECT text_blocks FROM link WHERE id = texts.links), reason, repeat, distance, novelty, led_to, found_on, is_declared, is_published, \
                    is_unchanged, canonical";
     let sql = match which {
-        Texts::All => format!("SELECT {columns} FROM ({TEXTS}) ORDER BY sequence"),
+        Texts::All => format!("SELECT {columns} FROM ({TEXTS}) AS texts ORDER BY sequence"),
         Texts::Shared => format!(
             "WITH texts AS ({TEXTS} AND visit.reason IN ('listed', 'nothing-new', 'duplicate-of'))
              SELECT {columns} FROM texts WHERE text_hash IN

@@ -15,7 +15,7 @@ use super::{
     values::{Columns, Value},
 };
 use crate::{
-    page::{Page, PageFacts, Reason, State, Visit},
+    page::{Page, PageFacts, Reason, State, TextBlock, Visit},
     url_key::UrlKey,
 };
 
@@ -81,9 +81,20 @@ impl VisitNote {
     }
 }
 
-/// Whose links are read.
+/// What is stored of a page beside its row, and the feeds that it names.
+#[derive(Debug, Default)]
+pub struct PageLists {
+    /// The links that were taken from it.
+    pub links: StoredLinks,
+    /// The feeds.
+    pub feeds: Vec<UrlKey>,
+    /// The blocks of its text.
+    pub blocks: Vec<TextBlock>,
+}
+
+/// Whose lists are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinksOf {
+pub enum ListsOf {
     /// Those of the page row.
     Page,
     /// Those of the visit.
@@ -354,29 +365,31 @@ pub(super) fn all<R: ColumnGroup>(
     rows.collect()
 }
 
-/// See [`Store::links`](super::Store::links).
-pub(super) fn links(
+/// See [`Store::lists`](super::Store::lists).
+pub(super) fn lists(
     connection: &Connection,
     key: &UrlKey,
-    of: LinksOf,
-) -> rusqlite::Result<(StoredLinks, Vec<UrlKey>)> {
-    // `SQLite` would prepare a join with `link` again for each URL.
+    of: ListsOf,
+) -> rusqlite::Result<PageLists> {
     let sql = match of {
-        LinksOf::Page => {
-            "SELECT (SELECT links FROM link WHERE id = page.links), feeds FROM page WHERE url = ?1"
+        ListsOf::Page => {
+            "SELECT link.links, feeds, text_blocks FROM page LEFT JOIN link ON link.id = page.links WHERE url = ?1"
         }
-        LinksOf::Visit => {
-            "SELECT (SELECT links FROM link WHERE id = visit.links), feeds FROM visit WHERE url = ?1"
+        ListsOf::Visit => {
+            "SELECT link.links, feeds, text_blocks FROM visit LEFT JOIN link ON link.id = visit.links WHERE url = ?1"
         }
     };
-    let links = connection
-        .prepare_cached(sql)?
-        .query_row([key.as_str()], |row| {
-            let packed = row.get_ref(0)?.as_blob_or_null()?.unwrap_or_default();
-            let feeds: Option<Vec<UrlKey>> = column(row, 1)?;
-            Ok((StoredLinks::new(key, packed), feeds.unwrap_or_default()))
-        });
-    Ok(links.optional()?.unwrap_or_default())
+    let mut statement = connection.prepare_cached(sql)?;
+    let lists = statement.query_row([key.as_str()], |row| {
+        let packed = row.get_ref(0)?.as_blob_or_null()?.unwrap_or_default();
+        let (feeds, blocks): (Option<_>, Option<_>) = (column(row, 1)?, column(row, 2)?);
+        Ok(PageLists {
+            links: StoredLinks::new(key, packed),
+            feeds: feeds.unwrap_or_default(),
+            blocks: blocks.unwrap_or_default(),
+        })
+    });
+    Ok(lists.optional()?.unwrap_or_default())
 }
 
 /// See [`Store::queued`](super::Store::queued).

@@ -33,13 +33,16 @@ proptest! {
     ) {
         let mut store = Store::in_memory().unwrap();
         let key = keys().remove(4);
+        let (mut record, mut page) = (record, page);
+        let blocks = without_blocks(&mut record);
+        without_blocks(&mut page.record);
         let visit = Visit {
             promotion: Some(promotion.clone()),
             ..Visit::finished(7, record, Reading::default())
         };
         let finished = Finished {
             links: links.clone().map(TakenLinks::from),
-            ..finished(&queued_at(7, key.clone()), visit.record.clone())
+            ..finished(&queued_at(7, key.clone()), with_blocks(visit.record.clone(), &blocks))
         };
         commit(&mut store, |commit| commit.finished = vec![finished]);
         let row = PageRow {
@@ -52,11 +55,32 @@ proptest! {
         prop_assert_eq!(store.visit(&key), Some(visit.clone()));
         prop_assert_eq!(store.page(&key), Some(page.clone()));
         prop_assert_eq!(links_of(&store, &key), links.clone());
+        prop_assert_eq!(&store.lists(&key, ListsOf::Page).unwrap().blocks, &blocks);
         prop_assert_eq!(rows(&store, None), [(key.clone(), Some(page), Some(visit))]);
         commit(&mut store, |commit| commit.clears_visits = true);
         prop_assert_eq!(store.visit(&key), None);
         prop_assert_eq!(links_of(&store, &key), links);
     }
+}
+
+/// Takes the blocks of text of a record, which its row does not have.
+fn without_blocks(record: &mut PageRecord) -> Vec<TextBlock> {
+    match &mut record.outcome {
+        Some(Outcome::Answered(facts)) => {
+            let text = facts.text.as_mut();
+            text.map_or_else(Vec::new, |text| std::mem::take(&mut text.blocks))
+        }
+        Some(_) | None => Vec::new(),
+    }
+}
+
+fn with_blocks(mut record: PageRecord, blocks: &[TextBlock]) -> PageRecord {
+    if let Some(Outcome::Answered(facts)) = &mut record.outcome
+        && let Some(text) = &mut facts.text
+    {
+        text.blocks = blocks.to_vec();
+    }
+    record
 }
 
 fn promotion() -> impl Strategy<Value = Promotion> {

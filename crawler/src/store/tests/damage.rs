@@ -93,7 +93,7 @@ fn damage_is_an_error_where_it_is_read() {
                 rows.note()?;
                 Ok(ControlFlow::Continue(()))
             }),
-            store.links(&url("/a"), LinksOf::Page).map(drop),
+            store.lists(&url("/a"), ListsOf::Page).map(drop),
         ];
         let errors: Vec<StoreError> = read.into_iter().filter_map(Result::err).collect();
         assert!(errors.len() >= least, "{sql}: {errors:?}");

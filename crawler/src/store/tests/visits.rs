@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::page::SitemapDate;
+use crate::page::{SitemapDate, TextBlock};
 
 fn visit(store: &Store, path: &str) -> Visit {
     store.visit(&url(path)).expect("it was visited")
@@ -175,6 +175,45 @@ fn confirmed_visit_keeps_links_of_its_page() {
     assert_eq!(visit(&store, "/a").record, confirmed);
     assert_eq!(store.page(&url("/a")), Some(page));
     assert_eq!(links_of(&store, &url("/a")), Some(vec![url("/b")]));
+}
+
+#[test]
+fn links_not_taken_again_stay() {
+    let mut store = Store::in_memory().unwrap();
+    make_visit_with_links(&mut store);
+    let row = page_row(
+        url("/a"),
+        page_of(record(Reason::Listed)),
+        PageLinks::OfVisit,
+    );
+    commit(&mut store, |commit| commit.pages = vec![row.clone()]);
+    commit(&mut store, |commit| commit.clears_visits = true);
+    let block = TextBlock {
+        hash: 1,
+        numbers: 2,
+        weight: 3,
+    };
+    let text = PageText {
+        blocks: vec![block],
+        ..PageText::default()
+    };
+    let facts = PageFacts {
+        text: Some(Box::new(text)),
+        ..empty_answer(200)
+    };
+    let (found, again) = (discovery("/a", 1), answered(facts));
+    commit(&mut store, |commit| {
+        commit.discovered = vec![found.clone()];
+        commit.finished = vec![finished(&found, again)];
+    });
+    commit(&mut store, |commit| commit.pages = vec![row]);
+    commit(&mut store, |commit| commit.clears_visits = true);
+    assert_eq!(links_of(&store, &url("/a")), Some(vec![url("/b")]));
+    assert_eq!(
+        store.lists(&url("/a"), ListsOf::Page).unwrap().blocks,
+        [block]
+    );
+    assert_eq!(stored_links(&store), 1);
 }
 
 fn make_visit_with_links(store: &mut Store) -> Discovery {
