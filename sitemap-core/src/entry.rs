@@ -70,6 +70,12 @@ impl UrlEntry {
     pub fn written_len(&self) -> u64 {
         write::url_len(self)
     }
+
+    /// This entry as a line of a urlset, for [`UrlSetWriter::push_line`](crate::UrlSetWriter::push_line).
+    pub fn to_line(&self, line: &mut Vec<u8>) {
+        line.clear();
+        write::write_url_line(line, self);
+    }
 }
 
 impl IndexEntry {

@@ -7,13 +7,14 @@ use std::{
 };
 
 use sitemap_core::{
-    Loc,
+    LastMod, Loc,
     extension::{MAX_NEWS_PER_FILE, Namespaces},
     partition::{Counter, Layout as PartLayout, Part, PartitionError, Placement, Plan, Thresholds},
 };
 
 use super::{
     PublishError, PublishRequest,
+    entries::{EntryWriter, WrittenEntry},
     entry_check::{LeftOutNotes, Trial, Tried, declare},
     guard::{GuardCounts, Signs},
     journal::{Journal, change_of, set_change_of},
@@ -98,6 +99,9 @@ struct TrialNote {
 /// A judging pass under way.
 struct Pass<'a> {
     counter: Counter,
+    entries: &'a mut EntryWriter,
+    /// Memory for the line of an entry.
+    line: Vec<u8>,
     sections: &'a Sections,
     trial: Trial<TrialNote>,
     namespaces: Namespaces,
@@ -112,8 +116,8 @@ struct Pass<'a> {
 }
 
 impl Census {
-    /// Judges and counts all URLs of the view, and divides the listed ones into files. URLs that cannot be listed are noted in
-    /// `export`.
+    /// Judges and counts all URLs of the view, divides the listed ones into files, and adds them to `entries`. URLs that cannot be
+    /// listed are noted in `export`.
     ///
     /// # Errors
     /// The store failed, or the settings contradict each other.
@@ -123,6 +127,7 @@ impl Census {
         export: &mut Export,
         sections: &Sections,
         previous: &Manifest,
+        entries: &mut EntryWriter,
     ) -> Result<Self, PublishError> {
         let counter = counter(request, previous)
             .and_then(|counter| counter.with_sections(sections.all()))
@@ -132,6 +137,8 @@ impl Census {
             .map_err(|error| PublishError::Settings(format!("the directory {site}: {error}")))?;
         let mut pass = Pass {
             counter,
+            entries,
+            line: Vec::new(),
             sections,
             trial: Trial::new(place),
             namespaces: Namespaces::default(),
@@ -264,20 +271,10 @@ impl Pass<'_> {
         let entry = &listed.entry;
         let is_refused = |(without, _): &(OmittedPart, _)| matches!(without, OmittedPart::Entry(_));
         if !without.iter().any(is_refused)
-            && let Err(error) = self.push(&listed)
+            && let Some(refused) = self.push(&listed)?
         {
-            match error {
-                PartitionError::Key { .. } | PartitionError::KeyTooLong { .. } => {
-                    let without_entry = OmittedPart::Entry(Reason::EntryRefused);
-                    without.push((without_entry, format!("{}: {error} (R58)", entry.loc)));
-                }
-                error => {
-                    return Err(PublishError::Check {
-                        name: "the partition".to_owned(),
-                        problem: error.to_string(),
-                    });
-                }
-            }
+            let without_entry = OmittedPart::Entry(Reason::EntryRefused);
+            without.push((without_entry, format!("{}: {refused} (R58)", entry.loc)));
         }
         let is_refused = without.iter().any(is_refused);
         for (without, why) in without {
@@ -307,12 +304,37 @@ impl Pass<'_> {
         self.note_entry(&listed)
     }
 
-    fn push(&mut self, listed: &Listed) -> Result<(), PartitionError> {
-        let path_and_query = listed.written.path_and_query();
-        let bytes = listed.entry.written_len();
-        match self.sections.of(&listed.key) {
-            Some(section) => self.counter.push_to(section, path_and_query, bytes),
-            None => self.counter.push(path_and_query, bytes),
+    /// Puts an entry into the plan, and writes it. Returns why it cannot be in any file.
+    fn push(&mut self, listed: &Listed) -> Result<Option<PartitionError>, PublishError> {
+        let Listed { written, entry, .. } = listed;
+        let key = written.path_and_query();
+        entry.to_line(&mut self.line);
+        let bytes = self.line.len() as u64;
+        let section = self.sections.of(&listed.key);
+        let pushed = match section {
+            Some(section) => self.counter.push_to(section, key, bytes),
+            None => self.counter.push(key, bytes),
+        };
+        match pushed {
+            Ok(()) => {
+                let mut namespaces = Namespaces::default();
+                declare(&mut namespaces, entry)?;
+                self.entries.push(WrittenEntry {
+                    key,
+                    section,
+                    namespaces: &namespaces,
+                    lastmod: entry.lastmod.as_ref().map_or("", LastMod::as_str),
+                    line: &self.line,
+                })?;
+                Ok(None)
+            }
+            Err(error @ (PartitionError::Key { .. } | PartitionError::KeyTooLong { .. })) => {
+                Ok(Some(error))
+            }
+            Err(error) => Err(PublishError::Check {
+                name: "the partition".to_owned(),
+                problem: error.to_string(),
+            }),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::{io::Write, ops::ControlFlow};
 
 use sitemap_core::{
-    Limits, Loc, UrlEntry,
+    LastMod, Limits, Loc, UrlEntry,
     extension::{Extension, Namespaces},
     read,
     write::{
@@ -16,7 +16,7 @@ use sitemap_core::{
 use super::{
     PublishError, PublishRequest,
     census::Census,
-    entry_check::declare,
+    entries::{WrittenEntries, WrittenEntry},
     file::{
         self, BuiltFile, ContentSummary, FileContent, Hashing, check_written, over_limit,
         write_failed,
@@ -29,7 +29,7 @@ use super::{
     sections::Sections,
 };
 use crate::{
-    export::{Export, Listed, MergedView, VisitListed},
+    export::{Export, MergedView, VisitListed},
     page::State,
     url_key::UrlKey,
 };
@@ -40,6 +40,7 @@ pub(super) struct Builder<'a> {
     pub(super) export: &'a Export,
     pub(super) request: &'a PublishRequest<'a>,
     pub(super) census: &'a Census,
+    pub(super) entries: &'a WrittenEntries,
     pub(super) sections: &'a Sections,
     pub(super) previous: &'a Previous,
 }
@@ -133,22 +134,57 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Writes the entries that `entry_of` makes of listed pages.
+    /// Writes the entries of a share.
     fn write_urlset<W: Write>(
         &self,
         planned: &PlannedFile,
         share: &UrlShare,
-        namespaces: Namespaces,
         out: W,
-        entry_of: impl Fn(Listed) -> Option<UrlEntry>,
     ) -> Result<(W, FileSummary), PublishError> {
         let failed = |error| write_failed(&planned.address.name, error);
-        let options = UrlSetOptions::new(Limits::PROTOCOL)
-            .with_namespaces(namespaces)
-            .with_schema_location(index::schema_location(self.request));
-        let mut writer = UrlSetWriter::with_options(out, options).map_err(failed)?;
+        let mut writer = self.open_urlset(planned, self.namespaces(share)?, out)?;
+        let mut lastmod: Option<LastMod> = None;
+        self.each_written(share, &mut |entry| {
+            if lastmod.as_ref().map_or("", LastMod::as_str) != entry.lastmod {
+                lastmod = LastMod::parse(entry.lastmod).ok();
+            }
+            match writer
+                .push_line(entry.line, lastmod.as_ref())
+                .map_err(failed)?
+            {
+                Push::Written => Ok(()),
+                Push::Full => Err(over_limit(&planned.address.name)),
+            }
+        })?;
+        writer.finish().map_err(failed)
+    }
+
+    /// Shows the entries of a share.
+    fn each_written(
+        &self,
+        share: &UrlShare,
+        show: &mut dyn FnMut(WrittenEntry<'_>) -> Result<(), PublishError>,
+    ) -> Result<(), PublishError> {
+        let mut show = |entry: WrittenEntry<'_>| match share.of {
+            SectionsOf::Only(section) if entry.section != section => Ok(()),
+            SectionsOf::Only(_) | SectionsOf::Every => show(entry),
+        };
+        let mut ranges = share.ranges.iter();
+        ranges.try_for_each(|range| self.entries.each(range, &mut show))
+    }
+
+    /// Writes the articles of a share.
+    fn write_news<W: Write>(
+        &self,
+        planned: &PlannedFile,
+        share: &UrlShare,
+        out: W,
+    ) -> Result<(W, FileSummary), PublishError> {
+        let failed = |error| write_failed(&planned.address.name, error);
+        let namespaces = Namespaces::default().with(Extension::News);
+        let mut writer = self.open_urlset(planned, namespaces, out)?;
         self.visit(share, &mut |listed| {
-            let Some(entry) = entry_of(listed) else {
+            let Some(entry) = listed.news_entry() else {
                 return Ok(ControlFlow::Continue(()));
             };
             match writer.push(&entry).map_err(failed)? {
@@ -157,6 +193,19 @@ impl Builder<'_> {
             }
         })?;
         writer.finish().map_err(failed)
+    }
+
+    fn open_urlset<W: Write>(
+        &self,
+        planned: &PlannedFile,
+        namespaces: Namespaces,
+        out: W,
+    ) -> Result<UrlSetWriter<W>, PublishError> {
+        let options = UrlSetOptions::new(Limits::PROTOCOL)
+            .with_namespaces(namespaces)
+            .with_schema_location(index::schema_location(self.request));
+        UrlSetWriter::with_options(out, options)
+            .map_err(|error| write_failed(&planned.address.name, error))
     }
 
     fn write_text<W: Write>(
@@ -228,22 +277,15 @@ impl Builder<'_> {
         ))
     }
 
-    /// The namespaces that these entries need, and no others (R70). Only where the
-    /// site has extensions at all they are looked at before they are written, and no further than to
-    /// the entry that shows the last of them.
+    /// The namespaces that the entries of a share need, and no others (R70).
     fn namespaces(&self, share: &UrlShare) -> Result<Namespaces, PublishError> {
         let mut namespaces = Namespaces::default();
-        if self.census.namespaces.is_empty() {
-            return Ok(namespaces);
+        if !self.census.namespaces.is_empty() {
+            self.each_written(share, &mut |entry| {
+                let merged = namespaces.merge(entry.namespaces);
+                merged.map_err(|error| PublishError::Settings(error.to_string()))
+            })?;
         }
-        self.visit(share, &mut |listed| {
-            declare(&mut namespaces, &listed.entry)?;
-            Ok(if namespaces == self.census.namespaces {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
-        })?;
         Ok(namespaces)
     }
 
@@ -288,17 +330,8 @@ impl Generated<'_> {
         let (builder, planned) = (self.builder, self.planned);
         let out = Hashing::new(out);
         let (out, summary) = match self.entries {
-            ViewEntries::UrlSet(share) => {
-                let namespaces = builder.namespaces(share)?;
-                builder
-                    .write_urlset(planned, share, namespaces, out, |listed| Some(listed.entry))?
-            }
-            ViewEntries::News(share) => {
-                let namespaces = Namespaces::default().with(Extension::News);
-                builder.write_urlset(planned, share, namespaces, out, |listed| {
-                    listed.news_entry()
-                })?
-            }
+            ViewEntries::UrlSet(share) => builder.write_urlset(planned, share, out)?,
+            ViewEntries::News(share) => builder.write_news(planned, share, out)?,
             ViewEntries::Text(share) => builder.write_text(planned, share, out)?,
             ViewEntries::Feed(feed) => builder.write_feed(planned, *feed, out)?,
         };

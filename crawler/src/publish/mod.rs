@@ -2,10 +2,10 @@
 //! touches the network.
 //!
 //! ```text
-//! pass 1: judge and count every URL of the merged view, try every entry -> plan (scope tree, previous layout) -> guard
-//!   -> pass 2: file by file: write a temporary file and hash it; drop it when nothing changed, else check it with our reader
+//! pass 1: judge and count every URL of the merged view, try every entry, write those of urlsets -> plan (scope tree, previous layout) -> guard
+//!   -> file by file: the entries that were written, and their hash; a temporary file, checked with our reader, where they changed
 //!   -> back up what is not ours, archive the old set -> note in the state what is pending
-//!   -> rename the parts, then the index -> manifest -> promote: page rows, and what engines are to be notified of
+//!   -> rename the parts, then the index -> manifest -> pass 2: promote: page rows, and what engines are to be notified of
 //! ```
 //!
 //! A set that is restored ([`roll_back`]) comes from its copies instead, and is read back ([`import_set`]) where a crawl is
@@ -19,6 +19,7 @@
 mod census;
 mod content;
 mod disk;
+mod entries;
 mod entry_check;
 mod error;
 #[cfg(test)]
@@ -58,6 +59,7 @@ use jiff::Timestamp;
 use self::{
     census::{Census, Numbers},
     content::Builder,
+    entries::{EntryWriter, WrittenEntries},
     files::PlannedSet,
     folder::{Folder, canonical},
     generations::Restored,
@@ -70,7 +72,7 @@ use self::{
     settle::Replacement,
 };
 use crate::{
-    config::PublishConfig,
+    config::{Format, PublishConfig},
     crawl_state::{self, Phase},
     export::{EntryRules, Export, ExtensionCounts, MergedView},
     notes::Note,
@@ -120,7 +122,7 @@ pub struct PublishRequest<'a> {
     pub config: &'a PublishConfig,
     /// The site's robots.txt, which images of the site may be disallowed by; `None`: all may be named.
     pub robots: Option<&'a Rules>,
-    /// Plan and count, write nothing.
+    /// Plan and count, make nothing visible.
     pub dry_run: bool,
     /// The time of this publish.
     pub now: Timestamp,
@@ -217,7 +219,10 @@ fn publish_view(
 ) -> Result<Published, PublishError> {
     let previous = Previous::read(store, request)?;
     let moved = moved_from(store, request)?;
-    let judged = Judged::new(store, request, &previous.manifest)?;
+    let folder = store.folder();
+    let is_written = request.config.formats.contains(&Format::Xml);
+    let folder = is_written.then_some(&*folder);
+    let (judged, entries) = Judged::new(store, request, &previous.manifest, folder)?;
     let Numbers {
         reasons, orphans, ..
     } = &judged.census.numbers;
@@ -240,10 +245,12 @@ fn publish_view(
             export: &judged.export,
             request,
             census,
+            entries: &entries,
             sections: &judged.sections,
             previous: &previous,
         };
         let built = builder.build(PlannedSet::new(request, census)?, folder)?;
+        drop(entries);
         let mut set = ReadySet::assemble(
             request,
             previous,
@@ -342,11 +349,13 @@ struct Judged {
 }
 
 impl Judged {
+    /// Judges the view, and writes its entries in a folder, if there is one.
     fn new(
         store: &Store,
         request: &PublishRequest<'_>,
         previous: &Manifest,
-    ) -> Result<Self, PublishError> {
+        folder: Option<&Path>,
+    ) -> Result<(Self, WrittenEntries), PublishError> {
         let rules = EntryRules::new(&request.config.entries)
             .map_err(|error| PublishError::Settings(error.to_string()))?;
         let mut export = Export::new(store, request.site.stand_in.as_ref(), request.now)?
@@ -356,21 +365,27 @@ impl Judged {
         let sections = Sections::new(request)?;
         let view = MergedView::new(store, request.judge, request.mode, request.now);
         let crawl = crawl_state::number(store)?;
-        let mut census = Census::take_census(&view, request, &mut export, &sections, previous)?;
+        let mut entries = EntryWriter::new(folder);
+        let take_census = |export: &mut Export, entries: &mut EntryWriter| {
+            Census::take_census(&view, request, export, &sections, previous, entries)
+        };
+        let mut census = take_census(&mut export, &mut entries)?;
         let distrusted = export.judge_dates(crawl, &census.numbers.dates);
         if distrusted.is_some() {
             // With another trust pages have other dates.
-            census = Census::take_census(&view, request, &mut export, &sections, previous)?;
+            entries = EntryWriter::new(folder);
+            census = take_census(&mut export, &mut entries)?;
         }
         let recorded = previous::recorded(store, &request.site.written().name())?;
-        Ok(Self {
+        let judged = Self {
             is_first: recorded.is_none_or(|manifest| manifest.set_id.is_empty()),
             export,
             census,
             sections,
             crawl,
             distrusted,
-        })
+        };
+        Ok((judged, entries.finish()?))
     }
 
     /// Asks the guard. Returns what it compares with next time.

@@ -50,6 +50,9 @@ impl Promoting<'_> {
         if notifies && store.value(NOTIFIES_ENGINES)?.is_none() {
             commit(store, &[Effect::Outbox(OutboxStep::Forget)])?;
         }
+        let forgotten = self.at.checked_sub(crawl_state::FORGOTTEN_AFTER).ok();
+        let forgotten = forgotten.filter(|_| self.clears_visits());
+        let mut has_forgotten = false;
         let mut from = None;
         loop {
             let mut steps = Vec::new();
@@ -60,6 +63,10 @@ impl Promoting<'_> {
                     next = Some(key.clone());
                     return Ok(ControlFlow::Break(()));
                 }
+                has_forgotten |= rows.page.as_ref().is_some_and(|page| {
+                    let is_unlisted = page.record.reason.state() != State::Listed;
+                    is_unlisted && forgotten.is_some_and(|before| page.last_seen < before)
+                });
                 steps.extend(self.step(&view, key, rows, merged)?);
                 Ok(ControlFlow::Continue(()))
             })?;
@@ -77,7 +84,9 @@ impl Promoting<'_> {
             commit(store, &batch)?;
             from = next;
             if from.is_none() {
-                return commit(store, &self.end());
+                // A look at each row, which is spared where there is no such.
+                let forgotten = forgotten.filter(|_| has_forgotten);
+                return commit(store, &self.end(forgotten));
             }
         }
     }
@@ -86,8 +95,8 @@ impl Promoting<'_> {
         self.is_drained && self.mode != Mode::AtRest
     }
 
-    /// The last commit of a promotion.
-    fn end(&self) -> Vec<Effect> {
+    /// The last commit of a promotion, which forgets page rows that were not seen since then.
+    fn end(&self, forgotten: Option<Timestamp>) -> Vec<Effect> {
         let mut effects = Effect::values([Pending::none()]);
         if self.mode != Mode::AtRest {
             let phase = if self.is_drained {
@@ -99,8 +108,7 @@ impl Promoting<'_> {
         }
         if self.clears_visits() {
             effects.push(Effect::ClearVisits);
-            let before = self.at.checked_sub(crawl_state::FORGOTTEN_AFTER);
-            effects.extend(before.ok().map(Effect::ForgetPages));
+            effects.extend(forgotten.map(Effect::ForgetPages));
         }
         effects
     }

@@ -101,7 +101,7 @@ pub fn settle_pending(
     let judged = if pending.kind == PendingKind::Crawl && pending.rules == rules_of(&request) {
         let previous = previous::recorded(store, &site)?;
         let previous = previous.unwrap_or_else(|| Manifest::new(&site, "", pending.at));
-        Some(Judged::new(store, &request, &previous)?)
+        Some(Judged::new(store, &request, &previous, None)?.0)
     } else {
         None
     };

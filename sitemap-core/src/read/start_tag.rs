@@ -1,7 +1,7 @@
 //! [`StartTag`]: the name and the attributes of an element that begins, with their namespaces.
 
 use quick_xml::{
-    escape::{resolve_html5_entity, resolve_xml_entity},
+    escape::resolve_xml_entity,
     events::{BytesStart, attributes::Attribute},
     name::{Namespace, NamespaceResolver, ResolveResult},
 };
@@ -9,7 +9,7 @@ use quick_xml::{
 use super::{
     Kind, MAX_VALUE_BYTES, Problem, names,
     progress::{Once, Progress, quoted},
-    syntax::{is_name, referenced},
+    syntax::{html_entity, is_name, referenced},
 };
 use crate::{extension::Row, write::XSI_NAMESPACE};
 
@@ -200,7 +200,7 @@ fn push_reference(value: &mut String, reference: &str) -> Option<()> {
     if let Some(number) = reference.strip_prefix('#') {
         value.push(referenced(number).unwrap_or(char::REPLACEMENT_CHARACTER));
     } else {
-        value.push_str(resolve_xml_entity(reference).or_else(|| resolve_html5_entity(reference))?);
+        value.push_str(resolve_xml_entity(reference).or_else(|| html_entity(reference))?);
     }
     Some(())
 }

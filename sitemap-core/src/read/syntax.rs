@@ -3,7 +3,7 @@
 //! The parser finds the end of a token and passes over faults in it, so that no readable part is lost; this module finds these
 //! faults. Each fault comes with the place in the token where it begins, in bytes.
 
-use quick_xml::escape::{resolve_html5_entity, resolve_xml_entity};
+use quick_xml::escape::resolve_xml_entity;
 
 use super::{Problem, progress::quoted};
 use crate::extension::{is_name_character, is_name_start, is_xml_character};
@@ -178,11 +178,17 @@ fn reference(reference: &str) -> Option<Problem> {
     let name = quoted(reference);
     Some(if !is_name(reference) {
         Problem::BareAmpersand
-    } else if resolve_html5_entity(reference).is_some() {
+    } else if html_entity(reference).is_some() {
         Problem::HtmlEntity { name }
     } else {
         Problem::UndefinedEntity { name }
     })
+}
+
+/// The text of a named character reference of HTML.
+pub(super) fn html_entity(name: &str) -> Option<&'static str> {
+    let text = htmlize::ENTITIES.get(format!("&{name};").as_bytes())?;
+    std::str::from_utf8(text).ok()
 }
 
 /// The character that a reference names by its number, as it is between `&#` and `;`.

@@ -35,7 +35,7 @@ pub use text::TextWriter;
 pub use urlset::{UrlSetOptions, UrlSetWriter};
 
 pub(crate) use index::sitemap_len;
-pub(crate) use urlset::{url_len, urlset_frame_len};
+pub(crate) use urlset::{url_len, urlset_frame_len, write_url_line};
 
 use std::io::{self, Write};
 
@@ -192,19 +192,27 @@ impl<W: Write> SitemapFile<W> {
                 source: ExtensionError::TooLarge { bytes: entry_bytes },
             });
         }
-        let bytes = self.written.bytes + entry_bytes;
-        let closed_bytes = bytes + self.closing.len() as u64;
-        if closed_bytes > self.limits.bytes {
-            if self.written.entries > 0 {
-                return Ok(Push::Full);
-            }
-            return Err(WriteError::EntryTooLarge {
+        let line = std::mem::take(&mut self.line);
+        let pushed = self.push_line(&line, lastmod);
+        self.line = line;
+        match pushed? {
+            Push::Full if self.written.entries == 0 => Err(WriteError::EntryTooLarge {
                 loc: loc.clone(),
-                bytes: closed_bytes,
+                bytes: self.written.bytes + entry_bytes + self.closing.len() as u64,
                 limit: self.limits.bytes,
-            });
+            }),
+            pushed => Ok(pushed),
         }
-        self.out.write_all(&self.line)?;
+    }
+
+    /// Writes the line of an entry, if the file with its closing bytes stays within the limits.
+    fn push_line(&mut self, line: &[u8], lastmod: Option<&LastMod>) -> Result<Push, WriteError> {
+        let bytes = self.written.bytes + line.len() as u64;
+        let closed_bytes = bytes + self.closing.len() as u64;
+        if self.written.entries >= self.limits.entries || closed_bytes > self.limits.bytes {
+            return Ok(Push::Full);
+        }
+        self.out.write_all(line)?;
         self.written.bytes = bytes;
         self.written.count(lastmod);
         Ok(Push::Written)

@@ -7,7 +7,7 @@ use super::{
     opening, xml,
 };
 use crate::{
-    Limits, UrlEntry,
+    LastMod, Limits, UrlEntry,
     extension::{Extension, ExtensionError, MAX_NEWS_PER_FILE, Namespaces},
 };
 
@@ -135,6 +135,31 @@ impl<W: Write> UrlSetWriter<W> {
         Ok(push)
     }
 
+    /// Adds an entry by its line ([`UrlEntry::to_line`]) and its date, unless the file with it would have more entries or bytes than
+    /// allowed. The line is not looked at: its extensions must be among those that the file declares, and it must not be an article.
+    ///
+    /// ```
+    /// use sitemap_core::{Limits, Loc, Push, UrlEntry, UrlSetWriter};
+    ///
+    /// let (mut one, mut other) = (UrlSetWriter::new(Vec::new(), Limits::default())?, UrlSetWriter::new(Vec::new(), Limits::default())?);
+    /// let entry = UrlEntry::new(Loc::parse("https://example.com/?a=1&b=2")?);
+    /// let mut line = Vec::new();
+    /// entry.to_line(&mut line);
+    /// assert_eq!(one.push(&entry)?, other.push_line(&line, None)?);
+    /// assert_eq!(one.finish()?, other.finish()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`WriteError::Io`] from the output.
+    pub fn push_line(
+        &mut self,
+        line: &[u8],
+        lastmod: Option<&LastMod>,
+    ) -> Result<Push, WriteError> {
+        self.document.push_line(line, lastmod)
+    }
+
     /// Returns whether the entry has an article, if this file can have the entry at all.
     fn check_extensions(&self, entry: &UrlEntry) -> Result<bool, WriteError> {
         if entry.extensions.is_empty() {
@@ -194,6 +219,11 @@ fn write_url<W: Write>(line: &mut W, entry: &UrlEntry) -> io::Result<()> {
     }
     write_extensions(line, &entry.extensions)?;
     line.write_all(ENTRY_CLOSING.as_bytes())
+}
+
+/// Adds what [`write_url`] writes.
+pub(crate) fn write_url_line(line: &mut Vec<u8>, entry: &UrlEntry) {
+    write_url(line, entry).expect("memory takes everything");
 }
 
 /// The bytes that [`write_url`] writes.

@@ -1,14 +1,14 @@
 //! Text of a [`Document`]: characters between tags, CDATA sections and references, in any element.
 
 use quick_xml::{
-    escape::{resolve_html5_entity, resolve_xml_entity},
+    escape::resolve_xml_entity,
     events::{BytesCData, BytesRef, BytesText},
 };
 
 use super::{Document, Meaning, Once, Problem, ReadError, quoted};
 use crate::{
     extension::is_xml_character,
-    read::syntax::{is_name, is_white_space},
+    read::syntax::{html_entity, is_name, is_white_space},
 };
 
 impl Document {
@@ -140,7 +140,7 @@ impl Document {
             return self.text_of_document(";");
         }
         let name = quoted(name);
-        if let Some(text) = resolve_html5_entity(reference) {
+        if let Some(text) = html_entity(reference) {
             self.progress.note(Problem::HtmlEntity { name });
             return self.text_of_document(text);
         }
