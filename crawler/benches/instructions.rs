@@ -17,7 +17,7 @@ fn main() {
     };
     let reader = Reader::new();
     for generator in generators {
-        let page = page(generator).into_bytes();
+        let page = page(generator, 0).into_bytes();
         for _ in 0..times {
             let facts = reader.facts(black_box(&page));
             assert!(facts.content_hash.is_some() && !facts.links.is_empty());

@@ -22,7 +22,7 @@ fn main() {
 #[cfg(feature = "testing")]
 #[divan::bench(args = GENERATORS)]
 fn tags_of_a_page(bencher: Bencher<'_, '_>, generator: &str) {
-    let page = page(generator).into_bytes();
+    let page = page(generator, 0).into_bytes();
     let count = || crawler::testing::count_tags(black_box(&page), reading::CHUNK_BYTES);
     assert!(count() > 300);
     bencher.counter(BytesCount::of_slice(&page)).bench(count);
@@ -30,7 +30,7 @@ fn tags_of_a_page(bencher: Bencher<'_, '_>, generator: &str) {
 
 #[divan::bench(args = GENERATORS)]
 fn facts_of_a_page(bencher: Bencher<'_, '_>, generator: &str) {
-    let page = page(generator).into_bytes();
+    let page = page(generator, 0).into_bytes();
     let reader = Reader::new();
     bencher
         .counter(BytesCount::of_slice(&page))

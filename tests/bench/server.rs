@@ -4,14 +4,20 @@
 //! ```text
 //! server site PORT PAGES   serves the pages on 127.0.0.1. Prints `listening`, and then the milliseconds since the first answer
 //!                          after each tenth of PAGES answers. `/counts` has two numbers: pages that were asked for, answers 304
+//! server docs PAGES        the same with pages of 15 to 35 KB as generators write them, on a port that it prints: `config/build`
+//!                          finds out with them which code runs
 //! server urls PAGES        prints the URLs of the pages, as input of `arpent build`
 //! ```
 //!
 //! Page 0 is `/`. Page n links to the pages 10n+1 to 10n+10, which makes all of them reachable, and to others by a hash.
 
+#[path = "../../crawler/benches/reading/pages.rs"]
+mod pages;
+
 use std::{
     env,
     io::{self, BufWriter, Read, Write},
+    iter,
     net::{TcpListener, TcpStream},
     process::ExitCode,
     sync::{
@@ -45,6 +51,8 @@ const WORDS: [&str; 32] = [
 /// What all connections share.
 struct Site {
     pages: u64,
+    /// Pages are those of generators.
+    has_docs: bool,
     pool: Vec<u8>,
     /// Answers with a page, and of them those that say 304.
     answers: AtomicU64,
@@ -61,14 +69,20 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
         ["site", port, pages] => match (port.parse(), pages.parse()) {
-            (Ok(port), Ok(pages)) => serve(port, pages),
+            (Ok(port), Ok(pages)) => serve(port, pages, false),
             _ => Err(io::Error::other("PORT and PAGES are numbers")),
+        },
+        ["docs", pages] => match pages.parse() {
+            Ok(pages) => serve(0, pages, true),
+            Err(_) => Err(io::Error::other("PAGES is a number")),
         },
         ["urls", pages] => match pages.parse() {
             Ok(pages) => print_urls(pages),
             Err(_) => Err(io::Error::other("PAGES is a number")),
         },
-        _ => Err(io::Error::other("usage: site PORT PAGES, or urls PAGES")),
+        _ => Err(io::Error::other(
+            "usage: site PORT PAGES, docs PAGES, or urls PAGES",
+        )),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -85,17 +99,18 @@ fn print_urls(pages: u64) -> io::Result<()> {
     for number in 0..pages {
         line.clear();
         line.extend_from_slice(b"https://bench.example");
-        push_path(&mut line, number);
+        line.extend_from_slice(path(number).as_bytes());
         line.push(b'\n');
         output.write_all(&line)?;
     }
     output.flush()
 }
 
-fn serve(port: u16, pages: u64) -> io::Result<()> {
+fn serve(port: u16, pages: u64, has_docs: bool) -> io::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))?;
     let site: &'static Site = Box::leak(Box::new(Site {
         pages,
+        has_docs,
         pool: pool(),
         answers: AtomicU64::new(0),
         unchanged: AtomicU64::new(0),
@@ -103,6 +118,9 @@ fn serve(port: u16, pages: u64) -> io::Result<()> {
         began: OnceLock::new(),
         output: Mutex::new(()),
     }));
+    if port == 0 {
+        writeln!(io::stdout(), "{}", listener.local_addr()?.port())?;
+    }
     writeln!(io::stdout(), "listening")?;
     loop {
         let (connection, _) = listener.accept()?;
@@ -184,9 +202,18 @@ fn write_answer(answer: &mut Vec<u8>, head: &str, site: &Site) -> bool {
     let status = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nETag: ";
     answer.extend_from_slice(status.as_bytes());
     answer.extend_from_slice(tag.as_bytes());
-    answer.extend_from_slice(format!("\r\nContent-Length: {PAGE_BYTES}\r\n\r\n").as_bytes());
+    let page = if site.has_docs {
+        Some(docs_page(number, site))
+    } else {
+        None
+    };
+    let bytes = page.as_ref().map_or(PAGE_BYTES, String::len);
+    answer.extend_from_slice(format!("\r\nContent-Length: {bytes}\r\n\r\n").as_bytes());
     if method != "HEAD" {
-        push_page(answer, number, site);
+        match page {
+            Some(page) => answer.extend_from_slice(page.as_bytes()),
+            None => push_page(answer, number, site),
+        }
         count(site);
     }
     keep_alive
@@ -210,12 +237,9 @@ fn push_page(answer: &mut Vec<u8>, number: u64, site: &Site) {
          <link rel=\"stylesheet\" href=\"/style.css\"></head>\n<body><h1>Parcel {number}</h1>\n<ul>\n"
     );
     answer.extend_from_slice(title.as_bytes());
-    let children = (1..=CHILDREN).map(|child| number * CHILDREN + child);
-    let children = children.filter(|child| *child < site.pages);
-    let others = (1..).map(|other| mix(number ^ mix(other)) % site.pages);
-    for link in children.chain(others).take(LINKS) {
+    for link in links(number, site).take(LINKS) {
         answer.extend_from_slice(b"<li><a href=\"");
-        push_path(answer, link);
+        answer.extend_from_slice(path(link).as_bytes());
         answer.extend_from_slice(b"\">parcel</a></li>\n");
     }
     answer.extend_from_slice(b"</ul>\n<main><p>");
@@ -227,13 +251,44 @@ fn push_page(answer: &mut Vec<u8>, number: u64, site: &Site) {
     answer.extend_from_slice(end);
 }
 
-/// Appends the path of a page: directories of 10,000 pages, with directories of 100.
-fn push_path(text: &mut Vec<u8>, number: u64) {
-    let path = match number {
+/// The page of a generator, with its links to others replaced.
+fn docs_page(number: u64, site: &Site) -> String {
+    let place = usize::try_from(number).unwrap_or_default();
+    let page = pages::page(pages::GENERATORS[place % pages::GENERATORS.len()], place);
+    let mut parts = page.split("href=\"");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    // The first is the canonical link.
+    let mut links = iter::once(number).chain(links(number, site));
+    for part in parts {
+        text.push_str("href=\"");
+        let end = part.find('"').unwrap_or_default();
+        if !part.starts_with('#') {
+            text.extend(links.next().map(path));
+        }
+        text.push_str(if part.starts_with('#') {
+            part
+        } else {
+            &part[end..]
+        });
+    }
+    text
+}
+
+/// The pages that a page links to, without end.
+fn links(number: u64, site: &Site) -> impl Iterator<Item = u64> {
+    let pages = site.pages;
+    let children = (1..=CHILDREN).map(move |child| number * CHILDREN + child);
+    let children = children.filter(move |child| *child < pages);
+    let others = (1..).map(move |other| mix(number ^ mix(other)) % pages);
+    children.chain(others)
+}
+
+/// The path of a page: directories of 10,000 pages, with directories of 100.
+fn path(number: u64) -> String {
+    match number {
         0 => "/".to_owned(),
         _ => format!("/{}/{}/{number}.html", number / 10_000, number / 100 % 100),
-    };
-    text.extend_from_slice(path.as_bytes());
+    }
 }
 
 /// The page of a path.
