@@ -28,7 +28,7 @@ pub use self::link_texts::{LinkTexts, TakenLinks};
 pub use self::reason::{Evidence, ListingFault, Mark, Reason, State, with_code};
 pub use self::repeat::Repeat;
 pub use self::supplied::{InputExtensionsError, Supplied, extensions_from_json};
-pub(crate) use self::text::merge as merge_blocks;
+pub(crate) use self::text::sample as sample_blocks;
 pub use self::text::{MAX_BLOCKS, PageText, TextBlock};
 pub use self::text_novelty::{Reading, TextNovelty};
 pub use self::warnings::Warnings;

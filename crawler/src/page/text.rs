@@ -37,12 +37,7 @@ impl PageText {
     /// Takes the blocks of a page: each once, and at most [`MAX_BLOCKS`], chosen by their hashes.
     #[must_use]
     pub fn with_blocks(mut self, mut blocks: Vec<TextBlock>) -> Self {
-        merge(&mut blocks);
-        let mut mask = 0;
-        while blocks.len() > MAX_BLOCKS {
-            mask = mask << 1 | 1;
-            blocks.retain(|block| block.hash & mask == 0);
-        }
+        sample(&mut blocks, 0);
         self.blocks = blocks;
         self
     }
@@ -76,8 +71,9 @@ impl TextBlock {
     }
 }
 
-/// Leaves each block once, ordered by the hashes.
-pub(crate) fn merge(blocks: &mut Vec<TextBlock>) {
+/// Leaves each block once, ordered by the hashes, and at most [`MAX_BLOCKS`]: those whose hashes have no bit of a mask, which grows. Returns
+/// the mask.
+pub(crate) fn sample(blocks: &mut Vec<TextBlock>, mask: u32) -> u32 {
     blocks.sort_unstable();
     blocks.dedup_by(|again, first| {
         let is_again = again.hash == first.hash;
@@ -86,6 +82,12 @@ pub(crate) fn merge(blocks: &mut Vec<TextBlock>) {
         }
         is_again
     });
+    let mut mask = mask;
+    while blocks.len() > MAX_BLOCKS {
+        mask = mask << 1 | 1;
+        blocks.retain(|block| block.hash & mask == 0);
+    }
+    mask
 }
 
 #[cfg(test)]

@@ -29,6 +29,10 @@ const MAX_CANONICALS: usize = 16;
 /// Bytes of the text of an anchor that are read: enough for [`LinkTexts::MAX_BYTES`] in character references and among spaces.
 const MAX_RAW_TEXT_BYTES: usize = 512;
 
+/// Links of a page for which there is room at first, with so many bytes each.
+const USUAL_LINKS: usize = 64;
+const USUAL_LINK_BYTES: usize = 32;
+
 /// Returns whether a `rel` value holds `relation` (in lower case); tokens are separated by spaces or commas, as Google reads
 /// them.
 pub(super) fn rel_contains(rel: &str, relation: &str) -> bool {
@@ -129,9 +133,9 @@ impl RawLinks {
         Self {
             max_links,
             max_bytes,
-            links: Vec::new(),
-            text: String::new(),
-            known: HashMap::default(),
+            links: Vec::with_capacity(USUAL_LINKS),
+            text: String::with_capacity(USUAL_LINKS * USUAL_LINK_BYTES),
+            known: HashMap::with_capacity_and_hasher(USUAL_LINKS, BuildHasherDefault::default()),
             left_out: 0,
             has_hash_routes: false,
             texts: LinkTexts::default(),
@@ -258,8 +262,9 @@ impl RawLinks {
         // What is dropped by default may be content, which the crawl finds out.
         let as_written = LazyCell::new(|| identity.as_written());
         links.known.reserve(self.links.len());
+        links.links.reserve(self.links.len());
         let own = bare_path(page);
-        let mut in_content = Vec::new();
+        let mut in_content = Vec::with_capacity(self.links.len());
         let (mut bytes, mut left_out) = (0, self.left_out);
         for (number, raw) in self.links.into_iter().enumerate() {
             let reference = &self.text[raw.text.clone()];

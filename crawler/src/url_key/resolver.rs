@@ -1,5 +1,5 @@
-//! Resolves the references of one page. Most are absolute paths of the same site, or names in the directory of the page or above
-//! it: their keys are put together without a URL parser. It decides all others.
+//! Resolves the references of one page. Most are absolute paths of the same site, names in the directory of the page or above
+//! it, or plain URLs of other sites: their keys are put together without a URL parser. It decides all others.
 
 use encoding_rs::Encoding;
 use url::{Position, Url};
@@ -61,7 +61,9 @@ impl<'a> ReferenceResolver<'a> {
     /// See [`UrlKeyError`].
     pub(crate) fn resolve(&mut self, reference: &str) -> Result<UrlKey, UrlKeyError> {
         let plain = self.plain.as_ref();
-        match plain.and_then(|base| base.resolve(reference, &mut self.text)) {
+        let key = plain.and_then(|base| base.resolve(reference, &mut self.text));
+        let other = || plain.and_then(|_| key_on_other_host(reference, self.identity));
+        match key.or_else(other) {
             Some(key) => Ok(key),
             None => self.identity.resolve(self.base, reference, self.encoding),
         }
@@ -92,6 +94,38 @@ impl PlainBase<'_> {
         text.extend([self.origin, directory, path]);
         UrlKey::from_parts(text, self.host_end, self.origin.len()).ok()
     }
+}
+
+/// The key of an absolute URL with a host of small letters, digits and single hyphens, which needs no mapping (UTS #46) and is no
+/// address, and without a port.
+fn key_on_other_host(reference: &str, identity: &Identity) -> Option<UrlKey> {
+    let mut schemes = ["https://", "http://"].into_iter();
+    let rest = schemes.find_map(|scheme| reference.strip_prefix(scheme))?;
+    let (host, path) = rest.split_at(rest.find('/')?);
+    let ends_in_letters = |label: &str| label.starts_with(|first: char| first.is_ascii_lowercase());
+    let is_plain = host.len() <= MAX_HOST_BYTES
+        && host.split('.').all(is_plain_label)
+        && host.rsplit('.').next().is_some_and(ends_in_letters)
+        && is_plain_path(path);
+    let end = reference.len() - path.len();
+    let key = is_plain.then(|| UrlKey::from_parts(reference, end, end).ok())??;
+    Some(match &identity.names {
+        Some(names) => names.key_of_site(key),
+        None => key,
+    })
+}
+
+/// Longest host, and longest part of one between dots (RFC 1035 section 2.3.4).
+const MAX_HOST_BYTES: usize = 253;
+const MAX_LABEL_BYTES: usize = 63;
+
+fn is_plain_label(label: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_LABEL_BYTES).contains(&label.len())
+        && label.bytes().all(is_plain)
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+        && !label.contains("--")
 }
 
 /// The directory that `./` and `../` lead to, and the rest of the reference. Above the root is the root.
@@ -167,6 +201,7 @@ mod tests {
     /// Parts of references, besides white space.
     const PIECES: &str = "/ / / a b index.html . .. ../ ./ // ? # : ; %7e % %2F \\ \u{e9} ~ ' \" | ^ & = @ ! * http: \
                           https://example.com https://example.com/ http://example.com:8080 jsessionid=1 \
+                          https://o-k.example/ http://1.2.3.4/ http://x.0x7f/ http://xn--x/ https://-a.example/ http://A/ \
                           javascript: { `";
 
     fn known_pieces() -> Vec<&'static str> {
@@ -216,6 +251,47 @@ mod tests {
             }
             for length in [2_000, 2_020, 2_040, 2_048, 3_000] {
                 assert_same(&Identity::default(), base, &"a".repeat(length));
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_are_resolved_as_by_the_parser() {
+        let long = "a".repeat(63);
+        for host in [
+            "a",
+            "www.o-k.example",
+            "1a.example",
+            "a.1",
+            "a.b1",
+            "a.0x1",
+            "1",
+            "0x7f.1",
+            "xn--bcher-kva.example",
+            "xn--a",
+            "a--b.example",
+            "-a.example",
+            "a-.example",
+            "a..b",
+            ".a",
+            "a.",
+            "A.example",
+            "a_b.example",
+            "a%2e.example",
+            "b\u{fc}cher.example",
+            "a:80",
+            "a:8080",
+            "u@a",
+            "",
+            &long,
+            &format!("{long}a.example"),
+            &[&*long; 4].join("."),
+        ] {
+            for rest in ["", "/", "/x/y.html", "/a/../b", "/x?q", "/%41"] {
+                for scheme in ["https:", "http:", "HTTP:", "ftp:", ""] {
+                    let reference = format!("{scheme}//{host}{rest}");
+                    assert_same(&Identity::default(), BASES[0], &reference);
+                }
             }
         }
     }

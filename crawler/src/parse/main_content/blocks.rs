@@ -10,7 +10,7 @@ use super::{
     words::{KnownWords, core_place},
 };
 use crate::{
-    page::{MAX_BLOCKS, PageText, TextBlock, merge_blocks},
+    page::{MAX_BLOCKS, PageText, TextBlock, sample_blocks},
     url_key::UrlKey,
 };
 
@@ -116,7 +116,7 @@ impl TextBlocks {
                 self.end_sentence(text, *end);
             }
         }
-        self.put_alike(text.part(taken_to, text.len()));
+        self.alike.put(text.part(taken_to, text.len()));
         self.sentence.begin(0);
     }
 
@@ -126,7 +126,7 @@ impl TextBlocks {
         let has_digit = mark.signs & DIGITS != 0;
         let mut taken_to = taken_to;
         if has_digit && is_of_one_view(word) {
-            self.put_alike(text.part(taken_to, mark.from));
+            self.alike.put(text.part(taken_to, mark.from));
             self.of_one_view = mixed(self.of_one_view, xxh3_64(word));
             taken_to = mark.to;
         }
@@ -146,13 +146,6 @@ impl TextBlocks {
             self.end_sentence(text, mark.to);
         }
         taken_to
-    }
-
-    fn put_alike(&mut self, words: &[u8]) {
-        let words = words.trim_ascii();
-        if !words.is_empty() {
-            self.alike.put(words);
-        }
     }
 
     /// Returns whether all parts of a word are words of the URL: `(/a/b)` of `/a/b` adds nothing.
@@ -180,7 +173,7 @@ impl TextBlocks {
 
     /// Takes an image, a sound or a frame by the hash of its name, between two blocks.
     pub(super) fn image(&mut self, name: u64) {
-        self.alike.put(&name.to_le_bytes());
+        self.alike.put_bytes(&name.to_le_bytes());
         if !self.is_off {
             self.put_block(name, 0, IMAGE_BYTES);
         }
@@ -212,18 +205,8 @@ impl TextBlocks {
                 weight: u8::try_from(bytes / 4 + 1).unwrap_or(u8::MAX),
             });
             if self.blocks.len() >= 2 * MAX_BLOCKS {
-                self.thin();
+                self.mask = sample_blocks(&mut self.blocks, self.mask);
             }
-        }
-    }
-
-    /// Leaves each block once, and at most [`MAX_BLOCKS`].
-    fn thin(&mut self) {
-        merge_blocks(&mut self.blocks);
-        while self.blocks.len() > MAX_BLOCKS {
-            self.mask = self.mask << 1 | 1;
-            let mask = self.mask;
-            self.blocks.retain(|block| block.hash & mask == 0);
         }
     }
 

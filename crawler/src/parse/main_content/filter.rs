@@ -43,25 +43,18 @@ fn class(bytes: u64) -> u8 {
 }
 
 /// Signs of words by the way they begin: that they may mean something, or be of the URL.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct WordFilter {
-    signs: Box<[u8; Self::WAYS]>,
+    signs: Box<[u8; Self::PLACES]>,
 }
 
 impl WordFilter {
-    const WAYS: usize = 1 << 12;
+    const PLACES: usize = 1 << 12;
 
     /// No word.
     pub(super) fn new() -> Self {
         Self {
-            signs: Box::new([0; Self::WAYS]),
-        }
-    }
-
-    /// A filter with the words of this one.
-    pub(super) fn copy(&self) -> Self {
-        Self {
-            signs: self.signs.clone(),
+            signs: Box::new([0; Self::PLACES]),
         }
     }
 

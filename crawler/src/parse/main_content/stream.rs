@@ -17,13 +17,21 @@ pub(super) struct TextStream {
 const PIECE_BYTES: usize = 4 * 1_024;
 
 impl TextStream {
-    /// Adds words, with one space between two, and none around them.
+    /// Adds words, with one space between two.
     pub(super) fn put(&mut self, words: &[u8]) {
+        let words = words.trim_ascii();
+        if !words.is_empty() {
+            self.put_bytes(words);
+        }
+    }
+
+    /// Adds what is no text.
+    pub(super) fn put_bytes(&mut self, bytes: &[u8]) {
         if self.rest.capacity() == 0 {
             self.rest.reserve(PIECE_BYTES);
         }
         self.rest.push(b' ');
-        self.rest.extend_from_slice(words);
+        self.rest.extend_from_slice(bytes);
         let (pieces, rest) = self.rest.as_chunks::<PIECE_BYTES>();
         if !pieces.is_empty() {
             for piece in pieces {

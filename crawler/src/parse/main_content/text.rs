@@ -246,13 +246,10 @@ impl TextReading {
 
     /// Adds words to the text of the current regions.
     fn put(&mut self, words: &[u8]) {
-        let words = words.trim_ascii();
-        if !words.is_empty() {
-            // That of NAMED is in AROUND too.
-            for_each_region(self.current & !NAMED, |region| {
-                self.regions[region].text.put(words);
-            });
-        }
+        // That of NAMED is in AROUND too.
+        for_each_region(self.current & !NAMED, |region| {
+            self.regions[region].text.put(words);
+        });
     }
 }
 

@@ -136,7 +136,7 @@ impl KnownWords {
 
     /// Marks the words without which a run that has no digit is not volatile.
     pub(super) fn filter(&self) -> WordFilter {
-        self.filter.copy()
+        self.filter.clone()
     }
 
     /// Kind of the word at a place, perhaps with punctuation around it.
