@@ -218,7 +218,7 @@ pub struct PageRecord {
     /// keeps the first of a crawl ([`crate::store::Effect::Date`]).
     pub sitemap_lastmod: Option<SitemapDate>,
     /// How it ended; `None` while queued. The links of the facts are stored apart
-    /// ([`crate::store::Store::links`]) and are empty here.
+    /// ([`crate::store::Store::lists`]) and are empty here.
     pub outcome: Option<Outcome>,
     /// Whose answer the outcome is. In a visit [`Basis::Confirmed`] is beside the facts of the answer 304 itself: the
     /// page row has what it confirms. [`Basis::Kept`] occurs in page rows and in the merged view only.
