@@ -12,10 +12,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    ops::ControlFlow,
-};
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{Loc, UrlEntry, extension::Element};
@@ -92,9 +89,6 @@ impl Listed {
         Some(entry)
     }
 }
-
-/// Receives the listed pages of a site one by one; returns whether to go on.
-pub type VisitListed<'a, E> = dyn FnMut(Listed) -> Result<ControlFlow<()>, E> + 'a;
 
 impl Export {
     /// The rules by which pages become entries at `now`; `stand_in` is the site that URLs are written as.
@@ -217,28 +211,6 @@ impl Export {
         }
         let change = self.dating.ledger_change(key, record, known);
         change.or_else(|| known.cloned())
-    }
-
-    /// Visits the listed pages in key order, from `from` (included) on, as entries.
-    ///
-    /// # Errors
-    /// The store failed, or `visit` did.
-    pub fn visit<E: From<StoreError>>(
-        &self,
-        view: &MergedView<'_>,
-        from: Option<&UrlKey>,
-        visit: &mut VisitListed<'_, E>,
-    ) -> Result<(), E> {
-        view.each(from, &mut |key, rows, merged| {
-            let Some(merged) = merged else {
-                return Ok(ControlFlow::Continue(()));
-            };
-            let known = rows.page.as_ref().and_then(|page| page.dates.as_ref());
-            match self.listed(view, key, &merged, known)? {
-                Some(listed) => visit(listed),
-                None => Ok(ControlFlow::Continue(())),
-            }
-        })
     }
 
     /// How a page of the view is listed, if it is.

@@ -71,8 +71,8 @@ impl UrlEntry {
         write::url_len(self)
     }
 
-    /// This entry as a line of a urlset, for [`UrlSetWriter::push_line`](crate::UrlSetWriter::push_line).
-    pub fn to_line(&self, line: &mut Vec<u8>) {
+    /// Replaces `line` by this entry as a line of a urlset, for [`UrlSetWriter::push_line`](crate::UrlSetWriter::push_line).
+    pub fn write_line(&self, line: &mut Vec<u8>) {
         line.clear();
         write::write_url_line(line, self);
     }

@@ -202,11 +202,7 @@ fn write_answer(answer: &mut Vec<u8>, head: &str, site: &Site) -> bool {
     let status = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nETag: ";
     answer.extend_from_slice(status.as_bytes());
     answer.extend_from_slice(tag.as_bytes());
-    let page = if site.has_docs {
-        Some(docs_page(number, site))
-    } else {
-        None
-    };
+    let page = site.has_docs.then(|| docs_page(number, site));
     let bytes = page.as_ref().map_or(PAGE_BYTES, String::len);
     answer.extend_from_slice(format!("\r\nContent-Length: {bytes}\r\n\r\n").as_bytes());
     if method != "HEAD" {
@@ -261,15 +257,12 @@ fn docs_page(number: u64, site: &Site) -> String {
     let mut links = iter::once(number).chain(links(number, site));
     for part in parts {
         text.push_str("href=\"");
-        let end = part.find('"').unwrap_or_default();
+        let mut kept = part;
         if !part.starts_with('#') {
             text.extend(links.next().map(path));
+            kept = &part[part.find('"').unwrap_or_default()..];
         }
-        text.push_str(if part.starts_with('#') {
-            part
-        } else {
-            &part[end..]
-        });
+        text.push_str(kept);
     }
     text
 }

@@ -821,7 +821,7 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler", 55_050),
     ("crawler/crawl", 6_300),
     ("crawler/parse", 5_850),
-    ("crawler/publish", 5_750),
+    ("crawler/publish", 5_700),
     ("crawler/store", 3_200),
     ("crawler/client", 3_000),
     ("crawler/driver", 2_250),

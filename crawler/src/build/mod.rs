@@ -3,13 +3,13 @@
 //! nothing here sorts, writes sitemaps or touches the network.
 //!
 //! ```text
-//! list     -> gzip, format -> rows -> checked values -> store (sorts, keeps the best of each URL)
+//! list     -> gzip, format -> rows -> checked values | other thread -> store (sorts, keeps the best of each URL)
 //! folder   -> walk -> one record per file, judged like a crawled page -> store
 //! ```
 //!
 //! A line that cannot be used is left out, and a value that cannot be used is left out of its entry; each is
 //! reported with file and line. An input that breaks off ends the build: a part of a list is not used. Memory is
-//! bounded by the longest line, never by the number of lines.
+//! bounded by the longest lines, a few dozen of them, never by the number of lines.
 
 mod address;
 mod draft;
@@ -29,8 +29,13 @@ use std::{
     fmt,
     fs::File,
     io::{self, Read},
+    panic,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        mpsc::{self, SyncSender},
+    },
+    thread,
 };
 
 use encoding_rs::UTF_8;
@@ -275,6 +280,10 @@ impl BuildError {
 /// Entries or files between two words about the progress, and two looks at whether to stop.
 const PROGRESS_STEP: u64 = 4_096;
 
+/// URLs that are handed to the store at once, and how many such groups are read ahead.
+const GROUP: usize = 32;
+const READ_AHEAD: usize = 1;
+
 /// How much later than now a page may have changed: clocks and zones differ.
 const MAX_AHEAD_HOURS: i64 = 24;
 
@@ -314,18 +323,20 @@ pub fn load(
         loaded,
         report,
     };
-    let mut failure = None;
-    let gave = store.take_supplied(&mut || match lists.next() {
-        Ok(Some(url)) => InputBatch::Url(url),
-        Ok(None) => InputBatch::End,
-        Err(error) => {
-            failure = Some(error);
-            InputBatch::GiveUp
-        }
-    })?;
-    if let Some(error) = failure {
-        return Err(error);
-    }
+    // One thread reads, another stores.
+    let (sender, receiver) = mpsc::sync_channel(READ_AHEAD);
+    let (outcome, gave) = thread::scope(|scope| {
+        let mut given = receiver.into_iter().flatten();
+        let storing = scope
+            .spawn(move || store.take_supplied(&mut || given.next().unwrap_or(InputBatch::GiveUp)));
+        let outcome = lists.give_to(&sender);
+        drop(sender);
+        let gave = storing.join();
+        let gave = gave.unwrap_or_else(|cause| panic::resume_unwind(cause));
+        (outcome, gave)
+    });
+    outcome?;
+    let gave = gave?;
     let mut loaded = lists.loaded;
     loaded.repeated = gave.repeated;
     Ok(loaded)
@@ -357,6 +368,25 @@ struct List {
 }
 
 impl Lists<'_> {
+    /// Gives all URLs away, in groups, until there are no more, or until nobody takes them.
+    fn give_to(&mut self, taker: &SyncSender<Vec<InputBatch>>) -> Result<(), BuildError> {
+        loop {
+            let mut group = Vec::with_capacity(GROUP);
+            while group.len() < GROUP
+                && let Some(url) = self.next()?
+            {
+                group.push(InputBatch::Url(url));
+            }
+            let is_last = group.len() < GROUP;
+            if is_last {
+                group.push(InputBatch::End);
+            }
+            if taker.send(group).is_err() || is_last {
+                return Ok(());
+            }
+        }
+    }
+
     /// The next URL of the site.
     fn next(&mut self) -> Result<Option<SuppliedUrl>, BuildError> {
         loop {

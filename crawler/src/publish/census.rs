@@ -100,8 +100,8 @@ struct TrialNote {
 struct Pass<'a> {
     counter: Counter,
     entries: &'a mut EntryWriter,
-    /// Memory for the line of an entry.
-    line: Vec<u8>,
+    /// Memory for the lines of an entry, in a urlset and in a sitemap of news.
+    lines: [Vec<u8>; 2],
     sections: &'a Sections,
     trial: Trial<TrialNote>,
     namespaces: Namespaces,
@@ -138,7 +138,7 @@ impl Census {
         let mut pass = Pass {
             counter,
             entries,
-            line: Vec::new(),
+            lines: Default::default(),
             sections,
             trial: Trial::new(place),
             namespaces: Namespaces::default(),
@@ -308,8 +308,9 @@ impl Pass<'_> {
     fn push(&mut self, listed: &Listed) -> Result<Option<PartitionError>, PublishError> {
         let Listed { written, entry, .. } = listed;
         let key = written.path_and_query();
-        entry.to_line(&mut self.line);
-        let bytes = self.line.len() as u64;
+        let [line, news] = &mut self.lines;
+        entry.write_line(line);
+        let bytes = line.len() as u64;
         let section = self.sections.of(&listed.key);
         let pushed = match section {
             Some(section) => self.counter.push_to(section, key, bytes),
@@ -319,12 +320,17 @@ impl Pass<'_> {
             Ok(()) => {
                 let mut namespaces = Namespaces::default();
                 declare(&mut namespaces, entry)?;
+                news.clear();
+                if let Some(entry) = listed.news_entry() {
+                    entry.write_line(news);
+                }
                 self.entries.push(WrittenEntry {
                     key,
                     section,
                     namespaces: &namespaces,
                     lastmod: entry.lastmod.as_ref().map_or("", LastMod::as_str),
-                    line: &self.line,
+                    line,
+                    news,
                 })?;
                 Ok(None)
             }

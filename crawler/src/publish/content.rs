@@ -1,12 +1,12 @@
 //! The content of each file: it is hashed first, written only when it changed, and checked with our own reader before the
 //! file becomes visible.
 
-use std::{io::Write, ops::ControlFlow};
+use std::io::Write;
 
 use sitemap_core::{
     LastMod, Limits, Loc, UrlEntry,
     extension::{Extension, Namespaces},
-    read,
+    read::Kind,
     write::{
         AtomWriter, FeedInfo, FileSummary, Push, RssWriter, TextWriter, UrlSetOptions,
         UrlSetWriter, WriteError,
@@ -17,31 +17,21 @@ use super::{
     PublishError, PublishRequest,
     census::Census,
     entries::{WrittenEntries, WrittenEntry},
-    file::{
-        self, BuiltFile, ContentSummary, FileContent, Hashing, check_written, over_limit,
-        write_failed,
-    },
+    file::{self, BuiltFile, Checking, ContentSummary, FileContent, Hashing, pushed, write_failed},
     files::{Feed, FileEntries, PlannedFile, PlannedSet, SectionsOf, UrlShare, ViewEntries},
-    folder::{Folder, Temporary},
+    folder::Folder,
     index::{self, Index},
     place::Address,
     previous::Previous,
-    sections::Sections,
 };
-use crate::{
-    export::{Export, MergedView, VisitListed},
-    page::State,
-    url_key::UrlKey,
-};
+use crate::{export::MergedView, page::State, url_key::UrlKey};
 
 /// Everything needed to build the files of one publish.
 pub(super) struct Builder<'a> {
     pub(super) view: &'a MergedView<'a>,
-    pub(super) export: &'a Export,
     pub(super) request: &'a PublishRequest<'a>,
     pub(super) census: &'a Census,
     pub(super) entries: &'a WrittenEntries,
-    pub(super) sections: &'a Sections,
     pub(super) previous: &'a Previous,
 }
 
@@ -57,15 +47,25 @@ impl Builder<'_> {
     pub(super) fn build(
         &self,
         planned: PlannedSet,
+        folder: Option<&mut Folder>,
+    ) -> Result<Vec<BuiltFile>, PublishError> {
+        let custom = self.census.namespaces.custom();
+        Checking::during(custom, |checking| self.build_set(planned, folder, checking))
+    }
+
+    fn build_set(
+        &self,
+        planned: PlannedSet,
         mut folder: Option<&mut Folder>,
+        checking: &Checking,
     ) -> Result<Vec<BuiltFile>, PublishError> {
         let mut built = Vec::with_capacity(planned.files.len() + planned.indexes.len());
         for file in planned.files {
-            built.push(self.build_file(file, &[], folder.as_deref_mut())?);
+            built.push(self.build_file(file, &[], folder.as_deref_mut(), checking)?);
         }
         let mut all = Vec::with_capacity(built.capacity());
         for index in planned.indexes {
-            all.push(self.build_file(index, &built, folder.as_deref_mut())?);
+            all.push(self.build_file(index, &built, folder.as_deref_mut(), checking)?);
         }
         all.extend(built);
         Ok(all)
@@ -77,12 +77,13 @@ impl Builder<'_> {
         planned: PlannedFile,
         parts: &[BuiltFile],
         folder: Option<&mut Folder>,
+        checking: &Checking,
     ) -> Result<BuiltFile, PublishError> {
         let name = planned.address.name.as_str();
         self.refuse_page_at(&planned.address.url)?;
         let mut members = Vec::new();
         let build = |content: &dyn FileContent, folder| {
-            file::make(self.request, self.previous, name, content, folder)
+            file::make(self.request, self.previous, name, content, folder, checking)
         };
         let made = match &planned.content {
             FileEntries::OfView(entries) => {
@@ -134,27 +135,52 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Writes the entries of a share.
+    /// Writes the entries of a share as a urlset: each by the line that `line_of` names, unless that is empty.
     fn write_urlset<W: Write>(
+        &self,
+        planned: &PlannedFile,
+        share: &UrlShare,
+        namespaces: Namespaces,
+        out: W,
+        line_of: impl Fn(WrittenEntry<'_>) -> &[u8],
+    ) -> Result<(W, FileSummary), PublishError> {
+        let name = &planned.address.name;
+        let failed = |error| write_failed(name, error);
+        let options = UrlSetOptions::new(Limits::PROTOCOL)
+            .with_namespaces(namespaces)
+            .with_schema_location(index::schema_location(self.request));
+        let mut writer = UrlSetWriter::with_options(out, options).map_err(failed)?;
+        let mut lastmod: Option<LastMod> = None;
+        self.each_written(share, &mut |entry| {
+            let line = line_of(entry);
+            if line.is_empty() {
+                return Ok(());
+            }
+            if lastmod.as_ref().map_or("", LastMod::as_str) != entry.lastmod {
+                lastmod = LastMod::parse(entry.lastmod).ok();
+            }
+            pushed(name, writer.push_line(line, lastmod.as_ref()))
+        })?;
+        writer.finish().map_err(failed)
+    }
+
+    fn write_text<W: Write>(
         &self,
         planned: &PlannedFile,
         share: &UrlShare,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(&planned.address.name, error);
-        let mut writer = self.open_urlset(planned, self.namespaces(share)?, out)?;
-        let mut lastmod: Option<LastMod> = None;
+        let name = &planned.address.name;
+        let failed = |error| write_failed(name, error);
+        let mut writer = TextWriter::new(out, Limits::PROTOCOL).map_err(failed)?;
+        let origin = &self.request.site.written().origin;
         self.each_written(share, &mut |entry| {
-            if lastmod.as_ref().map_or("", LastMod::as_str) != entry.lastmod {
-                lastmod = LastMod::parse(entry.lastmod).ok();
-            }
-            match writer
-                .push_line(entry.line, lastmod.as_ref())
-                .map_err(failed)?
-            {
-                Push::Written => Ok(()),
-                Push::Full => Err(over_limit(&planned.address.name)),
-            }
+            let url = format!("{origin}{}", entry.key);
+            let loc = Loc::parse(&url).map_err(|error| PublishError::Check {
+                name: name.clone(),
+                problem: format!("{url}: {error}"),
+            })?;
+            pushed(name, writer.push(&UrlEntry::new(loc)))
         })?;
         writer.finish().map_err(failed)
     }
@@ -171,59 +197,6 @@ impl Builder<'_> {
         };
         let mut ranges = share.ranges.iter();
         ranges.try_for_each(|range| self.entries.each(range, &mut show))
-    }
-
-    /// Writes the articles of a share.
-    fn write_news<W: Write>(
-        &self,
-        planned: &PlannedFile,
-        share: &UrlShare,
-        out: W,
-    ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(&planned.address.name, error);
-        let namespaces = Namespaces::default().with(Extension::News);
-        let mut writer = self.open_urlset(planned, namespaces, out)?;
-        self.visit(share, &mut |listed| {
-            let Some(entry) = listed.news_entry() else {
-                return Ok(ControlFlow::Continue(()));
-            };
-            match writer.push(&entry).map_err(failed)? {
-                Push::Written => Ok(ControlFlow::Continue(())),
-                Push::Full => Err(over_limit(&planned.address.name)),
-            }
-        })?;
-        writer.finish().map_err(failed)
-    }
-
-    fn open_urlset<W: Write>(
-        &self,
-        planned: &PlannedFile,
-        namespaces: Namespaces,
-        out: W,
-    ) -> Result<UrlSetWriter<W>, PublishError> {
-        let options = UrlSetOptions::new(Limits::PROTOCOL)
-            .with_namespaces(namespaces)
-            .with_schema_location(index::schema_location(self.request));
-        UrlSetWriter::with_options(out, options)
-            .map_err(|error| write_failed(&planned.address.name, error))
-    }
-
-    fn write_text<W: Write>(
-        &self,
-        planned: &PlannedFile,
-        share: &UrlShare,
-        out: W,
-    ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(&planned.address.name, error);
-        let mut writer = TextWriter::new(out, Limits::PROTOCOL).map_err(failed)?;
-        self.visit(
-            share,
-            &mut |listed| match writer.push(&listed.entry).map_err(failed)? {
-                Push::Written => Ok(ControlFlow::Continue(())),
-                Push::Full => Err(over_limit(&planned.address.name)),
-            },
-        )?;
-        writer.finish().map_err(failed)
     }
 
     fn write_feed<W: Write>(
@@ -288,40 +261,6 @@ impl Builder<'_> {
         }
         Ok(namespaces)
     }
-
-    /// Visits the listed pages of a share until `visit` has seen enough.
-    fn visit(
-        &self,
-        share: &UrlShare,
-        visit: &mut VisitListed<'_, PublishError>,
-    ) -> Result<(), PublishError> {
-        let mut has_enough = false;
-        let origin = self.request.site.written().origin;
-        for range in &share.ranges {
-            let from = UrlKey::from_normalised(&format!("{origin}{}", range.start)).ok();
-            let Some(from) = from.and_then(|from| self.request.site.crawled_key(&from)) else {
-                continue;
-            };
-            self.export
-                .visit::<PublishError>(self.view, Some(&from), &mut |listed| {
-                    if !range.contains(listed.written.path_and_query()) {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                    if let SectionsOf::Only(section) = share.of
-                        && self.sections.of(&listed.key) != section
-                    {
-                        return Ok(ControlFlow::Continue(()));
-                    }
-                    let next = visit(listed)?;
-                    has_enough = next.is_break();
-                    Ok(next)
-                })?;
-            if has_enough {
-                break;
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Generated<'_> {
@@ -330,8 +269,14 @@ impl Generated<'_> {
         let (builder, planned) = (self.builder, self.planned);
         let out = Hashing::new(out);
         let (out, summary) = match self.entries {
-            ViewEntries::UrlSet(share) => builder.write_urlset(planned, share, out)?,
-            ViewEntries::News(share) => builder.write_news(planned, share, out)?,
+            ViewEntries::UrlSet(share) => {
+                let namespaces = builder.namespaces(share)?;
+                builder.write_urlset(planned, share, namespaces, out, |entry| entry.line)?
+            }
+            ViewEntries::News(share) => {
+                let namespaces = Namespaces::default().with(Extension::News);
+                builder.write_urlset(planned, share, namespaces, out, |entry| entry.news)?
+            }
             ViewEntries::Text(share) => builder.write_text(planned, share, out)?,
             ViewEntries::Feed(feed) => builder.write_feed(planned, *feed, out)?,
         };
@@ -344,7 +289,7 @@ impl FileContent for Generated<'_> {
         self.write_entries(out)
     }
 
-    fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError> {
+    fn expected(&self) -> Result<(Kind, Loc), PublishError> {
         let Address { name, url } = &self.planned.address;
         let mut location = index::location(name, url)?;
         let own = index::location(name, &self.builder.request.site.written().url())?;
@@ -354,14 +299,11 @@ impl FileContent for Generated<'_> {
             location = own;
         }
         let kind = match self.entries {
-            ViewEntries::UrlSet(_) | ViewEntries::News(_) => read::Kind::UrlSet,
-            ViewEntries::Text(_) => read::Kind::Text,
-            ViewEntries::Feed(Feed::Rss) => read::Kind::Rss,
-            ViewEntries::Feed(Feed::Atom) => read::Kind::Atom,
+            ViewEntries::UrlSet(_) | ViewEntries::News(_) => Kind::UrlSet,
+            ViewEntries::Text(_) => Kind::Text,
+            ViewEntries::Feed(Feed::Rss) => Kind::Rss,
+            ViewEntries::Feed(Feed::Atom) => Kind::Atom,
         };
-        let mut expectation = read::Expectation::new(kind, &location);
-        expectation.entries = Some(summary.entries);
-        expectation.custom_namespaces = self.builder.census.namespaces.custom();
-        check_written(name, &expectation, temporary, summary)
+        Ok((kind, location))
     }
 }

@@ -1,6 +1,6 @@
-//! The entries of urlsets as they are written: the judging pass makes them, so that these files need no pass of their own over the view.
+//! The entries of a set as they are written: the judging pass makes them, so that the files need no pass of their own over the view.
 //! Memory: [`MAX_MEMORY`], and a key for every [`STEP`] entries. Beyond that they are in a file without a name beside the state, for each
-//! entry its bytes and those of its path: 1.8 GB for ten million URLs of 80 bytes. It goes as soon as the files are written.
+//! entry its bytes and those of its path: 1.9 GB for ten million URLs of 80 bytes. It goes as soon as the files are written.
 
 use std::{
     cell::RefCell,
@@ -32,12 +32,14 @@ pub(super) struct WrittenEntry<'e> {
     pub(super) lastmod: &'e str,
     /// Its line in a urlset.
     pub(super) line: &'e [u8],
+    /// Its line in a sitemap of news; empty: it is no news.
+    pub(super) news: &'e [u8],
 }
 
 /// Takes the entries of a set in the order of their keys.
 #[derive(Debug)]
 pub(super) struct EntryWriter {
-    /// `None`: no urlset is written.
+    /// `None`: no file is written.
     out: Option<BufWriter<SpooledTempFile>>,
     places: EntryPlaces,
     entries: u64,
@@ -67,8 +69,8 @@ struct Header {
     section: u32,
     /// The place among the sets of namespaces.
     namespaces: u32,
-    /// Bytes of key, date and line.
-    texts: [u32; 3],
+    /// Bytes of key, date and lines.
+    texts: [u32; 4],
 }
 
 impl EntryWriter {
@@ -106,7 +108,8 @@ impl EntryWriter {
             places.namespaces.push(entry.namespaces.clone());
             places.namespaces.len() - 1
         });
-        let texts = [entry.key.as_bytes(), entry.lastmod.as_bytes(), entry.line];
+        let (key, lastmod) = (entry.key.as_bytes(), entry.lastmod.as_bytes());
+        let texts = [key, lastmod, entry.line, entry.news];
         let header = Header {
             section: entry.section.map_or(0, |section| number(section + 1)),
             namespaces: number(namespaces),
@@ -188,11 +191,12 @@ impl EntryPlaces {
         file: &mut impl Read,
         texts: &'e mut Vec<u8>,
     ) -> io::Result<WrittenEntry<'e>> {
-        let [key, lastmod, line] = header.texts.map(|length| length as usize);
-        texts.resize(key + lastmod + line, 0);
+        let [key, lastmod, line, news] = header.texts.map(|length| length as usize);
+        texts.resize(key + lastmod + line + news, 0);
         file.read_exact(texts)?;
         let (key, rest) = texts.split_at(key);
-        let (lastmod, line) = rest.split_at(lastmod);
+        let (lastmod, rest) = rest.split_at(lastmod);
+        let (line, news) = rest.split_at(line);
         let text = |bytes| std::str::from_utf8(bytes).map_err(io::Error::other);
         Ok(WrittenEntry {
             key: text(key)?,
@@ -203,6 +207,7 @@ impl EntryPlaces {
             namespaces: &self.namespaces[header.namespaces as usize],
             lastmod: text(lastmod)?,
             line,
+            news,
         })
     }
 
@@ -213,7 +218,7 @@ impl EntryPlaces {
 }
 
 impl Header {
-    const BYTES: u64 = 20;
+    const BYTES: u64 = 24;
 
     /// Bytes of the entry in the file.
     fn entry_bytes(&self) -> u64 {
@@ -221,14 +226,14 @@ impl Header {
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let [key, lastmod, line] = self.texts;
-        let numbers = [self.section, self.namespaces, key, lastmod, line];
-        let mut numbers = numbers.iter();
+        let mut numbers = [self.section, self.namespaces]
+            .into_iter()
+            .chain(self.texts);
         numbers.try_for_each(|number| out.write_all(&number.to_le_bytes()))
     }
 
     fn read(file: &mut impl Read) -> io::Result<Self> {
-        let mut numbers = [0; 5];
+        let mut numbers = [0; 6];
         for number in &mut numbers {
             let mut bytes = [0; 4];
             file.read_exact(&mut bytes)?;
@@ -271,6 +276,7 @@ mod tests {
                 namespaces: &sets[number % 2],
                 lastmod: if number % 2 == 0 { "" } else { "2026-05-06" },
                 line: &line[..number % line.len()],
+                news: &line[..number % 3],
             });
             pushed.unwrap();
         }
@@ -294,6 +300,7 @@ mod tests {
                     (entry.key, entry.line.len()),
                     (&*key(number), number % line.len())
                 );
+                assert_eq!(entry.news.len(), number % 3);
                 assert_eq!(entry.namespaces, &sets[number % 2]);
                 assert_eq!(entry.section, number.checked_sub(1_000));
                 assert_eq!(entry.lastmod.is_empty(), number % 2 == 0);

@@ -60,8 +60,6 @@ impl<T> Trial<T> {
     /// Settings that cannot be satisfied: two namespaces have the same prefix.
     pub(super) fn add(&mut self, listed: Listed, known: T) -> Result<Vec<Tried<T>>, PublishError> {
         let is_plain = listed.news.is_none() && self.cannot_fail(&listed.entry);
-        let news = if listed.news.is_some() { 2 } else { 1 };
-        let bytes = listed.entry.written_len() * news;
         let tried = Tried {
             listed,
             known,
@@ -70,7 +68,8 @@ impl<T> Trial<T> {
         if is_plain && self.batch.is_empty() {
             return Ok(vec![tried]);
         }
-        self.bytes += bytes;
+        let files = if tried.listed.news.is_some() { 2 } else { 1 };
+        self.bytes += tried.listed.entry.written_len() * files;
         self.batch.push(tried);
         if self.batch.len() >= BATCH_ENTRIES || self.bytes >= BATCH_BYTES {
             self.finish()

@@ -5,16 +5,20 @@
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, BufWriter, Write},
-    path::Path,
+    panic,
+    path::{Path, PathBuf},
+    sync::mpsc::{self, SyncSender},
+    thread,
 };
 
 use jiff::{Timestamp, ToSpan as _};
 use sha2::{Digest as _, Sha256};
 use sitemap_core::{
-    IndexEntry, Limits, UrlEntry,
+    IndexEntry, Limits, Loc, UrlEntry,
+    extension::CustomNamespace,
     partition::Suffix,
-    read::{self, CheckError, Expectation, Item, Position, ReadError, Reader},
-    write::{FileSummary, GzipWriter, WriteError},
+    read::{self, CheckError, Expectation, Item, Kind, Position, ReadError, Reader},
+    write::{FileSummary, GzipWriter, Push, WriteError},
 };
 
 use super::{
@@ -56,17 +60,51 @@ pub(super) trait FileContent {
     /// Writes it, before compression.
     fn write(&self, out: &mut dyn Write) -> Result<ContentSummary, PublishError>;
 
-    /// Returns whether what was written may become visible.
-    fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError>;
+    /// What its reader has to find: the kind of the file, and the URL that decides which URLs it may list.
+    fn expected(&self) -> Result<(Kind, Loc), PublishError>;
 }
 
-/// Writes the file `name` to a checked temporary when its content changed; without a folder nothing is written.
+/// Reads written files back on a thread of its own, while others are written.
+pub(super) struct Checking {
+    files: SyncSender<WrittenFile>,
+}
+
+/// A file to read back.
+struct WrittenFile {
+    name: String,
+    path: PathBuf,
+    expected: (Kind, Loc),
+    summary: FileSummary,
+}
+
+impl Checking {
+    /// The result of `build`, all of whose files were read back: they may become visible. Their entries may use `custom` namespaces.
+    pub(super) fn during<T>(
+        custom: &[CustomNamespace],
+        build: impl FnOnce(&Self) -> Result<T, PublishError>,
+    ) -> Result<T, PublishError> {
+        let (files, written) = mpsc::sync_channel(1);
+        thread::scope(|scope| {
+            let checks = scope.spawn(move || {
+                let mut written = written.into_iter();
+                written.try_for_each(|file: WrittenFile| file.check(custom))
+            });
+            let outcome = build(&Self { files });
+            let checked = checks.join();
+            checked.unwrap_or_else(|cause| panic::resume_unwind(cause))?;
+            outcome
+        })
+    }
+}
+
+/// Writes the file `name` to a temporary when its content changed, and has it checked; without a folder nothing is written.
 pub(super) fn make(
     request: &PublishRequest<'_>,
     previous: &Previous,
     name: &str,
     content: &dyn FileContent,
     folder: Option<&mut Folder>,
+    checking: &Checking,
 ) -> Result<BuildResult, PublishError> {
     go_on(request)?;
     let known = previous.file(name);
@@ -107,7 +145,14 @@ pub(super) fn make(
         None => content.write(out).map(drop),
     })?;
     let temporary = Folder::finish_temporary(path, &file, changed_at)?;
-    content.check(&temporary, &weighed.1)?;
+    let written = WrittenFile {
+        name: name.to_owned(),
+        path: temporary.path.clone(),
+        expected: content.expected()?,
+        summary: weighed.1.clone(),
+    };
+    // After a fault nothing receives it: the fault is the result of the whole.
+    drop(checking.files.send(written));
     let record = record(weighed, &temporary.file_sha256);
     Ok(
         match stands_as(previous, folder, record, on_disk.as_deref(), changed_at) {
@@ -227,35 +272,37 @@ impl Write for Buffer {
     }
 }
 
-/// Reads the written file `name` back: well-formed, counted, within its limits and its location.
-pub(super) fn check_written(
-    name: &str,
-    expectation: &Expectation<'_>,
-    temporary: &Temporary,
-    summary: &FileSummary,
-) -> Result<(), PublishError> {
-    let problem = |problem: String| PublishError::Check {
-        name: name.to_owned(),
-        problem,
-    };
-    let file = open_regular(&temporary.path).map_err(failed("read", &temporary.path))?;
-    let found = read::check(BufReader::new(file), expectation).map_err(|error| {
-        let place = match &error {
-            CheckError::Finding(finding) => open_regular(&temporary.path)
-                .ok()
-                .and_then(|file| entry_at(BufReader::new(file), finding.position)),
-            // The others name the URL, or are about the file as a whole.
-            _ => None,
+impl WrittenFile {
+    /// Reads it: well-formed, counted, within its limits and its location.
+    fn check(self, custom: &[CustomNamespace]) -> Result<(), PublishError> {
+        let Self {
+            name,
+            path,
+            expected: (kind, location),
+            summary,
+        } = self;
+        let mut expectation = Expectation::new(kind, &location);
+        expectation.entries = Some(summary.entries);
+        expectation.custom_namespaces = custom;
+        let file = open_regular(&path).map_err(failed("read", &path))?;
+        let problem = match read::check(BufReader::new(file), &expectation) {
+            Ok(found) if found == summary => return Ok(()),
+            Ok(found) => format!("expected {summary:?}, read {found:?}"),
+            Err(error) => {
+                let place = match &error {
+                    CheckError::Finding(finding) => open_regular(&path)
+                        .ok()
+                        .and_then(|file| entry_at(BufReader::new(file), finding.position)),
+                    // The others name the URL, or are about the file as a whole.
+                    _ => None,
+                };
+                match place {
+                    Some(place) => format!("{error}, {place}"),
+                    None => error.to_string(),
+                }
+            }
         };
-        problem(match place {
-            Some(place) => format!("{error}, {place}"),
-            None => error.to_string(),
-        })
-    })?;
-    if found == *summary {
-        Ok(())
-    } else {
-        Err(problem(format!("expected {summary:?}, read {found:?}")))
+        Err(PublishError::Check { name, problem })
     }
 }
 
@@ -274,11 +321,14 @@ pub(super) fn write_failed(name: &str, error: WriteError) -> PublishError {
     }
 }
 
-/// The error that the file `name` has no room for its content.
-pub(super) fn over_limit(name: &str) -> PublishError {
-    PublishError::Check {
-        name: name.to_owned(),
-        problem: "the plan puts more into it than the protocol allows".to_owned(),
+/// The result of adding an entry to the file `name`, which has room by the plan.
+pub(super) fn pushed(name: &str, push: Result<Push, WriteError>) -> Result<(), PublishError> {
+    match push.map_err(|error| write_failed(name, error))? {
+        Push::Written => Ok(()),
+        Push::Full => Err(PublishError::Check {
+            name: name.to_owned(),
+            problem: "the plan puts more into it than the protocol allows".to_owned(),
+        }),
     }
 }
 

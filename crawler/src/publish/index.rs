@@ -4,16 +4,13 @@ use std::io::Write;
 
 use sitemap_core::{
     IndexEntry, LastMod, Limits, Loc,
-    read::{Expectation, Kind},
-    write::{FileSummary, IndexWriter, Push, SchemaLocation},
+    read::Kind,
+    write::{IndexWriter, SchemaLocation},
 };
 
 use super::{
     PublishError, PublishRequest,
-    file::{
-        BuiltFile, ContentSummary, FileContent, Hashing, check_written, over_limit, write_failed,
-    },
-    folder::Temporary,
+    file::{BuiltFile, ContentSummary, FileContent, Hashing, pushed, write_failed},
     manifest::UNKNOWN,
     place::Address,
 };
@@ -51,10 +48,7 @@ impl Index<'_> {
             if changed != UNKNOWN {
                 entry = entry.with_lastmod(LastMod::from_timestamp(changed));
             }
-            match writer.push(&entry).map_err(failed)? {
-                Push::Written => {}
-                Push::Full => return Err(over_limit(name)),
-            }
+            pushed(name, writer.push(&entry))?;
         }
         let (out, summary) = writer.finish().map_err(failed)?;
         Ok((out.finish(), summary))
@@ -66,11 +60,9 @@ impl FileContent for Index<'_> {
         self.write_entries(out)
     }
 
-    fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError> {
-        let own = location(&self.address.name, &self.address.url)?;
-        let mut expectation = Expectation::new(Kind::Index, &own);
-        expectation.entries = Some(summary.entries);
-        check_written(&self.address.name, &expectation, temporary, summary)
+    fn expected(&self) -> Result<(Kind, Loc), PublishError> {
+        let Address { name, url } = self.address;
+        Ok((Kind::Index, location(name, url)?))
     }
 }
 

@@ -2,7 +2,7 @@
 //! touches the network.
 //!
 //! ```text
-//! pass 1: judge and count every URL of the merged view, try every entry, write those of urlsets -> plan (scope tree, previous layout) -> guard
+//! pass 1: judge and count every URL of the merged view, try and write every entry -> plan (scope tree, previous layout) -> guard
 //!   -> file by file: the entries that were written, and their hash; a temporary file, checked with our reader, where they changed
 //!   -> back up what is not ours, archive the old set -> note in the state what is pending
 //!   -> rename the parts, then the index -> manifest -> pass 2: promote: page rows, and what engines are to be notified of
@@ -72,7 +72,7 @@ use self::{
     settle::Replacement,
 };
 use crate::{
-    config::{Format, PublishConfig},
+    config::PublishConfig,
     crawl_state::{self, Phase},
     export::{EntryRules, Export, ExtensionCounts, MergedView},
     notes::Note,
@@ -220,9 +220,7 @@ fn publish_view(
     let previous = Previous::read(store, request)?;
     let moved = moved_from(store, request)?;
     let folder = store.folder();
-    let is_written = request.config.formats.contains(&Format::Xml);
-    let folder = is_written.then_some(&*folder);
-    let (judged, entries) = Judged::new(store, request, &previous.manifest, folder)?;
+    let (judged, entries) = Judged::new(store, request, &previous.manifest, Some(&folder))?;
     let Numbers {
         reasons, orphans, ..
     } = &judged.census.numbers;
@@ -242,11 +240,9 @@ fn publish_view(
         let census = &judged.census;
         let builder = Builder {
             view: &view,
-            export: &judged.export,
             request,
             census,
             entries: &entries,
-            sections: &judged.sections,
             previous: &previous,
         };
         let built = builder.build(PlannedSet::new(request, census)?, folder)?;
@@ -341,7 +337,6 @@ pub fn roll_back(
 struct Judged {
     export: Export,
     census: Census,
-    sections: Sections,
     crawl: CrawlId,
     is_first: bool,
     /// The value with the distrusted sources of dates, when it changed.
@@ -381,7 +376,6 @@ impl Judged {
             is_first: recorded.is_none_or(|manifest| manifest.set_id.is_empty()),
             export,
             census,
-            sections,
             crawl,
             distrusted,
         };

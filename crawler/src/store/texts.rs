@@ -44,8 +44,8 @@ pub(super) fn each(
     which: Texts,
     show: &mut EachText<'_>,
 ) -> rusqlite::Result<()> {
-    let columns = "url, text_hash, (SELECT text_blocks FROM link WHERE id = texts.links), reason, repeat, distance, novelty, led_to, found_on, is_declared, is_published, \
-                   is_unchanged, canonical";
+    let columns = "url, text_hash, (SELECT text_blocks FROM link WHERE id = texts.links), reason, repeat, distance, novelty, led_to, \
+                   found_on, is_declared, is_published, is_unchanged, canonical";
     let sql = match which {
         Texts::All => format!("SELECT {columns} FROM ({TEXTS}) AS texts ORDER BY sequence"),
         Texts::Shared => format!(

@@ -102,13 +102,17 @@ fn key_on_other_host(reference: &str, identity: &Identity) -> Option<UrlKey> {
     let mut schemes = ["https://", "http://"].into_iter();
     let rest = schemes.find_map(|scheme| reference.strip_prefix(scheme))?;
     let (host, path) = rest.split_at(rest.find('/')?);
-    let ends_in_letters = |label: &str| label.starts_with(|first: char| first.is_ascii_lowercase());
+    // The last label of an address is a number.
+    let is_no_number = |label: &str| label.starts_with(|first: char| first.is_ascii_lowercase());
     let is_plain = host.len() <= MAX_HOST_BYTES
         && host.split('.').all(is_plain_label)
-        && host.rsplit('.').next().is_some_and(ends_in_letters)
+        && host.rsplit('.').next().is_some_and(is_no_number)
         && is_plain_path(path);
+    if !is_plain {
+        return None;
+    }
     let end = reference.len() - path.len();
-    let key = is_plain.then(|| UrlKey::from_parts(reference, end, end).ok())??;
+    let key = UrlKey::from_parts(reference, end, end).ok()?;
     Some(match &identity.names {
         Some(names) => names.key_of_site(key),
         None => key,
@@ -185,7 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::url_key::Normalize;
+    use crate::url_key::{Normalize, SiteNames};
 
     const BASES: [&str; 8] = [
         "https://example.com/",
@@ -258,6 +262,13 @@ mod tests {
     #[test]
     fn hosts_are_resolved_as_by_the_parser() {
         let long = "a".repeat(63);
+        let origin = |text: &str| Identity::default().parse(text).unwrap().origin();
+        let names = ["https://www.o-k.example/", "http://a/"].map(origin);
+        let names = SiteNames::new(&origin(BASES[0]), names.to_vec());
+        let with_names = Identity {
+            names: Some(names),
+            ..Identity::default()
+        };
         for host in [
             "a",
             "www.o-k.example",
@@ -290,7 +301,9 @@ mod tests {
             for rest in ["", "/", "/x/y.html", "/a/../b", "/x?q", "/%41"] {
                 for scheme in ["https:", "http:", "HTTP:", "ftp:", ""] {
                     let reference = format!("{scheme}//{host}{rest}");
-                    assert_same(&Identity::default(), BASES[0], &reference);
+                    for identity in [&Identity::default(), &with_names] {
+                        assert_same(identity, BASES[0], &reference);
+                    }
                 }
             }
         }

@@ -135,8 +135,8 @@ impl<W: Write> UrlSetWriter<W> {
         Ok(push)
     }
 
-    /// Adds an entry by its line ([`UrlEntry::to_line`]) and its date, unless the file with it would have more entries or bytes than
-    /// allowed. The line is not looked at: its extensions must be among those that the file declares, and it must not be an article.
+    /// Adds an entry by its line ([`UrlEntry::write_line`]) and its date, unless the file with it would have more entries or bytes than
+    /// allowed. The line is not looked at: its extensions must be among those that the file declares, and articles are not counted.
     ///
     /// ```
     /// use sitemap_core::{Limits, Loc, Push, UrlEntry, UrlSetWriter};
@@ -144,7 +144,7 @@ impl<W: Write> UrlSetWriter<W> {
     /// let (mut one, mut other) = (UrlSetWriter::new(Vec::new(), Limits::default())?, UrlSetWriter::new(Vec::new(), Limits::default())?);
     /// let entry = UrlEntry::new(Loc::parse("https://example.com/?a=1&b=2")?);
     /// let mut line = Vec::new();
-    /// entry.to_line(&mut line);
+    /// entry.write_line(&mut line);
     /// assert_eq!(one.push(&entry)?, other.push_line(&line, None)?);
     /// assert_eq!(one.finish()?, other.finish()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

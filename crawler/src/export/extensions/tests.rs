@@ -103,24 +103,27 @@ fn export(
         .with_extensions(wanted, robots);
     let mut entries = BTreeMap::new();
     let mut counts = ExtensionCounts::default();
-    export
-        .visit::<StoreError>(&view, None, &mut |listed| {
-            counts.merge(&listed.extensions);
-            let extensions = &listed.entry.extensions;
-            let images = extensions
-                .images()
-                .iter()
-                .map(|image| short(image.get("loc").unwrap()).to_owned());
-            let alternates = extensions.alternates().iter().map(|alternate| {
-                format!("{}={}", alternate.hreflang, short(alternate.href.as_str()))
-            });
-            let said: Vec<_> = images.chain(alternates).collect();
-            if !said.is_empty() {
-                entries.insert(short(listed.key.as_str()).to_owned(), said.join(" "));
-            }
-            Ok(ControlFlow::Continue(()))
-        })
-        .unwrap();
+    view.each::<StoreError>(None, &mut |key, _, merged| {
+        let Some(listed) = export.listed(&view, key, &merged.unwrap(), None)? else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        counts.merge(&listed.extensions);
+        let extensions = &listed.entry.extensions;
+        let images = extensions
+            .images()
+            .iter()
+            .map(|image| short(image.get("loc").unwrap()).to_owned());
+        let alternates = extensions
+            .alternates()
+            .iter()
+            .map(|alternate| format!("{}={}", alternate.hreflang, short(alternate.href.as_str())));
+        let said: Vec<_> = images.chain(alternates).collect();
+        if !said.is_empty() {
+            entries.insert(short(listed.key.as_str()).to_owned(), said.join(" "));
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+    .unwrap();
     (entries, counts)
 }
 

@@ -7,7 +7,7 @@ use super::list::{Archived, Generation, restorable};
 use crate::{
     publish::{
         MANIFEST, PublishError, PublishRequest,
-        file::{self, BuildResult, BuiltFile, changed_at, stands_as},
+        file::{self, BuildResult, BuiltFile, Checking, changed_at, stands_as},
         files::FileKind,
         folder::{Folder, canonical, failed, hash_file},
         go_on,
@@ -116,7 +116,9 @@ impl Restored {
                 schema_location: index::schema_location(request),
             };
             let folder = folder.as_deref_mut();
-            let made = file::make(request, previous, &record.name, &index, folder)?;
+            let made = Checking::during(&[], |checking| {
+                file::make(request, previous, &record.name, &index, folder, checking)
+            })?;
             all_built.push(built(record, archived, made));
         }
         all_built.extend(parts);
